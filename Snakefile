@@ -1,0 +1,58 @@
+# The study that config/config.yaml names, or `--config study=NAME`; `--config home=FOLDER` puts all it makes elsewhere.
+import sys
+from pathlib import Path
+
+from snakemake.utils import min_version
+
+min_version("9.0")
+sys.path.insert(0, str(Path(workflow.basedir) / "src"))
+
+from sumcurve.plan import Plan, PlanError
+
+
+configfile: "config/config.yaml"
+
+
+report: "workflow/report/study.rst"
+
+
+# Used with `--software-deployment-method apptainer` only; built from envs/apptainer.def.
+container: "envs/sumcurve.sif"
+
+
+HOME = config.pop("home", ".")
+try:
+    PLAN = Plan.read(Path("config"), config["study"])
+except PlanError as error:
+    raise WorkflowError(str(error)) from None
+STUDY = PLAN.study
+RESULTS = str(Path(HOME) / "results")
+LOGS = str(Path(HOME) / "logs")
+
+
+wildcard_constraints:
+    name=r"[a-z0-9_-]+",
+
+
+include: "workflow/rules/folders.smk"
+include: "workflow/rules/corpora.smk"
+include: "workflow/rules/annotations.smk"
+include: "workflow/rules/runs.smk"
+include: "workflow/rules/outputs.smk"
+include: "workflow/rules/scores.smk"
+include: "workflow/rules/tables.smk"
+
+
+localrules:
+    all,
+
+
+rule all:
+    default_target: True
+    input:
+        rules.corpora.input,
+        rules.annotations.input,
+        rules.runs.input,
+        rules.outputs.input,
+        rules.scores.input,
+        rules.tables.input,

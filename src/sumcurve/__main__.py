@@ -1,0 +1,389 @@
+"""`python -m sumcurve <verb> <folder>`: one verb per rule of the workflow, and tools for people.
+
+Every verb that makes a folder looks the folder up in the plan, does nothing when it is finished and verified, and
+otherwise builds it beside its place. Heavy packages are imported by the verbs that need them, after that look.
+"""
+
+import argparse
+import errno
+import fcntl
+import json
+import os
+import shutil
+import sys
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from sumcurve import manifest
+from sumcurve.corpora.errors import CorpusError
+from sumcurve.devices import DeviceError
+from sumcurve.manifest import ManifestError
+from sumcurve.plan import Folder, Plan, PlanError, studies
+from sumcurve.provenance import facts
+from sumcurve.records import RecordError, read_jsonl, read_records, write_json, write_jsonl
+
+CONFIG = Path("config")
+ERRORS = (
+    PlanError,
+    ManifestError,
+    RecordError,
+    CorpusError,
+    DeviceError,
+)  # their messages say all there is to say
+
+
+def note(text: str) -> None:
+    """One line for the person or the log that listens."""
+    print(text, file=sys.stderr, flush=True)
+
+
+@contextmanager
+def lock(home: Path, name: str) -> Iterator[None]:
+    """Hold the folder's lock, so that what an interrupted scheduler left running is waited for, not doubled."""
+    path = home / "scratch" / "locks" / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("a") as stream:
+        fcntl.flock(stream, fcntl.LOCK_EX)
+        yield
+
+
+class Task:
+    """One verb at work on one folder: where it lies, what the plan says of it, what it is made from."""
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder
+        self.results = folder.parents[1]
+        self.home = folder.parents[2]
+        key = f"{folder.parent.name}/{folder.name}"
+        self.plan = Plan.holding(CONFIG, key)
+        self.folder: Folder = self.plan.folder(key)
+
+    @property
+    def specification(self) -> dict[str, Any]:
+        return self.folder.specification
+
+    def at(self, key: str) -> Path:
+        """Another folder of the same results; its manifest must be there."""
+        path = self.results / key
+        if manifest.read(path) is None:
+            raise ManifestError(f"{path} is not finished; make it first (`snakemake` does so in the right order)")
+        return path
+
+
+def corpus(task: Task, stage: Path, found: dict[str, Any]) -> None:
+    from sumcurve.corpora.prepare import prepare
+
+    raw = task.plan.raw_file(task.path.name, task.home)
+    if not raw.is_file():
+        raise CorpusError(f"{raw} is missing: {task.plan.study} reads a corpus from it")
+    expected = task.specification["raw"]
+    observed = manifest.sha256_file(raw)
+    if observed != expected:
+        raise CorpusError(
+            f"{raw} has sha256 {observed}, but study {task.plan.study} pins {expected}: restore the file, or name its "
+            f"new content by `sha256: {observed}` in {CONFIG / 'studies' / task.plan.study}.yaml"
+        )
+    statistics = prepare(raw, task.plan.corpus(task.folder.key), stage)
+    counts = raw.with_suffix(".counts.json")
+    if counts.is_file():
+        write_json(stage / "harvest.json", json.loads(counts.read_text()))
+    dropped = sum(statistics["dropped"].values())
+    note(f"read {statistics['read']} records, kept {statistics['kept']}, dropped {dropped}: {statistics['dropped']}")
+
+
+def fraction(task: Task, stage: Path, found: dict[str, Any]) -> None:
+    from sumcurve.corpora.fraction import write_fraction
+
+    prepared = task.at(task.specification["corpus"])
+    write_fraction(prepared / "train.jsonl", task.specification["percent"], stage)
+
+
+def annotate(task: Task, stage: Path, found: dict[str, Any]) -> None:
+    from sumcurve.annotations.extraction import annotate
+
+    annotate(task.at(task.specification["corpus"]), stage)
+
+
+def trivial(task: Task, stage: Path, found: dict[str, Any]) -> None:
+    from sumcurve.decoding import trivial as systems
+
+    specification = task.specification
+    records = read_records(task.at(specification["corpus"]) / "test.jsonl")
+    most = specification["max_tokens"]
+    if specification["system"] == "best-sentence":
+        best = read_jsonl(task.at(specification["annotation"]) / "test.jsonl")
+        summaries = (
+            (record.id, systems.best_sentence(record, row["best"], most))
+            for record, row in zip(records, best, strict=True)
+        )
+    else:
+        system = systems.lead if specification["system"] == "lead" else systems.random
+        summaries = ((record.id, system(record, specification["sentences"], most)) for record in records)
+    write_jsonl(stage / "summaries.jsonl", ({"id": name, "summary": summary} for name, summary in summaries))
+
+
+def train(task: Task, stage: Path, found: dict[str, Any]) -> None:
+    from sumcurve import devices
+
+    lines = [str(number) for number in range(100)]  # of the terminal, for progress bars
+    with (
+        devices.device(dict(os.environ), Path("/tmp")) as lease,
+        devices.lease(lines, task.home / "scratch" / "locks", kind="bar") as line,
+    ):
+        from sumcurve.training.run import train_run
+
+        found["device"] = lease.device
+        found["exclusive"] = lease.exclusive
+        train_run(
+            specification=task.specification,
+            settings=task.plan.methods[task.specification["method"]],
+            fraction=task.at(task.specification["fraction"]),
+            corpus=task.at(task.folder.inputs[0]),
+            stage=stage,
+            state=task.home / "scratch" / "resume" / f"{task.path.name}.pt",
+            events=task.home / "logs" / "tensorboard" / task.path.name,
+            name=task.path.name,
+            lease=lease,
+            note=note,
+            terminal=sys.__stderr__ or sys.stderr,
+            position=int(line or 0),
+            found=found,
+        )
+
+
+def decode(task: Task, stage: Path, found: dict[str, Any]) -> None:
+    from sumcurve import devices
+
+    with devices.device(dict(os.environ), Path("/tmp")) as lease:
+        from sumcurve.decoding.run import decode_run
+
+        found["device"] = lease.device
+        run = task.plan.folder(task.specification["run"])
+        sealed = manifest.verify(task.at(run.key), run.specification)
+        assert sealed is not None
+        found["weights"] = sealed["files"]["weights.safetensors"]["sha256"]
+        decode_run(
+            settings=task.plan.methods[run.specification["method"]],
+            search=task.plan.corpus(task.specification["corpus"]).search,
+            run=task.at(run.key),
+            specification=run.specification,
+            corpus=task.at(task.specification["corpus"]),
+            stage=stage,
+            device=lease.device,
+        )
+
+
+def score(task: Task, stage: Path, found: dict[str, Any]) -> None:
+    from sumcurve.scores.run import write_scores
+
+    write_scores(
+        task.at(task.specification["output"]) / "summaries.jsonl",
+        task.at(task.specification["corpus"]) / "test.jsonl",
+        task.plan.settings.rouge,
+        stage,
+    )
+
+
+BUILDERS = {
+    "corpus": corpus,
+    "fraction": fraction,
+    "annotate": annotate,
+    "trivial": trivial,
+    "train": train,
+    "decode": decode,
+    "score": score,
+}
+
+
+def build(verb: str, path: Path) -> None:
+    """Make one folder of the plan, unless it is finished and verified."""
+    task = Task(path)
+    if task.folder.verb != verb:
+        raise PlanError(f"{path} is made by `{task.folder.verb}`, not by `{verb}`")
+    with lock(task.home, task.path.name):
+        if manifest.verify(path, task.specification) is not None:
+            manifest.touch(path)
+            note(f"{path} is finished and verified: nothing to do")
+            return
+        found = facts(task.folder.step)
+        with manifest.building(path, task.specification, found) as stage:
+            BUILDERS[verb](task, stage, found)
+        note(f"{path} is finished")
+
+
+def harvest(path: Path) -> None:
+    """Make the raw file of an embedded corpus from the installed packages; its name holds its content's hash."""
+    from sumcurve.corpora.harvest import harvest
+
+    wanted = {
+        corpus.raw.sha256: (study, corpus.raw.harvest.packages)
+        for study in studies(CONFIG)
+        for corpus in Plan.read(CONFIG, study).settings.corpora.values()
+        if corpus.raw.harvest and corpus.raw.sha256.startswith(path.stem.removeprefix("harvest-"))
+    }
+    if len(wanted) != 1:
+        raise PlanError(f"no study in {CONFIG / 'studies'} harvests a corpus named {path.stem}")
+    ((expected, (study, packages)),) = wanted.items()
+    with lock(path.parents[2], path.stem):
+        if path.is_file() and manifest.sha256_file(path) == expected:
+            path.touch()
+            note(f"{path} is there and verified: nothing to do")
+            return
+        path.parent.mkdir(parents=True, exist_ok=True)
+        partial = path.with_name(path.name + ".new")
+        counts = harvest(packages, partial)
+        observed = manifest.sha256_file(partial)
+        if observed != expected:
+            listed = ", ".join(f"{name} {version}" for name, version in packages.items())
+            raise CorpusError(
+                f"harvesting {listed} gave sha256 {observed}, but {CONFIG / 'studies' / study}.yaml pins {expected}: "
+                "the versions agree, so a package's files differ from its release (reinstall it) or the harvest's "
+                f"code has changed (change the line `sha256:`). "
+                f"The new content is kept for comparison in {partial}"
+            )
+        write_json(path.with_suffix(".counts.json"), counts)
+        os.replace(partial, path)
+        note(f"{path}: {counts}")
+
+
+def tables(path: Path) -> None:
+    """Make a study's tables and figures anew, into a folder of the study's name.
+
+    They are cheap, and must never differ from what they are made of.
+    """
+    from sumcurve.tables.collect import collect
+    from sumcurve.tables.study import write_study
+
+    plan = Plan.read(CONFIG, path.name)
+    results = path.parents[1]
+    stage = results / ".partial" / "tables" / path.name
+    with lock(path.parents[2], f"tables-{path.name}"):
+        shutil.rmtree(stage, ignore_errors=True)
+        stage.mkdir(parents=True)
+        statistics, outputs = collect(plan, results)
+        write_study(stage, plan.settings.title, statistics, outputs, plan.settings.bootstrap)
+        write_json(
+            stage / f"manifest-{plan.tables}.json",
+            {
+                "study": plan.study,
+                "scores": {row.scores: manifest.sha256_file(results / row.scores / "items.csv") for row in plan.rows},
+                "files": {file.name: manifest.sha256_file(file) for file in sorted(stage.iterdir())},
+                "facts": facts("tables"),
+            },
+        )
+        shutil.rmtree(path, ignore_errors=True)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        os.replace(stage, path)
+    note(f"{path} is finished")
+
+
+def status(results: Path, study: str | None) -> None:
+    """Print every folder that the study asks for and whether it is finished (files are not hashed)."""
+    plan = Plan.read(CONFIG, study)
+    done = 0
+    for folder in plan.folders.values():
+        finished = manifest.read(results / folder.key) is not None
+        done += finished
+        print(f"{'finished' if finished else 'missing '}  {results / folder.key}")
+    print(f"{done} of {len(plan.folders)} folders are finished")
+
+
+def recipes() -> None:
+    """Print the code fingerprint of each step that has recipe numbers, and whether it is accepted."""
+    from sumcurve.fingerprint import fingerprint
+    from sumcurve.plan import accepted, read_recipes
+
+    path = Path("recipes.yaml")
+    for step, number in read_recipes(path).items():
+        state = "accepted" if fingerprint(step) in accepted(path, step) else "NOT ACCEPTED"
+        print(f"{step}: recipe {number}, fingerprint {fingerprint(step)} {state}")
+
+
+@contextmanager
+def logged(path: Path | None) -> Iterator[None]:
+    """Send what is written to stderr to a log file as well; a terminal keeps what only a terminal should see."""
+    if path is None:
+        yield
+        return
+    path.parent.mkdir(parents=True, exist_ok=True)
+    terminal = sys.stderr
+    with path.open("w") as stream:
+        sys.stderr = stream
+        try:
+            yield
+        except ERRORS as error:
+            print(f"sumcurve: {error}", file=stream)
+            raise
+        except BaseException:
+            traceback.print_exc(file=stream)
+            raise
+        finally:
+            sys.stderr = terminal
+
+
+def parser() -> argparse.ArgumentParser:
+    arguments = argparse.ArgumentParser(prog="sumcurve", description=__doc__)
+    verbs = arguments.add_subparsers(dest="verb", required=True, metavar="verb")
+    helps = {
+        "harvest": "docstrings of pinned packages -> one raw file",
+        "corpus": "raw records -> cleaned, tokenised, split, ordered",
+        "fraction": "a corpus's first percent: word counts and statistics",
+        "annotate": "a corpus -> extraction labels and best single sentences",
+        "train": "a fraction -> weights and History",
+        "decode": "a run -> summaries of the test set",
+        "trivial": "lead, random, best single sentence of the test set",
+        "score": "summaries -> per-item ROUGE",
+        "tables": "a study's scores -> tables and figures",
+    }
+    for verb, text in helps.items():
+        command = verbs.add_parser(verb, help=text)
+        command.add_argument("path", type=Path, help="the folder to make, or its manifest; harvest: the file")
+        command.add_argument("--log", type=Path, help="a file for what would go to stderr")
+    command = verbs.add_parser("status", help="what a study asks for and what of it is finished")
+    command.add_argument("path", nargs="?", type=Path, default=Path("results"))
+    command.add_argument("--study", help="a file of config/studies without its ending [config.yaml's]")
+    command = verbs.add_parser("trace", help="walk a number of a table back to the raw corpus, recomputing every hash")
+    command.add_argument("run", nargs="?", help="the last column of scores.csv [the first row that has one]")
+    command.add_argument("--study")
+    command.add_argument("--results", type=Path, default=Path("results"))
+    verbs.add_parser("recipes", help="code fingerprints of the steps with recipe numbers")
+    return arguments
+
+
+def main() -> None:
+    arguments = parser().parse_args()
+    try:
+        if arguments.verb == "recipes":
+            recipes()
+        elif arguments.verb == "status":
+            status(arguments.path, arguments.study)
+        elif arguments.verb == "trace":
+            from sumcurve.trace import trace
+
+            trace(Plan.read(CONFIG, arguments.study), arguments.results, arguments.run)
+        else:
+            with logged(arguments.log):
+                if arguments.path.name.startswith("manifest"):  # a folder may be named by its manifest
+                    arguments.path = arguments.path.parent
+                if arguments.verb in BUILDERS:
+                    build(arguments.verb, arguments.path)
+                elif arguments.verb == "harvest":
+                    harvest(arguments.path)
+                else:
+                    tables(arguments.path)
+    except ERRORS as error:
+        raise SystemExit(f"sumcurve: {error}") from None
+    except OSError as error:
+        if error.errno != errno.ENOSPC:
+            raise
+        raise SystemExit(
+            f"sumcurve: the disk is full ({error.filename or 'while writing'}): free some space and run again; "
+            "nothing unfinished was kept as finished"
+        ) from None
+
+
+if __name__ == "__main__":
+    main()

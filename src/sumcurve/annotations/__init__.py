@@ -1,0 +1,1 @@
+"""What is known of a corpus without any model under study."""

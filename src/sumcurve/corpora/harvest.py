@@ -1,0 +1,464 @@
+"""Docstrings of installed packages as raw records: the body is the source, the summary line the target.
+
+Nothing outside the standard library is imported, so that any supported Python can harvest any folder of
+unpacked wheels. What is written depends on the packages' versions alone: not on the Python version, the
+platform, the hash seed or the number of workers.
+"""
+
+import ast
+import hashlib
+import json
+import multiprocessing
+import os
+import re
+import sys
+import warnings
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from sumcurve.corpora.errors import CorpusError
+
+
+class HarvestError(CorpusError):
+    """Packages that cannot give the pinned text; the message names package, versions and remedy."""
+
+
+# Reasons for which a docstring is dropped.
+ONE_PARAGRAPH = "no body below the summary line"
+EMPTY_BODY = "body empty after cleaning"
+NO_SUMMARY = "no summary line"
+INTRODUCES = "summary line ends in a colon"
+TEMPLATE = "template with unfilled placeholders"
+NOT_UNICODE = "lone surrogates"
+
+SKIPPED_FOLDERS = frozenset(
+    {"tests", "test", "_vendor", "_vendored", "distutils"}
+)  # numpy/distutils: the 3.11 wheel only
+SKIPPED_FILES = frozenset({"conftest.py", "__config__.py", "_version.py", "version.py"})  # written per build
+SKIPPED_PREFIXES = ("sqlalchemy/testing/",)
+
+FIELDS, SKIP, PROSE = "fields", "skip", "prose"
+# fmt: off
+SECTIONS = {
+    **dict.fromkeys([
+        "parameters", "other parameters", "parameters and attributes", "returns", "return", "yields",
+        "receives", "raises", "warns", "attributes", "arguments", "keyword arguments", "keyword args", "args",
+        "methods", "properties", "keywords", "options",
+    ], FIELDS),
+    **dict.fromkeys([
+        "see also", "references", "examples", "example", "usage", "citations", "bibliography",
+    ], SKIP),
+    **dict.fromkeys([
+        "notes", "note", "warning", "warnings", "explanation", "description", "details", "algorithm",
+        "summary",
+    ], PROSE),
+}
+ADMONITIONS = frozenset([
+    "note", "warning", "tip", "important", "caution", "attention", "hint", "danger", "error",
+    "admonition", "rubric",
+])
+TYPE_FIELDS = frozenset([
+    "type", "rtype", "vartype", "raises", "raise", "except", "exception", "versionadded", "meta",
+])
+# fmt: on
+
+RULER = re.compile(r"([-=~^*#+_\"'`.:])\1{2,}$")
+TABLE_RULER = re.compile(r"[=-]{2,}(?:\s+[=-]{2,})+$|\+[-=+]+\+$")
+DIRECTIVE = re.compile(r"\.\.(?:\s+(?:([\w:-]+?)::\s*(.*))?|$)")
+FIELD = re.compile(r":(\w+)(?:\s+[^:`]*)?:(?:\s+(.*)|$)")
+BULLET = re.compile(r"(?:[-*+•]|\d{1,2}[.)]|\(\w\)|#\.)\s+(?=\S)")
+TYPED_NAME = re.compile(r"^[\w*]+ \([^()]*\): (?=\S)")  # Google style
+NAMES = re.compile(r"[*`'\w.\[\]]+(?:\s*,\s*[*`'\w.\[\]]+)*$")
+PLACEHOLDER = re.compile(r"%\([\w:]+\)s")
+SIGNATURE = re.compile(r"(?:[\w.]+ ?\((?:[^()]|\([^()]*\))*\)\s*(?:(?:->|<==>|=)[^.]{0,60})?\s*)+$")
+
+ROLE_WITH_TEXT = re.compile(r":[\w:+-]+:`([^`<]+?)\s*<[^`>]*>`")
+MATH_ROLE = re.compile(r":math:`[^`]*\\[^`]*`")
+DOLLARS = re.compile(r"\$\$?[^$]+\$\$?")
+ROLE = re.compile(r"(?::[\w:+-]+:)?(?<!`)`([^`]+)`(?!`)_{0,2}")
+LINK = re.compile(r"`([^`<]+?)\s*<[^`>]*>`_{0,2}")
+LITERAL = re.compile(r"``(.+?)``")
+STRONG = re.compile(r"\*\*(\S(?:[^*]*\S)?)\*\*")
+EMPHASIS = re.compile(r"(?<![\w*])\*(\S(?:[^*]*\S)?)\*(?![\w*])")
+FOOTNOTE = re.compile(r"\s*\[[#*\w]+\]_")
+URL = re.compile(r"<?\b(?:https?|ftp)://[^\s>)\]]+>?")
+ESCAPE = re.compile(r"\\(?=[^\w\s]|\s)")
+SPACE = re.compile(r"\s+")
+
+
+def harvest(
+    packages: Mapping[str, str],
+    destination: Path,
+    workers: int = 2,
+    path: Sequence[str] | None = None,
+) -> dict[str, Any]:
+    """Write the docstrings of `packages` (distribution name -> public version) as JSON lines of raw records.
+
+    A record is `{"id": "numpy/linalg/_linalg.py:norm", "source": body, "target": summary line without its
+    full stop, "group": "numpy/linalg/_linalg.py"}`; records are ordered by package, file and position,
+    paragraphs of a body are separated by an empty line. `path` lists the folders that are searched for the
+    distributions (default: `sys.path`). Whether the text is the one a study means, its sha256 decides.
+
+    Returns the counts: `files`, `found` (docstrings) = `kept` + the sum of `dropped` (reason -> docstrings),
+    `packages` (name -> kept) and the `sha256` of what was written.
+    """
+    tasks: list[tuple[str, str, str]] = []  # package, path inside the distribution, path on this machine
+    for name in sorted(packages, key=str.lower):
+        for inside, outside in source_files(name, packages[name], path):
+            tasks.append((name, inside, outside))
+
+    found: Counter[str] = Counter()
+    kept: Counter[str] = Counter()
+    digest = hashlib.sha256()
+    partial = destination.with_name(destination.name + ".partial")
+    with partial.open("wb") as stream:
+        for name, (lines, counts) in zip(
+            (name for name, _, _ in tasks),
+            harvested([(inside, outside) for _, inside, outside in tasks], workers),
+            strict=True,
+        ):
+            stream.write(lines)
+            digest.update(lines)
+            found.update(counts)
+            kept[name] += counts["kept"]
+        stream.flush()
+        os.fsync(stream.fileno())
+    os.replace(partial, destination)
+    total_kept = found.pop("kept")
+    return {
+        "files": len(tasks),
+        "found": total_kept + sum(found.values()),
+        "kept": total_kept,
+        "dropped": dict(sorted(found.items())),
+        "packages": dict(sorted(kept.items())),
+        "sha256": digest.hexdigest(),
+    }
+
+
+def source_files(name: str, version: str, path: Sequence[str] | None) -> list[tuple[str, str]]:
+    """The harvested files of one distribution: (path inside it, path on this machine), sorted."""
+    searched = sys.path if path is None else list(path)
+    found = next(iter(metadata.distributions(name=name, path=searched)), None)
+    if found is None:
+        raise HarvestError(
+            f"{name} is not installed, the study pins {name}=={version}: install it, or run `make study`, "
+            f"which uses the locked environment"
+        )
+    installed = found.version.split("+")[0]
+    if installed != version:
+        raise HarvestError(
+            f"{name} is installed as {found.version}, the study pins {version}: install {name}=={version} "
+            f"(`make study` uses the locked environment), or change raw.harvest.packages.{name} to "
+            f"'{installed}' and raw.sha256 in the study file, which makes it another corpus"
+        )
+    files = []
+    for file in found.files or ():
+        inside = file.as_posix()
+        if (
+            file.suffix != ".py"
+            or ".." in file.parts
+            or SKIPPED_FOLDERS.intersection(file.parts)
+            or file.name in SKIPPED_FILES
+            or inside.startswith(SKIPPED_PREFIXES)
+        ):
+            continue
+        outside = Path(str(found.locate_file(file)))
+        if not outside.is_file():
+            raise HarvestError(f"{outside} is missing although {name} {version} lists it: reinstall {name}")
+        files.append((inside, str(outside)))
+    if not files:
+        raise HarvestError(f"{name} {version} lists no Python files (an editable install?): install its wheel")
+    return sorted(files)
+
+
+def harvested(locations: Sequence[tuple[str, str]], workers: int) -> Iterator[tuple[bytes, Counter[str]]]:
+    """`harvested_file` of every location, in order, by several processes."""
+    if workers == 1:
+        yield from map(harvested_file, locations)
+        return
+    # spawn: the caller may have started threads (torch, BLAS), which a fork would not survive
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(workers, mp_context=context) as pool:
+        yield from pool.map(harvested_file, locations, chunksize=16)
+
+
+def harvested_file(location: tuple[str, str]) -> tuple[bytes, Counter[str]]:
+    """The records of one file as JSON lines, and the count of "kept" and of every reason to drop."""
+    inside, outside = location
+    text = Path(outside).read_bytes()
+    counts: Counter[str] = Counter(kept=0)
+    if b'"""' not in text and b"'''" not in text:  # a docstring with a body has two lines
+        return b"", counts
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # invalid escapes: a DeprecationWarning or SyntaxWarning by version
+            tree = ast.parse(text)
+    except (SyntaxError, ValueError) as error:
+        raise HarvestError(f"{outside}: not Python for this interpreter ({error}): drop its package") from error
+    lines = []
+    names: Counter[str] = Counter()
+    for name, docstring in docstrings(tree):
+        names[name] += 1
+        summary, body, reason = cleaned(docstring)
+        if reason is not None:
+            counts[reason] += 1
+            continue
+        record = {
+            "id": f"{inside}:{name}" + (f"#{names[name]}" if names[name] > 1 else ""),
+            "source": body,
+            "target": summary,
+            "group": inside,
+        }
+        try:
+            lines.append(json.dumps(record, ensure_ascii=False).encode() + b"\n")
+        except UnicodeEncodeError:
+            counts[NOT_UNICODE] += 1
+            continue
+        counts["kept"] += 1
+    return b"".join(lines), counts
+
+
+def docstrings(tree: ast.Module) -> Iterator[tuple[str, str]]:
+    """(qualified name, docstring) of the module, its classes, functions and add_newdoc calls, by position."""
+    first = docstring_of(tree.body)
+    if first is not None:
+        yield "<module>", first
+    yield from docstrings_below(tree.body, "")
+
+
+def docstrings_below(body: Sequence[ast.stmt], prefix: str) -> Iterator[tuple[str, str]]:
+    for node in body:
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            name = prefix + node.name
+            text = docstring_of(node.body)
+            if text is not None:
+                yield name, text
+            yield from docstrings_below(node.body, name + ".")
+        elif isinstance(node, ast.If | ast.For | ast.While | ast.With | ast.Try):
+            for part in ("body", "orelse", "finalbody"):
+                yield from docstrings_below(getattr(node, part, ()), prefix)
+            for handler in getattr(node, "handlers", ()):
+                yield from docstrings_below(handler.body, prefix)
+        elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+            yield from added_docstrings(node.value, prefix)
+
+
+def docstring_of(body: Sequence[ast.stmt]) -> str | None:
+    if body and isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant):
+        value = body[0].value.value
+        return value if isinstance(value, str) else None
+    return None
+
+
+def added_docstrings(call: ast.Call, prefix: str) -> Iterator[tuple[str, str]]:
+    """What `add_newdoc(place, name, doc)` and its kin say of objects written in C.
+
+    `doc` is a string, a (method, string) pair or a list of such pairs.
+    """
+    function = call.func
+    name = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+    if not (name.startswith("add_newdoc") or name == "add_docstr") or not call.args:
+        return
+    strings = [text for text in map(string_of, call.args[:-1]) if text is not None]
+    of = prefix + (strings[-1] if strings else ast.unparse(call.args[0]))
+    last = call.args[-1]
+    pairs = last.elts if isinstance(last, ast.List) else [last]
+    for pair in pairs:
+        if isinstance(pair, ast.Tuple) and len(pair.elts) == 2:
+            method, text = map(string_of, pair.elts)
+            if method is not None and text is not None:
+                yield f"{of}.{method}", text
+        else:
+            text = string_of(pair)
+            if text is not None:
+                yield of, text
+
+
+def string_of(node: ast.expr) -> str | None:
+    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else None
+
+
+def cleaned(docstring: str) -> tuple[str, str, str | None]:
+    """(summary line, body, None), or the reason to drop in the third place."""
+    lines = dedented(docstring)
+    if not any(not line for line in lines):
+        return "", "", ONE_PARAGRAPH
+    paragraphs: list[str] = []
+    dropped_lead = False
+    for raw in prose(lines):
+        text = plain(" ".join(raw))
+        if not paragraphs and SIGNATURE.match(text):
+            dropped_lead = True
+            continue
+        if paragraphs and text.endswith(":") and text.count(" ") < 4:
+            continue  # what it introduced is gone
+        if re.search("[A-Za-z]", text):
+            paragraphs.append(text)
+        elif not paragraphs and not dropped_lead:
+            return "", "", NO_SUMMARY
+    if not paragraphs or starts_with_section(lines):
+        return "", "", NO_SUMMARY
+    summary, *rest = paragraphs
+    if not rest:
+        return "", "", EMPTY_BODY
+    if PLACEHOLDER.search(docstring) and PLACEHOLDER.search(" ".join(paragraphs)):
+        return "", "", TEMPLATE
+    if re.search(r"\{\w*\}", summary):
+        return "", "", TEMPLATE
+    if summary.endswith(":"):
+        return "", "", INTRODUCES
+    return summary.rstrip(". "), "\n\n".join(rest), None
+
+
+def dedented(docstring: str) -> list[str]:
+    """The lines without common indentation and outer blank lines (as `inspect.cleandoc`, on every Python)."""
+    lines = [line.rstrip() for line in docstring.expandtabs().split("\n")]
+    margin = min((len(line) - len(line.lstrip(" ")) for line in lines[1:] if line), default=0)
+    lines = [lines[0].lstrip(" ")] + [line[margin:] for line in lines[1:]]
+    while lines and not lines[-1]:
+        lines.pop()
+    while lines and not lines[0]:
+        lines.pop(0)
+    return lines
+
+
+def starts_with_section(lines: Sequence[str]) -> bool:
+    return len(lines) > 1 and lines[0].lower().rstrip(":") in SECTIONS and RULER.match(lines[1]) is not None
+
+
+def prose(lines: Sequence[str]) -> Iterator[list[str]]:
+    """The paragraphs of a docstring that are running text, as lists of stripped lines.
+
+    Left out: doctests, literal and code blocks, directives, tables, section headings and rulers, the sections
+    See Also, References and Examples, and the `name : type` lines of field lists, whose descriptions stay.
+    """
+    paragraph: list[str] = []
+    first = True  # nothing yielded yet: a heading is the title of a module
+    section = PROSE
+    base = 0  # indentation of the section's heading
+    block: int | None = None  # lines that are indented more than this belong to a dropped block
+    until_blank = False
+    listed = False  # the paragraph began with a bullet
+    position = 0
+    while position < len(lines):
+        line = lines[position]
+        text = line.strip()
+        indent = len(line) - len(line.lstrip(" "))
+        following = lines[position + 1] if position + 1 < len(lines) else ""
+        position += 1
+        if not text:
+            until_blank = False
+            if paragraph:
+                yield paragraph
+                first = False
+            paragraph = []
+            continue
+        if block is not None:
+            if indent > block:
+                continue
+            block = None
+        if until_blank:
+            continue
+        heading = RULER.match(following.strip()) is not None and not RULER.match(text)
+        ends = heading or text.startswith((">>>", "In [", "..", "| ", "+-")) or RULER.match(text)
+        bullet = BULLET.match(text)
+        # a line of running text may start with a minus: a bullet needs a paragraph's end or a list before it
+        if bullet and paragraph and not listed and not paragraph[-1].endswith((":", ".", ";")):
+            bullet = None
+        ends = ends or TABLE_RULER.match(text) or bullet or FIELD.match(text)
+        if ends and paragraph:
+            yield paragraph
+            paragraph, first = [], False
+        if heading and indent == len(following) - len(following.lstrip(" ")):
+            position += 1
+            section, base = SECTIONS.get(text.lower().rstrip(":"), PROSE), indent
+            if first and text.lower().rstrip(":") not in SECTIONS:
+                yield [text]
+                first = False
+            continue
+        if RULER.match(text) or text.startswith(("| ", "+-")):
+            continue
+        if TABLE_RULER.match(text):
+            until_blank = True
+            continue
+        if section == SKIP:
+            continue
+        if text.startswith((">>>", "In [")):
+            until_blank = True
+            continue
+        directive = DIRECTIVE.match(text)
+        if directive:
+            name, argument = directive.groups()
+            if name not in ADMONITIONS:
+                block = indent
+            elif argument and name not in ("admonition", "rubric"):
+                paragraph = [argument]
+            continue
+        field = FIELD.match(text)
+        if field:
+            name, description = field.groups()
+            if name in TYPE_FIELDS:
+                block = indent
+            elif description:
+                paragraph = [description]
+            continue
+        if names_a_field(text, indent, following, section, base):
+            if paragraph:
+                yield paragraph
+                paragraph, first = [], False
+            continue
+        if PLACEHOLDER.fullmatch(text):
+            continue
+        if not paragraph:
+            listed = bullet is not None
+        if bullet:
+            text = text[bullet.end() :]
+        text = TYPED_NAME.sub("", text, count=1) if not paragraph else text
+        if text.endswith("::"):
+            block = indent
+            text = text[:-1].rstrip(" :") + ":" if text.strip(": ") else ""
+        if text:
+            paragraph.append(text)
+        if block is not None and paragraph:
+            yield paragraph
+            paragraph, first = [], False
+    if paragraph:
+        yield paragraph
+
+
+def names_a_field(text: str, indent: int, following: str, section: str, base: int) -> bool:
+    """Whether a line is the `name : type` line above an indented description."""
+    deeper = bool(following.strip()) and len(following) - len(following.lstrip(" ")) > indent
+    name = text.split(" : ")[0].rstrip(" :")
+    if section == FIELDS and indent == base:
+        return deeper or " : " in text or NAMES.match(text) is not None
+    return deeper and NAMES.match(name) is not None and (" : " in text or name == text)
+
+
+def plain(text: str) -> str:
+    """Running text without markup: roles, literals, emphasis and links unwrapped, URLs as URL."""
+    text = MATH_ROLE.sub("MATH", text)
+    text = ROLE_WITH_TEXT.sub(r"\1", text)
+    text = LITERAL.sub(r"\1", text)
+    text = LINK.sub(r"\1", text)
+    text = ROLE.sub(lambda match: shown(match.group(1)), text)
+    text = DOLLARS.sub("MATH", text)
+    text = URL.sub("URL", text)
+    text = STRONG.sub(r"\1", text)
+    text = EMPHASIS.sub(r"\1", text)
+    text = FOOTNOTE.sub("", text)
+    text = ESCAPE.sub("", text)
+    return SPACE.sub(" ", text).strip()
+
+
+def shown(name: str) -> str:
+    """What Sphinx shows of a cross-reference: `~a.b.c` is c, `.Session` and `_orm.Session` are Session."""
+    if "\\" in name:
+        return "MATH"
+    if name.startswith("~"):
+        return name.rsplit(".", 1)[-1].lstrip("~")
+    return re.sub(r"^(?:!|\.|_\w+\.)(?=\w)", "", name)

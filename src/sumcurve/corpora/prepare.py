@@ -1,0 +1,380 @@
+"""From raw records to a corpus: tokenised, filtered, without duplicates, split by group, in a fixed order.
+
+Every line of the raw file is kept or counted under the one reason for which it was dropped.
+
+The order. Groups are ordered by a keyed hash of their name, a record without a group being its own; the first
+groups fill test, the next valid, the rest is train. Inside a part records are ordered by a keyed hash of
+their id, so that the first p % are a random sample and a smaller sample is a prefix of every larger one. When
+records are appended to the raw file, none moves to a part further from train, that is from train to valid or
+test, or from valid to test: what was trained upon is never tested upon. Old records of one part keep their
+order. With `compose` this holds for groups.
+"""
+
+import hashlib
+import json
+import os
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+from sumcurve.corpora.duplicates import NearDuplicates
+from sumcurve.corpora.errors import CorpusError
+from sumcurve.corpora.jsonl import (
+    EMPTY_REFERENCE,
+    EMPTY_SOURCE,
+    EMPTY_TARGET,
+    PARTS,
+    Dropped,
+    RawRecord,
+    Refused,
+    Text,
+    read_raw,
+)
+from sumcurve.corpora.statistics import Statistics
+from sumcurve.corpora.tokens import sentences, tokenize
+from sumcurve.records import Record, read_records, write_json, write_jsonl
+from sumcurve.settings import Compose, CorpusSettings, Prepare, Split
+
+# Reasons for which a readable record is dropped.
+SHORT_SOURCE = "source shorter than least_source_tokens"
+LONG_SOURCE = "source longer than most_source_tokens"
+SHORT_TARGET = "target shorter than least_target_tokens"
+LONG_TARGET = "target longer than most_target_tokens"
+FEW_WORDS = "fewer alphabetic tokens than least_alphabetic_share"
+SHARED_GROUP = "group shared by two parts"
+SAME_SOURCE = "duplicate source"
+SAME_TARGET = "duplicate target"
+NEAR_DUPLICATE = "near-duplicate source"
+NOT_COMPOSED = "too few left in the group to compose"
+BEYOND = "beyond split size"
+
+PRECEDENCE = ("test", "valid", "train")  # who keeps what two parts share; who is filled first
+LETTER = re.compile(r"[^\W\d_]")
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A record that passed the filters and waits in the spool."""
+
+    line: int
+    id: str
+    group: str | None
+    split: str | None
+    offset: int
+
+    @property
+    def unit(self) -> str:
+        """What is never split: the group, or the record itself."""
+        return f"record {self.id}" if self.group is None else f"group {self.group}"
+
+
+Unit = tuple[Candidate, ...]  # the members of one record of the corpus: one, or several if composed
+
+
+class Ledger:
+    """Writes what was dropped, line by line, and counts it."""
+
+    def __init__(self, file: str, stream: IO[bytes]) -> None:
+        self.file = file
+        self.stream = stream
+        self.counts: Counter[str] = Counter()
+
+    def drop(self, dropped: Dropped) -> None:
+        self.counts[dropped.reason] += 1
+        row = json.dumps(dropped.as_dict(self.file), ensure_ascii=False)
+        self.stream.write(row.encode() + b"\n")
+
+    def drop_candidate(self, candidate: Candidate, reason: str, value: str) -> None:
+        self.drop(Dropped(candidate.line, candidate.id, reason, value))
+
+
+class Spool:
+    """Prepared records on disk, read back by offset."""
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self.stream = stream
+
+    def write(self, record: Record) -> int:
+        offset = self.stream.tell()
+        self.stream.write(json.dumps(record.as_dict(), ensure_ascii=False).encode() + b"\n")
+        return offset
+
+    def read(self, candidate: Candidate) -> Record:
+        self.stream.seek(candidate.offset)
+        return Record(**json.loads(self.stream.readline()))
+
+
+def prepare(raw_path: Path, settings: CorpusSettings, folder: Path) -> dict[str, Any]:
+    """Write train.jsonl, valid.jsonl, test.jsonl, dropped.jsonl and statistics.json; returns the statistics.
+
+    `read` = `kept` + the sum of `dropped` (reason -> raw records). `parts` holds, for train, valid and test,
+    the number of records, their mean source and target lengths in tokens and their vocabulary. With `compose`
+    a record of a part holds several raw records, and `kept` counts the raw ones.
+
+    If the raw records say their own `split`, the parts are these, and the sizes of `settings.split` cut them.
+    What two parts share (groups, duplicates) stays in test before valid before train; without own splits in
+    the earlier line.
+
+    Raises CorpusError for a file that cannot be read, too few records, and a broken invariant.
+    """
+    spool_path = folder / "spool.partial"
+    dropped_path = folder / "dropped.jsonl"
+    partial = folder / "dropped.jsonl.partial"
+    with partial.open("wb") as dropped_stream, spool_path.open("w+b") as spool_stream:
+        ledger = Ledger(raw_path.name, dropped_stream)
+        spool = Spool(spool_stream)
+        read, candidates = filtered(read_raw(raw_path), settings.prepare, spool, ledger)
+        candidates = without_shared_groups(candidates, ledger)
+        candidates = without_duplicates(candidates, settings.prepare, spool, ledger)
+        units: list[Unit]
+        if settings.compose is None:
+            units = [(candidate,) for candidate in candidates]
+        else:
+            units = composed(candidates, settings.compose, settings.split.key, ledger)
+        parts = parts_of(units, settings.split, ledger, raw_path)
+        for part in PARTS:
+            write_jsonl(folder / f"{part}.jsonl", (record_of(unit, spool).as_dict() for unit in parts[part]))
+        dropped_stream.flush()
+        os.fsync(dropped_stream.fileno())
+    kept = sum(len(unit) for part in PARTS for unit in parts[part])
+    if read != kept + ledger.counts.total():
+        raise CorpusError(f"{raw_path}: read {read}, kept {kept}, dropped {dict(ledger.counts)}; report this bug")
+    statistics = {
+        "read": read,
+        "kept": kept,
+        "dropped": dict(sorted(ledger.counts.items())),
+        "composed": settings.compose is not None,
+        "parts": measured(folder),
+    }
+    spool_path.unlink()
+    os.replace(partial, dropped_path)
+    write_json(folder / "statistics.json", statistics)
+    return statistics
+
+
+def filtered(
+    rows: Iterable[RawRecord | Dropped], settings: Prepare, spool: Spool, ledger: Ledger
+) -> tuple[int, list[Candidate]]:
+    """How many lines there were, and those that pass the filters, tokenised into the spool."""
+    read = 0
+    candidates = []
+    for row in rows:
+        read += 1
+        if isinstance(row, Dropped):
+            ledger.drop(row)
+            continue
+        try:
+            record = tokenized(row, settings)
+        except Refused as refused:
+            ledger.drop(Dropped(row.line, row.id, refused.reason, refused.value))
+            continue
+        candidates.append(Candidate(row.line, row.id, row.group, row.split, spool.write(record)))
+    return read, candidates
+
+
+def tokenized(raw: RawRecord, settings: Prepare) -> Record:
+    """The prepared record, or Refused with the first filter that it does not pass."""
+    source = sentences_of(raw.source, settings.lower)
+    target = sentences_of(raw.target, settings.lower)
+    references = [sentences_of(reference, settings.lower) for reference in raw.references]
+    if not source:
+        raise Refused(EMPTY_SOURCE, "no token")
+    if not target:
+        raise Refused(EMPTY_TARGET, "no token")
+    if not all(references):
+        raise Refused(EMPTY_REFERENCE, "no token")
+    record = Record(raw.id, source, target, references, raw.group)
+    tokens = record.source_tokens
+    length = sum(sentence.count(" ") + 1 for sentence in target)
+    if len(tokens) < settings.least_source_tokens:
+        raise Refused(SHORT_SOURCE, len(tokens))
+    if settings.most_source_tokens is not None and len(tokens) > settings.most_source_tokens:
+        raise Refused(LONG_SOURCE, len(tokens))
+    if length < settings.least_target_tokens:
+        raise Refused(SHORT_TARGET, length)
+    if settings.most_target_tokens is not None and length > settings.most_target_tokens:
+        raise Refused(LONG_TARGET, length)
+    share = sum(LETTER.search(token) is not None for token in tokens) / len(tokens)
+    if share < settings.least_alphabetic_share:
+        raise Refused(FEW_WORDS, f"{share:.3f}")
+    return record
+
+
+def sentences_of(text: Text, lower: bool) -> list[str]:
+    """Sentences of tokens; a list of sentences stays as it is divided. Sentences without a token vanish."""
+    divided = sentences(text) if isinstance(text, str) else text
+    return [sentence for sentence in (" ".join(tokenize(one, lower)) for one in divided) if sentence]
+
+
+def without_shared_groups(candidates: list[Candidate], ledger: Ledger) -> list[Candidate]:
+    """Of records with own splits, those whose group is of their part; test before valid before train."""
+    if not candidates or candidates[0].split is None:
+        return candidates
+    candidates = sorted(candidates, key=lambda one: PRECEDENCE.index(one.split or "train"))  # stable: lines
+    owners: dict[str, Candidate] = {}
+    kept = []
+    for candidate in candidates:
+        owner = owners.setdefault(candidate.unit, candidate)
+        if owner.split == candidate.split:
+            kept.append(candidate)
+        else:
+            ledger.drop_candidate(candidate, SHARED_GROUP, f"{candidate.group} is in {owner.split}, line {owner.line}")
+    return kept
+
+
+def without_duplicates(candidates: list[Candidate], settings: Prepare, spool: Spool, ledger: Ledger) -> list[Candidate]:
+    """The candidates that repeat no earlier one that was kept."""
+    sources: dict[bytes, int] = {}
+    targets: dict[bytes, int] = {}
+    near = None if settings.near_duplicates is None else NearDuplicates(settings.near_duplicates)
+    kept: list[Candidate] = []
+    if settings.duplicates == "keep" and near is None:
+        return candidates
+    for candidate in candidates:
+        record = spool.read(candidate)
+        tokens = record.source_tokens
+        if settings.duplicates == "drop":
+            source, target = (
+                digest_of(tokens),
+                digest_of([token for s in record.target for token in s.split(" ")]),
+            )
+            if source in sources or target in targets:
+                reason, line = (SAME_SOURCE, sources[source]) if source in sources else (SAME_TARGET, targets[target])
+                ledger.drop_candidate(candidate, reason, f"as line {line}")
+                continue
+        if near is not None:
+            number = near.find_or_add(tokens)
+            if number is not None:
+                ledger.drop_candidate(candidate, NEAR_DUPLICATE, f"as line {kept[number].line}")
+                continue
+        if settings.duplicates == "drop":
+            sources[source] = targets[target] = candidate.line
+        kept.append(candidate)
+    return kept
+
+
+def digest_of(tokens: list[str]) -> bytes:
+    return hashlib.blake2b(" ".join(tokens).encode(), digest_size=16).digest()
+
+
+def keyed(key: str, purpose: str, text: str) -> bytes:
+    """A pseudo-random number of a text; another key gives another order."""
+    secret = hashlib.blake2b(key.encode(), digest_size=32).digest()
+    return hashlib.blake2b(text.encode(), digest_size=16, key=secret, person=purpose.encode()).digest()
+
+
+def composed(candidates: Sequence[Candidate], settings: Compose, key: str, ledger: Ledger) -> list[Unit]:
+    """Consecutive records of one group joined by `least` to `most`; how many, a keyed hash says.
+
+    The records that remain at a group's end are joined too if they are `least` or more, and dropped
+    otherwise.
+    """
+    if settings.least > settings.most:
+        raise CorpusError(
+            f"compose.least = {settings.least} exceeds compose.most = {settings.most}: change the study file"
+        )
+    groups: dict[str, list[Candidate]] = {}
+    for candidate in sorted(candidates, key=lambda one: one.line):
+        groups.setdefault(candidate.unit, []).append(candidate)
+    units = []
+    for name, members in groups.items():
+        start = 0
+        while len(members) - start >= settings.least:
+            draw = int.from_bytes(keyed(key, "compose", f"{name} {start}"))
+            size = settings.least + draw % (settings.most - settings.least + 1)
+            unit = tuple(members[start : start + size])
+            units.append(unit)
+            start += len(unit)
+        for candidate in members[start:]:
+            ledger.drop_candidate(candidate, NOT_COMPOSED, f"{len(members) - start} of {settings.least}")
+    return units
+
+
+def id_of(unit: Unit) -> str:
+    """The record's id; composed, the members' ids joined by "+", the group's name said once."""
+    first, *rest = unit
+    prefix = f"{first.group}:"
+    return "+".join([first.id, *(candidate.id.removeprefix(prefix) for candidate in rest)])
+
+
+def record_of(unit: Unit, spool: Spool) -> Record:
+    members = [spool.read(candidate) for candidate in unit]
+    if len(members) == 1:
+        return members[0]
+    return Record(
+        id=id_of(unit),
+        source=[sentence for member in members for sentence in member.source],
+        target=[sentence for member in members for sentence in member.target],
+        references=[],
+        group=members[0].group,
+    )
+
+
+def parts_of(units: list[Unit], split: Split, ledger: Ledger, raw_path: Path) -> dict[str, list[Unit]]:
+    """Every part's records in their order, cut to the sizes asked for."""
+    sizes = {"test": split.test, "valid": split.valid, "train": split.train}
+    if units and units[0][0].split is not None:
+        parts = {part: [unit for unit in units if unit[0].split == part] for part in PARTS}
+    else:
+        parts = filled(units, split)
+    for part in PRECEDENCE:
+        parts[part].sort(key=lambda unit: (keyed(split.key, "record", id_of(unit)), id_of(unit)))
+        size = sizes[part]
+        if len(parts[part]) < (size or 1):
+            found = ", ".join(f"{len(parts[name])} for {name}" for name in PRECEDENCE)
+            asked = ", ".join(f"{name}: {sizes[name] or 'all'}" for name in PRECEDENCE)
+            raise CorpusError(
+                f"{raw_path}: after filtering {len(units)} records are left ({found}), the study asks for "
+                f"{asked}; dropped were {dict(ledger.counts)}: lower the sizes in split, loosen prepare, or "
+                f"give more records"
+            )
+        for unit in parts[part][size:] if size else []:
+            for candidate in unit:
+                ledger.drop_candidate(candidate, BEYOND, f"{part}: {size}")
+        parts[part] = parts[part][:size]
+    return parts
+
+
+def filled(units: list[Unit], split: Split) -> dict[str, list[Unit]]:
+    """Whole groups in the order of their keyed hash: into test until it is full, then valid, then train."""
+    groups: dict[str, list[Unit]] = {}
+    for unit in units:
+        groups.setdefault(unit[0].unit, []).append(unit)
+    parts: dict[str, list[Unit]] = {part: [] for part in PARTS}
+    for name in sorted(groups, key=lambda name: (keyed(split.key, "group", name), name)):
+        if len(parts["test"]) < split.test:
+            parts["test"].extend(groups[name])
+        elif len(parts["valid"]) < split.valid:
+            parts["valid"].extend(groups[name])
+        else:
+            parts["train"].extend(groups[name])
+    return parts
+
+
+def measured(folder: Path) -> dict[str, dict[str, Any]]:
+    """The statistics of the parts as written; CorpusError for an id twice or a group in two parts."""
+    ids: dict[str, str] = {}
+    groups: dict[str, str] = {}
+    statistics = {}
+    for part in PARTS:
+        path = folder / f"{part}.jsonl"
+        counts = Statistics()
+        for record in checked(read_records(path), part, path, ids, groups):
+            counts.add(record)
+        statistics[part] = counts.as_dict()
+    return statistics
+
+
+def checked(
+    records: Iterable[Record], part: str, path: Path, ids: dict[str, str], groups: dict[str, str]
+) -> Iterator[Record]:
+    for record in records:
+        if record.id in ids:
+            raise CorpusError(f"{path}: id {record.id!r} is in {ids[record.id]} already: rename it in the raw file")
+        ids[record.id] = part
+        if record.group is not None and groups.setdefault(record.group, part) != part:
+            raise CorpusError(f"{path}: group {record.group!r} is in {groups[record.group]} too; report this bug")
+        yield record

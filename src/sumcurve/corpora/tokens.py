@@ -1,0 +1,52 @@
+"""Words and sentences of running text."""
+
+import re
+from functools import cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from nltk.tokenize.punkt import PunktSentenceTokenizer
+
+TOKEN = re.compile(
+    r"\d+(?:[.,]\d+)+(?!\w)"  # 1.5 and 10,000
+    r"|\w+(?:['’]\w+)*"  # words, identifiers with underscores, don't
+    r"|[^\w\s]"  # every other sign alone
+)
+PARAGRAPH = re.compile(r"\n[ \t\r]*\n\s*")
+
+# Lower case, without the last full stop, as Punkt wants them.
+# fmt: off
+ABBREVIATIONS = frozenset([
+    "a.k.a", "al", "approx", "apr", "assoc", "aug", "bros", "ca", "cf", "ch", "chap", "co", "corp", "dept",
+    "dr", "e.g", "eg", "eq", "eqn", "eqs", "esp", "est", "etc", "feb", "fig", "figs", "gen", "gov", "hon",
+    "i.e", "ie", "inc", "incl", "jan", "jr", "jul", "jun", "ltd", "mr", "mrs", "ms", "mt", "nos", "nov",
+    "nr", "oct", "ph.d", "pp", "prof", "resp", "rev", "sen", "sept", "sgt", "sr", "st", "u.k", "u.n", "u.s",
+    "univ", "viz", "vol", "vols", "vs", "w.r.t", "wrt",
+])
+# fmt: on
+
+
+def tokenize(text: str, lower: bool) -> list[str]:
+    """Words (identifiers whole), numbers and single signs. No token holds white space."""
+    return TOKEN.findall(text.lower() if lower else text)
+
+
+def sentences(text: str) -> list[str]:
+    """The sentences of a text, each on one line; an empty line always ends one.
+
+    Punkt (Kiss and Strunk, 2006) without learned parameters: a full stop ends a sentence unless it belongs to
+    one of our abbreviations, an initial or an ellipsis.
+    """
+    found: list[str] = []
+    for paragraph in PARAGRAPH.split(text):
+        found.extend(" ".join(sentence.split()) for sentence in punkt().tokenize(paragraph))
+    return [sentence for sentence in found if sentence]
+
+
+@cache
+def punkt() -> "PunktSentenceTokenizer":
+    from nltk.tokenize.punkt import PunktParameters, PunktSentenceTokenizer  # nltk takes seconds to import
+
+    parameters = PunktParameters()
+    parameters.abbrev_types = set(ABBREVIATIONS)
+    return PunktSentenceTokenizer(parameters)

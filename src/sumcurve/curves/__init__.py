@@ -1,0 +1,1 @@
+"""Data efficiency and learning curves."""

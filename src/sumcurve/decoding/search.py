@@ -1,0 +1,206 @@
+"""Beam search and greedy decoding over extended ids, vectorised over examples and hypotheses.
+
+Conventions (those of Hugging Face transformers' `generate`, against which they are tested): each step keeps
+the 2K best continuations of an example; only an EOS among the best K ends a hypothesis; hypotheses compete
+while running by their summed log-probability and, ended, by that sum divided by a power of their length, EOS
+counted and BOS not; at `max_tokens` the best K running hypotheses end as they are, without an EOS.
+"""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from sumcurve.models.batch import Batch
+from sumcurve.models.summarizer import State, Summarizer
+from sumcurve.models.vocabulary import BOS, EOS, PAD, SEP, UNK
+from sumcurve.settings import Search
+
+
+@dataclass
+class Hypotheses:
+    """The n best outputs of B examples, best first; one that does not exist has score -inf and no token.
+
+    `tokens` [B, n, L]: extended ids, EOS included where it was written, then PAD. `logp` [B, n]: their
+    summed log-probability. `score` [B, n]: what they were ranked by. `best_source` [B, n, L]: the source
+    position that had most attention when a token was written.
+    """
+
+    tokens: Tensor
+    logp: Tensor
+    score: Tensor
+    best_source: Tensor
+
+    def without_unknown(self, src_ext: Tensor) -> Tensor:
+        """`tokens` with every UNK replaced by the source word that had most attention (Jean et al. 2015)."""
+        source = src_ext.unsqueeze(1).expand(-1, self.tokens.shape[1], -1).gather(2, self.best_source)
+        return source.where(self.tokens == UNK, self.tokens)
+
+
+def length_norm(tokens: int, search: Search) -> float:
+    """What a summed log-probability of `tokens` words, EOS counted, is divided by.
+
+    "gnmt" is Wu et al. (2016), equation 14.
+    """
+    if search.length_penalty == "none":
+        return 1.0
+    return float(tokens if search.length_penalty == "average" else (5 + tokens) / 6) ** search.alpha
+
+
+def _restrict(logp: Tensor, history: Tensor, search: Search, exempt: tuple[int, ...]) -> Tensor:
+    """`logp` [B, Q, W] with -inf, in place, for words that may not follow `history` [B, Q, t]."""
+    written = history.shape[2]
+    logp[:, :, [PAD, BOS]] = -torch.inf
+    if search.unknown == "ban":
+        logp[:, :, UNK] = -torch.inf
+    if written < search.min_tokens:
+        logp[:, :, EOS] = -torch.inf
+    n = search.block_ngram
+    if n and written >= n:
+        ngrams = history.unfold(2, n, 1)  # [B, Q, t - n + 1, n]
+        last = history[:, :, written - n + 1 :].unsqueeze(2)
+        repeated = (ngrams[..., :-1] == last).all(3)
+        for mark in exempt:
+            repeated &= (ngrams != mark).all(3)
+        logp.scatter_(2, ngrams[..., -1].where(repeated, PAD), -torch.inf)
+    return logp
+
+
+def _reorder(tensor: Tensor, parents: Tensor) -> Tensor:
+    """tensor [B, Q, ...], parents [B, K] -> [B, K, ...]."""
+    rows = torch.arange(parents.shape[0], device=parents.device).unsqueeze(1) * tensor.shape[1] + parents
+    return tensor.flatten(0, 1).index_select(0, rows.flatten()).unflatten(0, parents.shape)
+
+
+@torch.no_grad()
+def generate(
+    model: Summarizer, batch: Batch, search: Search, n: int = 1, exempt: tuple[int, ...] = (SEP,)
+) -> Hypotheses:
+    """The `n` best of `search.beam` hypotheses for each example; call it with the model in evaluation mode.
+
+    n-grams that hold a token of `exempt` may repeat. UNK stays in the tokens under "copy", see
+    `without_unknown`. A beam of 1 is greedy decoding: its only hypothesis ends with the first EOS, whatever
+    `early_stopping` says.
+    """
+    k, longest = search.beam, search.max_tokens
+    if not 1 <= n <= k:
+        raise ValueError(f"n = {n} hypotheses from a beam of {k}; choose 1 <= n <= beam")
+    device, size = batch.src.device, len(batch)
+    memory = model.encode(batch)
+    state = model.start(memory, k)
+    src_ext, n_ext = batch.src_ext, batch.n_ext
+    rows = torch.arange(size, device=device)  # the examples still searched
+
+    def none(*shape: int) -> Tensor:
+        return torch.full(shape, PAD, dtype=torch.long, device=device)
+
+    def never(*shape: int) -> Tensor:
+        return torch.full(shape, -torch.inf, device=device)
+
+    result = Hypotheses(none(size, n, longest), never(size, n), never(size, n), none(size, n, longest))
+    tokens, sources, running = none(size, k, longest), none(size, k, longest), never(size, k)
+    running[:, 0] = 0.0  # all hypotheses are equal before the first word: go on from one
+    ended = Hypotheses(none(size, k, longest), never(size, k), never(size, k), none(size, k, longest))
+
+    last = torch.full((size, k), BOS, device=device)
+    for t in range(longest):
+        emission, attention, state = model.step(last, memory, state)
+        vocabulary = emission.logits.shape[2]
+        logp = _restrict(emission.dist(src_ext, n_ext), tokens[:, :, :t], search, exempt)
+        words = logp.shape[2]
+        summed = (running.unsqueeze(2) + logp).flatten(1)  # [B, K * W]
+        summed, chosen = summed.topk(min(2 * k, summed.shape[1]))  # [B, 2K]
+        parents, word = chosen // words, chosen % words
+        candidates = _reorder(tokens, parents)
+        candidates[:, :, t] = word
+        attended = _reorder(sources, parents)
+        attended[:, :, t] = attention.argmax(2).gather(1, parents)
+
+        ends = word == EOS if t + 1 < longest else torch.ones_like(word, dtype=torch.bool)
+        score = (summed / length_norm(t + 1, search)).masked_fill(~ends, -torch.inf)
+        score[:, k:] = -torch.inf
+        order_score, order = torch.cat((ended.score, score), 1).topk(k)
+        ended = Hypotheses(
+            _reorder(torch.cat((ended.tokens, candidates), 1), order),
+            torch.cat((ended.logp, summed), 1).gather(1, order),
+            order_score,
+            _reorder(torch.cat((ended.best_source, attended), 1), order),
+        )
+
+        running, order = summed.masked_fill(ends, -torch.inf).topk(k)
+        tokens, sources = _reorder(candidates, order), _reorder(attended, order)
+        parents = parents.gather(1, order)
+        done = _cannot_improve(ended.score, running[:, 0], t + 1, search) | (running[:, 0] == -torch.inf)
+        if t + 1 == longest or bool(done.all()):
+            break
+        if int(done.sum()) * 2 >= len(done):
+            _keep(result, ended, rows)
+            going = (~done).nonzero().squeeze(1)
+            rows, memory, src_ext, n_ext = rows[going], memory.select(going), src_ext[going], n_ext[going]
+            state = _select(state, going)
+            tokens, sources, running, parents = tokens[going], sources[going], running[going], parents[going]
+            ended = Hypotheses(ended.tokens[going], ended.logp[going], ended.score[going], ended.best_source[going])
+        elif bool(done.any()):  # a finished example waits for others: nothing may be added to it
+            running = running.masked_fill(done.unsqueeze(1), -torch.inf)
+        state = {name: _reorder(value, parents) for name, value in state.items()}
+        last = tokens[:, :, t]
+        last = last.where(last < vocabulary, UNK)  # on a new tensor: `tokens` keeps the extended id
+    _keep(result, ended, rows)
+    missing = result.score == -torch.inf
+    result.logp[missing] = -torch.inf
+    result.tokens[missing] = PAD
+    return result
+
+
+def _cannot_improve(ended: Tensor, best_running: Tensor, written: int, search: Search) -> Tensor:
+    """Whether an example's search is over, [B], from its ended scores [B, K] and best running sum [B]."""
+    full = (ended > -torch.inf).all(1)
+    if search.early_stopping == "first" or search.beam == 1:
+        return full
+    reach = search.max_tokens if search.early_stopping == "never" and search.alpha > 0 else written
+    return full & (best_running / length_norm(reach, search) <= ended[:, -1])
+
+
+def _select(state: State, rows: Tensor) -> State:
+    return {name: value[rows] for name, value in state.items()}
+
+
+def _keep(result: Hypotheses, ended: Hypotheses, rows: Tensor) -> None:
+    n = result.tokens.shape[1]
+    result.tokens[rows], result.best_source[rows] = ended.tokens[:, :n], ended.best_source[:, :n]
+    result.logp[rows], result.score[rows] = ended.logp[:, :n], ended.score[:, :n]
+
+
+@torch.no_grad()
+def greedy(model: Summarizer, batch: Batch, search: Search, exempt: tuple[int, ...] = (SEP,)) -> Hypotheses:
+    """The most probable word at every step: what a beam of 1 finds, without its bookkeeping; n = 1."""
+    device, size, longest = batch.src.device, len(batch), search.max_tokens
+    memory = model.encode(batch)
+    state = model.start(memory, 1)
+    src_ext, n_ext = batch.src_ext, batch.n_ext
+    rows = torch.arange(size, device=device)
+    tokens = torch.full((size, 1, longest), PAD, device=device)
+    sources, total = torch.full_like(tokens, PAD), torch.zeros(size, 1, device=device)
+    last = torch.full((size, 1), BOS, device=device)
+    lengths = torch.full((size, 1), longest, device=device)
+    done = torch.zeros(size, dtype=torch.bool, device=device)
+    for t in range(longest):
+        emission, attention, state = model.step(last, memory, state)
+        logp = _restrict(emission.dist(src_ext, n_ext), tokens[rows, :, :t], search, exempt)
+        best, word = logp.max(2)  # [B, 1]
+        going = ~done
+        tokens[rows, :, t] = word.where(going.unsqueeze(1), PAD)
+        sources[rows, :, t] = attention.argmax(2).where(going.unsqueeze(1), PAD)
+        total[rows] += best.masked_fill(done.unsqueeze(1), 0.0)
+        ends = going & (word.squeeze(1) == EOS)
+        lengths[rows[ends]] = t + 1
+        done |= ends
+        if bool(done.all()):
+            break
+        last = word.where(word < emission.logits.shape[2], UNK)
+        if int(done.sum()) * 2 >= len(done):
+            kept = (~done).nonzero().squeeze(1)
+            rows, memory, src_ext, n_ext = rows[kept], memory.select(kept), src_ext[kept], n_ext[kept]
+            state, last, done = _select(state, kept), last[kept], done[kept]
+    norms = torch.tensor([length_norm(int(length), search) for length in lengths], device=device).unsqueeze(1)
+    return Hypotheses(tokens, total, total / norms, sources)

@@ -1,0 +1,1 @@
+"""Encoder-decoders over one emission and one query axis."""

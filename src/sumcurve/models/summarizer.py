@@ -1,0 +1,172 @@
+"""What every trained summarizer offers: a decoder step for search, teacher forcing for training and scoring.
+
+The query axis Q of `step` is the beam width in search and 1 in greedy decoding; `forced` treats the target's
+positions as queries. Memory is never repeated along Q.
+"""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from sumcurve.models.batch import Batch
+from sumcurve.models.emission import IMPOSSIBLE, Emission, copied, generated, in_single, mixture
+from sumcurve.models.vocabulary import PAD
+from sumcurve.settings import RecurrentSettings, TransformerSettings
+
+State = dict[str, Tensor]
+"""What a decoder remembers; every tensor is [B, Q, ...] so that search reorders it along axis 1."""
+
+
+@dataclass
+class Memory:
+    """An encoded source: `states` [B, S, D], `mask` [B, S] (True: a token), the model's `cache` [B, ...]."""
+
+    states: Tensor
+    mask: Tensor
+    cache: dict[str, Tensor]
+
+    def select(self, rows: Tensor) -> "Memory":
+        """The memory of the given examples only."""
+        return Memory(self.states[rows], self.mask[rows], {name: value[rows] for name, value in self.cache.items()})
+
+
+class Summarizer(nn.Module, ABC):
+    """A conditional language model over extended ids. Q queries share the memory of their example."""
+
+    vocabulary_size: int
+
+    @abstractmethod
+    def encode(self, batch: Batch) -> Memory: ...
+
+    @abstractmethod
+    def start(self, memory: Memory, q: int) -> State:
+        """The state of q queries before the first token."""
+
+    @abstractmethod
+    def step(self, tok: Tensor, memory: Memory, state: State) -> tuple[Emission, Tensor, State]:
+        """Read the vocabulary ids `tok` [B, Q]; emission, attention [B, Q, S], next state.
+
+        The given state is used up: a model may write into its tensors.
+        """
+
+    def forced(self, batch: Batch, memory: Memory) -> tuple[Emission, Tensor]:
+        """Emission at each target position given the true words before it, and attention [B, T, S]."""
+        state = self.start(memory, 1)
+        emissions, attentions = [], []
+        for t in range(batch.inp.shape[1]):
+            emission, attention, state = self.step(batch.inp[:, t : t + 1], memory, state)
+            emissions.append(emission)
+            attentions.append(attention)
+        copies = [e.copy_logp for e in emissions if e.copy_logp is not None]
+        gates = [e.gate for e in emissions if e.gate is not None]
+        emission = Emission(
+            torch.cat([e.logits for e in emissions], 1),
+            torch.cat(copies, 1) if copies else None,
+            torch.cat(gates, 1) if gates else None,
+        )
+        return emission, torch.cat(attentions, 1)
+
+    def gold(self, batch: Batch, memory: Memory, label_smoothing: float = 0.0) -> tuple[Tensor, Tensor | None]:
+        """Log-probability [B, T] of the target's words, PAD 0, and the attention [B, T, S] if it came free.
+
+        This is what training minimises and what scoring sums. With `label_smoothing` s each entry is
+        (1 - s) log p(word) + s * mean over the vocabulary of log p (Szegedy et al. 2016); a model that copies
+        raises ValueError then, because its extended vocabulary has no fixed uniform distribution.
+        """
+        emission, attention = self.forced(batch, memory)
+        logp = emission.gold(batch.tgt, batch.src_ext)
+        if label_smoothing:
+            if emission.copy_logp is not None:
+                raise ValueError("label smoothing is for models that do not copy; set label_smoothing to 0")
+            uniform = emission.logits.log_softmax(2).mean(2).masked_fill(batch.tgt == PAD, 0.0)
+            logp = (1 - label_smoothing) * logp + label_smoothing * uniform
+        return logp, attention
+
+
+def score(model: Summarizer, batch: Batch) -> Tensor:
+    """Log-probability [B, T] of each target word, 0 at PAD; differentiable unless under `no_grad`."""
+    return model.gold(batch, model.encode(batch))[0]
+
+
+@dataclass
+class Readout:
+    """A decoder's view of every target position before the vocabulary: `states` [B, T, D] and, if it copies,
+    `copy_logp` [B, T, S] and `gate` [B, T]; `attention` [B, T, S] where it is known."""
+
+    states: Tensor
+    copy_logp: Tensor | None = None
+    gate: Tensor | None = None
+    attention: Tensor | None = None
+
+
+class ReadoutSummarizer(Summarizer):
+    """A summarizer whose teacher forcing yields all readouts first.
+
+    The vocabulary is then multiplied once, in training only with the readouts of real words.
+    """
+
+    @abstractmethod
+    def readout(self, batch: Batch, memory: Memory, attention: bool) -> Readout:
+        """Readouts of the target's positions; with `attention`, the attention as well, whatever it costs."""
+
+    @abstractmethod
+    def logits(self, states: Tensor) -> Tensor:
+        """[..., D] -> [..., V]."""
+
+    def forced(self, batch: Batch, memory: Memory) -> tuple[Emission, Tensor]:
+        readout = self.readout(batch, memory, attention=True)
+        assert readout.attention is not None
+        return Emission(self.logits(readout.states), readout.copy_logp, readout.gate), readout.attention
+
+    def gold(self, batch: Batch, memory: Memory, label_smoothing: float = 0.0) -> tuple[Tensor, Tensor | None]:
+        readout = self.readout(batch, memory, attention=False)
+        copies = readout.copy_logp is not None
+        if label_smoothing and copies:
+            raise ValueError("label smoothing is for models that do not copy; set label_smoothing to 0")
+        tgt = batch.tgt
+        words = (tgt != PAD).flatten().nonzero().squeeze(1)  # [N] positions that hold a word
+        logits = in_single(self.logits(readout.states.flatten(0, 1)[words]))  # [N, V]
+        ids, known = generated(tgt, logits.shape[1], copies)
+        packed = -functional.cross_entropy(
+            logits, ids.flatten()[words], reduction="none", label_smoothing=label_smoothing
+        )
+        logp = packed.new_zeros(tgt.numel()).index_copy(0, words, packed).view_as(tgt)
+        if readout.copy_logp is not None and readout.gate is not None:
+            copy = copied(tgt, batch.src_ext, in_single(readout.copy_logp))
+            logp = mixture(logp.masked_fill(~known, IMPOSSIBLE), copy, in_single(readout.gate))
+            logp = logp.masked_fill(tgt == PAD, 0.0)
+        return logp, readout.attention
+
+
+def build(settings: RecurrentSettings | TransformerSettings, vocabulary_size: int, seed: int) -> Summarizer:
+    """A new summarizer on the CPU whose weights depend on the settings and `seed` alone.
+
+    Matrices are Xavier uniform (Glorot & Bengio 2010), embeddings normal with variance 1 / width, biases 0
+    but for the LSTM's forget gate (1), normalisation weights 1.
+    """
+    from sumcurve.models.recurrent import RecurrentSummarizer  # these modules build on this one
+    from sumcurve.models.transformer import TransformerSummarizer
+
+    model: RecurrentSummarizer | TransformerSummarizer
+    if settings.kind == "recurrent":
+        model = RecurrentSummarizer(settings, vocabulary_size)
+    else:
+        model = TransformerSummarizer(settings, vocabulary_size)
+    generator = torch.Generator().manual_seed(seed)
+    model.initialize(generator)
+    return model
+
+
+def parameter_counts(model: Summarizer) -> dict[str, int]:
+    """Numbers of parameters over distinct storages: `total`, of it `vocabulary` and `other`.
+
+    `vocabulary` are the embedding and the output layer: what has a row or an entry per word.
+    """
+    counts = {"total": 0, "vocabulary": 0, "other": 0}
+    for name, parameter in model.named_parameters():  # names a shared parameter once
+        counts["vocabulary" if name.split(".")[0] in ("embedding", "output") else "other"] += parameter.numel()
+        counts["total"] += parameter.numel()
+    return counts

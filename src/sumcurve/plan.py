@@ -1,0 +1,363 @@
+"""The study and every folder it asks for, named before any data exists.
+
+`Plan.read` validates the configuration once and derives, step by step, the folders with their specifications: all that
+decides a folder's content, and nothing else. A folder's name ends in the digest of its specification; since a
+specification names the folders it was made from, names chain from the raw corpus to the scores.
+
+Imports nothing heavy: the Snakefile reads it on every parse.
+"""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+import yaml
+from pydantic import BaseModel, ValidationError
+
+from sumcurve.fingerprint import fingerprint
+from sumcurve.manifest import digest
+from sumcurve.settings import CorpusSettings, MethodSettings, Recipe, StudySettings
+
+STEPS = ("corpora", "annotations", "runs", "outputs", "scores", "tables")
+TRIVIAL_SYSTEMS = ("lead", "random", "best-sentence")
+NAME = re.compile(r"[a-z][a-z0-9_]*")
+S = TypeVar("S", bound=BaseModel)
+
+
+class PlanError(ValueError):
+    """A configuration that cannot be used; the message names file, key, value and remedy."""
+
+
+@dataclass(frozen=True)
+class Folder:
+    """One folder of results: `step/name` below the results folder, made by `verb` from `inputs`."""
+
+    step: str
+    name: str
+    verb: str
+    specification: dict[str, Any]
+    inputs: tuple[str, ...]  # keys of other folders
+
+    @property
+    def key(self) -> str:
+        return f"{self.step}/{self.name}"
+
+
+@dataclass(frozen=True)
+class Scored:
+    """One row of the score table: which folders stand behind it."""
+
+    corpus: str
+    method: str
+    percent: int | None
+    seed: int | None
+    run: str | None  # keys of folders
+    output: str
+    scores: str
+
+
+def _read_yaml(path: Path) -> Any:
+    try:
+        text = path.read_text()
+        _refuse_repeated_keys(path, yaml.compose(text, Loader=yaml.SafeLoader))
+        return yaml.safe_load(text)
+    except FileNotFoundError:
+        there = sorted(other.stem for other in path.parent.glob("*.yaml"))
+        raise PlanError(f"{path} is missing; there are: {', '.join(there) or 'none'}") from None
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise PlanError(f"{path} is not YAML: {error}") from error
+
+
+def _refuse_repeated_keys(path: Path, node: yaml.Node | None) -> None:
+    """YAML's reader would keep the last of two equal keys and say nothing."""
+    if isinstance(node, yaml.MappingNode):
+        keys = set()
+        for key, value in node.value:
+            if key.value in keys:
+                raise PlanError(f"{path}:{key.start_mark.line + 1}: the key {key.value!r} stands twice; remove one")
+            keys.add(key.value)
+            _refuse_repeated_keys(path, value)
+    elif isinstance(node, yaml.SequenceNode):
+        for value in node.value:
+            _refuse_repeated_keys(path, value)
+
+
+def _line(path: Path, location: tuple[int | str, ...]) -> int:
+    """The line of the deepest part of `location` that the YAML file has."""
+    node = yaml.compose(path.read_text(), Loader=yaml.SafeLoader)
+    line: int = node.start_mark.line if node else 0
+    for part in location:
+        if isinstance(node, yaml.MappingNode):
+            pairs = {key.value: (key, value) for key, value in node.value}
+            if str(part) not in pairs:
+                continue  # a discriminator's tag, or a key that is missing
+            key, node = pairs[str(part)]
+            line = key.start_mark.line
+        elif isinstance(node, yaml.SequenceNode) and isinstance(part, int) and part < len(node.value):
+            node = node.value[part]
+            line = node.start_mark.line
+    return line + 1
+
+
+def read_settings(path: Path, schema: type[S]) -> S:
+    """A validated block of settings; PlanError names file, line, key, value and what is allowed."""
+    content = _read_yaml(path)
+    if not isinstance(content, dict):
+        raise PlanError(f"{path} must hold keys and values, not {type(content).__name__}")
+    try:
+        return schema.model_validate(content)
+    except ValidationError as error:
+        lines = []
+        for problem in error.errors():
+            where = ".".join(str(part) for part in problem["loc"])
+            value = problem["input"]
+            shown = f" (value: {value!r})" if not isinstance(value, dict) else ""
+            advice = problem["msg"]
+            if problem["type"] == "extra_forbidden":
+                advice = "unknown key; remove it or correct its spelling"
+            lines.append(f"{path}:{_line(path, problem['loc'])}: {where}: {advice}{shown}")
+        raise PlanError("\n".join(lines)) from None
+
+
+class Plan:
+    """A study's folders by key (`step/name`), its score rows, and the digest of its tables."""
+
+    def __init__(
+        self,
+        study: str,
+        settings: StudySettings,
+        methods: dict[str, Recipe],
+        recipes: dict[str, int],
+        config: Path,
+    ) -> None:
+        self.study = study
+        self.settings = settings
+        self.methods = methods
+        self.config = config
+        self.folders: dict[str, Folder] = {}
+        self.rows: list[Scored] = []
+        self._recipes = recipes
+        for corpus, corpus_settings in settings.corpora.items():
+            self._plan_corpus(corpus, corpus_settings)
+        self.tables = digest(
+            {
+                "study": settings.title,
+                "scores": [row.scores for row in self.rows],
+                "corpora": {name: corpus.title for name, corpus in settings.corpora.items()},
+                "bootstrap": settings.bootstrap.model_dump(mode="json"),
+                "fingerprint": fingerprint("tables"),
+            }
+        )
+
+    @classmethod
+    def read(cls, config: Path, study: str | None = None) -> "Plan":
+        """The plan of a study of `config/studies/`; without a name, of the one that config.yaml names."""
+        main = _read_yaml(config / "config.yaml")
+        if not isinstance(main, dict) or set(main) != {"study"} or not isinstance(main["study"], str):
+            raise PlanError(
+                f"{config / 'config.yaml'} must hold one key, `study`, that names a file of {config / 'studies'}"
+            )
+        study = study or main["study"]
+        path = config / "studies" / f"{study}.yaml"
+        settings = read_settings(path, StudySettings)
+        for corpus, corpus_settings in settings.corpora.items():
+            where = f"{path}:{_line(path, ('corpora', corpus))}: corpora.{corpus}"
+            if not NAME.fullmatch(corpus):
+                raise PlanError(f"{where}: a corpus's name holds small letters, digits and underscores only")
+            percents = corpus_settings.percents
+            if percents != sorted(set(percents)):
+                raise PlanError(f"{where}: percents must rise without repetition, not {percents}")
+            if corpus_settings.search.min_tokens > corpus_settings.search.max_tokens:
+                raise PlanError(f"{where}: search.min_tokens is above search.max_tokens")
+        methods = {}
+        for method in settings.methods:
+            if not NAME.fullmatch(method) or method in TRIVIAL_SYSTEMS:
+                raise PlanError(f"{path}: methods: {method!r} is no method's name (small letters, digits, underscores)")
+            file = config / "methods" / f"{method}.yaml"
+            forms = read_settings(file, MethodSettings).settings
+            if settings.settings not in forms:
+                raise PlanError(
+                    f"{file}: no settings {settings.settings!r}, which {path} asks for; there are {sorted(forms)}"
+                )
+            methods[method] = forms[settings.settings]
+        return cls(study, settings, methods, read_recipes(config.parent / "recipes.yaml"), config)
+
+    @classmethod
+    def holding(cls, config: Path, key: str) -> "Plan":
+        """The plan of a study that asks for the folder `key`: config.yaml's, or else another.
+
+        Any will do: folders of one name have one specification.
+        """
+        main = cls.read(config)
+        if key in main.folders:
+            return main
+        for study in studies(config):
+            if study != main.study and key in (plan := cls.read(config, study)).folders:
+                return plan
+        raise PlanError(
+            f"no study in {config / 'studies'} asks for {key}: settings, code or recipes have changed since its name "
+            "was made; run the study again"
+        )
+
+    def _add(self, step: str, stem: str, verb: str, specification: dict[str, Any], inputs: list[str]) -> str:
+        folder = Folder(step, f"{stem}-{digest(specification)}", verb, specification, tuple(inputs))
+        self.folders[folder.key] = folder
+        return folder.key
+
+    def _plan_corpus(self, name: str, corpus: CorpusSettings) -> None:
+        prepared = self._add(
+            "corpora",
+            name,
+            "corpus",
+            {
+                "raw": corpus.raw.sha256,
+                "compose": corpus.compose.model_dump(mode="json") if corpus.compose else None,
+                "prepare": corpus.prepare.model_dump(mode="json"),
+                "split": corpus.split.model_dump(mode="json"),
+                "recipe": self._recipes["corpora"],
+            },
+            [],
+        )
+        annotation = self._add(
+            "annotations",
+            f"{name}-extraction",
+            "annotate",
+            {"corpus": prepared, "fingerprint": fingerprint("annotations")},
+            [prepared],
+        )
+        for system in TRIVIAL_SYSTEMS:
+            self._plan_trivial(name, corpus, system, prepared, annotation)
+        for percent in corpus.percents:
+            fraction = self._add(
+                "corpora",
+                f"{name}-{percent:03d}",
+                "fraction",
+                {"corpus": prepared, "percent": percent, "recipe": self._recipes["corpora"]},
+                [prepared],
+            )
+            for method, recipe in self.methods.items():
+                for seed in self.settings.seeds:
+                    self._plan_run(name, corpus, method, recipe, percent, seed, prepared, fraction)
+
+    def _plan_trivial(self, name: str, corpus: CorpusSettings, system: str, prepared: str, annotation: str) -> None:
+        specification: dict[str, Any] = {
+            "corpus": prepared,
+            "system": system,
+            "max_tokens": corpus.search.max_tokens,
+            "recipe": self._recipes["outputs"],
+        }
+        inputs = [prepared]
+        if system == "best-sentence":
+            specification["annotation"] = annotation
+            inputs.append(annotation)
+        else:
+            specification["sentences"] = corpus.lead_sentences
+        output = self._add("outputs", f"{name}-{system}", "trivial", specification, inputs)
+        self._plan_scores(Scored(name, system, None, None, None, output, ""), prepared)
+
+    def _plan_run(
+        self,
+        name: str,
+        corpus: CorpusSettings,
+        method: str,
+        recipe: Recipe,
+        percent: int,
+        seed: int,
+        prepared: str,
+        fraction: str,
+    ) -> None:
+        stem = f"{name}-{method}-{percent:03d}-s{seed}"
+        run = self._add(
+            "runs",
+            stem,
+            "train",
+            {
+                "fraction": fraction,
+                "method": method,
+                "model": recipe.model.model_dump(mode="json"),
+                "training": recipe.training.model_dump(mode="json"),
+                "source_tokens": corpus.source_tokens,
+                "target_tokens": corpus.target_tokens,
+                "seed": seed,
+                "threads": self.settings.threads,
+                "recipe": self._recipes["runs"],
+            },
+            [prepared, fraction],
+        )
+        output = self._add(
+            "outputs",
+            stem,
+            "decode",
+            {
+                "run": run,
+                "corpus": prepared,
+                "search": corpus.search.model_dump(mode="json"),
+                "recipe": self._recipes["outputs"],
+            },
+            [run, prepared],
+        )
+        self._plan_scores(Scored(name, method, percent, seed, run, output, ""), prepared)
+
+    def _plan_scores(self, row: Scored, prepared: str) -> None:
+        scores = self._add(
+            "scores",
+            row.output.split("/")[1].rsplit("-", 1)[0],
+            "score",
+            {
+                "output": row.output,
+                "corpus": prepared,
+                "rouge": self.settings.rouge.model_dump(mode="json"),
+                "fingerprint": fingerprint("scores"),
+            },
+            [row.output, prepared],
+        )
+        self.rows.append(Scored(row.corpus, row.method, row.percent, row.seed, row.run, row.output, scores))
+
+    def folder(self, key: str) -> Folder:
+        """The folder of this key; PlanError when the study does not ask for it."""
+        try:
+            return self.folders[key]
+        except KeyError:
+            raise PlanError(f"study {self.study} asks for no folder {key}") from None
+
+    @staticmethod
+    def corpus_name(prepared: str) -> str:
+        """The name of the corpus whose folder has this key."""
+        return prepared.split("/")[1].rsplit("-", 1)[0]
+
+    def corpus(self, prepared: str) -> CorpusSettings:
+        """The settings of the corpus whose folder has this key."""
+        return self.settings.corpora[self.corpus_name(prepared)]
+
+    def named(self, step: str, verb: str | None = None) -> list[Folder]:
+        """The folders of one step, and of one verb where given, in the plan's order."""
+        return [folder for folder in self.folders.values() if folder.step == step and verb in (None, folder.verb)]
+
+    def raw_file(self, name: str, home: Path) -> Path:
+        """Where the raw content of the corpus folder `name` lies: the user's path, or below `home` when harvested.
+
+        Harvested files are named after their content and shared by the corpora made from it.
+        """
+        raw = self.corpus(f"corpora/{name}").raw
+        return Path(raw.path) if raw.path else home / "data" / "raw" / f"harvest-{raw.sha256[:12]}.jsonl"
+
+
+def studies(config: Path) -> list[str]:
+    """The names of all studies, sorted."""
+    return sorted(path.stem for path in (config / "studies").glob("*.yaml"))
+
+
+def read_recipes(path: Path) -> dict[str, int]:
+    """The recipe number in force of each step whose results depend on code through a number: the highest."""
+    content = _read_yaml(path)
+    try:
+        return {step: max(numbers) for step, numbers in content.items()}
+    except (AttributeError, TypeError, ValueError) as error:
+        raise PlanError(f"{path}: each step must map recipe numbers to lists of fingerprints ({error})") from error
+
+
+def accepted(path: Path, step: str) -> list[str]:
+    """The code fingerprints accepted under the step's recipe in force."""
+    numbers = _read_yaml(path)[step]
+    return list(numbers[max(numbers)])

@@ -1,0 +1,108 @@
+"""The record, and the files that hold records.
+
+A *raw* record is what a user writes; a *prepared* record is tokenised: every sentence is one string of tokens
+separated by single blanks, so that `sentence.split(" ")` gives its tokens.
+"""
+
+import gzip
+import io
+import json
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, Any
+
+import zstandard
+
+
+class RecordError(ValueError):
+    """A record that cannot be read; the message names file, line, value and remedy."""
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A prepared record: `source` and `target` are lists of sentences, `references` holds further targets."""
+
+    id: str
+    source: list[str]
+    target: list[str]
+    references: list[list[str]] = field(default_factory=list)
+    group: str | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        row: dict[str, Any] = {"id": self.id, "source": self.source, "target": self.target}
+        if self.references:
+            row["references"] = self.references
+        if self.group is not None:
+            row["group"] = self.group
+        return row
+
+    @property
+    def source_tokens(self) -> list[str]:
+        return [token for sentence in self.source for token in sentence.split(" ")]
+
+    @property
+    def all_references(self) -> list[list[str]]:
+        """The target and the further references, each a list of sentences."""
+        return [self.target, *self.references]
+
+
+def open_bytes(path: Path) -> IO[bytes]:
+    """An uncompressed byte stream of a plain, .gz or .zst file."""
+    if path.suffix == ".gz":
+        return gzip.open(path, "rb")  # type: ignore[return-value]
+    if path.suffix == ".zst":
+        return io.BufferedReader(zstandard.ZstdDecompressor().stream_reader(path.open("rb"), read_across_frames=True))
+    return path.open("rb")
+
+
+def read_records(path: Path) -> Iterator[Record]:
+    """Prepared records of a finished corpus, in order."""
+    with open_bytes(path) as stream:
+        for number, line in enumerate(stream, start=1):
+            try:
+                yield Record(**json.loads(line))
+            except (ValueError, TypeError) as error:
+                raise RecordError(f"{path}:{number}: not a prepared record ({error}); rebuild its folder") from error
+
+
+def write_bytes(path: Path, data: bytes) -> None:
+    """Write a file whole or not at all: beside it first, then `os.replace`."""
+    partial = path.with_name(path.name + ".partial")
+    with partial.open("wb") as stream:
+        stream.write(data)
+        stream.flush()
+        os.fsync(stream.fileno())
+    os.replace(partial, path)
+
+
+def write_text(path: Path, text: str) -> None:
+    write_bytes(path, text.encode())
+
+
+def write_json(path: Path, value: Any) -> None:
+    write_text(path, json.dumps(value, indent=1, sort_keys=True, ensure_ascii=False) + "\n")
+
+
+def write_jsonl(path: Path, rows: Iterable[dict[str, Any]]) -> int:
+    """Write one JSON object a line, streaming; returns how many."""
+    partial = path.with_name(path.name + ".partial")
+    count = 0
+    with partial.open("wb") as stream:
+        for row in rows:
+            stream.write(json.dumps(row, ensure_ascii=False).encode() + b"\n")
+            count += 1
+        stream.flush()
+        os.fsync(stream.fileno())
+    os.replace(partial, path)
+    return count
+
+
+def read_jsonl(path: Path) -> Iterator[dict[str, Any]]:
+    with open_bytes(path) as stream:
+        for number, line in enumerate(stream, start=1):
+            try:
+                yield json.loads(line)
+            except ValueError as error:
+                raise RecordError(f"{path}:{number}: not JSON ({error}); rebuild its folder") from error

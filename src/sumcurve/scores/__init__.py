@@ -1,0 +1,3 @@
+"""Per-item scores with a signature."""
+
+METRICS = ("rouge1", "rouge2", "rougeLsum")

@@ -1,0 +1,1 @@
+"""Comparisons for people: CSV, Markdown, LaTeX, figures."""

@@ -1,0 +1,207 @@
+"""What a study's tables are made of: scored outputs, measured training costs, statistics of corpora.
+
+Plain data, given by the caller; nothing here reads a folder.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sumcurve.scores import METRICS
+
+BLIND = ("lead", "random")  # trivial systems that read the source only
+TRIVIAL = (*BLIND, "best-sentence")  # best-sentence picks by the reference
+
+
+class EvidenceError(ValueError):
+    """Evidence that does not fit together; the message names what and the remedy."""
+
+
+@dataclass(frozen=True)
+class Timing:
+    """The cost of one training up to its selected checkpoint, validation excluded, preparations included.
+
+    `seconds` are process CPU seconds on a CPU, device seconds on a GPU; `total_seconds` run to the end of
+    training. `phases` splits `seconds` by phase. `exclusive` is false when the GPU was shared with other
+    work.
+    """
+
+    seconds: float
+    total_seconds: float
+    updates: int
+    examples: int
+    device: str
+    exclusive: bool
+    phases: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class ScoredOutput:
+    """Per-item scores of one output: `items` as `scores.rouge.score_items` returns them, one for each of
+    `ids`.
+
+    A trained output has percent, records (it was trained on), seed and, where measured, its timing. A trivial
+    system (`TRIVIAL`) has none of them. `run` names the folder behind the row.
+    """
+
+    corpus: str
+    method: str
+    percent: int | None
+    records: int | None
+    seed: int | None
+    run: str
+    signature: str
+    ids: Sequence[str]
+    items: Sequence[Mapping[str, Any]]
+    timing: Timing | None = None
+
+    def __str__(self) -> str:
+        parts = [self.corpus, self.method]
+        parts += [f"{self.percent} %"] if self.percent is not None else []
+        parts += [f"seed {self.seed}"] if self.seed is not None else []
+        return " ".join(parts)
+
+
+@dataclass(frozen=True)
+class PartStatistics:
+    """One line of the corpora table. Means are in tokens; `vocabulary` counts the part's distinct words.
+
+    `words_used` counts those of them that a model trained on the part knows; both may be None for valid and
+    test.
+    """
+
+    part: str  # train, valid, test
+    percent: int | None  # of the training part
+    records: int
+    mean_source_tokens: float
+    mean_target_tokens: float
+    vocabulary: int | None = None
+    words_used: int | None = None
+
+
+@dataclass(frozen=True)
+class CorpusStatistics:
+    """What became of a corpus: records read, kept, dropped by reason, and the statistics of its parts."""
+
+    corpus: str
+    title: str
+    read: int
+    kept: int
+    dropped: Mapping[str, int]
+    parts: Sequence[PartStatistics]
+
+    def __post_init__(self) -> None:
+        lost = self.read - self.kept - sum(self.dropped.values())
+        if lost:
+            raise EvidenceError(
+                f"corpus {self.corpus}: {self.read} records read, {self.kept} kept, "
+                f"{sum(self.dropped.values())} dropped for a reason; account for the other {lost}"
+            )
+
+
+@dataclass(frozen=True)
+class Aligned:
+    """A scored output with its F1 in percent, `[metrics, items]`, items in the order of their ids."""
+
+    output: ScoredOutput
+    scores: NDArray[np.float64]
+
+    @property
+    def empty(self) -> int:
+        """Summaries without a word."""
+        return sum(item["empty"] for item in self.output.items)
+
+
+def align(outputs: Sequence[ScoredOutput]) -> list[Aligned]:
+    """The outputs in one order, whatever theirs was, those of a corpus over the same items in one order.
+
+    Trivial systems come first, then methods by name, percent and seed. Raises EvidenceError, naming the
+    output, for an item that is missing, surplus or repeated, an output given twice, a training without its
+    size, and signatures within a corpus that differ in more than the version of sumcurve.
+    """
+    if not outputs:
+        raise EvidenceError("no scored output; a table needs at least one")
+    aligned: list[Aligned] = []
+    first_of: dict[str, ScoredOutput] = {}
+    sizes: dict[str, dict[int, dict[int, str]]] = {}  # corpus -> percent -> records -> an output
+    for output in sorted(outputs, key=_place):
+        _check_form(output)
+        if aligned and _place(aligned[-1].output)[:-1] == _place(output)[:-1]:
+            raise EvidenceError(f"{output} is given twice: {aligned[-1].output.run} and {output.run}")
+        first = first_of.setdefault(output.corpus, output)
+        _check_items(first, output)
+        if _comparable(first.signature) != _comparable(output.signature):
+            raise EvidenceError(
+                f"{first} is scored as {first.signature} but {output} as {output.signature}; score both alike"
+            )
+        if output.percent is not None and output.records is not None:
+            sizes.setdefault(output.corpus, {}).setdefault(output.percent, {})[output.records] = str(output)
+        order = sorted(range(len(output.ids)), key=lambda index: output.ids[index])
+        f1 = [[100 * float(output.items[index][metric]) for index in order] for metric in METRICS]
+        aligned.append(Aligned(output, np.array(f1)))
+    for corpus, fractions in sizes.items():
+        _check_sizes(corpus, fractions)
+    return aligned
+
+
+def groups(aligned: Sequence[Aligned]) -> list[list[Aligned]]:
+    """The outputs that differ by their seed alone, together; the order stays."""
+    found: dict[tuple[str, str, int | None], list[Aligned]] = {}
+    for one in aligned:
+        found.setdefault((one.output.corpus, one.output.method, one.output.percent), []).append(one)
+    return list(found.values())
+
+
+def _place(output: ScoredOutput) -> tuple[Any, ...]:
+    trivial = TRIVIAL.index(output.method) if output.method in TRIVIAL else len(TRIVIAL)
+    percent, seed = (-1 if value is None else value for value in (output.percent, output.seed))
+    return (output.corpus, trivial, output.method, percent, seed, output.run)
+
+
+def _check_sizes(corpus: str, fractions: dict[int, dict[int, str]]) -> None:
+    """One size for each fraction of a corpus, and a larger one for a larger fraction."""
+    previous = 0
+    for percent in sorted(fractions):
+        records = sorted(fractions[percent])
+        if len(records) > 1:
+            shown = ", ".join(f"{name}: {size}" for size, name in sorted(fractions[percent].items()))
+            raise EvidenceError(f"{corpus} {percent} % has different training records: {shown}")
+        if records[0] <= previous:
+            raise EvidenceError(
+                f"{corpus} {percent} % has {records[0]} records, not above the smaller fraction's {previous}"
+            )
+        previous = records[0]
+
+
+def _comparable(signature: str) -> str:
+    return signature.split("|sumcurve:")[0]
+
+
+def _check_form(output: ScoredOutput) -> None:
+    trained = [output.percent is not None, output.records is not None, output.seed is not None]
+    if output.method in TRIVIAL:
+        if trained[0] or trained[1]:
+            raise EvidenceError(f"{output} is a trivial system; it has no percent and no records")
+    elif not all(trained):
+        raise EvidenceError(
+            f"{output} ({output.run}) needs percent, records and seed; trivial are {', '.join(TRIVIAL)}"
+        )
+    if len(output.ids) != len(output.items):
+        raise EvidenceError(f"{output}: {len(output.ids)} ids for {len(output.items)} scored items")
+    if any(not isinstance(item["empty"], bool) for item in output.items):
+        raise EvidenceError(f"{output}: `empty` of an item must be true or false, not text or a number")
+    repeated = [name for name, count in Counter(output.ids).items() if count > 1]
+    if repeated:
+        raise EvidenceError(f"{output}: item {sorted(repeated)[0]} is scored twice")
+
+
+def _check_items(first: ScoredOutput, output: ScoredOutput) -> None:
+    known, given = set(first.ids), set(output.ids)
+    if missing := sorted(known - given):
+        raise EvidenceError(f"{output} lacks item {missing[0]} ({len(missing)} in all), which {first} has")
+    if surplus := sorted(given - known):
+        raise EvidenceError(f"{first} lacks item {surplus[0]} ({len(surplus)} in all), which {output} has")

@@ -1,0 +1,1 @@
+"""Fitting a model in phases, with one stopping rule and exact resume."""

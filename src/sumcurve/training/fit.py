@@ -1,0 +1,441 @@
+"""Fitting a model in phases, with one stopping rule and exact resume.
+
+`fit` knows no paths and no clock of its own. Every phase starts from the best checkpoint of the phase before,
+with a fresh optimiser, a fresh order of the data and fresh dropout, both drawn from the seed and the phase's
+number; so a phase depends on nothing of the earlier ones but the checkpoint it starts from.
+"""
+
+import hashlib
+import importlib
+import math
+import random
+from array import array
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NoReturn
+
+import torch
+from torch import Tensor, nn
+
+from sumcurve.models.batch import Batch, Example, batches
+from sumcurve.models.recurrent import RecurrentSummarizer
+from sumcurve.models.summarizer import Summarizer
+from sumcurve.models.vocabulary import Vocabulary
+from sumcurve.settings import Training
+from sumcurve.training import losses, optimization
+from sumcurve.training.history import History, Reason, Row
+from sumcurve.training.optimization import Schedule
+from sumcurve.training.validation import Validation
+
+State = dict[str, Any]
+"""A resume state: plain types and tensors, which `torch.load(weights_only=True)` reads."""
+
+
+class TrainingError(RuntimeError):
+    """Training cannot go on; the message names phase, update and value. `history` holds all before."""
+
+    def __init__(self, message: str, history: History) -> None:
+        super().__init__(message)
+        self.history = history
+
+
+class ResumeError(ValueError):
+    """A resume state that belongs to another training; `keys` are those that differ."""
+
+    def __init__(self, message: str, keys: list[str]) -> None:
+        super().__init__(message)
+        self.keys = keys
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """Where a training stands, told after updates and after every validation."""
+
+    phase: str
+    number: int  # of the phase, from 1
+    phases: int
+    update: int  # in this phase
+    stop: int  # the update at which the phase ends if no validation is better from now on
+    limit: Reason  # what would end it there
+    rate: float
+    loss: float | None  # of the last update; at a validation, the mean since the one before
+    row: Row | None  # the last validation, None before the first
+    validated: bool  # whether `row` is new
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """A finished training: its History, and the weights (on the CPU) and row of the selected checkpoint.
+
+    The weights belong to the model after the switches of all phases (coverage on, if a phase switches it on).
+    """
+
+    history: History
+    weights: dict[str, Tensor]
+    selected: Row
+
+
+def fit(
+    model: Summarizer,
+    train: Sequence[Example],
+    valid: Sequence[Example],
+    references: Sequence[list[list[str]]],
+    vocabulary: Vocabulary,
+    settings: Training,
+    *,
+    seed: int,
+    clock: Callable[[], float],
+    device: torch.device,
+    target_tokens: int,
+    identity: Mapping[str, Any] | None = None,
+    resume: State | None = None,
+    keep: Callable[[State], None] = lambda state: None,
+    watch: Callable[[Progress], None] = lambda progress: None,
+) -> Fitted:
+    """Train `model` in place through all phases of `settings`; the selected weights are returned, not loaded.
+
+    `references` belong to `valid`, item by item, each a list of summaries, each a list of sentences.
+    Validation takes the first `settings.valid_records` of both. `target_tokens` limits greedy decoding.
+    `clock` gives seconds of compute (on a GPU it must synchronise first); it is read at the start of phases
+    and around runs of updates, never per update.
+
+    `keep` gets a State after every validation, which owns all its tensors. Given back as `resume`, with a
+    model newly built from the same seed, training goes on; on one machine and CPU type the outcome, measured
+    seconds apart, is bit-identical to that of an uninterrupted run. `identity` holds whatever else a state
+    must agree on, such as the model's settings. `seed` decides all random numbers; torch's global generators
+    are left as they were found.
+
+    Raises TrainingError for a loss or gradient that is not finite, ResumeError for a state of another
+    training, and ValueError for missing examples.
+    """
+    if not train:
+        raise ValueError("there are no training examples; check the corpus and its percent")
+    most = settings.valid_records
+    if len(valid) < most or len(references) != len(valid):
+        raise ValueError(
+            f"{len(valid)} validation examples, {len(references)} references, and valid_records is {most}; "
+            "give every example its references, and lower valid_records or set more records aside"
+        )
+    # Building the first optimiser of a process imports this for seconds, which are not training.
+    importlib.import_module("torch._dynamo")
+    model.to(device)
+    own = _identity(model, train, valid[:most], settings, seed, device, target_tokens) | _flat(identity or {}, "")
+    with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
+        validation = Validation(valid[:most], references[:most], vocabulary, target_tokens, device)
+        return _Fit(model, train, settings, seed, clock, device, validation, own, keep, watch).run(resume)
+
+
+class _Batches:
+    """Batches of one epoch after another; its position can be told and taken up again."""
+
+    def __init__(self, examples: Sequence[Example], size: int, seed: str) -> None:
+        self._examples, self._size = examples, size
+        self._rng = random.Random(seed)
+        self._begin()
+
+    def _begin(self) -> None:
+        self._before, self._taken = self._rng.getstate(), 0
+        self._epoch = batches(self._examples, self._size, self._rng)
+
+    def __next__(self) -> Batch:
+        batch = next(self._epoch, None)
+        if batch is None:
+            self._begin()
+            batch = next(self._epoch)
+        self._taken += 1
+        return batch
+
+    def state(self) -> State:
+        """The generator's state before the epoch, and how many of its batches were taken."""
+        return {"random": self._before, "taken": self._taken}
+
+    def load(self, state: State) -> None:
+        self._rng.setstate(state["random"])
+        self._begin()
+        for _ in range(state["taken"]):
+            next(self)
+
+
+class _Fit:
+    """The state of one training, and the moves that change it."""
+
+    def __init__(
+        self,
+        model: Summarizer,
+        train: Sequence[Example],
+        settings: Training,
+        seed: int,
+        clock: Callable[[], float],
+        device: torch.device,
+        validation: Validation,
+        identity: dict[str, Any],
+        keep: Callable[[State], None],
+        watch: Callable[[Progress], None],
+    ) -> None:
+        self.model, self.data, self.settings, self.seed = model, train, settings, seed
+        self.clock, self.device, self.validation, self.identity = clock, device, validation, identity
+        self.keep, self.watch = keep, watch
+        self.history = History()
+        self.weights: dict[str, Tensor] = {}  # of the best checkpoint of the latest phase
+        self.updates = self.examples = 0  # on the path
+        self.seconds = 0.0  # on the path
+
+    def run(self, resume: State | None) -> Fitted:
+        if resume is not None:
+            _refuse_other(resume["identity"], self.identity)
+        for index in range(len(self.settings.phases)):
+            if resume is not None and index < resume["phase"]:
+                self._switch(index)
+                continue
+            if resume is not None and index == resume["phase"]:
+                self._switch(index)
+                self._prepare(index)
+                self._load(resume)
+            else:
+                self._begin(index)
+            while (reason := self._ended()) is None:
+                self._validate(self._train())
+            self.history.ended.append((self.phase.name, reason))
+        return Fitted(self.history, self.weights, self.history.selected)
+
+    def _begin(self, index: int) -> None:
+        """Enter a phase at the best checkpoint of the phase before; if there is one, validate it anew."""
+        began = self.clock()
+        if index:
+            self.model.load_state_dict(self.weights)
+        self._switch(index)
+        self._prepare(index)
+        spent = self.clock() - began
+        if index:
+            start = self.history.selected
+            self.updates, self.examples, self.seconds = start.updates, start.examples, start.seconds
+        self.seconds += spent
+        if index:
+            self._validate(None)
+
+    def _switch(self, index: int) -> None:
+        phase = self.settings.phases[index]
+        if phase.coverage:
+            if not isinstance(self.model, RecurrentSummarizer):
+                raise ValueError(f"phase {phase.name!r}: only recurrent models have coverage; remove the key")
+            self.model.enable_coverage()
+
+    def _prepare(self, index: int) -> None:
+        """Fresh optimiser, schedule, order and random numbers of a phase."""
+        self.index, self.phase = index, self.settings.phases[index]
+        self.parameters = [parameter for parameter in self.model.parameters() if parameter.requires_grad]
+        self.optimizer = optimization.build(self.phase.optimizer, self.parameters)
+        self.schedule = Schedule(self.phase.optimizer)
+        self.batches = _Batches(self.data, self.settings.batch, f"order {self.seed} {index}")
+        torch.manual_seed(random.Random(f"dropout {self.seed} {index}").getrandbits(63))
+        self.update = self.stale = self.best_update = 0
+        self.best: Row | None = None
+        stop = self.phase.stop
+        epoch = math.ceil(len(self.data) / self.settings.batch)
+        self.period = max(stop.every_updates, math.ceil(stop.every_epochs * epoch))
+
+    def _ended(self) -> Reason | None:
+        if self.stale >= self.phase.stop.patience:
+            return "patience"
+        return "most_updates" if self.update >= self.phase.stop.most_updates else None
+
+    def _train(self) -> float:
+        """Updates up to the next validation; returns their mean loss."""
+        last = min(self.update + self.period, self.phase.stop.most_updates)
+        count = last - self.update
+        # Reading a loss waits for the device, so a GPU is read only now and then.
+        most_unread = 1 if self.device.type == "cpu" else 10
+        unread: list[Tensor] = []
+        total = 0.0
+        began = self.clock()
+        self.model.train()
+        while self.update < last:
+            self.update += 1
+            rate = self.schedule.rate(self.update)
+            batch = next(self.batches).to(self.device)
+            unread += self._step(batch, rate)
+            self.examples += len(batch)
+            if len(unread) == 2 * most_unread or self.update == last:
+                values = torch.stack(unread).tolist()
+                unread.clear()
+                self._refuse_infinite(values)
+                total += sum(values[::2])
+                self._tell(rate, values[-2], validated=False)
+        self.updates += count
+        self.seconds += self.clock() - began
+        return total / count
+
+    def _step(self, batch: Batch, rate: float) -> tuple[Tensor, Tensor]:
+        """One update; its loss and the norm of its gradient before clipping, both still on the device."""
+        self.optimizer.zero_grad(set_to_none=True)
+        loss = losses.loss(self.model, batch, self.phase)
+        loss.backward()
+        norm = nn.utils.get_total_norm([p.grad for p in self.parameters if p.grad is not None])
+        if self.phase.optimizer.clip_norm is not None:
+            nn.utils.clip_grads_with_norm_(self.parameters, self.phase.optimizer.clip_norm, norm)
+        for group in self.optimizer.param_groups:
+            group["lr"] = rate
+        self.optimizer.step()
+        return loss.detach(), norm
+
+    def _refuse_infinite(self, values: list[float]) -> None:
+        """Raise for the first of the latest losses and gradient norms (taking turns) that is not finite."""
+        for position, value in enumerate(values):
+            if not math.isfinite(value):
+                update = self.update - len(values) // 2 + position // 2 + 1
+                self._refuse(update, ("loss", "gradient norm")[position % 2], value)
+
+    def _refuse(self, update: int, name: str, value: float) -> NoReturn:
+        self.history.ended.append((self.phase.name, "not a number"))
+        optimizer = self.phase.optimizer
+        raise TrainingError(
+            f"phase {self.phase.name!r}, update {update}: the {name} is {value}; lower this phase's rate "
+            f"({optimizer.rate:g}) or its clip_norm ({optimizer.clip_norm})",
+            self.history,
+        )
+
+    def _validate(self, train_loss: float | None) -> None:
+        """Validate, take note of it, and hand out the state."""
+        scores = self.validation(self.model)
+        if not math.isfinite(scores["nll"]):
+            self._refuse(self.update, "validation nll", scores["nll"])
+        row = Row(
+            phase=self.phase.name,
+            update=self.update,
+            updates=self.updates,
+            examples=self.examples,
+            epoch=self.examples / len(self.data),
+            rate=self.schedule.rate(self.update) if self.update else 0.0,
+            train_loss=train_loss,
+            **scores,
+            best=False,
+            seconds=self.seconds,
+        )
+        better = row.better_than(self.best)
+        if better:
+            row = replace(row, best=True)
+            self.best, self.best_update, self.stale = row, self.update, 0
+            self.weights = _copied(self.model.state_dict())
+        else:
+            self.stale += 1
+        self.history.append(row)
+        if self.update:
+            self.schedule.observe(better)
+        self._tell(row.rate, train_loss, validated=True)
+        self.keep(self._state())
+
+    def _tell(self, rate: float, loss: float | None, validated: bool) -> None:
+        patience = (self.best_update if self.best else self.period) + self.phase.stop.patience * self.period
+        most = self.phase.stop.most_updates
+        self.watch(
+            Progress(
+                phase=self.phase.name,
+                number=self.index + 1,
+                phases=len(self.settings.phases),
+                update=self.update,
+                stop=min(patience, most),
+                limit="patience" if patience <= most else "most_updates",
+                rate=rate,
+                loss=loss,
+                row=self.history[-1] if len(self.history) else None,
+                validated=validated,
+            )
+        )
+
+    def _state(self) -> State:
+        cuda = torch.cuda.get_rng_state(self.device) if self.device.type == "cuda" else None
+        return {
+            "identity": dict(self.identity),
+            "phase": self.index,
+            "update": self.update,
+            "stale": self.stale,
+            "best_update": self.best_update,
+            "path": {"updates": self.updates, "examples": self.examples, "seconds": self.seconds},
+            "schedule": {"stale": self.schedule.stale, "halvings": self.schedule.halvings},
+            "history": self.history.as_dict(),
+            "batches": self.batches.state(),
+            "random": {"cpu": torch.get_rng_state(), "cuda": cuda},
+            "model": _copied(self.model.state_dict()),
+            "best": dict(self.weights),  # never written to, only replaced
+            "optimizer": _copied(self.optimizer.state_dict()),
+        }
+
+    def _load(self, state: State) -> None:
+        """Take up a state of the present phase, after `_prepare`."""
+        self.update, self.stale, self.best_update = state["update"], state["stale"], state["best_update"]
+        self.updates, self.examples = state["path"]["updates"], state["path"]["examples"]
+        self.seconds = state["path"]["seconds"]
+        self.schedule = Schedule(self.phase.optimizer, **state["schedule"])
+        self.history = History.from_dict(state["history"])
+        self.best = self.history.selected
+        self.batches.load(state["batches"])
+        self.model.load_state_dict(state["model"])
+        self.weights = state["best"]
+        self.optimizer.load_state_dict(_copied(state["optimizer"]))  # torch would go on in the caller's tensors
+        torch.set_rng_state(state["random"]["cpu"])
+        if state["random"]["cuda"] is not None:
+            torch.cuda.set_rng_state(state["random"]["cuda"], self.device)
+
+
+def _copied(value: Any) -> Any:
+    """The same nest of dicts and lists with copies of its tensors on the CPU."""
+    if isinstance(value, Tensor):
+        return value.detach().to("cpu", copy=True)
+    if isinstance(value, dict):
+        return {key: _copied(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_copied(item) for item in value]
+    return value
+
+
+def _flat(value: Any, key: str) -> dict[str, Any]:
+    """Nested settings as one dict from dotted keys to plain values."""
+    if isinstance(value, Mapping):
+        pairs = [(str(name), item) for name, item in value.items()]
+    elif isinstance(value, list | tuple):
+        pairs = [(str(number), item) for number, item in enumerate(value)]
+    else:
+        return {key: value}
+    return {inner: leaf for name, item in pairs for inner, leaf in _flat(item, f"{key}.{name}".lstrip(".")).items()}
+
+
+def _identity(
+    model: Summarizer,
+    train: Sequence[Example],
+    valid: Sequence[Example],
+    settings: Training,
+    seed: int,
+    device: torch.device,
+    target_tokens: int,
+) -> dict[str, Any]:
+    """All that decides the outcome, as plain values under dotted keys."""
+    weights = hashlib.sha256()
+    for name, tensor in model.state_dict().items():
+        weights.update(f"{name} {tuple(tensor.shape)} {tensor.dtype}\n".encode())
+        weights.update(tensor.detach().cpu().contiguous().numpy().tobytes())
+    return _flat({"training": settings.model_dump(mode="json")}, "") | {
+        "seed": seed,
+        "target_tokens": target_tokens,
+        "device": device.type,
+        "threads": torch.get_num_threads(),
+        "torch": str(torch.__version__),
+        "initial weights": weights.hexdigest(),
+        "training examples": _digest(train),
+        "validation examples": _digest(valid),
+    }
+
+
+def _digest(examples: Sequence[Example]) -> str:
+    whole = hashlib.sha256()
+    for example in examples:
+        whole.update(f"{example.id}\n{len(example.source)} {len(example.target)}\n".encode())
+        for ids in (example.source, example.source_ext, example.input, example.target):
+            whole.update(array("q", ids).tobytes())
+    return whole.hexdigest()
+
+
+def _refuse_other(found: Mapping[str, Any], wanted: Mapping[str, Any]) -> None:
+    keys = sorted(key for key in {*found, *wanted} if found.get(key) != wanted.get(key))
+    if keys:
+        listed = "; ".join(f"{key}: {found.get(key)!r} there, {wanted.get(key)!r} here" for key in keys)
+        raise ResumeError(f"the resume state belongs to another training ({listed})", keys)

@@ -1,0 +1,137 @@
+"""One run: a fraction's folder in, weights and History out. The shell around `fit`, with paths, device and clock."""
+
+import csv
+import io
+import json
+import time
+from collections.abc import Callable
+from itertools import islice
+from pathlib import Path
+from typing import Any, TextIO
+
+import torch
+from safetensors.torch import save
+
+from sumcurve.corpora.fraction import read_words
+from sumcurve.devices import Lease
+from sumcurve.models.batch import Example, encode
+from sumcurve.models.summarizer import build, parameter_counts
+from sumcurve.models.vocabulary import Vocabulary
+from sumcurve.records import Record, read_records, write_bytes, write_json, write_text
+from sumcurve.settings import Recipe
+from sumcurve.training.fit import ResumeError, fit
+from sumcurve.training.progress import Watchers
+
+
+def compute_clock(device: torch.device) -> Callable[[], float]:
+    """Seconds of compute: process CPU time on the CPU, time under the lease (work finished) on a GPU."""
+    if device.type != "cuda":
+        return time.process_time
+
+    def synchronised() -> float:
+        torch.cuda.synchronize(device)
+        return time.perf_counter()
+
+    return synchronised
+
+
+def read_state(path: Path) -> dict[str, Any] | None:
+    """The resume state of an interrupted run, or None. It was written whole (see `write_state`)."""
+    return torch.load(path, map_location="cpu", weights_only=True) if path.is_file() else None
+
+
+def write_state(path: Path, state: dict[str, Any]) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    buffer = io.BytesIO()
+    torch.save(state, buffer)
+    write_bytes(path, buffer.getvalue())
+
+
+def _csv(rows: list[dict[str, Any]]) -> str:
+    stream = io.StringIO()
+    writer = csv.DictWriter(stream, fieldnames=list(rows[0]), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return stream.getvalue()
+
+
+def train_run(
+    specification: dict[str, Any],
+    settings: Recipe,
+    fraction: Path,
+    corpus: Path,
+    stage: Path,
+    state: Path,
+    events: Path,
+    name: str,
+    lease: Lease,
+    note: Callable[[str], None],
+    terminal: TextIO,
+    position: int,
+    found: dict[str, Any],
+) -> None:
+    """Train one run and write weights.safetensors, vocabulary.json, history.csv, training.json and timings.csv.
+
+    `state` is where the resume state lies while the run is unfinished; it is removed when training ends. `events` is
+    the folder of TensorBoard's event files. Measured time is in timings.csv and nowhere else.
+    """
+    torch.set_num_threads(specification["threads"])
+    torch.use_deterministic_algorithms(lease.device == "cpu")
+    found["threads"] = specification["threads"]
+    device = torch.device(lease.device)
+    training = settings.training
+
+    size = json.loads((fraction / "statistics.json").read_text())["records"]
+    records = list(islice(read_records(corpus / "train.jsonl"), size))
+    vocabulary = Vocabulary.from_counts(read_words(fraction), training.vocabulary, training.least_count)
+    valid = list(islice(read_records(corpus / "valid.jsonl"), training.valid_records))
+
+    def examples(of: list[Record]) -> list[Example]:
+        return [
+            encode(record, vocabulary, specification["source_tokens"], specification["target_tokens"]) for record in of
+        ]
+
+    model = build(settings.model, len(vocabulary), specification["seed"]).to(device)
+    counts = parameter_counts(model)
+    note(f"{name}: {len(records)} records, {len(vocabulary)} words, {counts['total']} parameters, {lease.device}")
+    resume = read_state(state)
+    if resume is not None:
+        note(f"{name}: resuming from {state}")
+    with Watchers(name, events, note, stream=terminal, position=position) as watch:
+        try:
+            fitted = fit(
+                model,
+                examples(records),
+                examples(valid),
+                [record.all_references for record in valid],
+                vocabulary,
+                training,
+                seed=specification["seed"],
+                clock=compute_clock(device),
+                device=device,
+                target_tokens=specification["target_tokens"],
+                resume=resume,
+                keep=lambda kept: write_state(state, kept),
+                watch=watch,
+            )
+        except ResumeError as error:
+            raise ResumeError(f"{state}: {error}; delete it to train {name} from its beginning", error.keys) from error
+    write_bytes(stage / "weights.safetensors", save(fitted.weights))
+    write_json(stage / "vocabulary.json", vocabulary.to_json())
+    write_text(stage / "history.csv", _csv(fitted.history.rows()))
+    write_text(stage / "timings.csv", _csv(fitted.history.seconds()))
+    write_json(
+        stage / "training.json",
+        {
+            "records": len(records),
+            "vocabulary": len(vocabulary),
+            "parameters": counts,
+            "ended": [{"phase": phase, "reason": reason} for phase, reason in fitted.history.ended],
+            "selected": {"phase": fitted.selected.phase, "update": fitted.selected.update},
+            "updates": fitted.selected.updates,
+            "examples": fitted.selected.examples,
+        },
+    )
+    for phase, reason in fitted.history.ended:
+        note(f"{name}: phase {phase} ended by {reason}")
+    state.unlink(missing_ok=True)

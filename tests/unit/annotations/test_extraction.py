@@ -1,0 +1,114 @@
+import json
+import random
+from functools import cache
+from pathlib import Path
+
+from hypothesis import given
+from hypothesis import strategies as st
+from rouge_score import rouge_scorer, tokenizers
+
+from sumcurve.annotations.extraction import (
+    annotate,
+    best_sentence,
+    extraction_labels,
+    longest_common_subsequence,
+    words,
+)
+from sumcurve.records import Record, write_jsonl
+
+TOKENS = st.lists(st.sampled_from("abc"), max_size=9)
+SCORER = rouge_scorer.RougeScorer(["rouge1", "rouge2", "rougeL"], use_stemmer=False)
+
+
+def table(first: list[str], second: list[str]) -> int:
+    @cache
+    def length(i: int, j: int) -> int:
+        if i == 0 or j == 0:
+            return 0
+        if first[i - 1] == second[j - 1]:
+            return length(i - 1, j - 1) + 1
+        return max(length(i - 1, j), length(i, j - 1))
+
+    return length(len(first), len(second))
+
+
+@given(TOKENS, TOKENS)
+def test_the_longest_common_subsequence_is_that_of_the_textbook(first: list[str], second: list[str]) -> None:
+    assert longest_common_subsequence(first, second) == table(first, second)
+
+
+def test_the_longest_common_subsequence_of_texts_longer_than_a_machine_word() -> None:
+    rng = random.Random(3)
+    for _ in range(20):
+        first, second = ([rng.choice("abcdefgh") for _ in range(rng.randrange(60, 140))] for _ in range(2))
+        assert longest_common_subsequence(first, second) == table(first, second)
+
+
+@given(st.text(max_size=40))
+def test_words_are_those_of_rouge_score(text: str) -> None:
+    assert words(text) == tokenizers.DefaultTokenizer(use_stemmer=False).tokenize(text)
+
+
+def articles(count: int) -> list[Record]:
+    """Records of few words, so that ties, empty overlaps and repeated sentences are frequent."""
+    rng = random.Random(5)
+
+    def sentences(most: int) -> list[str]:
+        return [
+            " ".join(
+                rng.choice(["a", "b", "c", "d", "e", "otter", "heron", ".", ",", "-"])
+                for _ in range(rng.randrange(1, 8))
+            )
+            for _ in range(rng.randrange(1, most))
+        ]
+
+    return [Record(str(number), sentences(8), sentences(5)) for number in range(count)]
+
+
+def recall(reference: str, sentence: str) -> float:
+    return float(SCORER.score(reference, sentence)["rougeL"].recall)
+
+
+def test_labels_take_the_unused_sentence_of_highest_recall_and_the_first_of_equals() -> None:
+    for record in articles(300):
+        labels = extraction_labels(list(map(words, record.source)), list(map(words, record.target)))
+        assert len(labels) == len(set(labels)) == min(len(record.source), len(record.target))
+        for step, (label, reference) in enumerate(zip(labels, record.target, strict=False)):
+            unused = [index for index in range(len(record.source)) if index not in labels[:step]]
+            best = max(recall(reference, record.source[index]) for index in unused)
+            assert label == next(i for i in unused if recall(reference, record.source[i]) == best)
+
+
+def test_the_best_sentence_has_the_highest_rouge_1_then_rouge_2_then_comes_first() -> None:
+    for record in articles(300):
+        target = " ".join(record.target)
+        scores = [SCORER.score(target, sentence) for sentence in record.source]
+        keys = [(round(s["rouge1"].fmeasure, 9), round(s["rouge2"].fmeasure, 9)) for s in scores]
+        best, score = best_sentence(list(map(words, record.source)), words(target))
+        assert best == keys.index(max(keys))
+        assert abs(score - scores[best]["rouge1"].fmeasure) < 1e-9
+
+
+def test_every_part_gets_a_line_per_record_in_order(tmp_path: Path) -> None:
+    corpus, folder = tmp_path / "corpus", tmp_path / "annotation"
+    corpus.mkdir()
+    folder.mkdir()
+    records = articles(9)
+    parts = {"train": records[:5], "valid": records[5:7], "test": records[7:]}
+    for part, rows in parts.items():
+        write_jsonl(corpus / f"{part}.jsonl", (record.as_dict() for record in rows))
+    annotate(corpus, folder)
+    for part, rows in parts.items():
+        found = [json.loads(line) for line in (folder / f"{part}.jsonl").read_text().splitlines()]
+        assert [row["id"] for row in found] == [record.id for record in rows]
+        for row, record in zip(found, rows, strict=True):
+            target = " ".join(record.target)
+            every = [SCORER.score(target, sentence)["rouge1"].fmeasure for sentence in record.source]
+            assert abs(row["best_rouge1"] - max(every)) < 1e-6
+            assert abs(every[row["best"]] - max(every)) < 1e-9
+            assert all(0 <= label < len(record.source) for label in row["labels"])
+
+
+def test_a_target_without_words_takes_the_first_sentences() -> None:
+    assert extraction_labels([["a"], ["b"], ["c"]], [[], []]) == [0, 1]
+    assert best_sentence([["a"], ["b"]], []) == (0, 0.0)

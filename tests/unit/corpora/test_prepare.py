@@ -1,0 +1,371 @@
+import gzip
+import json
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import settings as hypothesis
+from hypothesis import strategies as st
+
+from sumcurve.corpora import jsonl
+from sumcurve.corpora import prepare as module
+from sumcurve.corpora.errors import CorpusError
+from sumcurve.corpora.jsonl import PARTS
+from sumcurve.corpora.prepare import prepare
+from sumcurve.records import Record, read_jsonl, read_records
+from sumcurve.settings import CorpusSettings
+
+DATA = Path(__file__).parents[2] / "data"
+Rows = list[dict[str, Any]]
+
+
+def settings(valid: int = 2, test: int = 3, train: int | None = None, **blocks: Any) -> CorpusSettings:
+    key = blocks.pop("key", "k")
+    return CorpusSettings.model_validate(
+        {
+            "raw": {"sha256": "0" * 64, "path": "raw.jsonl"},
+            "split": {"valid": valid, "test": test, "train": train, "key": key},
+            "percents": [100],
+            "source_tokens": 10,
+            "target_tokens": 10,
+            "search": {"max_tokens": 10},
+            **blocks,
+        }
+    )
+
+
+def record(number: int, **changes: Any) -> dict[str, Any]:
+    """A record that shares no shingle and no target with another."""
+    source = [f"w{number}a w{number}b w{number}c swims .", f"it sees w{number}d ."]
+    row = {"id": f"r{number}", "source": source, "target": f"about w{number}", **changes}
+    return {key: value for key, value in row.items() if value is not ...}
+
+
+def build(folder: Path, rows: Rows | bytes, of: CorpusSettings) -> dict[str, Any]:
+    folder.mkdir(parents=True, exist_ok=True)
+    raw = folder / "raw.jsonl"
+    data = rows if isinstance(rows, bytes) else b"".join(json.dumps(row).encode() + b"\n" for row in rows)
+    raw.write_bytes(data)
+    out = folder / "out"
+    out.mkdir()
+    statistics = prepare(raw, of, out)
+    dropped = list(read_jsonl(out / "dropped.jsonl"))
+    assert statistics["read"] == data.rstrip(b"\n").count(b"\n") + 1
+    assert statistics["read"] == statistics["kept"] + len(dropped)
+    assert Counter(row["reason"] for row in dropped) == statistics["dropped"]
+    assert json.loads((out / "statistics.json").read_text()) == statistics
+    assert all(row["file"] == "raw.jsonl" for row in dropped)
+    names = {"dropped.jsonl", "statistics.json", "train.jsonl", "valid.jsonl", "test.jsonl"}
+    assert {path.name for path in out.iterdir()} == names
+    return statistics
+
+
+def part(folder: Path, name: str) -> list[Record]:
+    return list(read_records(folder / "out" / f"{name}.jsonl"))
+
+
+def ids(folder: Path) -> dict[str, list[str]]:
+    return {name: [row.id for row in part(folder, name)] for name in PARTS}
+
+
+def dropped(folder: Path) -> dict[str | None, str]:
+    return {row["id"]: row["reason"] for row in read_jsonl(folder / "out" / "dropped.jsonl")}
+
+
+def test_every_record_is_in_one_part_or_dropped_and_groups_are_whole(tmp_path: Path) -> None:
+    rows = [record(number, group=f"g{number % 9}") for number in range(60)]
+    build(tmp_path, rows, settings(valid=8, test=13))
+    found = ids(tmp_path)
+    assert {name: len(of) for name, of in found.items() if name != "train"} == {"valid": 8, "test": 13}
+    left = dropped(tmp_path)
+    assert set(left.values()) <= {module.BEYOND}
+    assert sorted([*(row for of in found.values() for row in of), *left]) == sorted(row["id"] for row in rows)
+    groups = {name: {row.group for row in part(tmp_path, name)} for name in PARTS}
+    assert not groups["train"] & groups["valid"]
+    assert not groups["train"] & groups["test"]
+    assert not groups["valid"] & groups["test"]
+
+
+def test_records_arrive_tokenized_with_their_references(tmp_path: Path) -> None:
+    rows = [record(number) for number in range(6)]
+    odd = {
+        "id": "odd",
+        "source": "The Otter's v1.5! It is,\ne.g. wet.\n\nEnd",
+        "target": ["One thing.", "Two"],
+    }
+    build(tmp_path, [*rows, {**odd, "references": ["A bee. Two bees.", ["E."]], "group": "G"}], settings())
+    (found,) = [row for name in PARTS for row in part(tmp_path, name) if row.id == "odd"]
+    assert found == Record(
+        "odd",
+        ["the otter's v1 . 5 !", "it is , e . g . wet .", "end"],
+        ["one thing .", "two"],
+        [["a bee .", "two bees ."], ["e ."]],
+        "G",
+    )
+
+
+def test_case_is_kept_when_asked(tmp_path: Path) -> None:
+    build(tmp_path, [record(n, target=f"The N{n}") for n in range(6)], settings(prepare={"lower": False}))
+    assert all(row.target[0].startswith("The N") for name in PARTS for row in part(tmp_path, name))
+
+
+BAD_LINES = b"\n".join([b"{", b"\xff", b"[]", b"", b'{"id": "x"}', b'{"id": "r1", "source": "a", "target": "b"}'])
+
+
+def test_bad_lines_are_quarantined_beside_good_ones(tmp_path: Path) -> None:
+    good = b"\n".join(json.dumps(record(number)).encode() for number in range(8))
+    statistics = build(tmp_path, good + b"\n" + BAD_LINES, settings())
+    assert statistics["kept"] == 8
+    rows = list(read_jsonl(tmp_path / "out" / "dropped.jsonl"))
+    assert [row["line"] for row in rows] == list(range(9, 15))
+    reasons = [
+        jsonl.NOT_JSON,
+        jsonl.NOT_UTF8,
+        jsonl.NOT_OBJECT,
+        jsonl.EMPTY_LINE,
+        jsonl.MISSING_KEY,
+        jsonl.DUPLICATE_ID,
+    ]
+    assert [row["reason"] for row in rows] == reasons
+
+
+@pytest.mark.parametrize(
+    ("prepare_block", "changes", "reason"),
+    [
+        ({"least_source_tokens": 4}, {"source": "a b c"}, module.SHORT_SOURCE),
+        ({"most_source_tokens": 10}, {"source": "a b c d e f g h i j k"}, module.LONG_SOURCE),
+        ({"least_target_tokens": 2}, {"target": "a"}, module.SHORT_TARGET),
+        ({"most_target_tokens": 3}, {"target": "a b c."}, module.LONG_TARGET),
+        ({"least_alphabetic_share": 0.6}, {"source": "a b 1 2"}, module.FEW_WORDS),
+        ({"duplicates": "drop"}, {"source": record(1)["source"]}, module.SAME_SOURCE),
+        ({"duplicates": "drop"}, {"target": "About W1"}, module.SAME_TARGET),
+        ({"near_duplicates": 0.5}, {"source": "w1a w1b w1c swims . it sees w1d !"}, module.NEAR_DUPLICATE),
+    ],
+)
+def test_a_filter_drops_what_it_names_and_only_if_asked(
+    tmp_path: Path, prepare_block: dict[str, Any], changes: dict[str, Any], reason: str
+) -> None:
+    rows = [*(record(number) for number in range(8)), record(8, **changes)]
+    build(tmp_path / "with", rows, settings(prepare=prepare_block))
+    assert dropped(tmp_path / "with") == {"r8": reason}
+    build(tmp_path / "without", rows, settings(prepare={"duplicates": "keep"}))
+    assert dropped(tmp_path / "without") == {}
+
+
+@pytest.mark.parametrize("bound", ["source", "target"])
+def test_length_bounds_are_inclusive(tmp_path: Path, bound: str) -> None:
+    exact = {f"least_{bound}_tokens": 4, f"most_{bound}_tokens": 4}
+    rows = [record(number, **{bound: f"x{number} b c d"}) for number in range(8)]
+    build(tmp_path, rows, settings(prepare=exact))
+    assert dropped(tmp_path) == {}
+
+
+def test_the_earlier_duplicate_stays_and_a_dropped_one_drops_no_other(tmp_path: Path) -> None:
+    rows = [record(number) for number in range(6)]
+    rows += [record(10, source=rows[0]["source"], target="shared"), record(11, target="shared")]
+    build(tmp_path, rows, settings())
+    assert dropped(tmp_path) == {"r10": module.SAME_SOURCE}  # r11 repeats only what was dropped
+
+
+def test_sentences_without_tokens_are_an_empty_source(tmp_path: Path) -> None:
+    rows = [record(number) for number in range(6)]
+    build(tmp_path, [*rows, record(7, source="\x85")], settings())
+    assert set(dropped(tmp_path).values()) == {jsonl.EMPTY_SOURCE}
+
+
+def grouped(numbers: list[int]) -> Rows:
+    """Records of a small number of groups, some without one."""
+    return [record(n, group=f"g{n % 13}" if n % 5 else ...) for n in numbers]
+
+
+@hypothesis(max_examples=25, deadline=None)
+@given(st.permutations(list(range(60))), st.integers(12, 60), st.sampled_from(["k", "another key"]))
+def test_appended_records_move_nothing_towards_test(
+    tmp_path_factory: pytest.TempPathFactory, numbers: list[int], size: int, key: str
+) -> None:
+    of = settings(valid=3, test=4, key=key)
+    before, after = (tmp_path_factory.mktemp("corpus") for _ in range(2))
+    try:
+        build(before, grouped(numbers[:size]), of)
+    except CorpusError:
+        return
+    build(after, grouped(numbers), of)
+    rank = {name: position for position, name in enumerate(("test", "valid", "train"))}
+    was = {row: name for name, of_part in ids(before).items() for row in of_part}
+    now = {row: name for name, of_part in ids(after).items() for row in of_part}
+    assert all(rank[now[row]] >= rank[was[row]] for row in was.keys() & now.keys())
+    for name in PARTS:
+        old = [row for row in ids(before)[name] if now.get(row) == name]
+        assert old == [row for row in ids(after)[name] if row in set(old)]  # same order
+    assert all(now[row] == "train" for row, name in was.items() if name == "train")
+
+
+def test_the_order_is_that_of_the_key_not_of_the_file(tmp_path: Path) -> None:
+    rows = [record(number) for number in range(40)]
+    for name, ordered, key in (("a", rows, "k"), ("b", rows[::-1], "k"), ("c", rows, "l")):
+        build(tmp_path / name, ordered, settings(valid=5, test=6, key=key))
+    assert ids(tmp_path / "a") == ids(tmp_path / "b")
+    assert ids(tmp_path / "a") != ids(tmp_path / "c")
+    names = ids(tmp_path / "a")["train"]
+    assert names != sorted(names)
+    assert names != [row["id"] for row in rows if row["id"] in names]
+
+
+def test_the_key_orders_records_inside_a_part(tmp_path: Path) -> None:
+    rows = [record(number, split=PARTS[number % 3]) for number in range(45)]
+    for key in ("k", "l"):
+        build(tmp_path / key, rows, settings(valid=15, test=15, key=key))
+    for name in PARTS:
+        one, other = ids(tmp_path / "k")[name], ids(tmp_path / "l")[name]
+        assert one != other
+        assert sorted(one) == sorted(other)
+
+
+def test_a_smaller_training_size_is_a_prefix_of_a_larger_one(tmp_path: Path) -> None:
+    rows = [record(number) for number in range(40)]
+    for train in (5, 20, None):
+        build(tmp_path / str(train), rows, settings(train=train))
+    sizes = {name: ids(tmp_path / name)["train"] for name in ("5", "20", "None")}
+    assert len(sizes["5"]) == 5
+    assert sizes["20"][:5] == sizes["5"]
+    assert sizes["None"][:20] == sizes["20"]
+    assert Counter(dropped(tmp_path / "20").values()) == {module.BEYOND: 40 - 20 - 2 - 3}
+
+
+@pytest.mark.parametrize("split", [{"test": 8}, {"valid": 7}, {"train": 6}])
+def test_too_few_records_are_an_error_with_the_numbers(tmp_path: Path, split: dict[str, int]) -> None:
+    sizes = {"valid": 2, "test": 2, **split}
+    with pytest.raises(CorpusError, match=r"raw\.jsonl.*8 records are left.*lower the sizes"):
+        build(tmp_path, [record(number) for number in range(8)], settings(**sizes))
+    left = {path.name for path in (tmp_path / "out").iterdir()}
+    assert all(name.endswith(".partial") for name in left)  # nothing that looks finished
+
+
+def composed_rows(sizes: list[int]) -> Rows:
+    numbers = iter(range(1000))
+    rows = [record(next(numbers), group=f"g{g}") for g, size in enumerate(sizes) for _ in range(size)]
+    return rows[::2] + rows[1::2]  # groups interleave, lines of one group too
+
+
+def test_composed_records_join_consecutive_members_of_one_group(tmp_path: Path) -> None:
+    rows = composed_rows([1, 2, 3, 7, 11, 20, 30, 9, 8, 12])
+    build(tmp_path, rows, settings(valid=3, test=4, compose={"least": 3, "most": 6}))
+    names = {row["id"]: row for row in rows}
+    lost = dropped(tmp_path)
+    assert set(lost.values()) <= {module.NOT_COMPOSED, module.BEYOND}
+    members = []
+    sizes = set()
+    for name in PARTS:
+        for one in part(tmp_path, name):
+            joined = one.id.split("+")
+            sizes.add(len(joined))
+            assert 3 <= len(joined) <= 6
+            assert {names[member]["group"] for member in joined} == {one.group}
+            assert one.source == [sentence for member in joined for sentence in names[member]["source"]]
+            assert one.target == [names[member]["target"] for member in joined]
+            same = [row["id"] for row in rows if row["group"] == one.group]
+            start = same.index(joined[0])
+            assert joined == same[start : start + len(joined)]
+            members += joined
+    assert len(sizes) > 1
+    assert sorted([*members, *lost]) == sorted(names)
+    # below `least` nothing can be joined
+    few = [name for name, reason in lost.items() if reason == module.NOT_COMPOSED]
+    assert all(count < 3 for count in Counter(names[name]["group"] for name in few).values())
+
+
+def test_composing_says_the_group_once_in_the_id(tmp_path: Path) -> None:
+    rows = [record(n, id=f"f{n // 3}.py:r{n}", group=f"f{n // 3}.py") for n in range(12)]
+    statistics = build(tmp_path, rows, settings(valid=1, test=1, compose={"least": 3, "most": 3}))
+    names = [row for of in ids(tmp_path).values() for row in of]
+    assert sorted(names) == [f"f{n}.py:r{3 * n}+r{3 * n + 1}+r{3 * n + 2}" for n in range(4)]
+    assert statistics["kept"] == 12
+    assert sum(of["records"] for of in statistics["parts"].values()) == 4
+
+
+def test_composing_needs_a_possible_size(tmp_path: Path) -> None:
+    with pytest.raises(CorpusError, match=r"compose\.least = 4"):
+        build(tmp_path, composed_rows([9]), settings(compose={"least": 4, "most": 3}))
+
+
+def test_own_splits_are_kept_and_cut_to_size(tmp_path: Path) -> None:
+    rows = [record(n, split=("train", "valid", "test")[n % 3]) for n in range(30)]
+    build(tmp_path, rows, settings(valid=4, test=10))
+    found = ids(tmp_path)
+    assert {name: len(of) for name, of in found.items()} == {"train": 10, "valid": 4, "test": 10}
+    own = {row["id"]: row["split"] for row in rows}
+    assert all(own[row] == name for name, of in found.items() for row in of)
+    assert set(dropped(tmp_path).values()) == {module.BEYOND}
+
+
+def test_what_two_own_splits_share_stays_in_test(tmp_path: Path) -> None:
+    rows = [record(n, split=("train", "valid", "test")[n % 3]) for n in range(12)]
+    first = [
+        record(20, split="train", group="shared"),
+        record(21, split="train", source="same words here"),
+        record(22, split="train", id="twice"),
+    ]
+    last = [
+        record(30, split="test", group="shared"),
+        record(31, split="test", source="same words here"),
+        record(32, split="test", id="twice"),
+    ]
+    build(tmp_path, [*first, *rows, *last], settings(valid=3, test=4))
+    rows_dropped = list(read_jsonl(tmp_path / "out" / "dropped.jsonl"))
+    reasons = {row["id"]: row["reason"] for row in rows_dropped if row["reason"] != module.BEYOND}
+    assert reasons == {"r20": module.SHARED_GROUP, "r21": module.SAME_SOURCE, "twice": jsonl.SHARED_ID}
+
+
+def test_statistics_are_those_of_the_files(tmp_path: Path) -> None:
+    statistics = build(tmp_path, grouped(list(range(40))), settings())
+    for name in PARTS:
+        rows = part(tmp_path, name)
+        of = statistics["parts"][name]
+        sources = [" ".join(row.source).split(" ") for row in rows]
+        targets = [" ".join(row.target).split(" ") for row in rows]
+        assert of["records"] == len(rows)
+        assert of["mean_source_tokens"] == pytest.approx(sum(map(len, sources)) / len(rows), abs=0.005)
+        assert of["mean_target_tokens"] == pytest.approx(sum(map(len, targets)) / len(rows), abs=0.005)
+        assert of["vocabulary"] == len({word for text in sources + targets for word in text})
+
+
+def test_a_compressed_raw_file_gives_the_same_corpus(tmp_path: Path) -> None:
+    rows = grouped(list(range(30)))
+    build(tmp_path, rows, settings())
+    packed = tmp_path / "raw.jsonl.gz"
+    packed.write_bytes(gzip.compress((tmp_path / "raw.jsonl").read_bytes()))
+    again = tmp_path / "again"
+    again.mkdir()
+    prepare(packed, settings(), again)
+    for name in ("train.jsonl", "valid.jsonl", "test.jsonl", "statistics.json"):
+        assert (again / name).read_bytes() == (tmp_path / "out" / name).read_bytes()
+
+
+def test_the_check_of_the_written_files_sees_a_shared_group_and_a_repeated_id(tmp_path: Path) -> None:
+    rows = {
+        "train": [Record("a", ["s"], ["t"], group="g")],
+        "valid": [Record("b", ["s"], ["t"])],
+        "test": [Record("c", ["s"], ["t"])],
+    }
+    for bad, message in (
+        (Record("d", ["s"], ["t"], group="g"), "group 'g'"),
+        (Record("a", ["s"], ["t"]), "id 'a'"),
+    ):
+        for name, of in {**rows, "test": [*rows["test"], bad]}.items():
+            text = "".join(json.dumps(row.as_dict()) + "\n" for row in of)
+            (tmp_path / f"{name}.jsonl").write_text(text)
+        with pytest.raises(CorpusError, match=message):
+            module.measured(tmp_path)
+
+
+def test_the_tales_are_what_their_script_makes_and_a_corpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "path", [str(DATA), *sys.path])
+    import make_tales
+
+    assert (DATA / "tales.jsonl").read_text() == make_tales.tales()
+    statistics = prepare(DATA / "tales.jsonl", settings(valid=20, test=30), tmp_path)
+    assert statistics["read"] == make_tales.RECORDS
+    assert set(statistics["dropped"]) <= {module.BEYOND}

@@ -1,0 +1,56 @@
+from collections.abc import Callable
+from itertools import chain
+
+import pytest
+import torch
+
+from sumcurve.decoding.search import generate
+from sumcurve.decoding.system import SummarizerSystem
+from sumcurve.models.batch import Batch
+from sumcurve.models.summarizer import Summarizer, score
+from sumcurve.models.vocabulary import Vocabulary
+from sumcurve.settings import Search
+
+
+@pytest.mark.parametrize("beam", [1, 3])
+@pytest.mark.parametrize("unknown", ["copy", "keep"])
+def test_summaries_are_the_words_of_the_best_hypothesis(
+    name: str,
+    beam: int,
+    unknown: str,
+    make_model: Callable[..., Summarizer],
+    make_batch: Callable[..., Batch],
+    vocabulary: Vocabulary,
+) -> None:
+    model, batch = make_model(name, unknown=5.0), make_batch(20)
+    search = Search(beam=beam, max_tokens=8, unknown=unknown)
+    summaries = SummarizerSystem(model, vocabulary, search).summarize(batch)
+    assert len(summaries) == 20
+    found = generate(model, batch, search)
+    for row, summary in enumerate(summaries):
+        plain = vocabulary.sentences(found.tokens[row, 0].tolist(), batch.unknowns[row])
+        if unknown == "keep":
+            assert summary == plain
+        else:
+            assert [len(sentence) for sentence in summary] == [len(sentence) for sentence in plain]
+            pairs = zip(chain(*summary), chain(*plain), strict=True)
+            assert all(word == other or (other == "<unk>" and word in batch.source_words[row]) for word, other in pairs)
+    words = {word for summary in summaries for sentence in summary for word in sentence}
+    assert ("<unk>" in words) == (unknown == "keep")
+
+
+def test_logp_sums_the_scores(
+    name: str, make_model: Callable[..., Summarizer], make_batch: Callable[..., Batch], vocabulary: Vocabulary
+) -> None:
+    model, batch = make_model(name).train(), make_batch(6)
+    system = SummarizerSystem(model, vocabulary, Search(max_tokens=8))
+    assert not model.training
+    logp = system.logp(batch)
+    assert not logp.requires_grad
+    torch.testing.assert_close(logp, score(model, batch).sum(1))
+    assert (logp < 0).all()
+
+
+def test_a_foreign_vocabulary_is_refused(make_model: Callable[..., Summarizer]) -> None:
+    with pytest.raises(ValueError, match="17 words and the vocabulary has 6"):
+        SummarizerSystem(make_model("abs"), Vocabulary(["a"]), Search(max_tokens=8))

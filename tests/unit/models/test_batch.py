@@ -1,0 +1,83 @@
+import itertools
+import random
+from collections.abc import Callable
+
+import pytest
+
+from sumcurve.models.batch import Example, batches, collate, encode
+from sumcurve.models.vocabulary import PAD, Vocabulary
+from sumcurve.records import Record
+
+
+def test_padding_returns_the_examples(make_examples: Callable[..., list[Example]], vocabulary: Vocabulary) -> None:
+    examples = make_examples(7)
+    batch = collate(examples)
+    for row, example in enumerate(examples):
+        length = int(batch.src_len[row])
+        assert batch.src[row, :length].tolist() == example.source
+        assert batch.src_ext[row, :length].tolist() == example.source_ext
+        assert batch.inp[row, : len(example.input)].tolist() == example.input
+        assert batch.tgt[row, : len(example.target)].tolist() == example.target
+        for tensor, own in ((batch.src, length), (batch.src_ext, length), (batch.inp, len(example.input))):
+            assert (tensor[row, own:] == PAD).all()
+        assert (batch.tgt[row, len(example.target) :] == PAD).all()
+        assert vocabulary.sentences(example.source_ext, example.unknowns) == [example.source_words]
+        assert int(batch.n_ext[row]) == len(example.unknowns)
+    assert int(batch.inp.max()) < len(vocabulary)
+    assert int(batch.src.max()) < len(vocabulary)
+
+
+def test_source_is_cut(vocabulary: Vocabulary) -> None:
+    example = encode(Record("1", ["w1 w2", "w3 x1"], ["w1 x1"]), vocabulary, 3, 5)
+    assert example.source_words == ["w1", "w2", "w3"]
+    assert example.unknowns == []
+    assert vocabulary.sentences(example.target, []) == [["w1", "<unk>"]]
+
+
+@pytest.mark.parametrize("source", [[], [""]])
+def test_an_empty_source_is_refused(vocabulary: Vocabulary, source: list[str]) -> None:
+    with pytest.raises(ValueError, match="'r7' has an empty source"):
+        encode(Record("r7", source, ["w1"]), vocabulary, 3, 5)
+
+
+@pytest.mark.parametrize("seed", [None, 3])
+def test_an_epoch_holds_every_example_once(make_examples: Callable[..., list[Example]], seed: int | None) -> None:
+    examples = make_examples(53)
+    rng = None if seed is None else random.Random(seed)
+    parts = list(batches(examples, 4, rng, pool=3))
+    assert sorted(name for part in parts for name in part.ids) == sorted(example.id for example in examples)
+    assert all(len(part) <= 4 for part in parts)
+    assert sum(len(part) == 4 for part in parts) >= 53 // 4 - 4  # each pool may leave one short batch
+
+
+def test_order_without_rng(make_examples: Callable[..., list[Example]]) -> None:
+    examples = make_examples(9)
+    ids = [name for part in batches(examples, 4, None) for name in part.ids]
+    assert ids == [example.id for example in examples]
+    lengths = [int(n) for part in batches(examples, 4, None, by_length=True) for n in part.src_len]
+    assert lengths == sorted(lengths)
+
+
+def test_order_depends_on_the_rng_alone(make_examples: Callable[..., list[Example]]) -> None:
+    examples = make_examples(40)
+
+    def order(seed: int) -> list[list[str]]:
+        return [part.ids for part in batches(examples, 4, random.Random(seed))]
+
+    assert order(1) == order(1)
+    assert order(1) != order(2)
+
+
+def test_lengths_come_in_no_order(make_examples: Callable[..., list[Example]]) -> None:
+    lengths = [part.tgt.shape[1] for part in batches(make_examples(200), 4, random.Random(0))]
+    assert sum(first > second for first, second in itertools.pairwise(lengths)) > 10
+
+
+def test_batches_pad_little(make_examples: Callable[..., list[Example]]) -> None:
+    examples = make_examples(400)
+
+    def padding(parts: list) -> int:
+        return sum(int((part.tgt == PAD).sum()) for part in parts)
+
+    bucketed = padding(list(batches(examples, 8, random.Random(0))))
+    assert bucketed < padding(list(batches(examples, 8, None))) / 4

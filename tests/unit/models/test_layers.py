@@ -1,0 +1,82 @@
+import pytest
+import torch
+from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
+
+from sumcurve.models import layers
+from sumcurve.models.layers import AdditiveScores, BiLSTM, lstm_cell
+
+LENGTHS = torch.tensor([6, 1, 3, 7])
+
+
+@pytest.mark.parametrize("training", [True, False])
+def test_bilstm_equals_packing(training: bool) -> None:
+    torch.manual_seed(1)
+    ours, reference = BiLSTM(5, 4), torch.nn.LSTM(5, 4, batch_first=True, bidirectional=True)
+    reference.load_state_dict(ours.state_dict())
+    ours.train(training)
+    inputs = torch.randn(4, 9, 5)
+    states, (h, c) = ours(inputs, LENGTHS)
+    packed = pack_padded_sequence(inputs, LENGTHS, batch_first=True, enforce_sorted=False)
+    expected, (last_h, last_c) = reference(packed)
+    expected, _ = pad_packed_sequence(expected, batch_first=True)
+    for row, length in enumerate(LENGTHS.tolist()):
+        torch.testing.assert_close(states[row, :length], expected[row, :length], rtol=0, atol=1e-6)
+    torch.testing.assert_close(h, torch.cat((last_h[0], last_h[1]), 1), rtol=0, atol=1e-6)
+    torch.testing.assert_close(c, torch.cat((last_c[0], last_c[1]), 1), rtol=0, atol=1e-6)
+
+
+def test_bilstm_gradients_equal_packing() -> None:
+    torch.manual_seed(2)
+    ours = BiLSTM(5, 4).double()
+    reference = torch.nn.LSTM(5, 4, batch_first=True, bidirectional=True).double()
+    reference.load_state_dict(ours.state_dict())
+    inputs = torch.randn(4, 7, 5, dtype=torch.float64)
+    real = (torch.arange(7) < LENGTHS.unsqueeze(1)).unsqueeze(2)
+    states, (h, c) = ours(inputs, LENGTHS)
+    (states.masked_fill(~real, 0).square().sum() + h.sum() + c.square().sum()).backward()
+    packed = pack_padded_sequence(inputs, LENGTHS, batch_first=True, enforce_sorted=False)
+    expected, (h, c) = reference(packed)
+    (expected.data.square().sum() + h.sum() + c.square().sum()).backward()
+    for own, other in zip(ours.parameters(), reference.parameters(), strict=True):
+        torch.testing.assert_close(own.grad, other.grad, rtol=0, atol=1e-10)
+
+
+def test_bilstm_has_the_parameters_of_an_lstm() -> None:
+    reference = torch.nn.LSTM(5, 4, batch_first=True, bidirectional=True)
+    assert {name: p.shape for name, p in BiLSTM(5, 4).named_parameters()} == {
+        name: p.shape for name, p in reference.named_parameters()
+    }
+
+
+def test_lstm_cell_is_pytorchs() -> None:
+    torch.manual_seed(3)
+    cell = torch.nn.LSTMCell(5, 4)
+    inputs, h, c = torch.randn(3, 5), torch.randn(3, 4), torch.randn(3, 4)
+    gates = inputs @ cell.weight_ih.t() + cell.bias_ih + h @ cell.weight_hh.t() + cell.bias_hh
+    for own, other in zip(lstm_cell(gates, c), cell(inputs, (h, c)), strict=True):
+        torch.testing.assert_close(own, other)
+
+
+@pytest.mark.parametrize("block", [1, 50, 1 << 17])
+@pytest.mark.parametrize("queries", [1, 4])
+@pytest.mark.parametrize("covered", [True, False])
+def test_additive_scores_equal_their_definition(
+    block: int, queries: int, covered: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(layers, "BLOCK_ELEMENTS", block)
+    torch.manual_seed(4)
+    shapes = [(3, 5, 6), (3, queries, 6), (6,)] + ([(3, queries, 5), (6,)] if covered else [])
+    tensors = [torch.randn(shape, dtype=torch.float64, requires_grad=True) for shape in shapes]
+    keys, query, v = tensors[:3]
+    coverage, w = tensors[3:] if covered else (None, None)
+    hidden = keys.unsqueeze(1) + query.unsqueeze(2)
+    if coverage is not None and w is not None:
+        hidden = hidden + coverage.unsqueeze(3) * w
+    expected = hidden.tanh() @ v
+    scores = AdditiveScores.apply(keys, query, v, coverage, w)
+    torch.testing.assert_close(scores, expected, rtol=0, atol=1e-12)
+    weights = torch.randn_like(expected)
+    ours = torch.autograd.grad((scores * weights).sum(), tensors)
+    theirs = torch.autograd.grad((expected * weights).sum(), tensors)
+    for own, other in zip(ours, theirs, strict=True):
+        torch.testing.assert_close(own, other, rtol=0, atol=1e-11)

@@ -1,0 +1,94 @@
+"""Tiny invented corpora, models and settings for the training tests."""
+
+import random
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import torch
+
+from sumcurve.models.batch import encode
+from sumcurve.models.vocabulary import Vocabulary
+from sumcurve.records import Record
+from sumcurve.settings import Optimizer, PhaseSettings, RecurrentSettings, Stop, Training, TransformerSettings
+
+WORDS = [f"word{number}" for number in range(25)]
+STRANGERS = [f"stranger{number}" for number in range(15)]  # in no vocabulary
+
+
+@pytest.fixture(autouse=True)
+def _one_thread() -> None:
+    torch.set_num_threads(1)
+
+
+@pytest.fixture(scope="session")
+def corpus() -> SimpleNamespace:
+    """37 training and 9 validation examples, whose lengths differ, with their references."""
+    rng = random.Random(5)
+    records = []
+    for number in range(46):
+        source = [rng.choice(WORDS + STRANGERS) for _ in range(rng.randint(3, 9))]
+        target = [rng.choice(source) for _ in range(rng.randint(1, 5))]
+        records.append(Record(f"r{number}", [" ".join(source)], [" ".join(target[:3]), *target[3:]]))
+    vocabulary = Vocabulary(WORDS)
+    examples = [encode(record, vocabulary, 8, 6) for record in records]
+    return SimpleNamespace(
+        vocabulary=vocabulary,
+        train=examples[:37],
+        valid=examples[37:],
+        references=[record.all_references for record in records[37:]],
+    )
+
+
+@pytest.fixture(scope="session")
+def lstm() -> RecurrentSettings:
+    return RecurrentSettings(
+        kind="recurrent", embedding=6, hidden=5, feed="merged", query="hc", copy_attention=True, dropout=0.3
+    )
+
+
+@pytest.fixture(scope="session")
+def lstm_without_copy() -> RecurrentSettings:
+    return RecurrentSettings(kind="recurrent", embedding=6, hidden=5, feed="nothing", dropout=0.3)
+
+
+@pytest.fixture(scope="session")
+def transformer() -> TransformerSettings:
+    return TransformerSettings(
+        kind="transformer", width=8, heads=2, feedforward=12, encoder_layers=1, decoder_layers=1, dropout=0.3
+    )
+
+
+@pytest.fixture(scope="session")
+def phase() -> Callable[..., PhaseSettings]:
+    def make(
+        name: str = "nll",
+        loss: str = "nll",
+        coverage: bool = False,
+        smoothing: float = 0.0,
+        method: str = "adam",
+        **keys: Any,
+    ) -> PhaseSettings:
+        stop = {"every_updates": 4, "every_epochs": 0.1, "patience": 3, "most_updates": 12}
+        optimizer: dict[str, Any] = {"name": method, "rate": 0.01, "clip_norm": 2.0}
+        for key, value in keys.items():
+            (stop if key in Stop.model_fields else optimizer)[key] = value
+        return PhaseSettings(
+            name=name,
+            loss=loss,
+            coverage=coverage,
+            label_smoothing=smoothing,
+            optimizer=Optimizer(**optimizer),
+            stop=Stop(**stop),
+        )
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def training() -> Callable[..., Training]:
+    def make(*phases: PhaseSettings, valid_records: int = 7, batch: int = 8) -> Training:
+        return Training(batch=batch, vocabulary=25, valid_records=valid_records, phases=list(phases))
+
+    return make

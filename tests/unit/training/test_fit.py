@@ -1,0 +1,389 @@
+import io
+import math
+import random
+
+import pytest
+import torch
+
+from sumcurve.models.summarizer import build
+from sumcurve.training import fit as module
+from sumcurve.training.fit import ResumeError, TrainingError, fit
+
+CPU = torch.device("cpu")
+
+
+class Killed(Exception):
+    """What ends a training from outside."""
+
+
+def _saved(state):
+    """The state as it comes back from a file."""
+    file = io.BytesIO()
+    torch.save(state, file)
+    file.seek(0)
+    return torch.load(file, weights_only=True)
+
+
+@pytest.fixture
+def train(corpus):
+    """Trains a newly built model, with overrides; returns (fitted, model)."""
+
+    def run(model_settings, settings, **overrides):
+        model = build(model_settings, len(corpus.vocabulary), 11)
+        arguments = {
+            "seed": 11,
+            "clock": lambda: 0.0,
+            "device": CPU,
+            "target_tokens": 5,
+            "train": corpus.train,
+            "valid": corpus.valid,
+            "references": corpus.references,
+            "vocabulary": corpus.vocabulary,
+        } | overrides
+        before = torch.get_rng_state()
+        fitted = fit(model, settings=settings, **arguments)
+        assert torch.equal(torch.get_rng_state(), before), "torch's global generator was touched"
+        return fitted, model
+
+    return run
+
+
+@pytest.fixture
+def scripted(monkeypatch):
+    """Replaces validation by given (ROUGE, NLL) pairs."""
+
+    def script(*pairs):
+        left = iter(pairs)
+
+        def validate(self, model):
+            rouge, nll = next(left)
+            return {"nll": nll, "rouge1": rouge, "rouge2": rouge, "rougeLsum": rouge}
+
+        monkeypatch.setattr(module.Validation, "__call__", validate)
+
+    return script
+
+
+def _two_phases(model, phase, training):
+    """Epochs (5 updates), validations and ends of phases that fall on different updates."""
+    if model == "lstm":
+        return training(
+            phase(every_updates=4, most_updates=11),
+            phase("coverage", "nll+coverage", True, every_updates=3, most_updates=8, schedule="plateau"),
+        )
+    return training(
+        phase(every_updates=3, most_updates=9, schedule="noam", warmup_updates=4),
+        phase("again", every_updates=3, most_updates=7, method="adagrad", clip_norm=None),
+    )
+
+
+@pytest.mark.parametrize("name", ["lstm", "transformer"])
+@pytest.mark.parametrize("where", ["keep", "watch"])
+def test_killed_and_resumed_is_bit_identical(request, phase, training, train, name, where):
+    model = request.getfixturevalue(name)
+    settings = _two_phases(name, phase, training)
+    counts = {"keep": 0, "watch": 0}
+    whole, _ = train(model, settings, watch=lambda _: counts.update(watch=counts["watch"] + 1))
+    counts["keep"] = len(whole.history)
+    assert [row["update"] for row in whole.history.rows()].count(0) == 1
+    for moment in range(0, counts[where], 1 if where == "keep" else 3):
+        kept, told = [], []
+
+        def keep(state, kept=kept, moment=moment):
+            kept.append(_saved(state))
+            if where == "keep" and len(kept) == moment + 1:
+                raise Killed
+
+        def watch(progress, told=told, moment=moment):
+            told.append(progress)
+            if where == "watch" and len(told) == moment + 1:
+                raise Killed
+
+        with pytest.raises(Killed):
+            train(model, settings, keep=keep, watch=watch)
+        torch.manual_seed(random.randrange(9999))  # a new process knows nothing of the old one's numbers
+        fitted, _ = train(model, settings, resume=kept[-1] if kept else None)
+        assert fitted.history.rows() == whole.history.rows()
+        assert fitted.history.ended == whole.history.ended
+        assert fitted.selected == whole.selected
+        assert list(fitted.weights) == list(whole.weights)
+        assert all(torch.equal(fitted.weights[key], whole.weights[key]) for key in whole.weights)
+
+
+def test_killed_at_every_validation_is_bit_identical(lstm, phase, training, train):
+    settings = _two_phases("lstm", phase, training)
+    whole, _ = train(lstm, settings)
+    states = [None]
+    while True:
+
+        def keep(state):
+            states.append(_saved(state))
+            raise Killed
+
+        try:
+            fitted, _ = train(lstm, settings, resume=states[-1], keep=keep)
+        except Killed:
+            continue
+        break
+    assert len(states) == len(whole.history) + 1
+    assert fitted.history.rows() == whole.history.rows()
+    assert all(torch.equal(fitted.weights[key], whole.weights[key]) for key in whole.weights)
+
+
+@pytest.mark.parametrize("moment", range(6))
+def test_patience_and_plateau_go_on_where_they_were(lstm, phase, training, train, scripted, moment):
+    pairs = [(0.3, 5.0), (0.1, 4.0), (0.4, 4.0), (0.2, 4.0), (0.1, 4.0), (0.1, 4.0), (0.9, 4.0)]
+    settings = training(phase(schedule="plateau", patience=3, most_updates=99))
+    scripted(*pairs)
+    whole_told, told, states = [], [], []
+    whole, _ = train(lstm, settings, watch=whole_told.append, keep=states.append)
+    assert whole.history.ended == [("nll", "patience")]
+    assert whole.history[-1].update == 24
+    scripted(*pairs[moment + 1 :])
+    fitted, _ = train(lstm, settings, resume=states[moment], watch=told.append)
+    assert fitted.history.rows() == whole.history.rows()
+    assert fitted.history.ended == whole.history.ended
+    assert told == whole_told[len(whole_told) - len(told) :]
+
+
+def test_a_state_owns_its_tensors(lstm, phase, training, train):
+    states, copies = [], []
+
+    def keep(state):
+        states.append(state)
+        copies.append(_saved(state))
+
+    settings = _two_phases("lstm", phase, training)
+    train(lstm, settings, keep=keep)
+    train(lstm, settings, resume=states[1])
+    for state, copy in zip(states, copies, strict=True):
+        torch.testing.assert_close(state["optimizer"]["state"], copy["optimizer"]["state"], rtol=0, atol=0)
+        for part in ("model", "best"):
+            torch.testing.assert_close(state[part], copy[part], rtol=0, atol=0)
+
+
+def test_a_state_of_another_training_is_refused_by_the_keys_that_differ(
+    corpus, lstm, transformer, phase, training, train
+):
+    states = []
+    train(lstm, training(phase(most_updates=4)), keep=states.append, identity={"model": {"dropout": 0.3}})
+
+    def differing(model=lstm, settings=None, **overrides):
+        overrides = {"identity": {"model": {"dropout": 0.3}}} | overrides
+        with pytest.raises(ResumeError) as caught:
+            train(model, settings or training(phase(most_updates=4)), resume=states[0], **overrides)
+        assert all(key in str(caught.value) for key in caught.value.keys)
+        return caught.value.keys
+
+    assert differing(settings=training(phase(most_updates=4, rate=0.02))) == ["training.phases.0.optimizer.rate"]
+    assert differing(settings=training(phase(), phase("b")))[:1] == ["training.phases.0.stop.most_updates"]
+    assert differing(seed=12) == ["seed"]
+    assert differing(target_tokens=4) == ["target_tokens"]
+    assert differing(train=corpus.train[:-1]) == ["training examples"]
+    assert differing(identity={"model": {"dropout": 0.1}}) == ["model.dropout"]
+    assert differing(identity={}) == ["model.dropout"]
+    assert differing(model=transformer) == ["initial weights"]
+
+
+def test_random_numbers_come_from_the_seed_alone(lstm, phase, training, train):
+    settings = training(phase(most_updates=8))
+    torch.manual_seed(1)
+    first, _ = train(lstm, settings)
+    torch.manual_seed(2)
+    again, _ = train(lstm, settings)
+    other, _ = train(lstm, settings, seed=12)
+    assert first.history.rows() == again.history.rows()
+    assert first.history.rows() != other.history.rows()
+
+
+def test_every_example_is_seen_once_an_epoch_in_a_new_order(corpus, lstm, phase, training, train, monkeypatch):
+    seen = []
+    true = module.losses.loss
+
+    def loss(model, batch, settings):
+        seen.append(batch.ids)
+        return true(model, batch, settings)
+
+    monkeypatch.setattr(module.losses, "loss", loss)
+    fitted, _ = train(lstm, training(phase(most_updates=10)))
+    assert fitted.history[-1].examples == 2 * 37
+    epochs = [[name for ids in seen[first : first + 5] for name in ids] for first in (0, 5)]
+    everything = sorted(example.id for example in corpus.train)
+    assert [sorted(epoch) for epoch in epochs] == [everything, everything]
+    assert epochs[0] != epochs[1]
+
+
+def test_patience_counts_validations_without_a_better_one(lstm, phase, training, train, scripted):
+    rouge = [0.1, 0.1, 0.3, 0.2, 0.3, 0.3, 0.9]
+    scripted(*zip(rouge, [5.0, 4.0, 3.0, 1.0, 3.0, 3.5, 0.1], strict=True))
+    states = []
+    settings = training(phase(patience=3, most_updates=999))
+    fitted, model = train(lstm, settings, keep=states.append)
+    rows = fitted.history.rows()
+    assert [row["best"] for row in rows] == [True, True, True, False, False, False]
+    assert [row["update"] for row in rows] == [4, 8, 12, 16, 20, 24]
+    assert fitted.history.ended == [("nll", "patience")]
+    assert fitted.selected.update == 12
+    assert all(torch.equal(fitted.weights[key], states[2]["model"][key]) for key in fitted.weights)
+    assert any(not torch.equal(fitted.weights[key], value) for key, value in model.state_dict().items())
+
+
+def test_most_updates_ends_a_phase_with_a_validation(lstm, phase, training, train):
+    fitted, _ = train(lstm, training(phase(most_updates=10, patience=9)))
+    assert [row["update"] for row in fitted.history.rows()] == [4, 8, 10]
+    assert fitted.history.ended == [("nll", "most_updates")]
+
+
+@pytest.mark.parametrize(("updates", "epochs", "expected"), [(3, 0.1, 3), (3, 1.0, 5), (3, 1.1, 6)])
+def test_validations_come_every_so_many_updates_or_epochs(lstm, phase, training, train, updates, epochs, expected):
+    settings = training(phase(every_updates=updates, every_epochs=epochs, most_updates=12, patience=9))
+    fitted, _ = train(lstm, settings)
+    assert fitted.history[0].update == expected
+
+
+def test_the_second_phase_starts_from_the_best_checkpoint_and_continues_its_path(
+    corpus, lstm, phase, training, train, scripted
+):
+    # The second validation of the first phase is its best one; the third runs patience out.
+    scripted((0.2, 5.0), (0.4, 4.0), (0.1, 4.0), (0.4, 4.0), (0.3, 4.0), (0.5, 4.0), (0.2, 4.0))
+    ticks = iter(range(100))
+    states = []
+    settings = training(
+        phase(patience=1),
+        phase("coverage", "nll+coverage", True, every_updates=3, most_updates=9, patience=9),
+    )
+    fitted, _ = train(lstm, settings, keep=states.append, clock=lambda: float(next(ticks)))
+    rows = fitted.history.rows()
+    assert [(row["phase"], row["update"]) for row in rows] == [
+        ("nll", 4), ("nll", 8), ("nll", 12),
+        ("coverage", 0), ("coverage", 3), ("coverage", 6), ("coverage", 9),
+    ]  # fmt: skip
+    assert [row["updates"] for row in rows] == [4, 8, 12, 8, 11, 14, 17]
+    assert rows[3]["examples"] == rows[1]["examples"] < rows[2]["examples"]
+    assert all(row["epoch"] == row["examples"] / 37 for row in rows)
+    assert [row["best"] for row in rows] == [True, True, False, True, False, True, False]
+    assert (rows[3]["train_loss"], rows[3]["rate"]) == (None, 0.0)
+    # Every span between two readings of this clock is a second: preparation, then one span per validation.
+    assert [row["seconds"] for row in fitted.history.seconds()] == [2, 3, 4, 4, 5, 6, 7]
+    assert fitted.selected.updates == 14
+    assert fitted.selected.seconds == 6
+    start, best = states[3]["model"], states[1]["best"]
+    assert set(start) - set(best) == {"w_coverage"}
+    assert not start["w_coverage"].any()
+    assert all(torch.equal(start[key], best[key]) for key in best)
+    assert fitted.weights["w_coverage"].any()
+    assert states[3]["optimizer"]["state"] == {}
+
+
+def test_the_first_row_of_a_coverage_phase_is_the_unchanged_function(lstm, phase, training, train):
+    fitted, _ = train(lstm, training(phase(most_updates=4), phase("coverage", "nll+coverage", True)))
+    last, start = fitted.history[0], fitted.history[1]
+    assert (start.phase, start.update, start.best) == ("coverage", 0, True)
+    assert start.nll == pytest.approx(last.nll, abs=1e-6)
+    assert start.rouge == pytest.approx(last.rouge, abs=1e-9)
+
+
+def test_validation_watching_and_keeping_cost_no_seconds(lstm, phase, training, train, monkeypatch):
+    now = [0.0]
+    true = module.Validation.__call__
+
+    def validate(self, model):
+        now[0] += 100
+        return true(self, model)
+
+    def keep(state):
+        now[0] += 1000
+
+    monkeypatch.setattr(module.Validation, "__call__", validate)
+    original = module._Fit._step
+
+    def step(self, batch, rate):
+        now[0] += 1
+        return original(self, batch, rate)
+
+    monkeypatch.setattr(module._Fit, "_step", step)
+    settings = training(phase(most_updates=8), phase("again", most_updates=4))
+    fitted, _ = train(lstm, settings, clock=lambda: now[0], keep=keep)
+    seconds = [row["seconds"] for row in fitted.history.seconds()]
+    assert seconds == [row["updates"] for row in fitted.history.rows()]
+
+
+@pytest.mark.parametrize("bad", [math.nan, math.inf])
+def test_a_loss_that_is_no_number_stops_training(lstm, phase, training, train, monkeypatch, bad):
+    calls = []
+    true = module.losses.loss
+
+    def loss(model, batch, settings):
+        calls.append(1)
+        return true(model, batch, settings) * (bad if len(calls) == 10 else 1)
+
+    monkeypatch.setattr(module.losses, "loss", loss)
+    with pytest.raises(TrainingError, match=rf"phase 'b', update 2: the loss is {bad}") as caught:
+        train(lstm, training(phase(every_updates=8, most_updates=8), phase("b")))
+    assert caught.value.history.ended == [("nll", "most_updates"), ("b", "not a number")]
+    assert len(caught.value.history) == 2
+    assert len(calls) == 10
+
+
+def test_a_gradient_that_is_no_number_stops_training(lstm, phase, training, train, monkeypatch):
+    true = module.losses.loss
+
+    def loss(model, batch, settings):
+        zero = model.combine.weight.sum() * 0
+        return true(model, batch, settings) + zero.sqrt() * 0  # finite, but 0 * inf backwards
+
+    monkeypatch.setattr(module.losses, "loss", loss)
+    with pytest.raises(TrainingError, match=r"phase 'nll', update 1: the gradient norm is nan"):
+        train(lstm, training(phase()))
+
+
+def test_a_validation_that_is_no_number_stops_training(lstm, phase, training, train, scripted):
+    scripted((0.1, math.nan))
+    with pytest.raises(TrainingError, match=r"phase 'nll', update 4: the validation nll is nan"):
+        train(lstm, training(phase()))
+
+
+def test_gradients_are_clipped_to_the_norm_asked_for(lstm, phase, training, train, monkeypatch):
+    norms = []
+    true = torch.optim.Adam.step
+
+    def step(self, closure=None):
+        gradients = [p.grad for group in self.param_groups for p in group["params"] if p.grad is not None]
+        norms.append(torch.stack([gradient.norm() for gradient in gradients]).norm().item())
+        return true(self, closure)
+
+    monkeypatch.setattr(torch.optim.Adam, "step", step)
+    train(lstm, training(phase(clip_norm=0.25, most_updates=4)))
+    train(lstm, training(phase(clip_norm=None, most_updates=4)))
+    assert norms[:4] == pytest.approx([0.25] * 4, rel=1e-4)
+    assert min(norms[4:]) > 0.3
+
+
+def test_rates_follow_the_schedule(lstm, phase, training, train, scripted):
+    scripted(*[(0.5, 1.0)] * 9)
+    fitted, _ = train(lstm, training(phase(schedule="plateau", rate=0.016, patience=6, most_updates=99)))
+    # Halved after the third and the fifth validation, the second and fourth stale ones.
+    assert [row["rate"] for row in fitted.history.rows()] == [0.016] * 3 + [0.008] * 2 + [0.004] * 2
+
+
+def test_progress_names_the_stop_and_its_reason(lstm, phase, training, train, scripted):
+    scripted((0.1, 1.0), (0.3, 1.0), (0.2, 1.0), (0.2, 1.0))
+    told = []
+    train(lstm, training(phase(patience=2, most_updates=15)), watch=told.append)
+    validated = [progress for progress in told if progress.validated]
+    assert [(p.update, p.stop, p.limit) for p in validated] == [
+        (4, 12, "patience"), (8, 15, "most_updates"), (12, 15, "most_updates"), (15, 15, "most_updates")
+    ]  # fmt: skip
+    assert [p.update for p in told if not p.validated] == list(range(1, 16))
+    assert all(p.row is None for p in told[:4])
+
+
+def test_missing_examples_and_misplaced_coverage_are_refused(corpus, lstm, transformer, phase, training, train):
+    with pytest.raises(ValueError, match="no training examples"):
+        train(lstm, training(phase()), train=[])
+    with pytest.raises(ValueError, match="valid_records is 10"):
+        train(lstm, training(phase(), valid_records=10))
+    with pytest.raises(ValueError, match="8 references"):
+        train(lstm, training(phase()), references=corpus.references[:-1])
+    with pytest.raises(ValueError, match="only recurrent models have coverage"):
+        train(transformer, training(phase(coverage=True)))

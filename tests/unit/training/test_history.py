@@ -1,0 +1,35 @@
+from dataclasses import replace
+
+import pytest
+
+from sumcurve.training.history import COLUMNS, History, Row
+
+ROW = Row("nll", 4, 4, 32, 0.5, 0.01, 3.0, 2.5, 0.3, 0.1, 0.2, True, 1.25)
+
+
+def test_better_is_higher_mean_rouge_then_lower_nll_and_never_a_tie():
+    assert ROW.rouge == pytest.approx(0.2)
+    assert ROW.better_than(None)
+    assert not ROW.better_than(ROW)
+    assert replace(ROW, nll=2.4).better_than(ROW)
+    assert not replace(ROW, nll=2.6).better_than(ROW)
+    assert replace(ROW, rouge2=0.11, nll=9.0).better_than(ROW)
+    assert not replace(ROW, rougeLsum=0.19, nll=0.1).better_than(ROW)
+
+
+def test_seconds_stand_apart():
+    one, other = History([ROW]), History([replace(ROW, seconds=99.0)])
+    assert one.rows() == other.rows()
+    assert tuple(one.rows()[0]) == COLUMNS
+    assert one.seconds() != other.seconds()
+    assert one.seconds() == [{"phase": "nll", "update": 4, "seconds": 1.25}]
+
+
+def test_selected_is_the_last_best_row():
+    later, stale = replace(ROW, update=8), replace(ROW, update=12, best=False)
+    assert History([ROW, later, stale]).selected == later
+
+
+def test_as_dict_and_back():
+    history = History([ROW, replace(ROW, train_loss=None)], [("nll", "patience")])
+    assert History.from_dict(history.as_dict()) == history

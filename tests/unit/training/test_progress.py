@@ -1,0 +1,79 @@
+import io
+from dataclasses import replace
+
+import pytest
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+from sumcurve.training.fit import Progress
+from sumcurve.training.history import Row
+from sumcurve.training.progress import Events, LogLines, ProgressBar, Watchers
+
+ROW = Row("nll", 8, 8, 64, 0.5, 0.01, 3.25, 2.5, 0.3125, 0.1, 0.2, True, 1.25)
+UPDATE = Progress("nll", 1, 2, 7, 24, "patience", 0.01, 3.5, None, False)
+VALIDATED = replace(UPDATE, update=8, loss=3.25, row=ROW, validated=True)
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+def test_lines_are_one_per_validation_and_rare_between():
+    now, lines = [0.0], []
+    watch = LogLines("pcov", lines.append, clock=lambda: now[0])
+    for second in range(100):
+        now[0] = float(second)
+        watch(replace(UPDATE, update=second + 1))
+    assert [line.split()[3] for line in lines] == ["31/24", "61/24", "91/24"]
+    assert lines[0] == "pcov: nll update 31/24 (if patience runs out), loss 3.500"
+    for _ in range(2):
+        watch(VALIDATED)
+    assert len(lines) == 5
+    assert lines[3] == (
+        "pcov: nll update 8/24 (if patience runs out), loss 3.250, "
+        "valid nll 2.500, ROUGE-1/2/Lsum 31.25/10.00/20.00 (best)"
+    )
+
+
+def test_the_bar_shows_title_phase_stop_and_last_validation():
+    terminal = Terminal()
+    bar = ProgressBar("pcov", terminal, position=0)
+    bar(VALIDATED)
+    bar(replace(UPDATE, phase="coverage", number=2, update=1, limit="most_updates"))
+    bar(replace(VALIDATED, phase="coverage", number=2, update=9, stop=9, limit="most_updates"))
+    bar.close()
+    text = terminal.getvalue()
+    for part in (
+        "pcov nll (1/2)",
+        "pcov coverage (2/2)",
+        "8/24",
+        "9/9",
+        "if patience runs out",
+        "at most",
+        "31.25",
+    ):
+        assert part in text
+
+
+def test_event_files_hold_every_validation(tmp_path):
+    events = Events(tmp_path)
+    events(UPDATE)
+    events(VALIDATED)
+    events(replace(VALIDATED, row=replace(ROW, updates=12, nll=2.25)))
+    events.close()
+    found = EventAccumulator(str(tmp_path)).Reload()
+    assert [(event.step, event.value) for event in found.Scalars("nll/valid/nll")] == [(8, 2.5), (12, 2.25)]
+    assert found.Scalars("nll/valid/rouge1")[0].value == pytest.approx(0.3125)
+    assert found.Scalars("nll/train/loss")[0].value == 3.25
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+def test_watchers_choose_bar_or_lines(terminal, tmp_path):
+    stream, lines = (Terminal if terminal else io.StringIO)(), []
+    with Watchers("pcov", tmp_path / "events", lines.append, stream=stream) as watch:
+        watch(VALIDATED)
+    assert bool(stream.getvalue()) == terminal
+    assert bool(lines) != terminal
+    assert len(list((tmp_path / "events").iterdir())) == 1
+    with Watchers("pcov", None, lines.append, stream=stream) as watch:
+        watch(VALIDATED)

@@ -1,0 +1,60 @@
+from statistics import fmean
+
+import pytest
+import torch
+from rouge_score.rouge_scorer import RougeScorer
+
+from sumcurve.decoding.search import greedy
+from sumcurve.models.batch import collate
+from sumcurve.models.summarizer import build, score
+from sumcurve.models.vocabulary import EOS
+from sumcurve.settings import Search
+from sumcurve.training.validation import Validation
+
+CPU = torch.device("cpu")
+
+
+@pytest.fixture(params=["lstm", "lstm_without_copy", "transformer"])
+def model(request, corpus):
+    settings = request.getfixturevalue(request.param)
+    return build(settings, len(corpus.vocabulary), 3)
+
+
+def _words(corpus, model, example):
+    """The greedy summary of one example, put together here from ids: sentences of words."""
+    found = greedy(model, collate([example]), Search(beam=1, max_tokens=5, block_ngram=0))
+    sentences, words = [], []
+    for token, position in zip(found.tokens[0, 0].tolist(), found.best_source[0, 0].tolist(), strict=True):
+        if token in (0, EOS):
+            break
+        if token == 4:
+            sentences, words = [*sentences, words], []
+        elif token == 1:
+            words.append(example.source_words[position])
+        else:
+            words.append((corpus.vocabulary.words + example.unknowns)[token])
+    return [sentence for sentence in [*sentences, words] if sentence]
+
+
+def test_numbers_agree_with_one_example_at_a_time(corpus, model):
+    found = Validation(corpus.valid, corpus.references, corpus.vocabulary, 5, CPU)(model)
+    scorer = RougeScorer(["rouge1", "rouge2", "rougeLsum"])
+    nll, rouge = [], []
+    for example, references in zip(corpus.valid, corpus.references, strict=True):
+        with torch.no_grad():
+            nll.append(-score(model, collate([example])).mean().item())
+        text = "\n".join(" ".join(sentence) for sentence in _words(corpus, model, example))
+        rouge.append(scorer.score("\n".join(references[0]), text))
+    assert found["nll"] == pytest.approx(fmean(nll), abs=1e-5)
+    for metric in ("rouge1", "rouge2", "rougeLsum"):
+        assert found[metric] == pytest.approx(fmean(scores[metric].fmeasure for scores in rouge), abs=1e-9)
+    assert found["rouge1"] > 0
+
+
+def test_order_does_not_matter_and_nothing_random_is_drawn(corpus, model):
+    state = torch.get_rng_state()
+    model.train()
+    found = Validation(corpus.valid, corpus.references, corpus.vocabulary, 5, CPU)(model)
+    turned = Validation(corpus.valid[::-1], corpus.references[::-1], corpus.vocabulary, 5, CPU)(model)
+    assert found == pytest.approx(turned, abs=1e-6)
+    assert torch.equal(torch.get_rng_state(), state)

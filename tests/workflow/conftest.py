@@ -1,0 +1,128 @@
+"""Throw-away checkouts of this working tree, in which whole studies run."""
+
+import os
+import random
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).parents[2]
+
+
+@dataclass(frozen=True)
+class Checkout:
+    """A git checkout with the project in it."""
+
+    path: Path
+
+    @property
+    def environment(self) -> dict[str, str]:
+        environment = {key: value for key, value in os.environ.items() if not key.startswith(("GIT_", "PYTEST_"))}
+        return environment | {
+            "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+            "PYTHONPATH": str(self.path / "src"),
+            "SUMCURVE_DEVICE": "cpu",
+        }
+
+    def run(self, *command: str, check: bool = True) -> subprocess.CompletedProcess[str]:
+        done = subprocess.run(
+            command,
+            cwd=self.path,
+            env=self.environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+        )
+        if check and done.returncode:
+            raise AssertionError(f"{' '.join(command)} ended with {done.returncode}:\n{done.stdout[-6000:]}")
+        return done
+
+    def make(self, *targets: str) -> subprocess.CompletedProcess[str]:
+        return self.run("make", f"VENV={sys.prefix}", *targets)
+
+    def commit(self, message: str) -> None:
+        self.run("git", "add", "--all")
+        self.run(
+            "git",
+            "-c",
+            "user.name=test",
+            "-c",
+            "user.email=test@localhost",
+            "commit",
+            "--quiet",
+            "-m",
+            message,
+        )
+
+    def clone(self, path: Path) -> "Checkout":
+        subprocess.run(["git", "clone", "--quiet", str(self.path), str(path)], check=True)
+        return Checkout(path)
+
+    def edit(self, file: str, old: str, new: str) -> None:
+        text = (self.path / file).read_text()
+        assert old in text, f"{file} no longer holds {old!r}"
+        (self.path / file).write_text(text.replace(old, new, 1))
+
+    def study(self, name: str) -> None:
+        (self.path / "config" / "config.yaml").write_text(yaml.safe_dump({"study": name}))
+
+    def scramble_clocks(self, seed: int) -> None:
+        """Give every result a modification time in no order, as a pull does."""
+        clock = random.Random(seed)
+        for path in sorted((self.path / "results").rglob("*")):
+            if path.is_file():
+                moment = 1_700_000_000 + clock.randrange(10_000_000)
+                os.utime(path, (moment, moment))
+
+    def trainings(self) -> set[str]:
+        """The runs that were trained here, by their logs; a verified run trains nothing."""
+        return {
+            path.stem for path in (self.path / "logs" / "runs").glob("*.log") if " parameters, " in path.read_text()
+        }
+
+    def forget_logs(self) -> None:
+        shutil.rmtree(self.path / "logs", ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+def checkout_of_tree(tmp_path_factory):
+    """A function that copies the working tree (what git tracks or would) into a new repository."""
+
+    def checkout(name: str) -> Checkout:
+        path = tmp_path_factory.mktemp(name) / "sumcurve"
+        listed = subprocess.run(
+            ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"],
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout.split("\0")
+        for name_of_file in filter(None, listed):
+            source = ROOT / name_of_file
+            if source.is_file() and not name_of_file.startswith("results/") and name_of_file != "dvc.lock":
+                target = path / name_of_file
+                target.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy2(source, target)
+        new = Checkout(path)
+        new.run("git", "init", "--quiet", "--initial-branch=main")
+        new.commit("the working tree")
+        return new
+
+    return checkout
+
+
+@pytest.fixture(scope="session")
+def finished(checkout_of_tree) -> Checkout:
+    """A checkout whose recorded study is the smoke study, finished."""
+    checkout = checkout_of_tree("finished")
+    checkout.study("smoke")
+    checkout.commit("record the smoke study")
+    checkout.make("run")
+    return checkout

@@ -1,0 +1,82 @@
+"""DVC and Snakemake side by side: clones are idle, edits redo what they must, tables match the configuration."""
+
+import csv
+
+import pytest
+
+from sumcurve.plan import Plan
+
+pytestmark = pytest.mark.xdist_group("workflow")
+
+SIGNATURE_OF_STEMS = "stem:porter"
+
+
+def rows(checkout):
+    with (checkout.path / "results" / "tables" / "smoke" / "scores.csv").open() as stream:
+        return list(csv.DictReader(stream))
+
+
+def assert_table_says_what_the_configuration_asks(checkout):
+    plan = Plan.read(checkout.path / "config", "smoke")
+    asked = sorted(row.run.split("/")[1] if row.run else row.output.split("/")[1] for row in plan.rows)
+    assert sorted(row["run"] for row in rows(checkout)) == asked
+    stems = plan.settings.rouge.stemmer
+    assert all((SIGNATURE_OF_STEMS in row["signature"]) == stems for row in rows(checkout))
+
+
+def is_idle(checkout):
+    said = checkout.run("dvc", "repro").stdout
+    return "Stage 'study' didn't change" in said and "Running stage" not in said
+
+
+@pytest.fixture(scope="module")
+def recorded(finished, tmp_path_factory):
+    """The finished study, recorded and pushed to a store beside it."""
+    store = tmp_path_factory.mktemp("store")
+    finished.run("dvc", "remote", "add", "--default", "store", str(store))
+    finished.run("dvc", "commit", "--force", "--quiet")
+    finished.commit("the study's results")
+    finished.run("dvc", "push", "--quiet")
+    return finished
+
+
+def clone(recorded, path, seed):
+    checkout = recorded.clone(path)
+    checkout.run("dvc", "pull", "--quiet")
+    checkout.scramble_clocks(seed)
+    return checkout
+
+
+def test_repro_is_idle_where_the_study_was_made(recorded):
+    assert is_idle(recorded)
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_a_clone_that_pulls_is_idle_and_a_learning_rate_retrains_its_method_only(recorded, tmp_path, seed):
+    checkout = clone(recorded, tmp_path / "clone", seed)
+    assert is_idle(checkout)
+    before = (checkout.path / "results" / "tables" / "smoke" / "scores.csv").read_bytes()
+
+    checkout.edit("config/methods/pcov.yaml", "rate: 0.002", "rate: 0.003")
+    checkout.run("dvc", "repro")
+    plan = Plan.read(checkout.path / "config", "smoke")
+    assert checkout.trainings() == {folder.name for folder in plan.named("runs") if "-pcov-" in folder.name}
+    assert_table_says_what_the_configuration_asks(checkout)
+    assert is_idle(checkout)
+
+    checkout.forget_logs()
+    checkout.scramble_clocks(seed + 10)
+    checkout.run("git", "checkout", "--quiet", "config")
+    checkout.run("dvc", "repro")
+    assert checkout.trainings() == set()
+    assert_table_says_what_the_configuration_asks(checkout)
+    assert (checkout.path / "results" / "tables" / "smoke" / "scores.csv").read_bytes() == before
+
+
+def test_a_metric_trains_nothing_and_changes_the_table(recorded, tmp_path):
+    checkout = clone(recorded, tmp_path / "clone", seed=3)
+    checkout.edit("config/studies/smoke.yaml", "seeds: [1]", "seeds: [1]\nrouge: {stemmer: true}")
+    checkout.run("dvc", "repro")
+    assert checkout.trainings() == set()
+    assert_table_says_what_the_configuration_asks(checkout)
+    assert is_idle(checkout)

@@ -1,0 +1,23 @@
+# Which folders a step's rules make, and of what: questions to the plan.
+
+
+def manifests(step, verb):
+    """The manifests of a step's folders that this verb makes."""
+    return [
+        f"{RESULTS}/{folder.key}/manifest.json" for folder in PLAN.named(step, verb)
+    ]
+
+
+def inputs(step):
+    """The manifests of the folders that a folder of this step is made from."""
+
+    def of_wildcards(wildcards):
+        folder = PLAN.folder(f"{step}/{wildcards.name}")
+        return [f"{RESULTS}/{key}/manifest.json" for key in folder.inputs]
+
+    return of_wildcards
+
+
+def names(step, verb):
+    """A wildcard pattern that matches this verb's folders and nothing else."""
+    return "|".join(folder.name for folder in PLAN.named(step, verb)) or "none"
