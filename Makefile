@@ -30,6 +30,8 @@ CONFIG := $(if $(STUDY),study=$(STUDY)) $(if $(filter-out .,$(HOME_FOLDER)),home
 export PATH := $(abspath $(VENV))/bin:$(PATH)
 export SNAKEMAKE_PROFILE ?= workflow/profiles/local
 export PYTHONUNBUFFERED := 1
+# A study starts a hundred Pythons: each must find its bytecode.
+unexport PYTHONDONTWRITEBYTECODE
 # The code that runs is this checkout's, whatever else is installed.
 export PYTHONPATH := $(CURDIR)/src
 
@@ -54,10 +56,10 @@ run:
 	echo "report: $(HOME_FOLDER)/results/tables/$(NAMED)/report.html"
 
 test: env
-	python -m pytest -n auto $(TESTS)
+	python -m pytest -n 2 --dist loadgroup $(TESTS)
 
 test-all: env
-	python -m pytest -n auto -m "slow or not slow" $(TESTS)
+	python -m pytest -n 2 --dist loadgroup -m "slow or not slow" $(TESTS)
 
 smoke: env
 	$(MAKE) --no-print-directory run STUDY=smoke HOME_FOLDER=scratch/smoke
@@ -102,7 +104,8 @@ $(VENV)/.complete: $(wildcard envs/*.txt) pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	python -m pip install --quiet --disable-pip-version-check "uv==$$(sed -n 's/^uv==//p' envs/lock-$$minor.txt)"
 	links=$${PIP_FIND_LINKS:-$$(python -m pip config get global.find-links 2> /dev/null || true)}
-	UV_FIND_LINKS="$${UV_FIND_LINKS:-$$(echo $$links | tr ' ' ',')}" VIRTUAL_ENV=$(abspath $(VENV)) uv pip install --quiet -r envs/lock-$$minor.txt -r envs/torch.txt
+	UV_FIND_LINKS="$${UV_FIND_LINKS:-$$(echo $$links | tr ' ' ',')}" VIRTUAL_ENV=$(abspath $(VENV)) uv pip install --quiet --compile-bytecode \
+	    -r envs/lock-$$minor.txt -r envs/torch.txt
 	VIRTUAL_ENV=$(abspath $(VENV)) uv pip install --quiet --no-deps --no-build-isolation --editable .
 	touch $@
 

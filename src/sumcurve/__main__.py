@@ -26,13 +26,14 @@ from sumcurve.provenance import facts
 from sumcurve.records import RecordError, read_jsonl, read_records, write_json, write_jsonl
 
 CONFIG = Path("config")
-ERRORS = (
-    PlanError,
-    ManifestError,
-    RecordError,
-    CorpusError,
-    DeviceError,
-)  # their messages say all there is to say
+
+
+class TrainError(RuntimeError):
+    """A training that cannot start, resume or go on; the message is the training package's."""
+
+
+# Their messages say all there is to say; anything else is a bug and shows where it happened.
+ERRORS = (PlanError, ManifestError, RecordError, CorpusError, DeviceError, TrainError)
 
 
 def note(text: str) -> None:
@@ -133,25 +134,29 @@ def train(task: Task, stage: Path, found: dict[str, Any]) -> None:
         devices.device(dict(os.environ), Path("/tmp")) as lease,
         devices.lease(lines, task.home / "scratch" / "locks", kind="bar") as line,
     ):
+        from sumcurve.training.fit import ResumeError, TrainingError
         from sumcurve.training.run import train_run
 
         found["device"] = lease.device
         found["exclusive"] = lease.exclusive
-        train_run(
-            specification=task.specification,
-            settings=task.plan.methods[task.specification["method"]],
-            fraction=task.at(task.specification["fraction"]),
-            corpus=task.at(task.folder.inputs[0]),
-            stage=stage,
-            state=task.home / "scratch" / "resume" / f"{task.path.name}.pt",
-            events=task.home / "logs" / "tensorboard" / task.path.name,
-            name=task.path.name,
-            lease=lease,
-            note=note,
-            terminal=sys.__stderr__ or sys.stderr,
-            position=int(line or 0),
-            found=found,
-        )
+        try:
+            train_run(
+                specification=task.specification,
+                settings=task.plan.methods[task.specification["method"]],
+                fraction=task.at(task.specification["fraction"]),
+                corpus=task.at(task.folder.inputs[0]),
+                stage=stage,
+                state=task.home / "scratch" / "resume" / f"{task.path.name}.pt",
+                events=task.home / "logs" / "tensorboard" / task.path.name,
+                name=task.path.name,
+                lease=lease,
+                note=note,
+                terminal=sys.__stderr__ or sys.stderr,
+                position=int(line or 0),
+                found=found,
+            )
+        except (TrainingError, ResumeError) as error:
+            raise TrainError(f"{task.path.name}: {error}") from error
 
 
 def decode(task: Task, stage: Path, found: dict[str, Any]) -> None:

@@ -40,9 +40,8 @@ def _check(results: Path, plan: Plan, key: str) -> dict:
     clean = {True: "", False: " (with uncommitted changes)", None: ""}[facts["clean"]]
     print(f"{results / key}")
     print(f"    name = digest of its specification: yes; {len(sealed['files'])} files as recorded: yes")
-    print(
-        f"    code {facts['fingerprint']}, commit {(facts['commit'] or 'unknown')[:12]}{clean}, Python {facts['python']}"
-    )
+    commit = (facts["commit"] or "unknown")[:12]
+    print(f"    code {facts['fingerprint']}, commit {commit}{clean}, Python {facts['python']}")
     if "device" in facts:
         print(f"    torch {facts['versions']['torch']} on {facts['device']}")
     return sealed

@@ -141,7 +141,7 @@ def test_seeds_and_threads_are_part_of_a_runs_name(config):
             "feeed: nothing",
             r"abs.yaml:\d+: settings.*feeed: unknown key",
         ),
-        ("methods/abs.yaml", "rate: 0.002", "rate: fast", r"abs.yaml:\d+: .*rate: .*'fast'"),
+        ("methods/abs.yaml", "rate: 0.001", "rate: fast", r"abs.yaml:\d+: .*rate: .*'fast'"),
         ("methods/abs.yaml", "kind: recurrent", "kind: recursive", r"abs.yaml:\d+: .*recursive"),
         ("studies/smoke.yaml", "percents: [", "percents: [0, ", r"smoke.yaml:\d+: corpora.*percents.*0"),
         ("studies/smoke.yaml", "percents: [", "percents: [101, ", r"smoke.yaml:\d+: corpora.*percents.*101"),
@@ -176,6 +176,10 @@ def test_an_unknown_study_names_the_known_ones(config):
         Plan.read(config, "nowhere")
 
 
-def test_a_folder_that_the_study_does_not_ask_for_is_refused(config):
-    with pytest.raises(PlanError, match="asks for no folder runs/tales-pcov-100-s1-00000000"):
-        smoke(config).folder("runs/tales-pcov-100-s1-00000000")
+def test_a_folder_is_found_in_any_study_and_refused_where_none_asks_for_it(config):
+    for study in ("smoke", "docstrings"):
+        for key, folder in Plan.read(config, study).folders.items():
+            assert Plan.holding(config, key).folder(key) == folder
+            break
+    with pytest.raises(PlanError, match=r"no study .* asks for runs/tales-pcov-100-s1-00000000"):
+        Plan.holding(config, "runs/tales-pcov-100-s1-00000000")

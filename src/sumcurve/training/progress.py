@@ -116,7 +116,8 @@ class Events:
 class Watchers:
     """All of them as one `watch` of `fit`, closed on exit.
 
-    A bar if `stream` is a terminal, lines through `note` otherwise; event files if `events` names a folder.
+    Lines through `note`, unless they would go to the terminal that shows the bar; a bar if `stream` is a terminal;
+    event files if `events` names a folder.
     """
 
     def __init__(
@@ -127,9 +128,11 @@ class Watchers:
         stream: TextIO = sys.stderr,
         position: int = 0,
     ) -> None:
-        self._watchers: list[ProgressBar | LogLines | Events] = [
-            ProgressBar(title, stream, position) if stream.isatty() else LogLines(title, note)
-        ]
+        self._watchers: list[ProgressBar | LogLines | Events] = []
+        if stream.isatty():
+            self._watchers.append(ProgressBar(title, stream, position))
+        if not stream.isatty() or sys.stderr is not stream:
+            self._watchers.append(LogLines(title, note))
         if events is not None:
             self._watchers.append(Events(events))
 

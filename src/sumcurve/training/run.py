@@ -110,6 +110,7 @@ def train_run(
                 clock=compute_clock(device),
                 device=device,
                 target_tokens=specification["target_tokens"],
+                identity=specification,
                 resume=resume,
                 keep=lambda kept: write_state(state, kept),
                 watch=watch,

@@ -1,4 +1,5 @@
 import io
+import itertools
 import math
 import random
 
@@ -136,12 +137,14 @@ def test_patience_and_plateau_go_on_where_they_were(lstm, phase, training, train
     settings = training(phase(schedule="plateau", patience=3, most_updates=99))
     scripted(*pairs)
     whole_told, told, states = [], [], []
-    whole, _ = train(lstm, settings, watch=whole_told.append, keep=states.append)
+    clock = itertools.count().__next__  # a second between two readings
+    whole, _ = train(lstm, settings, watch=whole_told.append, keep=states.append, clock=clock)
     assert whole.history.ended == [("nll", "patience")]
     assert whole.history[-1].update == 24
     scripted(*pairs[moment + 1 :])
-    fitted, _ = train(lstm, settings, resume=states[moment], watch=told.append)
+    fitted, _ = train(lstm, settings, resume=states[moment], watch=told.append, clock=clock)
     assert fitted.history.rows() == whole.history.rows()
+    assert fitted.history.seconds() == whole.history.seconds()
     assert fitted.history.ended == whole.history.ended
     assert told == whole_told[len(whole_told) - len(told) :]
 

@@ -8,13 +8,20 @@ ROW = Row("nll", 4, 4, 32, 0.5, 0.01, 3.0, 2.5, 0.3, 0.1, 0.2, True, 1.25)
 
 
 def test_better_is_higher_mean_rouge_then_lower_nll_and_never_a_tie():
-    assert ROW.rouge == pytest.approx(0.2)
+    assert ROW.rouge**3 == pytest.approx(0.3 * 0.1 * 0.2)
     assert ROW.better_than(None)
     assert not ROW.better_than(ROW)
     assert replace(ROW, nll=2.4).better_than(ROW)
     assert not replace(ROW, nll=2.6).better_than(ROW)
     assert replace(ROW, rouge2=0.11, nll=9.0).better_than(ROW)
     assert not replace(ROW, rougeLsum=0.19, nll=0.1).better_than(ROW)
+
+
+def test_a_constant_answer_is_no_good_answer():
+    """Its unigrams may match often; it never says two right words in a row."""
+    constant = replace(ROW, rouge1=0.9, rouge2=0.0, rougeLsum=0.9)
+    assert ROW.better_than(constant)
+    assert not constant.better_than(ROW)
 
 
 def test_seconds_stand_apart():

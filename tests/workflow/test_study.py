@@ -1,0 +1,150 @@
+"""A whole study, tiny: what it leaves behind, and what it says when something is wrong."""
+
+import csv
+import json
+import re
+
+import pytest
+
+from sumcurve.plan import Plan
+
+pytestmark = pytest.mark.xdist_group("workflow")
+
+SCORE_COLUMNS = [
+    *("corpus", "method", "percent", "records", "seed"),
+    *("rouge1", "rouge2", "rougeLsum", "items", "signature", "run"),
+]
+
+
+@pytest.fixture(scope="module")
+def plan(finished):
+    return Plan.read(finished.path / "config", "smoke")
+
+
+@pytest.fixture(scope="module")
+def tables(finished):
+    return finished.path / "results" / "tables" / "smoke"
+
+
+def rows(path):
+    with path.open(newline="") as stream:
+        return list(csv.DictReader(stream))
+
+
+def test_every_folder_is_finished(finished, plan):
+    said = finished.run("python", "-m", "sumcurve", "status", "results").stdout
+    assert f"{len(plan.folders)} of {len(plan.folders)} folders are finished" in said
+
+
+def test_scores_have_their_columns_and_trivial_systems_no_percent(tables):
+    found = rows(tables / "scores.csv")
+    assert list(found[0]) == SCORE_COLUMNS
+    for row in found:
+        assert (row["percent"] == "") == (row["method"] in ("lead", "random", "best-sentence"))
+        assert 0 <= float(row["rouge2"]) <= float(row["rouge1"]) <= 100
+
+
+@pytest.mark.parametrize("table", ["corpora", "scores", "sigma", "timings", "efficiency"])
+def test_every_table_comes_in_three_forms(tables, table):
+    for ending in ("csv", "md", "tex"):
+        assert (tables / f"{table}.{ending}").stat().st_size > 0
+
+
+def test_every_training_ended_by_patience(finished, plan):
+    for folder in plan.named("runs"):
+        training = json.loads((finished.path / "results" / folder.key / "training.json").read_text())
+        assert {entry["reason"] for entry in training["ended"]} == {"patience"}, folder.name
+
+
+def test_a_run_trained_on_the_first_records_with_words_of_these_alone(finished, plan):
+    for folder in plan.named("runs"):
+        results = finished.path / "results"
+        fraction, corpus = folder.specification["fraction"], folder.inputs[0]
+        size = json.loads((results / folder.key / "training.json").read_text())["records"]
+        lines = (results / corpus / "train.jsonl").read_text().splitlines()[:size]
+        seen = {
+            word
+            for line in lines
+            for part in ("source", "target")
+            for s in json.loads(line)[part]
+            for word in s.split()
+        }
+        assert size == json.loads((results / fraction / "statistics.json").read_text())["records"]
+        assert set(json.loads((results / folder.key / "vocabulary.json").read_text())["words"]) <= seen
+
+
+def test_one_seed_is_said_to_leave_its_spread_unknown(tables):
+    assert "seed spread unknown" in (tables / "curves.svg").read_text()
+
+
+def test_the_report_is_one_page_that_asks_nothing_of_the_network(tables):
+    page = (tables / "report.html").read_text()
+    loaded = re.findall(r"""<(?:script|link|img)[^>]*(?:src|href)=["'](https?://[^"']*)""", page)
+    assert loaded == []
+    assert "Learning curves" in page
+
+
+def test_a_finished_study_has_nothing_to_do(finished):
+    assert "Nothing to be done" in finished.run("snakemake", "-n").stdout
+
+
+def test_a_study_leaves_resume_states_behind_for_no_finished_run(finished):
+    assert list((finished.path / "scratch" / "resume").glob("*.pt")) == []
+
+
+def test_trace_walks_a_number_back_and_sees_a_changed_file(finished, plan, tables):
+    row = next(row for row in rows(tables / "scores.csv") if row["method"] == "pcov")
+    said = finished.make("trace", f"RUN={row['run']}", "STUDY=smoke").stdout
+    assert said.count(": yes") >= 10
+    assert plan.folder(f"runs/{row['run']}").specification["fraction"] in said
+    weights = finished.path / "results" / "runs" / row["run"] / "weights.safetensors"
+    original = weights.read_bytes()
+    try:
+        weights.write_bytes(original[:-1] + bytes([original[-1] ^ 1]))
+        done = finished.run("make", "trace", f"RUN={row['run']}", "STUDY=smoke", check=False)
+        assert done.returncode != 0
+        assert "weights.safetensors is not what its manifest records" in done.stdout
+    finally:
+        weights.write_bytes(original)
+
+
+def test_trace_sees_a_changed_table(finished, tables):
+    path = tables / "scores.csv"
+    original = path.read_text()
+    row = next(row for row in rows(path) if row["method"] == "pcov")
+    try:
+        path.write_text(original.replace(row["rouge1"], f"{float(row['rouge1']) + 1:.4f}"))
+        done = finished.run("python", "-m", "sumcurve", "trace", row["run"], "--study", "smoke", check=False)
+        assert done.returncode != 0
+        assert "rouge1 is" in done.stdout
+    finally:
+        path.write_text(original)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (None, "is missing"),
+        (b"", "sha256"),
+        (b'{"id": "1", "source": "a b", "target": "a"}\n' * 3, "sha256"),
+    ],
+)
+def test_a_users_corpus_that_cannot_be_used_stops_with_its_name(finished, plan, content, message):
+    """On the command line, as the workflow calls it: one line, no traceback, nothing taken for finished."""
+    raw = finished.path / "tests" / "data" / "tales.jsonl"
+    original = raw.read_bytes()
+    (folder,) = (f for f in plan.named("corpora", "corpus") if f.name.startswith("tales-"))
+    place = finished.path / "elsewhere" / "results" / folder.key
+    try:
+        if content is None:
+            raw.unlink()
+        else:
+            raw.write_bytes(content)
+        done = finished.run("python", "-m", "sumcurve", "corpus", str(place.relative_to(finished.path)), check=False)
+        assert done.returncode != 0
+        assert "tales.jsonl" in done.stdout
+        assert message in done.stdout
+        assert "Traceback" not in done.stdout
+        assert not (place / "manifest.json").exists()
+    finally:
+        raw.write_bytes(original)
