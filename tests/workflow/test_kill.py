@@ -1,5 +1,6 @@
 """A study killed again and again ends in the same bytes as one that was left alone."""
 
+import contextlib
 import os
 import random
 import signal
@@ -17,12 +18,22 @@ COMPARED = ("corpora.csv", "scores.csv", "sigma.csv")
 PATIENCE_SECONDS = 240
 
 
+def stages(folder):
+    """The folders being made below `folder`, each with the moment it was begun."""
+    found = set()
+    for path in folder.glob("*"):
+        with contextlib.suppress(FileNotFoundError):  # it was finished meanwhile
+            found.add((path.name, path.stat().st_ino))
+    return found
+
+
 def kill_while(checkout, step, delay):
     """Start the study, wait until a folder of `step` is being made, wait `delay` seconds, kill the process group.
 
     Returns whether the step was at work when the signal came.
     """
     stage = checkout.path / "results" / ".partial" / step
+    old = stages(stage)  # what earlier kills left
     process = subprocess.Popen(
         ["make", f"VENV={sys.prefix}", "run"],
         cwd=checkout.path,
@@ -32,15 +43,15 @@ def kill_while(checkout, step, delay):
         stderr=subprocess.DEVNULL,
         start_new_session=True,
     )
-    old = set(stage.glob("*/*"))
     began = time.monotonic()
     while time.monotonic() - began < PATIENCE_SECONDS and process.poll() is None:
-        if any(True for _ in stage.glob("*")) and set(stage.glob("*/*")) != old:
+        if stages(stage) - old:
             break
-        time.sleep(0.01)
+        time.sleep(0.002)
     time.sleep(delay)
     at_work = process.poll() is None
-    os.killpg(process.pid, signal.SIGKILL)
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
     process.wait()
     return at_work
 
@@ -50,7 +61,7 @@ def test_kills_in_every_step_change_nothing(checkout_of_tree, finished):
     checkout.study("smoke")
     clock = random.Random(20)
     for step in STEPS:
-        assert kill_while(checkout, step, delay=clock.uniform(0.0, 0.3)), f"no folder of {step} was in the making"
+        assert kill_while(checkout, step, delay=clock.uniform(0.0, 0.2)), f"no folder of {step} was in the making"
     checkout.make("run")
     for name in COMPARED:
         left_alone = finished.path / "results" / "tables" / "smoke" / name

@@ -21,3 +21,10 @@ def inputs(step):
 def names(step, verb):
     """A wildcard pattern that matches this verb's folders and nothing else."""
     return "|".join(folder.name for folder in PLAN.named(step, verb)) or "none"
+
+
+def cost(wildcards):
+    """What orders trainings, the dearest first: a long one that starts last leaves the other cores idle."""
+    run = PLAN.folder(f"runs/{wildcards.name}").specification
+    percent = PLAN.folder(run["fraction"]).specification["percent"]
+    return run["source_tokens"] * run["target_tokens"] * percent

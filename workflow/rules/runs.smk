@@ -10,6 +10,7 @@ rule train:
         update(f"{RESULTS}/runs/{{name}}/manifest.json"),
     log:
         f"{LOGS}/runs/{{name}}.log",
+    priority: cost
     threads: PLAN.settings.threads
     resources:
         gpu=1,

@@ -56,11 +56,13 @@ class Label:
     colour: str
 
 
-def write_figure(intervals: pd.DataFrame, settings: Bootstrap, folder: Path, name: str) -> list[Path]:
+def write_figure(
+    intervals: pd.DataFrame, settings: Bootstrap, folder: Path, name: str, notes: Sequence[str] = ()
+) -> list[Path]:
     """Draw `frames.intervals` and write name.svg and name.png into `folder`; returns their paths."""
     paths = []
     with style.context(["default", STYLE]):  # a user's matplotlibrc must not change the bytes
-        figure = draw(intervals, settings)
+        figure = draw(intervals, settings, notes)
         for suffix, metadata in (("svg", {"Date": None, "Creator": None}), ("png", {"Software": None})):
             stream = io.BytesIO()
             figure.savefig(stream, format=suffix, dpi=160, metadata=metadata)
@@ -69,14 +71,14 @@ def write_figure(intervals: pd.DataFrame, settings: Bootstrap, folder: Path, nam
     return paths
 
 
-def draw(intervals: pd.DataFrame, settings: Bootstrap) -> Figure:
+def draw(intervals: pd.DataFrame, settings: Bootstrap, notes: Sequence[str] = ()) -> Figure:
     """One row of panels per corpus, one column per metric; the caption below says what is drawn."""
     names = sorted(set(intervals.method) - set(TRIVIAL))
     looks = dict(zip(names, cycle(zip(COLOURS, MARKERS, strict=True)), strict=False))
     rows = [rows for _, rows in intervals.groupby("corpus", sort=True)]
     curved = [row.percent.nunique() > 1 for row in rows]
     heights = [CURVES_HEIGHT if curve else 0.9 + DOT_HEIGHT * len(row) for row, curve in zip(rows, curved, strict=True)]
-    caption = [line for part in _caption(intervals, settings, curved) for line in textwrap.wrap(part, 185)]
+    caption = [line for part in [*_caption(intervals, settings, curved), *notes] for line in textwrap.wrap(part, 185)]
     foot = 0.3 + 0.17 * len(caption)
     total = sum(heights) + foot
     figure = Figure(figsize=(WIDTH, total))

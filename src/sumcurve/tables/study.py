@@ -96,7 +96,7 @@ def write_study(
     decimals = {"p": 6, "p_holm": 6}
     paths += write_table(frame, folder, "differences", caption, _shown_differences(frame), notes, decimals)
 
-    return paths + write_figure(intervals, settings, folder, "curves")
+    return paths + write_figure(intervals, settings, folder, "curves", corpora)
 
 
 def _seed_note(intervals: pd.DataFrame) -> str:

@@ -68,12 +68,21 @@ def test_event_files_hold_every_validation(tmp_path):
 
 
 @pytest.mark.parametrize("terminal", [True, False])
-def test_watchers_choose_bar_or_lines(terminal, tmp_path):
+def test_watchers_show_a_bar_on_a_terminal_and_log_lines_beside(terminal, tmp_path):
     stream, lines = (Terminal if terminal else io.StringIO)(), []
     with Watchers("pcov", tmp_path / "events", lines.append, stream=stream) as watch:
         watch(VALIDATED)
     assert bool(stream.getvalue()) == terminal
-    assert bool(lines) != terminal
+    assert lines
+
+
+def test_lines_stay_away_from_the_terminal_that_shows_the_bar(monkeypatch):
+    stream, lines = Terminal(), []
+    monkeypatch.setattr("sys.stderr", stream)
+    with Watchers("pcov", None, lines.append, stream=stream) as watch:
+        watch(VALIDATED)
+    assert stream.getvalue()
+    assert not lines
     assert len(list((tmp_path / "events").iterdir())) == 1
     with Watchers("pcov", None, lines.append, stream=stream) as watch:
         watch(VALIDATED)
