@@ -74,6 +74,7 @@ def test_watchers_show_a_bar_on_a_terminal_and_log_lines_beside(terminal, tmp_pa
         watch(VALIDATED)
     assert bool(stream.getvalue()) == terminal
     assert lines
+    assert len(list((tmp_path / "events").iterdir())) == 1
 
 
 def test_lines_stay_away_from_the_terminal_that_shows_the_bar(monkeypatch):
@@ -83,6 +84,3 @@ def test_lines_stay_away_from_the_terminal_that_shows_the_bar(monkeypatch):
         watch(VALIDATED)
     assert stream.getvalue()
     assert not lines
-    assert len(list((tmp_path / "events").iterdir())) == 1
-    with Watchers("pcov", None, lines.append, stream=stream) as watch:
-        watch(VALIDATED)
