@@ -18,22 +18,22 @@ COMPARED = ("corpora.csv", "scores.csv", "sigma.csv")
 PATIENCE_SECONDS = 240
 
 
-def stages(folder):
-    """The folders being made below `folder`, each with the moment it was begun."""
+def stages(checkout, steps):
+    """The folders being made for `steps`, each with its step and what tells it from an earlier one of its name."""
     found = set()
-    for path in folder.glob("*"):
-        with contextlib.suppress(FileNotFoundError):  # it was finished meanwhile
-            found.add((path.name, path.stat().st_ino))
+    for step in steps:
+        for path in (checkout.path / "results" / ".partial" / step).glob("*"):
+            with contextlib.suppress(FileNotFoundError):  # it was finished meanwhile
+                found.add((step, path.name, path.stat().st_ino))
     return found
 
 
-def kill_while(checkout, step, delay):
-    """Start the study, wait until a folder of `step` is being made, wait `delay` seconds, kill the process group.
+def kill_at_work(checkout, steps, delay):
+    """Start the study, wait until a folder of one of `steps` is being made, wait `delay` seconds, kill the process group.
 
-    Returns whether the step was at work when the signal came.
+    Returns the step, or None when the study ended unharmed.
     """
-    stage = checkout.path / "results" / ".partial" / step
-    old = stages(stage)  # what earlier kills left
+    old = stages(checkout, steps)  # what earlier kills left
     process = subprocess.Popen(
         ["make", f"VENV={sys.prefix}", "run"],
         cwd=checkout.path,
@@ -44,24 +44,26 @@ def kill_while(checkout, step, delay):
         start_new_session=True,
     )
     began = time.monotonic()
-    while time.monotonic() - began < PATIENCE_SECONDS and process.poll() is None:
-        if stages(stage) - old:
-            break
+    new: set[tuple[str, str, int]] = set()
+    while not new and process.poll() is None and time.monotonic() - began < PATIENCE_SECONDS:
         time.sleep(0.002)
+        new = stages(checkout, steps) - old
     time.sleep(delay)
-    at_work = process.poll() is None
     with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
     process.wait()
-    return at_work
+    return min(new)[0] if new else None
 
 
 def test_kills_in_every_step_change_nothing(checkout_of_tree, finished):
     checkout = checkout_of_tree("killed")
     checkout.study("smoke")
     clock = random.Random(20)
-    for step in STEPS:
-        assert kill_while(checkout, step, delay=clock.uniform(0.0, 0.2)), f"no folder of {step} was in the making"
+    unharmed = set(STEPS)
+    while unharmed:
+        step = kill_at_work(checkout, unharmed, delay=clock.uniform(0.0, 0.2))
+        assert step is not None, f"the study ended without a folder of {unharmed} in the making"
+        unharmed.remove(step)
     checkout.make("run")
     for name in COMPARED:
         left_alone = finished.path / "results" / "tables" / "smoke" / name
