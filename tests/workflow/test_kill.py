@@ -29,7 +29,7 @@ def stages(checkout, steps):
 
 
 def kill_at_work(checkout, steps, delay):
-    """Start the study, wait until a folder of one of `steps` is being made, wait `delay` seconds, kill the process group.
+    """Start the study, wait until a folder of one of `steps` is in the making, then `delay` seconds, kill its group.
 
     Returns the step, or None when the study ended unharmed.
     """
