@@ -75,6 +75,7 @@ class Task:
 
 
 def corpus(task: Task, stage: Path, found: dict[str, Any]) -> None:
+    """Write a prepared corpus, once the raw content has the pinned sha256; CorpusError where it has another."""
     from sumcurve.corpora.prepare import prepare
 
     raw = task.plan.raw_file(task.path.name, task.home)
@@ -96,6 +97,7 @@ def corpus(task: Task, stage: Path, found: dict[str, Any]) -> None:
 
 
 def fraction(task: Task, stage: Path, found: dict[str, Any]) -> None:
+    """Write word counts and statistics of a corpus's first percent."""
     from sumcurve.corpora.fraction import write_fraction
 
     prepared = task.at(task.specification["corpus"])
@@ -103,12 +105,14 @@ def fraction(task: Task, stage: Path, found: dict[str, Any]) -> None:
 
 
 def annotate(task: Task, stage: Path, found: dict[str, Any]) -> None:
+    """Write extraction labels and best single sentences of every part of a corpus."""
     from sumcurve.annotations.extraction import annotate
 
     annotate(task.at(task.specification["corpus"]), stage)
 
 
 def trivial(task: Task, stage: Path, found: dict[str, Any]) -> None:
+    """Write what lead, random or the best single sentence says of the test set."""
     from sumcurve.decoding import trivial as systems
 
     specification = task.specification
@@ -127,6 +131,7 @@ def trivial(task: Task, stage: Path, found: dict[str, Any]) -> None:
 
 
 def train(task: Task, stage: Path, found: dict[str, Any]) -> None:
+    """Write the weights and History of one run, resuming where an interrupted training left its state."""
     from sumcurve import devices
 
     lines = [str(number) for number in range(100)]  # of the terminal, for progress bars
@@ -160,6 +165,7 @@ def train(task: Task, stage: Path, found: dict[str, Any]) -> None:
 
 
 def decode(task: Task, stage: Path, found: dict[str, Any]) -> None:
+    """Write a run's summaries of the test set; `found` gets the sha256 of the weights that were decoded."""
     from sumcurve import devices
 
     with devices.device(dict(os.environ), Path("/tmp")) as lease:
@@ -168,7 +174,8 @@ def decode(task: Task, stage: Path, found: dict[str, Any]) -> None:
         found["device"] = lease.device
         run = task.plan.folder(task.specification["run"])
         sealed = manifest.verify(task.at(run.key), run.specification)
-        assert sealed is not None
+        if sealed is None:
+            raise ManifestError(f"{task.at(run.key)} vanished while it was verified; run again")
         found["weights"] = sealed["files"]["weights.safetensors"]["sha256"]
         decode_run(
             settings=task.plan.methods[run.specification["method"]],
@@ -182,6 +189,7 @@ def decode(task: Task, stage: Path, found: dict[str, Any]) -> None:
 
 
 def score(task: Task, stage: Path, found: dict[str, Any]) -> None:
+    """Write per-item ROUGE of one output."""
     from sumcurve.scores.run import write_scores
 
     write_scores(
