@@ -6,6 +6,8 @@
 #   make smoke                everything, tiny, in scratch/
 #   make trace RUN=…          walk one number of a table back to the raw corpus and recompute its hashes
 #   make status               what the study asks for and what of it is finished
+#   make partial STUDY=…      tables of what is finished of a study, marked as a part
+#   make trials               what config/trials.csv lacks of the trials that chose the small settings
 #   make lint  bench  pull  push  recipes  lock  clean-env
 
 SHELL := bash
@@ -35,7 +37,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # The code that runs is this checkout's, whatever else is installed.
 export PYTHONPATH := $(CURDIR)/src
 
-.PHONY: study run test test-all smoke lint bench pull push trace status recipes lock env clean-env
+.PHONY: study run test test-all smoke lint bench pull push trace status partial trials recipes lock env clean-env
 
 study: env
 	$(MAKE) --no-print-directory run
@@ -88,10 +90,17 @@ trace: env
 status: env
 	python -m sumcurve status $(HOME_FOLDER)/results --study $(NAMED)
 
+partial: env
+	python -m sumcurve tables $(HOME_FOLDER)/results/tables/$(NAMED) --partial
+
+trials: env
+	snakemake corpora annotations --config study=$$(sed -n 's/^study: *//p' config/trials.yaml)
+	python -m sumcurve trials
+
 recipes: env
 	python -m sumcurve recipes
 
-# --- the environment: uv inside it, the lock of this Python's minor version, torch beside the lock (see envs/README.md)
+# --- the environment: uv inside it, the lock of this Python's minor version, torch beside the lock
 
 env: $(VENV)/.complete
 

@@ -21,6 +21,7 @@ from sumcurve.models.batch import Batch
 from sumcurve.models.summarizer import build
 from sumcurve.models.transformer import TransformerSummarizer
 from sumcurve.models.vocabulary import BOS, EOS, PAD
+from sumcurve.records import Record
 from sumcurve.settings import Search, TransformerSettings
 
 NAMES = {
@@ -118,8 +119,8 @@ def main() -> None:
     start = torch.full((options.batch, 1), BOS)
     none = torch.zeros_like(lengths)
     empty: list[list[str]] = [[] for _ in range(options.batch)]
-    ids = [str(number) for number in range(options.batch)]
-    batch = Batch(source, source, lengths, start, start, none, empty, ids, empty).to(options.device)
+    records = [Record(str(number), [], []) for number in range(options.batch)]
+    batch = Batch(source, source, lengths, start, start, none, empty, records).to(options.device)
     search = Search(beam=options.beam, max_tokens=options.steps, min_tokens=5, block_ngram=3, unknown="keep")
 
     def ours() -> tuple[Tensor, Tensor]:

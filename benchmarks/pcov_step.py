@@ -54,7 +54,7 @@ def theirs(model: RecurrentSummarizer, batch: Batch) -> Tensor:
     assert m.gate is not None
     memory = m.encode(batch)
     states, keys = memory.states, memory.cache["keys"]
-    h, c = memory.cache["h"], memory.cache["c"]
+    h, c = memory.cache["h0"], memory.cache["c0"]
     context = states.new_zeros(len(batch), states.shape[2])
     covered = states.new_zeros(batch.src.shape)
     slots = int(batch.n_ext.max())

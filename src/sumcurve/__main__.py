@@ -24,6 +24,7 @@ from sumcurve.manifest import ManifestError
 from sumcurve.plan import Folder, Plan, PlanError, studies
 from sumcurve.provenance import facts
 from sumcurve.records import RecordError, read_jsonl, read_records, write_json, write_jsonl
+from sumcurve.settings import Search
 
 CONFIG = Path("config")
 
@@ -111,6 +112,16 @@ def annotate(task: Task, stage: Path, found: dict[str, Any]) -> None:
     annotate(task.at(task.specification["corpus"]), stage)
 
 
+def entities(task: Task, stage: Path, found: dict[str, Any]) -> None:
+    """Write the entities of every part of a corpus: what its references name, and where its sources name it."""
+    from sumcurve.annotations.entities import EntityError, annotate
+
+    try:
+        annotate(task.at(task.specification["corpus"]), stage, task.specification["pipeline"])
+    except EntityError as error:
+        raise CorpusError(f"{task.path.name}: {error}") from error
+
+
 def trivial(task: Task, stage: Path, found: dict[str, Any]) -> None:
     """Write what lead, random or the best single sentence says of the test set."""
     from sumcurve.decoding import trivial as systems
@@ -150,6 +161,7 @@ def train(task: Task, stage: Path, found: dict[str, Any]) -> None:
                 settings=task.plan.methods[task.specification["method"]],
                 fraction=task.at(task.specification["fraction"]),
                 corpus=task.at(task.folder.inputs[0]),
+                entities=task.at(task.specification["entities"]) if "entities" in task.specification else None,
                 stage=stage,
                 state=task.home / "scratch" / "resume" / f"{task.path.name}.pt",
                 events=task.home / "logs" / "tensorboard" / task.path.name,
@@ -179,10 +191,11 @@ def decode(task: Task, stage: Path, found: dict[str, Any]) -> None:
         found["weights"] = sealed["files"]["weights.safetensors"]["sha256"]
         decode_run(
             settings=task.plan.methods[run.specification["method"]],
-            search=task.plan.corpus(task.specification["corpus"]).search,
+            search=Search.model_validate(task.specification["search"]),
             run=task.at(run.key),
             specification=run.specification,
             corpus=task.at(task.specification["corpus"]),
+            entities=task.at(task.specification["entities"]) if "entities" in task.specification else None,
             stage=stage,
             device=lease.device,
         )
@@ -204,6 +217,7 @@ BUILDERS = {
     "corpus": corpus,
     "fraction": fraction,
     "annotate": annotate,
+    "entities": entities,
     "trivial": trivial,
     "train": train,
     "decode": decode,
@@ -216,15 +230,26 @@ def build(verb: str, path: Path) -> None:
     task = Task(path)
     if task.folder.verb != verb:
         raise PlanError(f"{path} is made by `{task.folder.verb}`, not by `{verb}`")
+    if int(os.environ.get("RANK", "0")):
+        follow(verb, task)
+        return
     with lock(task.home, task.path.name):
         if manifest.verify(path, task.specification) is not None:
             manifest.touch(path)
             note(f"{path} is finished and verified: nothing to do")
             return
-        found = facts(task.folder.step)
+        found = facts(task.folder.code)
         with manifest.building(path, task.specification, found) as stage:
             BUILDERS[verb](task, stage, found)
         note(f"{path} is finished")
+
+
+def follow(verb: str, task: Task) -> None:
+    """Take part in a training that another process of `torchrun` leads; it alone locks and writes the folder."""
+    if verb != "train":
+        raise PlanError(f"torchrun is for `train`; run `{verb}` in one process")
+    if manifest.verify(task.path, task.specification) is None:
+        train(task, task.path, {})
 
 
 def harvest(path: Path) -> None:
@@ -262,12 +287,14 @@ def harvest(path: Path) -> None:
         note(f"{path}: {counts}")
 
 
-def tables(path: Path) -> None:
+def tables(path: Path, partial: bool = False) -> None:
     """Make a study's tables and figures anew, into a folder of the study's name.
 
-    They are cheap, and must never differ from what they are made of.
+    They are cheap, and must never differ from what they are made of. With `partial` they are made of what is finished,
+    say so, and have a manifest that no one takes for that of the whole study.
     """
     from sumcurve.tables.collect import collect
+    from sumcurve.tables.evidence import EvidenceError
     from sumcurve.tables.study import write_study
 
     plan = Plan.read(CONFIG, path.name)
@@ -276,13 +303,16 @@ def tables(path: Path) -> None:
     with lock(path.parents[2], f"tables-{path.name}"):
         shutil.rmtree(stage, ignore_errors=True)
         stage.mkdir(parents=True)
-        statistics, outputs = collect(plan, results)
-        write_study(stage, plan.settings.title, statistics, outputs, plan.settings.bootstrap)
+        try:
+            study = collect(plan, results, partial)
+            write_study(stage, study, plan.settings.bootstrap)
+        except EvidenceError as error:
+            raise PlanError(f"study {plan.study}: {error}") from error
         write_json(
-            stage / f"manifest-{plan.tables}.json",
+            stage / f"manifest-{'partial' if study.missing else plan.tables}.json",
             {
                 "study": plan.study,
-                "scores": {row.scores: manifest.sha256_file(results / row.scores / "items.csv") for row in plan.rows},
+                "scores": {key: manifest.sha256_file(results / key / "items.csv") for key in study.scores},
                 "files": {file.name: manifest.sha256_file(file) for file in sorted(stage.iterdir())},
                 "facts": facts("tables"),
             },
@@ -290,7 +320,7 @@ def tables(path: Path) -> None:
         shutil.rmtree(path, ignore_errors=True)
         path.parent.mkdir(parents=True, exist_ok=True)
         os.replace(stage, path)
-    note(f"{path} is finished")
+    note(f"{path} is finished" + (f" in part: {len(study.missing)} outputs are missing" if study.missing else ""))
 
 
 def status(results: Path, study: str | None) -> None:
@@ -345,6 +375,7 @@ def parser() -> argparse.ArgumentParser:
         "corpus": "raw records -> cleaned, tokenised, split, ordered",
         "fraction": "a corpus's first percent: word counts and statistics",
         "annotate": "a corpus -> extraction labels and best single sentences",
+        "entities": "a corpus -> entities of references and where sources name them",
         "train": "a fraction -> weights and History",
         "decode": "a run -> summaries of the test set",
         "trivial": "lead, random, best single sentence of the test set",
@@ -355,6 +386,8 @@ def parser() -> argparse.ArgumentParser:
         command = verbs.add_parser(verb, help=text)
         command.add_argument("path", type=Path, help="the folder to make, or its manifest; harvest: the file")
         command.add_argument("--log", type=Path, help="a file for what would go to stderr")
+        if verb == "tables":
+            command.add_argument("--partial", action="store_true", help="of what is finished, and say so")
     command = verbs.add_parser("status", help="what a study asks for and what of it is finished")
     command.add_argument("path", nargs="?", type=Path, default=Path("results"))
     command.add_argument("--study", help="a file of config/studies without its ending [config.yaml's]")
@@ -363,6 +396,10 @@ def parser() -> argparse.ArgumentParser:
     command.add_argument("--study")
     command.add_argument("--results", type=Path, default=Path("results"))
     verbs.add_parser("recipes", help="code fingerprints of the steps with recipe numbers")
+    command = verbs.add_parser("trials", help="the trials of config/trials.yaml that config/trials.csv lacks")
+    command.add_argument("methods", nargs="*", help="methods [all of the study that trials.yaml names]")
+    command.add_argument("--home", type=Path, default=Path(), help="where results/ lies")
+    command.add_argument("--jobs", type=int, default=2, help="trainings at a time")
     return arguments
 
 
@@ -373,6 +410,10 @@ def main() -> None:
             recipes()
         elif arguments.verb == "status":
             status(arguments.path, arguments.study)
+        elif arguments.verb == "trials":
+            from sumcurve.training.trials import run_trials
+
+            run_trials(CONFIG, arguments.home, arguments.jobs, arguments.methods)
         elif arguments.verb == "trace":
             from sumcurve.trace import trace
 
@@ -386,7 +427,7 @@ def main() -> None:
                 elif arguments.verb == "harvest":
                     harvest(arguments.path)
                 else:
-                    tables(arguments.path)
+                    tables(arguments.path, arguments.partial)
     except ERRORS as error:
         raise SystemExit(f"sumcurve: {error}") from None
     except OSError as error:

@@ -15,10 +15,11 @@ SOURCE = Path(__file__).parent
 ENTRY_MODULES = {
     "corpora": ["corpora.prepare", "corpora.fraction"],
     "annotations": ["annotations.extraction"],
+    "entities": ["annotations.entities"],
     "runs": ["training.run"],
     "outputs": ["decoding.run", "decoding.trivial"],
     "scores": ["scores.run"],
-    "tables": ["tables.study"],
+    "tables": ["tables.study", "tables.collect"],
 }
 OUTSIDE = {f"{PACKAGE}.settings"}
 

@@ -8,16 +8,16 @@ Imports nothing heavy: the Snakefile reads it on every parse.
 """
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 import yaml
 from pydantic import BaseModel, ValidationError
 
 from sumcurve.fingerprint import fingerprint
 from sumcurve.manifest import digest
-from sumcurve.settings import CorpusSettings, MethodSettings, Recipe, StudySettings
+from sumcurve.settings import CorpusSettings, MethodSettings, Recipe, Search, StudySettings
 
 STEPS = ("corpora", "annotations", "runs", "outputs", "scores", "tables")
 TRIVIAL_SYSTEMS = ("lead", "random", "best-sentence")
@@ -43,18 +43,52 @@ class Folder:
     def key(self) -> str:
         return f"{self.step}/{self.name}"
 
+    @property
+    def code(self) -> str:
+        """The step of `sumcurve.fingerprint` that makes it: entities have code, and a recipe number, of their own."""
+        return "entities" if self.verb == "entities" else self.step
+
 
 @dataclass(frozen=True)
 class Scored:
-    """One row of the score table: which folders stand behind it."""
+    """One row of the score table: which folders stand behind it.
+
+    Every run is decoded with its corpus's common search, and at the largest percent with the search of its method's
+    paper, too, where that is another one. A trivial system has no percent, seed, search and run.
+    """
 
     corpus: str
     method: str
     percent: int | None
     seed: int | None
+    search: Literal["common", "paper"] | None
     run: str | None  # keys of folders
     output: str
     scores: str
+
+    @property
+    def table_name(self) -> str:
+        """What the table's column `run` calls it: its run's folder, or its output's where it has no run of its own."""
+        return (self.run if self.run and self.search == "common" else self.output).split("/")[1]
+
+
+@dataclass(frozen=True)
+class Refused:
+    """A method that a corpus cannot serve: it gets no folder, and a row of the score table that says why."""
+
+    corpus: str
+    method: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class _Corpus:
+    """A corpus while its folders are planned; `prepared` and `entities` are keys of folders."""
+
+    name: str
+    settings: CorpusSettings
+    prepared: str
+    entities: str | None = None  # where a method learns them, or a search reads them
 
 
 def _read_yaml(path: Path) -> Any:
@@ -120,30 +154,60 @@ def read_settings(path: Path, schema: type[S]) -> S:
         raise PlanError("\n".join(lines)) from None
 
 
+def refusal(method: Recipe, corpus: CorpusSettings) -> str:
+    """Why a corpus cannot serve a method; empty where it can."""
+    if method.model.kind == "extract-rewrite" and corpus.target == "titles":
+        return (
+            "titles have no sentences to extract: Chen and Bansal's method needs several; "
+            "Čano and Bojar 2020 leave it out on titles too"
+        )
+    return ""
+
+
+def _learns_entities(method: Recipe) -> bool:
+    return method.model.kind == "recurrent" and method.model.entity_attention
+
+
+def _paper_search(method: Recipe, corpus: CorpusSettings) -> Search | None:
+    """What the method's paper asks of decoding, where it differs from the corpus's common search."""
+    search = method.search.over(corpus.search) if method.search else corpus.search
+    return search if search != corpus.search else None
+
+
+def _reads_entities(search: Search | None) -> bool:
+    return search is not None and search.entity_positions == "gold"
+
+
 class Plan:
-    """A study's folders by key (`step/name`), its score rows, and the digest of its tables."""
+    """A study's folders by key (`step/name`), its score rows, what it refuses, and the digest of its tables."""
 
     def __init__(
         self,
         study: str,
         settings: StudySettings,
         methods: dict[str, Recipe],
+        titles: dict[str, str],
         recipes: dict[str, int],
         config: Path,
     ) -> None:
         self.study = study
         self.settings = settings
         self.methods = methods
+        self.titles = titles  # of methods
         self.config = config
         self.folders: dict[str, Folder] = {}
         self.rows: list[Scored] = []
+        self.refused: list[Refused] = []
         self._recipes = recipes
         for corpus, corpus_settings in settings.corpora.items():
             self._plan_corpus(corpus, corpus_settings)
         self.tables = digest(
             {
                 "study": settings.title,
+                "settings": settings.settings,
+                "methods": titles,
                 "scores": [row.scores for row in self.rows],
+                "refused": [[one.corpus, one.method, one.reason] for one in self.refused],
                 "corpora": {name: corpus.title for name, corpus in settings.corpora.items()},
                 "bootstrap": settings.bootstrap.model_dump(mode="json"),
                 "fingerprint": fingerprint("tables"),
@@ -170,18 +234,19 @@ class Plan:
                 raise PlanError(f"{where}: percents must rise without repetition, not {percents}")
             if corpus_settings.search.min_tokens > corpus_settings.search.max_tokens:
                 raise PlanError(f"{where}: search.min_tokens is above search.max_tokens")
-        methods = {}
+        methods, titles = {}, {}
         for method in settings.methods:
             if not NAME.fullmatch(method) or method in TRIVIAL_SYSTEMS:
                 raise PlanError(f"{path}: methods: {method!r} is no method's name (small letters, digits, underscores)")
             file = config / "methods" / f"{method}.yaml"
-            forms = read_settings(file, MethodSettings).settings
+            content = read_settings(file, MethodSettings)
+            forms, titles[method] = content.settings, content.title
             if settings.settings not in forms:
                 raise PlanError(
                     f"{file}: no settings {settings.settings!r}, which {path} asks for; there are {sorted(forms)}"
                 )
             methods[method] = forms[settings.settings]
-        return cls(study, settings, methods, read_recipes(config.parent / "recipes.yaml"), config)
+        return cls(study, settings, methods, titles, read_recipes(config.parent / "recipes.yaml"), config)
 
     @classmethod
     def holding(cls, config: Path, key: str) -> "Plan":
@@ -226,8 +291,25 @@ class Plan:
             {"corpus": prepared, "fingerprint": fingerprint("annotations")},
             [prepared],
         )
+        planned = _Corpus(name, corpus, prepared)
         for system in TRIVIAL_SYSTEMS:
-            self._plan_trivial(name, corpus, system, prepared, annotation)
+            self._plan_trivial(planned, system, annotation)
+        methods = {}
+        for method, recipe in self.methods.items():
+            if reason := refusal(recipe, corpus):
+                self.refused.append(Refused(name, method, reason))
+            else:
+                methods[method] = recipe
+        searches = [corpus.search, *(_paper_search(recipe, corpus) for recipe in methods.values())]
+        if any(map(_learns_entities, methods.values())) or any(map(_reads_entities, searches)):
+            entities = self._add(
+                "annotations",
+                f"{name}-entities",
+                "entities",
+                {"corpus": prepared, "pipeline": corpus.entities, "recipe": self._recipes["entities"]},
+                [prepared],
+            )
+            planned = replace(planned, entities=entities)
         for percent in corpus.percents:
             fraction = self._add(
                 "corpora",
@@ -236,68 +318,64 @@ class Plan:
                 {"corpus": prepared, "percent": percent, "recipe": self._recipes["corpora"]},
                 [prepared],
             )
-            for method, recipe in self.methods.items():
+            for method, recipe in methods.items():
                 for seed in self.settings.seeds:
-                    self._plan_run(name, corpus, method, recipe, percent, seed, prepared, fraction)
+                    self._plan_run(planned, method, recipe, percent, seed, fraction)
 
-    def _plan_trivial(self, name: str, corpus: CorpusSettings, system: str, prepared: str, annotation: str) -> None:
+    def _plan_trivial(self, corpus: _Corpus, system: str, annotation: str) -> None:
         specification: dict[str, Any] = {
-            "corpus": prepared,
+            "corpus": corpus.prepared,
             "system": system,
-            "max_tokens": corpus.search.max_tokens,
+            "max_tokens": corpus.settings.search.max_tokens,
             "recipe": self._recipes["outputs"],
         }
-        inputs = [prepared]
+        inputs = [corpus.prepared]
         if system == "best-sentence":
             specification["annotation"] = annotation
             inputs.append(annotation)
         else:
-            specification["sentences"] = corpus.lead_sentences
-        output = self._add("outputs", f"{name}-{system}", "trivial", specification, inputs)
-        self._plan_scores(Scored(name, system, None, None, None, output, ""), prepared)
+            specification["sentences"] = corpus.settings.lead_sentences
+        output = self._add("outputs", f"{corpus.name}-{system}", "trivial", specification, inputs)
+        self._plan_scores(Scored(corpus.name, system, None, None, None, None, output, ""), corpus.prepared)
 
-    def _plan_run(
-        self,
-        name: str,
-        corpus: CorpusSettings,
-        method: str,
-        recipe: Recipe,
-        percent: int,
-        seed: int,
-        prepared: str,
-        fraction: str,
-    ) -> None:
-        stem = f"{name}-{method}-{percent:03d}-s{seed}"
-        run = self._add(
-            "runs",
-            stem,
-            "train",
-            {
-                "fraction": fraction,
-                "method": method,
-                "model": recipe.model.model_dump(mode="json"),
-                "training": recipe.training.model_dump(mode="json"),
-                "source_tokens": corpus.source_tokens,
-                "target_tokens": corpus.target_tokens,
-                "seed": seed,
-                "threads": self.settings.threads,
-                "recipe": self._recipes["runs"],
-            },
-            [prepared, fraction],
-        )
-        output = self._add(
-            "outputs",
-            stem,
-            "decode",
-            {
-                "run": run,
-                "corpus": prepared,
-                "search": corpus.search.model_dump(mode="json"),
-                "recipe": self._recipes["outputs"],
-            },
-            [run, prepared],
-        )
-        self._plan_scores(Scored(name, method, percent, seed, run, output, ""), prepared)
+    def _plan_run(self, corpus: _Corpus, method: str, recipe: Recipe, percent: int, seed: int, fraction: str) -> None:
+        settings = corpus.settings
+        specification: dict[str, Any] = {
+            "fraction": fraction,
+            "method": method,
+            "model": recipe.model.model_dump(mode="json"),
+            "training": recipe.training.model_dump(mode="json"),
+            "source_tokens": settings.source_tokens,
+            "target_tokens": settings.target_tokens,
+            "seed": seed,
+            "threads": self.settings.threads,
+            "recipe": self._recipes["runs"],
+        }
+        inputs = [corpus.prepared, fraction]
+        if _learns_entities(recipe) and corpus.entities:
+            specification["entities"] = corpus.entities
+            inputs.append(corpus.entities)
+        stem = f"{corpus.name}-{method}-{percent:03d}-s{seed}"
+        run = self._add("runs", stem, "train", specification, inputs)
+        row = Scored(corpus.name, method, percent, seed, "common", run, "", "")
+        self._plan_output(corpus, row, stem, settings.search)
+        paper = _paper_search(recipe, settings)
+        if paper is not None and percent == settings.percents[-1]:
+            self._plan_output(corpus, replace(row, search="paper"), f"{stem}-paper", paper)
+
+    def _plan_output(self, corpus: _Corpus, row: Scored, stem: str, search: Search) -> None:
+        specification: dict[str, Any] = {
+            "run": row.run,
+            "corpus": corpus.prepared,
+            "search": search.model_dump(mode="json"),
+            "recipe": self._recipes["outputs"],
+        }
+        inputs = [str(row.run), corpus.prepared]
+        if _reads_entities(search) and corpus.entities:
+            specification["entities"] = corpus.entities
+            inputs.append(corpus.entities)
+        output = self._add("outputs", stem, "decode", specification, inputs)
+        self._plan_scores(replace(row, output=output), corpus.prepared)
 
     def _plan_scores(self, row: Scored, prepared: str) -> None:
         scores = self._add(
@@ -312,7 +390,7 @@ class Plan:
             },
             [row.output, prepared],
         )
-        self.rows.append(Scored(row.corpus, row.method, row.percent, row.seed, row.run, row.output, scores))
+        self.rows.append(replace(row, scores=scores))
 
     def folder(self, key: str) -> Folder:
         """The folder of this key; PlanError when the study does not ask for it."""

@@ -22,13 +22,17 @@ class RecordError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """A prepared record: `source` and `target` are lists of sentences, `references` holds further targets."""
+    """A prepared record: `source` and `target` are lists of sentences, `references` holds further targets.
+
+    `cased` is the target before lower-casing, with the same sentences and tokens; empty where that is the target.
+    """
 
     id: str
     source: list[str]
     target: list[str]
     references: list[list[str]] = field(default_factory=list)
     group: str | None = None
+    cased: list[str] = field(default_factory=list)
 
     def as_dict(self) -> dict[str, Any]:
         row: dict[str, Any] = {"id": self.id, "source": self.source, "target": self.target}
@@ -36,6 +40,8 @@ class Record:
             row["references"] = self.references
         if self.group is not None:
             row["group"] = self.group
+        if self.cased:
+            row["cased"] = self.cased
         return row
 
     @property

@@ -10,7 +10,9 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 Percent = Annotated[int, Field(ge=1, le=100)]
 Positive = Annotated[int, Field(ge=1)]
 NonNegative = Annotated[int, Field(ge=0)]
+NonNegativeFloat = Annotated[float, Field(ge=0.0)]
 Share = Annotated[float, Field(ge=0.0, le=1.0)]
+Dropout = Annotated[float, Field(ge=0.0, lt=1.0)]
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
 
@@ -84,6 +86,50 @@ class Search(Settings):
     block_ngram: NonNegative = 3  # 0: off; n-grams that hold a sentence mark are exempt
     early_stopping: Literal["first", "heuristic", "never"] = "heuristic"  # transformers' True, False, "never"
     unknown: Literal["copy", "ban", "keep"] = "copy"  # copy: an unknown word becomes the most attended source word
+    coverage_penalty: NonNegativeFloat = 0.0  # beta of Eyal et al. 2019: on attention beyond 1, at every step
+    entity_penalty: NonNegativeFloat = 0.0  # gamma of Eyal et al. 2019: on salient entities left unattended, at the end
+    entity_positions: Literal["model", "gold"] = "model"  # gold: positions by the reference; a bound, no competitor
+
+    def signature(self) -> str:
+        """All that decides an output beside the model, in one word: `beam4+min6+max20+average1.5+block3+unk-copy`.
+
+        What is off, or is the default of `early_stopping`, is left out.
+        """
+
+        def exact(value: float) -> str:
+            return repr(value).removesuffix(".0")
+
+        norm = "none" if self.length_penalty == "none" else f"{self.length_penalty}{exact(self.alpha)}"
+        parts = [f"beam{self.beam}", f"min{self.min_tokens}", f"max{self.max_tokens}", norm]
+        parts += [f"block{self.block_ngram}"] if self.block_ngram else []
+        parts += [f"unk-{self.unknown}"]
+        parts += [f"stop-{self.early_stopping}"] if self.early_stopping != "heuristic" else []
+        parts += [f"coverage{exact(self.coverage_penalty)}"] if self.coverage_penalty else []
+        if self.entity_penalty:
+            gold = "-gold" if self.entity_positions == "gold" else ""
+            parts += [f"entity{exact(self.entity_penalty)}{gold}"]
+        return "+".join(parts)
+
+
+class MethodSearch(Settings):
+    """What a method's paper asks of decoding: its own keys replace those of the corpus's `Search`.
+
+    Lengths are the corpus's alone.
+    """
+
+    beam: Positive | None = None
+    length_penalty: Literal["average", "gnmt", "none"] | None = None
+    alpha: float | None = None
+    block_ngram: NonNegative | None = None
+    early_stopping: Literal["first", "heuristic", "never"] | None = None
+    unknown: Literal["copy", "ban", "keep"] | None = None
+    coverage_penalty: NonNegativeFloat | None = None
+    entity_penalty: NonNegativeFloat | None = None
+    entity_positions: Literal["model", "gold"] | None = None
+
+    def over(self, search: Search) -> Search:
+        """The corpus's search with this method's keys in place of its own."""
+        return search.model_copy(update=self.model_dump(exclude_none=True))
 
 
 class CorpusSettings(Settings):
@@ -95,6 +141,10 @@ class CorpusSettings(Settings):
     source_tokens: Positive  # what a model reads of the source: its first tokens
     target_tokens: Positive  # what a model is trained to write
     search: Search
+    target: Literal["titles", "summaries"] = (
+        "summaries"  # titles are one sentence: nothing to extract sentence by sentence
+    )
+    entities: str = "rules"  # what finds entities in references: our rules, or an installed spaCy pipeline's name
     lead_sentences: Positive = 1  # of the trivial systems lead and random
     title: str = ""  # one honest sentence, printed under the corpus's tables
 
@@ -102,19 +152,89 @@ class CorpusSettings(Settings):
 # --- methods
 
 
+GateInput = Literal["context", "intra", "h", "c", "input", "embedding", "readout"]
+
+
 class RecurrentSettings(Settings):
-    """One bi-LSTM encoder, one LSTM decoder with attention; the methods are settings of it (models.recurrent)."""
+    """One encoder-decoder with attention; most methods are settings of it (models.recurrent).
+
+    H is `hidden`, D the decoder's width, E `embedding`; the encoder's states are 2H wide.
+    """
 
     kind: Literal["recurrent"]
     embedding: Positive
-    hidden: Positive  # per encoder direction and of the decoder
-    feed: Literal["nothing", "context", "merged"]  # what of the last attention enters the decoder LSTM
+    hidden: Positive  # H, of each encoder direction
+    decoder: Positive | None = None  # D; None: H
+    encoder_layers: Positive = 1
+    decoder_layers: Positive = 1
+    convolutional_gate: bool = False  # Lin et al. 2018: convolutions and self-attention gate the encoder's states
+    learned_start: bool = False  # the encoder's first state is learned, not zero
+    # The decoder's first state from the encoder's last: one linear layer ("relu", "tanh", "linear") of both directions,
+    # "direction": one with ReLU shared by the directions, "concat": both directions side by side.
+    bridge: Literal["relu", "tanh", "linear", "direction", "concat"] = "relu"
+    feed: Literal["nothing", "context", "merged", "readout"]  # what of the last step enters the decoder LSTM
     query: Literal["h", "hc"] = "h"
-    attention: Literal["additive", "bilinear"] = "additive"
-    coverage: bool = False  # attention sees the sum of earlier attention (switched on by a phase)
+    # "gated": bilinear behind a two-layer SELU net; "projected": bilinear on states projected to D, context D wide
+    attention: Literal["additive", "bilinear", "gated", "projected"] = "additive"
+    attention_width: Positive | None = None  # of additive attention; None: 2H
+    temporal: bool = False  # scores are normalised by their past at each source position (Paulus et al. 2018)
+    intra_decoder: Literal["none", "additive", "bilinear"] = "none"  # attention to earlier decoder states
+    # What the vocabulary is multiplied with, from [h; context; intra]: "linear" D wide, "selu" two layers D wide,
+    # "tanh" two layers E wide, "none" as it is
+    readout: Literal["linear", "selu", "tanh", "none"] = "linear"
     copy_attention: bool = False
-    output: Literal["untied", "tied"] = "untied"
-    dropout: Annotated[float, Field(ge=0.0, lt=1.0)] = 0.0
+    gate: tuple[GateInput, ...] = ("context", "c", "h", "input")  # what the copy gate sees
+    # "tied": to the embedding, through a projection unless the readout is E wide; "tanh": rows tanh(W_embedding W)
+    output: Literal["untied", "tied", "tanh"] = "untied"
+    output_bias: bool = True
+    second_output: bool = False  # a second output layer for training (Wei et al. 2018)
+    entity_attention: bool = False  # salience of each source token (Eyal et al. 2019)
+    coverage: bool = False  # attention sees the sum of earlier attention; set by the phases that switch it on
+    dropout: Dropout = 0.0
+
+    @property
+    def width(self) -> int:
+        """D, of the decoder."""
+        return self.decoder or self.hidden
+
+    @model_validator(mode="after")
+    def parts_fit(self) -> "RecurrentSettings":
+        if self.bridge in ("concat", "direction") and self.width != 2 * self.hidden:
+            raise ValueError(f"bridge {self.bridge!r} needs decoder = 2 * hidden = {2 * self.hidden}")
+        if self.bridge not in ("concat", "direction") and (self.encoder_layers, self.decoder_layers) != (1, 1):
+            raise ValueError(f"bridge {self.bridge!r} is for one layer; use concat for several")
+        if self.bridge in ("concat", "direction") and self.decoder_layers != self.encoder_layers:
+            raise ValueError(f"bridge {self.bridge!r} needs as many decoder_layers as encoder_layers")
+        if self.decoder_layers > 1 and self.feed != "nothing":
+            raise ValueError("several decoder_layers are for feed nothing")
+        if (self.coverage or self.attention_width) and self.attention != "additive":
+            raise ValueError("coverage and attention_width need attention additive")
+        if self.temporal and self.coverage:
+            raise ValueError("temporal attention and coverage exclude each other")
+        if self.feed in ("context", "merged") and self.attention == "projected":
+            raise ValueError("attention projected feeds back nothing or the readout")
+        if self.output == "tanh" and self.readout != "none":
+            raise ValueError("output tanh multiplies the states themselves: use readout none")
+        if "intra" in self.gate and self.copy_attention and self.intra_decoder == "none":
+            raise ValueError("the gate cannot see `intra` where intra_decoder is none")
+        return self
+
+
+class NgramSettings(Settings):
+    """Rush et al.'s feed-forward language model with an attention-based encoder (models.ngram)."""
+
+    kind: Literal["ngram"]
+    embedding: Positive  # D, of each of its embeddings
+    hidden: Positive  # H
+    context: Positive = 5  # C, words before the next one
+    smoothing: Positive = 5  # width of the window that averages source embeddings; odd
+    dropout: Dropout = 0.0
+
+    @model_validator(mode="after")
+    def window_has_a_middle(self) -> "NgramSettings":
+        if self.smoothing % 2 == 0:
+            raise ValueError(f"smoothing {self.smoothing} is even: a window has a word in its middle; use an odd width")
+        return self
 
 
 class TransformerSettings(Settings):
@@ -128,7 +248,22 @@ class TransformerSettings(Settings):
     decoder_layers: Positive
     copy_attention: bool = True  # a separate single-head attention on the decoder's output
     output: Literal["untied", "tied"] = "untied"
-    dropout: Annotated[float, Field(ge=0.0, lt=1.0)] = 0.1
+    dropout: Dropout = 0.1
+
+
+class ExtractRewriteSettings(Settings):
+    """Chen and Bansal's extractor and abstractor (models.extract_rewrite)."""
+
+    kind: Literal["extract-rewrite"]
+    abstractor: RecurrentSettings
+    filters: Positive = 100  # of each convolution of the sentence encoder
+    windows: tuple[Positive, ...] = (3, 4, 5)  # widths of the convolutions, in words
+    hidden: Positive  # of the sentence LSTM (each direction) and of the pointer LSTM
+    hops: Positive = 1  # glimpses before pointing
+    dropout: Dropout = 0.0
+    sentences: Positive  # extracted before the extractor has learned to stop
+    most_sentences: Positive = 60  # of a source; later ones are not read
+    rewrite_tokens: Positive = 30  # of one rewritten sentence
 
 
 class Optimizer(Settings):
@@ -157,17 +292,65 @@ class Stop(Settings):
     most_updates: Positive  # a safety net that History names when it is hit; never a wall clock
 
 
+Loss = Literal[
+    "nll",
+    "nll+coverage",  # See et al. 2017
+    "nll+entity",  # Eyal et al. 2019
+    "self-train",  # Wei et al. 2018
+    "dual-train",  # Wei et al. 2018
+    "mixed",  # Paulus et al. 2018: self-critical and nll
+    "extraction",  # Chen and Bansal 2018: the extractor on labels
+    "actor-critic",  # Chen and Bansal 2018: the extractor on rewards
+]
+
+
 class PhaseSettings(Settings):
+    """One phase: a loss, its weights, an optimiser and a stopping rule. A weight its loss ignores is an error."""
+
     name: str
-    loss: Literal["nll", "nll+coverage"]
+    loss: Loss
     coverage: bool = False  # switch the model's coverage on (weights 0) before this phase
-    label_smoothing: Share = 0.0
+    label_smoothing: Share = 0.0  # nll
+    own_words: Share = 0.0  # nll: decoder inputs replaced by the model's own predictions (Paulus et al. 2018)
+    entity_weight: Share | None = None  # nll+entity: delta, on the salience loss; the rest is on the nll
+    entity_alone: bool = False  # nll+entity: the salience loss trains its own layer, not the encoder
+    soft_weight: NonNegativeFloat | None = None  # self-train, dual-train: lambda
+    temperature: Annotated[float, Field(gt=0.0)] | None = None  # self-train, dual-train: tau
+    detach_second: bool = False  # dual-train: the second output does not train what both share
+    reward_weight: Share | None = None  # mixed: gamma, on the self-critical loss; the rest is on the nll
+    discount: Share | None = None  # actor-critic: of a step's reward for the step before
     optimizer: Optimizer
     stop: Stop
+
+    @model_validator(mode="after")
+    def keys_suit_the_loss(self) -> "PhaseSettings":
+        needs = {
+            "entity_weight": ("nll+entity",),
+            "soft_weight": ("self-train", "dual-train"),
+            "temperature": ("self-train", "dual-train"),
+            "reward_weight": ("mixed",),
+            "discount": ("actor-critic",),
+        }
+        for key, losses in needs.items():
+            if (getattr(self, key) is not None) != (self.loss in losses):
+                verb = "needs" if self.loss in losses else "ignores"
+                raise ValueError(f"phase {self.name!r}: loss {self.loss!r} {verb} {key}")
+        only = {
+            "label_smoothing": ("nll",),
+            "own_words": ("nll",),
+            "entity_alone": ("nll+entity",),
+            "detach_second": ("dual-train",),
+        }
+        for key, losses in only.items():
+            if getattr(self, key) and self.loss not in losses:
+                raise ValueError(f"phase {self.name!r}: loss {self.loss!r} ignores {key}; remove it")
+        return self
 
 
 class Training(Settings):
     batch: Positive
+    accumulate: Positive = 1  # parts a batch is computed in, one after another; the update is the same
+    precision: Literal["single", "bf16"] = "single"  # bf16: autocast; attention scores, softmax and losses stay single
     vocabulary: Positive  # most frequent words of the fraction, beside the five marks
     least_count: Positive = 1  # occurrences a word needs to enter the vocabulary
     valid_records: Positive  # the fixed validation subset that is decoded greedily
@@ -180,24 +363,55 @@ class Training(Settings):
             raise ValueError(f"two phases share a name in {names}; History could not tell them apart")
         return self
 
+    @model_validator(mode="after")
+    def batch_divides(self) -> "Training":
+        if self.accumulate > self.batch:
+            raise ValueError(f"accumulate {self.accumulate} is above batch {self.batch}")
+        return self
+
+
+Model = Annotated[
+    RecurrentSettings | TransformerSettings | NgramSettings | ExtractRewriteSettings, Field(discriminator="kind")
+]
+
 
 class Recipe(Settings):
     """One complete way to train a method: paper settings or small settings."""
 
-    model: Annotated[RecurrentSettings | TransformerSettings, Field(discriminator="kind")]
+    model: Model
     training: Training
+    search: MethodSearch | None = None  # what the method's paper asks of decoding, beside the corpus's search
 
     @model_validator(mode="after")
     def phases_suit_the_model(self) -> "Recipe":
+        model = self.model
+        inner = model.abstractor if model.kind == "extract-rewrite" else model
+        copies = inner.kind != "ngram" and inner.copy_attention
         for phase in self.training.phases:
-            if phase.label_smoothing and self.model.copy_attention:
+            where = f"phase {phase.name!r}"
+            if phase.label_smoothing and copies:
                 raise ValueError(
-                    f"phase {phase.name!r}: label_smoothing is for models without copy_attention "
+                    f"{where}: label_smoothing is for models without copy_attention "
                     "(an extended vocabulary has no fixed uniform distribution); set it to 0"
                 )
             covers = phase.coverage or phase.loss == "nll+coverage"
-            if covers and not (self.model.kind == "recurrent" and self.model.attention == "additive"):
-                raise ValueError(f"phase {phase.name!r}: coverage needs a recurrent model with additive attention")
+            if covers and not (inner.kind == "recurrent" and inner.attention == "additive" and not inner.temporal):
+                raise ValueError(f"{where}: coverage needs a recurrent model with additive attention")
+            extracts = phase.loss in ("extraction", "actor-critic")
+            if extracts and model.kind != "extract-rewrite":
+                raise ValueError(f"{where}: loss {phase.loss!r} needs a model of kind extract-rewrite")
+            if model.kind == "extract-rewrite" and not extracts and phase.loss != "nll":
+                raise ValueError(f"{where}: a model of kind extract-rewrite has losses nll, extraction, actor-critic")
+            if phase.loss == "nll+entity" and not (inner.kind == "recurrent" and inner.entity_attention):
+                raise ValueError(f"{where}: loss nll+entity needs entity_attention")
+            if phase.loss == "dual-train" and not (inner.kind == "recurrent" and inner.second_output):
+                raise ValueError(f"{where}: loss dual-train needs second_output")
+            if phase.loss in ("self-train", "dual-train") and copies:
+                raise ValueError(f"{where}: loss {phase.loss!r} is for models without copy_attention")
+        search = self.search
+        marks = inner.kind == "recurrent" and inner.entity_attention
+        if search and search.entity_penalty and search.entity_positions != "gold" and not marks:
+            raise ValueError("search.entity_penalty needs entity_attention, or entity_positions gold")
         return self
 
 

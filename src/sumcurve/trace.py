@@ -76,6 +76,9 @@ def trace(plan: Plan, results: Path, run: str | None) -> None:
             )
         print(f"    weights {weights[:12]} are those that were decoded: yes")
         _check(results, plan, plan.folder(planned.run).specification["fraction"])
+    made_from = [plan.folder(key).specification for key in (planned.output, planned.run) if key is not None]
+    for annotation in sorted({one["entities"] for one in made_from if "entities" in one}):
+        _check(results, plan, annotation)
     corpus = plan.folder(planned.output).specification["corpus"]
     _check(results, plan, corpus)
     raw = plan.raw_file(corpus.split("/")[1], results.parent)

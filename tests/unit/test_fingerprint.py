@@ -58,7 +58,7 @@ def test_steps_do_not_depend_on_each_other_by_accident():
     assert not any(name.startswith("sumcurve.models") for name in fingerprint.modules("corpora"))
 
 
-@pytest.mark.parametrize("step", ["corpora", "runs", "outputs"])
+@pytest.mark.parametrize("step", ["corpora", "entities", "runs", "outputs"])
 def test_code_in_force_is_accepted_under_its_recipe(step):
     """When this fails: do results of this step change? Then raise its number in recipes.yaml, else add the print."""
     path = ROOT / "recipes.yaml"

@@ -1,12 +1,14 @@
 """Names decide: what changes a result changes its folder's name and those behind it, and nothing else does."""
 
 import shutil
+from itertools import product
 from pathlib import Path
 
 import pytest
 import yaml
 
 from sumcurve.plan import TRIVIAL_SYSTEMS, Plan, PlanError
+from sumcurve.settings import Search
 
 ROOT = Path(__file__).parents[2]
 
@@ -52,19 +54,185 @@ def test_every_input_is_a_folder_of_the_plan(config):
             assert key in plan.folders
 
 
-def test_every_method_percent_and_seed_is_scored_once(config):
+def test_every_method_percent_and_seed_is_scored_once_with_the_common_search(config):
     plan = smoke(config)
     settings = plan.settings
+    refused = {(one.corpus, one.method) for one in plan.refused}
     expected = {
         (corpus, method, percent, seed)
         for corpus, of_corpus in settings.corpora.items()
         for method in settings.methods
         for percent in of_corpus.percents
         for seed in settings.seeds
+        if (corpus, method) not in refused
     } | {(corpus, system, None, None) for corpus in settings.corpora for system in TRIVIAL_SYSTEMS}
-    rows = [(row.corpus, row.method, row.percent, row.seed) for row in plan.rows]
+    rows = [(row.corpus, row.method, row.percent, row.seed) for row in plan.rows if row.search != "paper"]
     assert len(rows) == len(expected)
     assert set(rows) == expected
+    assert all((row.search is None) == (row.method in TRIVIAL_SYSTEMS) for row in plan.rows)
+
+
+def of_two_corpora(config, methods, **changes):
+    """A study of two corpora, tales in two fractions and modules in one, with these methods."""
+
+    def change(content):
+        content["methods"] = methods
+        for corpus, keys in changes.items():
+            content["corpora"][corpus] |= keys
+
+    edit(config / "studies" / "smoke.yaml", change)
+    return smoke(config)
+
+
+def ask(config, method, search):
+    """Make the search that a method's paper asks for this one."""
+
+    def change(content):
+        for recipe in content["settings"].values():
+            recipe.pop("search", None)
+            if search is not None:
+                recipe["search"] = search
+
+    edit(config / "methods" / f"{method}.yaml", change)
+
+
+@pytest.mark.parametrize("search", [None, {}, {"beam": 2, "unknown": "copy"}])
+def test_a_paper_that_asks_for_the_common_search_is_decoded_once(config, search):
+    ask(config, "pcov", search)
+    plan = of_two_corpora(config, ["pcov"])
+    assert plan.settings.corpora["tales"].search.beam == 2
+    assert {row.search for row in plan.rows} == {None, "common"}
+
+
+def test_the_search_of_a_paper_is_decoded_at_the_largest_percent_from_the_same_run(config):
+    ask(config, "pcov", {"beam": 9, "coverage_penalty": 0.5})
+    plan = of_two_corpora(config, ["pcov", "abs"], tales={"percents": [25, 50, 75]})
+    rows = [row for row in plan.rows if row.method == "pcov"]
+    assert {(row.corpus, row.percent) for row in rows if row.search == "paper"} == {("tales", 75), ("modules", 100)}
+    for row in rows:
+        common = next(
+            other
+            for other in rows
+            if (other.corpus, other.percent, other.search) == (row.corpus, row.percent, "common")
+        )
+        search = plan.folder(row.output).specification["search"]
+        expected = plan.settings.corpora[row.corpus].search.model_dump(mode="json")
+        assert search == expected | ({"beam": 9, "coverage_penalty": 0.5} if row.search == "paper" else {})
+        assert row.run == common.run
+        assert ("-paper-" in row.output, "-paper-" in row.scores) == 2 * (row.search == "paper",)
+
+
+def test_a_papers_search_renames_no_run_and_no_common_output(config):
+    ask(config, "pcov", {"beam": 9})
+    before = smoke(config)
+    ask(config, "pcov", {"beam": 8})
+    after = smoke(config)
+    assert names(before, "corpora", "annotations", "runs") == names(after, "corpora", "annotations", "runs")
+    for step in ("outputs", "scores"):
+        stems = changed(before, after, step)
+        assert stems
+        assert all("-pcov-" in stem and stem.endswith("-paper") for stem in stems)
+
+
+def test_each_output_has_a_name_of_its_own_in_the_table_and_trace_finds_it(config):
+    ask(config, "pcov", {"beam": 9})
+    plan = smoke(config)
+    told = [row.table_name for row in plan.rows]
+    assert len(set(told)) == len(told)
+    for row in plan.rows:
+        found = {key for key in plan.folders if key.split("/")[1] == row.table_name and not key.startswith("scores")}
+        assert found == {row.run if row.search == "common" else row.output}
+
+
+def test_a_corpus_of_titles_refuses_the_extractor_and_gives_it_no_folder(config):
+    both = of_two_corpora(config, ["fastrl", "abs"])
+    assert both.refused == []
+    plan = of_two_corpora(config, ["fastrl", "abs"], tales={"target": "titles"})
+    (refused,) = plan.refused
+    assert (refused.corpus, refused.method) == ("tales", "fastrl")
+    assert "no sentences to extract" in refused.reason
+    lost = names(both) - names(plan)
+    assert lost
+    assert all("/tales-fastrl-" in key for key in lost)
+    assert names(plan) < names(both)
+    assert plan.tables != both.tables
+    assert not any((row.corpus, row.method) == ("tales", "fastrl") for row in plan.rows)
+
+
+@pytest.mark.parametrize(
+    ("methods", "runs", "papers"),
+    [
+        (["abs", "pcov"], set(), set()),
+        (["abs", "ent_loss"], {"ent_loss"}, set()),
+        (["abs", "ent_gold"], set(), {"ent_gold"}),
+        (["ent_gold", "ent"], {"ent"}, {"ent_gold"}),
+    ],
+)
+def test_entities_are_annotated_where_a_method_or_a_search_needs_them(config, methods, runs, papers):
+    plan = of_two_corpora(config, methods)
+    entities = plan.named("annotations", "entities")
+    assert len(entities) == (len(plan.settings.corpora) if runs | papers else 0)
+    keys = {folder.specification["corpus"]: folder.key for folder in entities}
+    for row in plan.rows:
+        if row.run is None:
+            continue
+        run, output = plan.folder(row.run), plan.folder(row.output)
+        for folder, needed in (
+            (run, row.method in runs),
+            (output, row.method in papers and row.search == "paper"),
+        ):
+            corpus = output.specification["corpus"]
+            assert folder.specification.get("entities") == (keys[corpus] if needed else None)
+            assert (keys.get(corpus) in folder.inputs) == needed
+    assert all(folder.code == "entities" for folder in entities)
+
+
+def test_another_pipeline_or_recipe_for_entities_renames_what_learns_them(config):
+    before = of_two_corpora(config, ["abs", "ent_loss"])
+    after = of_two_corpora(config, ["abs", "ent_loss"], tales={"entities": "en_core_web_sm"})
+    assert changed(before, after, "annotations") == {"tales-entities"}
+    assert changed(before, after, "runs") == {"tales-ent_loss-050-s1", "tales-ent_loss-100-s1"}
+    edit(config.parent / "recipes.yaml", lambda content: content["entities"].update({99: []}))
+    raised = smoke(config)
+    assert changed(after, raised, "annotations") == {"tales-entities", "modules-entities"}
+    assert {stem.split("-")[1] for stem in changed(after, raised, "runs")} == {"ent_loss"}
+
+
+def test_a_methods_title_changes_the_tables_alone(config):
+    before = smoke(config)
+    edit(config / "methods" / "pcov.yaml", lambda content: content.update(title="Another name"))
+    after = smoke(config)
+    assert names(before) == names(after)
+    assert before.tables != after.tables
+
+
+def test_searches_that_decode_alike_share_a_signature_and_no_others():
+    """Every key counts, but for what does nothing: alpha without a norm, positions without a penalty."""
+    choices = {
+        "beam": [1, 4, 11],
+        "min_tokens": [1, 6],
+        "max_tokens": [20, 200],
+        "length_penalty": ["average", "gnmt", "none"],
+        "alpha": [1.0, 1.5, 0.9],
+        "block_ngram": [0, 3],
+        "early_stopping": ["first", "heuristic", "never"],
+        "unknown": ["copy", "ban", "keep"],
+        "coverage_penalty": [0.0, 5.0],
+        "entity_penalty": [0.0, 0.5],
+        "entity_positions": ["model", "gold"],
+    }
+    of_behaviour: dict[tuple, str] = {}
+    for values in product(*choices.values()):
+        keys = dict(zip(choices, values, strict=True))
+        signature = Search.model_construct(**keys).signature()
+        behaviour = keys | {
+            "alpha": None if keys["length_penalty"] == "none" else keys["alpha"],
+            "entity_positions": keys["entity_positions"] if keys["entity_penalty"] else None,
+        }
+        assert of_behaviour.setdefault(tuple(behaviour.items()), signature) == signature
+        assert "|" not in signature
+        assert " " not in signature
+    assert len(set(of_behaviour.values())) == len(of_behaviour)
 
 
 def test_a_learning_rate_retrains_its_method_only(config):
@@ -99,6 +267,7 @@ def test_the_search_changes_outputs_but_no_run(config):
     edit(config / "studies" / "smoke.yaml", lambda content: content["corpora"][corpus]["search"].update(beam=7))
     after = smoke(config)
     assert names(before, "runs") == names(after, "runs")
+    assert changed(before, after, "outputs")
     assert changed(before, after, "outputs") == {
         stem for stem in changed(before, after, "scores") if not stem.endswith(TRIVIAL_SYSTEMS)
     }
@@ -109,6 +278,7 @@ def test_one_more_fraction_changes_no_name(config):
     corpus = next(iter(before.settings.corpora))
     percents = before.settings.corpora[corpus].percents
     more = sorted({*percents, 77})
+    assert max(percents) > 77  # a new largest one would be decoded with the searches of papers
     edit(config / "studies" / "smoke.yaml", lambda content: content["corpora"][corpus].update(percents=more))
     after = smoke(config)
     assert names(before) < names(after)

@@ -18,10 +18,10 @@ def rows(checkout):
 
 def assert_table_says_what_the_configuration_asks(checkout):
     plan = Plan.read(checkout.path / "config", "smoke")
-    asked = sorted(row.run.split("/")[1] if row.run else row.output.split("/")[1] for row in plan.rows)
-    assert sorted(row["run"] for row in rows(checkout)) == asked
+    found = [row for row in rows(checkout) if not row["reason"]]
+    assert sorted(row["run"] for row in found) == sorted(row.table_name for row in plan.rows)
     stems = plan.settings.rouge.stemmer
-    assert all((SIGNATURE_OF_STEMS in row["signature"]) == stems for row in rows(checkout))
+    assert all((SIGNATURE_OF_STEMS in row["signature"]) == stems for row in found)
 
 
 def is_idle(checkout):

@@ -11,8 +11,8 @@ from sumcurve.plan import Plan
 pytestmark = pytest.mark.xdist_group("workflow")
 
 SCORE_COLUMNS = [
-    *("corpus", "method", "percent", "records", "seed"),
-    *("rouge1", "rouge2", "rougeLsum", "items", "signature", "run"),
+    *("corpus", "method", "percent", "records", "seed", "search"),
+    *("rouge1", "rouge2", "rougeLsum", "items", "reason", "signature", "run"),
 ]
 
 
@@ -40,11 +40,28 @@ def test_scores_have_their_columns_and_trivial_systems_no_percent(tables):
     found = rows(tables / "scores.csv")
     assert list(found[0]) == SCORE_COLUMNS
     for row in found:
+        if row["reason"]:
+            assert (row["corpus"], row["method"], row["rouge1"]) == ("tales", "fastrl", "")
+            continue
         assert (row["percent"] == "") == (row["method"] in ("lead", "random", "best-sentence"))
         assert 0 <= float(row["rouge2"]) <= float(row["rouge1"]) <= 100
 
 
-@pytest.mark.parametrize("table", ["corpora", "scores", "sigma", "timings", "efficiency"])
+def test_no_hole_but_fastrl_on_titles(tables, plan):
+    """Every method stands at every size of every corpus, with the common search and at the largest with its own."""
+    found = rows(tables / "scores.csv")
+    assert [row["method"] for row in found if row["rouge1"] == ""] == ["fastrl"]
+    for name, corpus in plan.settings.corpora.items():
+        for method in plan.settings.methods:
+            if (name, method) == ("tales", "fastrl"):
+                continue
+            here = [row for row in found if (row["corpus"], row["method"]) == (name, method)]
+            common = [int(row["percent"]) for row in here if row["search"] == "common"]
+            assert common == corpus.percents
+            assert [int(row["percent"]) for row in here if row["search"] == "paper"] == [100]
+
+
+@pytest.mark.parametrize("table", ["corpora", "scores", "sigma", "timings", "efficiency", "searches", "methods"])
 def test_every_table_comes_in_three_forms(tables, table):
     for ending in ("csv", "md", "tex"):
         assert (tables / f"{table}.{ending}").stat().st_size > 0

@@ -1,6 +1,7 @@
 rule annotations:
     input:
         manifests("annotations", "annotate"),
+        manifests("annotations", "entities"),
 
 
 rule annotate:
@@ -10,7 +11,24 @@ rule annotate:
         update(f"{RESULTS}/annotations/{{name}}/manifest.json"),
     log:
         f"{LOGS}/annotations/{{name}}.log",
+    wildcard_constraints:
+        name=names("annotations", "annotate"),
     resources:
         mem_mb=1000,
     shell:
         "python -m sumcurve annotate {output} --log {log}"
+
+
+rule entities:
+    input:
+        inputs("annotations"),
+    output:
+        update(f"{RESULTS}/annotations/{{name}}/manifest.json"),
+    log:
+        f"{LOGS}/annotations/{{name}}.log",
+    wildcard_constraints:
+        name=names("annotations", "entities"),
+    resources:
+        mem_mb=2000,
+    shell:
+        "python -m sumcurve entities {output} --log {log}"

@@ -32,6 +32,8 @@ rule compare:
                 "differences",
                 "sigma",
                 "efficiency",
+                "searches",
+                "methods",
                 "timings",
                 "corpora",
                 "dropped",

@@ -1,15 +1,13 @@
 """Extraction labels and the best single sentence of every record: what a perfect extractor would take."""
 
-import re
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from sumcurve.records import Record, read_records, write_jsonl
+from sumcurve.scores.rewards import Reference, f1_of_ngrams, words
 
 PARTS = ("train", "valid", "test")
-WORD = re.compile(r"[a-z0-9]+")
 
 
 def annotate(corpus_folder: Path, folder: Path) -> None:
@@ -32,11 +30,6 @@ def annotations(records: Iterator[Record]) -> Iterator[dict[str, Any]]:
         yield {"id": record.id, "labels": labels, "best": best, "best_rouge1": round(score, 6)}
 
 
-def words(sentence: str) -> list[str]:
-    """The tokens that ROUGE compares (those of rouge-score without stemming)."""
-    return WORD.findall(sentence.lower())
-
-
 def extraction_labels(source: Sequence[list[str]], target: Sequence[list[str]]) -> list[int]:
     """For each target sentence in order, the source sentence not used yet with the highest ROUGE-L recall.
 
@@ -48,7 +41,8 @@ def extraction_labels(source: Sequence[list[str]], target: Sequence[list[str]]) 
     labels = []
     for sentence in target[: len(source)]:
         # recall divides by the target's length, which all candidates share
-        label = max(unused, key=lambda index: longest_common_subsequence(sentence, source[index]))
+        common = Reference(sentence).common
+        label = max(unused, key=lambda index: common(source[index]))
         labels.append(label)
         unused.remove(label)
     return labels
@@ -59,28 +53,3 @@ def best_sentence(source: Sequence[list[str]], target: list[str]) -> tuple[int, 
     scores = [(f1_of_ngrams(sentence, target, 1), f1_of_ngrams(sentence, target, 2)) for sentence in source]
     best = max(range(len(source)), key=scores.__getitem__)
     return best, scores[best][0]
-
-
-def f1_of_ngrams(sentence: list[str], target: list[str], order: int) -> float:
-    """ROUGE-N F1 in 0..1 (Lin, 2004)."""
-    ours, theirs = ngrams(sentence, order), ngrams(target, order)
-    matches = (ours & theirs).total()
-    # 2PR / (P + R) with P = matches / ours, R = matches / theirs
-    return 2 * matches / (ours.total() + theirs.total()) if matches else 0.0
-
-
-def ngrams(tokens: list[str], order: int) -> Counter[tuple[str, ...]]:
-    return Counter(zip(*(tokens[start:] for start in range(order)), strict=False))
-
-
-def longest_common_subsequence(first: Sequence[str], second: Sequence[str]) -> int:
-    """Its length; Hyyrö's (2004) bit-parallel recurrence with one bit per token of `first`."""
-    places: dict[str, int] = {}
-    for position, token in enumerate(first):
-        places[token] = places.get(token, 0) | 1 << position
-    every = (1 << len(first)) - 1
-    row = every  # a zero bit is a step of the table's row
-    for token in second:
-        matches = row & places.get(token, 0)
-        row = (row + matches | row - matches) & every
-    return len(first) - row.bit_count()

@@ -34,7 +34,7 @@ from sumcurve.corpora.jsonl import (
     read_raw,
 )
 from sumcurve.corpora.statistics import Statistics
-from sumcurve.corpora.tokens import sentences, tokenize
+from sumcurve.corpora.tokens import TOKEN, sentences, tokenize
 from sumcurve.records import Record, read_records, write_json, write_jsonl
 from sumcurve.settings import Compose, CorpusSettings, Prepare, Split
 
@@ -186,7 +186,8 @@ def tokenized(raw: RawRecord, settings: Prepare) -> Record:
         raise Refused(EMPTY_TARGET, "no token")
     if not all(references):
         raise Refused(EMPTY_REFERENCE, "no token")
-    record = Record(raw.id, source, target, references, raw.group)
+    cased = cased_sentences_of(raw.target) if settings.lower else target
+    record = Record(raw.id, source, target, references, raw.group, [] if cased == target else cased)
     tokens = record.source_tokens
     length = sum(sentence.count(" ") + 1 for sentence in target)
     if len(tokens) < settings.least_source_tokens:
@@ -207,6 +208,19 @@ def sentences_of(text: Text, lower: bool) -> list[str]:
     """Sentences of tokens; a list of sentences stays as it is divided. Sentences without a token vanish."""
     divided = sentences(text) if isinstance(text, str) else text
     return [sentence for sentence in (" ".join(tokenize(one, lower)) for one in divided) if sentence]
+
+
+def cased_sentences_of(text: Text) -> list[str]:
+    """The sentences of `sentences_of(text, lower=True)` in their own case, with the same tokens.
+
+    A token of the lower-cased text is read where it stands in the text itself. A character that is longer in
+    lower case (Turkish İ) stays in lower case, for what follows to stand at the same place.
+    """
+    cased = []
+    for one in sentences(text) if isinstance(text, str) else text:
+        same_length = "".join(sign if len(sign.lower()) == 1 else sign.lower() for sign in one)
+        cased.append(" ".join(same_length[token.start() : token.end()] for token in TOKEN.finditer(one.lower())))
+    return [sentence for sentence in cased if sentence]
 
 
 def without_shared_groups(candidates: list[Candidate], ledger: Ledger) -> list[Candidate]:
@@ -304,12 +318,14 @@ def record_of(unit: Unit, spool: Spool) -> Record:
     members = [spool.read(candidate) for candidate in unit]
     if len(members) == 1:
         return members[0]
+    cased = any(member.cased for member in members)
     return Record(
         id=id_of(unit),
         source=[sentence for member in members for sentence in member.source],
         target=[sentence for member in members for sentence in member.target],
         references=[],
         group=members[0].group,
+        cased=[sentence for member in members for sentence in member.cased or member.target] if cased else [],
     )
 
 

@@ -1,14 +1,18 @@
 """One output: a finished run in, its summaries and log-probabilities of the test set out."""
 
 import json
+from itertools import repeat
 from pathlib import Path
 from typing import Any
 
 import torch
 from safetensors.torch import load_file
 
-from sumcurve.decoding.system import SummarizerSystem
+from sumcurve.annotations.entities import read_salient
+from sumcurve.decoding.extract_rewrite import ExtractRewriteSystem
+from sumcurve.decoding.system import SummarizerSystem, System
 from sumcurve.models.batch import batches, encode
+from sumcurve.models.extract_rewrite import build as build_extract_rewrite
 from sumcurve.models.recurrent import RecurrentSummarizer
 from sumcurve.models.summarizer import build
 from sumcurve.models.vocabulary import Vocabulary
@@ -24,28 +28,27 @@ def decode_run(
     run: Path,
     specification: dict[str, Any],
     corpus: Path,
+    entities: Path | None,
     stage: Path,
     device: str,
 ) -> None:
     """Write summaries.jsonl: id, summary (sentences of blank-separated words) and log-probability of the target.
 
-    `specification` is the run's. The log-probability is that of the record's own target, teacher-forced, summed over
-    its tokens and its end mark.
+    `specification` is the run's. The log-probability is what the system says of the record's own target: of a
+    summarizer, teacher-forced, summed over the target's tokens and its end mark. `entities` is the annotation of
+    salient tokens, for a search that asks for gold positions.
     """
     torch.set_num_threads(specification["threads"])
     vocabulary = Vocabulary.from_json(json.loads((run / "vocabulary.json").read_text()))
-    model = build(settings.model, len(vocabulary), specification["seed"])
-    if isinstance(model, RecurrentSummarizer) and any(phase.coverage for phase in settings.training.phases):
-        model.enable_coverage()
-    model.load_state_dict(load_file(run / "weights.safetensors"))
-    model.to(device).eval()
-    system = SummarizerSystem(model, vocabulary, search)
+    system = system_of(settings, search, specification, vocabulary, load_file(run / "weights.safetensors"), device)
     records = list(read_records(corpus / "test.jsonl"))
+    spans = read_salient(entities / "test.jsonl") if entities is not None else repeat(None, len(records))
     examples = [
-        encode(record, vocabulary, specification["source_tokens"], specification["target_tokens"]) for record in records
+        encode(record, vocabulary, specification["source_tokens"], specification["target_tokens"], marks)
+        for record, marks in zip(records, spans, strict=True)
     ]
     rows = {}
-    for batch in batches(examples, BATCH, rng=None, by_length=True):
+    for batch in batches(examples, BATCH, by_length=True):
         batch = batch.to(device)
         for name, summary, logp in zip(batch.ids, system.summarize(batch), system.logp(batch).tolist(), strict=True):
             rows[name] = {
@@ -54,3 +57,26 @@ def decode_run(
                 "target_logp": logp,
             }
     write_jsonl(stage / "summaries.jsonl", (rows[record.id] for record in records))
+
+
+def system_of(
+    settings: Recipe,
+    search: Search,
+    specification: dict[str, Any],
+    vocabulary: Vocabulary,
+    weights: dict[str, torch.Tensor],
+    device: str,
+) -> System:
+    """A trained method as a system; `specification` is its run's."""
+    phases = settings.training.phases
+    if settings.model.kind == "extract-rewrite":
+        whole = build_extract_rewrite(settings.model, len(vocabulary), specification["seed"])
+        whole.load_state_dict(weights)
+        stops = any(phase.loss == "actor-critic" for phase in phases)
+        lengths = specification["source_tokens"], specification["target_tokens"]
+        return ExtractRewriteSystem(whole.to(device), vocabulary, search, *lengths, stops)
+    model = build(settings.model, len(vocabulary), specification["seed"])
+    if isinstance(model, RecurrentSummarizer) and any(phase.coverage for phase in phases):
+        model.enable_coverage()
+    model.load_state_dict(weights)
+    return SummarizerSystem(model.to(device), vocabulary, search)

@@ -1,8 +1,9 @@
 """Examples as ids, and padded batches of them."""
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 import torch
 from torch import Tensor
@@ -10,22 +11,40 @@ from torch import Tensor
 from sumcurve.models.vocabulary import PAD, Vocabulary
 from sumcurve.records import Record
 
+Item = TypeVar("Item")
+
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """One record as a model reads it; `source_words` are the words that `source` holds, in order."""
+    """One record as a model reads it; `source_words` are the words that `source` holds, in order.
 
-    id: str
+    `salient` marks the source's tokens that belong to a salient entity, with 1; None where nobody asked.
+    """
+
+    record: Record
     source: list[int]
     source_ext: list[int]
     unknowns: list[str]
     input: list[int]
     target: list[int]
     source_words: list[str]
+    salient: list[int] | None = None
+
+    @property
+    def id(self) -> str:
+        return self.record.id
 
 
-def encode(record: Record, vocabulary: Vocabulary, source_tokens: int, target_tokens: int) -> Example:
+def encode(
+    record: Record,
+    vocabulary: Vocabulary,
+    source_tokens: int,
+    target_tokens: int,
+    salient: Sequence[tuple[int, int]] | None = None,
+) -> Example:
     """The record's first `source_tokens` words and its target, cut to `target_tokens` if it is longer.
+
+    `salient` are half-open spans of source tokens (annotations.entities).
 
     Raises ValueError for a record without a source word: attention over nothing has no value.
     """
@@ -35,7 +54,12 @@ def encode(record: Record, vocabulary: Vocabulary, source_tokens: int, target_to
     source, source_ext, unknowns = vocabulary.source(words)
     sentences = [sentence.split(" ") for sentence in record.target if sentence]
     inputs, target = vocabulary.target(sentences, unknowns, target_tokens)
-    return Example(record.id, source, source_ext, unknowns, inputs, target, words)
+    marks = None
+    if salient is not None:
+        marks = [0] * len(words)
+        for start, end in salient:
+            marks[start:end] = [1] * len(marks[start:end])
+    return Example(record, source, source_ext, unknowns, inputs, target, words, marks)
 
 
 @dataclass
@@ -52,16 +76,21 @@ class Batch:
     tgt: Tensor  # long [B, T]
     n_ext: Tensor  # long [B]
     unknowns: list[list[str]]
-    ids: list[str]
-    source_words: list[list[str]]
+    records: list[Record]
+    salient: Tensor | None = None  # float [B, S]: 1 on tokens of salient entities
+
+    @property
+    def ids(self) -> list[str]:
+        return [record.id for record in self.records]
 
     def __len__(self) -> int:
-        return len(self.ids)
+        return len(self.records)
 
     def to(self, device: torch.device | str) -> "Batch":
         """The same batch with its tensors on `device`."""
-        names = ("src", "src_ext", "src_len", "inp", "tgt", "n_ext")
-        return replace(self, **{name: getattr(self, name).to(device, non_blocking=True) for name in names})
+        names = ("src", "src_ext", "src_len", "inp", "tgt", "n_ext", "salient")
+        tensors = {name: getattr(self, name) for name in names}
+        return replace(self, **{k: v.to(device, non_blocking=True) for k, v in tensors.items() if v is not None})
 
 
 def _padded(rows: Sequence[Sequence[int]]) -> Tensor:
@@ -70,6 +99,7 @@ def _padded(rows: Sequence[Sequence[int]]) -> Tensor:
 
 
 def collate(examples: Sequence[Example]) -> Batch:
+    marks = [example.salient for example in examples if example.salient is not None]
     return Batch(
         src=_padded([example.source for example in examples]),
         src_ext=_padded([example.source_ext for example in examples]),
@@ -78,41 +108,47 @@ def collate(examples: Sequence[Example]) -> Batch:
         tgt=_padded([example.target for example in examples]),
         n_ext=torch.tensor([len(example.unknowns) for example in examples]),
         unknowns=[example.unknowns for example in examples],
-        ids=[example.id for example in examples],
-        source_words=[example.source_words for example in examples],
+        records=[example.record for example in examples],
+        salient=_padded(marks).float() if len(marks) == len(examples) else None,
     )
 
 
-def batches(
-    examples: Sequence[Example],
+def bucketed(
+    items: Sequence[Item],
     size: int,
-    rng: random.Random | None,
+    rng: random.Random,
+    length: Callable[[Item], tuple[int, ...]],
     pool: int = 100,
-    by_length: bool = False,
-) -> Iterator[Batch]:
-    """Every example once, in batches of `size` (the last may be smaller).
+) -> Iterator[list[Item]]:
+    """One epoch: every item once, in random order, in lists of `size` (the last may be shorter) of similar length.
 
-    With `rng`, one epoch in random order: shuffled examples are taken in pools of `pool` batches, sorted by
-    target and source length within a pool, and batches are shuffled within it. Without, the order is that of
-    `examples`, or of length with `by_length`; `Batch.ids` tell which is which.
+    Shuffled items are taken in pools of `pool` lists, sorted by `length` within a pool, and lists are shuffled
+    within it.
     """
-
-    def length(example: Example) -> tuple[int, int]:
-        return len(example.target), len(example.source)
-
-    def source_length(example: Example) -> int:
-        return len(example.source)
-
-    if rng is None:
-        ordered = sorted(examples, key=source_length) if by_length else examples
-        for start in range(0, len(ordered), size):
-            yield collate(ordered[start : start + size])
-        return
-    shuffled = list(examples)
+    shuffled = list(items)
     rng.shuffle(shuffled)
     for first in range(0, len(shuffled), pool * size):
         pooled = sorted(shuffled[first : first + pool * size], key=length)
         starts = list(range(0, len(pooled), size))
         rng.shuffle(starts)
         for start in starts:
-            yield collate(pooled[start : start + size])
+            yield pooled[start : start + size]
+
+
+def lengths(example: Example) -> tuple[int, int]:
+    """What training batches are bucketed by."""
+    return len(example.target), len(example.source)
+
+
+def batches(examples: Sequence[Example], size: int, by_length: bool = False) -> Iterator[Batch]:
+    """Every example once, in batches of `size` (the last may be smaller).
+
+    In the order of `examples`, or of source length with `by_length`; `Batch.ids` tell which is which.
+    """
+
+    def source_length(example: Example) -> int:
+        return len(example.source)
+
+    ordered = sorted(examples, key=source_length) if by_length else examples
+    for start in range(0, len(ordered), size):
+        yield collate(ordered[start : start + size])

@@ -1,16 +1,30 @@
 """Layers that the summarizers share; padding never changes what they say of real tokens."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import wraps
+from typing import Any, TypeVar
 
 import torch
 from torch import Tensor, nn
 
-from sumcurve.models.emission import IMPOSSIBLE
+from sumcurve.models.emission import IMPOSSIBLE, in_single
 
 _SATURATED = 1e4
+T = TypeVar("T")
 
 BLOCK_ELEMENTS = 1 << 17
 """Of additive attention's hidden layer on a CPU: half a megabyte in single precision."""
+
+
+def single_precision(method: Callable[..., T]) -> Callable[..., T]:
+    """A module's method without autocast: recurrences and their attention stay in single precision."""
+
+    @wraps(method)
+    def run(self: nn.Module, *given: Any, **named: Any) -> T:
+        with torch.autocast(next(self.parameters()).device.type, enabled=False):
+            return method(self, *given, **named)
+
+    return run
 
 
 class BiLSTM(nn.LSTM):
@@ -18,20 +32,28 @@ class BiLSTM(nn.LSTM):
 
     An input column beside the features is 1 on padding and closes the input gate and opens the forget gate
     there, so that a cell passes padding unchanged: shapes stay static and one call serves both directions.
+    With `learned_start` the first states are parameters [2, H]; as an output of padding would then differ from
+    them, each direction runs by itself, the backward one over the reversed sequence.
     """
 
     held: Tensor
+    start_h: nn.Parameter | None
+    start_c: nn.Parameter | None
 
-    def __init__(self, inputs: int, hidden: int) -> None:
+    def __init__(self, inputs: int, hidden: int, learned_start: bool = False) -> None:
         super().__init__(inputs, hidden, batch_first=True, bidirectional=True)
         held = torch.zeros(4 * hidden, 1)  # gates i, f, g, o
         held[:hidden], held[hidden : 2 * hidden] = -_SATURATED, _SATURATED
         self.register_buffer("held", held, persistent=False)
+        self.register_parameter("start_h", nn.Parameter(torch.zeros(2, hidden)) if learned_start else None)
+        self.register_parameter("start_c", nn.Parameter(torch.zeros(2, hidden)) if learned_start else None)
 
     def forward(  # type: ignore[override]
         self, inputs: Tensor, lengths: Tensor
     ) -> tuple[Tensor, tuple[Tensor, Tensor]]:
         """[B, S, E] and [B] -> states [B, S, 2H], arbitrary on padding, and the last h and c [B, 2H]."""
+        if self.start_h is not None and self.start_c is not None:
+            return self._directions_apart(inputs, lengths, self.start_h, self.start_c)
         batch, steps, _ = inputs.shape
         padding = torch.arange(steps, device=inputs.device) >= lengths.unsqueeze(1)
         weights: list[Tensor] = []
@@ -43,6 +65,70 @@ class BiLSTM(nn.LSTM):
         last = (lengths - 1).view(-1, 1, 1).expand(-1, 1, self.hidden_size)
         forward = states[:, :, : self.hidden_size].gather(1, last).squeeze(1)
         return states, (torch.cat((forward, h[1]), 1), torch.cat((c[0], c[1]), 1))
+
+    def _directions_apart(
+        self, inputs: Tensor, lengths: Tensor, start_h: Tensor, start_c: Tensor
+    ) -> tuple[Tensor, tuple[Tensor, Tensor]]:
+        batch, steps, _ = inputs.shape
+        positions = torch.arange(steps, device=inputs.device)
+        padding = positions >= lengths.unsqueeze(1)
+        backwards = (lengths.unsqueeze(1) - 1 - positions).clamp(min=0).unsqueeze(2)  # [B, S, 1]
+        inputs = torch.cat((inputs, padding.unsqueeze(2).to(inputs.dtype)), 2)
+        last = (lengths - 1).view(-1, 1, 1).expand(-1, 1, self.hidden_size)
+        states, hs, cs = [], [], []
+        for direction, (of_input, *others) in enumerate(self.all_weights):
+            weights = [torch.cat((of_input, self.held.to(of_input.dtype)), 1), *others]
+            first = (start_h[direction].expand(1, batch, -1), start_c[direction].expand(1, batch, -1))
+            read = inputs.gather(1, backwards.expand_as(inputs)) if direction else inputs
+            if direction:  # what lies behind an example's first word is padding
+                read = torch.cat((read[:, :, :-1], padding.unsqueeze(2).to(read.dtype)), 2)
+            outputs, _, c = torch.lstm(
+                read, tuple(one.contiguous() for one in first), weights, True, 1, 0.0, self.training, False, True
+            )
+            hs.append(outputs.gather(1, last).squeeze(1))
+            cs.append(c[0])
+            states.append(outputs.gather(1, backwards.expand_as(outputs)) if direction else outputs)
+        return torch.cat(states, 2), (torch.cat(hs, 1), torch.cat(cs, 1))
+
+
+def selu_net(inputs: int, width: int, dropout: float) -> nn.Sequential:
+    """Two linear layers, each with SELU, as Lin et al. (2018) put before and behind their attention."""
+    return nn.Sequential(nn.Linear(inputs, width), nn.SELU(), nn.Dropout(dropout), nn.Linear(width, width), nn.SELU())
+
+
+class ConvolutionalGate(nn.Module):
+    """Global encoding (Lin et al. 2018, section 3.2): how much of each encoder state to let through.
+
+    Three branches of convolutions see 1, 3 and 5 words, a self-attention all. Where the released code has batch
+    normalisation this has layer normalisation, and padding is masked before every convolution and attention: a score
+    must not depend on the batch it is computed in.
+    """
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.convolutions = nn.ModuleList(
+            nn.ModuleList(nn.Conv1d(width, width, size, padding=size // 2) for size in sizes)
+            for sizes in ((1,), (1, 3), (1, 3, 3))
+        )
+        self.norms = nn.ModuleList(nn.ModuleList(nn.LayerNorm(width) for _ in range(depth)) for depth in (1, 2, 3))
+        self.join = nn.Linear(3 * width, width)
+        self.query = selu_net(width, width, 0.0)
+        self.combine = selu_net(2 * width, width, 0.0)
+
+    def forward(self, states: Tensor, mask: Tensor) -> Tensor:
+        """[B, S, W], mask [B, S] -> gates [B, S, W] in 0..1."""
+        real = mask.unsqueeze(2).to(states.dtype)
+        branches = []
+        for convolutions, norms in zip(self.convolutions, self.norms, strict=True):
+            x = states
+            for convolution, norm in zip(convolutions, norms, strict=True):  # type: ignore[call-overload]
+                x = norm(convolution((x * real).transpose(1, 2)).relu().transpose(1, 2))
+            branches.append(x)
+        x = self.join(torch.cat(branches, 2))
+        key = self.query(x)
+        scores = in_single(key @ key.transpose(1, 2)) * key.shape[2] ** -0.5  # [B, S, S]
+        context = masked(scores, mask).softmax(2).to(key.dtype) @ key
+        return (self.combine(torch.cat((key, context), 2)) + x).sigmoid()
 
 
 def lstm_cell(gates: Tensor, c: Tensor) -> tuple[Tensor, Tensor]:

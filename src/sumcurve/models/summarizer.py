@@ -14,7 +14,7 @@ from torch.nn import functional
 from sumcurve.models.batch import Batch
 from sumcurve.models.emission import IMPOSSIBLE, Emission, copied, generated, in_single, mixture
 from sumcurve.models.vocabulary import PAD
-from sumcurve.settings import RecurrentSettings, TransformerSettings
+from sumcurve.settings import NgramSettings, RecurrentSettings, TransformerSettings
 
 State = dict[str, Tensor]
 """What a decoder remembers; every tensor is [B, Q, ...] so that search reorders it along axis 1."""
@@ -22,15 +22,20 @@ State = dict[str, Tensor]
 
 @dataclass
 class Memory:
-    """An encoded source: `states` [B, S, D], `mask` [B, S] (True: a token), the model's `cache` [B, ...]."""
+    """An encoded source: `states` [B, S, D], `mask` [B, S] (True: a token), the model's `cache` [B, ...].
+
+    `output_rows` [V, R] are the output layer's, where the model makes them anew for every batch.
+    """
 
     states: Tensor
     mask: Tensor
     cache: dict[str, Tensor]
+    output_rows: Tensor | None = None
 
     def select(self, rows: Tensor) -> "Memory":
         """The memory of the given examples only."""
-        return Memory(self.states[rows], self.mask[rows], {name: value[rows] for name, value in self.cache.items()})
+        cache = {name: value[rows] for name, value in self.cache.items()}
+        return Memory(self.states[rows], self.mask[rows], cache, self.output_rows)
 
 
 class Summarizer(nn.Module, ABC):
@@ -113,13 +118,13 @@ class ReadoutSummarizer(Summarizer):
         """Readouts of the target's positions; with `attention`, the attention as well, whatever it costs."""
 
     @abstractmethod
-    def logits(self, states: Tensor) -> Tensor:
+    def logits(self, states: Tensor, memory: Memory) -> Tensor:
         """[..., D] -> [..., V]."""
 
     def forced(self, batch: Batch, memory: Memory) -> tuple[Emission, Tensor]:
         readout = self.readout(batch, memory, attention=True)
         assert readout.attention is not None
-        return Emission(self.logits(readout.states), readout.copy_logp, readout.gate), readout.attention
+        return Emission(self.logits(readout.states, memory), readout.copy_logp, readout.gate), readout.attention
 
     def gold(self, batch: Batch, memory: Memory, label_smoothing: float = 0.0) -> tuple[Tensor, Tensor | None]:
         readout = self.readout(batch, memory, attention=False)
@@ -128,7 +133,7 @@ class ReadoutSummarizer(Summarizer):
             raise ValueError("label smoothing is for models that do not copy; set label_smoothing to 0")
         tgt = batch.tgt
         words = (tgt != PAD).flatten().nonzero().squeeze(1)  # [N] positions that hold a word
-        logits = in_single(self.logits(readout.states.flatten(0, 1)[words]))  # [N, V]
+        logits = in_single(self.logits(readout.states.flatten(0, 1)[words], memory))  # [N, V]
         ids, known = generated(tgt, logits.shape[1], copies)
         packed = -functional.cross_entropy(
             logits, ids.flatten()[words], reduction="none", label_smoothing=label_smoothing
@@ -141,32 +146,45 @@ class ReadoutSummarizer(Summarizer):
         return logp, readout.attention
 
 
-def build(settings: RecurrentSettings | TransformerSettings, vocabulary_size: int, seed: int) -> Summarizer:
+def build(
+    settings: RecurrentSettings | TransformerSettings | NgramSettings, vocabulary_size: int, seed: int
+) -> Summarizer:
     """A new summarizer on the CPU whose weights depend on the settings and `seed` alone.
 
     Matrices are Xavier uniform (Glorot & Bengio 2010), embeddings normal with variance 1 / width, biases 0
     but for the LSTM's forget gate (1), normalisation weights 1.
     """
-    from sumcurve.models.recurrent import RecurrentSummarizer  # these modules build on this one
+    from sumcurve.models.ngram import NgramSummarizer  # these modules build on this one
+    from sumcurve.models.recurrent import RecurrentSummarizer
     from sumcurve.models.transformer import TransformerSummarizer
 
-    model: RecurrentSummarizer | TransformerSummarizer
+    model: RecurrentSummarizer | TransformerSummarizer | NgramSummarizer
     if settings.kind == "recurrent":
         model = RecurrentSummarizer(settings, vocabulary_size)
-    else:
+    elif settings.kind == "transformer":
         model = TransformerSummarizer(settings, vocabulary_size)
+    else:
+        model = NgramSummarizer(settings, vocabulary_size)
     generator = torch.Generator().manual_seed(seed)
     model.initialize(generator)
     return model
 
 
-def parameter_counts(model: Summarizer) -> dict[str, int]:
+VOCABULARY = ("embedding", "source_embedding", "context_embedding", "output")
+"""Modules that have a row or an entry per word."""
+
+
+def parameter_counts(model: nn.Module) -> dict[str, int]:
     """Numbers of parameters over distinct storages: `total`, of it `vocabulary` and `other`.
 
-    `vocabulary` are the embedding and the output layer: what has a row or an entry per word.
+    A second output layer, which only training uses, is left out of them and counted as `training_only`.
     """
-    counts = {"total": 0, "vocabulary": 0, "other": 0}
+    counts = {"total": 0, "vocabulary": 0, "other": 0, "training_only": 0}
     for name, parameter in model.named_parameters():  # names a shared parameter once
-        counts["vocabulary" if name.split(".")[0] in ("embedding", "output") else "other"] += parameter.numel()
+        path = name.split(".")
+        if "second_output" in path:
+            counts["training_only"] += parameter.numel()
+            continue
+        counts["vocabulary" if any(part in VOCABULARY for part in path) else "other"] += parameter.numel()
         counts["total"] += parameter.numel()
     return counts

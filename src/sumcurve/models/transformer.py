@@ -166,7 +166,7 @@ class TransformerSummarizer(ReadoutSummarizer):
         weights = scores.masked_fill(~memory.mask[:, None, None, :], -torch.inf).softmax(3).mean(1)
         return Readout(states, attention=weights)
 
-    def logits(self, states: Tensor) -> Tensor:
+    def logits(self, states: Tensor, memory: Memory) -> Tensor:
         return self.output(states)
 
     def readout(self, batch: Batch, memory: Memory, attention: bool = True) -> Readout:
@@ -208,4 +208,4 @@ class TransformerSummarizer(ReadoutSummarizer):
             )
         readout = self._readout(x, query, memory, True)
         assert readout.attention is not None
-        return Emission(self.logits(readout.states), readout.copy_logp, readout.gate), readout.attention, new
+        return Emission(self.logits(readout.states, memory), readout.copy_logp, readout.gate), readout.attention, new

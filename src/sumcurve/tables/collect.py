@@ -7,9 +7,20 @@ from typing import Any
 
 from sumcurve import manifest
 from sumcurve.manifest import ManifestError
-from sumcurve.plan import Plan, Scored
+from sumcurve.plan import Folder, Plan, Scored
 from sumcurve.scores import METRICS
-from sumcurve.tables.evidence import CorpusStatistics, PartStatistics, ScoredOutput, Timing
+from sumcurve.settings import Search
+from sumcurve.tables.evidence import (
+    SEARCH,
+    CorpusStatistics,
+    EvidenceError,
+    Missing,
+    PartStatistics,
+    ScoredOutput,
+    Study,
+    Timing,
+    Training,
+)
 
 
 def _json(path: Path) -> Any:
@@ -21,18 +32,35 @@ def _rows(path: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(stream))
 
 
+def _facts(run: Path) -> dict[str, Any]:
+    sealed = manifest.read(run)
+    if sealed is None:
+        raise ManifestError(f"{run} is not finished; run the study first")
+    return sealed["facts"]
+
+
+def training(run: Path) -> Training:
+    """What a run trained and how it ended, by its own files."""
+    told = _json(run / "training.json")
+    return Training(
+        parameters=told["parameters"],
+        epochs=told["epochs"],
+        ended=[(entry["phase"], entry["reason"]) for entry in told["ended"]],
+        precision=told["precision"],
+        threads=_facts(run)["threads"],
+    )
+
+
 def timing(run: Path) -> Timing:
     """What a run cost up to its selected checkpoint, by its own files.
 
     Seconds in timings.csv are those of the path to each validation (see `training.history`): a later phase starts at
     its row of update 0, with the seconds of the checkpoint that it starts from.
     """
-    facts = manifest.read(run)
-    if facts is None:
-        raise ManifestError(f"{run} is not finished; run the study first")
-    training = _json(run / "training.json")
-    selected = training["selected"]
-    names = [entry["phase"] for entry in training["ended"]]
+    facts = _facts(run)
+    told = _json(run / "training.json")
+    selected = told["selected"]
+    names = [entry["phase"] for entry in told["ended"]]
     rows = _rows(run / "timings.csv")
     first: dict[str, float] = {names[0]: 0.0}
     last: dict[str, float] = {}
@@ -45,10 +73,10 @@ def timing(run: Path) -> Timing:
     return Timing(
         seconds=seconds,
         total_seconds=sum(last[name] - first[name] for name in names),
-        updates=training["updates"],
-        examples=training["examples"],
-        device=facts["facts"]["device"],
-        exclusive=facts["facts"]["exclusive"],
+        updates=told["updates"],
+        examples=told["examples"],
+        device=facts["device"],
+        exclusive=facts["exclusive"],
         phases={name: end - first[name] for name, end in zip(names, ends, strict=True)},
     )
 
@@ -58,25 +86,31 @@ def scored_output(plan: Plan, results: Path, row: Scored) -> ScoredOutput:
     items = _rows(results / row.scores / "items.csv")
     scores = _json(results / row.scores / "scores.json")
     run = results / row.run if row.run else None
+    signature = scores["signature"]
+    if run is not None:
+        search = Search.model_validate(plan.folder(row.output).specification["search"])
+        signature += f"|{SEARCH}{search.signature()}"
     return ScoredOutput(
         corpus=row.corpus,
         method=row.method,
         percent=row.percent,
         records=_json(run / "training.json")["records"] if run else None,
         seed=row.seed,
-        run=(row.run or row.output).split("/")[1],
-        signature=scores["signature"],
+        search=row.search,
+        run=row.table_name,
+        signature=signature,
         ids=[item["id"] for item in items],
         items=[
             {metric: float(item[metric]) for metric in METRICS} | {"empty": item["empty"] == "True"} for item in items
         ],
         timing=timing(run) if run else None,
+        training=training(run) if run else None,
     )
 
 
-def corpus_statistics(plan: Plan, results: Path, corpus: str) -> CorpusStatistics:
-    """What became of a corpus, from the docstrings found or the records read to its parts and fractions."""
-    (prepared,) = (folder for folder in plan.named("corpora", "corpus") if plan.corpus_name(folder.key) == corpus)
+def corpus_statistics(plan: Plan, results: Path, prepared: Folder, fractions: list[Folder]) -> CorpusStatistics:
+    """What became of a corpus, from the docstrings found or the records read to its parts and `fractions`."""
+    corpus = plan.corpus_name(prepared.key)
     statistics = _json(results / prepared.key / "statistics.json")
     read, dropped = statistics["read"], dict(statistics["dropped"])
     harvested = results / prepared.key / "harvest.json"
@@ -86,8 +120,7 @@ def corpus_statistics(plan: Plan, results: Path, corpus: str) -> CorpusStatistic
         dropped = {f"docstring: {reason}": count for reason, count in counts["dropped"].items()} | dropped
     parts = [
         _part("train", _json(results / folder.key / "statistics.json"), folder.specification["percent"])
-        for folder in plan.named("corpora", "fraction")
-        if folder.specification["corpus"] == prepared.key
+        for folder in fractions
     ]
     parts += [_part(part, statistics["parts"][part], None) for part in ("valid", "test")]
     title = plan.settings.corpora[corpus].title
@@ -105,7 +138,50 @@ def _part(part: str, statistics: dict[str, Any], percent: int | None) -> PartSta
     )
 
 
-def collect(plan: Plan, results: Path) -> tuple[list[CorpusStatistics], list[ScoredOutput]]:
-    """All evidence of the study. Raises FileNotFoundError or ManifestError for a folder that is not finished."""
-    statistics = [corpus_statistics(plan, results, corpus) for corpus in plan.settings.corpora]
-    return statistics, [scored_output(plan, results, row) for row in plan.rows]
+def collect(plan: Plan, results: Path, partial: bool = False) -> Study:
+    """All evidence of the study; with `partial`, of what is finished, with a list of what is not.
+
+    Raises ManifestError for a folder that is not finished, EvidenceError where no output is.
+    """
+
+    def finished(key: str) -> bool:
+        return manifest.read(results / key) is not None
+
+    for folder in plan.folders.values():
+        if not partial and folder.step != "annotations" and not finished(folder.key):
+            raise ManifestError(
+                f"{results / folder.key} is not finished; run the study first, or make its tables with --partial"
+            )
+    rows, missing = [], []
+    for row in plan.rows:
+        way = [key for key in (row.run, row.output, row.scores) if key]
+        first = next((key for key in way if not finished(key)), None)
+        if first is None:
+            rows.append(row)
+        else:
+            missing.append(Missing(row.corpus, row.method, row.percent, row.seed, row.search, first))
+    if not rows:
+        raise EvidenceError("no output is finished and scored; run the study first")
+    if partial and not missing:
+        return collect(plan, results)
+    shown = {row.corpus for row in rows}
+    statistics = []
+    for prepared in plan.named("corpora", "corpus"):
+        if plan.corpus_name(prepared.key) in shown:
+            fractions = [
+                folder
+                for folder in plan.named("corpora", "fraction")
+                if folder.specification["corpus"] == prepared.key and finished(folder.key)
+            ]
+            statistics.append(corpus_statistics(plan, results, prepared, fractions))
+    return Study(
+        title=plan.settings.title,
+        settings=plan.settings.settings,
+        statistics=statistics,
+        outputs=[scored_output(plan, results, row) for row in rows],
+        titles=plan.titles,
+        refused=plan.refused,
+        missing=missing,
+        trained=sum(row.run is not None for row in plan.rows),
+        scores=[row.scores for row in rows],
+    )

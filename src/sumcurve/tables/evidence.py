@@ -6,15 +6,17 @@ Plain data, given by the caller; nothing here reads a folder.
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sumcurve.plan import Refused
 from sumcurve.scores import METRICS
 
 BLIND = ("lead", "random")  # trivial systems that read the source only
 TRIVIAL = (*BLIND, "best-sentence")  # best-sentence picks by the reference
+SEARCH = "search:"  # begins that part of a signature
 
 
 class EvidenceError(ValueError):
@@ -40,12 +42,29 @@ class Timing:
 
 
 @dataclass(frozen=True)
+class Training:
+    """What was trained and how it ended, without measured time.
+
+    `parameters` counts those of the model: total, of it vocabulary and other. `epochs` are passes over the training
+    items up to the selected checkpoint; `ended` names every phase, in order, and the reason it ended.
+    """
+
+    parameters: Mapping[str, int]
+    epochs: float
+    ended: Sequence[tuple[str, str]]
+    precision: str
+    threads: int
+
+
+@dataclass(frozen=True)
 class ScoredOutput:
     """Per-item scores of one output: `items` as `scores.rouge.score_items` returns them, one for each of
     `ids`.
 
-    A trained output has percent, records (it was trained on), seed and, where measured, its timing. A trivial
-    system (`TRIVIAL`) has none of them. `run` names the folder behind the row.
+    A trained output has percent, records (it was trained on), seed, search and, where measured, its timing and
+    training. A trivial system (`TRIVIAL`) has none of them. `search` says whose search decoded it: "common" for the
+    corpus's, "paper" for that of the method's paper. `run` names the folder behind the row. `signature` holds the
+    scorer's, then `search:` with the search's.
     """
 
     corpus: str
@@ -53,16 +72,25 @@ class ScoredOutput:
     percent: int | None
     records: int | None
     seed: int | None
+    search: Literal["common", "paper"] | None
     run: str
     signature: str
     ids: Sequence[str]
     items: Sequence[Mapping[str, Any]]
     timing: Timing | None = None
+    training: Training | None = None
+
+    @property
+    def search_signature(self) -> str:
+        """The part of the signature that says how it was decoded; empty where there is none."""
+        parts = [part for part in self.signature.split("|") if part.startswith(SEARCH)]
+        return parts[0].removeprefix(SEARCH) if parts else ""
 
     def __str__(self) -> str:
         parts = [self.corpus, self.method]
         parts += [f"{self.percent} %"] if self.percent is not None else []
         parts += [f"seed {self.seed}"] if self.seed is not None else []
+        parts += ["paper search"] if self.search == "paper" else []
         return " ".join(parts)
 
 
@@ -104,6 +132,46 @@ class CorpusStatistics:
 
 
 @dataclass(frozen=True)
+class Missing:
+    """An output that the study asks for and that is not finished; `folder` is the first one missing on its way."""
+
+    corpus: str
+    method: str
+    percent: int | None
+    seed: int | None
+    search: str | None
+    folder: str
+
+
+@dataclass(frozen=True)
+class Study:
+    """All that a study's tables are made of.
+
+    `settings` names the recipe of each method ("small", "paper"), `titles` the methods for people. `trained` counts
+    the trained outputs that the study asks for; where some are `missing`, all tables say so. `scores` are the keys of
+    the folders that `outputs` come from.
+    """
+
+    title: str
+    settings: str
+    statistics: Sequence[CorpusStatistics]
+    outputs: Sequence[ScoredOutput]
+    titles: Mapping[str, str]
+    refused: Sequence[Refused] = ()
+    missing: Sequence[Missing] = ()
+    trained: int = 0
+    scores: Sequence[str] = ()
+
+    @property
+    def in_part(self) -> str:
+        """What a table made of an unfinished study must say; empty where nothing is missing."""
+        if not self.missing:
+            return ""
+        found = sum(output.percent is not None for output in self.outputs)
+        return f"IN PART: {found} of {self.trained} trained outputs"
+
+
+@dataclass(frozen=True)
 class Aligned:
     """A scored output with its F1 in percent, `[metrics, items]`, items in the order of their ids."""
 
@@ -119,9 +187,9 @@ class Aligned:
 def align(outputs: Sequence[ScoredOutput]) -> list[Aligned]:
     """The outputs in one order, whatever theirs was, those of a corpus over the same items in one order.
 
-    Trivial systems come first, then methods by name, percent and seed. Raises EvidenceError, naming the
+    Trivial systems come first, then methods by name, percent, search and seed. Raises EvidenceError, naming the
     output, for an item that is missing, surplus or repeated, an output given twice, a training without its
-    size, and signatures within a corpus that differ in more than the version of sumcurve.
+    size, and signatures within a corpus that differ in more than the version of sumcurve and the search.
     """
     if not outputs:
         raise EvidenceError("no scored output; a table needs at least one")
@@ -150,16 +218,17 @@ def align(outputs: Sequence[ScoredOutput]) -> list[Aligned]:
 
 def groups(aligned: Sequence[Aligned]) -> list[list[Aligned]]:
     """The outputs that differ by their seed alone, together; the order stays."""
-    found: dict[tuple[str, str, int | None], list[Aligned]] = {}
+    found: dict[tuple[str, str, int | None, str | None], list[Aligned]] = {}
     for one in aligned:
-        found.setdefault((one.output.corpus, one.output.method, one.output.percent), []).append(one)
+        output = one.output
+        found.setdefault((output.corpus, output.method, output.percent, output.search), []).append(one)
     return list(found.values())
 
 
 def _place(output: ScoredOutput) -> tuple[Any, ...]:
     trivial = TRIVIAL.index(output.method) if output.method in TRIVIAL else len(TRIVIAL)
     percent, seed = (-1 if value is None else value for value in (output.percent, output.seed))
-    return (output.corpus, trivial, output.method, percent, seed, output.run)
+    return (output.corpus, trivial, output.method, percent, output.search or "", seed, output.run)
 
 
 def _check_sizes(corpus: str, fractions: dict[int, dict[int, str]]) -> None:
@@ -177,18 +246,19 @@ def _check_sizes(corpus: str, fractions: dict[int, dict[int, str]]) -> None:
         previous = records[0]
 
 
-def _comparable(signature: str) -> str:
-    return signature.split("|sumcurve:")[0]
+def _comparable(signature: str) -> list[str]:
+    """The scorer's part, without the version of sumcurve: two searches compare, two ways of scoring do not."""
+    return [part for part in signature.split("|") if not part.startswith(("sumcurve:", SEARCH))]
 
 
 def _check_form(output: ScoredOutput) -> None:
-    trained = [output.percent is not None, output.records is not None, output.seed is not None]
+    trained = [part is not None for part in (output.percent, output.records, output.search, output.seed)]
     if output.method in TRIVIAL:
-        if trained[0] or trained[1]:
-            raise EvidenceError(f"{output} is a trivial system; it has no percent and no records")
+        if any(trained[:3]):
+            raise EvidenceError(f"{output} is a trivial system; it has no percent, no records and no search")
     elif not all(trained):
         raise EvidenceError(
-            f"{output} ({output.run}) needs percent, records and seed; trivial are {', '.join(TRIVIAL)}"
+            f"{output} ({output.run}) needs percent, records, seed and search; trivial are {', '.join(TRIVIAL)}"
         )
     if len(output.ids) != len(output.items):
         raise EvidenceError(f"{output}: {len(output.ids)} ids for {len(output.items)} scored items")

@@ -1,14 +1,16 @@
 """The figure of scores against training size, drawn from the frame of `frames.intervals`.
 
-A corpus with several fractions is a row of curves, one with a single fraction a row of dots. No global state
-of matplotlib is read or changed, and equal frames give equal bytes of SVG with one version of matplotlib.
+A corpus with several fractions is drawn as curves, one with a single fraction as dots. Up to `PANEL` methods share
+the panels of one row, a panel for each metric. More are split into groups of related methods: a row for each metric,
+a panel for each group, all other methods pale behind it. No global state of matplotlib is read or changed, and equal
+frames give equal bytes of SVG with one version of matplotlib.
 """
 
 import io
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import cycle
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -25,12 +27,13 @@ from sumcurve.settings import Bootstrap
 from sumcurve.tables.evidence import BLIND, TRIVIAL
 
 TITLES = {"rouge1": "ROUGE-1", "rouge2": "ROUGE-2", "rougeLsum": "ROUGE-Lsum"}
-# Okabe and Ito's colours for all kinds of colour vision, the yellow left out: it is lost on white.
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
+# Okabe and Ito's colours for all kinds of colour vision, without the yellow, which is lost on white, and the black.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00")
 MARKERS = ("o", "s", "D", "^", "v", "P", "X")
+PANEL = 5  # methods that can be told apart in one panel
 DASHES = {"lead": (0, (6, 2)), "random": (0, (1, 1.6)), "best-sentence": (0, (6, 2, 1, 2))}
-GREY, INK = "#6b6b6b", "#222222"
-WIDTH, CURVES_HEIGHT, DOT_HEIGHT, FONT_SIZE = 11.0, 3.4, 0.26, 8.5  # inches, inches, inches, points
+GREY, PALE, INK = "#6b6b6b", "#d4d4d4", "#222222"
+WIDTH, CURVES_HEIGHT, GROUPS_HEIGHT, DOT_HEIGHT, FONT_SIZE = 11.0, 3.4, 2.2, 0.26, 8.5  # inches, and points
 STYLE: dict[Any, Any] = {
     "font.family": "DejaVu Sans",
     "font.size": FONT_SIZE,
@@ -57,12 +60,17 @@ class Label:
 
 
 def write_figure(
-    intervals: pd.DataFrame, settings: Bootstrap, folder: Path, name: str, notes: Sequence[str] = ()
+    intervals: pd.DataFrame,
+    settings: Bootstrap,
+    folder: Path,
+    name: str,
+    notes: Sequence[str] = (),
+    heading: str = "",
 ) -> list[Path]:
     """Draw `frames.intervals` and write name.svg and name.png into `folder`; returns their paths."""
     paths = []
     with style.context(["default", STYLE]):  # a user's matplotlibrc must not change the bytes
-        figure = draw(intervals, settings, notes)
+        figure = draw(intervals, settings, notes, heading)
         for suffix, metadata in (("svg", {"Date": None, "Creator": None}), ("png", {"Software": None})):
             stream = io.BytesIO()
             figure.savefig(stream, format=suffix, dpi=160, metadata=metadata)
@@ -71,39 +79,117 @@ def write_figure(
     return paths
 
 
-def draw(intervals: pd.DataFrame, settings: Bootstrap, notes: Sequence[str] = ()) -> Figure:
-    """One row of panels per corpus, one column per metric; the caption below says what is drawn."""
+def draw(intervals: pd.DataFrame, settings: Bootstrap, notes: Sequence[str] = (), heading: str = "") -> Figure:
+    """A block of panels for each corpus, below a heading; the caption at the foot says what is drawn."""
     names = sorted(set(intervals.method) - set(TRIVIAL))
-    looks = dict(zip(names, cycle(zip(COLOURS, MARKERS, strict=True)), strict=False))
-    rows = [rows for _, rows in intervals.groupby("corpus", sort=True)]
-    curved = [row.percent.nunique() > 1 for row in rows]
-    heights = [CURVES_HEIGHT if curve else 0.9 + DOT_HEIGHT * len(row) for row, curve in zip(rows, curved, strict=True)]
-    caption = [line for part in [*_caption(intervals, settings, curved), *notes] for line in textwrap.wrap(part, 185)]
-    foot = 0.3 + 0.17 * len(caption)
-    total = sum(heights) + foot
+    looks = looks_of(names)
+    several = bool((intervals.seeds > 1).any())
+    corpora = [rows for _, rows in intervals.groupby("corpus", sort=True)]
+    curved = [rows.percent.nunique() > 1 for rows in corpora]
+    heights = [_height(rows, curve, looks) for rows, curve in zip(corpora, curved, strict=True)]
+    grouped = any(curve and len(_panels(rows, looks)) > 1 for rows, curve in zip(corpora, curved, strict=True))
+    parts = [*_caption(intervals, settings, curved, several)]
+    parts += ["Every panel shows every method: those it names in colour, the others pale."] if grouped else []
+    parts += notes
+    caption = [line for part in parts for line in textwrap.wrap(part, 165)]
+    foot, head = 0.3 + 0.17 * len(caption), 0.35 if heading else 0.0
+    total = head + sum(heights) + foot
     figure = Figure(figsize=(WIDTH, total))
-    top = total
-    for row, curve, height in zip(rows, curved, heights, strict=True):
-        items = int(row["items"].iloc[0])
-        figure.text(0.012, (top - 0.14) / total, str(row.corpus.iloc[0]), weight="bold", size=FONT_SIZE + 2, va="top")
-        remark = f"{items:,} test items" + ("" if curve else _size(row))
+    if heading:
+        figure.text(0.5, 1 - 0.12 / total, heading, weight="bold", size=FONT_SIZE + 3, ha="center", va="top")
+    top = total - head
+    for rows, curve, height in zip(corpora, curved, heights, strict=True):
+        items = int(rows["items"].iloc[0])
+        figure.text(0.012, (top - 0.14) / total, str(rows.corpus.iloc[0]), weight="bold", size=FONT_SIZE + 2, va="top")
+        remark = f"{items:,} test items" + ("" if curve else _size(rows))
         figure.text(0.988, (top - 0.14) / total, remark, ha="right", va="top", color=GREY)
-        bottom, tall = top - height + (0.72 if curve else 0.3), height - (1.32 if curve else 0.88)
-        left = 0.055 if curve else 0.03 + 0.0062 * max(len(name) for name in row.method)
-        step = (1.0 - left) / len(METRICS)
-        for column, metric in enumerate(METRICS):
-            wide = step - (0.118 if curve else 0.035)
-            axes = figure.add_axes((left + column * step, bottom / total, wide, tall / total))
-            axes.set_title(TITLES[metric], loc="left", pad=5)
-            if curve:
-                _draw_curves(axes, row, metric, looks, tall)
-            else:
-                _draw_dots(axes, row, metric, looks, names_shown=column == 0)
-            if column == 0 and curve:
-                axes.set_ylabel("F1 (%)")
+        block = _curves if curve else _dots
+        block(figure, rows, looks, top - 0.6, total, several)
         top -= height
     figure.text(0.012, (foot - 0.16) / total, "\n".join(caption), va="top", size=FONT_SIZE - 0.5, linespacing=1.35)
     return figure
+
+
+def looks_of(names: Sequence[str]) -> dict[str, tuple[str, str]]:
+    """A colour and a marker for each method, by sorted name: no pair twice, neighbours differ in both."""
+    return {
+        name: (COLOURS[place % len(COLOURS)], MARKERS[place % len(MARKERS)]) for place, name in enumerate(sorted(names))
+    }
+
+
+def panels_of(names: Sequence[str]) -> list[list[str]]:
+    """Methods by name in panels of at most `PANEL`; relatives (`ent`, `ent_gold`) share one where they fit."""
+    panels: list[list[str]] = [[]]
+    for _, family in groupby(sorted(names), key=lambda name: name.split("_")[0]):
+        members = list(family)
+        if panels[-1] and len(panels[-1]) + len(members) > PANEL:
+            panels.append([])
+        for member in members:
+            if len(panels[-1]) == PANEL:
+                panels.append([])
+            panels[-1].append(member)
+    return panels
+
+
+def _height(rows: pd.DataFrame, curve: bool, looks: Iterable[str]) -> float:
+    """Inches of a corpus's block of panels, its heading included."""
+    if not curve:
+        return 0.9 + DOT_HEIGHT * rows.method.nunique()
+    return 1.15 + len(METRICS) * GROUPS_HEIGHT if len(_panels(rows, looks)) > 1 else CURVES_HEIGHT
+
+
+def _panels(rows: pd.DataFrame, looks: Iterable[str]) -> list[list[str]]:
+    """The panels of a corpus: those of the whole figure, of whose methods it may lack some."""
+    here = set(rows.method)
+    panels = [[name for name in panel if name in here] for panel in panels_of(list(looks))]
+    return [panel for panel in panels if panel]
+
+
+def _curves(
+    figure: Figure, rows: pd.DataFrame, looks: Mapping[str, tuple[str, str]], top: float, total: float, several: bool
+) -> None:
+    """Panels from `top` inches down, in a figure `total` inches high."""
+    panels = _panels(rows, looks)
+    longest = max(len(name) for name in rows.method)
+    label = (0.2 + 0.066 * longest) / WIDTH  # room for names right of a panel
+    if len(panels) == 1:
+        step, tall = 0.945 / len(METRICS), CURVES_HEIGHT - 1.32
+        for column, metric in enumerate(METRICS):
+            axes = figure.add_axes((0.055 + column * step, (top - tall) / total, step - label - 0.03, tall / total))
+            axes.set_title(TITLES[metric], loc="left", pad=5)
+            _draw_curves(axes, rows, metric, looks, panels[0], tall, several)
+            axes.set_xlabel("training records, logarithmic")
+            if column == 0:
+                axes.set_ylabel("F1 (%)")
+        return
+    step, tall = 0.945 / len(panels), GROUPS_HEIGHT - 0.16
+    for place, metric in enumerate(METRICS):
+        bottom = top + 0.2 - place * GROUPS_HEIGHT - tall
+        for column, panel in enumerate(panels):
+            axes = figure.add_axes((0.055 + column * step, bottom / total, step - label, tall / total))
+            _draw_curves(axes, rows, metric, looks, panel, tall, several)
+            if column == 0:
+                axes.set_ylabel(f"{TITLES[metric]} F1 (%)")
+            else:
+                axes.tick_params(labelleft=False)
+            if place == len(METRICS) - 1:
+                axes.set_xlabel("training records")
+            else:
+                axes.tick_params(labelbottom=False)
+
+
+def _dots(
+    figure: Figure, rows: pd.DataFrame, looks: Mapping[str, tuple[str, str]], top: float, total: float, several: bool
+) -> None:
+    tall = DOT_HEIGHT * len(rows) + 0.02
+    left = 0.03 + 0.0062 * max(len(name) for name in rows.method)
+    step = (1.0 - left) / len(METRICS)
+    trained = rows[~rows.method.isin(TRIVIAL)].sort_values(METRICS[0], ascending=False, kind="stable")
+    ordered = pd.concat([rows[rows.method.isin(TRIVIAL)], trained])
+    for column, metric in enumerate(METRICS):
+        axes = figure.add_axes((left + column * step, (top - tall) / total, step - 0.035, tall / total))
+        axes.set_title(TITLES[metric], loc="left", pad=5)
+        _draw_dots(axes, ordered, metric, looks, several, names_shown=column == 0)
 
 
 def _size(row: pd.DataFrame) -> str:
@@ -111,39 +197,55 @@ def _size(row: pd.DataFrame) -> str:
     return f", trained on {trained.records.iloc[0]:,} records ({trained.percent.iloc[0]} %)" if len(trained) else ""
 
 
-def _caption(intervals: pd.DataFrame, settings: Bootstrap, curved: Sequence[bool]) -> list[str]:
+def _caption(intervals: pd.DataFrame, settings: Bootstrap, curved: Sequence[bool], several: bool) -> list[str]:
     """Sentences, each of which starts a line."""
     trained = intervals[~intervals.method.isin(TRIVIAL)]
-    share = f"{100 * settings.confidence:g} %"
-    what = "Bands and bars" if len(set(curved)) > 1 else "Bands" if curved[0] else "Bars"
-    parts = [
-        f"F1 on the test set, in percent. {what}: {share} bootstrap interval over the test items "
-        f"({settings.resamples:,} resamples)."
-    ]
-    if len(trained) and (trained.seeds == 1).any():
-        parts.append("One seed for each training: seed spread unknown, and no part of these intervals.")
-    elif len(trained):
+    share = f"{100 * settings.confidence:g} % bootstrap interval over the test items ({settings.resamples:,} resamples)"
+    what = "bands and bars" if len(set(curved)) > 1 else "bands" if curved[0] else "bars"
+    parts = []
+    if several:
         least, most = trained.seeds.min(), trained.seeds.max()
         number = f"{least}" if least == most else f"{least} to {most}"
-        parts.append(f"Points: mean of {number} seeds; thin ticks: the lowest and the highest seed.")
+        parts.append(f"F1 on the test set, in percent, mean of {number} seeds; {what}: lowest to highest seed.")
+        parts.append(f"Thin lines at the points: {share}, which knows nothing of other seeds.")
+        if least == 1:
+            parts.append("Where there is one seed, its spread is unknown and not drawn.")
+    else:
+        parts.append(f"F1 on the test set, in percent. {what.capitalize()}: {share}.")
+        if len(trained):
+            parts.append("One seed for each training: seed spread unknown, and no part of these intervals.")
     there = [name for name in TRIVIAL if name in set(intervals.method)]
     blind = [name for name in there if name in BLIND]
     grey = [f"{' and '.join(blind)}: without the reference"] if blind else []
     grey += ["best-sentence: the source's best sentence, picked by the reference"] if "best-sentence" in there else []
-    return [*parts, f"Grey, not trained. {'; '.join(grey)}."] if grey else parts
+    parts += [f"Dark grey, not trained. {'; '.join(grey)}."] if grey else []
+    return parts
 
 
-def _draw_curves(axes: Axes, row: pd.DataFrame, metric: str, looks: dict[str, tuple[str, str]], inches: float) -> None:
-    trained = row[~row.method.isin(TRIVIAL)]
+def _draw_curves(
+    axes: Axes,
+    rows: pd.DataFrame,
+    metric: str,
+    looks: Mapping[str, tuple[str, str]],
+    shown: Sequence[str],
+    inches: float,
+    several: bool,
+) -> None:
+    trained = rows[~rows.method.isin(TRIVIAL)]
     sizes = trained[["percent", "records"]].drop_duplicates().sort_values("records")
     labels = []
     for method, curve in trained.groupby("method", sort=True):
-        colour, marker = looks[str(method)]
         x = curve.records.to_numpy(float)
-        axes.fill_between(x, curve[f"{metric}_low"], curve[f"{metric}_high"], color=colour, alpha=0.13, linewidth=0)
+        if method not in shown:
+            axes.plot(x, curve[metric], color=PALE, linewidth=0.8, zorder=0.5)
+            continue
+        colour, marker = looks[str(method)]
+        ends = (curve[f"{metric}_least"], curve[f"{metric}_most"])
+        items = (curve[f"{metric}_low"], curve[f"{metric}_high"])
+        if several:
+            axes.vlines(x, *items, color=colour, linewidth=0.8)
+        axes.fill_between(x, *(ends if several else items), color=colour, alpha=0.15, linewidth=0)
         axes.plot(x, curve[metric], color=colour, marker=marker, markersize=4.5, linewidth=1.6)
-        axes.vlines(x, curve[f"{metric}_least"], curve[f"{metric}_most"], color=colour, linewidth=0.9)
-        axes.plot(x, curve[f"{metric}_least"], "_", x, curve[f"{metric}_most"], "_", color=colour, markersize=5)
         labels.append(Label(str(method), curve[metric].iloc[-1], colour))
     axes.set_xscale("log")
     axes.xaxis.set_major_locator(FixedLocator(sizes.records.to_numpy(float)))
@@ -155,16 +257,17 @@ def _draw_curves(axes: Axes, row: pd.DataFrame, metric: str, looks: dict[str, tu
     margin = (last / first) ** 0.06
     axes.set_xlim(first / margin, last * margin)
 
-    trivial = row[row.method.isin(TRIVIAL)].set_index("method")
-    near = row[row.method != "best-sentence"]
-    least, most = near[f"{metric}_low"].min(), near[f"{metric}_high"].max()
+    trivial = rows[rows.method.isin(TRIVIAL)].set_index("method")
+    near = rows[rows.method != "best-sentence"]
+    least = near[[f"{metric}_low", f"{metric}_least"]].min(axis=None)
+    most = near[[f"{metric}_high", f"{metric}_most"]].max(axis=None)
     above = None
     for method in trivial.index:
         score = float(trivial.loc[method, metric])
         if method == "best-sentence" and score > most + 0.25 * (most - least):
             above = score  # drawn to scale it would press the curves flat
             continue
-        axes.axhline(score, color=GREY, linewidth=1.1, linestyle=DASHES[method], zorder=1)
+        axes.axhline(score, color=GREY, linewidth=0.9, linestyle=DASHES[method], zorder=1)
         least, most = min(least, score), max(most, score)
         labels.append(Label(method, score, GREY))
     room = 0.06 * (most - least) or 1.0
@@ -179,7 +282,6 @@ def _draw_curves(axes: Axes, row: pd.DataFrame, metric: str, looks: dict[str, tu
             va="top",
             color=GREY,
         )
-    axes.set_xlabel("training records, logarithmic")
     axes.yaxis.set_major_locator(MaxNLocator(8, steps=[1, 2, 5, 10]))
     axes.grid(axis="y", color="#e6e6e6", linewidth=0.7)
     axes.set_axisbelow(True)
@@ -190,6 +292,7 @@ def _write_labels(axes: Axes, labels: Sequence[Label], inches: float) -> None:
     """Names right of the panel, moved apart where lines end close together, with a leader to the line."""
     ordered = sorted(labels, key=lambda label: label.y)
     low, high = axes.get_ylim()
+    width = axes.get_position().width * WIDTH  # inches
     gap = 1.25 * FONT_SIZE / 72 / inches * (high - low)
     places = spread([label.y for label in ordered], gap)
     for label, place in zip(ordered, places, strict=True):
@@ -197,7 +300,7 @@ def _write_labels(axes: Axes, labels: Sequence[Label], inches: float) -> None:
             label.text,
             xy=(1.0, label.y),
             xycoords=("axes fraction", "data"),
-            xytext=(1.1, place),
+            xytext=(1.0 + 0.14 / width, place),
             textcoords=("axes fraction", "data"),
             va="center",
             color=INK if label.colour != GREY else GREY,
@@ -227,16 +330,23 @@ def spread(heights: Sequence[float], gap: float) -> list[float]:
 
 
 def _draw_dots(
-    axes: Axes, row: pd.DataFrame, metric: str, looks: dict[str, tuple[str, str]], names_shown: bool
+    axes: Axes,
+    rows: pd.DataFrame,
+    metric: str,
+    looks: Mapping[str, tuple[str, str]],
+    several: bool,
+    names_shown: bool,
 ) -> None:
-    ordered = row.iloc[::-1].reset_index(drop=True)  # the first row stands on top
+    ordered = rows.iloc[::-1].reset_index(drop=True)  # the first row stands on top
     for place, one in ordered.iterrows():
         colour, marker = looks.get(one.method, (GREY, "|"))
-        axes.hlines(place, one[f"{metric}_low"], one[f"{metric}_high"], color=colour, linewidth=2.6, alpha=0.45)
+        items, seeds = ([one[f"{metric}_{end}"] for end in ends] for ends in (("low", "high"), ("least", "most")))
+        bar = seeds if several else items
+        if pd.notna(bar[0]):
+            axes.hlines(place, *bar, color=colour, linewidth=2.6, alpha=0.45)
+        if several:
+            axes.hlines(place, *items, color=colour, linewidth=0.8)
         axes.plot(one[metric], place, marker=marker, color=colour, markersize=8 if marker == "|" else 5)
-        if pd.notna(one[f"{metric}_least"]):
-            ends = [one[f"{metric}_least"], one[f"{metric}_most"]]
-            axes.plot(ends, [place, place], "|", color=colour, markersize=5)
     axes.set_ylim(-0.6, len(ordered) - 0.4)
     axes.set_yticks(range(len(ordered)))
     axes.set_yticklabels(list(ordered.method) if names_shown else [])

@@ -9,7 +9,6 @@ import hashlib
 import importlib
 import math
 import random
-from array import array
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NoReturn
@@ -17,15 +16,13 @@ from typing import Any, NoReturn
 import torch
 from torch import Tensor, nn
 
-from sumcurve.models.batch import Batch, Example, batches
-from sumcurve.models.recurrent import RecurrentSummarizer
-from sumcurve.models.summarizer import Summarizer
-from sumcurve.models.vocabulary import Vocabulary
+from sumcurve.models.batch import bucketed
 from sumcurve.settings import Training
-from sumcurve.training import losses, optimization
+from sumcurve.training import optimization
 from sumcurve.training.history import History, Reason, Row
+from sumcurve.training.learner import Learner
 from sumcurve.training.optimization import Schedule
-from sumcurve.training.validation import Validation
+from sumcurve.training.parallel import Group
 
 State = dict[str, Any]
 """A resume state: plain types and tensors, which `torch.load(weights_only=True)` reads."""
@@ -76,26 +73,20 @@ class Fitted:
 
 
 def fit(
-    model: Summarizer,
-    train: Sequence[Example],
-    valid: Sequence[Example],
-    references: Sequence[list[list[str]]],
-    vocabulary: Vocabulary,
+    learner: Learner,
     settings: Training,
     *,
     seed: int,
     clock: Callable[[], float],
     device: torch.device,
-    target_tokens: int,
+    group: Group = Group(),  # noqa: B008
     identity: Mapping[str, Any] | None = None,
     resume: State | None = None,
     keep: Callable[[State], None] = lambda state: None,
     watch: Callable[[Progress], None] = lambda progress: None,
 ) -> Fitted:
-    """Train `model` in place through all phases of `settings`; the selected weights are returned, not loaded.
+    """Train `learner.model` in place through all phases of `settings`; the selected weights are returned, not loaded.
 
-    `references` belong to `valid`, item by item, each a list of summaries, each a list of sentences.
-    Validation takes the first `settings.valid_records` of both. `target_tokens` limits greedy decoding.
     `clock` gives seconds of compute (on a GPU it must synchronise first); it is read at the start of phases
     and around runs of updates, never per update.
 
@@ -105,45 +96,38 @@ def fit(
     must agree on, such as the model's settings. `seed` decides all random numbers; torch's global generators
     are left as they were found.
 
-    Raises TrainingError for a loss or gradient that is not finite, ResumeError for a state of another
-    training, and ValueError for missing examples.
+    The processes of `group` share every batch, and each is given the same arguments. In single precision their
+    updates are those of one process but for the order of sums, as far as no random number is drawn (dropout,
+    sampling).
+
+    Raises TrainingError for a loss or gradient that is not finite, and ResumeError for a state of another training.
     """
-    if not train:
-        raise ValueError("there are no training examples; check the corpus and its percent")
-    most = settings.valid_records
-    if len(valid) < most or len(references) != len(valid):
-        raise ValueError(
-            f"{len(valid)} validation examples, {len(references)} references, and valid_records is {most}; "
-            "give every example its references, and lower valid_records or set more records aside"
-        )
     # Building the first optimiser of a process imports this for seconds, which are not training.
     importlib.import_module("torch._dynamo")
-    model.to(device)
-    own = _identity(model, train, valid[:most], settings, seed, device, target_tokens) | _flat(identity or {}, "")
+    own = _identity(learner, settings, seed, device, group) | _flat(identity or {}, "")
     with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
-        validation = Validation(valid[:most], references[:most], vocabulary, target_tokens, device)
-        return _Fit(model, train, settings, seed, clock, device, validation, own, keep, watch).run(resume)
+        return _Fit(learner, settings, seed, clock, device, group, own, keep, watch).run(resume)
 
 
 class _Batches:
-    """Batches of one epoch after another; its position can be told and taken up again."""
+    """Lists of items, one epoch after another; its position can be told and taken up again."""
 
-    def __init__(self, examples: Sequence[Example], size: int, seed: str) -> None:
-        self._examples, self._size = examples, size
+    def __init__(self, items: Sequence[Any], size: int, length: Callable[[Any], tuple[int, ...]], seed: str) -> None:
+        self._items, self._size, self._length = items, size, length
         self._rng = random.Random(seed)
         self._begin()
 
     def _begin(self) -> None:
         self._before, self._taken = self._rng.getstate(), 0
-        self._epoch = batches(self._examples, self._size, self._rng)
+        self._epoch = bucketed(self._items, self._size, self._rng, self._length)
 
-    def __next__(self) -> Batch:
-        batch = next(self._epoch, None)
-        if batch is None:
+    def __next__(self) -> list[Any]:
+        items = next(self._epoch, None)
+        if items is None:
             self._begin()
-            batch = next(self._epoch)
+            items = next(self._epoch)
         self._taken += 1
-        return batch
+        return items
 
     def state(self) -> State:
         """The generator's state before the epoch, and how many of its batches were taken."""
@@ -161,34 +145,35 @@ class _Fit:
 
     def __init__(
         self,
-        model: Summarizer,
-        train: Sequence[Example],
+        learner: Learner,
         settings: Training,
         seed: int,
         clock: Callable[[], float],
         device: torch.device,
-        validation: Validation,
+        group: Group,
         identity: dict[str, Any],
         keep: Callable[[State], None],
         watch: Callable[[Progress], None],
     ) -> None:
-        self.model, self.data, self.settings, self.seed = model, train, settings, seed
-        self.clock, self.device, self.validation, self.identity = clock, device, validation, identity
+        self.learner, self.model, self.settings, self.seed = learner, learner.model, settings, seed
+        self.clock, self.device, self.group, self.identity = clock, device, group, identity
         self.keep, self.watch = keep, watch
         self.history = History()
         self.weights: dict[str, Tensor] = {}  # of the best checkpoint of the latest phase
         self.updates = self.examples = 0  # on the path
+        self.epochs = 0.0  # on the path
         self.seconds = 0.0  # on the path
 
     def run(self, resume: State | None) -> Fitted:
         if resume is not None:
             _refuse_other(resume["identity"], self.identity)
-        for index in range(len(self.settings.phases)):
+        for index, phase in enumerate(self.settings.phases):
             if resume is not None and index < resume["phase"]:
-                self._switch(index)
+                self.learner.switch(phase)
                 continue
             if resume is not None and index == resume["phase"]:
-                self._switch(index)
+                self.learner.switch(phase)
+                self.model.load_state_dict(resume["model"])
                 self._prepare(index)
                 self._load(resume)
             else:
@@ -203,38 +188,47 @@ class _Fit:
         began = self.clock()
         if index:
             self.model.load_state_dict(self.weights)
-        self._switch(index)
+        self.learner.switch(self.settings.phases[index])
         self._prepare(index)
         spent = self.clock() - began
         if index:
             start = self.history.selected
             self.updates, self.examples, self.seconds = start.updates, start.examples, start.seconds
+            self.epochs = start.epoch
         self.seconds += spent
         if index:
             self._validate(None)
 
-    def _switch(self, index: int) -> None:
-        phase = self.settings.phases[index]
-        if phase.coverage:
-            if not isinstance(self.model, RecurrentSummarizer):
-                raise ValueError(f"phase {phase.name!r}: only recurrent models have coverage; remove the key")
-            self.model.enable_coverage()
-
     def _prepare(self, index: int) -> None:
-        """Fresh optimiser, schedule, order and random numbers of a phase."""
+        """Fresh items, optimiser, schedule, order and random numbers of a phase."""
         self.index, self.phase = index, self.settings.phases[index]
-        self.parameters = [parameter for parameter in self.model.parameters() if parameter.requires_grad]
-        self.optimizer = optimization.build(self.phase.optimizer, self.parameters)
-        self.schedule = Schedule(self.phase.optimizer)
-        self.batches = _Batches(self.data, self.settings.batch, f"order {self.seed} {index}")
-        torch.manual_seed(random.Random(f"dropout {self.seed} {index}").getrandbits(63))
-        self.update = self.stale = self.best_update = 0
+        phase = self.phase
+        self.model.eval()
+        self.items = self.learner.prepare(phase)
+        if not self.items:
+            raise ValueError(f"phase {phase.name!r} has no training items; check the corpus and its percent")
+        self.parameters = self.learner.parameters(phase)
+        self.optimizer = optimization.build(phase.optimizer, self.parameters)
+        self.schedule = Schedule(phase.optimizer)
+        self.batches = _Batches(
+            self.items,
+            self.settings.batch,
+            lambda item: self.learner.length(item, phase),
+            f"order {self.seed} {index}",
+        )
+        rank = f" {self.group.rank}" if self.group.rank else ""
+        torch.manual_seed(random.Random(f"dropout {self.seed} {index}{rank}").getrandbits(63))
+        self.update = self.stale = self.best_update = self.hacked = 0
         self.best: Row | None = None
-        stop = self.phase.stop
-        epoch = math.ceil(len(self.data) / self.settings.batch)
-        self.period = max(stop.every_updates, math.ceil(stop.every_epochs * epoch))
+        self.collapsed = False
+        epoch = math.ceil(len(self.items) / self.settings.batch)
+        self.period = max(phase.stop.every_updates, math.ceil(phase.stop.every_epochs * epoch))
 
     def _ended(self) -> Reason | None:
+        if self.collapsed:
+            return "collapse"
+        if self.hacked >= HACKED_VALIDATIONS:
+            return "reward hacking"
         if self.stale >= self.phase.stop.patience:
             return "patience"
         return "most_updates" if self.update >= self.phase.stop.most_updates else None
@@ -252,9 +246,10 @@ class _Fit:
         while self.update < last:
             self.update += 1
             rate = self.schedule.rate(self.update)
-            batch = next(self.batches).to(self.device)
-            unread += self._step(batch, rate)
-            self.examples += len(batch)
+            items = next(self.batches)
+            unread += self._step(items, rate)
+            self.examples += len(items)
+            self.epochs += len(items) / len(self.items)
             if len(unread) == 2 * most_unread or self.update == last:
                 values = torch.stack(unread).tolist()
                 unread.clear()
@@ -265,18 +260,25 @@ class _Fit:
         self.seconds += self.clock() - began
         return total / count
 
-    def _step(self, batch: Batch, rate: float) -> tuple[Tensor, Tensor]:
+    def _step(self, items: list[Any], rate: float) -> tuple[Tensor, Tensor]:
         """One update; its loss and the norm of its gradient before clipping, both still on the device."""
         self.optimizer.zero_grad(set_to_none=True)
-        loss = losses.loss(self.model, batch, self.phase)
-        loss.backward()
+        total = torch.zeros((), device=self.device)
+        for part in self.group.own(items, self.settings.accumulate):
+            batch = self.learner.collate(part, self.phase).to(self.device)
+            with torch.autocast(self.device.type, torch.bfloat16, enabled=self.settings.precision == "bf16"):
+                loss = self.learner.loss(batch, self.phase)
+            loss = loss * (len(part) / len(items)) if len(part) < len(items) else loss
+            loss.backward()
+            total = total + loss.detach()
+        total = self.group.sum_gradients(self.parameters, total)
         norm = nn.utils.get_total_norm([p.grad for p in self.parameters if p.grad is not None])
         if self.phase.optimizer.clip_norm is not None:
             nn.utils.clip_grads_with_norm_(self.parameters, self.phase.optimizer.clip_norm, norm)
         for group in self.optimizer.param_groups:
             group["lr"] = rate
         self.optimizer.step()
-        return loss.detach(), norm
+        return total, norm
 
     def _refuse_infinite(self, values: list[float]) -> None:
         """Raise for the first of the latest losses and gradient norms (taking turns) that is not finite."""
@@ -296,7 +298,7 @@ class _Fit:
 
     def _validate(self, train_loss: float | None) -> None:
         """Validate, take note of it, and hand out the state."""
-        scores = self.validation(self.model)
+        scores = self.learner.validate(self.phase)
         if not math.isfinite(scores["nll"]):
             self._refuse(self.update, "validation nll", scores["nll"])
         row = Row(
@@ -304,13 +306,14 @@ class _Fit:
             update=self.update,
             updates=self.updates,
             examples=self.examples,
-            epoch=self.examples / len(self.data),
+            epoch=self.epochs,
             rate=self.schedule.rate(self.update) if self.update else 0.0,
             train_loss=train_loss,
             **scores,
             best=False,
             seconds=self.seconds,
         )
+        self.collapsed = collapsed(row, self.best)
         better = row.better_than(self.best)
         if better:
             row = replace(row, best=True)
@@ -319,10 +322,14 @@ class _Fit:
         else:
             self.stale += 1
         self.history.append(row)
+        if self.phase.loss in ("mixed", "actor-critic"):
+            self.hacked = self.hacked + 1 if hacked(row, self.history.first(self.phase.name)) else 0
         if self.update:
             self.schedule.observe(better)
         self._tell(row.rate, train_loss, validated=True)
-        self.keep(self._state())
+        state = self._state()
+        if not self.group.rank:
+            self.keep(state)
 
     def _tell(self, rate: float, loss: float | None, validated: bool) -> None:
         patience = (self.best_update if self.best else self.period) + self.phase.stop.patience * self.period
@@ -349,12 +356,19 @@ class _Fit:
             "phase": self.index,
             "update": self.update,
             "stale": self.stale,
+            "hacked": self.hacked,
+            "collapsed": self.collapsed,
             "best_update": self.best_update,
-            "path": {"updates": self.updates, "examples": self.examples, "seconds": self.seconds},
+            "path": {
+                "updates": self.updates,
+                "examples": self.examples,
+                "epochs": self.epochs,
+                "seconds": self.seconds,
+            },
             "schedule": {"stale": self.schedule.stale, "halvings": self.schedule.halvings},
             "history": self.history.as_dict(),
             "batches": self.batches.state(),
-            "random": {"cpu": torch.get_rng_state(), "cuda": cuda},
+            "random": self.group.gather({"cpu": torch.get_rng_state(), "cuda": cuda}),
             "model": _copied(self.model.state_dict()),
             "best": dict(self.weights),  # never written to, only replaced
             "optimizer": _copied(self.optimizer.state_dict()),
@@ -363,18 +377,45 @@ class _Fit:
     def _load(self, state: State) -> None:
         """Take up a state of the present phase, after `_prepare`."""
         self.update, self.stale, self.best_update = state["update"], state["stale"], state["best_update"]
+        self.hacked, self.collapsed = state["hacked"], state["collapsed"]
         self.updates, self.examples = state["path"]["updates"], state["path"]["examples"]
-        self.seconds = state["path"]["seconds"]
+        self.epochs, self.seconds = state["path"]["epochs"], state["path"]["seconds"]
         self.schedule = Schedule(self.phase.optimizer, **state["schedule"])
         self.history = History.from_dict(state["history"])
         self.best = self.history.selected
         self.batches.load(state["batches"])
-        self.model.load_state_dict(state["model"])
+        self.model.load_state_dict(state["model"])  # again: preparations may have set what the phase trains
         self.weights = state["best"]
         self.optimizer.load_state_dict(_copied(state["optimizer"]))  # torch would go on in the caller's tensors
-        torch.set_rng_state(state["random"]["cpu"])
-        if state["random"]["cuda"] is not None:
-            torch.cuda.set_rng_state(state["random"]["cuda"], self.device)
+        own = state["random"][self.group.rank]
+        torch.set_rng_state(own["cpu"])
+        if own["cuda"] is not None:
+            torch.cuda.set_rng_state(own["cuda"], self.device)
+
+
+COLLAPSE_REPETITION, COLLAPSE_ROUGE, HACKED_VALIDATIONS, HACKED_SHARE = 0.3, 0.5, 2, 0.99
+
+
+def collapsed(row: Row, best: Row | None) -> bool:
+    """Whether a validation shows collapse into repetition.
+
+    Its share of repeated trigrams is 0.3 above the phase's best checkpoint's, and its ROUGE under half of it. First
+    updates, which repeat too, come before any better checkpoint.
+    """
+    return (
+        best is not None
+        and row.repetition >= best.repetition + COLLAPSE_REPETITION
+        and row.rouge < COLLAPSE_ROUGE * best.rouge
+    )
+
+
+def hacked(row: Row, start: Row) -> bool:
+    """Whether the rewarded ROUGE-L is above the start of the phase while ROUGE-1 and ROUGE-2 are 1 % below it."""
+    return (
+        row.rougeLsum > start.rougeLsum
+        and row.rouge1 < HACKED_SHARE * start.rouge1
+        and row.rouge2 < HACKED_SHARE * start.rouge2
+    )
 
 
 def _copied(value: Any) -> Any:
@@ -399,39 +440,21 @@ def _flat(value: Any, key: str) -> dict[str, Any]:
     return {inner: leaf for name, item in pairs for inner, leaf in _flat(item, f"{key}.{name}".lstrip(".")).items()}
 
 
-def _identity(
-    model: Summarizer,
-    train: Sequence[Example],
-    valid: Sequence[Example],
-    settings: Training,
-    seed: int,
-    device: torch.device,
-    target_tokens: int,
-) -> dict[str, Any]:
+def _identity(learner: Learner, settings: Training, seed: int, device: torch.device, group: Group) -> dict[str, Any]:
     """All that decides the outcome, as plain values under dotted keys."""
     weights = hashlib.sha256()
-    for name, tensor in model.state_dict().items():
+    for name, tensor in learner.model.state_dict().items():
         weights.update(f"{name} {tuple(tensor.shape)} {tensor.dtype}\n".encode())
         weights.update(tensor.detach().cpu().contiguous().numpy().tobytes())
     return _flat({"training": settings.model_dump(mode="json")}, "") | {
         "seed": seed,
-        "target_tokens": target_tokens,
         "device": device.type,
+        "processes": group.size,
         "threads": torch.get_num_threads(),
         "torch": str(torch.__version__),
         "initial weights": weights.hexdigest(),
-        "training examples": _digest(train),
-        "validation examples": _digest(valid),
+        **learner.identity(),
     }
-
-
-def _digest(examples: Sequence[Example]) -> str:
-    whole = hashlib.sha256()
-    for example in examples:
-        whole.update(f"{example.id}\n{len(example.source)} {len(example.target)}\n".encode())
-        for ids in (example.source, example.source_ext, example.input, example.target):
-            whole.update(array("q", ids).tobytes())
-    return whole.hexdigest()
 
 
 def _refuse_other(found: Mapping[str, Any], wanted: Mapping[str, Any]) -> None:

@@ -15,7 +15,7 @@ each row that is better than all rows before it in that phase; the *selected* ro
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Literal
 
-Reason = Literal["patience", "most_updates", "not a number"]
+Reason = Literal["patience", "most_updates", "not a number", "collapse", "reward hacking"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,13 +26,15 @@ class Row:
     update: int  # in this phase; 0: the checkpoint that the phase starts from
     updates: int  # on the path, all phases
     examples: int  # on the path, repeats counted
-    epoch: float  # examples / training examples
+    epoch: float  # on the path; a phase's epoch goes through its own training items
     rate: float  # learning rate of the last update; 0 before the first
     train_loss: float | None  # mean of the updates since the validation before; None at update 0
     nll: float  # teacher-forced, mean over examples of the mean over their tokens
     rouge1: float
     rouge2: float
     rougeLsum: float
+    repetition: float  # mean share of a greedy summary's trigrams that it has had before
+    tokens: float  # mean length of the greedy summaries
     best: bool
     seconds: float  # training compute on the path, validation excluded
 
@@ -65,6 +67,10 @@ class History:
     def selected(self) -> Row:
         """The row of the selected checkpoint. Raises IndexError before the first validation."""
         return [row for row in self._rows if row.best][-1]
+
+    def first(self, phase: str) -> Row:
+        """The first row of a phase; of a later phase, the checkpoint that it starts from."""
+        return next(row for row in self._rows if row.phase == phase)
 
     def rows(self) -> list[dict[str, Any]]:
         """One dict per validation without its seconds: bit-equal between runs on one machine and CPU type."""

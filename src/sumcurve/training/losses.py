@@ -5,13 +5,22 @@ example's own target tokens and then over the examples, so that an example count
 in mean ROUGE.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from itertools import chain
+
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn import functional
 
+from sumcurve.decoding.rollout import as_target, drawn, rollout
 from sumcurve.models.batch import Batch
-from sumcurve.models.summarizer import Summarizer
-from sumcurve.models.vocabulary import PAD
+from sumcurve.models.emission import Emission, in_single
+from sumcurve.models.recurrent import RecurrentSummarizer
+from sumcurve.models.summarizer import ReadoutSummarizer, Summarizer
+from sumcurve.models.vocabulary import BOS, PAD, UNK, Vocabulary
+from sumcurve.scores.rewards import rouge_l_f1, words
 from sumcurve.settings import PhaseSettings
 
 
@@ -31,18 +40,153 @@ def coverage(attention: Tensor) -> Tensor:
     return torch.minimum(attention, earlier).sum(2)
 
 
-def loss(model: Summarizer, batch: Batch, phase: PhaseSettings) -> Tensor:
-    """The phase's loss, a scalar.
+def salience(logits: Tensor, marks: Tensor, mask: Tensor) -> Tensor:
+    """Binary cross-entropy [B] of salience logits [B, S] against 0/1 `marks`, averaged over real source tokens.
 
-    Mean over examples of the mean over tokens of -log p, plus the coverage loss, averaged likewise, with
-    weight 1. With label smoothing s the target distribution is (1 - s) on the word and s spread evenly over
-    the vocabulary. Raises ValueError for label smoothing of a copying model, whose extended vocabulary has no
-    fixed uniform distribution, and for the coverage loss of a model that shows no attention.
+    Eyal et al. (2019, equation 6); their released code sums over tokens and padding.
     """
-    logp, attention = model.gold(batch, model.encode(batch), phase.label_smoothing)
-    total = -example_means(logp, batch.tgt).mean()
+    entropy = functional.binary_cross_entropy_with_logits(logits, marks, reduction="none").masked_fill(~mask, 0.0)
+    return entropy.sum(1) / mask.sum(1)
+
+
+def soft_cross_entropy(logits: Tensor, target_logits: Tensor, temperature: float) -> Tensor:
+    """Cross-entropy [N] of softmax(logits) against softmax(target_logits / temperature), which is a constant.
+
+    Both [N, V]. Wei et al. (2018, section 3.1): without the stop at the target it would be an entropy term with
+    another gradient.
+    """
+    target = (target_logits.detach() / temperature).softmax(1)
+    return logits.logsumexp(1) - (target * logits).sum(1)
+
+
+def with_own_words(model: Summarizer, batch: Batch, share: float) -> Batch:
+    """`batch` with about `share` of its decoder inputs replaced by what the model would have written there.
+
+    Paulus et al. (2018, section 6.1). The model's words are drawn from its distributions after the true words before
+    them, in one teacher-forced pass, so that training stays parallel; a free run would draw them after its own.
+    """
+    assert isinstance(model, ReadoutSummarizer)
+    replaced = torch.rand(batch.inp.shape, device=batch.inp.device) < share
+    replaced[:, 0] = False  # BOS stays
+    rows, places = (replaced & (batch.inp != PAD)).nonzero(as_tuple=True)  # [N] each
+    if not len(rows):
+        return batch
+    with torch.no_grad():
+        memory = model.encode(batch)
+        readout = model.readout(batch, memory, attention=False)
+        states, copy_logp, gate = (
+            None if part is None else part[rows, places - 1].unsqueeze(1)
+            for part in (readout.states, readout.copy_logp, readout.gate)
+        )
+        assert states is not None
+        emission = Emission(model.logits(states, memory), copy_logp, gate)
+        logp = emission.dist(batch.src_ext[rows], batch.n_ext[rows]).squeeze(1)  # [N, V + O]
+        logp[:, [PAD, BOS]] = -torch.inf
+        words_ = drawn(logp).squeeze(1)
+    mixed = batch.inp.clone()
+    mixed[rows, places] = words_.where(words_ < model.vocabulary_size, UNK)
+    return replace(batch, inp=mixed)
+
+
+@contextmanager
+def without_dropout(model: nn.Module) -> Iterator[None]:
+    """No dropout, in training mode nevertheless: cuDNN has no gradient of an LSTM in evaluation mode."""
+    switched = [module for module in model.modules() if isinstance(module, nn.Dropout) and module.training]
+    layered = [(module, module.dropout) for module in model.modules() if isinstance(module, nn.LSTM)]
+    for module in switched:
+        module.eval()
+    for lstm, _ in layered:
+        lstm.dropout = 0.0
+    try:
+        yield
+    finally:
+        for module in switched:
+            module.train()
+        for lstm, share in layered:
+            lstm.dropout = share
+
+
+def self_critical(model: Summarizer, batch: Batch, vocabulary: Vocabulary, max_tokens: int) -> Tensor:
+    """-(r(sample) - r(greedy)) * mean log p(sample), [B] (Paulus et al. 2018, equation 15).
+
+    r is the ROUGE-L F1 of all words against the record's whole target, copied words restored. The log-probability is
+    averaged over tokens as in the nll beside it. No dropout: what is scored is the policy that was sampled from.
+    """
+    with without_dropout(model):
+        tokens = rollout(model, batch, max_tokens)  # [B, 2, L]
+        baseline, reward = rewards(batch, tokens, vocabulary).unbind(1)
+        sample = as_target(batch, tokens[:, 1], len(vocabulary))
+        logp, _ = model.gold(sample, model.encode(sample))
+    return (baseline - reward) * example_means(logp, sample.tgt)
+
+
+def rewards(batch: Batch, tokens: Tensor, vocabulary: Vocabulary) -> Tensor:
+    """ROUGE-L F1 [B, Q] of extended ids [B, Q, L] against the records' targets; an empty text earns 0."""
+    found = []
+    for record, unknowns, texts in zip(batch.records, batch.unknowns, tokens.tolist(), strict=True):
+        reference = [word for sentence in record.target for word in words(sentence)]
+        for text in texts:
+            written = chain.from_iterable(vocabulary.sentences(text, unknowns))
+            found.append(rouge_l_f1(words(" ".join(written)), reference))
+    return torch.tensor(found, device=tokens.device).view(tokens.shape[:2])
+
+
+def loss(model: Summarizer, batch: Batch, phase: PhaseSettings, vocabulary: Vocabulary, max_tokens: int) -> Tensor:
+    """The phase's loss, a scalar: the mean over the batch's examples.
+
+    Raises ValueError for label smoothing of a copying model, whose extended vocabulary has no fixed uniform
+    distribution, for the coverage loss of a model that shows no attention, and for the salience loss of a batch
+    without marks.
+    """
+    if phase.loss in ("self-train", "dual-train"):
+        return _regularised(model, batch, phase).mean()
+    if phase.own_words:
+        batch = with_own_words(model, batch, phase.own_words)
+    memory = model.encode(batch)
+    logp, attention = model.gold(batch, memory, phase.label_smoothing)
+    nll = -example_means(logp, batch.tgt)
     if phase.loss == "nll+coverage":
         if attention is None:
             raise ValueError(f"phase {phase.name!r}: the model shows no attention for loss 'nll+coverage'; use 'nll'")
-        total = total + example_means(coverage(attention), batch.tgt).mean()
-    return total
+        nll = nll + example_means(coverage(attention), batch.tgt)
+    elif phase.loss == "nll+entity":
+        if batch.salient is None or phase.entity_weight is None:
+            raise ValueError(
+                f"phase {phase.name!r}: the batch has no marks of salient tokens; encode records with them"
+            )
+        logits = memory.cache["salience_logits"]
+        if phase.entity_alone:
+            assert isinstance(model, RecurrentSummarizer)
+            logits = model.salience_logits(memory.states.detach(), memory.mask)
+        weight = phase.entity_weight
+        nll = weight * salience(logits, batch.salient, memory.mask) + (1 - weight) * nll
+    elif phase.loss == "mixed":
+        assert phase.reward_weight is not None
+        weight = phase.reward_weight
+        nll = weight * self_critical(model, batch, vocabulary, max_tokens) + (1 - weight) * nll
+    return nll.mean()
+
+
+def _regularised(model: Summarizer, batch: Batch, phase: PhaseSettings) -> Tensor:
+    """Self-train or dual-train [B] (Wei et al. 2018, equations 4 to 8)."""
+    assert isinstance(model, ReadoutSummarizer)
+    assert phase.soft_weight is not None
+    assert phase.temperature is not None
+    memory = model.encode(batch)
+    states = model.readout(batch, memory, attention=False).states
+    tgt = batch.tgt
+    places = (tgt != PAD).flatten().nonzero().squeeze(1)  # [N] positions that hold a word
+    states = states.flatten(0, 1)[places]
+    words_ = tgt.where(tgt < model.vocabulary_size, UNK).flatten()[places]
+    logits = in_single(model.logits(states, memory))  # [N, V]
+    entropy = functional.cross_entropy(logits, words_, reduction="none")
+    target = logits
+    if phase.loss == "dual-train":
+        assert isinstance(model, RecurrentSummarizer)
+        assert model.second_output is not None
+        target = in_single(model.second_output(states.detach() if phase.detach_second else states))
+        entropy = entropy + functional.cross_entropy(target, words_, reduction="none")
+    if phase.soft_weight:
+        entropy = entropy + phase.soft_weight * soft_cross_entropy(logits, target, phase.temperature)
+    whole = entropy.new_zeros(tgt.numel()).index_copy(0, places, entropy).view_as(tgt)
+    return example_means(whole, tgt)

@@ -4,23 +4,28 @@ import csv
 import io
 import json
 import time
-from collections.abc import Callable
-from itertools import islice
+from collections.abc import Callable, Iterator
+from itertools import islice, repeat
 from pathlib import Path
 from typing import Any, TextIO
 
 import torch
 from safetensors.torch import save
 
+from sumcurve.annotations.entities import read_salient
 from sumcurve.corpora.fraction import read_words
 from sumcurve.devices import Lease
 from sumcurve.models.batch import Example, encode
+from sumcurve.models.extract_rewrite import build as build_extract_rewrite
 from sumcurve.models.summarizer import build, parameter_counts
 from sumcurve.models.vocabulary import Vocabulary
 from sumcurve.records import Record, read_records, write_bytes, write_json, write_text
 from sumcurve.settings import Recipe
 from sumcurve.training.fit import ResumeError, fit
+from sumcurve.training.learner import Learner
+from sumcurve.training.parallel import join
 from sumcurve.training.progress import Watchers
+from sumcurve.training.summarizer import SummarizerLearner
 
 
 def compute_clock(device: torch.device) -> Callable[[], float]:
@@ -55,11 +60,64 @@ def _csv(rows: list[dict[str, Any]]) -> str:
     return stream.getvalue()
 
 
+def salient_spans(entities: Path) -> Callable[[str], Iterator[list[tuple[int, int]]]]:
+    """The spans of salient tokens of a part's records, from their annotation."""
+    return lambda part: read_salient(entities / f"{part}.jsonl")
+
+
+def learner_of(
+    specification: dict[str, Any],
+    settings: Recipe,
+    train: list[Record],
+    valid: list[Record],
+    vocabulary: Vocabulary,
+    device: torch.device,
+    salient: Callable[[str], Iterator[list[tuple[int, int]]]] | None = None,
+) -> Learner:
+    """A new model, whose weights depend on settings and seed alone, and what it learns from.
+
+    `salient` gives the spans of salient tokens of every record of a part, "train" or "valid".
+    """
+    source_tokens, target_tokens = specification["source_tokens"], specification["target_tokens"]
+    model = settings.model
+    if model.kind == "extract-rewrite":
+        from sumcurve.training.extract_rewrite import ExtractRewriteLearner
+
+        return ExtractRewriteLearner(
+            build_extract_rewrite(model, len(vocabulary), specification["seed"]),
+            vocabulary,
+            model,
+            train,
+            valid,
+            source_tokens,
+            target_tokens,
+            device,
+        )
+
+    def examples(of: list[Record], part: str) -> list[Example]:
+        spans = salient(part) if salient else repeat(None, len(of))
+        return [
+            encode(record, vocabulary, source_tokens, target_tokens, marks)
+            for record, marks in zip(of, spans, strict=False)
+        ]
+
+    return SummarizerLearner(
+        build(model, len(vocabulary), specification["seed"]),
+        examples(train, "train"),
+        examples(valid, "valid"),
+        [record.all_references for record in valid],
+        vocabulary,
+        target_tokens,
+        device,
+    )
+
+
 def train_run(
     specification: dict[str, Any],
     settings: Recipe,
     fraction: Path,
     corpus: Path,
+    entities: Path | None,
     stage: Path,
     state: Path,
     events: Path,
@@ -72,44 +130,44 @@ def train_run(
 ) -> None:
     """Train one run and write weights.safetensors, vocabulary.json, history.csv, training.json and timings.csv.
 
-    `state` is where the resume state lies while the run is unfinished; it is removed when training ends. `events` is
-    the folder of TensorBoard's event files. Measured time is in timings.csv and nowhere else.
+    `entities` is the annotation that names salient tokens, for methods that learn them. `state` is where the resume
+    state lies while the run is unfinished; it is removed when training ends. `events` is the folder of TensorBoard's
+    event files. Measured time is in timings.csv and nowhere else. Of several processes that train together (see
+    `training.parallel`) only the first writes.
     """
     torch.set_num_threads(specification["threads"])
     torch.use_deterministic_algorithms(lease.device == "cpu")
-    found["threads"] = specification["threads"]
     device = torch.device(lease.device)
+    group = join(device)
+    found |= {"threads": specification["threads"], "processes": group.size}
     training = settings.training
 
     size = json.loads((fraction / "statistics.json").read_text())["records"]
     records = list(islice(read_records(corpus / "train.jsonl"), size))
     vocabulary = Vocabulary.from_counts(read_words(fraction), training.vocabulary, training.least_count)
     valid = list(islice(read_records(corpus / "valid.jsonl"), training.valid_records))
+    if len(valid) < training.valid_records:
+        raise ValueError(
+            f"{name}: {corpus} has {len(valid)} validation records and valid_records is {training.valid_records}; "
+            "lower it or set more records aside"
+        )
 
-    def examples(of: list[Record]) -> list[Example]:
-        return [
-            encode(record, vocabulary, specification["source_tokens"], specification["target_tokens"]) for record in of
-        ]
-
-    model = build(settings.model, len(vocabulary), specification["seed"]).to(device)
-    counts = parameter_counts(model)
+    salient = salient_spans(entities) if entities is not None else None
+    learner = learner_of(specification, settings, records, valid, vocabulary, device, salient)
+    counts = parameter_counts(learner.model)
     note(f"{name}: {len(records)} records, {len(vocabulary)} words, {counts['total']} parameters, {lease.device}")
     resume = read_state(state)
     if resume is not None:
         note(f"{name}: resuming from {state}")
-    with Watchers(name, events, note, stream=terminal, position=position) as watch:
+    with Watchers(name, events if not group.rank else None, note, stream=terminal, position=position) as watch:
         try:
             fitted = fit(
-                model,
-                examples(records),
-                examples(valid),
-                [record.all_references for record in valid],
-                vocabulary,
+                learner,
                 training,
                 seed=specification["seed"],
                 clock=compute_clock(device),
                 device=device,
-                target_tokens=specification["target_tokens"],
+                group=group,
                 identity=specification,
                 resume=resume,
                 keep=lambda kept: write_state(state, kept),
@@ -117,6 +175,10 @@ def train_run(
             )
         except ResumeError as error:
             raise ResumeError(f"{state}: {error}; delete it to train {name} from its beginning", error.keys) from error
+    for phase, reason in fitted.history.ended:
+        note(f"{name}: phase {phase} ended by {reason}")
+    if group.rank:
+        return
     write_bytes(stage / "weights.safetensors", save(fitted.weights))
     write_json(stage / "vocabulary.json", vocabulary.to_json())
     write_text(stage / "history.csv", _csv(fitted.history.rows()))
@@ -131,8 +193,8 @@ def train_run(
             "selected": {"phase": fitted.selected.phase, "update": fitted.selected.update},
             "updates": fitted.selected.updates,
             "examples": fitted.selected.examples,
+            "epochs": fitted.selected.epoch,
+            "precision": training.precision,
         },
     )
-    for phase, reason in fitted.history.ended:
-        note(f"{name}: phase {phase} ended by {reason}")
     state.unlink(missing_ok=True)

@@ -9,6 +9,7 @@ from sumcurve.decoding.system import SummarizerSystem
 from sumcurve.models.batch import Example, batches
 from sumcurve.models.summarizer import Summarizer, score
 from sumcurve.models.vocabulary import Vocabulary
+from sumcurve.scores.rewards import repetition
 from sumcurve.scores.rouge import METRICS, score_items
 from sumcurve.settings import Rouge, Search
 from sumcurve.training.losses import example_means
@@ -32,16 +33,17 @@ class Validation:
         device: torch.device,
     ) -> None:
         order = sorted(range(len(examples)), key=lambda index: len(examples[index].source))
-        self._batches = [batch.to(device) for batch in batches([examples[index] for index in order], BATCH, None)]
+        self._batches = [batch.to(device) for batch in batches([examples[index] for index in order], BATCH)]
         self._references = [references[index] for index in order]
         self._vocabulary = vocabulary
         self._search = Search(beam=1, max_tokens=target_tokens, block_ngram=0)
 
     @torch.no_grad()
     def __call__(self, model: Summarizer) -> dict[str, float]:
-        """`nll` and, by name, the mean F1 in [0, 1] of each metric of `scores.rouge`.
+        """`nll`, `repetition`, `tokens` and, by name, the mean F1 in [0, 1] of each metric of `scores.rouge`.
 
-        `nll` is in nats: the mean over examples of the mean over their tokens.
+        `nll` is in nats: the mean over examples of the mean over their tokens. `repetition` is the mean share of a
+        summary's trigrams that it has had before, `tokens` its mean length.
         Leaves the model in evaluation mode; draws no random number.
         """
         system = SummarizerSystem(model, self._vocabulary, self._search)
@@ -51,4 +53,8 @@ class Validation:
             losses += (-example_means(score(model, batch), batch.tgt)).tolist()
             summaries += [[" ".join(words) for words in summary] for summary in system.summarize(batch)]
         items = score_items(summaries, self._references, Rouge())
-        return {"nll": fmean(losses)} | {metric: fmean(item[metric] for item in items) for metric in METRICS}
+        return {
+            "nll": fmean(losses),
+            "repetition": fmean(repetition(summary) for summary in summaries),
+            "tokens": fmean(sum(len(sentence.split(" ")) for sentence in summary) for summary in summaries),
+        } | {metric: fmean(item[metric] for item in items) for metric in METRICS}

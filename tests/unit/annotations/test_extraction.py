@@ -1,52 +1,14 @@
 import json
 import random
-from functools import cache
 from pathlib import Path
 
-from hypothesis import given
-from hypothesis import strategies as st
-from rouge_score import rouge_scorer, tokenizers
+from rouge_score import rouge_scorer
 
-from sumcurve.annotations.extraction import (
-    annotate,
-    best_sentence,
-    extraction_labels,
-    longest_common_subsequence,
-    words,
-)
+from sumcurve.annotations.extraction import annotate, best_sentence, extraction_labels
 from sumcurve.records import Record, write_jsonl
+from sumcurve.scores.rewards import words
 
-TOKENS = st.lists(st.sampled_from("abc"), max_size=9)
 SCORER = rouge_scorer.RougeScorer(["rouge1", "rouge2", "rougeL"], use_stemmer=False)
-
-
-def table(first: list[str], second: list[str]) -> int:
-    @cache
-    def length(i: int, j: int) -> int:
-        if i == 0 or j == 0:
-            return 0
-        if first[i - 1] == second[j - 1]:
-            return length(i - 1, j - 1) + 1
-        return max(length(i - 1, j), length(i, j - 1))
-
-    return length(len(first), len(second))
-
-
-@given(TOKENS, TOKENS)
-def test_the_longest_common_subsequence_is_that_of_the_textbook(first: list[str], second: list[str]) -> None:
-    assert longest_common_subsequence(first, second) == table(first, second)
-
-
-def test_the_longest_common_subsequence_of_texts_longer_than_a_machine_word() -> None:
-    rng = random.Random(3)
-    for _ in range(20):
-        first, second = ([rng.choice("abcdefgh") for _ in range(rng.randrange(60, 140))] for _ in range(2))
-        assert longest_common_subsequence(first, second) == table(first, second)
-
-
-@given(st.text(max_size=40))
-def test_words_are_those_of_rouge_score(text: str) -> None:
-    assert words(text) == tokenizers.DefaultTokenizer(use_stemmer=False).tokenize(text)
 
 
 def articles(count: int) -> list[Record]:

@@ -104,12 +104,48 @@ def test_records_arrive_tokenized_with_their_references(tmp_path: Path) -> None:
         ["one thing .", "two"],
         [["a bee .", "two bees ."], ["e ."]],
         "G",
+        ["One thing .", "Two"],
     )
 
 
 def test_case_is_kept_when_asked(tmp_path: Path) -> None:
     build(tmp_path, [record(n, target=f"The N{n}") for n in range(6)], settings(prepare={"lower": False}))
-    assert all(row.target[0].startswith("The N") for name in PARTS for row in part(tmp_path, name))
+    rows = [row for name in PARTS for row in part(tmp_path, name)]
+    assert all(row.target[0].startswith("The N") and not row.cased for row in rows)
+
+
+def test_a_target_without_capitals_is_written_once(tmp_path: Path) -> None:
+    build(tmp_path, [record(n, target=f"{'T' if n % 2 else 't'}he w{n}") for n in range(8)], settings())
+    lines = {row["id"]: row for name in PARTS for row in read_jsonl(tmp_path / "out" / f"{name}.jsonl")}
+    assert {name: row.get("cased") for name, row in lines.items()} == {
+        f"r{n}": [f"The w{n}"] if n % 2 else None for n in range(8)
+    }
+
+
+SIGNS = st.sampled_from([*"aB. '_9İıΣςßẞÉ\u0307\u0345\u200dǅΩ\n\x85’-"])
+
+
+@given(st.one_of(st.text(SIGNS, max_size=12), st.lists(st.text(SIGNS, max_size=8), max_size=3)))
+def test_the_cased_target_has_the_tokens_of_the_target(text: str | list[str]) -> None:
+    lower, cased = module.sentences_of(text, lower=True), module.cased_sentences_of(text)
+    assert [[len(token) for token in one.split(" ")] for one in lower] == [
+        [len(token) for token in one.split(" ")] for one in cased
+    ]
+    assert [one.lower().replace("ς", "σ") for one in cased] == [one.replace("ς", "σ") for one in lower]
+    letters = "".join(text) if isinstance(text, list) else text
+    if not set(letters) & {"İ", "\u0307"}:
+        assert "".join("".join(cased).split()) == "".join(letters.split())
+
+
+@pytest.mark.parametrize("text", ["Ein Straßen-Café, ODYSSEUS ΟΔΥΣΣΕΥΣ!", ["Don't U.S.", "\x85", "It_is 1.5"]])
+def test_ordinary_text_is_tokenised_alike_in_both_cases(text: str | list[str]) -> None:
+    assert module.cased_sentences_of(text) == module.sentences_of(text, lower=False)
+
+
+def test_a_sign_that_is_longer_in_lower_case_moves_no_token() -> None:
+    (lower,), (cased,) = module.sentences_of("İz And Is", lower=True), module.cased_sentences_of("İz And Is")
+    assert cased.split(" ")[-2:] == ["And", "Is"]
+    assert cased.lower() == lower
 
 
 BAD_LINES = b"\n".join([b"{", b"\xff", b"[]", b"", b'{"id": "x"}', b'{"id": "r1", "source": "a", "target": "b"}'])
@@ -275,6 +311,20 @@ def test_composed_records_join_consecutive_members_of_one_group(tmp_path: Path) 
     # below `least` nothing can be joined
     few = [name for name, reason in lost.items() if reason == module.NOT_COMPOSED]
     assert all(count < 3 for count in Counter(names[name]["group"] for name in few).values())
+
+
+def test_composed_targets_keep_their_members_case(tmp_path: Path) -> None:
+    rows = composed_rows([9, 9, 9])
+    for number, row in enumerate(rows):
+        row["target"] = f"{'About' if number % 3 else 'about'} x{number}" if number < 14 else row["target"]
+    build(tmp_path, rows, settings(valid=1, test=1, compose={"least": 3, "most": 3}))
+    targets = {row["id"]: row["target"] for row in rows}
+    joined = [one for name in PARTS for one in part(tmp_path, name)]
+    for one in joined:
+        cased = [targets[member] for member in one.id.split("+")]
+        assert one.target == [sentence.lower() for sentence in cased]
+        assert one.cased == (cased if cased != one.target else [])
+    assert {bool(one.cased) for one in joined} == {True, False}
 
 
 def test_composing_says_the_group_once_in_the_id(tmp_path: Path) -> None:

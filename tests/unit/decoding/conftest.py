@@ -43,7 +43,7 @@ def vocabulary() -> Vocabulary:
 @pytest.fixture(scope="session")
 def make_examples(vocabulary: Vocabulary) -> Callable[..., list[Example]]:
     def make(count: int, seed: int = 0, unknown: float = 0.4) -> list[Example]:
-        rng = random.Random(seed)
+        rng, spans = random.Random(seed), random.Random(seed)
         examples = []
         for number in range(count):
             source = [
@@ -52,7 +52,8 @@ def make_examples(vocabulary: Vocabulary) -> Callable[..., list[Example]]:
             ]
             target = [rng.choice([rng.choice(source), f"w{rng.randrange(WORDS)}"]) for _ in range(rng.randint(1, 7))]
             record = Record(str(number), [" ".join(source)], [" ".join(target)])
-            examples.append(encode(record, vocabulary, 11, 7))
+            starts = [start for start in range(len(source)) if spans.random() < 0.3]
+            examples.append(encode(record, vocabulary, 11, 7, [(start, start + 1) for start in starts]))
         return examples
 
     return make
@@ -70,8 +71,15 @@ def make_batch(make_examples: Callable[..., list[Example]]) -> Callable[..., Bat
 def make_model(vocabulary: Vocabulary) -> Callable[..., Summarizer]:
     """A model with peaked distributions and a preference for the end and for unknown words."""
 
-    def make(name: str, seed: int = 0, spread: float = 0.8, end: float = 3.0, unknown: float = 2.0) -> Summarizer:
-        model = build(SETTINGS[name], len(vocabulary), seed)
+    def make(
+        name: str,
+        seed: int = 0,
+        spread: float = 0.8,
+        end: float = 3.0,
+        unknown: float = 2.0,
+        vocabulary_size: int = len(vocabulary),
+    ) -> Summarizer:
+        model = build(SETTINGS[name], vocabulary_size, seed)
         torch.manual_seed(seed)
         with torch.no_grad():
             for parameter in model.parameters():

@@ -1,6 +1,9 @@
+import importlib.util
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from copy import deepcopy
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 import torch
@@ -8,11 +11,12 @@ from torch import Tensor
 from torch.nn import functional
 
 from sumcurve.decoding.search import Hypotheses, generate, greedy, length_norm
-from sumcurve.models.batch import Batch, Example, collate
+from sumcurve.models.batch import Batch, Example, collate, encode
 from sumcurve.models.emission import Emission
 from sumcurve.models.summarizer import Memory, State, Summarizer, build, score
-from sumcurve.models.vocabulary import BOS, EOS, PAD, SEP, UNK
-from sumcurve.settings import Search, TransformerSettings
+from sumcurve.models.vocabulary import BOS, EOS, PAD, SEP, UNK, Vocabulary
+from sumcurve.records import Record
+from sumcurve.settings import RecurrentSettings, Search, TransformerSettings
 
 
 def searching(**keys: object) -> Search:
@@ -21,9 +25,33 @@ def searching(**keys: object) -> Search:
 
 def rescored(model: Summarizer, batch: Batch, tokens: Tensor, vocabulary_size: int) -> Tensor:
     """Summed `score` [B] of the output `tokens` [B, L] as if they were the target."""
+    return score(model, replace(batch, inp=inputs(tokens, vocabulary_size), tgt=tokens)).sum(1)
+
+
+def inputs(tokens: Tensor, vocabulary_size: int) -> Tensor:
     words = tokens.where(tokens < vocabulary_size, UNK)
-    inp = functional.pad(words[:, :-1], (1, 0), value=BOS)
-    return score(model, replace(batch, inp=inp, tgt=tokens)).sum(1)
+    return functional.pad(words[:, :-1], (1, 0), value=BOS)
+
+
+def penalty(coverage: Sequence[float], salience: Sequence[float], search: Search) -> tuple[float, float]:
+    """cp and ep of one hypothesis, token by token of one source without padding."""
+    cp = search.coverage_penalty * (sum(max(paid, 1.0) for paid in coverage) - len(coverage))
+    unpaid = (max(a - paid, 0.0) for a, paid in zip(salience, coverage, strict=True))
+    return cp, search.entity_penalty * sum(unpaid)
+
+
+def penalties(model: Summarizer, batch: Batch, tokens: Tensor, salience: Tensor, search: Search) -> Tensor:
+    """cp + ep [B] of the outputs `tokens` [B, L], from the attention of teacher forcing."""
+    _, attention = model.forced(replace(batch, inp=inputs(tokens, model.vocabulary_size)), model.encode(batch))
+    both = []
+    for row, length in enumerate((tokens != PAD).sum(1).tolist()):
+        words = int(batch.src_len[row])
+        coverage = [sum(attention[row, :length, i].tolist()) for i in range(words)]
+        both.append(sum(penalty(coverage, salience[row, :words].tolist(), search)))
+    return torch.tensor(both)
+
+
+PENALISED = {"coverage_penalty": 0.4, "entity_penalty": 0.7, "entity_positions": "gold"}
 
 
 SEARCHES = [
@@ -33,6 +61,8 @@ SEARCHES = [
     searching(beam=7, alpha=0.5, early_stopping="first", unknown="ban"),
     searching(length_penalty="gnmt", alpha=0.9, block_ngram=3),
     searching(length_penalty="none", unknown="copy"),
+    searching(length_penalty="gnmt", alpha=0.9, **PENALISED),
+    searching(block_ngram=2, min_tokens=3, early_stopping="never", **PENALISED | {"coverage_penalty": 2.0}),
 ]
 
 
@@ -51,7 +81,8 @@ def test_invariants_of_every_output(
             torch.testing.assert_close(rescored(model, batch, tokens, size), logp, rtol=1e-4, atol=1e-4)
             lengths = (tokens != PAD).sum(1)
             norms = torch.tensor([length_norm(length, search) for length in lengths.tolist()])
-            torch.testing.assert_close(hypotheses.score[:, rank], logp / norms, rtol=1e-5, atol=1e-5)
+            expected = logp / norms - penalties(model, batch, tokens, batch.salient, search)
+            torch.testing.assert_close(hypotheses.score[:, rank], expected, rtol=1e-5, atol=1e-5)
     assert (hypotheses.score[:, :-1] >= hypotheses.score[:, 1:]).all()
     for row in range(9):
         distinct = {tuple(tokens) for tokens in hypotheses.tokens[row].tolist()}
@@ -90,10 +121,11 @@ def test_ngram_blocking_and_minimum_are_needed(
     assert unknown >= 2
 
 
-@pytest.mark.parametrize("search", [searching(beam=1), searching(beam=1, min_tokens=3, block_ngram=2)], ids=str)
+@pytest.mark.parametrize("keys", [{}, {"min_tokens": 3, "block_ngram": 2}, PENALISED], ids=str)
 def test_a_beam_of_one_is_greedy(
-    name: str, search: Search, make_model: Callable[..., Summarizer], make_batch: Callable[..., Batch]
+    name: str, keys: dict[str, object], make_model: Callable[..., Summarizer], make_batch: Callable[..., Batch]
 ) -> None:
+    search = searching(beam=1, **keys)
     for seed in range(3):
         model, batch = make_model(name, seed), make_batch(12, seed)
         by_beam, by_hand = generate(model, batch, search), greedy(model, batch, search)
@@ -104,7 +136,7 @@ def test_a_beam_of_one_is_greedy(
         assert torch.equal(by_beam.best_source[written], by_hand.best_source[written])
 
 
-@pytest.mark.parametrize("search", SEARCHES[:4], ids=str)
+@pytest.mark.parametrize("search", SEARCHES[:4] + SEARCHES[-2:], ids=str)
 def test_company_and_padding_change_nothing(
     name: str,
     search: Search,
@@ -138,19 +170,8 @@ class Table(Summarizer):
 
 
 def one(size: int) -> Batch:
-    """A batch of `size` sources of one word, without targets."""
-    ones = torch.ones(size, 1, dtype=torch.long)
-    return Batch(
-        ones,
-        ones,
-        torch.ones(size).long(),
-        ones,
-        ones,
-        torch.zeros(size).long(),
-        [[]] * size,
-        [""] * size,
-        [],
-    )
+    """A batch of `size` sources of one unknown word."""
+    return collate([encode(Record("", ["a"], ["a"]), Vocabulary([]), 1, 1)] * size)
 
 
 @pytest.mark.parametrize("alpha", [0.0, 0.7, 1.0, 2.0])
@@ -219,9 +240,8 @@ def test_attended_sources_are_those_of_teacher_forcing(
     model, batch = make_model(name), make_batch(6)
     found = generate(model, batch, searching())
     tokens = found.tokens[:, 0]
-    inp = functional.pad(tokens.where(tokens < model.vocabulary_size, UNK)[:, :-1], (1, 0), value=BOS)
     with torch.no_grad():
-        _, attention = model.forced(replace(batch, inp=inp), model.encode(batch))
+        _, attention = model.forced(replace(batch, inp=inputs(tokens, model.vocabulary_size)), model.encode(batch))
     written = tokens != PAD
     assert torch.equal(attention.argmax(2)[written], found.best_source[:, 0][written])
 
@@ -232,9 +252,305 @@ def test_more_hypotheses_than_the_beam_are_refused(n: int) -> None:
         generate(Table(torch.zeros(1, 7, 7)), one(1), searching(max_tokens=1), n=n)
 
 
+# --- penalties
+
+
+class Salient(Summarizer):
+    """A model and the salience [V] of each source word; padding is as salient as can be."""
+
+    def __init__(self, inner: Summarizer, salience: Tensor) -> None:
+        super().__init__()
+        self.inner, self.vocabulary_size = inner, inner.vocabulary_size
+        self.salience = salience.index_fill(0, torch.tensor(PAD), 1.0)
+
+    def encode(self, batch: Batch) -> Memory:
+        memory = self.inner.encode(batch)
+        return Memory(memory.states, memory.mask, memory.cache | {"salience": self.salience[batch.src]})
+
+    def start(self, memory: Memory, q: int) -> State:
+        return self.inner.start(memory, q)
+
+    def step(self, tok: Tensor, memory: Memory, state: State) -> tuple[Emission, Tensor, State]:
+        return self.inner.step(tok, memory, state)
+
+
+def salient(model: Summarizer, seed: int = 0) -> Salient:
+    return Salient(model, torch.rand(model.vocabulary_size, generator=torch.Generator().manual_seed(seed)))
+
+
+def doubled(batch: Batch) -> Batch:
+    """The batch with twice the columns of source, the new ones padding that is marked as salient."""
+    width = batch.src.shape[1]
+    src, src_ext = (functional.pad(ids, (0, width), value=PAD) for ids in (batch.src, batch.src_ext))
+    return replace(batch, src=src, src_ext=src_ext, salient=functional.pad(batch.salient, (0, width), value=1.0))
+
+
+def every_score(
+    model: Summarizer, batch: Batch, outputs: Sequence[tuple[int, ...]], salience: Tensor, search: Search
+) -> list[float]:
+    """The scores of all `outputs` of a batch of one example, each followed to its end in double precision."""
+    model = deepcopy(model).double()
+    longest = max(len(output) for output in outputs)
+    tokens = torch.tensor([[[*output, *[EOS] * (longest - len(output))] for output in outputs]])  # [1, Q, L]
+    memory = model.encode(batch)
+    state, last = model.start(memory, len(outputs)), torch.full((1, len(outputs)), BOS)
+    logps, attentions = [], []
+    for t in range(longest):
+        emission, attention, state = model.step(last, memory, state)
+        logps.append(emission.dist(batch.src_ext, batch.n_ext).gather(2, tokens[:, :, t : t + 1])[0, :, 0])
+        attentions.append(attention[0])
+        last = tokens[:, :, t].where(tokens[:, :, t] < model.vocabulary_size, UNK)
+    assert logps[0].dtype == torch.float64
+    scores = []
+    for q, output in enumerate(outputs):
+        n = len(output)
+        logp = sum(float(step[q]) for step in logps[:n])
+        lp = {"average": n, "gnmt": (5 + n) / 6, "none": 1}[search.length_penalty] ** search.alpha
+        coverage = torch.stack([step[q] for step in attentions[:n]]).sum(0).tolist()
+        scores.append(logp / lp - sum(penalty(coverage, salience.tolist(), search)))
+    return scores
+
+
+@pytest.mark.parametrize("name", ["abs", "pcov", "trans"])
+@pytest.mark.parametrize(
+    "keys",
+    [
+        {"length_penalty": "gnmt", "alpha": 0.9, "coverage_penalty": 0.5, "entity_penalty": 0.5},
+        {"coverage_penalty": 2.0},
+        {"entity_penalty": 1.5, "entity_positions": "gold", "length_penalty": "none"},
+    ],
+    ids=str,
+)
+@torch.no_grad()
+def test_a_wide_beam_finds_and_scores_every_output_with_penalties(
+    name: str, keys: dict[str, object], make_model: Callable[..., Summarizer]
+) -> None:
+    vocabulary, longest = Vocabulary(["a"]), 4
+    records = [Record("1", ["a x a a"], ["a"]), Record("2", ["x a"], ["x"])]
+    examples = [encode(records[0], vocabulary, 9, 9, [(1, 3)]), encode(records[1], vocabulary, 9, 9, [(0, 1)])]
+    model = salient(make_model(name, vocabulary_size=len(vocabulary), end=1.0, unknown=0.0))
+    words = [UNK, SEP, 5, 6] if name != "abs" else [UNK, SEP, 5]
+    outputs = [
+        prefix if length == longest else (*prefix, EOS)
+        for length in range(longest + 1)
+        for prefix in itertools.product(words, repeat=length)
+    ]
+    search = searching(beam=len(outputs), max_tokens=longest, min_tokens=0, early_stopping="never", **keys)
+    found = generate(model, doubled(collate(examples)), search, n=len(outputs))
+    for row, example in enumerate(examples):
+        alone = collate([example])
+        salience = alone.salient if search.entity_positions == "gold" else model.salience[alone.src]
+        expected = every_score(model, alone, outputs, salience[0], search)
+        by_output = dict(zip(outputs, expected, strict=True))
+        ranked = [tuple(word for word in tokens if word != PAD) for tokens in found.tokens[row].tolist()]
+        assert set(ranked) == set(outputs)
+        scores = torch.tensor([by_output[output] for output in ranked])
+        torch.testing.assert_close(found.score[row], scores, rtol=1e-4, atol=1e-4)
+        assert (found.score[row, :-1] >= found.score[row, 1:]).all()
+
+
+def plain_search(
+    model: Summarizer, batch: Batch, salience: Sequence[float], search: Search
+) -> list[tuple[float, list[int]]]:
+    """Scores and outputs of a batch of one example, hypothesis by hypothesis, never stopping before `max_tokens`."""
+    memory = model.encode(batch)
+    running = [(0.0, [], model.start(memory, 1), [0.0] * len(salience))]
+    ended: list[tuple[float, list[int]]] = []
+    for t in range(search.max_tokens):
+        candidates = []
+        for logp, written, state, coverage in running:
+            last = written[-1] if written else BOS
+            tok = torch.tensor([[last if last < model.vocabulary_size else UNK]])
+            emission, attention, after = model.step(tok, memory, {name: value.clone() for name, value in state.items()})
+            paid = [old + new for old, new in zip(coverage, attention[0, 0].tolist(), strict=True)]
+            cp, ep = penalty(paid, salience, search)
+            for word, more in enumerate(emission.dist(batch.src_ext, batch.n_ext)[0, 0].tolist()):
+                if word not in (PAD, BOS) and not (word == EOS and t < search.min_tokens):
+                    summed = logp + more
+                    final = summed / length_norm(t + 1, search) - cp - ep
+                    candidates.append((summed - cp, final, (summed, [*written, word], after, paid)))
+        candidates.sort(key=lambda candidate: -candidate[0])
+        running = []
+        for rank, (_, final, hypothesis) in enumerate(candidates[: 2 * search.beam]):
+            if hypothesis[1][-1] == EOS or t + 1 == search.max_tokens:
+                ended += [(final, hypothesis[1])] if rank < search.beam else []
+            elif len(running) < search.beam:
+                running.append(hypothesis)
+    return sorted(ended, key=lambda pair: -pair[0])[: search.beam]
+
+
+@pytest.mark.parametrize("name", ["pcov", "trans-plain"])
+@pytest.mark.parametrize(
+    "keys",
+    [
+        {"beam": 2, "length_penalty": "gnmt", "alpha": 0.9, "coverage_penalty": 3.0, "entity_penalty": 2.0},
+        {"beam": 3, "coverage_penalty": 3.0},
+        {"beam": 3, "alpha": 0.0, "coverage_penalty": 2.0, "entity_penalty": 4.0, "min_tokens": 2},
+    ],
+    ids=str,
+)
+@torch.no_grad()
+def test_a_narrow_beam_is_a_plain_one_that_never_stops_early(
+    name: str,
+    keys: dict[str, object],
+    make_model: Callable[..., Summarizer],
+    make_examples: Callable[..., list[Example]],
+) -> None:
+    """Also: what `early_stopping` "never" gives up could not have won."""
+    search = searching(max_tokens=7, early_stopping="never", **keys)
+    without = search.model_copy(update={"coverage_penalty": 0.0, "entity_penalty": 0.0})
+    differ = 0
+    for seed in range(4):
+        model, examples = salient(make_model(name, seed, end=2.0), seed), make_examples(6, seed)
+        found = generate(model, collate(examples), search, n=search.beam)
+        simple = generate(model, collate(examples), without)
+        differ += int((found.tokens[:, 0] != simple.tokens[:, 0]).any(1).sum())
+        for row, example in enumerate(examples):
+            alone = collate([example])
+            expected = plain_search(model, alone, model.salience[alone.src][0].tolist(), search)
+            outputs = [[word for word in tokens if word != PAD] for tokens in found.tokens[row].tolist()]
+            assert outputs == [output for _, output in expected]
+            scores = torch.tensor([final for final, _ in expected])
+            torch.testing.assert_close(found.score[row], scores, rtol=1e-4, atol=1e-4)
+    assert differ >= 3, f"the penalties change {differ} of 24 outputs: too few to test with"
+
+
+@pytest.mark.parametrize("decode", [generate, greedy])
+@torch.no_grad()
+def test_padding_and_longer_company_pay_no_penalty(
+    name: str,
+    decode: Callable[..., Hypotheses],
+    make_model: Callable[..., Summarizer],
+    make_examples: Callable[..., list[Example]],
+) -> None:
+    model, examples = salient(make_model(name)), make_examples(8, seed=2)
+    examples.sort(key=lambda example: len(example.source))
+    assert len(examples[0].source) * 2 < len(examples[-1].source)
+    search = searching(
+        beam=1 if decode is greedy else 3, coverage_penalty=0.6, entity_penalty=1.3, length_penalty="gnmt", alpha=0.9
+    )
+    found = decode(model, doubled(collate(examples)), search)
+    for row, example in enumerate(examples):
+        alone, tokens = collate([example]), found.tokens[row]
+        paid = penalties(model, alone, tokens, model.salience[alone.src], search)
+        norm = length_norm(int((tokens != PAD).sum()), search)
+        torch.testing.assert_close(found.score[row], found.logp[row] / norm - paid, rtol=1e-4, atol=1e-5)
+        torch.testing.assert_close(
+            found.logp[row], rescored(model, alone, tokens, model.vocabulary_size), rtol=1e-4, atol=1e-5
+        )
+
+
+@torch.no_grad()
+def test_a_model_with_entity_attention_brings_its_salience(make_batch: Callable[..., Batch]) -> None:
+    settings = RecurrentSettings(
+        kind="recurrent", embedding=8, hidden=8, feed="context", copy_attention=True, entity_attention=True
+    )
+    model, batch = build(settings, 17, 2).eval(), doubled(make_batch(7))
+    search = searching(max_tokens=2, length_penalty="none", entity_penalty=2.0)
+    found = generate(model, batch, search)
+    paid = penalties(model, batch, found.tokens[:, 0], model.encode(batch).cache["salience"], search)
+    assert paid.max() > 0.1
+    torch.testing.assert_close(found.score[:, 0], found.logp[:, 0] - paid, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("search", SEARCHES[:6], ids=str)
+def test_penalties_without_weight_change_nothing(
+    name: str, search: Search, make_model: Callable[..., Summarizer], make_batch: Callable[..., Batch]
+) -> None:
+    """The bookkeeping of penalties, under weights too small to be felt, against the search without it."""
+    model, batch = make_model(name), make_batch(9)
+    weights = {"coverage_penalty": 1e-30, "entity_penalty": 1e-30, "entity_positions": "gold"}
+    found = generate(model, batch, search.model_copy(update=weights), n=search.beam)
+    expected = generate(model, replace(batch, salient=None), search, n=search.beam)
+    for key in ("tokens", "logp", "score", "best_source"):
+        assert torch.equal(getattr(found, key), getattr(expected, key)), key
+
+
+class Looking(Table):
+    """Reads one source token: `looks` [V] by last word."""
+
+    def __init__(self, tables: Tensor, looks: Tensor) -> None:
+        super().__init__(tables)
+        self.looks = looks
+
+    def step(self, tok: Tensor, memory: Memory, state: State) -> tuple[Emission, Tensor, State]:
+        emission, _, after = super().step(tok, memory, state)
+        return emission, functional.one_hot(self.looks[tok], memory.mask.shape[1]).float(), after
+
+
+@pytest.mark.parametrize("later", [-0.1, -25.0])
+def test_the_search_goes_on_for_whoever_pays_no_penalty(later: float) -> None:
+    """5 5 5 reads one token over and over and can no longer win, 6 SEP UNK reads others and wins with its EOS.
+
+    Both are running after three words, when EOS (-1.4) and 5 EOS (-2.925) have ended; with `later` -0.1 the former
+    ranks first (-5.5 against -6.0), with -25 it has fallen behind.
+    """
+    logits = torch.full((8, 7, 7), -60.0)
+    for t, last, word, logp in (
+        *((0, BOS, 5, -0.9), (0, BOS, EOS, -1.4), (0, BOS, 6, -1.6)),
+        *((1, 5, 5, -0.5), (1, 5, EOS, -0.95), (1, 6, SEP, -2.4)),
+        *((2, 5, 5, later), (2, SEP, UNK, -2.0), (3, UNK, EOS, -0.1)),
+    ):
+        logits[t, last, word] = logp
+    logits[:, :, PAD] = (1 - logits.exp().sum(2)).log()  # what is left of 1, for a word that is never written
+    looks = torch.tensor([0, 3, 0, 0, 2, 0, 1])
+    source = collate([encode(Record("", ["a b c d"], ["a"]), Vocabulary([]), 4, 1)])
+    search = searching(beam=2, max_tokens=8, min_tokens=0, early_stopping="never", coverage_penalty=2.0)
+    found = generate(Looking(logits, looks), source, search, n=2)
+    assert found.tokens[0, :, :5].tolist() == [[EOS, PAD, PAD, PAD, PAD], [6, SEP, UNK, EOS, PAD]]
+    torch.testing.assert_close(found.score, torch.tensor([[-1.4, -6.1 / 4]]))
+
+
+def chooses(weights: dict[str, object], salient: float) -> tuple[list[int], float]:
+    """Of 5 EOS and 6 EOS, log-probabilities log 0.7 and log 0.3, over a source of two tokens, the second salient."""
+    tables = torch.full((2, 7, 7), -50.0)
+    tables[0, BOS, [5, 6]], tables[1, :, EOS] = torch.tensor([0.7, 0.3]).log(), 0.0
+    source = encode(Record("", ["a b"], ["a"]), Vocabulary([]), 2, 2, [(1, 2)])
+    batch = collate([source])
+    batch.salient *= salient
+    looks = torch.tensor([0, 0, 0, 0, 0, 0, 1])
+    found = generate(Looking(tables, looks), batch, searching(max_tokens=2, length_penalty="none", **weights))
+    return found.tokens[0, 0].tolist(), float(found.score)
+
+
+def test_the_entity_penalty_prefers_who_reads_the_salient_token() -> None:
+    """6 EOS reads token 1 once, 5 EOS never: the penalty 2 * 0.9 outweighs log 0.7 - log 0.3 = 0.847."""
+    log = torch.tensor([0.7, 0.3]).log().tolist()
+    gold = {"entity_positions": "gold"}
+    for weights, salience, output, expected in (
+        ({}, 0.9, 5, log[0]),
+        ({"entity_penalty": 2.0, **gold}, 0.9, 6, log[1]),
+        ({"entity_penalty": 2.0, **gold}, 0.4, 5, log[0] - 2.0 * 0.4),
+        ({"coverage_penalty": 0.5}, 0.9, 5, log[0] - 0.5),  # 5 EOS reads token 0 twice
+        ({"coverage_penalty": 2.0}, 0.9, 6, log[1]),
+    ):
+        tokens, found = chooses(weights, salience)
+        assert tokens == [output, EOS], weights
+        assert found == pytest.approx(expected, abs=1e-5)
+
+
+@pytest.mark.parametrize("decode", [generate, greedy])
+@pytest.mark.parametrize(
+    ("positions", "remedy"), [("model", "entity_attention"), ("gold", "salient spans of their references")]
+)
+def test_an_entity_penalty_without_salience_is_refused(
+    decode: Callable[..., Hypotheses], positions: str, remedy: str, make_batch: Callable[..., Batch]
+) -> None:
+    search = searching(beam=1, max_tokens=1, entity_penalty=0.5, entity_positions=positions)
+    batch = make_batch(2)
+    batch = replace(batch, salient=None) if positions == "gold" else batch
+    with pytest.raises(ValueError, match=remedy):
+        decode(Table(torch.zeros(1, 7, 7)), batch, search)
+
+
 # --- against transformers
 
 transformers = pytest.importorskip("transformers")
+SPEC = importlib.util.spec_from_file_location(
+    "beam_search", Path(__file__).parents[3] / "benchmarks" / "beam_search.py"
+)
+benchmark = importlib.util.module_from_spec(SPEC)
+SPEC.loader.exec_module(benchmark)
 EARLY = {"first": True, "heuristic": False, "never": "never"}
 COMMON = {
     "pad_token_id": PAD,
@@ -360,62 +676,6 @@ def test_beam_search_is_transformers_on_its_own_models(make_batch: Callable[...,
     assert differ > 0.5
 
 
-def as_pegasus(model: Summarizer, settings: TransformerSettings, size: int) -> object:
-    """transformers' pre-norm sinusoidal encoder-decoder with the weights of our transformer."""
-    config = transformers.PegasusConfig(
-        vocab_size=size,
-        d_model=settings.width,
-        encoder_layers=settings.encoder_layers,
-        decoder_layers=settings.decoder_layers,
-        encoder_attention_heads=settings.heads,
-        decoder_attention_heads=settings.heads,
-        encoder_ffn_dim=settings.feedforward,
-        decoder_ffn_dim=settings.feedforward,
-        activation_function="relu",
-        scale_embedding=True,
-        **COMMON,
-    )
-    hf = transformers.PegasusForConditionalGeneration(config).eval()
-    target = dict(hf.named_parameters())
-    names = {
-        "embedding.": "model.shared.",
-        "encoder_norm.": "model.encoder.layer_norm.",
-        "decoder_norm.": "model.decoder.layer_norm.",
-    }
-    parts = {
-        "attention.query": "self_attn.q_proj",
-        "attention.key": "self_attn.k_proj",
-        "attention.value": "self_attn.v_proj",
-        "attention.out": "self_attn.out_proj",
-        "cross.query": "encoder_attn.q_proj",
-        "cross.key": "encoder_attn.k_proj",
-        "cross.value": "encoder_attn.v_proj",
-        "cross.out": "encoder_attn.out_proj",
-        "feedforward.up": "fc1",
-        "feedforward.down": "fc2",
-        "norm1": "self_attn_layer_norm",
-    }
-    left = set(target)
-    with torch.no_grad():
-        for name, parameter in model.named_parameters():
-            if name == "output.bias":
-                hf.final_logits_bias.copy_(parameter)
-                continue
-            side, _, rest = name.partition(".")
-            if side in ("encoder", "decoder"):
-                number, _, rest = rest.partition(".")
-                part, _, kind = rest.rpartition(".")
-                last = "encoder_attn_layer_norm" if side == "decoder" else "final_layer_norm"
-                part = parts.get(part, last if part == "norm2" else "final_layer_norm")
-                other = f"model.{side}.layers.{number}.{part}.{kind}"
-            else:
-                other = name.replace(f"{side}.", names[f"{side}."])
-            target[other].copy_(parameter)
-            left.discard(other)
-    assert not {name for name in left if "embed_positions" not in name}
-    return hf
-
-
 def test_beam_search_is_transformers_on_our_transformer(make_batch: Callable[..., Batch]) -> None:
     settings = TransformerSettings(
         kind="transformer",
@@ -435,7 +695,7 @@ def test_beam_search_is_transformers_on_our_transformer(make_batch: Callable[...
                 parameter.add_(torch.randn_like(parameter) * 0.8)
         model.output.bias[EOS] += 3.0
     batch = make_batch(8, unknown=0.0)
-    hf = as_pegasus(model, settings, 17)
+    hf = benchmark.as_pegasus(model)
     with torch.no_grad():
         logits = hf(input_ids=batch.src, attention_mask=(batch.src != PAD).long(), decoder_input_ids=batch.inp).logits
         emission, _ = model.forced(batch, model.encode(batch))

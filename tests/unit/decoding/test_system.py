@@ -34,7 +34,10 @@ def test_summaries_are_the_words_of_the_best_hypothesis(
         else:
             assert [len(sentence) for sentence in summary] == [len(sentence) for sentence in plain]
             pairs = zip(chain(*summary), chain(*plain), strict=True)
-            assert all(word == other or (other == "<unk>" and word in batch.source_words[row]) for word, other in pairs)
+            assert all(
+                word == other or (other == "<unk>" and word in batch.records[row].source_tokens)
+                for word, other in pairs
+            )
     words = {word for summary in summaries for sentence in summary for word in sentence}
     assert ("<unk>" in words) == (unknown == "keep")
 

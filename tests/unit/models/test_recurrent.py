@@ -6,6 +6,7 @@ import torch
 from torch import Tensor
 
 from sumcurve.models.batch import Batch
+from sumcurve.models.layers import BiLSTM
 from sumcurve.models.recurrent import RecurrentSummarizer
 from sumcurve.models.summarizer import Summarizer, build, parameter_counts, score
 from sumcurve.models.vocabulary import PAD, Vocabulary
@@ -67,29 +68,6 @@ def test_teacher_forcing_equals_the_steps_in_value_and_gradient(
         torch.testing.assert_close(gradient, expected[name], rtol=1e-8, atol=1e-9, msg=lambda m, n=name: f"{n}: {m}")
 
 
-@pytest.mark.parametrize("combination", COMBINATIONS[::5], ids=str)
-def test_queries_are_independent(
-    combination: dict[str, object], vocabulary: Vocabulary, make_batch: Callable[..., Batch]
-) -> None:
-    """Three queries on one memory give what each gives alone, over two steps."""
-    model, batch = rough(combination, vocabulary), make_batch(4)
-    tokens = torch.randint(5, len(vocabulary), (2, 4, 3), generator=torch.Generator().manual_seed(5))
-    with torch.no_grad():
-        memory = model.encode(batch)
-        state = model.start(memory, 3)
-        joint = []
-        for tok in tokens:
-            emission, attention, state = model.step(tok, memory, state)
-            joint.append((emission.dist(batch.src_ext, batch.n_ext), attention))
-        for query in range(3):
-            state = model.start(memory, 1)
-            for t, tok in enumerate(tokens):
-                emission, attention, state = model.step(tok[:, query : query + 1], memory, state)
-                dist = emission.dist(batch.src_ext, batch.n_ext)
-                torch.testing.assert_close(joint[t][0][:, query : query + 1], dist, rtol=0, atol=1e-12)
-                torch.testing.assert_close(joint[t][1][:, query : query + 1], attention, rtol=0, atol=1e-12)
-
-
 @pytest.mark.parametrize("output", ["untied", "tied"])
 def test_parameters_are_those_of_see_et_al(output: str) -> None:
     """At V 50,000, E 128, H 256: 21,499,600, of the pointer 1,153, of coverage 512."""
@@ -143,3 +121,106 @@ def test_a_model_with_coverage_is_saved_and_loaded(vocabulary: Vocabulary, make_
 def test_coverage_needs_additive_attention(vocabulary: Vocabulary) -> None:
     with pytest.raises(ValueError, match="additive"):
         build(settings(attention="bilinear", coverage=True), len(vocabulary), 0)
+
+
+@pytest.mark.parametrize("parallel", [True, False])
+def test_temporal_attention_is_that_of_a_naive_loop(
+    parallel: bool, vocabulary: Vocabulary, make_batch: Callable[..., Batch]
+) -> None:
+    """Paulus et al. (2018), equations 2 to 4, in exponentials."""
+    keys = {"feed": "nothing" if parallel else "context", "attention": "bilinear", "temporal": True}
+    model, batch = rough(keys, vocabulary), make_batch(4)
+    with torch.no_grad():
+        memory = model.encode(batch)
+        _, attention = model.forced(batch, memory)
+        state = model.start(memory, 1)
+        past = torch.zeros_like(memory.mask, dtype=torch.double)
+        for t in range(batch.inp.shape[1]):
+            before = state
+            _, _, state = model.step(batch.inp[:, t : t + 1], memory, before)
+            scores = (model.query(state["h0"]) @ memory.states.transpose(1, 2)).squeeze(1)
+            weights = scores.exp() / past if t else scores.exp()
+            weights = weights * memory.mask
+            expected = weights / weights.sum(1, keepdim=True)
+            torch.testing.assert_close(attention[:, t], expected, rtol=0, atol=1e-10)
+            past = past + scores.exp()
+
+
+@pytest.mark.parametrize("intra", ["additive", "bilinear"])
+def test_intra_decoder_attention_is_that_of_a_naive_loop(
+    intra: str, vocabulary: Vocabulary, make_batch: Callable[..., Batch]
+) -> None:
+    keys = {"feed": "nothing", "attention": "bilinear", "intra_decoder": intra, "readout": "none"}
+    model, batch = rough(keys, vocabulary), make_batch(3)
+    with torch.no_grad():
+        memory = model.encode(batch)
+        found = model.readout(batch, memory).states[:, :, -model.settings.width :]  # [h; context; intra]
+        state = model.start(memory, 1)
+        states: list[Tensor] = []
+        for t in range(batch.inp.shape[1]):
+            _, _, state = model.step(batch.inp[:, t : t + 1], memory, state)
+            h = state["h0"].squeeze(1)
+            for row in range(3):
+                expected = torch.zeros_like(h[0])
+                if states:
+                    scores = []
+                    for past in states:
+                        query = model.intra_query(h[row])
+                        if intra == "bilinear":
+                            scores.append((query @ past[row]).exp())
+                        else:
+                            hidden = (query + model.intra_keys(past[row])).tanh()
+                            scores.append((model.intra_v @ hidden).exp())
+                    for score_, past in zip(scores, states, strict=True):
+                        expected = expected + score_ / sum(scores) * past[row]
+                torch.testing.assert_close(found[row, t], expected, rtol=0, atol=1e-10)
+            states.append(h)
+
+
+def test_salience_is_the_equation_of_eyal_et_al(vocabulary: Vocabulary, make_batch: Callable[..., Batch]) -> None:
+    model, batch = rough({"feed": "readout", "entity_attention": True}, vocabulary), make_batch(3)
+    with torch.no_grad():
+        memory = model.encode(batch)
+    for row in range(3):
+        for position in range(batch.src.shape[1]):
+            state = memory.states[row, position]
+            hidden = (model.entity_keys.weight @ state + model.entity_keys.bias).tanh()
+            expected = 1 / (1 + (-(model.entity_v @ hidden)).exp()) if memory.mask[row, position] else torch.zeros(())
+            torch.testing.assert_close(memory.cache["salience"][row, position], expected.double())
+
+
+def test_output_rows_are_the_tanh_of_projected_embeddings(
+    vocabulary: Vocabulary, make_batch: Callable[..., Batch]
+) -> None:
+    """Paulus et al. (2018), equation 13, word by word."""
+    model = rough({"feed": "nothing", "readout": "none", "output": "tanh"}, vocabulary)
+    batch = make_batch(3)
+    with torch.no_grad():
+        memory = model.encode(batch)
+        states = model.readout(batch, memory).states
+        found = model.logits(states, memory)
+        for word in range(len(vocabulary)):
+            row = (model.project.weight @ model.embedding.weight[word]).tanh()
+            expected = states @ row + model.output.bias[word]
+            torch.testing.assert_close(found[:, :, word], expected, rtol=0, atol=1e-10)
+
+
+def test_an_lstm_that_learns_its_start_equals_a_packed_one(vocabulary: Vocabulary) -> None:
+    torch.manual_seed(0)
+    ours = BiLSTM(4, 3, learned_start=True).double()
+    with torch.no_grad():
+        ours.start_h.normal_()
+        ours.start_c.normal_()
+    torchs = torch.nn.LSTM(4, 3, batch_first=True, bidirectional=True).double()
+    own = {name: value for name, value in ours.state_dict().items() if not name.startswith("start")}
+    torchs.load_state_dict(own)
+    inputs, lengths = torch.randn(5, 7, 4).double(), torch.tensor([7, 1, 3, 5, 2])
+    packed = torch.nn.utils.rnn.pack_padded_sequence(inputs, lengths, batch_first=True, enforce_sorted=False)
+    first = tuple(start.detach().unsqueeze(1).expand(2, 5, 3).contiguous() for start in (ours.start_h, ours.start_c))
+    expected, (h, c) = torchs(packed, first)
+    expected, _ = torch.nn.utils.rnn.pad_packed_sequence(expected, batch_first=True)
+    states, (own_h, own_c) = ours(inputs, lengths)
+    real = torch.arange(7) < lengths.unsqueeze(1)
+    torch.testing.assert_close(states[real], expected[real], rtol=0, atol=1e-12)
+    torch.testing.assert_close(own_h, torch.cat((h[0], h[1]), 1), rtol=0, atol=1e-12)
+    torch.testing.assert_close(own_c, torch.cat((c[0], c[1]), 1), rtol=0, atol=1e-12)

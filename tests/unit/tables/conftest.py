@@ -7,9 +7,18 @@ import pytest
 
 from sumcurve.scores import METRICS
 from sumcurve.settings import Bootstrap
-from sumcurve.tables.evidence import CorpusStatistics, PartStatistics, ScoredOutput, Timing
+from sumcurve.tables.evidence import CorpusStatistics, PartStatistics, ScoredOutput, Study, Timing, Training
 
 ITEMS = 40
+SIGNATURE = "rouge:1+2+Lsum|stem:no|sumcurve:0.1.0"
+SEARCHES = {"common": "beam4+min1+max20+average1+block3+unk-copy", "paper": "beam9+min1+max20+none+unk-copy"}
+TRAINING = Training(
+    parameters={"total": 1500, "vocabulary": 1200, "other": 300},
+    epochs=7.5,
+    ended=[("nll", "patience"), ("coverage", "collapse")],
+    precision="single",
+    threads=1,
+)
 
 
 def scored(
@@ -19,8 +28,9 @@ def scored(
     seed: int | None,
     level: float,
     timing: Timing | None = None,
+    search: str = "common",
 ) -> ScoredOutput:
-    generator = np.random.default_rng(zlib.crc32(f"{corpus} {method} {percent} {seed}".encode()))
+    generator = np.random.default_rng(zlib.crc32(f"{corpus} {method} {percent} {seed} {search}".encode()))
     easy = np.random.default_rng(1).uniform(0.5, 1.5, ITEMS)
     f1 = np.clip(level * easy + generator.normal(0, 0.03, (3, ITEMS)), 0, 1)
     f1[1] /= 2
@@ -32,11 +42,13 @@ def scored(
         percent=percent,
         records=records,
         seed=seed,
-        run="" if percent is None else f"{corpus}-{method}-{percent:03d}-s{seed}-0a1b2c3d",
-        signature="rouge:1+2+Lsum|stem:no|sumcurve:0.1.0",
+        search=None if percent is None else search,
+        run="" if percent is None else f"{corpus}-{method}-{percent:03d}-s{seed}-{search}-0a1b2c3d",
+        signature=SIGNATURE if percent is None else f"{SIGNATURE}|search:{SEARCHES[search]}",
         ids=[f"{corpus}/{number}" for number in range(ITEMS)],
         items=items,
         timing=timing,
+        training=TRAINING if timing else None,
     )
 
 
@@ -70,6 +82,29 @@ def evidence() -> Callable[..., list[ScoredOutput]]:
         return outputs
 
     return build
+
+
+@pytest.fixture
+def papers() -> Callable[..., list[ScoredOutput]]:
+    """What the paper of pcov asks of decoding, at the largest fraction of both corpora."""
+
+    def build(seeds: tuple[int, ...] = (1,)) -> list[ScoredOutput]:
+        return [
+            scored(corpus, "pcov", 100, seed, 0.42, timing(100), search="paper")
+            for corpus in ("notes", "albums")
+            for seed in seeds
+        ]
+
+    return build
+
+
+@pytest.fixture
+def study(evidence, papers, statistics) -> Study:
+    """A small study of all outputs; `dataclasses.replace` makes others of it."""
+    outputs = [*evidence(), *papers()]
+    trained = sum(output.percent is not None for output in outputs)
+    titles = {"pcov": "PCOV", "abs": "ABS"}
+    return Study("Invented study", "small", statistics, outputs, titles, trained=trained)
 
 
 @pytest.fixture

@@ -1,11 +1,21 @@
-"""What a training cost, read from its own files."""
+"""A study's finished folders, read into evidence: what each training cost, and what is not finished."""
 
+import csv
 import json
+import shutil
+from pathlib import Path
 
 import pytest
+import yaml
 
+from sumcurve import __main__ as verbs
 from sumcurve.manifest import ManifestError
-from sumcurve.tables.collect import timing
+from sumcurve.plan import Plan, PlanError
+from sumcurve.scores import METRICS
+from sumcurve.tables import study as tables
+from sumcurve.tables.collect import collect, timing, training
+
+ROOT = Path(__file__).parents[3]
 
 TIMINGS = """phase,update,seconds
 nll,10,4.0
@@ -19,7 +29,7 @@ coverage,10,15.0
 
 def run(folder, phase, update):
     folder.mkdir()
-    facts = {"device": "cpu", "exclusive": True}
+    facts = {"device": "cpu", "exclusive": True, "threads": 2}
     (folder / "manifest.json").write_text(json.dumps({"specification": {}, "files": {}, "facts": facts}))
     (folder / "timings.csv").write_text(TIMINGS)
     training = {
@@ -27,6 +37,9 @@ def run(folder, phase, update):
         "selected": {"phase": phase, "update": update},
         "updates": 25,
         "examples": 100,
+        "epochs": 2.5,
+        "precision": "bf16",
+        "parameters": {"total": 30, "vocabulary": 20, "other": 10, "training_only": 5},
     }
     (folder / "training.json").write_text(json.dumps(training))
     return folder
@@ -51,3 +64,156 @@ def test_an_unfinished_run_is_refused(tmp_path):
     (folder / "manifest.json").unlink()
     with pytest.raises(ManifestError, match="not finished"):
         timing(folder)
+
+
+def test_a_training_is_told_by_its_own_files(tmp_path):
+    told = training(run(tmp_path / "run", "coverage", 5))
+    assert told.ended == [("nll", "patience"), ("coverage", "patience")]
+    assert (told.epochs, told.precision, told.threads) == (2.5, "bf16", 2)
+    assert (told.parameters["total"], told.parameters["vocabulary"], told.parameters["other"]) == (30, 20, 10)
+
+
+def write_json(path, content):
+    path.write_text(json.dumps(content))
+
+
+def finish(results, folder):
+    """A folder of results with the least that tables read of it."""
+    path = results / folder.key
+    if folder.verb == "train":
+        run(path, "coverage", 5)
+        records = 10 * int(folder.name.split("-")[2])
+        told = json.loads((path / "training.json").read_text())
+        write_json(path / "training.json", told | {"records": records})
+        return
+    path.mkdir(parents=True)
+    part = {"records": 5, "mean_source_tokens": 9.0, "mean_target_tokens": 3.0, "vocabulary": 7}
+    if folder.verb == "corpus":
+        statistics = {"read": 9, "kept": 9, "dropped": {}, "parts": {"valid": part, "test": part}}
+        write_json(path / "statistics.json", statistics)
+    elif folder.verb == "fraction":
+        write_json(path / "statistics.json", part)
+    elif folder.verb == "score":
+        write_json(path / "scores.json", {"signature": "rouge:1+2+Lsum|sumcurve:0.1.0"})
+        with (path / "items.csv").open("w", newline="") as stream:
+            writer = csv.DictWriter(stream, ["id", *METRICS, "empty"])
+            writer.writeheader()
+            for item in range(4):
+                writer.writerow({"id": item, **dict.fromkeys(METRICS, 0.1 * (1 + item)), "empty": False})
+    write_json(path / "manifest.json", {"specification": folder.specification, "files": {}, "facts": {}})
+
+
+@pytest.fixture
+def plan(tmp_path):
+    """A study of three methods on two corpora, one of titles, with every folder finished."""
+    shutil.copytree(ROOT / "config", tmp_path / "config")
+    shutil.copy(ROOT / "recipes.yaml", tmp_path)
+    path = tmp_path / "config" / "studies" / "smoke.yaml"
+    content = yaml.safe_load(path.read_text())
+    content["methods"] = ["abs", "fastrl", "pcov"]
+    content["corpora"]["tales"]["target"] = "titles"
+    path.write_text(yaml.safe_dump(content))
+    method = tmp_path / "config" / "methods" / "pcov.yaml"
+    content = yaml.safe_load(method.read_text())
+    for recipe in content["settings"].values():
+        recipe["search"] = {"beam": 9, "coverage_penalty": 0.5}
+    method.write_text(yaml.safe_dump(content))
+    plan = Plan.read(tmp_path / "config", "smoke")
+    (tmp_path / "results" / "runs").mkdir(parents=True)
+    for folder in plan.folders.values():
+        finish(tmp_path / "results", folder)
+    return plan
+
+
+def lose(plan, results, row, step):
+    """Delete one folder behind a row, and nothing behind it."""
+    shutil.rmtree(results / getattr(row, step))
+    return getattr(row, step)
+
+
+def one_row(plan, **keys):
+    return next(row for row in plan.rows if all(getattr(row, key) == value for key, value in keys.items()))
+
+
+def test_outputs_know_their_search_and_their_run(plan, tmp_path):
+    study = collect(plan, tmp_path / "results")
+    assert (len(study.outputs), study.missing, study.in_part) == (len(plan.rows), [], "")
+    for row, output in zip(plan.rows, study.outputs, strict=True):
+        assert (output.search, output.run) == (row.search, row.table_name)
+        assert (output.training is None) == (output.timing is None) == (row.run is None)
+        if row.search is None:
+            assert "search:" not in output.signature
+        else:
+            assert output.signature.startswith("rouge:1+2+Lsum|sumcurve:0.1.0|search:beam")
+            assert ("beam9" in output.signature) == (row.method == "pcov" and row.search == "paper")
+            assert ("+coverage0.5" in output.signature) == (row.method == "pcov" and row.search == "paper")
+    assert [(one.corpus, one.method) for one in study.refused] == [("tales", "fastrl")]
+    assert study.titles["pcov"] == "PCOV"
+
+
+@pytest.mark.parametrize("step", ["run", "output", "scores"])
+def test_what_is_not_finished_is_listed_with_its_first_missing_folder(plan, tmp_path, step):
+    results = tmp_path / "results"
+    row = one_row(plan, corpus="tales", method="pcov", percent=100, search="paper")
+    lost = lose(plan, results, row, step)
+    study = collect(plan, results, partial=True)
+    gone = [one for one in plan.rows if lost in (one.run, one.output, one.scores)]
+    assert len(gone) == (2 if step == "run" else 1)
+    assert [(one.method, one.percent, one.search, one.folder) for one in study.missing] == [
+        (one.method, one.percent, one.search, lost) for one in gone
+    ]
+    assert [output.run for output in study.outputs] == [one.table_name for one in plan.rows if one not in gone]
+    trained = sum(one.run is not None for one in plan.rows)
+    assert study.in_part == f"IN PART: {trained - len(gone)} of {trained} trained outputs"
+    with pytest.raises(ManifestError, match=lost):
+        collect(plan, results)
+
+
+def test_a_corpus_that_is_not_made_yet_waits_whole(plan, tmp_path):
+    results = tmp_path / "results"
+    for folder in plan.folders.values():
+        if folder.name.startswith("modules"):
+            shutil.rmtree(results / folder.key)
+    study = collect(plan, results, partial=True)
+    assert [one.corpus for one in study.statistics] == ["tales"]
+    assert {one.corpus for one in study.missing} == {"modules"}
+    assert {one.corpus for one in study.outputs} == {"tales"}
+
+
+@pytest.fixture
+def make(plan, tmp_path, monkeypatch):
+    """`python -m sumcurve tables`, in the folder of the study."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(tables, "write_figure", lambda *_: [])
+    monkeypatch.setattr(verbs, "facts", lambda _: {})
+
+    def make(**keys):
+        verbs.tables(Path("results/tables/smoke"), **keys)
+        folder = tmp_path / "results" / "tables" / "smoke"
+        return {path.name for path in folder.glob("manifest*")}, folder
+
+    return make
+
+
+def test_the_manifest_of_a_part_is_never_that_of_the_whole(plan, tmp_path, make):
+    whole = f"manifest-{plan.tables}.json"
+    assert make()[0] == {whole}
+    row = one_row(plan, method="abs", corpus="tales", percent=50)
+    lose(plan, tmp_path / "results", row, "run")
+    with pytest.raises(ManifestError, match="is not finished"):
+        make()
+    manifests, folder = make(partial=True)
+    assert manifests == {"manifest-partial.json"}
+    assert f"{row.run}" in (folder / "missing.csv").read_text()
+    sealed = json.loads((folder / "manifest-partial.json").read_text())
+    assert set(sealed["scores"]) == {one.scores for one in plan.rows} - {row.scores}
+    finish(tmp_path / "results", plan.folder(row.run))
+    assert make(partial=True)[0] == {whole}
+
+
+def test_nothing_finished_makes_no_table(plan, tmp_path, make):
+    for row in plan.rows:
+        lose(plan, tmp_path / "results", row, "scores")
+    with pytest.raises(PlanError, match="no output is finished"):
+        make(partial=True)
+    assert not (tmp_path / "results" / "tables" / "smoke").exists()

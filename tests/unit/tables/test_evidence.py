@@ -44,6 +44,15 @@ def test_items_of_all_outputs_of_a_corpus_stand_at_the_same_place(evidence) -> N
     assert all(np.array_equal(rows[0], row) for row in rows)
 
 
+def test_outputs_of_two_searches_compare_and_are_told_apart(evidence, papers) -> None:
+    found = groups(align([*evidence((1, 2)), *papers((1, 2))]))
+    pcov = [group for group in found if group[0].output.method == "pcov" and group[0].output.percent == 100]
+    assert sorted((g[0].output.corpus, g[0].output.search, len(g)) for g in pcov) == [
+        (corpus, search, 2) for corpus in ("albums", "notes") for search in ("common", "paper")
+    ]
+    assert len({group[0].output.search_signature for group in pcov}) == 2
+
+
 def test_groups_hold_the_seeds_of_a_training(evidence) -> None:
     found = groups(align(evidence((1, 2, 3))))
     assert sorted({len(group) for group in found}) == [1, 3]
@@ -67,10 +76,13 @@ def test_a_missing_item_is_named(evidence, index) -> None:
         (1, {"ids": ["notes/x"]}, "1 ids for 40"),
         (1, {"signature": "rouge:1+2+Lsum|stem:yes|sumcurve:0.1.0"}, "score both alike"),
         (1, {"records": 501}, "below|above|records"),
-        (1, {"records": None}, "needs percent, records and seed"),
+        (1, {"records": None}, "needs percent, records, seed"),
         (0, {"percent": 50, "records": 1000}, "given twice"),
         (0, {"method": "lead"}, "trivial system"),
         (6, {"method": "oracle"}, "needs percent"),
+        (6, {"search": "common"}, "no search"),
+        (1, {"search": None}, "seed and search"),
+        (1, {"signature": "rouge:1+2+Lsum|stem:yes|sumcurve:0.1.0|search:beam1"}, "score both alike"),
     ],
 )
 def test_evidence_that_does_not_fit_is_refused(evidence, index, changes, message) -> None:

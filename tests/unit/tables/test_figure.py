@@ -1,3 +1,4 @@
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -7,8 +8,13 @@ from hypothesis import strategies as st
 
 from sumcurve.scores import METRICS
 from sumcurve.tables import frames
-from sumcurve.tables.evidence import align
-from sumcurve.tables.figure import draw, spread, write_figure
+from sumcurve.tables.evidence import TRIVIAL, align
+from sumcurve.tables.figure import COLOURS, MARKERS, PALE, PANEL, draw, looks_of, panels_of, spread, write_figure
+
+METHODS = (
+    *("abs", "abs_nnlm", "ent", "ent_base", "ent_gold", "ent_loss", "ent_penalty", "fastrl", "globen", "nats"),
+    *("pcov", "pgrl", "reg_base", "reg_dual", "reg_self", "trans", "trans_nocopy"),
+)
 
 
 @pytest.fixture
@@ -44,9 +50,78 @@ def test_curves_and_bands_hold_the_frames_numbers(intervals, settings) -> None:
 
 def test_one_seed_says_so_and_several_show_their_spread(intervals, settings) -> None:
     assert "seed spread unknown" in words(draw(intervals((1,)), settings))
-    several = words(draw(intervals((1, 2, 3)), settings))
-    assert "unknown" not in several
-    assert "mean of 3 seeds" in several
+    frame = intervals((1, 2, 3))
+    several = draw(frame, settings)
+    assert "unknown" not in words(several)
+    assert "mean of 3 seeds" in words(several)
+    bands = [
+        band.get_paths()[0].vertices[:, 1]
+        for axes in several.axes[3:]
+        for band in axes.collections
+        if len(band.get_paths()) == 1
+    ]
+    for metric in METRICS:
+        for method in ("abs", "pcov"):
+            rows = frame[(frame.corpus == "notes") & (frame.method == method)]
+            ends = (rows[f"{metric}_least"].min(), rows[f"{metric}_most"].max())
+            assert any(np.allclose((band.min(), band.max()), ends) for band in bands if len(band))
+
+
+@pytest.fixture
+def many(evidence):
+    """The outputs of one corpus with three fractions, as those of seventeen methods."""
+    rows = [one for one in evidence() if one.corpus == "notes"]
+    return [
+        *(one for one in rows if one.method in TRIVIAL),
+        *(replace(one, method=method) for method in METHODS for one in rows if one.method == "abs"),
+    ]
+
+
+def test_many_methods_are_each_named_in_one_panel_of_a_metric_and_pale_in_the_others(many, settings) -> None:
+    figure = draw(frames.intervals(align(many), settings), settings, heading="IN PART")
+    panels = len(panels_of(METHODS))
+    assert len(figure.axes) == panels * len(METRICS)
+    assert "IN PART" in words(figure)
+    for row in range(len(METRICS)):
+        row_axes = figure.axes[row * panels : (row + 1) * panels]
+        named = [text.get_text() for axes in row_axes for text in axes.texts]
+        assert sorted(name for name in named if name in METHODS) == sorted(METHODS)
+        assert len({axes.get_ylim() for axes in row_axes}) == 1  # they share the tick labels of the first
+        for axes in row_axes:
+            here = [text.get_text() for text in axes.texts if text.get_text() in METHODS]
+            curves = [line for line in axes.lines if len(line.get_ydata()) == 3]
+            assert len(curves) == len(METHODS)
+            assert sum(line.get_color() == PALE for line in curves) == len(METHODS) - len(here)
+
+
+def test_relatives_share_a_panel_and_no_panel_is_crowded() -> None:
+    panels = panels_of(METHODS)
+    assert [name for panel in panels for name in panel] == sorted(METHODS)
+    assert max(map(len, panels)) <= PANEL
+    for family in ("abs", "ent", "reg", "trans"):
+        assert sum(any(name.split("_")[0] == family for name in panel) for panel in panels) == 1
+    assert panels_of(["b", "a"]) == [["a", "b"]]
+    assert [len(panel) for panel in panels_of([f"x_{number}" for number in range(7)])] == [PANEL, 2]
+
+
+def test_looks_are_told_apart_by_colour_in_a_panel_and_by_colour_and_marker_in_all() -> None:
+    looks = looks_of(METHODS)
+    assert len(set(looks.values())) == len(METHODS)
+    for panel in panels_of(METHODS):
+        assert len({looks[name][0] for name in panel}) == len({looks[name][1] for name in panel}) == len(panel)
+    assert len(set(looks_of([f"x{n:02}" for n in range(42)]).values())) == 42 == len(COLOURS) * len(MARKERS)
+
+
+def test_dots_stand_in_the_order_of_their_scores_below_what_is_not_trained(many, settings) -> None:
+    single = [one for one in many if one.percent in (None, 100)]
+    single = [
+        replace(one, items=[{**item, "rouge1": item["rouge1"] * 0.9**place} for item in one.items])
+        for place, one in enumerate(single)
+    ]
+    frame = frames.intervals(align(single), settings)
+    names = [label.get_text() for label in draw(frame, settings).axes[0].get_yticklabels()][::-1]
+    assert names[:3] == list(TRIVIAL)
+    assert names[3:] == list(frame[frame.percent.notna()].sort_values("rouge1", ascending=False).method)
 
 
 def test_the_words_can_be_found_in_the_svg_and_bytes_repeat(intervals, settings, tmp_path) -> None:

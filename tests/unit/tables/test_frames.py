@@ -6,10 +6,11 @@ import pytest
 
 from sumcurve.curves import efficiency
 from sumcurve.curves.efficiency import Point
+from sumcurve.plan import Refused
 from sumcurve.scores import METRICS
 from sumcurve.scores.comparison import bootstrap_interval, paired_difference
 from sumcurve.tables import frames
-from sumcurve.tables.evidence import align
+from sumcurve.tables.evidence import Missing, align
 
 from_seconds = ["Theta_seconds_per_1000_records", "E_per_hour", "theta_percent", "epsilon"]
 without_seconds = [
@@ -209,3 +210,93 @@ def test_tables_without_rows_keep_their_columns(evidence, settings) -> None:
     full = align(evidence())
     assert list(frames.sigma(single, settings).columns) == list(frames.sigma(full, settings).columns)
     assert list(frames.efficiencies(single).columns) == list(frames.efficiencies(full).columns)
+
+
+def test_a_refused_method_stands_in_the_scores_of_its_corpus_with_nothing_but_the_reason(evidence) -> None:
+    aligned = align(evidence())
+    plain = frames.scores(aligned)
+    refused = [Refused("notes", "fastrl", "no sentences"), Refused("albums", "zeal", "no words")]
+    frame = frames.scores(aligned, refused)
+    assert len(frame) == len(plain) + 2
+    for one in refused:
+        (row,) = (row for row in frame.to_dict("records") if row["method"] == one.method)
+        told = {name: value for name, value in row.items() if not pd.isna(value)}
+        assert told == {"corpus": one.corpus, "method": one.method, "reason": one.reason}
+    assert list(dict.fromkeys(frame.corpus)) == list(dict.fromkeys(plain.corpus))
+    assert frame.corpus.is_monotonic_increasing
+    rest = frame[~frame.method.isin(["fastrl", "zeal"])].reset_index(drop=True)
+    pd.testing.assert_frame_equal(rest, plain, check_dtype=False)
+
+
+def test_searches_pair_the_same_items_and_seeds(evidence, papers, settings) -> None:
+    aligned = align([*evidence((1, 2, 3)), *papers((1, 3))])  # seed 2 of the paper's search is missing
+    frame = frames.searches(aligned, settings)
+    means = frames.scores(aligned)
+    assert len(frame) == 4  # both methods on both corpora
+    for row in frame[frame.method == "pcov"].itertuples():
+        assert row.seeds == 2
+        for index, metric in enumerate(METRICS):
+            first, second = (
+                np.mean(
+                    [
+                        one.scores[index]
+                        for one in aligned
+                        if (one.output.corpus, one.output.method, one.output.percent) == (row.corpus, "pcov", 100)
+                        and one.output.search == search
+                        and one.output.seed in (1, 3)
+                    ],
+                    axis=0,
+                )
+                for search in ("paper", "common")
+            )
+            expected = paired_difference(first, second, settings)
+            for end in ("difference", "low", "high"):
+                value = expected.mean if end == "difference" else getattr(expected, end)
+                assert getattr(row, f"{metric}_{end}") == pytest.approx(value)
+            rows = means[(means.corpus == row.corpus) & (means.method == "pcov") & (means.percent == 100)]
+            of_paper = rows[rows.search == "paper"][metric].mean()
+            assert getattr(row, f"{metric}_paper") == pytest.approx(of_paper)
+            assert getattr(row, f"{metric}_difference") == pytest.approx(of_paper - getattr(row, f"{metric}_common"))
+        assert (row.paper_search, row.common_search) == ("beam9+min1+max20+none+unk-copy", row.common_search)
+        assert row.common_search.startswith("beam4")
+
+
+def test_a_method_without_a_second_search_says_why(evidence, papers, settings) -> None:
+    aligned = align([*evidence(), *papers()[:1]])
+    waiting = [Missing("albums", "pcov", 100, 1, "paper", "outputs/x"), Missing("albums", "abs", 100, 1, "common", "y")]
+    frame = frames.searches(aligned, settings, waiting).set_index(["corpus", "method"])
+    assert frame.loc[("notes", "pcov")].reason == ""
+    assert frame.loc[("albums", "pcov")].reason == "the paper's search is not finished"
+    for corpus in ("notes", "albums"):
+        assert "asks for no other" in frame.loc[(corpus, "abs")].reason
+        assert pd.isna(frame.loc[(corpus, "abs")].rouge1_paper)
+        assert frame.loc[(corpus, "abs")].rouge1_common > 0
+
+
+def test_methods_hold_the_largest_fraction_and_means_over_seeds(evidence) -> None:
+    outputs = evidence((1, 2))
+    index = next(place for place, one in enumerate(outputs) if (one.method, one.percent, one.seed) == ("abs", 100, 2))
+    ended = [("nll", "patience"), ("coverage", "patience")]
+    other = dataclasses.replace(outputs[index].training, epochs=9.5, ended=ended)
+    outputs = [*outputs[:index], dataclasses.replace(outputs[index], training=other), *outputs[index + 1 :]]
+    outputs = retimed(outputs, index, updates=outputs[index].timing.updates + 10)
+    frame = frames.methods(align(outputs), {"abs": "ABS"}).set_index(["corpus", "method"])
+    assert len(frame) == 4
+    assert set(frame.percent) == {100}
+    row = frame.loc[("notes", "abs")]
+    assert (row.title, row.parameters, row.vocabulary_parameters, row.other_parameters) == ("ABS", 1500, 1200, 300)
+    assert (row.epochs, row.mean_updates, row.mean_examples) == (8.5, 355.0, 5600.0)
+    assert row.ended == "nll: patience; coverage: collapse (1), patience (1)"
+    assert frame.loc[("albums", "abs")].ended == "nll: patience; coverage: collapse"
+    assert frame.loc[("albums", "pcov")].title == "pcov"
+
+
+def test_phases_of_any_name_add_up_to_the_seconds(evidence) -> None:
+    phases = {"nll": 40.5, "actor-critic": 2.25, "soft": 0.125}
+    outputs = retimed(evidence(), 0, phases=phases, seconds=sum(phases.values()))
+    frame = frames.timings(align(outputs))
+    assert len(frame.columns) == 12  # however many names there are
+    for row in frame.itertuples():
+        parts = dict(part.split("=") for part in row.phase_seconds.split(";"))
+        assert sum(map(float, parts.values())) == pytest.approx(row.seconds)
+    assert any(row.startswith("nll=40.5") and "soft=0.125" in row for row in frame.phase_seconds)

@@ -8,7 +8,10 @@ import torch
 
 from sumcurve.models.summarizer import build
 from sumcurve.training import fit as module
+from sumcurve.training import losses
 from sumcurve.training.fit import ResumeError, TrainingError, fit
+from sumcurve.training.summarizer import SummarizerLearner
+from sumcurve.training.validation import Validation
 
 CPU = torch.device("cpu")
 
@@ -31,18 +34,19 @@ def train(corpus):
 
     def run(model_settings, settings, **overrides):
         model = build(model_settings, len(corpus.vocabulary), 11)
-        arguments = {
-            "seed": 11,
-            "clock": lambda: 0.0,
-            "device": CPU,
+        most = settings.valid_records
+        data = {
             "target_tokens": 5,
             "train": corpus.train,
-            "valid": corpus.valid,
-            "references": corpus.references,
+            "valid": corpus.valid[:most],
+            "references": corpus.references[:most],
             "vocabulary": corpus.vocabulary,
-        } | overrides
+        }
+        data |= {key: overrides.pop(key) for key in list(overrides) if key in data}
+        arguments = {"seed": 11, "clock": lambda: 0.0, "device": CPU} | overrides
         before = torch.get_rng_state()
-        fitted = fit(model, settings=settings, **arguments)
+        learner = SummarizerLearner(model, device=arguments["device"], **data)
+        fitted = fit(learner, settings, **arguments)
         assert torch.equal(torch.get_rng_state(), before), "torch's global generator was touched"
         return fitted, model
 
@@ -58,9 +62,16 @@ def scripted(monkeypatch):
 
         def validate(self, model):
             rouge, nll = next(left)
-            return {"nll": nll, "rouge1": rouge, "rouge2": rouge, "rougeLsum": rouge}
+            return {
+                "nll": nll,
+                "rouge1": rouge,
+                "rouge2": rouge,
+                "rougeLsum": rouge,
+                "repetition": 0.0,
+                "tokens": 3.0,
+            }
 
-        monkeypatch.setattr(module.Validation, "__call__", validate)
+        monkeypatch.setattr(Validation, "__call__", validate)
 
     return script
 
@@ -201,13 +212,13 @@ def test_random_numbers_come_from_the_seed_alone(lstm, phase, training, train):
 
 def test_every_example_is_seen_once_an_epoch_in_a_new_order(corpus, lstm, phase, training, train, monkeypatch):
     seen = []
-    true = module.losses.loss
+    true = losses.loss
 
-    def loss(model, batch, settings):
+    def loss(model, batch, settings, *rest):
         seen.append(batch.ids)
-        return true(model, batch, settings)
+        return true(model, batch, settings, *rest)
 
-    monkeypatch.setattr(module.losses, "loss", loss)
+    monkeypatch.setattr(losses, "loss", loss)
     fitted, _ = train(lstm, training(phase(most_updates=10)))
     assert fitted.history[-1].examples == 2 * 37
     epochs = [[name for ids in seen[first : first + 5] for name in ids] for first in (0, 5)]
@@ -288,7 +299,7 @@ def test_the_first_row_of_a_coverage_phase_is_the_unchanged_function(lstm, phase
 
 def test_validation_watching_and_keeping_cost_no_seconds(lstm, phase, training, train, monkeypatch):
     now = [0.0]
-    true = module.Validation.__call__
+    true = Validation.__call__
 
     def validate(self, model):
         now[0] += 100
@@ -297,7 +308,7 @@ def test_validation_watching_and_keeping_cost_no_seconds(lstm, phase, training, 
     def keep(state):
         now[0] += 1000
 
-    monkeypatch.setattr(module.Validation, "__call__", validate)
+    monkeypatch.setattr(Validation, "__call__", validate)
     original = module._Fit._step
 
     def step(self, batch, rate):
@@ -314,13 +325,13 @@ def test_validation_watching_and_keeping_cost_no_seconds(lstm, phase, training, 
 @pytest.mark.parametrize("bad", [math.nan, math.inf])
 def test_a_loss_that_is_no_number_stops_training(lstm, phase, training, train, monkeypatch, bad):
     calls = []
-    true = module.losses.loss
+    true = losses.loss
 
-    def loss(model, batch, settings):
+    def loss(model, batch, settings, *rest):
         calls.append(1)
-        return true(model, batch, settings) * (bad if len(calls) == 10 else 1)
+        return true(model, batch, settings, *rest) * (bad if len(calls) == 10 else 1)
 
-    monkeypatch.setattr(module.losses, "loss", loss)
+    monkeypatch.setattr(losses, "loss", loss)
     with pytest.raises(TrainingError, match=rf"phase 'b', update 2: the loss is {bad}") as caught:
         train(lstm, training(phase(every_updates=8, most_updates=8), phase("b")))
     assert caught.value.history.ended == [("nll", "most_updates"), ("b", "not a number")]
@@ -329,13 +340,13 @@ def test_a_loss_that_is_no_number_stops_training(lstm, phase, training, train, m
 
 
 def test_a_gradient_that_is_no_number_stops_training(lstm, phase, training, train, monkeypatch):
-    true = module.losses.loss
+    true = losses.loss
 
-    def loss(model, batch, settings):
+    def loss(model, batch, settings, *rest):
         zero = model.combine.weight.sum() * 0
-        return true(model, batch, settings) + zero.sqrt() * 0  # finite, but 0 * inf backwards
+        return true(model, batch, settings, *rest) + zero.sqrt() * 0  # finite, but 0 * inf backwards
 
-    monkeypatch.setattr(module.losses, "loss", loss)
+    monkeypatch.setattr(losses, "loss", loss)
     with pytest.raises(TrainingError, match=r"phase 'nll', update 1: the gradient norm is nan"):
         train(lstm, training(phase()))
 
@@ -384,8 +395,6 @@ def test_progress_names_the_stop_and_its_reason(lstm, phase, training, train, sc
 def test_missing_examples_and_misplaced_coverage_are_refused(corpus, lstm, transformer, phase, training, train):
     with pytest.raises(ValueError, match="no training examples"):
         train(lstm, training(phase()), train=[])
-    with pytest.raises(ValueError, match="valid_records is 10"):
-        train(lstm, training(phase(), valid_records=10))
     with pytest.raises(ValueError, match="8 references"):
         train(lstm, training(phase()), references=corpus.references[:-1])
     with pytest.raises(ValueError, match="only recurrent models have coverage"):

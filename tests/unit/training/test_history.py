@@ -4,7 +4,7 @@ import pytest
 
 from sumcurve.training.history import COLUMNS, History, Row
 
-ROW = Row("nll", 4, 4, 32, 0.5, 0.01, 3.0, 2.5, 0.3, 0.1, 0.2, True, 1.25)
+ROW = Row("nll", 4, 4, 32, 0.5, 0.01, 3.0, 2.5, 0.3, 0.1, 0.2, 0.0, 9.0, True, 1.25)
 
 
 def test_better_is_higher_mean_rouge_then_lower_nll_and_never_a_tie():

@@ -1,11 +1,28 @@
+import itertools
+from dataclasses import replace
+
 import pytest
 import torch
+from rouge_score.rouge_scorer import RougeScorer
 from torch.nn import functional
 
-from sumcurve.models.batch import batches, collate
+from sumcurve.decoding.rollout import as_target, rollout
+from sumcurve.models.batch import batches, collate, encode
 from sumcurve.models.summarizer import build
-from sumcurve.models.vocabulary import PAD
-from sumcurve.training.losses import coverage, example_means, loss
+from sumcurve.models.vocabulary import BOS, EOS, PAD, UNK, Vocabulary
+from sumcurve.records import Record
+from sumcurve.settings import Optimizer, PhaseSettings, RecurrentSettings, Stop
+from sumcurve.training.losses import (
+    coverage,
+    example_means,
+    loss,
+    rewards,
+    salience,
+    self_critical,
+    soft_cross_entropy,
+    with_own_words,
+    without_dropout,
+)
 
 
 def test_coverage_of_a_hand_computed_example():
@@ -42,9 +59,10 @@ def test_example_means_leave_padding_out():
 def test_every_example_counts_once_whatever_its_length(corpus, lstm, phase, name):
     model = build(lstm, len(corpus.vocabulary), 1).eval()
     settings = phase(loss=name)
-    alone = [loss(model, collate([example]), settings) for example in corpus.train]
+    alone = [loss(model, collate([example]), settings, corpus.vocabulary, 5) for example in corpus.train]
     assert len({len(example.target) for example in corpus.train}) > 2
-    torch.testing.assert_close(loss(model, collate(corpus.train), settings), torch.stack(alone).mean())
+    together = loss(model, collate(corpus.train), settings, corpus.vocabulary, 5)
+    torch.testing.assert_close(together, torch.stack(alone).mean())
 
 
 def test_the_loss_is_that_of_the_full_distribution(corpus, lstm, phase):
@@ -57,9 +75,9 @@ def test_the_loss_is_that_of_the_full_distribution(corpus, lstm, phase):
         real = int((batch.tgt[row] != PAD).sum())
         costs.append(-logp[row, :real].mean())
         overlaps.append(coverage(attention[row : row + 1, :real]).mean())
-    torch.testing.assert_close(loss(model, batch, phase()), torch.stack(costs).mean())
+    torch.testing.assert_close(loss(model, batch, phase(), corpus.vocabulary, 5), torch.stack(costs).mean())
     both = torch.stack(costs).mean() + torch.stack(overlaps).mean()
-    torch.testing.assert_close(loss(model, batch, phase(loss="nll+coverage")), both)
+    torch.testing.assert_close(loss(model, batch, phase(loss="nll+coverage"), corpus.vocabulary, 5), both)
     assert torch.stack(overlaps).mean().item() > 0.1
 
 
@@ -74,20 +92,273 @@ def test_label_smoothing_is_that_of_torch(corpus, lstm_without_copy, phase):
     size = emission.logits.shape[2]
     tgt = batch.tgt[0].where(batch.tgt[0] < size, 1)  # a word that it cannot write is UNK
     expected = functional.cross_entropy(emission.logits[0], tgt, label_smoothing=0.1)
-    found = loss(model, batch, phase(smoothing=0.1))
+    found = loss(model, batch, phase(smoothing=0.1), corpus.vocabulary, 5)
     torch.testing.assert_close(found, expected)
-    assert abs((found - loss(model, batch, phase())).item()) > 1e-2
+    assert abs((found - loss(model, batch, phase(), corpus.vocabulary, 5)).item()) > 1e-2
 
 
 def test_label_smoothing_with_copying_is_refused(corpus, lstm, phase):
     model = build(lstm, len(corpus.vocabulary), 1)
     with pytest.raises(ValueError, match="label_smoothing"):
-        loss(model, collate(corpus.train[:2]), phase(smoothing=0.1))
+        loss(model, collate(corpus.train[:2]), phase(smoothing=0.1), corpus.vocabulary, 5)
 
 
 def test_switching_coverage_on_leaves_the_loss_as_it_was(corpus, lstm, phase):
     model = build(lstm, len(corpus.vocabulary), 1).eval()
-    batch = next(batches(corpus.train, 8, None))
-    before = loss(model, batch, phase())
+    batch = next(batches(corpus.train, 8))
+    before = loss(model, batch, phase(), corpus.vocabulary, 5)
     model.enable_coverage()
-    torch.testing.assert_close(loss(model, batch, phase()), before, rtol=0, atol=1e-6)
+    torch.testing.assert_close(loss(model, batch, phase(), corpus.vocabulary, 5), before, rtol=0, atol=1e-6)
+
+
+@pytest.fixture(scope="module")
+def reg():
+    return RecurrentSettings(
+        kind="recurrent", embedding=6, hidden=5, feed="nothing", attention="bilinear", second_output=True
+    )
+
+
+def _regularising(kind, **keys):
+    return PhaseSettings(
+        name="soft",
+        loss=kind,
+        temperature=2.0,
+        optimizer=Optimizer(rate=0.1),
+        stop=Stop(every_updates=1, every_epochs=1, patience=1, most_updates=1),
+        **({"soft_weight": 0.7} | keys),
+    )
+
+
+def test_the_gradient_of_self_train_at_the_logits_is_p_minus_y_and_p_minus_q():
+    """Wei et al. (2018): (p - y) + lambda (p - q), q the model's own softened output, a constant."""
+    torch.manual_seed(0)
+    logits = (torch.randn(7, 11, dtype=torch.double) * 3).requires_grad_()
+    gold = torch.randint(0, 11, (7,))
+    entropy = functional.cross_entropy(logits, gold, reduction="none")
+    (entropy + 0.7 * soft_cross_entropy(logits, logits, 2.0)).sum().backward()
+    p, q = logits.softmax(1), (logits / 2).softmax(1)
+    expected = (p - functional.one_hot(gold, 11)) + 0.7 * (p - q)
+    torch.testing.assert_close(logits.grad, expected.detach(), rtol=0, atol=1e-10)
+
+
+@pytest.mark.parametrize("kind", ["self-train", "dual-train"])
+def test_regularised_losses_word_by_word(corpus, reg, kind):
+    model = build(reg, len(corpus.vocabulary), 1).double().eval()
+    batch = collate(corpus.train[:6])
+    found = loss(model, batch, _regularising(kind), corpus.vocabulary, 5)
+    memory = model.encode(batch)
+    states = model.readout(batch, memory).states
+    first, second = model.logits(states, memory), model.second_output(states)
+    means = []
+    for row in range(6):
+        words = []
+        for t in range(int((batch.tgt[row] != PAD).sum())):
+            gold = int(batch.tgt[row, t]) if batch.tgt[row, t] < model.vocabulary_size else 1
+            target = ((second if kind == "dual-train" else first)[row, t] / 2).softmax(0)
+            word = -first[row, t].log_softmax(0)[gold]
+            word = word - 0.7 * (target * first[row, t].log_softmax(0)).sum()
+            if kind == "dual-train":
+                word = word - second[row, t].log_softmax(0)[gold]
+            words.append(word)
+        means.append(torch.stack(words).mean())
+    torch.testing.assert_close(found, torch.stack(means).mean(), rtol=0, atol=1e-10)
+
+
+def test_dual_trains_second_output_learns_from_the_hard_target_alone(corpus, reg):
+    batch = collate(corpus.train[:6])
+
+    def gradients(**keys):
+        model = build(reg, len(corpus.vocabulary), 1).double().eval()
+        loss(model, batch, _regularising("dual-train", **keys), corpus.vocabulary, 5).backward()
+        return {name: parameter.grad for name, parameter in model.named_parameters()}
+
+    soft, hard = gradients(), gradients(soft_weight=0.0)
+    assert torch.equal(soft["second_output.weight"], hard["second_output.weight"])
+    assert (soft["output.weight"] - hard["output.weight"]).abs().max() > 1e-4
+    shared, detached = gradients(soft_weight=0.0), gradients(soft_weight=0.0, detach_second=True)
+    assert (shared["combine.weight"] - detached["combine.weight"]).abs().max() > 1e-4
+    assert torch.equal(shared["second_output.weight"], detached["second_output.weight"])
+
+
+def test_salience_is_torchs_binary_cross_entropy_over_real_tokens():
+    torch.manual_seed(0)
+    logits, marks = torch.randn(3, 5), (torch.rand(3, 5) < 0.5).float()
+    lengths = torch.tensor([5, 1, 3])
+    mask = torch.arange(5) < lengths.unsqueeze(1)
+    found = salience(logits.masked_fill(~mask, -1e30), marks, mask)
+    for row, length in enumerate(lengths.tolist()):
+        expected = functional.binary_cross_entropy_with_logits(logits[row, :length], marks[row, :length])
+        torch.testing.assert_close(found[row], expected)
+
+
+@pytest.mark.parametrize("alone", [False, True])
+def test_the_salience_loss_trains_the_encoder_unless_alone(corpus, phase, alone):
+    settings = RecurrentSettings(kind="recurrent", embedding=6, hidden=5, feed="readout", entity_attention=True)
+    model = build(settings, len(corpus.vocabulary), 1)
+    examples = [replace(example, salient=[1] + [0] * (len(example.source) - 1)) for example in corpus.train[:6]]
+    batch = collate(examples)
+    entity = phase().model_copy(update={"loss": "nll+entity", "entity_weight": 1.0, "entity_alone": alone})
+    loss(model, batch, entity, corpus.vocabulary, 5).backward()
+    assert model.entity_v.grad.abs().max() > 0
+    moved = model.encoder[0].weight_ih_l0.grad.abs().max() > 0
+    assert moved != alone
+    with pytest.raises(ValueError, match="no marks"):
+        loss(model, collate(corpus.train[:6]), entity, corpus.vocabulary, 5)
+
+
+def test_own_words_replace_the_share_asked_for(corpus, lstm):
+    model = build(lstm, len(corpus.vocabulary), 1).eval()
+    batch = collate(corpus.train * 20)
+    torch.manual_seed(0)
+    every = with_own_words(model, batch, 1.0)
+    mixed = with_own_words(model, batch, 0.25)
+    real = batch.inp != PAD
+    real[:, 0] = False
+    assert torch.equal(every.inp[~real], batch.inp[~real])
+    assert torch.equal(every.tgt, batch.tgt)
+    assert every.inp.max() < len(corpus.vocabulary)
+    assert ((every.inp[real] == PAD) | (every.inp[real] == BOS)).sum() == 0
+    differ = (every.inp != batch.inp)[real].float().mean()  # a drawn word may be the true one
+    share = (mixed.inp != batch.inp)[real].float().mean() / differ
+    assert share == pytest.approx(0.25, abs=0.03)
+
+
+def test_own_words_are_drawn_from_the_models_distribution(corpus, lstm_without_copy):
+    model = build(lstm_without_copy, len(corpus.vocabulary), 1).eval()
+    with torch.no_grad():
+        model.output.bias[:8] = torch.tensor([0.0, 2.0, 0.0, 3.0, 1.0, 4.0, 3.5, 2.5])
+    example = next(example for example in corpus.train if len(example.target) > 3)
+    batch = collate([example] * 4000)
+    with torch.no_grad():
+        emission, _ = model.forced(collate([example]), model.encode(collate([example])))
+    expected = emission.logits[0, 0].softmax(0)
+    expected[[PAD, BOS]] = 0
+    torch.manual_seed(1)
+    drawn = with_own_words(model, batch, 1.0).inp[:, 1]
+    found = torch.bincount(drawn, minlength=len(expected)) / 4000
+    assert (found - expected / expected.sum()).abs().sum() / 2 < 0.05
+
+
+@pytest.fixture
+def pair():
+    """A model of seven words whose marks but EOS it hardly writes, an example and its vocabulary."""
+    vocabulary = Vocabulary(["a", "b"])
+    settings = RecurrentSettings(
+        kind="recurrent", embedding=5, hidden=4, feed="nothing", attention="bilinear", dropout=0.5
+    )
+    model = build(settings, len(vocabulary), 3).double()
+    with torch.no_grad():
+        model.output.bias[[PAD, 1, BOS, 4]] = -40.0
+    return model, encode(Record("r", ["a b b a"], ["a b"]), vocabulary, 9, 9), vocabulary
+
+
+def test_the_self_critical_gradient_is_that_of_enumeration(pair):
+    """Mean over many samples against the sum over all outputs of two words."""
+    model, example, vocabulary = pair
+    torch.manual_seed(0)
+    batch = collate([example] * 6000)
+    losses = self_critical(model, batch, vocabulary, 2)
+    losses.mean().backward()
+    found = torch.cat([p.grad.flatten() for p in model.parameters() if p.grad is not None])
+    model.zero_grad()
+
+    one = collate([example])
+    with without_dropout(model), torch.no_grad():
+        baseline = rewards(one, rollout(model, one, 2), vocabulary)[0, 0]
+    expected = torch.zeros_like(found)
+    a, b = 5, 6
+    total = 0.0
+    for first, second in itertools.product((a, b), (a, b, EOS)):
+        sample = as_target(one, torch.tensor([[first, second]]), len(vocabulary))
+        with without_dropout(model):
+            emission, _ = model.forced(sample, model.encode(sample))
+            logp = emission.gold(sample.tgt, sample.src_ext)[0]
+        start = emission.logits[0, 0].detach().softmax(0)
+        weight = (logp.detach().sum().exp() / (start[a] + start[b])).item()  # the first word is no EOS
+        total += weight
+        reward = rewards(one, torch.tensor([[[first, second]]]), vocabulary)[0, 0]
+        parameters = list(model.parameters())
+        gradients = torch.autograd.grad(logp.mean(), parameters, allow_unused=True)
+        flat = torch.cat([g.flatten() for g in gradients if g is not None])
+        expected += weight * (baseline - reward) * flat
+    assert total == pytest.approx(1.0, abs=1e-6)
+    assert (found - expected).norm() < 0.1 * expected.norm()
+
+
+def test_a_sample_better_than_greedy_becomes_likelier(pair):
+    model, _, vocabulary = pair
+    optimizer = torch.optim.SGD(model.parameters(), 0.05)
+    moved = []
+    for seed, target in enumerate(["a b", "b a", "a", "b b", "b"] * 8):
+        one = collate([encode(Record("r", ["a b b a"], [target]), vocabulary, 9, 9)])
+        torch.manual_seed(seed)
+        with without_dropout(model):
+            tokens = rollout(model, one, 2)
+        baseline, reward = rewards(one, tokens, vocabulary)[0].tolist()
+        sample = as_target(one, tokens[:, 1], len(vocabulary))
+
+        def logp(sample=sample):
+            with torch.no_grad(), without_dropout(model):
+                return model.gold(sample, model.encode(sample))[0].sum().item()
+
+        before = logp()
+        kept = {name: value.clone() for name, value in model.state_dict().items()}
+        torch.manual_seed(seed)
+        optimizer.zero_grad()
+        self_critical(model, one, vocabulary, 2).mean().backward()
+        optimizer.step()
+        if reward != baseline:
+            assert (logp() > before) == (reward > baseline)
+            moved.append(reward > baseline)
+        model.load_state_dict(kept)
+    assert {True, False} == set(moved)
+
+
+def test_rewards_are_rouge_l_of_the_whole_target_with_copied_words(corpus):
+    scorer = RougeScorer(["rougeL"])
+    batch = collate(corpus.train)
+    other = batch.tgt.roll(1, 0)
+    other = other.where(other < len(corpus.vocabulary) + batch.n_ext.unsqueeze(1), UNK)
+    found = rewards(batch, torch.stack((batch.tgt, other), 1), corpus.vocabulary)
+    assert (found[:, 0] > 0.5).all()
+    for row, example in enumerate(corpus.train):
+        written = corpus.vocabulary.sentences(other[row].tolist(), example.unknowns)
+        text = " ".join(word for sentence in written for word in sentence)
+        expected = scorer.score(" ".join(example.record.target), text)["rougeL"].fmeasure
+        assert found[row, 1].item() == pytest.approx(expected, abs=1e-6)
+    nothing = torch.full_like(batch.tgt, PAD).unsqueeze(1)
+    assert (rewards(batch, nothing, corpus.vocabulary) == 0).all()
+
+
+def test_no_dropout_inside_and_as_before_outside(lstm, corpus):
+    model = build(lstm, len(corpus.vocabulary), 1)
+    model.train()
+    model.dropout.eval()
+    with without_dropout(model):
+        assert model.training
+        assert not model.dropout.training
+    assert not model.dropout.training
+    model.dropout.train()
+    with without_dropout(model):
+        assert not model.dropout.training
+    assert model.dropout.training
+
+
+@pytest.mark.parametrize("name", ["lstm", "lstm_without_copy", "transformer"])
+def test_bfloat16_is_for_matrix_products_and_hardly_moves_the_loss(corpus, phase, request, name):
+    model = build(request.getfixturevalue(name), len(corpus.vocabulary), 1).eval()
+    batch = collate(corpus.train)
+    single = loss(model, batch, phase(), corpus.vocabulary, 5)
+    with torch.autocast("cpu", torch.bfloat16):
+        memory = model.encode(batch)
+        readout = model.readout(batch, memory, attention=True)
+        half = loss(model, batch, phase(), corpus.vocabulary, 5)
+    assert readout.attention.dtype == torch.float32
+    products = memory.cache["keys0"] if name == "transformer" else readout.states
+    assert products.dtype == (torch.bfloat16 if name == "transformer" else torch.float32)
+    assert half.dtype == torch.float32
+    assert half.item() == pytest.approx(single.item(), rel=0.01)
+    assert half.item() != single.item()
+    half.backward()
+    assert all(p.grad.dtype == torch.float32 for p in model.parameters() if p.grad is not None)
+    assert all(p.grad.isfinite().all() for p in model.parameters() if p.grad is not None)

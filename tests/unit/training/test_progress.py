@@ -8,7 +8,7 @@ from sumcurve.training.fit import Progress
 from sumcurve.training.history import Row
 from sumcurve.training.progress import Events, LogLines, ProgressBar, Watchers
 
-ROW = Row("nll", 8, 8, 64, 0.5, 0.01, 3.25, 2.5, 0.3125, 0.1, 0.2, True, 1.25)
+ROW = Row("nll", 8, 8, 64, 0.5, 0.01, 3.25, 2.5, 0.3125, 0.1, 0.2, 0.0, 9.0, True, 1.25)
 UPDATE = Progress("nll", 1, 2, 7, 24, "patience", 0.01, 3.5, None, False)
 VALIDATED = replace(UPDATE, update=8, loss=3.25, row=ROW, validated=True)
 

@@ -49,6 +49,9 @@ def test_numbers_agree_with_one_example_at_a_time(corpus, model):
     for metric in ("rouge1", "rouge2", "rougeLsum"):
         assert found[metric] == pytest.approx(fmean(scores[metric].fmeasure for scores in rouge), abs=1e-9)
     assert found["rouge1"] > 0
+    lengths = [sum(map(len, _words(corpus, model, example))) for example in corpus.valid]
+    assert found["tokens"] == fmean(lengths)
+    assert 0 <= found["repetition"] < 1
 
 
 def test_order_does_not_matter_and_nothing_random_is_drawn(corpus, model):

@@ -1,0 +1,68 @@
+"""Data-parallel training: processes that hold equal weights and share every batch.
+
+A batch is cut into parts; each process computes some, gradients are summed, and every process makes the same update.
+Started by `torchrun`; without it there is one process.
+"""
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any, TypeVar
+
+import torch
+from torch import Tensor, nn
+
+Item = TypeVar("Item")
+
+
+@dataclass(frozen=True)
+class Group:
+    """The processes that train together; `rank` counts from 0."""
+
+    rank: int = 0
+    size: int = 1
+
+    def own(self, items: Sequence[Item], parts: int) -> list[list[Item]]:
+        """The parts of a batch that this process computes, at most `parts`: every n-th item each, so that their
+        lengths are alike where `items` are sorted by length. Empty parts are left out."""
+        every = self.size * parts
+        shares = (list(items[number::every]) for number in range(self.rank * parts, (self.rank + 1) * parts))
+        return [share for share in shares if share]
+
+    def sum_gradients(self, parameters: Sequence[nn.Parameter], loss: Tensor) -> Tensor:
+        """Replace all gradients by their sums over the processes; returns the summed loss. A parameter without a
+        gradient counts as 0 if another process has one, and all processes then agree to have one."""
+        if self.size == 1:
+            return loss
+        has = torch.tensor([parameter.grad is not None for parameter in parameters], device=loss.device).int()
+        torch.distributed.all_reduce(has)
+        used = [parameter for parameter, number in zip(parameters, has.tolist(), strict=True) if number]
+        for parameter in used:
+            if parameter.grad is None:
+                parameter.grad = torch.zeros_like(parameter)
+        gradients = [parameter.grad for parameter in used if parameter.grad is not None]
+        whole = torch.cat([loss.reshape(1).float(), *(gradient.flatten().float() for gradient in gradients)])
+        torch.distributed.all_reduce(whole)
+        total, *shares = whole.split([1, *(gradient.numel() for gradient in gradients)])
+        for gradient, share in zip(gradients, shares, strict=True):
+            gradient.copy_(share.view_as(gradient))
+        return total[0]
+
+    def gather(self, value: Any) -> list[Any]:
+        """The values of all processes, by rank."""
+        if self.size == 1:
+            return [value]
+        values: list[Any] = [None] * self.size
+        torch.distributed.all_gather_object(values, value)
+        return values
+
+
+def join(device: torch.device) -> Group:
+    """The group that `torchrun` started this process in; a group of one otherwise."""
+    if int(os.environ.get("WORLD_SIZE", "1")) == 1:
+        return Group()
+    if not torch.distributed.is_initialized():
+        backend = "nccl" if device.type == "cuda" else "gloo"
+        torch.distributed.init_process_group(backend, timeout=timedelta(hours=2))
+    return Group(torch.distributed.get_rank(), torch.distributed.get_world_size())

@@ -1,0 +1,84 @@
+"""The learner of every method that is one summarizer: examples in, likelihood and greedy ROUGE out."""
+
+import hashlib
+from array import array
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from sumcurve.models.batch import Batch, Example, collate, lengths
+from sumcurve.models.recurrent import RecurrentSummarizer
+from sumcurve.models.summarizer import Summarizer
+from sumcurve.models.vocabulary import Vocabulary
+from sumcurve.settings import PhaseSettings
+from sumcurve.training import losses
+from sumcurve.training.learner import Learner
+from sumcurve.training.validation import Validation
+
+
+class SummarizerLearner(Learner):
+    """Trains `model` on `train`; `references` belong to `valid`, each a list of summaries, each a list of sentences.
+
+    `target_tokens` limits greedy decoding and rollouts. Raises ValueError for missing examples.
+    """
+
+    model: Summarizer
+
+    def __init__(
+        self,
+        model: Summarizer,
+        train: Sequence[Example],
+        valid: Sequence[Example],
+        references: Sequence[list[list[str]]],
+        vocabulary: Vocabulary,
+        target_tokens: int,
+        device: torch.device,
+    ) -> None:
+        if not train:
+            raise ValueError("there are no training examples; check the corpus and its percent")
+        if not valid or len(references) != len(valid):
+            raise ValueError(
+                f"{len(valid)} validation examples and {len(references)} references; give every example its references"
+            )
+        self.model = model.to(device)
+        self.train, self.valid = train, valid
+        self.vocabulary, self.target_tokens = vocabulary, target_tokens
+        self.validation = Validation(valid, references, vocabulary, target_tokens, device)
+
+    def switch(self, phase: PhaseSettings) -> None:
+        if phase.coverage:
+            if not isinstance(self.model, RecurrentSummarizer):
+                raise ValueError(f"phase {phase.name!r}: only recurrent models have coverage; remove the key")
+            self.model.enable_coverage()
+
+    def prepare(self, phase: PhaseSettings) -> Sequence[Example]:
+        return self.train
+
+    def length(self, item: Example, phase: PhaseSettings) -> tuple[int, ...]:
+        return lengths(item)
+
+    def collate(self, items: Sequence[Example], phase: PhaseSettings) -> Batch:
+        return collate(items)
+
+    def loss(self, batch: Batch, phase: PhaseSettings) -> Tensor:
+        return losses.loss(self.model, batch, phase, self.vocabulary, self.target_tokens)
+
+    def validate(self, phase: PhaseSettings) -> dict[str, float]:
+        return self.validation(self.model)
+
+    def identity(self) -> dict[str, str]:
+        return {
+            "training examples": _digest(self.train),
+            "validation examples": _digest(self.valid),
+            "target_tokens": str(self.target_tokens),
+        }
+
+
+def _digest(examples: Sequence[Example]) -> str:
+    whole = hashlib.sha256()
+    for example in examples:
+        whole.update(f"{example.id}\n{len(example.source)} {len(example.target)}\n".encode())
+        for ids in (example.source, example.source_ext, example.input, example.target, example.salient or []):
+            whole.update(array("q", ids).tobytes())
+    return whole.hexdigest()
