@@ -7,7 +7,7 @@ import fcntl
 import os
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
@@ -26,7 +26,10 @@ class Lease:
 
 
 def _try_lock(path: Path) -> IO[str] | None:
-    stream = path.open("a")
+    # Opened for reading: the file may be another user's, who made it in a folder that all share.
+    with suppress(FileExistsError):
+        path.touch(0o644, exist_ok=False)
+    stream = path.open()
     try:
         fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:

@@ -367,6 +367,8 @@ class Training(Settings):
     def batch_divides(self) -> "Training":
         if self.accumulate > self.batch:
             raise ValueError(f"accumulate {self.accumulate} is above batch {self.batch}")
+        if self.accumulate > 1 and any(phase.loss == "actor-critic" for phase in self.phases):
+            raise ValueError("actor-critic standardises returns over the whole batch: accumulate must be 1")
         return self
 
 

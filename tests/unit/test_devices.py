@@ -3,6 +3,7 @@
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -63,3 +64,19 @@ def test_a_granted_gpu_that_torch_cannot_use_is_an_error(tmp_path):
         devices.device({"CUDA_VISIBLE_DEVICES": "0"}, tmp_path),
     ):
         pass
+
+
+def test_a_lock_that_is_another_users_can_be_taken(tmp_path, monkeypatch):
+    """Who may only read the file can lock it; nobody opens it for writing."""
+    opened = []
+    true = Path.open
+
+    def recorded(self, mode="r", *rest, **named):
+        opened.append(mode)
+        return true(self, mode, *rest, **named)
+
+    monkeypatch.setattr(Path, "open", recorded)
+    (tmp_path / "sumcurve-gpu-0.lock").touch(0o444)
+    with devices.lease(["0"], tmp_path) as first:
+        assert first == "0"
+    assert set(opened) == {"r"}

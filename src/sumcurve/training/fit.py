@@ -102,6 +102,8 @@ def fit(
 
     Raises TrainingError for a loss or gradient that is not finite, and ResumeError for a state of another training.
     """
+    if group.size > 1 and any(phase.loss == "actor-critic" for phase in settings.phases):
+        raise ValueError("actor-critic standardises returns over the whole batch: train it in one process")
     # Building the first optimiser of a process imports this for seconds, which are not training.
     importlib.import_module("torch._dynamo")
     own = _identity(learner, settings, seed, device, group) | _flat(identity or {}, "")

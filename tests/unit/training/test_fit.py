@@ -399,3 +399,40 @@ def test_missing_examples_and_misplaced_coverage_are_refused(corpus, lstm, trans
         train(lstm, training(phase()), references=corpus.references[:-1])
     with pytest.raises(ValueError, match="only recurrent models have coverage"):
         train(transformer, training(phase(coverage=True)))
+
+
+def _validations(monkeypatch, *rows):
+    left = iter(rows)
+
+    def validate(self, model):
+        rouge1, rouge2, rouge_lsum, repetition = next(left)
+        scores = {"rouge1": rouge1, "rouge2": rouge2, "rougeLsum": rouge_lsum}
+        return scores | {"nll": 1.0, "repetition": repetition, "tokens": 9.0}
+
+    monkeypatch.setattr(Validation, "__call__", validate)
+
+
+def test_collapse_into_repetition_stops_the_phase_and_keeps_what_was_best(lstm, phase, training, train, monkeypatch):
+    _validations(monkeypatch, (0.1, 0.1, 0.1, 0.9), (0.3, 0.3, 0.3, 0.1), (0.2, 0.2, 0.2, 0.9), (0.1, 0.1, 0.1, 0.5))
+    fitted, _ = train(lstm, training(phase(patience=9, most_updates=99)))
+    assert fitted.history.ended == [("nll", "collapse")]
+    assert len(fitted.history) == 4, "a first babble and a fall by a third are no collapse"
+    assert fitted.selected.update == 8
+
+
+def test_reinforcement_that_raises_its_reward_alone_is_stopped(lstm, phase, training, train, monkeypatch):
+    start = (0.3, 0.2, 0.3, 0.0)
+    better, hacked = (0.31, 0.2, 0.31, 0.0), (0.29, 0.19, 0.32, 0.0)
+    _validations(monkeypatch, start, start, better, hacked, better, hacked, hacked, better)
+    mixed = phase("mixed", most_updates=99, patience=9, every_updates=1)
+    mixed = mixed.model_copy(update={"loss": "mixed", "reward_weight": 0.9})
+    fitted, _ = train(lstm, training(phase(most_updates=4), mixed))
+    assert fitted.history.ended == [("nll", "most_updates"), ("mixed", "reward hacking")]
+    assert fitted.history[-1].update == 5, "two in a row, counted from the start of the phase"
+    assert fitted.selected.phase == "mixed"
+
+
+def test_likelihood_training_is_never_said_to_hack(lstm, phase, training, train, monkeypatch):
+    _validations(monkeypatch, *[(0.3, 0.3, 0.3, 0.0), *[(0.2, 0.2, 0.4, 0.0)] * 3])
+    fitted, _ = train(lstm, training(phase()))
+    assert fitted.history.ended == [("nll", "most_updates")]

@@ -1,0 +1,45 @@
+"""Parameters of every method's paper settings and variants, beside the counts that Čano and Bojar (2020) print.
+
+Counts are over distinct storages; what has a row or an entry per word is counted as vocabulary. Nothing is measured.
+
+python benchmarks/parameters.py [--words 49000 98000]
+"""
+
+import argparse
+from pathlib import Path
+
+from sumcurve.models.extract_rewrite import build as build_extract_rewrite
+from sumcurve.models.summarizer import build, parameter_counts
+from sumcurve.plan import read_settings
+from sumcurve.settings import MethodSettings, Model
+
+METHODS = Path(__file__).parents[1] / "config" / "methods"
+PRINTED = {"ABS": "15M / 22M", "PCOV": "14M / 21M", "NATS": "15M", "GLOBEN": "68M", "TRANS": "81M / 129M"}
+
+
+def counts(model: Model, words: int) -> dict[str, int]:
+    if model.kind == "extract-rewrite":
+        return parameter_counts(build_extract_rewrite(model, words, 0))
+    return parameter_counts(build(model, words, 0))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--words", type=int, nargs="+", default=[49_000, 98_000])
+    words = parser.parse_args().words
+    print("| method | settings |" + "".join(f" {size:,} words |" for size in words) + " not vocabulary | printed |")
+    print("|---|---|" + "---:|" * (len(words) + 1) + "---|")
+    for path in sorted(METHODS.glob("*.yaml")):
+        method = read_settings(path, MethodSettings)
+        for name, recipe in method.settings.items():
+            if name in ("small", "smoke"):
+                continue
+            found = [counts(recipe.model, size) for size in words]
+            cells = "".join(f" {one['total'] / 1e6:.2f}M |" for one in found)
+            print(
+                f"| {method.title} | {name} |{cells} {found[0]['other'] / 1e6:.2f}M | {PRINTED.get(method.title, '')} |"
+            )
+
+
+if __name__ == "__main__":
+    main()
