@@ -7,7 +7,7 @@
 import csv
 import fcntl
 import io
-import os
+import json
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
@@ -19,7 +19,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from sumcurve.manifest import digest
-from sumcurve.plan import Plan, PlanError, read_settings
+from sumcurve.plan import Folder, Plan, PlanError, read_settings, refusal
 from sumcurve.records import read_records, write_text
 from sumcurve.settings import Dropout, MethodSettings, Percent, Positive, Recipe, Settings
 
@@ -55,8 +55,7 @@ class TrialsSettings(Settings):
     """The budget: every method gets all trials. A method goes to the first corpus whose targets it can serve."""
 
     study: str
-    corpora: Annotated[list[str], Field(min_length=1)]
-    percent: Percent
+    corpora: Annotated[dict[str, Percent], Field(min_length=1)]  # and the percent of each that is trained on
     seed: Positive
     trials: Annotated[list[Trial], Field(min_length=1)]
 
@@ -113,7 +112,7 @@ def _add(path: Path, lock: Path, row: dict[str, Any]) -> None:
 
 def one_trial(config: Path, home: Path, method: str, corpus: str, trial: Trial) -> dict[str, Any]:
     """Train a method once and return its row of the table."""
-    import torch
+    import torch  # in the processes that train, not in the one that waits
 
     from sumcurve.corpora.fraction import read_words
     from sumcurve.models.vocabulary import Vocabulary
@@ -122,43 +121,32 @@ def one_trial(config: Path, home: Path, method: str, corpus: str, trial: Trial) 
 
     settings = read_settings(config / "trials.yaml", TrialsSettings)
     plan = Plan.read(config, settings.study)
-    fraction = next(
-        folder
-        for folder in plan.named("corpora", "fraction")
-        if folder.specification["percent"] == settings.percent
-        and plan.corpus_name(folder.specification["corpus"]) == corpus
-    )
+    recipe = recipe_of(small(config, method), trial)
+    fraction = _fraction(plan, corpus, settings.corpora[corpus])
     prepared = home / "results" / fraction.specification["corpus"]
-    entities = [
-        folder
-        for folder in plan.named("annotations")
-        if folder.specification["corpus"] == fraction.specification["corpus"] and "pipeline" in folder.specification
-    ]
-    recipe = recipe_of(_recipe(config, method), trial)
+    salient = None
+    if getattr(recipe.model, "entity_attention", False):
+        (entities,) = (
+            folder
+            for folder in plan.named("annotations", "entities")
+            if folder.specification["corpus"] == fraction.specification["corpus"]
+        )
+        salient = salient_spans(home / "results" / entities.key)
     torch.set_num_threads(1)
     torch.use_deterministic_algorithms(True)
-    counts = list(read_words(home / "results" / fraction.key))
-    training = recipe.training
-    size = int(_json(home / "results" / fraction.key / "statistics.json")["records"])
-    corpus_settings = plan.settings.corpora[corpus]
-    marks = getattr(recipe.model, "entity_attention", False)
+    training, cpu = recipe.training, torch.device("cpu")
+    size = json.loads((home / "results" / fraction.key / "statistics.json").read_text())["records"]
+    lengths = plan.settings.corpora[corpus]
     learner = learner_of(
-        {
-            "source_tokens": corpus_settings.source_tokens,
-            "target_tokens": corpus_settings.target_tokens,
-            "seed": settings.seed,
-        },
+        {"source_tokens": lengths.source_tokens, "target_tokens": lengths.target_tokens, "seed": settings.seed},
         recipe,
         list(islice(read_records(prepared / "train.jsonl"), size)),
         list(islice(read_records(prepared / "valid.jsonl"), training.valid_records)),
-        Vocabulary.from_counts(counts, training.vocabulary, training.least_count),
-        torch.device("cpu"),
-        salient_spans(home / "results" / entities[0].key) if marks else None,
+        Vocabulary.from_counts(read_words(home / "results" / fraction.key), training.vocabulary, training.least_count),
+        cpu,
+        salient,
     )
-    fitted = fit(
-        learner, training, seed=settings.seed, clock=compute_clock(torch.device("cpu")), device=torch.device("cpu")
-    )
-    row = fitted.selected
+    row = fit(learner, training, seed=settings.seed, clock=compute_clock(cpu), device=cpu).selected
     return {
         "method": method,
         "rate": trial.rate,
@@ -175,28 +163,43 @@ def one_trial(config: Path, home: Path, method: str, corpus: str, trial: Trial) 
         "updates": row.updates,
         "examples": row.examples,
         "seconds": round(row.seconds, 1),
-        "digest": _digest(recipe, fraction.key),
+        "digest": trial_digest(recipe, corpus, settings),
     }
 
 
-def _recipe(config: Path, method: str) -> Recipe:
+def small(config: Path, method: str) -> Recipe:
+    """The method's small settings."""
     return read_settings(config / "methods" / f"{method}.yaml", MethodSettings).settings["small"]
 
 
-def _json(path: Path) -> Any:
-    import json
-
-    return json.loads(path.read_text())
-
-
-def _digest(recipe: Recipe, fraction: str) -> str:
+def trial_digest(recipe: Recipe, corpus: str, settings: TrialsSettings) -> str:
+    """What tells a trial from one under other settings."""
     return digest(
         {
             "model": recipe.model.model_dump(mode="json"),
             "training": recipe.training.model_dump(mode="json"),
-            "fraction": fraction,
+            "corpus": corpus,
+            "percent": settings.corpora[corpus],
+            "seed": settings.seed,
         }
     )
+
+
+def corpus_of(plan: Plan, recipe: Recipe, settings: TrialsSettings) -> str:
+    """The first corpus of the trials that can serve the method."""
+    for corpus in settings.corpora:
+        if not refusal(recipe, plan.settings.corpora[corpus]):
+            return corpus
+    raise PlanError(
+        f"no corpus of {list(settings.corpora)} can serve a model of kind {recipe.model.kind}; name another"
+    )
+
+
+def _fraction(plan: Plan, corpus: str, percent: int) -> Folder:
+    for folder in plan.named("corpora", "fraction"):
+        if folder.specification["percent"] == percent and plan.corpus_name(folder.specification["corpus"]) == corpus:
+            return folder
+    raise PlanError(f"study {plan.study} has no {percent} % of {corpus}; name one of its percents in trials.yaml")
 
 
 def run_trials(config: Path, home: Path, jobs: int, methods: list[str] | None = None) -> None:
@@ -208,35 +211,16 @@ def run_trials(config: Path, home: Path, jobs: int, methods: list[str] | None = 
     there = {tuple(row[name] for name in KEY) for row in read_rows(table)}
     waiting = []
     for method in methods or plan.settings.methods:
-        corpus = next(
-            (
-                name
-                for name in settings.corpora
-                if not _refused(_recipe(config, method), plan.settings.corpora[name].target)
-            ),
-            None,
-        )
-        if corpus is None:
-            raise PlanError(f"{config / 'trials.yaml'}: no corpus of {settings.corpora} serves method {method}")
-        fraction = next(
-            folder.key
-            for folder in plan.named("corpora", "fraction")
-            if folder.specification["percent"] == settings.percent
-            and plan.corpus_name(folder.specification["corpus"]) == corpus
-        )
+        recipe = small(config, method)
+        corpus = corpus_of(plan, recipe, settings)
         for trial in settings.trials:
-            recipe = recipe_of(_recipe(config, method), trial)
-            if (method, str(trial.rate), str(trial.dropout), _digest(recipe, fraction)) not in there:
+            key = trial_digest(recipe_of(recipe, trial), corpus, settings)
+            if (method, str(trial.rate), str(trial.dropout), key) not in there:
                 waiting.append((method, corpus, trial))
     print(f"{len(waiting)} trials to go", flush=True)
-    os.environ.setdefault("OMP_NUM_THREADS", "1")
     with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
-        running = {pool.submit(one_trial, config, home, *one): one for one in waiting}
+        running = [pool.submit(one_trial, config, home, *one) for one in waiting]
         for future in as_completed(running):
             row = future.result()
             _add(table, lock, row)
             print(f"{row['method']} rate {row['rate']} dropout {row['dropout']}: {row['rouge']}", flush=True)
-
-
-def _refused(recipe: Recipe, target: str) -> bool:
-    return recipe.model.kind == "extract-rewrite" and target == "titles"
