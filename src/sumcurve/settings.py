@@ -84,6 +84,7 @@ class Search(Settings):
     length_penalty: Literal["average", "gnmt", "none"] = "average"
     alpha: float = 1.0  # score = logp / tokens**alpha (average)
     block_ngram: NonNegative = 3  # 0: off; n-grams that hold a sentence mark are exempt
+    exempt: tuple[str, ...] = ()  # words whose n-grams may repeat, too, where the vocabulary has them
     early_stopping: Literal["first", "heuristic", "never"] = "heuristic"  # transformers' True, False, "never"
     unknown: Literal["copy", "ban", "keep"] = "copy"  # copy: an unknown word becomes the most attended source word
     coverage_penalty: NonNegativeFloat = 0.0  # beta of Eyal et al. 2019: on attention beyond 1, at every step
@@ -101,7 +102,8 @@ class Search(Settings):
 
         norm = "none" if self.length_penalty == "none" else f"{self.length_penalty}{exact(self.alpha)}"
         parts = [f"beam{self.beam}", f"min{self.min_tokens}", f"max{self.max_tokens}", norm]
-        parts += [f"block{self.block_ngram}"] if self.block_ngram else []
+        but = "".join(f"-but-{word}" for word in self.exempt)
+        parts += [f"block{self.block_ngram}{but}"] if self.block_ngram else []
         parts += [f"unk-{self.unknown}"]
         parts += [f"stop-{self.early_stopping}"] if self.early_stopping != "heuristic" else []
         parts += [f"coverage{exact(self.coverage_penalty)}"] if self.coverage_penalty else []
@@ -121,6 +123,7 @@ class MethodSearch(Settings):
     length_penalty: Literal["average", "gnmt", "none"] | None = None
     alpha: float | None = None
     block_ngram: NonNegative | None = None
+    exempt: tuple[str, ...] | None = None
     early_stopping: Literal["first", "heuristic", "never"] | None = None
     unknown: Literal["copy", "ban", "keep"] | None = None
     coverage_penalty: NonNegativeFloat | None = None

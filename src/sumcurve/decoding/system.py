@@ -8,7 +8,7 @@ from torch import Tensor
 from sumcurve.decoding.search import generate, greedy
 from sumcurve.models.batch import Batch
 from sumcurve.models.summarizer import Summarizer, score
-from sumcurve.models.vocabulary import Vocabulary
+from sumcurve.models.vocabulary import SEP, Vocabulary
 from sumcurve.settings import Search
 
 
@@ -30,10 +30,11 @@ class SummarizerSystem:
                 f"{len(vocabulary)}; load the vocabulary the model was trained with"
             )
         self.model, self.vocabulary, self.search = model.eval(), vocabulary, search
+        self.exempt = (SEP, *vocabulary.known(search.exempt))
 
     def summarize(self, batch: Batch) -> list[list[list[str]]]:
         decode = greedy if self.search.beam == 1 else generate
-        hypotheses = decode(self.model, batch, self.search)
+        hypotheses = decode(self.model, batch, self.search, exempt=self.exempt)
         copies = self.search.unknown == "copy"
         tokens = hypotheses.without_unknown(batch.src_ext) if copies else hypotheses.tokens
         return [

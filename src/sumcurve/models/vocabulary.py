@@ -52,6 +52,10 @@ class Vocabulary:
     def from_json(cls, value: dict[str, Any]) -> "Vocabulary":
         return cls(value["words"])
 
+    def known(self, words: Iterable[str]) -> tuple[int, ...]:
+        """The ids of those of `words` that the vocabulary has."""
+        return tuple(self._ids[word] for word in words if word in self._ids)
+
     def source(self, words: Sequence[str]) -> tuple[list[int], list[int], list[str]]:
         """Ids (unknown words as UNK), extended ids, the example's unknown words in order of appearance."""
         ids, extended, slots = [], [], dict[str, int]()

@@ -57,3 +57,23 @@ def test_logp_sums_the_scores(
 def test_a_foreign_vocabulary_is_refused(make_model: Callable[..., Summarizer]) -> None:
     with pytest.raises(ValueError, match="17 words and the vocabulary has 6"):
         SummarizerSystem(make_model("abs"), Vocabulary(["a"]), Search(max_tokens=8))
+
+
+def test_trigrams_of_exempt_words_may_repeat(make_model, make_batch, vocabulary):
+    """With every word exempt nothing is blocked; with none, no trigram comes twice."""
+    model, batch = make_model("pcov"), make_batch(12)
+    common = Search(beam=2, max_tokens=14, min_tokens=14, block_ngram=3, unknown="keep")
+    words = tuple(vocabulary.words[5:])
+
+    def written(**keys):
+        return SummarizerSystem(model, vocabulary, common.model_copy(update=keys)).summarize(batch)
+
+    free, exempt, blocked = written(block_ngram=0), written(exempt=words), written(exempt=("no such word",))
+    assert blocked == written()
+    assert blocked != free
+
+    def repeated(summaries):
+        flat = [[word for sentence in summary for word in sentence] for summary in summaries]
+        return sum(len(text) - 2 - len(set(zip(text, text[1:], text[2:], strict=False))) for text in flat)
+
+    assert repeated(exempt) > repeated(blocked)
