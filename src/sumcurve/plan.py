@@ -234,6 +234,10 @@ class Plan:
                 raise PlanError(f"{where}: percents must rise without repetition, not {percents}")
             if corpus_settings.search.min_tokens > corpus_settings.search.max_tokens:
                 raise PlanError(f"{where}: search.min_tokens is above search.max_tokens")
+            if strange := sorted(set(corpus_settings.methods or []) - set(settings.methods)):
+                raise PlanError(
+                    f"{where}: methods: {', '.join(strange)}: not among the study's methods; add them there"
+                )
         methods, titles = {}, {}
         for method in settings.methods:
             if not NAME.fullmatch(method) or method in TRIVIAL_SYSTEMS:
@@ -296,6 +300,8 @@ class Plan:
             self._plan_trivial(planned, system, annotation)
         methods = {}
         for method, recipe in self.methods.items():
+            if corpus.methods is not None and method not in corpus.methods:
+                continue
             if reason := refusal(recipe, corpus):
                 self.refused.append(Refused(name, method, reason))
             else:

@@ -141,6 +141,7 @@ class CorpusSettings(Settings):
     prepare: Prepare = Prepare()
     split: Split
     percents: list[Percent]
+    methods: list[str] | None = None  # of the study's, those that are trained on this corpus; None: all
     source_tokens: Positive  # what a model reads of the source: its first tokens
     target_tokens: Positive  # what a model is trained to write
     search: Search

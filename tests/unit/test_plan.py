@@ -61,7 +61,7 @@ def test_every_method_percent_and_seed_is_scored_once_with_the_common_search(con
     expected = {
         (corpus, method, percent, seed)
         for corpus, of_corpus in settings.corpora.items()
-        for method in settings.methods
+        for method in of_corpus.methods or settings.methods
         for percent in of_corpus.percents
         for seed in settings.seeds
         if (corpus, method) not in refused
@@ -82,6 +82,14 @@ def of_two_corpora(config, methods, **changes):
 
     edit(config / "studies" / "smoke.yaml", change)
     return smoke(config)
+
+
+def test_a_corpus_may_take_some_of_the_studys_methods(config):
+    every = of_two_corpora(config, ["pcov", "trans"])
+    plan = of_two_corpora(config, ["pcov", "trans"], modules={"methods": ["trans"]})
+    assert set(plan.folders) == {key for key in every.folders if "/modules-pcov-" not in key}
+    with pytest.raises(PlanError, match="methods: ghost: not among the study's methods"):
+        of_two_corpora(config, ["pcov", "trans"], modules={"methods": ["ghost"]})
 
 
 def ask(config, method, search):
@@ -145,7 +153,7 @@ def test_each_output_has_a_name_of_its_own_in_the_table_and_trace_finds_it(confi
 
 
 def test_a_corpus_of_titles_refuses_the_extractor_and_gives_it_no_folder(config):
-    both = of_two_corpora(config, ["fastrl", "abs"])
+    both = of_two_corpora(config, ["fastrl", "abs"], tales={"target": "summaries"})
     assert both.refused == []
     plan = of_two_corpora(config, ["fastrl", "abs"], tales={"target": "titles"})
     (refused,) = plan.refused
@@ -306,13 +314,13 @@ def test_seeds_and_threads_are_part_of_a_runs_name(config):
     [
         ("studies/smoke.yaml", "title:", "tittle:", r"smoke.yaml:\d+: tittle: unknown key"),
         (
-            "methods/abs.yaml",
-            "feed: nothing",
-            "feeed: nothing",
-            r"abs.yaml:\d+: settings.*feeed: unknown key",
+            "methods/pcov.yaml",
+            "feed: merged",
+            "feeed: merged",
+            r"pcov.yaml:\d+: settings.*feeed: unknown key",
         ),
-        ("methods/abs.yaml", "rate: 0.001", "rate: fast", r"abs.yaml:\d+: .*rate: .*'fast'"),
-        ("methods/abs.yaml", "kind: recurrent", "kind: recursive", r"abs.yaml:\d+: .*recursive"),
+        ("methods/pcov.yaml", "rate: 0.001", "rate: fast", r"pcov.yaml:\d+: .*rate: .*'fast'"),
+        ("methods/pcov.yaml", "kind: recurrent", "kind: recursive", r"pcov.yaml:\d+: .*recursive"),
         ("studies/smoke.yaml", "percents: [", "percents: [0, ", r"smoke.yaml:\d+: corpora.*percents.*0"),
         ("studies/smoke.yaml", "percents: [", "percents: [101, ", r"smoke.yaml:\d+: corpora.*percents.*101"),
         (
