@@ -220,16 +220,15 @@ class _Fit:
         )
         rank = f" {self.group.rank}" if self.group.rank else ""
         torch.manual_seed(random.Random(f"dropout {self.seed} {index}{rank}").getrandbits(63))
-        self.update = self.stale = self.best_update = self.hacked = 0
+        self.update = self.stale = self.best_update = self.collapsed = self.hacked = 0
         self.best: Row | None = None
-        self.collapsed = False
         epoch = math.ceil(len(self.items) / self.settings.batch)
         self.period = max(phase.stop.every_updates, math.ceil(phase.stop.every_epochs * epoch))
 
     def _ended(self) -> Reason | None:
-        if self.collapsed:
+        if self.collapsed >= IN_A_ROW:
             return "collapse"
-        if self.hacked >= HACKED_VALIDATIONS:
+        if self.hacked >= IN_A_ROW:
             return "reward hacking"
         if self.stale >= self.phase.stop.patience:
             return "patience"
@@ -315,7 +314,7 @@ class _Fit:
             best=False,
             seconds=self.seconds,
         )
-        self.collapsed = collapsed(row, self.best)
+        self.collapsed = self.collapsed + 1 if collapsed(row, self.best) else 0
         better = row.better_than(self.best)
         if better:
             row = replace(row, best=True)
@@ -395,7 +394,8 @@ class _Fit:
             torch.cuda.set_rng_state(own["cuda"], self.device)
 
 
-COLLAPSE_REPETITION, COLLAPSE_ROUGE, HACKED_VALIDATIONS, HACKED_SHARE = 0.3, 0.5, 2, 0.99
+COLLAPSE_REPETITION, COLLAPSE_ROUGE, HACKED_SHARE = 0.3, 0.5, 0.99
+IN_A_ROW = 2  # validations that show it before a phase is stopped: one may be a dip
 
 
 def collapsed(row: Row, best: Row | None) -> bool:

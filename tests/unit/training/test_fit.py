@@ -413,10 +413,11 @@ def _validations(monkeypatch, *rows):
 
 
 def test_collapse_into_repetition_stops_the_phase_and_keeps_what_was_best(lstm, phase, training, train, monkeypatch):
-    _validations(monkeypatch, (0.1, 0.1, 0.1, 0.9), (0.3, 0.3, 0.3, 0.1), (0.2, 0.2, 0.2, 0.9), (0.1, 0.1, 0.1, 0.5))
+    best, worse, fallen = (0.3, 0.3, 0.3, 0.1), (0.2, 0.2, 0.2, 0.9), (0.1, 0.1, 0.1, 0.5)
+    _validations(monkeypatch, (0.1, 0.1, 0.1, 0.9), best, worse, fallen, worse, fallen, fallen, best)
     fitted, _ = train(lstm, training(phase(patience=9, most_updates=99)))
     assert fitted.history.ended == [("nll", "collapse")]
-    assert len(fitted.history) == 4, "a first babble and a fall by a third are no collapse"
+    assert len(fitted.history) == 7, "neither a first babble, nor a fall by a third, nor one dip is a collapse"
     assert fitted.selected.update == 8
 
 
