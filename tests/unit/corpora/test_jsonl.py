@@ -145,7 +145,7 @@ def test_a_truncated_archive_is_an_error_wherever_it_ends(tmp_path: Path, suffix
         ("raw.jsonl.zst", zstandard.ZstdCompressor().compress(b""), "is empty"),
         ("raw.jsonl.gz", line(), "is not a .gz file"),
         ("raw.jsonl.zst", line(), "is not a .zst file"),
-        ("raw.jsonl", gzip.compress(line()), "rename it to raw.jsonl.gz"),
+        ("raw.jsonl", gzip.compress(line(), mtime=0), "rename it to raw.jsonl.gz"),
         ("raw.jsonl", zstandard.ZstdCompressor().compress(line()), "rename it to raw.jsonl.zst"),
     ],
 )
