@@ -193,7 +193,7 @@ class RecurrentSettings(Settings):
     output_bias: bool = True
     second_output: bool = False  # a second output layer for training (Wei et al. 2018)
     entity_attention: bool = False  # salience of each source token (Eyal et al. 2019)
-    coverage: bool = False  # attention sees the sum of earlier attention; set by the phases that switch it on
+    coverage: bool = False  # attention sees the sum of earlier attention from the start; a phase can switch it on, too
     dropout: Dropout = 0.0
 
     @property

@@ -11,17 +11,14 @@ from typing import Any
 import pytest
 import torch
 
+from invented import CONFIG, METHODS, WORDS, records
 from sumcurve.models.vocabulary import Vocabulary
 from sumcurve.plan import read_settings
-from sumcurve.records import Record
 from sumcurve.settings import MethodSettings, Recipe
 from sumcurve.training.fit import Fitted, fit
 from sumcurve.training.run import learner_of, read_state, write_state
 
-CONFIG = Path(__file__).parents[2] / "config" / "methods"
-METHODS = sorted(path.stem for path in CONFIG.glob("*.yaml"))
 CPU = torch.device("cpu")
-WORDS = [f"word{number}" for number in range(30)]
 
 
 @pytest.fixture(autouse=True)
@@ -30,20 +27,6 @@ def _one_thread() -> Iterator[None]:
     torch.use_deterministic_algorithms(True)
     yield
     torch.use_deterministic_algorithms(False)
-
-
-def _records(count: int, seed: int) -> list[Record]:
-    """Invented documents of two to four sentences whose target begins some of them."""
-    rng = random.Random(seed)
-    records = []
-    for number in range(count):
-        source = [
-            " ".join(rng.choice([*WORDS, f"name{rng.randrange(9)}"]) for _ in range(rng.randint(4, 8)))
-            for _ in range(rng.randint(2, 4))
-        ]
-        target = [" ".join(sentence.split(" ")[:3]) for sentence in source[: rng.randint(1, 2)]]
-        records.append(Record(f"{seed}-{number}", source, target))
-    return records
 
 
 @cache
@@ -65,8 +48,8 @@ def _train(method: str, state: Path, watch: Callable[[Any], None] = lambda progr
     learner = learner_of(
         {"source_tokens": 24, "target_tokens": 8, "seed": 5},
         recipe,
-        _records(30, 1),
-        _records(6, 2),
+        records(30, 1),
+        records(6, 2),
         Vocabulary(WORDS),
         CPU,
         lambda part: iter([[(0, 2)]] * 30),

@@ -12,15 +12,13 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
+from invented import CONFIG, METHODS, WORDS, records
 from sumcurve.models.vocabulary import Vocabulary
 from sumcurve.plan import read_settings
 from sumcurve.settings import MethodSettings, Optimizer, Recipe
 from sumcurve.training.fit import fit
 from sumcurve.training.parallel import Group, join
 from sumcurve.training.run import learner_of
-
-sys.path.insert(0, str(Path(__file__).parent))
-from test_survival import CONFIG, METHODS, WORDS, _records
 
 CPU = torch.device("cpu")
 UPDATES = 6
@@ -50,8 +48,8 @@ def trained(method: str, group: Group, accumulate: int = 1) -> dict[str, torch.T
     learner = learner_of(
         {"source_tokens": 24, "target_tokens": 8, "seed": 5},
         recipe,
-        _records(30, 1),
-        _records(6, 2),
+        records(30, 1),
+        records(6, 2),
         Vocabulary(WORDS),
         CPU,
         lambda part: iter([[(0, 2)]] * 30),

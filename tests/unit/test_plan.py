@@ -361,3 +361,8 @@ def test_a_folder_is_found_in_any_study_and_refused_where_none_asks_for_it(confi
             break
     with pytest.raises(PlanError, match=r"no study .* asks for runs/tales-pcov-100-s1-00000000"):
         Plan.holding(config, "runs/tales-pcov-100-s1-00000000")
+
+
+def test_the_full_study_takes_over_what_the_default_study_makes():
+    default, full = (Plan.read(ROOT / "config", study) for study in ("docstrings", "docstrings-full"))
+    assert set(default.folders) <= set(full.folders)

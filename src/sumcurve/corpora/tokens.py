@@ -1,6 +1,7 @@
 """Words and sentences of running text."""
 
 import re
+from collections.abc import Sequence
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -41,6 +42,18 @@ def sentences(text: str) -> list[str]:
     for paragraph in PARAGRAPH.split(text):
         found.extend(" ".join(sentence.split()) for sentence in punkt().tokenize(paragraph))
     return [sentence for sentence in found if sentence]
+
+
+def cut(sentences: Sequence[str], most_tokens: int) -> list[str]:
+    """The sentences of blank-separated tokens up to `most_tokens` tokens in all, the last one cut where it must be."""
+    kept = []
+    for sentence in sentences:
+        tokens = sentence.split(" ")[:most_tokens]
+        if not tokens:
+            break
+        kept.append(" ".join(tokens))
+        most_tokens -= len(tokens)
+    return kept
 
 
 @cache

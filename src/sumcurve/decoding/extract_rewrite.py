@@ -8,9 +8,10 @@ import torch
 from scipy.optimize import linear_sum_assignment
 from torch import Tensor
 
+from sumcurve.corpora.tokens import cut
 from sumcurve.decoding.system import SummarizerSystem
 from sumcurve.models.batch import Batch, Example, batches, encode
-from sumcurve.models.extract_rewrite import Document, ExtractRewrite, collate, cut, read_document
+from sumcurve.models.extract_rewrite import Document, ExtractRewrite, collate, read_document
 from sumcurve.models.summarizer import score
 from sumcurve.models.vocabulary import Vocabulary
 from sumcurve.records import Record

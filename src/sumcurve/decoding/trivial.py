@@ -5,25 +5,13 @@ Lead and random do not see the reference; the best single sentence does and is a
 
 from hashlib import blake2b
 
+from sumcurve.corpora.tokens import cut
 from sumcurve.records import Record
-
-
-def _cut(sentences: list[str], max_tokens: int) -> list[str]:
-    """The sentences up to `max_tokens` tokens in all, the last one cut where it must be."""
-    kept = []
-    left = max_tokens
-    for sentence in sentences:
-        tokens = sentence.split(" ")[:left]
-        if not tokens:
-            break
-        kept.append(" ".join(tokens))
-        left -= len(tokens)
-    return kept
 
 
 def lead(record: Record, sentences: int, max_tokens: int) -> list[str]:
     """The source's first sentences, `max_tokens` tokens at most."""
-    return _cut(record.source[:sentences], max_tokens)
+    return cut(record.source[:sentences], max_tokens)
 
 
 def random(record: Record, sentences: int, max_tokens: int) -> list[str]:
@@ -32,9 +20,9 @@ def random(record: Record, sentences: int, max_tokens: int) -> list[str]:
         range(len(record.source)),
         key=lambda index: blake2b(f"{record.id}\t{index}".encode(), digest_size=8).digest(),
     )
-    return _cut([record.source[index] for index in sorted(order[:sentences])], max_tokens)
+    return cut([record.source[index] for index in sorted(order[:sentences])], max_tokens)
 
 
 def best_sentence(record: Record, best: int, max_tokens: int) -> list[str]:
     """The source sentence that an annotation found nearest to the reference, `max_tokens` tokens at most."""
-    return _cut([record.source[best]], max_tokens)
+    return cut([record.source[best]], max_tokens)

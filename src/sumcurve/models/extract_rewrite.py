@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 from torch.nn.utils.rnn import pad_sequence
 
+from sumcurve.corpora.tokens import cut
 from sumcurve.models.emission import IMPOSSIBLE, in_single
 from sumcurve.models.layers import AdditiveScores, BiLSTM, lstm_cell, masked
 from sumcurve.models.recurrent import RecurrentSummarizer
@@ -39,18 +40,6 @@ def read_document(record: Record, vocabulary: Vocabulary, source_tokens: int, mo
     if not sentences:
         raise ValueError(f"record {record.id!r} has an empty source; drop it when the corpus is prepared")
     return Document(record, sentences, [vocabulary.source(sentence.split(" "))[0] for sentence in sentences])
-
-
-def cut(sentences: Sequence[str], most_tokens: int) -> list[str]:
-    """The sentences up to `most_tokens` tokens in all, the last one cut where it must be."""
-    kept = []
-    for sentence in sentences:
-        tokens = sentence.split(" ")[:most_tokens]
-        if not tokens:
-            break
-        kept.append(" ".join(tokens))
-        most_tokens -= len(tokens)
-    return kept
 
 
 @dataclass

@@ -1,0 +1,24 @@
+"""Invented documents for tests that train, and the methods that they train."""
+
+import random
+from pathlib import Path
+
+from sumcurve.records import Record
+
+CONFIG = Path(__file__).parents[1] / "config" / "methods"
+METHODS = sorted(path.stem for path in CONFIG.glob("*.yaml"))
+WORDS = [f"word{number}" for number in range(30)]
+
+
+def records(count: int, seed: int) -> list[Record]:
+    """Invented documents of two to four sentences whose target begins some of them."""
+    rng = random.Random(seed)
+    invented = []
+    for number in range(count):
+        source = [
+            " ".join(rng.choice([*WORDS, f"name{rng.randrange(9)}"]) for _ in range(rng.randint(4, 8)))
+            for _ in range(rng.randint(2, 4))
+        ]
+        target = [" ".join(sentence.split(" ")[:3]) for sentence in source[: rng.randint(1, 2)]]
+        invented.append(Record(f"{seed}-{number}", source, target))
+    return invented
