@@ -102,7 +102,7 @@ def fraction(task: Task, stage: Path, found: dict[str, Any]) -> None:
     from sumcurve.corpora.fraction import write_fraction
 
     prepared = task.at(task.specification["corpus"])
-    write_fraction(prepared / "train.jsonl", task.specification["percent"], stage)
+    write_fraction(prepared / "train.jsonl", task.specification["percent"], task.specification.get("seed", 1), stage)
 
 
 def annotate(task: Task, stage: Path, found: dict[str, Any]) -> None:
@@ -373,7 +373,7 @@ def parser() -> argparse.ArgumentParser:
     helps = {
         "harvest": "docstrings of pinned packages -> one raw file",
         "corpus": "raw records -> cleaned, tokenised, split, ordered",
-        "fraction": "a corpus's first percent: word counts and statistics",
+        "fraction": "a corpus and a seed -> a share of its training records: word counts and statistics",
         "annotate": "a corpus -> extraction labels and best single sentences",
         "entities": "a corpus -> entities of references and where sources name them",
         "train": "a fraction -> weights and History",

@@ -317,16 +317,18 @@ class Plan:
             )
             planned = replace(planned, entities=entities)
         for percent in corpus.percents:
-            fraction = self._add(
-                "corpora",
-                f"{name}-{percent:03d}",
-                "fraction",
-                {"corpus": prepared, "percent": percent, "recipe": self._recipes["corpora"]},
-                [prepared],
-            )
+            fractions = {seed: self._plan_fraction(planned, percent, seed) for seed in self.settings.seeds}
             for method, recipe in methods.items():
-                for seed in self.settings.seeds:
+                for seed, fraction in fractions.items():
                     self._plan_run(planned, method, recipe, percent, seed, fraction)
+
+    def _plan_fraction(self, corpus: _Corpus, percent: int, seed: int) -> str:
+        specification = {"corpus": corpus.prepared, "percent": percent, "recipe": self._recipes["corpora"]}
+        stem = f"{corpus.name}-{percent:03d}"
+        if seed != 1:  # which takes the corpus's own order (corpora.fraction)
+            specification["seed"] = seed
+            stem += f"-s{seed}"
+        return self._add("corpora", stem, "fraction", specification, [corpus.prepared])
 
     def _plan_trivial(self, corpus: _Corpus, system: str, annotation: str) -> None:
         specification: dict[str, Any] = {

@@ -431,7 +431,20 @@ class MethodSettings(Settings):
 
 
 class Rouge(Settings):
-    stemmer: bool = False  # off: equal to ROUGE-1.5.5 without -m up to its rounding
+    """How summaries are scored (scores.rouge)."""
+
+    mode: Literal["rouge-score", "rouge-1.5.5", "unicode", "characters"] = "rouge-score"
+    stemmer: bool = False  # off: rouge-score equals ROUGE-1.5.5 without -m up to its rounding
+    # Of several references: the one with the best F1 (rouge-score) or recall (1.5.5 -f B), or counts pooled (1.5.5 -f A)
+    multi: Literal["best", "average"] | None = None  # None: the mode's own, best for rouge-score, average for rouge-1.5.5
+
+    @model_validator(mode="after")
+    def mode_has_the_option(self) -> "Rouge":
+        if self.stemmer and self.mode in ("unicode", "characters"):
+            raise ValueError(f"mode {self.mode!r} has no stemmer: the stemmers are for English; set stemmer to false")
+        if self.multi == "average" and self.mode != "rouge-1.5.5":
+            raise ValueError(f"mode {self.mode!r} takes the best reference; multi average is for rouge-1.5.5")
+        return self
 
 
 class Bootstrap(Settings):

@@ -303,6 +303,17 @@ def test_a_raised_recipe_renames_its_step_and_all_behind_it(config, step):
         assert changed(before, after, later)
 
 
+def test_every_seed_draws_a_fraction_of_its_own_and_one_more_seed_changes_no_name(config):
+    before = smoke(config)
+    edit(config / "studies" / "smoke.yaml", lambda content: content.update(seeds=[*before.settings.seeds, 5]))
+    after = smoke(config)
+    assert names(before) < names(after)
+    for run in after.named("runs"):
+        drawn = after.folder(run.specification["fraction"]).specification
+        assert drawn.get("seed", 1) == run.specification["seed"]
+    assert len(after.named("corpora", "fraction")) == 2 * len(before.named("corpora", "fraction"))
+
+
 def test_seeds_and_threads_are_part_of_a_runs_name(config):
     before = smoke(config)
     edit(config / "studies" / "smoke.yaml", lambda content: content.update(threads=before.settings.threads + 1))

@@ -1,13 +1,20 @@
-"""The first p % of a corpus's training records, and their words, which a model knows before it starts."""
+"""p % of a corpus's training records, drawn by a seed, and their words, which a model knows before it starts.
 
-from collections.abc import Iterable, Iterator
-from itertools import islice
+Seed 1 draws the first p %, since the training part is in the order of a keyed hash already; any other seed orders it by
+a hash that has the seed for its key. So one seed's fractions are nested, and every seed's are a random sample.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from sumcurve.corpora.errors import CorpusError
 from sumcurve.corpora.statistics import Statistics
-from sumcurve.records import Record, read_records, write_json, write_text
+from sumcurve.records import read_jsonl, read_records, write_json, write_text
+
+T = TypeVar("T")
 
 
 def records_of(percent: int, total: int) -> int:
@@ -17,28 +24,59 @@ def records_of(percent: int, total: int) -> int:
     return max(1, (total * percent + 50) // 100)
 
 
-def prefix(records: Iterable[Record], percent: int, total: int) -> Iterator[Record]:
-    """The fraction's records: the first of the training part, so that fractions are nested."""
-    return islice(records, records_of(percent, total))
+def draw(ids: Sequence[str], percent: int, seed: int) -> Sequence[int]:
+    """Which of the training records, by position, are the fraction, in its order; a larger one begins with it."""
+    count = records_of(percent, len(ids))
+    if seed == 1:
+        return range(count)
+
+    def rank(position: int) -> bytes:
+        return hashlib.blake2b(ids[position].encode(), digest_size=16, key=b"draw %d" % seed).digest()
+
+    return sorted(range(len(ids)), key=rank)[:count]
 
 
-def write_fraction(train_path: Path, percent: int, folder: Path) -> dict[str, Any]:
-    """Write words.tsv and statistics.json of the fraction; returns the statistics.
+def take(rows: Iterable[T], positions: Sequence[int]) -> list[T]:
+    """The rows at these positions, in the order of `positions`; reads the rows once, and none after the last."""
+    places = {position: place for place, position in enumerate(positions)}
+    found: dict[int, T] = {}
+    for position, row in enumerate(rows):
+        if position in places:
+            found[places[position]] = row
+            if len(found) == len(places):
+                break
+    if len(found) < len(places):
+        raise CorpusError(f"the training part has fewer than {max(places) + 1} records; rebuild its folder")
+    return [found[place] for place in range(len(positions))]
+
+
+def positions(folder: Path, train_path: Path, seed: int) -> Sequence[int]:
+    """`draw` of a finished fraction's folder, which was made with this seed."""
+    return draw(_ids(train_path), json.loads((folder / "statistics.json").read_text())["percent"], seed)
+
+
+def _ids(train_path: Path) -> list[str]:
+    return [row["id"] for row in read_jsonl(train_path)]
+
+
+def write_fraction(train_path: Path, percent: int, seed: int, folder: Path) -> dict[str, Any]:
+    """Write words.tsv and statistics.json of the seed's fraction; returns the statistics.
 
     words.tsv has a line `word, count in sources, count in targets` for each word of the fraction, by falling
     total, then by word. The statistics are the columns of Table 1 (`Statistics.as_dict`), `percent`, and
     `of_records`, the size of the whole training part.
     """
-    total = sum(1 for _ in read_records(train_path))
-    if total == 0:
+    ids = _ids(train_path)
+    if not ids:
         raise CorpusError(f"{train_path} holds no record; rebuild its folder")
-    counts = Statistics(prefix(read_records(train_path), percent, total))
+    drawn = frozenset(draw(ids, percent, seed))
+    counts = Statistics(record for position, record in enumerate(read_records(train_path)) if position in drawn)
     rows = sorted(
         ((word, counts.source[word], counts.target[word]) for word in counts.source.keys() | counts.target.keys()),
         key=lambda row: (-row[1] - row[2], row[0]),
     )
     write_text(folder / "words.tsv", "".join(f"{word}\t{source}\t{target}\n" for word, source, target in rows))
-    statistics = {"percent": percent, "of_records": total, **counts.as_dict()}
+    statistics = {"percent": percent, "of_records": len(ids), **counts.as_dict()}
     write_json(folder / "statistics.json", statistics)
     return statistics
 

@@ -168,12 +168,11 @@ def collect(plan: Plan, results: Path, partial: bool = False) -> Study:
     statistics = []
     for prepared in plan.named("corpora", "corpus"):
         if plan.corpus_name(prepared.key) in shown:
-            fractions = [
-                folder
-                for folder in plan.named("corpora", "fraction")
-                if folder.specification["corpus"] == prepared.key and finished(folder.key)
-            ]
-            statistics.append(corpus_statistics(plan, results, prepared, fractions))
+            fractions: dict[int, Folder] = {}  # of each percent the first seed's
+            for folder in plan.named("corpora", "fraction"):
+                if folder.specification["corpus"] == prepared.key and finished(folder.key):
+                    fractions.setdefault(folder.specification["percent"], folder)
+            statistics.append(corpus_statistics(plan, results, prepared, list(fractions.values())))
     return Study(
         title=plan.settings.title,
         settings=plan.settings.settings,

@@ -401,11 +401,12 @@ IN_A_ROW = 2  # validations that show it before a phase is stopped: one may be a
 def collapsed(row: Row, best: Row | None) -> bool:
     """Whether a validation shows collapse into repetition.
 
-    Its share of repeated trigrams is 0.3 above the phase's best checkpoint's, and its ROUGE under half of it. First
-    updates, which repeat too, come before any better checkpoint.
+    Its share of repeated trigrams is 0.3 above the phase's best checkpoint's, and its ROUGE under half of it, while
+    its likelihood has not risen: a model that warms up babbles, too, and learns.
     """
     return (
         best is not None
+        and row.nll >= best.nll
         and row.repetition >= best.repetition + COLLAPSE_REPETITION
         and row.rouge < COLLAPSE_ROUGE * best.rouge
     )

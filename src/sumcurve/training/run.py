@@ -2,9 +2,8 @@
 
 import csv
 import io
-import json
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Sequence
 from itertools import islice, repeat
 from pathlib import Path
 from typing import Any, TextIO
@@ -13,7 +12,7 @@ import torch
 from safetensors.torch import save
 
 from sumcurve.annotations.entities import read_salient
-from sumcurve.corpora.fraction import read_words
+from sumcurve.corpora.fraction import positions, read_words, take
 from sumcurve.devices import Lease
 from sumcurve.models.batch import Example, encode
 from sumcurve.models.extract_rewrite import build as build_extract_rewrite
@@ -60,9 +59,14 @@ def _csv(rows: list[dict[str, Any]]) -> str:
     return stream.getvalue()
 
 
-def salient_spans(entities: Path) -> Callable[[str], Iterator[list[tuple[int, int]]]]:
-    """The spans of salient tokens of a part's records, from their annotation."""
-    return lambda part: read_salient(entities / f"{part}.jsonl")
+def salient_spans(entities: Path, drawn: Sequence[int]) -> Callable[[str], Iterable[list[tuple[int, int]]]]:
+    """The spans of salient tokens of the training records drawn, or of all of another part, from their annotation."""
+
+    def spans(part: str) -> Iterable[list[tuple[int, int]]]:
+        found = read_salient(entities / f"{part}.jsonl")
+        return take(found, drawn) if part == "train" else found
+
+    return spans
 
 
 def learner_of(
@@ -72,7 +76,7 @@ def learner_of(
     valid: list[Record],
     vocabulary: Vocabulary,
     device: torch.device,
-    salient: Callable[[str], Iterator[list[tuple[int, int]]]] | None = None,
+    salient: Callable[[str], Iterable[list[tuple[int, int]]]] | None = None,
 ) -> Learner:
     """A new model, whose weights depend on settings and seed alone, and what it learns from.
 
@@ -142,8 +146,8 @@ def train_run(
     found |= {"threads": specification["threads"], "processes": group.size}
     training = settings.training
 
-    size = json.loads((fraction / "statistics.json").read_text())["records"]
-    records = list(islice(read_records(corpus / "train.jsonl"), size))
+    drawn = positions(fraction, corpus / "train.jsonl", specification["seed"])
+    records = take(read_records(corpus / "train.jsonl"), drawn)
     vocabulary = Vocabulary.from_counts(read_words(fraction), training.vocabulary, training.least_count)
     valid = list(islice(read_records(corpus / "valid.jsonl"), training.valid_records))
     if len(valid) < training.valid_records:
@@ -152,7 +156,7 @@ def train_run(
             "lower it or set more records aside"
         )
 
-    salient = salient_spans(entities) if entities is not None else None
+    salient = salient_spans(entities, drawn) if entities is not None else None
     learner = learner_of(specification, settings, records, valid, vocabulary, device, salient)
     counts = parameter_counts(learner.model)
     note(f"{name}: {len(records)} records, {len(vocabulary)} words, {counts['total']} parameters, {lease.device}")

@@ -7,7 +7,6 @@
 import csv
 import fcntl
 import io
-import json
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
@@ -114,7 +113,7 @@ def one_trial(config: Path, home: Path, method: str, corpus: str, trial: Trial) 
     """Train a method once and return its row of the table."""
     import torch  # in the processes that train, not in the one that waits
 
-    from sumcurve.corpora.fraction import read_words
+    from sumcurve.corpora.fraction import positions, read_words, take
     from sumcurve.models.vocabulary import Vocabulary
     from sumcurve.training.fit import fit
     from sumcurve.training.run import compute_clock, learner_of, salient_spans
@@ -122,8 +121,9 @@ def one_trial(config: Path, home: Path, method: str, corpus: str, trial: Trial) 
     settings = read_settings(config / "trials.yaml", TrialsSettings)
     plan = Plan.read(config, settings.study)
     recipe = recipe_of(small(config, method), trial)
-    fraction = _fraction(plan, corpus, settings.corpora[corpus])
+    fraction = _fraction(plan, corpus, settings.corpora[corpus], settings.seed)
     prepared = home / "results" / fraction.specification["corpus"]
+    drawn = positions(home / "results" / fraction.key, prepared / "train.jsonl", settings.seed)
     salient = None
     if getattr(recipe.model, "entity_attention", False):
         (entities,) = (
@@ -131,16 +131,15 @@ def one_trial(config: Path, home: Path, method: str, corpus: str, trial: Trial) 
             for folder in plan.named("annotations", "entities")
             if folder.specification["corpus"] == fraction.specification["corpus"]
         )
-        salient = salient_spans(home / "results" / entities.key)
+        salient = salient_spans(home / "results" / entities.key, drawn)
     torch.set_num_threads(1)
     torch.use_deterministic_algorithms(True)
     training, cpu = recipe.training, torch.device("cpu")
-    size = json.loads((home / "results" / fraction.key / "statistics.json").read_text())["records"]
     lengths = plan.settings.corpora[corpus]
     learner = learner_of(
         {"source_tokens": lengths.source_tokens, "target_tokens": lengths.target_tokens, "seed": settings.seed},
         recipe,
-        list(islice(read_records(prepared / "train.jsonl"), size)),
+        take(read_records(prepared / "train.jsonl"), drawn),
         list(islice(read_records(prepared / "valid.jsonl"), training.valid_records)),
         Vocabulary.from_counts(read_words(home / "results" / fraction.key), training.vocabulary, training.least_count),
         cpu,
@@ -152,7 +151,7 @@ def one_trial(config: Path, home: Path, method: str, corpus: str, trial: Trial) 
         "rate": trial.rate,
         "dropout": trial.dropout,
         "corpus": corpus,
-        "records": size,
+        "records": len(drawn),
         "seed": settings.seed,
         "rouge": round(100 * row.rouge, 3),
         "rouge1": round(100 * row.rouge1, 3),
@@ -195,11 +194,15 @@ def corpus_of(plan: Plan, recipe: Recipe, settings: TrialsSettings) -> str:
     )
 
 
-def _fraction(plan: Plan, corpus: str, percent: int) -> Folder:
+def _fraction(plan: Plan, corpus: str, percent: int, seed: int) -> Folder:
     for folder in plan.named("corpora", "fraction"):
-        if folder.specification["percent"] == percent and plan.corpus_name(folder.specification["corpus"]) == corpus:
+        told = folder.specification
+        if (plan.corpus_name(told["corpus"]), told["percent"], told.get("seed", 1)) == (corpus, percent, seed):
             return folder
-    raise PlanError(f"study {plan.study} has no {percent} % of {corpus}; name one of its percents in trials.yaml")
+    raise PlanError(
+        f"study {plan.study} has no {percent} % of {corpus} with seed {seed}; name one of its percents and seeds in "
+        "trials.yaml"
+    )
 
 
 def run_trials(config: Path, home: Path, jobs: int, methods: list[str] | None = None) -> None:

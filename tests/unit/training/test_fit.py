@@ -405,9 +405,9 @@ def _validations(monkeypatch, *rows):
     left = iter(rows)
 
     def validate(self, model):
-        rouge1, rouge2, rouge_lsum, repetition = next(left)
+        rouge1, rouge2, rouge_lsum, repetition, *nll = next(left)
         scores = {"rouge1": rouge1, "rouge2": rouge2, "rougeLsum": rouge_lsum}
-        return scores | {"nll": 1.0, "repetition": repetition, "tokens": 9.0}
+        return scores | {"nll": nll[0] if nll else 1.0, "repetition": repetition, "tokens": 9.0}
 
     monkeypatch.setattr(Validation, "__call__", validate)
 
@@ -419,6 +419,14 @@ def test_collapse_into_repetition_stops_the_phase_and_keeps_what_was_best(lstm, 
     assert fitted.history.ended == [("nll", "collapse")]
     assert len(fitted.history) == 7, "neither a first babble, nor a fall by a third, nor one dip is a collapse"
     assert fitted.selected.update == 8
+
+
+def test_babble_of_a_model_whose_likelihood_rises_is_no_collapse(lstm, phase, training, train, monkeypatch):
+    warming = [(0.01, 0.01, 0.01, 0.9, nll) for nll in (5.7, 5.2, 4.9)]
+    _validations(monkeypatch, (0.1, 0.1, 0.1, 0.5, 7.2), *warming, (0.3, 0.3, 0.3, 0.1, 4.0))
+    fitted, _ = train(lstm, training(phase(patience=9, most_updates=20)))
+    assert fitted.history.ended == [("nll", "most_updates")]
+    assert fitted.selected.rouge1 == 0.3
 
 
 def test_reinforcement_that_raises_its_reward_alone_is_stopped(lstm, phase, training, train, monkeypatch):
