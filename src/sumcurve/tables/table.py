@@ -48,6 +48,7 @@ LATEX = {
     "]": "{]}",
 }
 NUMBER = re.compile(r"[−+<]?[\d.,]+( \[.*\])?|–( \[\d+\])?|")
+BOLD = re.compile(r"\*\*(.*)\*\*")
 STYLE = """
 body { font: 15px/1.45 system-ui, sans-serif; color: #1a1a1a; background: #fff; margin: 1.5rem; }
 figure { margin: 0; overflow-x: auto; }
@@ -69,6 +70,11 @@ def number(value: Any, decimals: int = 2) -> str:
     if text.startswith("-"):
         text = "−" + text[1:] if text.strip("-0.,") else text[1:]
     return text
+
+
+def bold(cell: str) -> str:
+    """A cell that every form for people prints in bold type."""
+    return f"**{cell}**"
 
 
 def span(value: Any, low: Any, high: Any, decimals: int = 2) -> str:
@@ -128,7 +134,13 @@ def _plain(value: Any, decimals: int) -> str:
 
 def _right(shown: pd.DataFrame) -> list[bool]:
     """Which columns hold numbers only, and are set flush right."""
-    return [all(NUMBER.fullmatch(cell) for cell in shown[column]) for column in shown.columns]
+    return [all(NUMBER.fullmatch(_parts(cell)[0]) for cell in shown[column]) for column in shown.columns]
+
+
+def _parts(cell: str) -> tuple[str, bool]:
+    """A cell's text and whether it is bold."""
+    found = BOLD.fullmatch(cell)
+    return (found[1], True) if found else (cell, False)
 
 
 def _rules(shown: pd.DataFrame) -> list[bool]:
@@ -151,7 +163,11 @@ def _markdown(shown: pd.DataFrame, caption: str, notes: Sequence[str]) -> str:
 
 def _latex(shown: pd.DataFrame, name: str, caption: str, notes: Sequence[str]) -> str:
     def row(cells: Sequence[str]) -> str:
-        return " & ".join(escape_latex(cell) for cell in cells) + r" \\"
+        return " & ".join(latex(cell) for cell in cells) + r" \\"
+
+    def latex(cell: str) -> str:
+        text, heavy = _parts(cell)
+        return rf"\textbf{{{escape_latex(text)}}}" if heavy else escape_latex(text)
 
     lines = [
         "% needs \\usepackage{booktabs}",
@@ -183,9 +199,13 @@ def _html(shown: pd.DataFrame, caption: str, notes: Sequence[str]) -> str:
     right = _right(shown)
     flush_right, parted = ' class="number"', ' class="rule"'
 
+    def inside(cell: str) -> str:
+        text, heavy = _parts(cell)
+        return f"<b>{html.escape(text)}</b>" if heavy else html.escape(text)
+
     def row(cells: Sequence[str], tag: str, rule: bool = False) -> str:
         inner = "".join(
-            f"<{tag}{flush_right if flush else ''}>{html.escape(cell)}</{tag}>"
+            f"<{tag}{flush_right if flush else ''}>{inside(cell)}</{tag}>"
             for cell, flush in zip(cells, right, strict=True)
         )
         return f"<tr{parted if rule else ''}>{inner}</tr>"

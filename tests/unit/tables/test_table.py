@@ -5,7 +5,7 @@ from html.parser import HTMLParser
 import pandas as pd
 import pytest
 
-from sumcurve.tables.table import escape_latex, number, span, write_table
+from sumcurve.tables.table import bold, escape_latex, number, span, write_table
 
 FRAME = pd.DataFrame(
     {
@@ -121,3 +121,14 @@ def test_a_span_shows_what_there_is() -> None:
     assert span(1, -2.04, 3.06, decimals=1) == "1 [−2.0, 3.1]"
     assert span(1.0, None, None) == "1.00"
     assert span(None, None, None) == "–"
+
+
+def test_bold_cells_are_bold_in_every_form_and_count_as_numbers(tmp_path) -> None:
+    shown = pd.DataFrame({"name": ["a", "b"], "x": [bold("1.50 [1.00, 2.00]"), "−0.50"]})
+    write_table(FRAME, tmp_path, "t", "caption", shown)
+    texts = {suffix: (tmp_path / f"t.{suffix}").read_text() for suffix in ("md", "tex", "html")}
+    assert "| **1.50 [1.00, 2.00]** |" in texts["md"]
+    assert "| --- | ---: |" in texts["md"]
+    assert r"\textbf{1.50 {[}1.00, 2.00{]}}" in texts["tex"]
+    assert '<td class="number"><b>1.50 [1.00, 2.00]</b></td>' in texts["html"]
+    assert "**" not in texts["tex"] + texts["html"]
