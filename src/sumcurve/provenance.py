@@ -7,7 +7,7 @@ from typing import Any
 
 from sumcurve.fingerprint import fingerprint
 
-DISTRIBUTIONS = ("numpy", "nltk", "rouge-score", "spacy", "torch")
+DISTRIBUTIONS = ("nltk", "numba", "numpy", "py-rouge", "scipy", "spacy", "sumy", "torch")
 
 
 def _git(*arguments: str) -> str | None:

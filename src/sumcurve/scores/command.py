@@ -1,0 +1,444 @@
+"""`sumcurve rouge` and `sumcurve power`: scores of any summaries, and what it takes to tell two systems apart.
+
+Heavy packages are imported when a command runs.
+"""
+
+import argparse
+import csv
+import io
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sumcurve.records import write_json, write_text
+from sumcurve.scores import METRICS
+from sumcurve.settings import Bootstrap
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from sumcurve.scores.comparison import Difference, Interval
+    from sumcurve.scores.power import Aim, Noise
+    from sumcurve.scores.rouge import Scorer
+    from sumcurve.scores.texts import Texts
+
+MODES = ("rouge-score", "rouge-1.5.5", "unicode", "characters")
+CHUNK = 16_384  # items scored between two moves of the progress bar
+SEEDS = (2, 3, 5, 10, 20)  # for which `power` lists the items needed
+SYSTEMS = ("candidates", "compare")  # how a file of per-item scores names them
+PARTS = ("precision", "recall", "f")
+POINTS = 100  # scores are shares in files, percent ("points") on paper
+
+ROUGE = """\
+Scores summaries against references, with a 95 % interval (BCa bootstrap over items) of every F.
+
+Files hold one item a line, plain or in .gz or .zst: plain text, in which <t> ... </t> mark sentences, or JSON lines
+(.jsonl, or a JSON object in line 1). There a line is a string (sentences end at line breaks or are marked), a list of
+sentences, or an object with such a text under "candidate" or "summary", and under "reference", "references", "target"
+or "summary" for the references; several references are a list of lists. One file may hold both.
+
+--compare prints candidates minus C2 on the same items: difference, its interval, the two-sided p of random sign flips
+of the items' differences, corrected over the metrics (Holm), and on how many items candidates win, tie and lose. That
+two systems' intervals overlap is no test.
+"""
+
+POWER = """\
+Says how many test items, and seeds of each system, it takes to see a difference between two systems; all figures are
+points (100 F). Noise of the items: standard deviation of the per-item differences, given or taken from files that
+`sumcurve rouge --per-item` wrote. Noise of the seeds: standard deviation of one system's mean score between seeds,
+given or pooled from mean scores. Without noise of seeds the question is about two trained models, not about methods.
+"""
+
+
+class CommandError(ValueError):
+    """What the person asked cannot be done; the message is fit for a terminal."""
+
+
+@dataclass
+class Scored:
+    """Shares of one system by metric, each ``[items]``, and which summaries have no word."""
+
+    precision: "dict[str, NDArray[np.float64]]"
+    recall: "dict[str, NDArray[np.float64]]"
+    f: "dict[str, NDArray[np.float64]]"
+    empty: "NDArray[np.bool_]"
+
+
+@dataclass
+class Outcome:
+    """What `sumcurve rouge` found: every system's scores and intervals of F, and each metric's comparison if any."""
+
+    signature: str
+    scored: list[Scored]
+    intervals: "list[dict[str, Interval]]"
+    family: "dict[str, Difference]"
+
+    @property
+    def metrics(self) -> list[str]:
+        return list(self.intervals[0])
+
+
+def add_parser(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add both commands. `arguments.run(arguments)` runs one; it raises CommandError."""
+    rouge = verbs.add_parser(
+        "rouge",
+        help="score a file of summaries",
+        description=ROUGE,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    rouge.add_argument("--references", type=Path, required=True, metavar="R")
+    rouge.add_argument("--candidates", type=Path, required=True, metavar="C")
+    rouge.add_argument("--compare", type=Path, metavar="C2", help="a second system's summaries of the same items")
+    rouge.add_argument("--mode", choices=MODES, default="rouge-score", help="whose scores (default: %(default)s)")
+    rouge.add_argument("--stem", action="store_true", help="with the mode's stemmer (1.5.5: -m)")
+    rouge.add_argument(
+        "--metrics",
+        default=",".join(METRICS),
+        help="of rouge1 to rouge9, rougeL, rougeLsum and, in 1.5.5, rougeS4, rougeSU4 (default: %(default)s)",
+    )
+    rouge.add_argument(
+        "--multi",
+        choices=("best", "average"),
+        help="of several references: the best one, or counts pooled (1.5.5's default, -f A); default: the mode's own",
+    )
+    rouge.add_argument("--per-item", type=Path, metavar="OUT.csv", help="write every item's scores, in 0 to 1")
+    rouge.add_argument("--json", type=Path, metavar="OUT", help="write the result, scores in 0 to 1")
+    rouge.add_argument("--threads", type=_positive, metavar="N", help="default: all cores")
+    rouge.add_argument("--seed", type=_natural, default=Bootstrap().seed, metavar="S", help="default: %(default)s")
+    rouge.add_argument(
+        "--resamples", type=_positive, default=Bootstrap().resamples, metavar="B", help="default: %(default)s"
+    )
+    rouge.set_defaults(run=run_rouge)
+
+    power = verbs.add_parser(
+        "power",
+        help="items and seeds needed to see a difference",
+        description=POWER,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    items = power.add_mutually_exclusive_group(required=True)
+    items.add_argument("--sd-items", type=float, metavar="SD", help="of the per-item differences, in points")
+    items.add_argument(
+        "--per-item",
+        type=Path,
+        nargs="+",
+        metavar="CSV",
+        help="one file written with --compare, or one for each system",
+    )
+    power.add_argument("--metric", default=METRICS[0], help="column of --per-item (default: %(default)s)")
+    seeds = power.add_mutually_exclusive_group()
+    seeds.add_argument("--sd-seed", type=float, default=0.0, metavar="SD", help="of mean scores, in points")
+    seeds.add_argument(
+        "--seed-scores",
+        nargs="+",
+        metavar="S,S,...",
+        help="mean scores in points, one list of seeds for each system, such as 31.2,31.5,30.9",
+    )
+    power.add_argument("--effect", type=float, default=1.0, help="the true difference, in points (default: 1)")
+    power.add_argument("--power", type=float, default=0.8, help="how surely it is to be seen (default: 0.8)")
+    power.add_argument("--level", type=float, default=0.05, help="of the two-sided test (default: 0.05)")
+    power.add_argument("--items", type=_positive, metavar="N", help="ask for seeds, or with --seeds for the power")
+    power.add_argument("--seeds", type=_positive, metavar="K", help="ask for items, or with --items for the power")
+    power.add_argument("--json", type=Path, metavar="OUT")
+    power.set_defaults(run=run_power)
+
+
+def run_rouge(arguments: argparse.Namespace) -> None:
+    """Print the scores and write the files asked for."""
+    from tqdm import tqdm
+
+    from sumcurve.scores.comparison import bootstrap_interval, holm_corrected, paired_difference
+    from sumcurve.scores.texts import TextError, check_same_items, read_texts
+
+    _check_folders(arguments.per_item, arguments.json)
+    scorer = _scorer(arguments)
+    try:
+        references = read_texts(arguments.references, "reference")
+        systems = [read_texts(path, "candidate") for path in (arguments.candidates, arguments.compare) if path]
+        for system in systems:
+            check_same_items(references, system)
+    except TextError as error:
+        raise CommandError(str(error)) from error
+
+    scored = [_score(scorer, system, references) for system in systems]
+    settings = Bootstrap(seed=arguments.seed, resamples=arguments.resamples)
+    intervals: list[dict[str, Interval]] = []
+    alone: list[Difference] = []
+    total = len(scorer.metrics) * (3 if arguments.compare else 1)
+    with tqdm(total=total, desc="intervals", disable=None, leave=False) as bar:
+        for one in scored:
+            intervals.append({})
+            for metric in scorer.metrics:
+                intervals[-1][metric] = bootstrap_interval(one.f[metric], settings)
+                bar.update()
+        for metric in scorer.metrics if arguments.compare else ():
+            alone.append(paired_difference(scored[0].f[metric], scored[1].f[metric], settings))
+            bar.update()
+    family = dict(zip(scorer.metrics, holm_corrected(alone), strict=bool(alone)))
+
+    outcome = Outcome(scorer.signature_for(references.items), scored, intervals, family)
+    if arguments.per_item:
+        write_text(arguments.per_item, _per_item(systems, outcome))
+    if arguments.json:
+        write_json(arguments.json, _result(outcome))
+    for line in _report(outcome, [*systems, references], settings, official=scorer.mode == "rouge-1.5.5"):
+        print(line)
+
+
+def run_power(arguments: argparse.Namespace) -> None:
+    """Print what was asked for and write the file asked for."""
+    from sumcurve.scores.power import Aim, Noise, pooled_sd
+
+    _check_folders(arguments.json)
+    sd_items = _sd_items(arguments.per_item, arguments.metric) if arguments.per_item else arguments.sd_items
+    try:
+        if arguments.seed_scores:
+            sd_seed = pooled_sd([_numbers(text) for text in arguments.seed_scores])
+        else:
+            sd_seed = arguments.sd_seed
+        noise = Noise(sd_items, sd_seed)
+        aim = Aim(arguments.effect, arguments.power, arguments.level)
+    except ValueError as error:
+        raise CommandError(str(error)) from error
+    rows = _answers(noise, aim, arguments.items, arguments.seeds)
+    if arguments.json:
+        write_json(arguments.json, {"noise": asdict(noise), "aim": asdict(aim), "answers": rows})
+    points = "point" if aim.effect == 1 else "points"
+    print(
+        f"To see a difference of {aim.effect:g} {points} with power {aim.power:g} in a t-test of level {aim.level:g},"
+    )
+    print(
+        f"where items' differences have SD {noise.sd_items:.4g} and mean scores between seeds SD {noise.sd_seed:.4g}:"
+    )
+    for row in rows:
+        print(f"  {row['answer']}")
+    if not noise.sd_seed:
+        print("No noise of seeds was given: this is about two trained models, not about their methods.")
+
+
+def _answers(noise: "Noise", aim: "Aim", items: int | None, seeds: int | None) -> list[dict[str, Any]]:
+    """Each answer with the numbers in it; `items` or `seeds` is null where no number is enough."""
+    from sumcurve.scores.power import Unreachable, items_needed, power, seeds_needed, visible_effect
+
+    rows: list[dict[str, Any]] = []
+    several = noise.sd_seed > 0
+    if items and (seeds or not several):
+        count = seeds or 1
+        row: dict[str, Any] = {"items": items, "seeds": count, "power": float(power(noise, aim, items, count))}
+        with_seeds = f" and {_seeds(count)}" if several else ""
+        answer = f"{items:,} items{with_seeds}: power {row['power']:.3f}"
+        try:
+            row["effect"] = visible_effect(noise, aim, items, count)
+            answer += f"; the least difference seen with power {aim.power:g} is {row['effect']:.3g} points"
+        except Unreachable as error:
+            answer += f" ({error})"
+        rows.append(row | {"answer": answer})
+    if items and several:
+        try:
+            needed: int | None = seeds_needed(noise, aim, items)
+            answer = f"{items:,} items: {_seeds(needed)} of each system"
+        except Unreachable as error:
+            needed, answer = None, f"{items:,} items: {error}"
+        rows.append({"items": items, "seeds": needed, "answer": answer})
+    for count in [seeds] if seeds else SEEDS if several else [1]:
+        if items and not seeds and several:
+            break
+        try:
+            needed = items_needed(noise, aim, count)
+            answer = f"{needed:,} items"
+        except Unreachable as error:
+            needed, answer = None, str(error)
+        rows.append({"items": needed, "seeds": count, "answer": (f"{_seeds(count)}: " if several else "") + answer})
+    return rows
+
+
+def _seeds(count: int | None) -> str:
+    return f"{count:,} {'seed' if count == 1 else 'seeds'}"
+
+
+def _sd_items(paths: Sequence[Path], metric: str) -> float:
+    """Standard deviation, in points, of the per-item differences of two systems in files of per-item scores."""
+    from sumcurve.scores.power import sd_of_differences
+
+    if len(paths) > 2:
+        raise CommandError(f"--per-item takes one file with two systems or two files, not {len(paths)}")
+    columns = [_column(path, f"{metric}_f") for path in paths]
+    if len(paths) == 1:
+        if SYSTEMS[1] not in columns[0]:
+            raise CommandError(f"{paths[0]} holds one system; write it with --compare, or give a second file")
+        pair = [columns[0][name] for name in SYSTEMS]
+    else:
+        pair = [column[SYSTEMS[0]] for column in columns]
+    if [name for name, _ in pair[0]] != [name for name, _ in pair[1]]:
+        raise CommandError(f"{paths[0]} and {paths[-1]} hold other items; score both systems on the same items")
+    try:
+        return sd_of_differences(*([POINTS * value for _, value in rows] for rows in pair))
+    except ValueError as error:
+        raise CommandError(f"{paths[0]}: {error}") from error
+
+
+def _column(path: Path, column: str) -> dict[str, list[tuple[str, float]]]:
+    """Item and score, for every system of a file that `--per-item` wrote."""
+    found: dict[str, list[tuple[str, float]]] = {}
+    try:
+        with path.open(encoding="utf-8", newline="") as stream:
+            reader = csv.DictReader(stream)
+            missing = [name for name in ("system", "item", column) if name not in (reader.fieldnames or ())]
+            if missing:
+                raise CommandError(f"{path} has no column {missing[0]!r}; give a file of `sumcurve rouge --per-item`")
+            for row in reader:
+                try:
+                    found.setdefault(row["system"], []).append((row["item"], float(row[column])))
+                except (TypeError, ValueError):
+                    raise CommandError(
+                        f"{path}:{reader.line_num}: {column} is {row[column]!r}, no number; write the file anew"
+                    ) from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise CommandError(f"{path} cannot be read: {error}") from error
+    if SYSTEMS[0] not in found:
+        raise CommandError(f"{path} has no rows of system {SYSTEMS[0]!r}; give a file of `sumcurve rouge --per-item`")
+    return found
+
+
+def _numbers(text: str) -> list[float]:
+    try:
+        return [float(number) for number in text.split(",")]
+    except ValueError:
+        raise CommandError(
+            f"--seed-scores {text!r}: give numbers with commas between, such as 31.2,31.5,30.9"
+        ) from None
+
+
+def _scorer(arguments: argparse.Namespace) -> "Scorer":
+    from sumcurve.scores.rouge import Scorer
+    from sumcurve.scores.rouge_stemmers import MissingExceptions
+
+    metrics = [metric.strip() for metric in arguments.metrics.split(",") if metric.strip()]
+    try:
+        return Scorer(metrics, arguments.mode, arguments.stem, arguments.multi, arguments.threads)
+    except (ValueError, MissingExceptions) as error:
+        raise CommandError(str(error)) from error
+
+
+def _score(scorer: "Scorer", system: "Texts", references: "Texts") -> Scored:
+    """Scores of all items, in pieces so that a terminal sees how far they are."""
+    import numpy as np
+    from tqdm import tqdm
+
+    texts = [item[0] for item in system.items]
+    pieces = []
+    with tqdm(total=len(texts), desc=system.path.name, unit="item", disable=None, leave=False) as bar:
+        for start in range(0, len(texts), CHUNK):
+            stop = min(start + CHUNK, len(texts))
+            pieces.append(scorer.score(texts[start:stop], references.items[start:stop]))
+            bar.update(stop - start)
+
+    def joined(part: str) -> "dict[str, NDArray[np.float64]]":
+        columns = [getattr(piece, part) for piece in pieces]
+        return {metric: np.concatenate([column[metric] for column in columns]) for metric in scorer.metrics}
+
+    return Scored(joined("precision"), joined("recall"), joined("f"), np.concatenate([one.empty for one in pieces]))
+
+
+def _per_item(systems: Sequence["Texts"], outcome: Outcome) -> str:
+    """CSV with one row per system and item; `item` is the line, `id` is empty where the file has none."""
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    parts = [(metric, part) for metric in outcome.metrics for part in PARTS]
+    writer.writerow(["system", "item", "id", "empty", *(f"{metric}_{part}" for metric, part in parts)])
+    for name, system, scored in zip(SYSTEMS, systems, outcome.scored, strict=False):
+        columns = [getattr(scored, part)[metric].tolist() for metric, part in parts]
+        rows = zip(system.ids, scored.empty.tolist(), *columns, strict=True)
+        for number, (identity, empty, *values) in enumerate(rows, start=1):
+            writer.writerow([name, number, identity or "", int(empty), *values])
+    return stream.getvalue()
+
+
+def _result(outcome: Outcome) -> dict[str, Any]:
+    """The JSON's content. Under "comparison" each metric has the second system's means, too."""
+    result: dict[str, Any] = {"signature": outcome.signature, "items": len(outcome.scored[0].empty)}
+    for metric, interval in outcome.intervals[0].items():
+        result[metric] = _means(outcome.scored[0], metric) | {"low": interval.low, "high": interval.high}
+    if outcome.family:
+        result["comparison"] = {
+            metric: _means(outcome.scored[1], metric)
+            | {"difference": one.mean, "low": one.low, "high": one.high, "p": one.p, "p_holm": one.p_holm}
+            | {"wins": one.wins, "ties": one.ties, "losses": one.losses}
+            for metric, one in outcome.family.items()
+        }
+    return result
+
+
+def _means(scored: Scored, metric: str) -> dict[str, float]:
+    return {part: float(getattr(scored, part)[metric].mean()) for part in PARTS}
+
+
+def _report(outcome: Outcome, files: "Sequence[Texts]", settings: Bootstrap, official: bool) -> Iterator[str]:
+    """What is printed: for each of `files`, references last, its scores; then the comparison, notes and signature."""
+    level = f"{100 * settings.confidence:g} %"
+    items = len(outcome.scored[0].empty)
+    for system, scored, intervals in zip(files, outcome.scored, outcome.intervals, strict=False):
+        yield f"{system.path}: {items:,} items, {int(scored.empty.sum()):,} empty"
+        yield f"{'':10} {'P':>7} {'R':>7} {'F':>7}   {level} interval of F"
+        for metric, interval in intervals.items():
+            means = "".join(f" {POINTS * mean:7.2f}" for mean in _means(scored, metric).values())
+            yield f"{metric:10}{means}   {POINTS * interval.low:.2f} to {POINTS * interval.high:.2f}"
+        yield ""
+    if outcome.family:
+        yield f"{files[0].path} minus {files[1].path}"
+        yield f"{'':10} {'F':>7}   {level + ' interval':18}        p  p (Holm)    wins    ties  losses"
+        for metric, one in outcome.family.items():
+            ends = f"{POINTS * one.low:+.2f} to {POINTS * one.high:+.2f}"
+            counts = f"{one.wins:7,} {one.ties:7,} {one.losses:7,}"
+            yield f"{metric:10} {POINTS * one.mean:+7.2f}   {ends:18} {one.p:8.2g} {one.p_holm:9.2g} {counts}"
+        yield ""
+    if official:
+        for peer, scored in enumerate(outcome.scored, start=1):
+            yield from _official(scored, outcome.metrics, peer)
+    yield f"P, R and F in percent; BCa intervals of {settings.resamples} resamples of the items, seed {settings.seed}"
+    yield from _notes(outcome.metrics, files)
+    yield outcome.signature
+
+
+def _official(scored: Scored, metrics: Sequence[str], peer: int) -> Iterator[str]:
+    """The averages as ROUGE-1.5.5 prints them with -c 95 -r 1000: means of its bootstrap's means."""
+    from sumcurve.scores.rouge import bootstrap_155
+
+    for metric in metrics:
+        name = "ROUGE-" + metric.removeprefix("rouge").removesuffix("sum")
+        yield "-" * 45
+        for letter, values in (("R", scored.recall), ("P", scored.precision), ("F", scored.f)):
+            mean, low, high = bootstrap_155(values[metric])
+            yield f"{peer} {name} Average_{letter}: {mean:.5f} (95%-conf.int. {low:.5f} - {high:.5f})"
+    yield ""
+
+
+def _notes(metrics: Sequence[str], files: "Sequence[Texts]") -> Iterator[str]:
+    """What about sentence breaks makes rougeLsum another score than a reader expects."""
+    if "rougeLsum" not in metrics:
+        return
+    broken = {file.path: any(len(text) > 1 for item in file.items for text in item) for file in files}
+    if not any(broken.values()):
+        yield "note: no text has more than one sentence, so rougeLsum is one common subsequence, as rougeL"
+    elif not all(broken.values()):
+        whole = ", ".join(str(path) for path, several in broken.items() if not several)
+        yield f"note: no text of {whole} has more than one sentence, while other files have; rougeLsum depends on it"
+
+
+def _check_folders(*paths: Path | None) -> None:
+    for path in paths:
+        if path and not path.parent.is_dir():
+            raise CommandError(f"{path}: there is no folder {path.parent}; make it first")
+
+
+def _positive(text: str) -> int:
+    return _natural(text, least=1)
+
+
+def _natural(text: str, least: int = 0) -> int:
+    number = int(text) if text.isascii() and text.isdigit() else -1
+    if number < least:
+        raise argparse.ArgumentTypeError(f"{text!r} is no whole number of at least {least}")
+    return number

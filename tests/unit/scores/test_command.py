@@ -1,0 +1,328 @@
+import argparse
+import csv
+import gzip
+import importlib.metadata
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from rouge_score.rouge_scorer import RougeScorer
+
+from sumcurve.scores.command import CommandError, add_parser
+from sumcurve.scores.comparison import bootstrap_interval, holm, paired_difference
+from sumcurve.scores.power import Aim, Noise, items_needed, pooled_sd, seeds_needed
+from sumcurve.settings import Bootstrap
+
+METRICS = ("rouge1", "rouge2", "rougeLsum")
+WORDS = [f"w{number}" for number in range(12)]
+
+
+@pytest.fixture
+def sumcurve(capsys) -> Callable[..., str]:
+    """Runs a command line and returns what it prints."""
+
+    def run(*words: object) -> str:
+        parser = argparse.ArgumentParser()
+        add_parser(parser.add_subparsers(required=True))
+        arguments = parser.parse_args([str(word) for word in words])
+        arguments.run(arguments)
+        return capsys.readouterr().out
+
+    return run
+
+
+@pytest.fixture
+def texts(tmp_path) -> SimpleNamespace:
+    """40 items of several sentences: references `r`, candidates `c`, better ones `d`, all as lists and in files."""
+    generator = np.random.default_rng(1)
+
+    def drawn(number: int) -> list[str]:
+        return [" ".join(generator.choice(WORDS, generator.integers(2, 7))) for _ in range(number)]
+
+    r = [drawn(2) for _ in range(40)]
+    c = [drawn(2) for _ in range(39)] + [[]]
+    d = [[text[0], *drawn(1)] for text in r]  # half right
+    made = SimpleNamespace(r=r, c=c, d=d)
+    for name in "rcd":
+        rows = [json.dumps({"id": f"i{number}", "summary": text}) for number, text in enumerate(getattr(made, name))]
+        path = tmp_path / f"{name}.jsonl"
+        path.write_text("\n".join(rows) + "\n")
+        setattr(made, f"{name}_file", path)
+    return made
+
+
+def reference_scores(texts: SimpleNamespace, name: str, stem: bool = False) -> dict[str, np.ndarray]:
+    """(precision, recall, F) of every item by the package rouge-score: ``[items, 3]`` of each metric."""
+    scorer = RougeScorer(METRICS, use_stemmer=stem)
+    rows = [scorer.score("\n".join(r), "\n".join(c)) for r, c in zip(texts.r, getattr(texts, name), strict=True)]
+    return {metric: np.array([tuple(row[metric]) for row in rows]) for metric in METRICS}
+
+
+def test_the_json_holds_means_and_intervals_as_the_issue_asks(sumcurve, texts, tmp_path) -> None:
+    out = tmp_path / "out.json"
+    sumcurve("rouge", "--references", texts.r_file, "--candidates", texts.c_file, "--json", out, "--seed", 4)
+    found = json.loads(out.read_text())
+    assert set(found) == {"signature", "items", *METRICS}
+    assert found["items"] == 40
+    expected = reference_scores(texts, "c")
+    for metric in METRICS:
+        assert set(found[metric]) == {"precision", "recall", "f", "low", "high"}
+        means = [found[metric][part] for part in ("precision", "recall", "f")]
+        assert means == pytest.approx(list(expected[metric].mean(axis=0)), rel=1e-12)
+        interval = bootstrap_interval(expected[metric][:, 2], Bootstrap(seed=4))
+        assert (found[metric]["low"], found[metric]["high"]) == pytest.approx((interval.low, interval.high))
+
+
+def test_the_comparison_is_candidates_minus_the_other_file(sumcurve, texts, tmp_path) -> None:
+    out = tmp_path / "out.json"
+    files = ("--references", texts.r_file, "--candidates", texts.d_file, "--compare", texts.c_file)
+    printed = sumcurve("rouge", *files, "--json", out, "--resamples", 500)
+    found = json.loads(out.read_text())
+    assert set(found) == {"signature", "items", *METRICS, "comparison"}
+    d, c = reference_scores(texts, "d"), reference_scores(texts, "c")
+    expected = [paired_difference(d[m][:, 2], c[m][:, 2], Bootstrap(resamples=500)) for m in METRICS]
+    for metric, one, p_holm in zip(METRICS, expected, holm([one.p for one in expected]), strict=True):
+        row = found["comparison"][metric]
+        assert row["difference"] == pytest.approx(found[metric]["f"] - row["f"])
+        assert row["difference"] > 0.1
+        assert [row[key] for key in ("low", "high", "p", "p_holm")] == pytest.approx([one.low, one.high, one.p, p_holm])
+        assert (row["wins"], row["ties"], row["losses"]) == (one.wins, one.ties, one.losses)
+        assert f"{100 * row['difference']:+.2f}" in printed
+    assert row["wins"] + row["ties"] + row["losses"] == 40
+
+
+def test_what_is_printed_says_all_that_a_reader_needs(sumcurve, texts) -> None:
+    printed = sumcurve("rouge", "--references", texts.r_file, "--candidates", texts.c_file, "--resamples", 300)
+    assert "40 items, 1 empty" in printed
+    assert "95 % interval of F" in printed
+    assert "BCa intervals of 300 resamples of the items, seed 1" in printed
+    assert "mode:rouge-score-0.1.2" in printed
+    assert "refs:1" in printed
+    for metric, rows in reference_scores(texts, "c").items():
+        line = next(line for line in printed.splitlines() if line.startswith(metric))
+        assert line.split()[1:4] == [f"{100 * mean:.2f}" for mean in rows.mean(axis=0)]
+
+
+def test_every_items_scores_are_written(sumcurve, texts, tmp_path) -> None:
+    out = tmp_path / "items.csv"
+    files = ("--references", texts.r_file, "--candidates", texts.c_file, "--compare", texts.d_file)
+    sumcurve("rouge", *files, "--per-item", out, "--stem")
+    with out.open() as stream:
+        rows = list(csv.DictReader(stream))
+    assert [row["system"] for row in rows] == ["candidates"] * 40 + ["compare"] * 40
+    assert [row["item"] for row in rows] == 2 * [str(number) for number in range(1, 41)]
+    assert [row["id"] for row in rows] == 2 * [f"i{number}" for number in range(40)]
+    assert [row["empty"] for row in rows].index("1") == 39
+    for name, part in (("c", rows[:40]), ("d", rows[40:])):
+        for metric, expected in reference_scores(texts, name, stem=True).items():
+            columns = [[float(row[f"{metric}_{one}"]) for row in part] for one in ("precision", "recall", "f")]
+            assert np.array_equal(np.transpose(columns), expected)  # to the last bit
+
+
+def test_plain_text_packed_text_and_json_lines_score_alike(sumcurve, texts, tmp_path) -> None:
+    results = []
+    marked = {name: ["".join(f"<t> {s} </t>" for s in text) for text in getattr(texts, name)] for name in "rc"}
+    for name, lines in marked.items():
+        (tmp_path / f"{name}.txt.gz").write_bytes(gzip.compress("\n".join([*lines, ""]).encode()))
+    both = tmp_path / "both.jsonl"
+    rows = ({"reference": r, "candidate": c} for r, c in zip(texts.r, texts.c, strict=True))
+    both.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    for r, c in (
+        (texts.r_file, texts.c_file),
+        (tmp_path / "r.txt.gz", tmp_path / "c.txt.gz"),
+        (tmp_path / "r.txt.gz", texts.c_file),
+        (both, both),
+    ):
+        out = tmp_path / "out.json"
+        sumcurve("rouge", "--references", r, "--candidates", c, "--json", out, "--threads", len(results) % 2 + 1)
+        results.append(out.read_text())
+    assert len(set(results)) == 1
+
+
+def test_of_several_references_the_best_counts_and_the_signature_counts_them(sumcurve, tmp_path) -> None:
+    r, c, out = tmp_path / "r.jsonl", tmp_path / "c.txt", tmp_path / "out.json"
+    r.write_text(json.dumps({"references": ["a b", "x y"]}) + "\n" + json.dumps({"references": ["q", "c d"]}) + "\n")
+    c.write_text("x y\nc d\n")
+    printed = sumcurve("rouge", "--references", r, "--candidates", c, "--json", out, "--metrics", "rouge1,rougeL")
+    found = json.loads(out.read_text())
+    assert set(found) == {"signature", "items", "rouge1", "rougeL"}
+    assert found["rouge1"]["f"] == found["rougeL"]["f"] == 1
+    assert "refs:2" in found["signature"]
+    assert found["signature"] in printed
+    pooled = ("--mode", "rouge-1.5.5", "--metrics", "rouge1", "--json", out)
+    sumcurve("rouge", "--references", r, "--candidates", c, *pooled)
+    assert json.loads(out.read_text())["rouge1"]["precision"] == 0.5  # -f A counts every reference
+    sumcurve("rouge", "--references", r, "--candidates", c, *pooled, "--multi", "best")
+    assert json.loads(out.read_text())["rouge1"]["precision"] == 1
+
+
+def test_notes_say_where_sentence_breaks_are_missing(sumcurve, texts, tmp_path) -> None:
+    flat, other = tmp_path / "flat.txt", tmp_path / "other.txt"
+    for path in (flat, other):
+        path.write_text("".join(" ".join(text) + "\n" for text in texts.r))
+    assert "\nnote:" not in sumcurve("rouge", "--references", texts.r_file, "--candidates", texts.c_file)
+    assert "as rougeL" in sumcurve("rouge", "--references", flat, "--candidates", other)
+    printed = sumcurve("rouge", "--references", texts.r_file, "--candidates", flat)
+    assert f"note: no text of {flat} has more than one sentence" in printed
+    assert "\nnote:" not in sumcurve("rouge", "--references", flat, "--candidates", other, "--metrics", "rouge1")
+
+
+def test_another_mode_counts_its_own_tokens(sumcurve, tmp_path) -> None:
+    r, c, out = tmp_path / "r.txt", tmp_path / "c.txt", tmp_path / "out.json"
+    r.write_text("上海天气\n")
+    c.write_text("上海很热\n")
+    line = ("rouge", "--references", r, "--candidates", c, "--json", out, "--metrics", "rouge1")
+    sumcurve(*line, "--mode", "characters")
+    assert json.loads(out.read_text())["rouge1"]["f"] == 0.5
+    assert "1 items, 1 empty" in sumcurve(*line)  # rouge-score sees no Chinese word
+    with pytest.raises(CommandError, match="stem"):
+        sumcurve(*line, "--mode", "characters", "--stem")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--metrics", "rouge0"], "rouge0"),
+        (["--metrics", ","], "metric"),
+        (["--mode", "rouge-1.5.5", "--metrics", "rougeL"], "rougeLsum"),
+        (["--multi", "average"], "average"),
+        (["--json", "nowhere/out.json"], "no folder nowhere"),
+        (["--per-item", "nowhere/out.csv"], "no folder nowhere"),
+    ],
+)
+def test_what_cannot_be_done_is_said(sumcurve, texts, words, message) -> None:
+    with pytest.raises(CommandError, match=message):
+        sumcurve("rouge", "--references", texts.r_file, "--candidates", texts.c_file, *words)
+
+
+def test_unequal_files_are_refused_and_leave_no_file(sumcurve, texts, tmp_path) -> None:
+    short, out = tmp_path / "short.jsonl", tmp_path / "out.json"
+    short.write_text("".join(texts.c_file.read_text().splitlines(keepends=True)[:-1]))
+    message = r"r\.jsonl has 40 lines, .*short\.jsonl 39: .*short\.jsonl ends before line 40"
+    files = ("--references", texts.r_file, "--json", out, "--per-item", tmp_path / "out.csv")
+    with pytest.raises(CommandError, match=message):
+        sumcurve("rouge", *files, "--candidates", short)
+    with pytest.raises(CommandError, match=message):
+        sumcurve("rouge", *files, "--candidates", texts.c_file, "--compare", short)
+    short.write_text('"one"\ntwo\n')
+    with pytest.raises(CommandError, match=r"short\.jsonl:2: not JSON"):
+        sumcurve("rouge", *files, "--candidates", short)
+    assert not list(tmp_path.glob("out*"))
+
+
+@pytest.mark.parametrize("word", ["0", "-1", "2.5", "x"])
+def test_a_senseless_number_is_a_usage_error(sumcurve, texts, word, capsys) -> None:
+    with pytest.raises(SystemExit):
+        sumcurve("rouge", "--references", texts.r_file, "--candidates", texts.c_file, f"--resamples={word}")
+    assert "whole number" in capsys.readouterr().err
+
+
+@pytest.mark.skipif("SUMCURVE_REFERENCE_DATA" not in os.environ, reason="SUMCURVE_REFERENCE_DATA names no folder")
+@pytest.mark.parametrize("stem", [False, True])
+def test_the_official_lines_are_the_scripts(sumcurve, stem) -> None:
+    if stem and not any(one.metadata["Name"] == "py-rouge" for one in importlib.metadata.distributions()):
+        pytest.skip("no table of exceptions: py-rouge is not installed")
+    folder = Path(os.environ["SUMCURVE_REFERENCE_DATA"])
+    averages = sorted(folder.glob("*.average.csv"))
+    assert averages
+    for path in averages:
+        texts = path.with_name(path.name.replace(".average.csv", ".jsonl"))
+        words = ["--mode", "rouge-1.5.5", "--metrics", "rouge1,rouge2,rougeLsum,rougeSU4", "--resamples", "10"]
+        printed = sumcurve("rouge", "--references", texts, "--candidates", texts, *words, *["--stem"] * stem)
+        with path.open() as stream:
+            rows = [row for row in csv.DictReader(stream) if row["mode"] == ("stem" if stem else "plain")]
+        assert rows
+        for row in rows:
+            mean, low, high = (f"{float(row[key]):.5f}" for key in ("mean", "ci_low", "ci_high"))
+            line = f"{row['metric']} Average_{row['statistic']}: {mean} (95%-conf.int. {low} - {high})"
+            assert f"1 {line}" in printed
+
+
+def test_power_takes_its_noise_from_per_item_files(sumcurve, texts, tmp_path) -> None:
+    both, alone = tmp_path / "both.csv", tmp_path / "alone.csv"
+    files = ("rouge", "--references", texts.r_file, "--candidates")
+    sumcurve(*files, texts.c_file, "--compare", texts.d_file, "--per-item", both)
+    sumcurve(*files, texts.d_file, "--per-item", alone)
+    c, d = (100 * reference_scores(texts, name)["rouge2"][:, 2] for name in "cd")
+    noise = Noise(float(np.std(c - d, ddof=1)))
+    need = items_needed(noise, Aim(2.5))
+    for paths in ([both], [both, alone]):
+        out = tmp_path / "out.json"
+        printed = sumcurve("power", "--per-item", *paths, "--metric", "rouge2", "--effect", 2.5, "--json", out)
+        found = json.loads(out.read_text())
+        assert found["noise"] == pytest.approx({"sd_items": noise.sd_items, "sd_seed": 0})
+        assert [row["items"] for row in found["answers"]] == [need]
+        assert f"{need:,} items" in printed
+        assert "two trained models" in printed
+
+
+def test_power_answers_what_was_asked(sumcurve, tmp_path) -> None:
+    out = tmp_path / "out.json"
+    noise = Noise(12.0, pooled_sd([[31.2, 31.5, 30.9], [28.0, 28.4, 28.3]]))
+
+    def ask(*words: object) -> tuple[str, list[dict]]:
+        seeds = ("--seed-scores", "31.2,31.5,30.9", "28.0,28.4,28.3")
+        printed = sumcurve("power", "--sd-items", 12, *seeds, "--json", out, *words)
+        return printed, json.loads(out.read_text())["answers"]
+
+    printed, rows = ask()
+    assert [row["seeds"] for row in rows] == [2, 3, 5, 10, 20]
+    assert rows[0]["items"] is None
+    assert "seeds are the limit" in printed
+    assert rows[3]["items"] == items_needed(noise, Aim(), 10)
+    assert "trained models" not in printed
+
+    _, rows = ask("--seeds", 10)
+    assert [(row["items"], row["seeds"]) for row in rows] == [(items_needed(noise, Aim(), 10), 10)]
+
+    _, rows = ask("--items", 3000)
+    assert [(row["items"], row["seeds"]) for row in rows] == [(3000, seeds_needed(noise, Aim(), 3000))]
+
+    printed, rows = ask("--items", 1500, "--seeds", 3)
+    assert 0 < rows[0]["power"] < 0.8
+    assert rows[0]["effect"] > 1
+    assert (rows[1]["items"], rows[1]["seeds"]) == (1500, seeds_needed(noise, Aim(), 1500))
+    assert (rows[2]["items"], rows[2]["seeds"]) == (items_needed(noise, Aim(), 3), 3)
+
+    printed, rows = ask("--items", 100)
+    assert rows[0]["seeds"] is None
+    assert "items are the limit" in printed
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--sd-items", "0"], "sd_items is 0"),
+        (["--sd-items", "9", "--sd-seed", "-1"], "sd_seed"),
+        (["--sd-items", "9", "--effect", "0"], "effect"),
+        (["--sd-items", "9", "--seed-scores", "1;2"], "commas"),
+        (["--sd-items", "9", "--seed-scores", "31.2", "30"], "one seed says nothing"),
+        (["--per-item", "nowhere.csv"], r"nowhere\.csv cannot be read"),
+        (["--per-item", "a", "b", "c"], "not 3"),
+    ],
+)
+def test_power_refuses_senseless_questions(sumcurve, words, message) -> None:
+    with pytest.raises(CommandError, match=message):
+        sumcurve("power", *words)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("item,rouge1_f\n1,0.5\n", "no column 'system'"),
+        ("system,item,rouge1_f\ncandidates,1,0.5\ncandidates,2,0.4\n", "holds one system"),
+        ("system,item,rouge1_f\ncompare,1,0.5\n", "no rows of system 'candidates'"),
+        ("system,item,rouge1_f\ncandidates,1,0.5\ncompare,1,many\n", r"items\.csv:3: rouge1_f is 'many'"),
+        ("system,item,rouge1_f\ncandidates,1,0.5\ncompare,2,0.5\n", "other items"),
+        ("system,item,rouge1_f\ncandidates,1,0.5\ncompare,1,0.4\n", "two items or more"),
+    ],
+)
+def test_a_file_that_is_no_per_item_file_is_named(sumcurve, tmp_path, content, message) -> None:
+    path = tmp_path / "items.csv"
+    path.write_text(content)
+    with pytest.raises(CommandError, match=message):
+        sumcurve("power", "--per-item", path)
