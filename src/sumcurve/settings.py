@@ -13,6 +13,7 @@ NonNegative = Annotated[int, Field(ge=0)]
 NonNegativeFloat = Annotated[float, Field(ge=0.0)]
 Share = Annotated[float, Field(ge=0.0, le=1.0)]
 Dropout = Annotated[float, Field(ge=0.0, lt=1.0)]
+LimitIfGiven = Annotated[Positive | None, Field(exclude_if=lambda limit: limit is None)]
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
 
@@ -28,6 +29,7 @@ class Settings(BaseModel):
 class Harvest(Settings):
     """Docstrings of pinned packages, parsed with `ast` on the user's machine."""
 
+    kind: Literal["docstrings", "outlines"] = "docstrings"  # outlines: a module's or class's over those below it
     packages: dict[str, str]  # distribution name -> public version
 
 
@@ -62,7 +64,10 @@ class Split(Settings):
 
 
 class Prepare(Settings):
-    """How raw records become a corpus. Lengths count tokens; a record outside them is dropped and counted."""
+    """How raw records become a corpus. A record outside its limits is dropped and counted.
+
+    A limit in sentences that is not given leaves the specification as it was before there were such limits.
+    """
 
     tokenizer: Literal["words"] = "words"
     lower: bool = True
@@ -70,6 +75,10 @@ class Prepare(Settings):
     most_source_tokens: Positive | None = None
     least_target_tokens: NonNegative = 1
     most_target_tokens: Positive | None = None
+    least_source_sentences: LimitIfGiven = None
+    most_source_sentences: LimitIfGiven = None
+    least_target_sentences: LimitIfGiven = None
+    most_target_sentences: LimitIfGiven = None
     least_alphabetic_share: Share = 0.0  # of the source's tokens
     duplicates: Literal["drop", "keep"] = "drop"  # exact duplicate source or target
     near_duplicates: Share | None = None  # Jaccard of source 3-shingles from which a record is dropped
@@ -135,6 +144,19 @@ class MethodSearch(Settings):
         return search.model_copy(update=self.model_dump(exclude_none=True))
 
 
+class Oracle(Settings):
+    """How far an extract of a test item can go (annotations.oracle), and for which items it is asked."""
+
+    # The filter of Akhmetov et al. (2022) is 100 to 500 source sentences and 10 to 20 in the abstract.
+    least_source_sentences: Positive = 1
+    most_source_sentences: Positive | None = None
+    least_target_sentences: Positive = 1
+    most_target_sentences: Positive | None = None
+    nodes: Positive = 100_000  # of one proof; then HiGHS, or a bound
+    searches: bool = True  # the five searches of Akhmetov et al. and the systems beside the proven optimum
+    seed: NonNegative = 1  # of the searches
+
+
 class CorpusSettings(Settings):
     raw: Raw
     compose: Compose | None = None
@@ -150,6 +172,7 @@ class CorpusSettings(Settings):
     )
     entities: str = "rules"  # what finds entities in references: our rules, or an installed spaCy pipeline's name
     lead_sentences: Positive = 1  # of the trivial systems lead and random
+    oracle: Oracle | None = Oracle()  # None: no proofs, for a test part too large for them
     title: str = ""  # one honest sentence, printed under the corpus's tables
 
 
@@ -435,8 +458,9 @@ class Rouge(Settings):
 
     mode: Literal["rouge-score", "rouge-1.5.5", "unicode", "characters"] = "rouge-score"
     stemmer: bool = False  # off: rouge-score equals ROUGE-1.5.5 without -m up to its rounding
-    # Of several references: the one with the best F1 (rouge-score) or recall (1.5.5 -f B), or counts pooled (1.5.5 -f A)
-    multi: Literal["best", "average"] | None = None  # None: the mode's own, best for rouge-score, average for rouge-1.5.5
+    # Of several references: the one with the best F1 (rouge-score) or recall (1.5.5 -f B), or counts pooled (-f A);
+    # None: the mode's own, best for rouge-score, average for rouge-1.5.5
+    multi: Literal["best", "average"] | None = None
 
     @model_validator(mode="after")
     def mode_has_the_option(self) -> "Rouge":
@@ -445,6 +469,12 @@ class Rouge(Settings):
         if self.multi == "average" and self.mode != "rouge-1.5.5":
             raise ValueError(f"mode {self.mode!r} takes the best reference; multi average is for rouge-1.5.5")
         return self
+
+    @property
+    def scorer(self) -> str:
+        """What the oracle calls these words."""
+        stemmed = {"rouge-score": "rouge-score-stem", "rouge-1.5.5": "rouge-1.5.5-m"}
+        return stemmed[self.mode] if self.stemmer else self.mode
 
 
 class Bootstrap(Settings):

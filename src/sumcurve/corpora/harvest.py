@@ -1,4 +1,7 @@
-"""Docstrings of installed packages as raw records: the body is the source, the summary line the target.
+"""Docstrings of installed packages as raw records.
+
+Two kinds. `docstrings`: of one docstring the body is the source, the summary line the target. `outlines`: the
+docstring of a module or class is the target, the docstrings below it are the source, a long one.
 
 Nothing outside the standard library is imported, so that any supported Python can harvest any folder of
 unpacked wheels. What is written depends on the packages' versions alone: not on the Python version, the
@@ -16,9 +19,10 @@ import warnings
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, field
 from importlib import metadata
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from sumcurve.corpora.errors import CorpusError
 
@@ -27,6 +31,8 @@ class HarvestError(CorpusError):
     """Packages that cannot give the pinned text; the message names package, versions and remedy."""
 
 
+Kind = Literal["docstrings", "outlines"]
+
 # Reasons for which a docstring is dropped.
 ONE_PARAGRAPH = "no body below the summary line"
 EMPTY_BODY = "body empty after cleaning"
@@ -34,6 +40,10 @@ NO_SUMMARY = "no summary line"
 INTRODUCES = "summary line ends in a colon"
 TEMPLATE = "template with unfilled placeholders"
 NOT_UNICODE = "lone surrogates"
+NO_TEXT = "no running text"
+
+LEAST_BELOW = 5  # docstrings with running text that an outline joins
+FEW_BELOW = f"fewer than {LEAST_BELOW} docstrings below"
 
 SKIPPED_FOLDERS = frozenset(
     {"tests", "test", "_vendor", "_vendored", "distutils"}
@@ -95,16 +105,24 @@ def harvest(
     destination: Path,
     workers: int = 2,
     path: Sequence[str] | None = None,
+    kind: Kind = "docstrings",
 ) -> dict[str, Any]:
     """Write the docstrings of `packages` (distribution name -> public version) as JSON lines of raw records.
 
     A record is `{"id": "numpy/linalg/_linalg.py:norm", "source": body, "target": summary line without its
     full stop, "group": "numpy/linalg/_linalg.py"}`; records are ordered by package, file and position,
-    paragraphs of a body are separated by an empty line. `path` lists the folders that are searched for the
+    paragraphs of a text are separated by an empty line. `path` lists the folders that are searched for the
     distributions (default: `sys.path`). Whether the text is the one a study means, its sha256 decides.
 
-    Returns the counts: `files`, `found` (docstrings) = `kept` + the sum of `dropped` (reason -> docstrings),
-    `packages` (name -> kept) and the `sha256` of what was written.
+    Outlines have the ids of modules and classes. Their target is the whole docstring, their source every docstring
+    below it, in the order of the file. A class's docstring belongs to the source of its module, whether or
+    not the class has an outline of its own: where a module is little more than one class, the two outlines are
+    near-duplicates, which `prepare` drops.
+
+    Returns the counts: `files`, `found` (docstrings; of outlines, those of modules and classes) = `kept` + the
+    sum of `dropped` (reason -> docstrings), `packages` (name -> kept) and the `sha256` of what was written; of
+    outlines also `below`, of the docstrings below those that were kept: `found` = `kept` + the sum of `dropped`,
+    a docstring counted once for every outline that it stands in.
     """
     tasks: list[tuple[str, str, str]] = []  # package, path inside the distribution, path on this machine
     for name in sorted(packages, key=str.lower):
@@ -112,31 +130,36 @@ def harvest(
             tasks.append((name, inside, outside))
 
     found: Counter[str] = Counter()
+    found_below: Counter[str] = Counter()
     kept: Counter[str] = Counter()
     digest = hashlib.sha256()
     partial = destination.with_name(destination.name + ".partial")
     with partial.open("wb") as stream:
-        for name, (lines, counts) in zip(
+        for name, (lines, counts, below) in zip(
             (name for name, _, _ in tasks),
-            harvested([(inside, outside) for _, inside, outside in tasks], workers),
+            harvested([(kind, inside, outside) for _, inside, outside in tasks], workers),
             strict=True,
         ):
             stream.write(lines)
             digest.update(lines)
             found.update(counts)
+            found_below.update(below)
             kept[name] += counts["kept"]
         stream.flush()
         os.fsync(stream.fileno())
     os.replace(partial, destination)
-    total_kept = found.pop("kept")
     return {
         "files": len(tasks),
-        "found": total_kept + sum(found.values()),
-        "kept": total_kept,
-        "dropped": dict(sorted(found.items())),
+        **told(found),
         "packages": dict(sorted(kept.items())),
         "sha256": digest.hexdigest(),
-    }
+    } | ({"below": told(found_below)} if kind == "outlines" else {})
+
+
+def told(counts: Counter[str]) -> dict[str, Any]:
+    """`found`, `kept` and `dropped` (reason -> count) of a count of "kept" and of every reason to drop."""
+    dropped = {reason: count for reason, count in sorted(counts.items()) if reason != "kept"}
+    return {"found": counts.total(), "kept": counts["kept"], "dropped": dropped}
 
 
 def source_files(name: str, version: str, path: Sequence[str] | None) -> list[tuple[str, str]]:
@@ -175,7 +198,11 @@ def source_files(name: str, version: str, path: Sequence[str] | None) -> list[tu
     return sorted(files)
 
 
-def harvested(locations: Sequence[tuple[str, str]], workers: int) -> Iterator[tuple[bytes, Counter[str]]]:
+Location = tuple[Kind, str, str]  # what is harvested of a file, its path inside the distribution and on this machine
+Lines = tuple[bytes, Counter[str], Counter[str]]  # JSON lines, counts of them, counts of the docstrings below outlines
+
+
+def harvested(locations: Sequence[Location], workers: int) -> Iterator[Lines]:
     """`harvested_file` of every location, in order, by several processes."""
     if workers == 1:
         yield from map(harvested_file, locations)
@@ -186,13 +213,14 @@ def harvested(locations: Sequence[tuple[str, str]], workers: int) -> Iterator[tu
         yield from pool.map(harvested_file, locations, chunksize=16)
 
 
-def harvested_file(location: tuple[str, str]) -> tuple[bytes, Counter[str]]:
+def harvested_file(location: Location) -> Lines:
     """The records of one file as JSON lines, and the count of "kept" and of every reason to drop."""
-    inside, outside = location
+    kind, inside, outside = location
     text = Path(outside).read_bytes()
     counts: Counter[str] = Counter(kept=0)
-    if b'"""' not in text and b"'''" not in text:  # a docstring with a body has two lines
-        return b"", counts
+    below: Counter[str] = Counter(kept=0)
+    if kind == "docstrings" and b'"""' not in text and b"'''" not in text:  # one with a body has two lines
+        return b"", counts, below
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # invalid escapes: a DeprecationWarning or SyntaxWarning by version
@@ -201,16 +229,16 @@ def harvested_file(location: tuple[str, str]) -> tuple[bytes, Counter[str]]:
         raise HarvestError(f"{outside}: not Python for this interpreter ({error}): drop its package") from error
     lines = []
     names: Counter[str] = Counter()
-    for name, docstring in docstrings(tree):
+    for candidate in CANDIDATES[kind](tree):
+        name = candidate.name
         names[name] += 1
-        summary, body, reason = cleaned(docstring)
-        if reason is not None:
-            counts[reason] += 1
+        if candidate.reason is not None:
+            counts[candidate.reason] += 1
             continue
         record = {
             "id": f"{inside}:{name}" + (f"#{names[name]}" if names[name] > 1 else ""),
-            "source": body,
-            "target": summary,
+            "source": candidate.source,
+            "target": candidate.target,
             "group": inside,
         }
         try:
@@ -219,7 +247,56 @@ def harvested_file(location: tuple[str, str]) -> tuple[bytes, Counter[str]]:
             counts[NOT_UNICODE] += 1
             continue
         counts["kept"] += 1
-    return b"".join(lines), counts
+        below.update(candidate.below)
+    return b"".join(lines), counts, below
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """What may become a record, or the reason to drop it."""
+
+    name: str
+    source: str = ""
+    target: str = ""
+    reason: str | None = None
+    below: Counter[str] = field(default_factory=Counter)  # of an outline: "kept" and reasons to drop docstrings below
+
+
+def titled(tree: ast.Module) -> Iterator[Candidate]:
+    """Every docstring, by position: body and summary line."""
+    for name, docstring in docstrings(tree):
+        summary, body, reason = cleaned(docstring)
+        yield Candidate(name, body, summary, reason)
+
+
+def outlined(tree: ast.Module) -> Iterator[Candidate]:
+    """The module and every class that have a docstring, by position: the docstrings below, and their own."""
+    for name, body in (("<module>", tree.body), *class_bodies(tree.body)):
+        docstring = docstring_of(body)
+        if docstring is None:
+            continue
+        target, has_summary = paragraphs_of(dedented(docstring))
+        if not has_summary:
+            yield Candidate(name, reason=NO_SUMMARY)
+            continue
+        if is_template(target):
+            yield Candidate(name, reason=TEMPLATE)
+            continue
+        source: list[str] = []
+        below: Counter[str] = Counter()
+        for _, lower in docstrings_below(body, ""):
+            paragraphs, _ = paragraphs_of(dedented(lower))
+            reason = NO_TEXT if not paragraphs else TEMPLATE if is_template(paragraphs) else "kept"
+            below[reason] += 1
+            if reason == "kept":
+                source += paragraphs
+        if below["kept"] < LEAST_BELOW:
+            yield Candidate(name, reason=FEW_BELOW)
+            continue
+        yield Candidate(name, "\n\n".join(source), "\n\n".join(target), below=below)
+
+
+CANDIDATES = {"docstrings": titled, "outlines": outlined}
 
 
 def docstrings(tree: ast.Module) -> Iterator[tuple[str, str]]:
@@ -231,20 +308,42 @@ def docstrings(tree: ast.Module) -> Iterator[tuple[str, str]]:
 
 
 def docstrings_below(body: Sequence[ast.stmt], prefix: str) -> Iterator[tuple[str, str]]:
-    for node in body:
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            name = prefix + node.name
+    for name, node in definitions(body, prefix):
+        if isinstance(node, ast.Call):
+            yield from added_docstrings(node, name)
+        else:
             text = docstring_of(node.body)
             if text is not None:
                 yield name, text
-            yield from docstrings_below(node.body, name + ".")
+
+
+def class_bodies(body: Sequence[ast.stmt]) -> Iterator[tuple[str, Sequence[ast.stmt]]]:
+    """(qualified name, body) of the classes, by position."""
+    for name, node in definitions(body, ""):
+        if isinstance(node, ast.ClassDef):
+            yield name, node.body
+
+
+Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+
+
+def definitions(body: Sequence[ast.stmt], prefix: str) -> Iterator[tuple[str, Definition | ast.Call]]:
+    """Functions and classes with their qualified names, calls that stand alone with their place's prefix; by position.
+
+    What stands in a function or class follows it.
+    """
+    for node in body:
+        if isinstance(node, Definition):
+            name = prefix + node.name
+            yield name, node
+            yield from definitions(node.body, name + ".")
         elif isinstance(node, ast.If | ast.For | ast.While | ast.With | ast.Try):
             for part in ("body", "orelse", "finalbody"):
-                yield from docstrings_below(getattr(node, part, ()), prefix)
+                yield from definitions(getattr(node, part, ()), prefix)
             for handler in getattr(node, "handlers", ()):
-                yield from docstrings_below(handler.body, prefix)
+                yield from definitions(handler.body, prefix)
         elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
-            yield from added_docstrings(node.value, prefix)
+            yield prefix, node.value
 
 
 def docstring_of(body: Sequence[ast.stmt]) -> str | None:
@@ -287,7 +386,27 @@ def cleaned(docstring: str) -> tuple[str, str, str | None]:
     lines = dedented(docstring)
     if not any(not line for line in lines):
         return "", "", ONE_PARAGRAPH
+    paragraphs, has_summary = paragraphs_of(lines)
+    if not has_summary:
+        return "", "", NO_SUMMARY
+    summary, *rest = paragraphs
+    if not rest:
+        return "", "", EMPTY_BODY
+    if is_template(paragraphs):
+        return "", "", TEMPLATE
+    if summary.endswith(":"):
+        return "", "", INTRODUCES
+    return summary.rstrip(". "), "\n\n".join(rest), None
+
+
+def paragraphs_of(lines: Sequence[str]) -> tuple[list[str], bool]:
+    """The paragraphs of running text without markup, and whether the first is a summary line.
+
+    Call signatures above the first are left out, and so are paragraphs without letters and short ones that only
+    introduced what is gone.
+    """
     paragraphs: list[str] = []
+    has_summary = not starts_with_section(lines)
     dropped_lead = False
     for raw in prose(lines):
         text = plain(" ".join(raw))
@@ -295,23 +414,16 @@ def cleaned(docstring: str) -> tuple[str, str, str | None]:
             dropped_lead = True
             continue
         if paragraphs and text.endswith(":") and text.count(" ") < 4:
-            continue  # what it introduced is gone
+            continue
         if re.search("[A-Za-z]", text):
             paragraphs.append(text)
         elif not paragraphs and not dropped_lead:
-            return "", "", NO_SUMMARY
-    if not paragraphs or starts_with_section(lines):
-        return "", "", NO_SUMMARY
-    summary, *rest = paragraphs
-    if not rest:
-        return "", "", EMPTY_BODY
-    if PLACEHOLDER.search(docstring) and PLACEHOLDER.search(" ".join(paragraphs)):
-        return "", "", TEMPLATE
-    if re.search(r"\{\w*\}", summary):
-        return "", "", TEMPLATE
-    if summary.endswith(":"):
-        return "", "", INTRODUCES
-    return summary.rstrip(". "), "\n\n".join(rest), None
+            has_summary = False
+    return paragraphs, has_summary and bool(paragraphs)
+
+
+def is_template(paragraphs: Sequence[str]) -> bool:
+    return any(map(PLACEHOLDER.search, paragraphs)) or re.search(r"\{\w*\}", paragraphs[0]) is not None
 
 
 def dedented(docstring: str) -> list[str]:

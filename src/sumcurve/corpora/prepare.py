@@ -43,6 +43,10 @@ SHORT_SOURCE = "source shorter than least_source_tokens"
 LONG_SOURCE = "source longer than most_source_tokens"
 SHORT_TARGET = "target shorter than least_target_tokens"
 LONG_TARGET = "target longer than most_target_tokens"
+FEW_SOURCE_SENTENCES = "source of fewer sentences than least_source_sentences"
+MANY_SOURCE_SENTENCES = "source of more sentences than most_source_sentences"
+FEW_TARGET_SENTENCES = "target of fewer sentences than least_target_sentences"
+MANY_TARGET_SENTENCES = "target of more sentences than most_target_sentences"
 FEW_WORDS = "fewer alphabetic tokens than least_alphabetic_share"
 SHARED_GROUP = "group shared by two parts"
 SAME_SOURCE = "duplicate source"
@@ -198,6 +202,14 @@ def tokenized(raw: RawRecord, settings: Prepare) -> Record:
         raise Refused(SHORT_TARGET, length)
     if settings.most_target_tokens is not None and length > settings.most_target_tokens:
         raise Refused(LONG_TARGET, length)
+    if len(source) < (settings.least_source_sentences or 0):
+        raise Refused(FEW_SOURCE_SENTENCES, len(source))
+    if settings.most_source_sentences is not None and len(source) > settings.most_source_sentences:
+        raise Refused(MANY_SOURCE_SENTENCES, len(source))
+    if len(target) < (settings.least_target_sentences or 0):
+        raise Refused(FEW_TARGET_SENTENCES, len(target))
+    if settings.most_target_sentences is not None and len(target) > settings.most_target_sentences:
+        raise Refused(MANY_TARGET_SENTENCES, len(target))
     share = sum(LETTER.search(token) is not None for token in tokens) / len(tokens)
     if share < settings.least_alphabetic_share:
         raise Refused(FEW_WORDS, f"{share:.3f}")

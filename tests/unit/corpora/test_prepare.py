@@ -175,6 +175,9 @@ def test_bad_lines_are_quarantined_beside_good_ones(tmp_path: Path) -> None:
         ({"most_source_tokens": 10}, {"source": "a b c d e f g h i j k"}, module.LONG_SOURCE),
         ({"least_target_tokens": 2}, {"target": "a"}, module.SHORT_TARGET),
         ({"most_target_tokens": 3}, {"target": "a b c."}, module.LONG_TARGET),
+        ({"least_source_sentences": 2}, {"source": "a b c"}, module.FEW_SOURCE_SENTENCES),
+        ({"most_source_sentences": 2}, {"source": ["a", "b", "c"]}, module.MANY_SOURCE_SENTENCES),
+        ({"most_target_sentences": 1}, {"target": ["a b", "c d"]}, module.MANY_TARGET_SENTENCES),
         ({"least_alphabetic_share": 0.6}, {"source": "a b 1 2"}, module.FEW_WORDS),
         ({"duplicates": "drop"}, {"source": record(1)["source"]}, module.SAME_SOURCE),
         ({"duplicates": "drop"}, {"target": "About W1"}, module.SAME_TARGET),
@@ -197,6 +200,15 @@ def test_length_bounds_are_inclusive(tmp_path: Path, bound: str) -> None:
     rows = [record(number, **{bound: f"x{number} b c d"}) for number in range(8)]
     build(tmp_path, rows, settings(prepare=exact))
     assert dropped(tmp_path) == {}
+
+
+@pytest.mark.parametrize("bound", ["source", "target"])
+def test_bounds_in_sentences_are_inclusive(tmp_path: Path, bound: str) -> None:
+    exact = {f"least_{bound}_sentences": 2, f"most_{bound}_sentences": 2}
+    rows = [record(number, **{bound: f"Otter{number} swims. It dives."}) for number in range(8)]
+    rows.append(record(8, **{bound: "Otter8 swims."}))
+    build(tmp_path, rows, settings(prepare=exact))
+    assert dropped(tmp_path) == {"r8": getattr(module, f"FEW_{bound.upper()}_SENTENCES")}
 
 
 def test_the_earlier_duplicate_stays_and_a_dropped_one_drops_no_other(tmp_path: Path) -> None:
