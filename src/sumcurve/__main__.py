@@ -19,12 +19,16 @@ from typing import Any
 
 from sumcurve import manifest
 from sumcurve.corpora.errors import CorpusError
+from sumcurve.curves import command as efficiency_command
+from sumcurve.curves.errors import ResultsError
 from sumcurve.devices import DeviceError
 from sumcurve.manifest import ManifestError
 from sumcurve.plan import Folder, Plan, PlanError, studies
 from sumcurve.provenance import facts
 from sumcurve.records import RecordError, read_jsonl, read_records, write_json, write_jsonl
-from sumcurve.settings import Search
+from sumcurve.scores import command as rouge_command
+from sumcurve.scores.command import CommandError
+from sumcurve.settings import Oracle, Rouge, Search
 
 CONFIG = Path("config")
 
@@ -34,7 +38,7 @@ class TrainError(RuntimeError):
 
 
 # Their messages say all there is to say; anything else is a bug and shows where it happened.
-ERRORS = (PlanError, ManifestError, RecordError, CorpusError, DeviceError, TrainError)
+ERRORS = (PlanError, ManifestError, RecordError, CorpusError, DeviceError, TrainError, CommandError, ResultsError)
 
 
 def note(text: str) -> None:
@@ -120,6 +124,15 @@ def entities(task: Task, stage: Path, found: dict[str, Any]) -> None:
         annotate(task.at(task.specification["corpus"]), stage, task.specification["pipeline"])
     except EntityError as error:
         raise CorpusError(f"{task.path.name}: {error}") from error
+
+
+def prove(task: Task, stage: Path, found: dict[str, Any]) -> None:
+    """Write how far an extract of every test item can go, with certificates, and how far searches and systems get."""
+    from sumcurve.annotations.oracle.corpus import write_oracle
+
+    told = task.specification
+    settings, rouge = Oracle.model_validate(told["oracle"]), Rouge.model_validate(told["rouge"])
+    write_oracle(task.at(told["corpus"]) / "test.jsonl", settings, rouge, stage)
 
 
 def trivial(task: Task, stage: Path, found: dict[str, Any]) -> None:
@@ -218,6 +231,7 @@ BUILDERS = {
     "fraction": fraction,
     "annotate": annotate,
     "entities": entities,
+    "prove": prove,
     "trivial": trivial,
     "train": train,
     "decode": decode,
@@ -257,14 +271,14 @@ def harvest(path: Path) -> None:
     from sumcurve.corpora.harvest import harvest
 
     wanted = {
-        corpus.raw.sha256: (study, corpus.raw.harvest.packages)
+        corpus.raw.sha256: (study, corpus.raw.harvest)
         for study in studies(CONFIG)
         for corpus in Plan.read(CONFIG, study).settings.corpora.values()
         if corpus.raw.harvest and corpus.raw.sha256.startswith(path.stem.removeprefix("harvest-"))
     }
     if len(wanted) != 1:
         raise PlanError(f"no study in {CONFIG / 'studies'} harvests a corpus named {path.stem}")
-    ((expected, (study, packages)),) = wanted.items()
+    ((expected, (study, pinned)),) = wanted.items()
     with lock(path.parents[2], path.stem):
         if path.is_file() and manifest.sha256_file(path) == expected:
             path.touch()
@@ -272,14 +286,14 @@ def harvest(path: Path) -> None:
             return
         path.parent.mkdir(parents=True, exist_ok=True)
         partial = path.with_name(path.name + ".new")
-        counts = harvest(packages, partial)
+        counts = harvest(pinned.packages, partial, kind=pinned.kind)
         observed = manifest.sha256_file(partial)
         if observed != expected:
-            listed = ", ".join(f"{name} {version}" for name, version in packages.items())
+            listed = ", ".join(f"{name} {version}" for name, version in pinned.packages.items())
             raise CorpusError(
-                f"harvesting {listed} gave sha256 {observed}, but {CONFIG / 'studies' / study}.yaml pins {expected}: "
-                "the versions agree, so a package's files differ from its release (reinstall it) or the harvest's "
-                f"code has changed (change the line `sha256:`). "
+                f"harvesting {pinned.kind} of {listed} gave sha256 {observed}, but "
+                f"{CONFIG / 'studies' / study}.yaml pins {expected}: the versions agree, so a package's files differ "
+                "from its release (reinstall it) or the harvest's code has changed (change the line `sha256:`). "
                 f"The new content is kept for comparison in {partial}"
             )
         write_json(path.with_suffix(".counts.json"), counts)
@@ -376,6 +390,7 @@ def parser() -> argparse.ArgumentParser:
         "fraction": "a corpus and a seed -> a share of its training records: word counts and statistics",
         "annotate": "a corpus -> extraction labels and best single sentences",
         "entities": "a corpus -> entities of references and where sources name them",
+        "prove": "a corpus -> the best extracts of its test items, proven, and how far searches get",
         "train": "a fraction -> weights and History",
         "decode": "a run -> summaries of the test set",
         "trivial": "lead, random, best single sentence of the test set",
@@ -400,13 +415,17 @@ def parser() -> argparse.ArgumentParser:
     command.add_argument("methods", nargs="*", help="methods [all of the study that trials.yaml names]")
     command.add_argument("--home", type=Path, default=Path(), help="where results/ lies")
     command.add_argument("--jobs", type=int, default=2, help="trainings at a time")
+    rouge_command.add_parser(verbs)  # tools for anybody's files
+    efficiency_command.add_parser(verbs)
     return arguments
 
 
 def main() -> None:
     arguments = parser().parse_args()
     try:
-        if arguments.verb == "recipes":
+        if callable(run := getattr(arguments, "run", None)):
+            run(arguments)
+        elif arguments.verb == "recipes":
             recipes()
         elif arguments.verb == "status":
             status(arguments.path, arguments.study)
@@ -430,6 +449,9 @@ def main() -> None:
                     tables(arguments.path, arguments.partial)
     except ERRORS as error:
         raise SystemExit(f"sumcurve: {error}") from None
+    except BrokenPipeError:  # of `sumcurve … | head`; what is left must not fail again at exit
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise SystemExit(1) from None
     except OSError as error:
         if error.errno != errno.ENOSPC:
             raise

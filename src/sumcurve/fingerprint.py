@@ -16,6 +16,7 @@ ENTRY_MODULES = {
     "corpora": ["corpora.prepare", "corpora.fraction"],
     "annotations": ["annotations.extraction"],
     "entities": ["annotations.entities"],
+    "oracle": ["annotations.oracle.corpus"],
     "runs": ["training.run"],
     "outputs": ["decoding.run", "decoding.trivial"],
     "scores": ["scores.run"],

@@ -45,8 +45,8 @@ class Folder:
 
     @property
     def code(self) -> str:
-        """The step of `sumcurve.fingerprint` that makes it: entities have code, and a recipe number, of their own."""
-        return "entities" if self.verb == "entities" else self.step
+        """The step of `sumcurve.fingerprint` that makes it: entities and proofs have recipe numbers of their own."""
+        return {"entities": "entities", "prove": "oracle"}.get(self.verb, self.step)
 
 
 @dataclass(frozen=True)
@@ -207,6 +207,7 @@ class Plan:
                 "settings": settings.settings,
                 "methods": titles,
                 "scores": [row.scores for row in self.rows],
+                "oracles": [folder.key for folder in self.named("annotations", "prove")],
                 "refused": [[one.corpus, one.method, one.reason] for one in self.refused],
                 "corpora": {name: corpus.title for name, corpus in settings.corpora.items()},
                 "bootstrap": settings.bootstrap.model_dump(mode="json"),
@@ -295,6 +296,14 @@ class Plan:
             {"corpus": prepared, "fingerprint": fingerprint("annotations")},
             [prepared],
         )
+        if corpus.oracle is not None:
+            proven = {
+                "corpus": prepared,
+                "oracle": corpus.oracle.model_dump(mode="json"),
+                "rouge": self.settings.rouge.model_dump(mode="json"),
+                "recipe": self._recipes["oracle"],
+            }
+            self._add("annotations", f"{name}-oracle", "prove", proven, [prepared])
         planned = _Corpus(name, corpus, prepared)
         for system in TRIVIAL_SYSTEMS:
             self._plan_trivial(planned, system, annotation)

@@ -206,6 +206,21 @@ def test_another_pipeline_or_recipe_for_entities_renames_what_learns_them(config
     assert {stem.split("-")[1] for stem in changed(after, raised, "runs")} == {"ent_loss"}
 
 
+def test_a_limit_in_sentences_is_specified_where_it_is_given_alone(config):
+    """Corpora from before there were such limits keep their names."""
+    plan = smoke(config)
+    before = plan.folders
+    edit(
+        config / "studies" / "smoke.yaml",
+        lambda content: content["corpora"]["tales"].update(prepare={"least_source_sentences": 1}),
+    )
+    for folder in before.values():
+        assert not any("sentences" in key for key in folder.specification.get("prepare", {}))
+    (added,) = (one for one in smoke(config).named("corpora", "corpus") if one.key not in before)
+    assert added.specification["prepare"]["least_source_sentences"] == 1
+    assert "most_source_sentences" not in added.specification["prepare"]
+
+
 def test_a_methods_title_changes_the_tables_alone(config):
     before = smoke(config)
     edit(config / "methods" / "pcov.yaml", lambda content: content.update(title="Another name"))
@@ -259,12 +274,14 @@ def test_a_learning_rate_retrains_its_method_only(config):
     assert before.tables != after.tables
 
 
-def test_a_metric_changes_scores_and_tables_only(config):
+def test_a_metric_changes_scores_oracles_and_tables_only(config):
     before = smoke(config)
     edit(config / "studies" / "smoke.yaml", lambda content: content.update(rouge={"stemmer": True}))
     after = smoke(config)
     assert names(before, "scores").isdisjoint(names(after, "scores"))
-    others = ("corpora", "annotations", "runs", "outputs")
+    oracles = {"modules-oracle", "tales-oracle"}  # the best extract depends on what is best
+    assert changed(before, after, "annotations") == oracles
+    others = ("corpora", "runs", "outputs")
     assert names(before, *others) == names(after, *others)
     assert before.tables != after.tables
 

@@ -2,6 +2,7 @@ rule annotations:
     input:
         manifests("annotations", "annotate"),
         manifests("annotations", "entities"),
+        manifests("annotations", "prove"),
 
 
 rule annotate:
@@ -32,3 +33,18 @@ rule entities:
         mem_mb=2000,
     shell:
         "python -m sumcurve entities {output} --log {log}"
+
+
+rule prove:
+    input:
+        inputs("annotations"),
+    output:
+        update(f"{RESULTS}/annotations/{{name}}/manifest.json"),
+    log:
+        f"{LOGS}/annotations/{{name}}.log",
+    wildcard_constraints:
+        name=names("annotations", "prove"),
+    resources:
+        mem_mb=2000,
+    shell:
+        "python -m sumcurve prove {output} --log {log}"

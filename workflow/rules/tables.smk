@@ -10,6 +10,7 @@ rule tables:
 rule compare:
     input:
         rules.corpora.input,
+        rules.annotations.input,
         rules.runs.input,
         rules.outputs.input,
         rules.scores.input,
@@ -29,9 +30,14 @@ rule compare:
             for table in (
                 "scores",
                 "intervals",
+                "comparisons",
                 "differences",
                 "sigma",
                 "efficiency",
+                "stopping",
+                "seeds",
+                "families",
+                "verdicts",
                 "searches",
                 "methods",
                 "timings",

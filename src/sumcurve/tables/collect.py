@@ -5,15 +5,20 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+
 from sumcurve import manifest
+from sumcurve.curves.stopping import read_history
 from sumcurve.manifest import ManifestError
 from sumcurve.plan import Folder, Plan, Scored
+from sumcurve.records import read_jsonl
 from sumcurve.scores import METRICS
-from sumcurve.settings import Search
+from sumcurve.settings import Oracle, Rouge, Search
 from sumcurve.tables.evidence import (
     SEARCH,
     CorpusStatistics,
     EvidenceError,
+    Extracts,
     Missing,
     PartStatistics,
     ScoredOutput,
@@ -105,6 +110,7 @@ def scored_output(plan: Plan, results: Path, row: Scored) -> ScoredOutput:
         ],
         timing=timing(run) if run else None,
         training=training(run) if run else None,
+        history=read_history(run) if run else (),
     )
 
 
@@ -138,6 +144,25 @@ def _part(part: str, statistics: dict[str, Any], percent: int | None) -> PartSta
     )
 
 
+def extracts(plan: Plan, results: Path, folder: Folder) -> Extracts:
+    """What a finished oracle's folder holds."""
+    path = results / folder.key
+
+    def table(name: str) -> pd.DataFrame:
+        words = {"id": str, "algorithm": str, "variant": str, "optimised": str}
+        return pd.read_csv(path / name, dtype=words, keep_default_na=False)
+
+    return Extracts(
+        plan.corpus_name(folder.specification["corpus"]),
+        Oracle.model_validate(folder.specification["oracle"]),
+        Rouge.model_validate(folder.specification["rouge"]).scorer,
+        table("found.csv"),
+        table("features.csv"),
+        table("timings.csv"),
+        list(read_jsonl(path / "certificates.jsonl")),
+    )
+
+
 def collect(plan: Plan, results: Path, partial: bool = False) -> Study:
     """All evidence of the study; with `partial`, of what is finished, with a list of what is not.
 
@@ -148,7 +173,8 @@ def collect(plan: Plan, results: Path, partial: bool = False) -> Study:
         return manifest.read(results / key) is not None
 
     for folder in plan.folders.values():
-        if not partial and folder.step != "annotations" and not finished(folder.key):
+        needless = folder.step == "annotations" and folder.verb != "prove"
+        if not partial and not needless and not finished(folder.key):
             raise ManifestError(
                 f"{results / folder.key} is not finished; run the study first, or make its tables with --partial"
             )
@@ -160,6 +186,11 @@ def collect(plan: Plan, results: Path, partial: bool = False) -> Study:
             rows.append(row)
         else:
             missing.append(Missing(row.corpus, row.method, row.percent, row.seed, row.search, first))
+    missing += [
+        Missing(plan.corpus_name(one.specification["corpus"]), "extractive optimum", None, None, None, one.key)
+        for one in plan.named("annotations", "prove")
+        if not finished(one.key)
+    ]
     if not rows:
         raise EvidenceError("no output is finished and scored; run the study first")
     if partial and not missing:
@@ -183,4 +214,5 @@ def collect(plan: Plan, results: Path, partial: bool = False) -> Study:
         missing=missing,
         trained=sum(row.run is not None for row in plan.rows),
         scores=[row.scores for row in rows],
+        extracts=[extracts(plan, results, one) for one in plan.named("annotations", "prove") if finished(one.key)],
     )

@@ -3,16 +3,20 @@
 Plain data, given by the caller; nothing here reads a folder.
 """
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
+from sumcurve.curves.stopping import Validation
 from sumcurve.plan import Refused
 from sumcurve.scores import METRICS
+from sumcurve.settings import Oracle
 
 BLIND = ("lead", "random")  # trivial systems that read the source only
 TRIVIAL = (*BLIND, "best-sentence")  # best-sentence picks by the reference
@@ -62,9 +66,9 @@ class ScoredOutput:
     `ids`.
 
     A trained output has percent, records (it was trained on), seed, search and, where measured, its timing and
-    training. A trivial system (`TRIVIAL`) has none of them. `search` says whose search decoded it: "common" for the
-    corpus's, "paper" for that of the method's paper. `run` names the folder behind the row. `signature` holds the
-    scorer's, then `search:` with the search's.
+    training and history. A trivial system (`TRIVIAL`) has none of them. `search` says whose search decoded it:
+    "common" for the corpus's, "paper" for that of the method's paper. `run` names the folder behind the row.
+    `signature` holds the scorer's, then `search:` with the search's.
     """
 
     corpus: str
@@ -79,6 +83,7 @@ class ScoredOutput:
     items: Sequence[Mapping[str, Any]]
     timing: Timing | None = None
     training: Training | None = None
+    history: Sequence[Validation] = ()
 
     @property
     def search_signature(self) -> str:
@@ -144,6 +149,65 @@ class Missing:
 
 
 @dataclass(frozen=True)
+class Ceiling:
+    """The best extracts of a corpus's test items under one metric: proven optima, or where unproven, upper bounds.
+
+    `optimum` holds F1 in 0..1 for each of `ids`, `proven` how many of them are proven; `source_words` is the mean F1
+    of the best that can be said with words of the source alone, in any order, which bounds extracts, too.
+    """
+
+    corpus: str
+    metric: str
+    ids: Sequence[str]
+    optimum: Sequence[float]
+    proven: int
+    source_words: float | None
+
+    def percents(self) -> NDArray[np.float64]:
+        """The optima in percent, in the order of the ids, which is that of `align`."""
+        order = sorted(range(len(self.ids)), key=lambda index: self.ids[index])
+        return 100 * np.array([self.optimum[index] for index in order])
+
+
+@dataclass(frozen=True)
+class Extracts:
+    """How far extracts of a corpus's test items go, as `annotations.oracle.corpus.write_oracle` left it.
+
+    `found` has a row for every article, search or system, and metric that it optimised; `features` one for every
+    article; `timings` the seconds of each search; `certificates` are those of the exact searches.
+    """
+
+    corpus: str
+    settings: Oracle
+    scorer: str
+    found: pd.DataFrame
+    features: pd.DataFrame
+    timings: pd.DataFrame
+    certificates: Sequence[Mapping[str, Any]]
+
+    def ceilings(self) -> list[Ceiling]:
+        """Of an item with several references, the best of them."""
+        made = []
+        words = self.features.set_index("id").source_words_bound.groupby(_item).max()
+        for metric in ("rouge1", "rouge2"):
+            best: dict[str, float] = {}
+            proven: dict[str, bool] = {}
+            for one in self.certificates:
+                if one["metric"] == metric:
+                    item = _item(one["id"])
+                    best[item] = max(best.get(item, 0.0), one["bound"])
+                    proven[item] = proven.get(item, True) and one["status"] == "proven"
+            mean = float(words.mean()) if metric == "rouge1" else None
+            made.append(Ceiling(self.corpus, metric, list(best), list(best.values()), sum(proven.values()), mean))
+        return made
+
+
+def _item(article: str) -> str:
+    """The id of the item behind an article: `id#2` is the item's second reference."""
+    return re.sub(r"#\d+$", "", article)
+
+
+@dataclass(frozen=True)
 class Study:
     """All that a study's tables are made of.
 
@@ -161,6 +225,14 @@ class Study:
     missing: Sequence[Missing] = ()
     trained: int = 0
     scores: Sequence[str] = ()
+    extracts: Sequence[Extracts] = ()
+
+    @property
+    def ceilings(self) -> list[Ceiling]:
+        """Of the corpora whose every test item has been searched, whatever the filter of the oracle."""
+        items = {output.corpus: {*output.ids} for output in self.outputs}
+        every = [ceiling for one in self.extracts for ceiling in one.ceilings()]
+        return [ceiling for ceiling in every if {*ceiling.ids} == items.get(ceiling.corpus)]
 
     @property
     def in_part(self) -> str:

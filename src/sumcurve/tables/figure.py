@@ -2,8 +2,9 @@
 
 A corpus with several fractions is drawn as curves, one with a single fraction as dots. Up to `PANEL` methods share
 the panels of one row, a panel for each metric. More are split into groups of related methods: a row for each metric,
-a panel for each group, all other methods pale behind it. No global state of matplotlib is read or changed, and equal
-frames give equal bytes of SVG with one version of matplotlib.
+a panel for each group, all other methods pale behind it. Curves that were fitted go on beyond the data, dashed, to four
+times the largest size. No global state of matplotlib is read or changed, and equal frames give equal bytes of SVG with
+one version of matplotlib.
 """
 
 import io
@@ -51,6 +52,14 @@ STYLE: dict[Any, Any] = {
 
 
 @dataclass(frozen=True)
+class Overlay:
+    """What is drawn over the scores of a corpus: `learning.bands`, and by metric the bounds (name, score) above."""
+
+    bands: pd.DataFrame
+    bounds: Mapping[str, Sequence[tuple[str, float]]]
+
+
+@dataclass(frozen=True)
 class Label:
     """The name beside the end of a line, at height `y` where there is room for it."""
 
@@ -66,11 +75,15 @@ def write_figure(
     name: str,
     notes: Sequence[str] = (),
     heading: str = "",
+    overlays: Mapping[str, Overlay] | None = None,
 ) -> list[Path]:
-    """Draw `frames.intervals` and write name.svg and name.png into `folder`; returns their paths."""
+    """Draw `frames.intervals`, with an overlay for each corpus that has one, as name.svg and name.png in `folder`.
+
+    Returns their paths.
+    """
     paths = []
     with style.context(["default", STYLE]):  # a user's matplotlibrc must not change the bytes
-        figure = draw(intervals, settings, notes, heading)
+        figure = draw(intervals, settings, notes, heading, overlays)
         for suffix, metadata in (("svg", {"Date": None, "Creator": None}), ("png", {"Software": None})):
             stream = io.BytesIO()
             figure.savefig(stream, format=suffix, dpi=160, metadata=metadata)
@@ -79,7 +92,13 @@ def write_figure(
     return paths
 
 
-def draw(intervals: pd.DataFrame, settings: Bootstrap, notes: Sequence[str] = (), heading: str = "") -> Figure:
+def draw(
+    intervals: pd.DataFrame,
+    settings: Bootstrap,
+    notes: Sequence[str] = (),
+    heading: str = "",
+    overlays: Mapping[str, Overlay] | None = None,
+) -> Figure:
     """A block of panels for each corpus, below a heading; the caption at the foot says what is drawn."""
     names = sorted(set(intervals.method) - set(TRIVIAL))
     looks = looks_of(names)
@@ -88,7 +107,10 @@ def draw(intervals: pd.DataFrame, settings: Bootstrap, notes: Sequence[str] = ()
     curved = [rows.percent.nunique() > 1 for rows in corpora]
     heights = [_height(rows, curve, looks) for rows, curve in zip(corpora, curved, strict=True)]
     grouped = any(curve and len(_panels(rows, looks)) > 1 for rows, curve in zip(corpora, curved, strict=True))
+    drawn = {str(rows.corpus.iloc[0]) for rows, curve in zip(corpora, curved, strict=True) if curve}
+    overlays = {corpus: overlay for corpus, overlay in (overlays or {}).items() if corpus in drawn}
     parts = [*_caption(intervals, settings, curved, several)]
+    parts += _beyond(overlays, settings)
     parts += ["Every panel shows every method: those it names in colour, the others pale."] if grouped else []
     parts += notes
     caption = [line for part in parts for line in textwrap.wrap(part, 165)]
@@ -103,8 +125,10 @@ def draw(intervals: pd.DataFrame, settings: Bootstrap, notes: Sequence[str] = ()
         figure.text(0.012, (top - 0.14) / total, str(rows.corpus.iloc[0]), weight="bold", size=FONT_SIZE + 2, va="top")
         remark = f"{items:,} test items" + ("" if curve else _size(rows))
         figure.text(0.988, (top - 0.14) / total, remark, ha="right", va="top", color=GREY)
-        block = _curves if curve else _dots
-        block(figure, rows, looks, top - 0.6, total, several)
+        if curve:
+            _curves(figure, rows, looks, top - 0.6, total, several, overlays.get(str(rows.corpus.iloc[0])))
+        else:
+            _dots(figure, rows, looks, top - 0.6, total, several)
         top -= height
     figure.text(0.012, (foot - 0.16) / total, "\n".join(caption), va="top", size=FONT_SIZE - 0.5, linespacing=1.35)
     return figure
@@ -140,13 +164,37 @@ def _height(rows: pd.DataFrame, curve: bool, looks: Iterable[str]) -> float:
 
 def _panels(rows: pd.DataFrame, looks: Iterable[str]) -> list[list[str]]:
     """The panels of a corpus: those of the whole figure, of whose methods it may lack some."""
-    here = set(rows.method)
+    here = set(rows.method) - set(TRIVIAL)
+    if len(here) <= PANEL:
+        return [sorted(here)]
     panels = [[name for name in panel if name in here] for panel in panels_of(list(looks))]
     return [panel for panel in panels if panel]
 
 
+def _beyond(overlays: Mapping[str, Overlay], settings: Bootstrap) -> list[str]:
+    """Sentences of the caption on what the overlays draw."""
+    parts = []
+    if any(len(overlay.bands) for overlay in overlays.values()):
+        share = f"{100 * settings.confidence:g} %"
+        parts.append(
+            f"Dashed, beyond the data: median and {share} band of the fitted curves (tables families, verdicts)."
+        )
+    if any(overlay.bounds for overlay in overlays.values()):
+        parts.append(
+            "Optimum: the best extract of every item, proven; no ceiling for methods that write words of their own. "
+            "Source words: the best that can be said with the source's words in any order."
+        )
+    return parts
+
+
 def _curves(
-    figure: Figure, rows: pd.DataFrame, looks: Mapping[str, tuple[str, str]], top: float, total: float, several: bool
+    figure: Figure,
+    rows: pd.DataFrame,
+    looks: Mapping[str, tuple[str, str]],
+    top: float,
+    total: float,
+    several: bool,
+    overlay: Overlay | None,
 ) -> None:
     """Panels from `top` inches down, in a figure `total` inches high."""
     panels = _panels(rows, looks)
@@ -157,7 +205,7 @@ def _curves(
         for column, metric in enumerate(METRICS):
             axes = figure.add_axes((0.055 + column * step, (top - tall) / total, step - label - 0.03, tall / total))
             axes.set_title(TITLES[metric], loc="left", pad=5)
-            _draw_curves(axes, rows, metric, looks, panels[0], tall, several)
+            _draw_curves(axes, rows, metric, looks, panels[0], tall, several, overlay)
             axes.set_xlabel("training records, logarithmic")
             if column == 0:
                 axes.set_ylabel("F1 (%)")
@@ -167,7 +215,7 @@ def _curves(
         bottom = top + 0.2 - place * GROUPS_HEIGHT - tall
         for column, panel in enumerate(panels):
             axes = figure.add_axes((0.055 + column * step, bottom / total, step - label, tall / total))
-            _draw_curves(axes, rows, metric, looks, panel, tall, several)
+            _draw_curves(axes, rows, metric, looks, panel, tall, several, overlay)
             if column == 0:
                 axes.set_ylabel(f"{TITLES[metric]} F1 (%)")
             else:
@@ -206,10 +254,13 @@ def _caption(intervals: pd.DataFrame, settings: Bootstrap, curved: Sequence[bool
     if several:
         least, most = trained.seeds.min(), trained.seeds.max()
         number = f"{least}" if least == most else f"{least} to {most}"
-        parts.append(f"F1 on the test set, in percent, mean of {number} seeds; {what}: lowest to highest seed.")
+        both = f"{100 * settings.confidence:g} % interval over test items and seeds"
+        parts.append(f"F1 on the test set, in percent, mean of {number} seeds; {what}: {both}.")
         parts.append(f"Thin lines at the points: {share}, which knows nothing of other seeds.")
         if least == 1:
-            parts.append("Where there is one seed, its spread is unknown and not drawn.")
+            parts.append(
+                "The variance of seeds is pooled over methods and sizes; single ones are taken to vary likewise."
+            )
     else:
         parts.append(f"F1 on the test set, in percent. {what.capitalize()}: {share}.")
         if len(trained):
@@ -230,6 +281,7 @@ def _draw_curves(
     shown: Sequence[str],
     inches: float,
     several: bool,
+    overlay: Overlay | None,
 ) -> None:
     trained = rows[~rows.method.isin(TRIVIAL)]
     sizes = trained[["percent", "records"]].drop_duplicates().sort_values("records")
@@ -240,43 +292,59 @@ def _draw_curves(
             axes.plot(x, curve[metric], color=PALE, linewidth=0.8, zorder=0.5)
             continue
         colour, marker = looks[str(method)]
-        ends = (curve[f"{metric}_least"], curve[f"{metric}_most"])
-        items = (curve[f"{metric}_low"], curve[f"{metric}_high"])
+        everything = (curve[f"{metric}_low"], curve[f"{metric}_high"])
+        items = (curve[f"{metric}_items_low"], curve[f"{metric}_items_high"])
         if several:
             axes.vlines(x, *items, color=colour, linewidth=0.8)
-        axes.fill_between(x, *(ends if several else items), color=colour, alpha=0.15, linewidth=0)
+        axes.fill_between(x, *everything, color=colour, alpha=0.15, linewidth=0)
         axes.plot(x, curve[metric], color=colour, marker=marker, markersize=4.5, linewidth=1.6)
         labels.append(Label(str(method), curve[metric].iloc[-1], colour))
     axes.set_xscale("log")
-    axes.xaxis.set_major_locator(FixedLocator(sizes.records.to_numpy(float)))
-    axes.xaxis.set_minor_locator(NullLocator())
-    axes.set_xticklabels(
-        [f"{records:,}\n{percent} %" for percent, records in zip(sizes.percent, sizes.records, strict=True)]
-    )
     first, last = float(sizes.records.min()), float(sizes.records.max())
+    bands = _bands(overlay, metric, shown)
+    marked = [
+        (float(size), f"{size:,}\n{percent} %") for percent, size in zip(sizes.percent, sizes.records, strict=True)
+    ]
+    if len(bands):  # every other size, so that names do not touch, and how far the curves go
+        furthest = float(bands.records.max())
+        marked = [*marked[::-1][::2], (furthest, f"{furthest:,.0f}\n× {furthest / last:.0f}")]
+    axes.xaxis.set_major_locator(FixedLocator([size for size, _ in marked]))
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.set_xticklabels([label for _, label in marked])
+    for method, band in bands.groupby("method", sort=True):
+        colour, _ = looks[str(method)]
+        axes.fill_between(band.records, band.low, band.high, color=colour, alpha=0.08, linewidth=0)
+        axes.plot(band.records, band.middle, color=colour, linewidth=1.1, linestyle=(0, (4, 2)))
+    if len(bands):
+        axes.axvline(last, color="#cccccc", linewidth=0.8, zorder=0.4)
+        last = float(bands.records.max())
     margin = (last / first) ** 0.06
     axes.set_xlim(first / margin, last * margin)
 
     trivial = rows[rows.method.isin(TRIVIAL)].set_index("method")
     near = rows[rows.method != "best-sentence"]
-    least = near[[f"{metric}_low", f"{metric}_least"]].min(axis=None)
-    most = near[[f"{metric}_high", f"{metric}_most"]].max(axis=None)
-    above = None
+    least, most = near[f"{metric}_low"].min(), near[f"{metric}_high"].max()
+    if len(bands):  # a wide band must not press the curves flat
+        reach = most - least
+        least, most = max(least - reach, min(least, bands.low.min())), min(most + reach, max(most, bands.high.max()))
+    above = []
     for method in trivial.index:
         score = float(trivial.loc[method, metric])
         if method == "best-sentence" and score > most + 0.25 * (most - least):
-            above = score  # drawn to scale it would press the curves flat
+            above.append((method, score))  # drawn to scale it would press the curves flat
             continue
         axes.axhline(score, color=GREY, linewidth=0.9, linestyle=DASHES[method], zorder=1)
         least, most = min(least, score), max(most, score)
         labels.append(Label(method, score, GREY))
+    above += overlay.bounds.get(metric, ()) if overlay else ()
     room = 0.06 * (most - least) or 1.0
-    axes.set_ylim(max(0.0, least - room), most + room * (2.6 if above is not None else 1.0))
-    if above is not None:
+    axes.set_ylim(max(0.0, least - room), most + room * (1.0 + 1.6 * len(above)))
+    if above:
         axes.text(
             0.99,
             0.985,
-            f"↑ best-sentence {above:.1f}",
+            "\n".join(f"↑ {name} {score:.1f}" for name, score in sorted(above, key=lambda one: -one[1])),
+            linespacing=1.15,
             transform=axes.transAxes,
             ha="right",
             va="top",
@@ -286,6 +354,14 @@ def _draw_curves(
     axes.grid(axis="y", color="#e6e6e6", linewidth=0.7)
     axes.set_axisbelow(True)
     _write_labels(axes, labels, inches)
+
+
+def _bands(overlay: Overlay | None, metric: str, shown: Sequence[str]) -> pd.DataFrame:
+    """The bands beyond the data of these methods."""
+    if overlay is None or not len(overlay.bands):
+        return pd.DataFrame(columns=["method", "records", "low", "middle", "high"])
+    bands = overlay.bands
+    return bands[(bands.metric == metric) & bands.method.isin(shown) & bands.beyond]
 
 
 def _write_labels(axes: Axes, labels: Sequence[Label], inches: float) -> None:
@@ -340,10 +416,8 @@ def _draw_dots(
     ordered = rows.iloc[::-1].reset_index(drop=True)  # the first row stands on top
     for place, one in ordered.iterrows():
         colour, marker = looks.get(one.method, (GREY, "|"))
-        items, seeds = ([one[f"{metric}_{end}"] for end in ends] for ends in (("low", "high"), ("least", "most")))
-        bar = seeds if several else items
-        if pd.notna(bar[0]):
-            axes.hlines(place, *bar, color=colour, linewidth=2.6, alpha=0.45)
+        everything, items = ([one[f"{metric}{part}_{end}"] for end in ("low", "high")] for part in ("", "_items"))
+        axes.hlines(place, *everything, color=colour, linewidth=2.6, alpha=0.45)
         if several:
             axes.hlines(place, *items, color=colour, linewidth=0.8)
         axes.plot(one[metric], place, marker=marker, color=colour, markersize=8 if marker == "|" else 5)

@@ -9,29 +9,66 @@ import pytest
 import yaml
 
 from sumcurve import __main__ as verbs
+from sumcurve.curves import stopping
 from sumcurve.manifest import ManifestError
 from sumcurve.plan import Plan, PlanError
 from sumcurve.scores import METRICS
 from sumcurve.tables import study as tables
 from sumcurve.tables.collect import collect, timing, training
+from sumcurve.training.history import COLUMNS, History, Row
 
 ROOT = Path(__file__).parents[3]
 
-TIMINGS = """phase,update,seconds
-nll,10,4.0
-nll,20,9.0
-nll,30,13.0
-coverage,0,9.5
-coverage,5,12.0
-coverage,10,15.0
-"""
+
+def history(phase, update):
+    """Phase nll was best at update 20, which phase coverage starts from; (phase, update) is selected."""
+    rows = []
+    for name, number, seconds in (
+        *(("nll", 10, 4.0), ("nll", 20, 9.0), ("nll", 30, 13.0)),
+        *(("coverage", 0, 9.5), ("coverage", 5, 12.0), ("coverage", 10, 15.0)),
+    ):
+        chosen = number <= (20 if name == "nll" else update)
+        updates = number + (20 if name == "coverage" else 0)
+        rouge = 0.2 + updates / 1000 + (0.1 if chosen else -0.1)
+        rows.append(
+            Row(
+                phase=name,
+                update=number,
+                updates=updates,
+                examples=4 * updates,
+                epoch=updates / 10,
+                rate=0.001,
+                train_loss=None if number == 0 else 2.5,
+                nll=2.0,
+                rouge1=rouge,
+                rouge2=rouge / 2,
+                rougeLsum=rouge / 4,
+                repetition=0.0,
+                tokens=6.0,
+                best=chosen,
+                seconds=seconds,
+            )
+        )
+    found = History(rows)
+    assert (found.selected.phase, found.selected.update) == (phase, update)
+    return found
+
+
+def write_csv(path, rows):
+    with path.open("w", newline="") as stream:
+        writer = csv.DictWriter(stream, list(rows[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
 
 
 def run(folder, phase, update):
     folder.mkdir()
     facts = {"device": "cpu", "exclusive": True, "threads": 2}
     (folder / "manifest.json").write_text(json.dumps({"specification": {}, "files": {}, "facts": facts}))
-    (folder / "timings.csv").write_text(TIMINGS)
+    kept = history(phase, update)
+    assert tuple(kept.rows()[0]) == COLUMNS
+    write_csv(folder / "history.csv", kept.rows())
+    write_csv(folder / "timings.csv", kept.seconds())
     training = {
         "ended": [{"phase": "nll", "reason": "patience"}, {"phase": "coverage", "reason": "patience"}],
         "selected": {"phase": phase, "update": update},
@@ -73,8 +110,64 @@ def test_a_training_is_told_by_its_own_files(tmp_path):
     assert (told.parameters["total"], told.parameters["vocabulary"], told.parameters["other"]) == (30, 20, 10)
 
 
+def test_histories_are_read_with_the_seconds_of_their_path(plan, tmp_path):
+    """All that stopping rules read, row by row, in the form that a training writes."""
+    study = collect(plan, tmp_path / "results")
+    trained = [one for one in study.outputs if one.training is not None]
+    assert trained
+    assert all(one.history == () for one in study.outputs if one.training is None)
+    for output in trained:
+        for row, kept in zip(output.history, history("coverage", 5), strict=True):
+            for name in ("phase", "update", "updates", "examples", "epoch", "best", "seconds"):
+                assert getattr(row, name) == getattr(kept, name)
+            assert row.rouge == pytest.approx(kept.rouge)
+        assert stopping.common(output.history).seconds == output.timing.seconds
+
+
+def test_optima_are_those_of_the_test_items(plan, tmp_path):
+    study = collect(plan, tmp_path / "results")
+    assert {one.corpus for one in study.extracts} == {one.corpus for one in study.statistics}
+    for one in study.ceilings:
+        low = 0.5 if one.metric == "rouge1" else 0.25
+        assert dict(zip(one.ids, one.optimum, strict=True)) == pytest.approx(
+            {"0": low, "1": low, "2": low, "3": low + 0.3}
+        )
+        assert one.proven == (4 if one.metric == "rouge1" else 3)
+    assert len(study.ceilings) == 2 * len(study.extracts)
+
+
+def test_a_history_that_does_not_fit_its_timings_is_refused(plan, tmp_path):
+    results = tmp_path / "results"
+    row = one_row(plan, corpus="tales", method="pcov", percent=100, search="common")
+    timings = results / row.run / "timings.csv"
+    timings.write_text("\n".join(line for line in timings.read_text().split("\n") if not line.startswith("nll,10")))
+    with pytest.raises(ValueError, match=r"line 2: phase 'nll', update 10 has no line in timings.csv"):
+        collect(plan, results)
+
+
 def write_json(path, content):
     path.write_text(json.dumps(content))
+
+
+def prove(path):
+    """Four items, the last with a second reference, whose optimum is better; ROUGE-2 of item 1 is not proven."""
+    articles = ("0", "1", "2", "3", "3#2")
+    certificates = [
+        {
+            "id": article,
+            "metric": metric,
+            "status": "bounded" if (article, metric) == ("1", "rouge2") else "proven",
+            "bound": (0.5 if metric == "rouge1" else 0.25) + (0.3 if article == "3#2" else 0.0),
+        }
+        for article in articles
+        for metric in ("rouge1", "rouge2")
+    ]
+    (path / "certificates.jsonl").write_text("".join(json.dumps(one) + "\n" for one in certificates))
+    named = {"variant": "", "optimised": "rouge1"}
+    found = {"id": "0", "algorithm": "exact", **named, "rouge1": 0.5, "rouge2": 0.25, "sentences": 2}
+    write_csv(path / "found.csv", [found | {"id": article} for article in articles])
+    write_csv(path / "features.csv", [{"id": article, "source_words_bound": 0.9} for article in articles])
+    write_csv(path / "timings.csv", [{"id": "0", "algorithm": "exact", **named, "seconds": 0.1}])
 
 
 def finish(results, folder):
@@ -93,6 +186,8 @@ def finish(results, folder):
         write_json(path / "statistics.json", statistics)
     elif folder.verb == "fraction":
         write_json(path / "statistics.json", part)
+    elif folder.verb == "prove":
+        prove(path)
     elif folder.verb == "score":
         write_json(path / "scores.json", {"signature": "rouge:1+2+Lsum|sumcurve:0.1.0"})
         with (path / "items.csv").open("w", newline="") as stream:
@@ -167,6 +262,19 @@ def test_what_is_not_finished_is_listed_with_its_first_missing_folder(plan, tmp_
     assert study.in_part == f"IN PART: {trained - len(gone)} of {trained} trained outputs"
     with pytest.raises(ManifestError, match=lost):
         collect(plan, results)
+
+
+def test_an_oracle_that_is_not_finished_is_missing_like_an_output(plan, tmp_path):
+    results = tmp_path / "results"
+    lost = next(one for one in plan.named("annotations", "prove") if one.name.startswith("tales"))
+    shutil.rmtree(results / lost.key)
+    with pytest.raises(ManifestError, match=lost.key):
+        collect(plan, results)
+    study = collect(plan, results, partial=True)
+    assert [(one.corpus, one.folder) for one in study.missing] == [("tales", lost.key)]
+    assert study.in_part.startswith("IN PART")
+    assert {one.corpus for one in study.ceilings} == {"modules"}
+    assert len(study.outputs) == len(plan.rows)
 
 
 def test_a_corpus_that_is_not_made_yet_waits_whole(plan, tmp_path):

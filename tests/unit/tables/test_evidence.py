@@ -127,3 +127,47 @@ def test_the_version_of_sumcurve_alone_does_not_part_scores(evidence) -> None:
 def test_every_record_of_a_corpus_is_accounted_for() -> None:
     with pytest.raises(EvidenceError, match="account for the other 3"):
         CorpusStatistics("notes", "", 100, 90, {"duplicate": 7}, [])
+
+
+def test_the_best_reference_of_an_item_counts_and_what_is_not_proven_in_all_is_not_proven(evidence, extracts) -> None:
+    one = extracts(evidence())[0]
+    assert len(one.certificates) == 2 * 40 + 2
+    first, second = one.certificates[0], next(two for two in one.certificates if two["id"].endswith("#2"))
+    assert (second["id"], second["bound"] < first["bound"]) == (f"{first['id']}#2", True)
+    plain = {ceiling.metric: ceiling for ceiling in one.ceilings()}
+    better = [{**two, "bound": 1.0, "status": "bounded"} if two is second else two for two in one.certificates]
+    raised = {ceiling.metric: ceiling for ceiling in dataclasses.replace(one, certificates=better).ceilings()}
+    for metric in ("rouge1", "rouge2"):
+        assert len(plain[metric].ids) == len(set(plain[metric].ids)) == plain[metric].proven == 40
+        known = {
+            two["id"]: two["bound"] for two in one.certificates if two["metric"] == metric and "#" not in two["id"]
+        }
+        assert dict(zip(plain[metric].ids, plain[metric].optimum, strict=True)) == known
+        hit = metric == second["metric"]
+        after = dict(zip(raised[metric].ids, raised[metric].optimum, strict=True))
+        assert after == (known | {first["id"]: 1.0} if hit else known)
+        assert raised[metric].proven == 40 - hit
+    unsure = [{**two, "status": "bounded"} if two is first else two for two in one.certificates]
+    for ceiling in dataclasses.replace(one, certificates=unsure).ceilings():
+        assert ceiling.proven == 40 - (ceiling.metric == first["metric"])
+    assert plain["rouge1"].source_words == pytest.approx(0.875)
+    assert plain["rouge2"].source_words is None
+
+
+def test_optima_stand_in_the_order_of_the_aligned_items(evidence, ceilings) -> None:
+    outputs = evidence()
+    aligned = {one.output.corpus: one.output for one in align(outputs)}
+    for one in ceilings(outputs):
+        by_id = dict(zip(one.ids, one.optimum, strict=True))
+        assert list(one.percents()) == pytest.approx([100 * by_id[name] for name in sorted(aligned[one.corpus].ids)])
+
+
+def test_optima_of_some_test_items_only_bound_no_corpus(study, extracts) -> None:
+    """An oracle may search long articles only; a mean over those is none over the test part."""
+    found = extracts(study.outputs)
+    assert {one.corpus for one in dataclasses.replace(study, extracts=found).ceilings} == {"notes", "albums"}
+    lost = found[0].certificates[0]["id"]
+    kept = [one for one in found[0].certificates if one["id"].split("#")[0] != lost]
+    part = [dataclasses.replace(found[0], certificates=kept), *found[1:]]
+    assert {one.corpus for one in dataclasses.replace(study, extracts=part).ceilings} == {found[1].corpus}
+    assert study.ceilings == []

@@ -2,14 +2,27 @@ from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from sumcurve.scores import METRICS
 from sumcurve.tables import frames
+from sumcurve.tables.cells import seed_variances
 from sumcurve.tables.evidence import TRIVIAL, align
-from sumcurve.tables.figure import COLOURS, MARKERS, PALE, PANEL, draw, looks_of, panels_of, spread, write_figure
+from sumcurve.tables.figure import (
+    COLOURS,
+    MARKERS,
+    PALE,
+    PANEL,
+    Overlay,
+    draw,
+    looks_of,
+    panels_of,
+    spread,
+    write_figure,
+)
 
 METHODS = (
     *("abs", "abs_nnlm", "ent", "ent_base", "ent_gold", "ent_loss", "ent_penalty", "fastrl", "globen", "nats"),
@@ -17,13 +30,45 @@ METHODS = (
 )
 
 
+def of(outputs, settings):
+    aligned = align(outputs)
+    return frames.intervals(aligned, seed_variances(aligned, settings), settings)
+
+
 @pytest.fixture
 def intervals(evidence, settings):
-    return lambda seeds: frames.intervals(align(evidence(seeds)), settings)
+    return lambda seeds: of(evidence(seeds), settings)
+
+
+@pytest.fixture
+def overlays():
+    """Bands of both methods of notes, which has 500 to 2,000 records, up to 8,000; the bounds of two metrics."""
+    rows = [
+        {
+            "metric": metric,
+            "method": method,
+            "records": records,
+            "beyond": records >= 2000,
+            "low": middle - 2,
+            "middle": middle,
+            "high": middle + 2,
+        }
+        for metric in METRICS
+        for method, top in (("pcov", 40.0), ("abs", 36.0))
+        for records in (500, 1000, 2000, 4000, 8000)
+        for middle in (top + np.log2(records / 2000),)
+    ]
+    bounds = {"rouge1": [("optimum", 71.0), ("source words", 83.5)], "rouge2": [("optimum", 44.0)]}
+    return {"notes": Overlay(pd.DataFrame(rows), bounds)}
 
 
 def words(figure) -> str:
     return " ".join(text.get_text() for text in figure.texts)
+
+
+def dashed(axes):
+    """The lines that are neither curves nor levels of trivial systems."""
+    return [line for line in axes.lines if line.get_linestyle() != "-" and len(set(line.get_xdata())) > 2]
 
 
 def test_one_row_of_panels_for_each_corpus(intervals, settings) -> None:
@@ -48,23 +93,79 @@ def test_curves_and_bands_hold_the_frames_numbers(intervals, settings) -> None:
         assert any("best-sentence" in name for name in names)
 
 
-def test_one_seed_says_so_and_several_show_their_spread(intervals, settings) -> None:
+def test_one_seed_says_so_and_several_show_both_sources(intervals, settings) -> None:
+    """With several seeds the band is of items and seeds, and a thin line at each point of items alone."""
     assert "seed spread unknown" in words(draw(intervals((1,)), settings))
     frame = intervals((1, 2, 3))
     several = draw(frame, settings)
     assert "unknown" not in words(several)
     assert "mean of 3 seeds" in words(several)
-    bands = [
-        band.get_paths()[0].vertices[:, 1]
-        for axes in several.axes[3:]
-        for band in axes.collections
-        if len(band.get_paths()) == 1
-    ]
-    for metric in METRICS:
+    for metric, axes in zip(METRICS, several.axes[3:], strict=True):
+        bands = [one.get_paths()[0].vertices[:, 1] for one in axes.collections if len(one.get_paths()) == 1]
+        lines = [one.get_paths() for one in axes.collections if len(one.get_paths()) == 3]
+        thin = [[path.vertices[:, 1] for path in one] for one in lines]
         for method in ("abs", "pcov"):
             rows = frame[(frame.corpus == "notes") & (frame.method == method)]
-            ends = (rows[f"{metric}_least"].min(), rows[f"{metric}_most"].max())
+            ends = (rows[f"{metric}_low"].min(), rows[f"{metric}_high"].max())
             assert any(np.allclose((band.min(), band.max()), ends) for band in bands if len(band))
+            items = rows[[f"{metric}_items_low", f"{metric}_items_high"]].to_numpy()
+            assert any(np.allclose(heights, items) for heights in thin)
+
+
+def test_a_seed_among_several_is_said_to_be_taken_to_vary_likewise(evidence, settings) -> None:
+    outputs = [one for one in evidence((1, 2)) if (one.method, one.percent) != ("abs", 50) or one.seed == 1]
+    text = words(draw(of(outputs, settings), settings))
+    assert "mean of 1 to 2 seeds" in text
+    assert "single ones are taken to vary likewise" in text
+    assert "likewise" not in words(draw(of(evidence((1, 2)), settings), settings))
+
+
+def test_fitted_curves_go_on_dashed_from_the_largest_size_to_four_times_it(intervals, settings, overlays) -> None:
+    figure = draw(intervals((1,)), settings, overlays=overlays)
+    for metric, axes in zip(METRICS, figure.axes[3:], strict=True):
+        bands = overlays["notes"].bands
+        assert len(dashed(axes)) == 2
+        for method in ("abs", "pcov"):
+            rows = bands[(bands.metric == metric) & (bands.method == method) & bands.beyond]
+            line = next(one for one in dashed(axes) if np.allclose(one.get_ydata(), rows.middle))
+            assert (min(line.get_xdata()), max(line.get_xdata())) == (2000, 8000)
+        low, high = axes.get_xlim()
+        assert low < 500
+        assert 8000 < high < 1.2 * 8000
+    assert "Dashed, beyond the data" in words(figure)
+    assert all(not dashed(axes) for axes in figure.axes[:3])  # albums
+
+
+def test_without_a_fit_nothing_is_dashed_and_the_axis_ends_with_the_data(intervals, settings, overlays) -> None:
+    empty = {"notes": Overlay(overlays["notes"].bands[:0], {})}
+    for figure in (draw(intervals((1,)), settings), draw(intervals((1,)), settings, overlays=empty)):
+        for axes in figure.axes[3:]:
+            assert not dashed(axes)
+            assert 2000 < axes.get_xlim()[1] < 1.2 * 2000
+        assert "Dashed, beyond" not in words(figure)
+        assert "Optimum" not in words(figure)
+
+
+def test_a_wide_band_does_not_press_the_curves_flat(intervals, settings, overlays) -> None:
+    wide = overlays["notes"].bands.assign(low=-500.0, high=500.0)
+    frame = intervals((1,))
+    for axes in draw(frame, settings, overlays={"notes": Overlay(wide, {})}).axes[3:]:
+        low, high = axes.get_ylim()
+        curves = [line.get_ydata() for line in axes.lines if len(line.get_ydata()) == 3]
+        assert np.ptp(np.concatenate(curves)) > 0.2 * (high - low)
+
+
+def test_bounds_are_written_above_the_curves_of_their_metric(intervals, settings, overlays) -> None:
+    figure = draw(intervals((1,)), settings, overlays=overlays)
+    texts = [" ".join(text.get_text() for text in axes.texts) for axes in figure.axes]
+    assert "↑ optimum 71.0" in texts[3]
+    assert "↑ source words 83.5" in texts[3]
+    assert "↑ optimum 44.0" in texts[4]
+    assert "source words" not in texts[4] + texts[5]
+    assert not any("optimum" in text for text in [*texts[:3], texts[5]])
+    assert "no ceiling for methods that write words of their own" in words(figure)
+    (box,) = (text for text in figure.axes[3].texts if "optimum" in text.get_text())
+    assert box.get_text().index("source words") < box.get_text().index("optimum")  # the higher one first
 
 
 @pytest.fixture
@@ -78,7 +179,7 @@ def many(evidence):
 
 
 def test_many_methods_are_each_named_in_one_panel_of_a_metric_and_pale_in_the_others(many, settings) -> None:
-    figure = draw(frames.intervals(align(many), settings), settings, heading="IN PART")
+    figure = draw(of(many, settings), settings, heading="IN PART")
     panels = len(panels_of(METHODS))
     assert len(figure.axes) == panels * len(METRICS)
     assert "IN PART" in words(figure)
@@ -92,6 +193,21 @@ def test_many_methods_are_each_named_in_one_panel_of_a_metric_and_pale_in_the_ot
             curves = [line for line in axes.lines if len(line.get_ydata()) == 3]
             assert len(curves) == len(METHODS)
             assert sum(line.get_color() == PALE for line in curves) == len(METHODS) - len(here)
+
+
+def test_of_many_methods_each_goes_on_in_the_panel_that_names_it(many, settings, overlays) -> None:
+    bands = overlays["notes"].bands
+    every = pd.concat([bands[bands.method == "abs"].assign(method=method) for method in METHODS])
+    figure = draw(of(many, settings), settings, overlays={"notes": Overlay(every, {})})
+    for axes in figure.axes:
+        assert len(dashed(axes)) == sum(text.get_text() in METHODS for text in axes.texts)
+
+
+def test_a_corpus_of_one_size_has_no_bounds_and_its_caption_speaks_of_none(intervals, settings, overlays) -> None:
+    frame = intervals((1,))
+    figure = draw(frame[frame.corpus == "albums"], settings, overlays={"albums": overlays["notes"]})
+    assert "optimum" not in words(figure).lower()
+    assert "Dashed, beyond" not in words(figure)
 
 
 def test_relatives_share_a_panel_and_no_panel_is_crowded() -> None:
@@ -118,18 +234,19 @@ def test_dots_stand_in_the_order_of_their_scores_below_what_is_not_trained(many,
         replace(one, items=[{**item, "rouge1": item["rouge1"] * 0.9**place} for item in one.items])
         for place, one in enumerate(single)
     ]
-    frame = frames.intervals(align(single), settings)
+    frame = of(single, settings)
     names = [label.get_text() for label in draw(frame, settings).axes[0].get_yticklabels()][::-1]
     assert names[:3] == list(TRIVIAL)
     assert names[3:] == list(frame[frame.percent.notna()].sort_values("rouge1", ascending=False).method)
 
 
-def test_the_words_can_be_found_in_the_svg_and_bytes_repeat(intervals, settings, tmp_path) -> None:
+def test_the_words_can_be_found_in_the_svg_and_bytes_repeat(intervals, settings, overlays, tmp_path) -> None:
     frame = intervals((1,))
-    svg, png = write_figure(frame, settings, tmp_path, "a")
-    again, _ = write_figure(frame, settings, tmp_path, "b")
+    svg, png = write_figure(frame, settings, tmp_path, "a", overlays=overlays)
+    again, _ = write_figure(frame, settings, tmp_path, "b", overlays=overlays)
+    plain, _ = write_figure(frame, settings, tmp_path, "c")
     assert b"seed spread unknown" in svg.read_bytes()
-    assert svg.read_bytes() == again.read_bytes()
+    assert svg.read_bytes() == again.read_bytes() != plain.read_bytes()
     assert b"<dc:date>" not in svg.read_bytes()
     assert png.read_bytes().startswith(b"\x89PNG")
 

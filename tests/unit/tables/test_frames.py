@@ -4,27 +4,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sumcurve.curves import efficiency
-from sumcurve.curves.efficiency import Point
+from sumcurve.curves.variance import mean_score
 from sumcurve.plan import Refused
 from sumcurve.scores import METRICS
 from sumcurve.scores.comparison import bootstrap_interval, paired_difference
 from sumcurve.tables import frames
+from sumcurve.tables.cells import seed_variances
 from sumcurve.tables.evidence import Missing, align
-
-from_seconds = ["Theta_seconds_per_1000_records", "E_per_hour", "theta_percent", "epsilon"]
-without_seconds = [
-    "Sigma_per_1000_records",
-    "sigma_percent",
-    "theta_updates_percent",
-    "theta_examples_percent",
-]
-
-
-def retimed(outputs, index, **changes):
-    """The outputs with one timing changed."""
-    timing = dataclasses.replace(outputs[index].timing, **changes)
-    return [*outputs[:index], dataclasses.replace(outputs[index], timing=timing), *outputs[index + 1 :]]
 
 
 def test_a_score_is_the_mean_of_its_items(evidence) -> None:
@@ -46,153 +32,72 @@ def test_trivial_systems_have_no_percent_and_come_first(evidence) -> None:
         assert corpus.percent[3:].notna().all()
 
 
-def test_sigma_follows_from_the_scores(evidence, settings) -> None:
-    aligned = align(evidence((1, 2)))
-    scores = frames.scores(aligned).set_index(["corpus", "method", "seed", "percent"]).sort_index()
-    sigma = frames.sigma(aligned, settings)
-    assert len(sigma) == 2 * 2 * 3  # methods, seeds, intervals; the corpus with one fraction has none
-    assert list(sigma.interval[:3]) == ["step", "step", "whole"]
-    for row in sigma.itertuples():
-        first, second = (scores.loc[(row.corpus, row.method, row.seed, p)] for p in (row.from_percent, row.to_percent))
-        growth = row.to_records / row.from_records - 1
-        for metric, short in frames.SHORT.items():
-            value = 100 * (second[metric] / first[metric] - 1) / growth
-            assert getattr(row, f"sigma{short}_percent") == pytest.approx(value)
-            assert getattr(row, f"sigma{short}_low") < value < getattr(row, f"sigma{short}_high")
-            slope = 1000 * (second[metric] - first[metric]) / (row.to_records - row.from_records)
-            assert getattr(row, f"Sigma{short}_per_1000_records") == pytest.approx(slope)
+def intervals(outputs, settings):
+    aligned = align(outputs)
+    return frames.intervals(aligned, seed_variances(aligned, settings), settings)
 
 
-def test_intervals_are_the_bootstraps_of_the_seeds_mean(evidence, settings) -> None:
-    aligned = align(evidence((1, 2)))
-    frame = frames.intervals(aligned, settings)
-    scores = frames.scores(aligned)
-    row = frame[(frame.corpus == "notes") & (frame.method == "abs") & (frame.percent == 50)].iloc[0]
-    pair = [
-        one.scores
-        for one in aligned
-        if (one.output.corpus, one.output.method, one.output.percent) == ("notes", "abs", 50)
-    ]
-    alone = scores[(scores.corpus == "notes") & (scores.method == "abs") & (scores.percent == 50)]
-    for index, metric in enumerate(METRICS):
-        interval = bootstrap_interval((pair[0][index] + pair[1][index]) / 2, settings)
-        assert (row[metric], row[f"{metric}_low"], row[f"{metric}_high"]) == pytest.approx(
-            (interval.mean, interval.low, interval.high)
-        )
-        assert (row[f"{metric}_least"], row[f"{metric}_most"]) == (alone[metric].min(), alone[metric].max())
-    assert row.seeds == 2
-    assert frame[frame.method == "lead"].rouge1_least.isna().all()
-
-
-def test_one_seed_has_no_spread(evidence, settings) -> None:
-    frame = frames.intervals(align(evidence()), settings)
+def test_one_seed_has_the_items_interval_and_says_so(evidence, settings, cell_of) -> None:
+    outputs = evidence()
+    frame = intervals(outputs, settings)
+    assert set(frame.source) == {"items"}
+    for row in frame.itertuples():
+        for metric in METRICS:
+            percent = None if pd.isna(row.percent) else row.percent
+            scores = cell_of(outputs, row.corpus, row.method, percent, metric).scores[0]
+            expected = bootstrap_interval(scores, settings)
+            for part in ("", "_items"):
+                found = (getattr(row, f"{metric}{end}") for end in ("", f"{part}_low", f"{part}_high"))
+                assert tuple(found) == pytest.approx((expected.mean, expected.low, expected.high))
     assert frame[[f"{metric}_{end}" for metric in METRICS for end in ("least", "most")]].isna().all(axis=None)
 
 
-def test_empty_summaries_are_counted(evidence, settings) -> None:
-    outputs = evidence()
-    items = [{**item, "empty": number < 3} for number, item in enumerate(outputs[0].items)]
-    frame = frames.intervals(align([dataclasses.replace(outputs[0], items=items), *outputs[1:]]), settings)
-    assert sorted(frame["empty"])[-2:] == [0, 3]
+def test_several_seeds_have_an_interval_of_items_and_seeds(evidence, settings, cell_of, pooled) -> None:
+    outputs = evidence((1, 2, 3))
+    frame = intervals(outputs, settings)
+    assert ((frame.source == "items and seeds") == frame.percent.notna()).all()
+    for row in frame[frame.percent.notna()].itertuples():
+        for metric in METRICS:
+            cell = cell_of(outputs, row.corpus, row.method, row.percent, metric)
+            items = bootstrap_interval(cell.scores.mean(axis=0), settings)
+            assert (getattr(row, f"{metric}_items_low"), getattr(row, f"{metric}_items_high")) == pytest.approx(
+                (items.low, items.high)
+            )
+            total = mean_score(cell, pooled(outputs, row.corpus, metric), settings).total
+            low, high = getattr(row, f"{metric}_low"), getattr(row, f"{metric}_high")
+            assert (low, high) == pytest.approx(total)
+            assert high - low >= 2 * 1.96 * cell.scores.mean(axis=0).std(ddof=1) / len(cell.scores[0]) ** 0.5
+            by_seed = cell.scores.mean(axis=1)
+            assert getattr(row, metric) == pytest.approx(by_seed.mean())
+            assert (getattr(row, f"{metric}_least"), getattr(row, f"{metric}_most")) == pytest.approx(
+                (by_seed.min(), by_seed.max())
+            )
+        assert row.seeds == 3
+    assert frame[frame.method == "lead"].rouge1_least.isna().all()
 
 
-def test_efficiency_follows_from_scores_and_timings(evidence) -> None:
-    aligned = align(evidence())
-    scores = frames.scores(aligned).set_index(["corpus", "method", "percent"])
-    timings = frames.timings(aligned).set_index(["corpus", "method", "percent"])
-    frame = frames.efficiencies(aligned)
-    assert len(frame) == 2 * 3 * 3
-    assert (frame.reason == "").all()
-    for row in frame.itertuples():
-        keys = [(row.corpus, row.method, percent) for percent in (row.from_percent, row.to_percent)]
-
-        def points(cost, keys=keys, row=row):
-            return [Point(scores.loc[key].records, scores.loc[key][row.metric], timings.loc[key][cost]) for key in keys]
-
-        assert row.theta_percent == pytest.approx(100 * efficiency.relative_cost_deficiency(*points("seconds")))
-        assert row.epsilon == pytest.approx(row.sigma_percent / row.theta_percent)
-        assert row.E_per_hour == pytest.approx(3600 * row.Sigma_per_1000_records / row.Theta_seconds_per_1000_records)
-        for unit in ("updates", "examples"):
-            expected = 100 * efficiency.relative_cost_deficiency(*points(unit))
-            assert getattr(row, f"theta_{unit}_percent") == pytest.approx(expected)
+def test_a_corpus_with_one_seed_does_not_borrow_anothers_seeds(evidence, settings) -> None:
+    outputs = [one for one in evidence((1, 2)) if one.corpus == "notes" or one.seed in (None, 1)]
+    frame = intervals(outputs, settings)
+    trained = frame[frame.percent.notna()]
+    assert ((trained.source == "items and seeds") == (trained.corpus == "notes")).all()
 
 
-@pytest.mark.parametrize(
-    ("changes", "words"),
-    [
-        ({"device": "NVIDIA X1"}, ["devices", "NVIDIA X1", "cpu"]),
-        ({"exclusive": False}, ["1 of 8", "shared"]),
-    ],
-)
-def test_mixed_devices_and_shared_leases_refuse_all_seconds_and_say_why(evidence, changes, words) -> None:
-    frame = frames.efficiencies(align(retimed(evidence(), 9, **changes)))
-    assert frame[from_seconds].isna().all(axis=None)
-    assert frame[without_seconds].notna().all(axis=None)
-    assert all(word in reason for word in ["θ, ε refused", *words] for reason in frame.reason)
+def test_a_single_seed_among_several_is_taken_to_vary_likewise(evidence, settings) -> None:
+    outputs = [one for one in evidence((1, 2, 3)) if (one.method, one.percent) != ("abs", 50) or one.seed == 1]
+    frame = intervals(outputs, settings)
+    row = frame[(frame.method == "abs") & (frame.percent == 50)].iloc[0]
+    assert (row.seeds, row.source) == (1, "items and seeds")
+    assert row.rouge1_high - row.rouge1_low > row.rouge1_items_high - row.rouge1_items_low
+    assert pd.isna(row.rouge1_least)
 
 
-def test_without_timing_only_the_intervals_it_touches_are_empty(evidence) -> None:
-    outputs = evidence()
-    frame = frames.efficiencies(align([dataclasses.replace(outputs[0], timing=None), *outputs[1:]]))
-    touched = (frame.method == "pcov") & (frame.from_percent == 25)
-    assert frame[touched][[*from_seconds, *without_seconds[2:]]].isna().all(axis=None)
-    assert (frame.reason[touched] == "no training cost is known").all()
-    assert frame[~touched][[*from_seconds, *without_seconds]].notna().all(axis=None)
-
-
-def test_a_larger_training_that_costs_less_has_theta_but_no_epsilon(evidence) -> None:
-    outputs = evidence()
-    assert (outputs[2].method, outputs[2].percent) == ("pcov", 100)
-    frame = frames.efficiencies(align(retimed(outputs, 2, seconds=50.0)))
-    rows = frame[(frame.method == "pcov") & (frame.to_percent == 100)]
-    assert (rows.theta_percent < 0).all()
-    assert rows[["E_per_hour", "epsilon"]].isna().all(axis=None)
-    assert (rows.reason == "the larger training costs no more").all()
-
-
-def test_a_score_of_zero_leaves_sigma_empty(evidence, settings) -> None:
-    outputs = evidence()
-    items = [{**item, "rouge2": 0.0} for item in outputs[0].items]
-    row = frames.sigma(align([dataclasses.replace(outputs[0], items=items), *outputs[1:]]), settings)
-    row = row[(row.method == "pcov") & (row.from_percent == 25)].iloc[0]
-    assert pd.isna(row.sigma2_percent)
-    assert pd.isna(row.sigma2_low)
-    assert row.Sigma2_per_1000_records > 0
-    assert row.sigma1_percent > 0
-    assert "scores 0" in row.reason
-
-
-def test_differences_are_paired_and_corrected(evidence, settings) -> None:
-    aligned = align(evidence())
-    frame = frames.differences(aligned, settings)
-    scores = frames.scores(aligned)
-    assert set(frame.against) == {"lead", "abs 25 %", "pcov 25 %"}
-    assert not (frame.against[frame.corpus == "albums"] != "lead").any()
-    by_name = {(one.output.corpus, one.output.method, one.output.percent): one.scores for one in aligned}
-    for row in frame.itertuples():
-        rival = (row.corpus, "lead", None) if row.against == "lead" else (row.corpus, row.method, 25)
-        index = METRICS.index(row.metric)
-        expected = paired_difference(by_name[row.corpus, row.method, 100][index], by_name[rival][index], settings)
-        assert (row.difference, row.low, row.high, row.p) == (
-            expected.mean,
-            expected.low,
-            expected.high,
-            expected.p,
-        )
-        assert row.wins + row.ties + row.losses == row.items
-    means = scores.set_index(["corpus", "method"]).rouge1
-    lead = frame[(frame.metric == "rouge1") & (frame.against == "lead") & (frame.corpus == "albums")]
-    for row in lead.itertuples():
-        assert row.difference == pytest.approx(means["albums", row.method] - means["albums", "lead"])
-    assert (frame.p_holm >= frame.p).all()
-    assert frame.p_holm.min() == pytest.approx(min(1, frame.p.min() * len(frame)))
-
-
-def test_the_best_blind_system_is_chosen_and_best_sentence_never(evidence, settings) -> None:
-    renamed = {"lead": "random", "random": "lead"}
-    outputs = [dataclasses.replace(one, method=renamed.get(one.method, one.method)) for one in evidence()]
-    assert "random" in set(frames.differences(align(outputs), settings).against)
-    assert "lead" not in set(frames.differences(align(outputs), settings).against)
+def test_empty_summaries_are_counted_over_all_seeds(evidence, settings) -> None:
+    outputs = evidence((1, 2))
+    for place in (0, 1):  # both seeds of one training
+        items = [{**item, "empty": number < 3 + place} for number, item in enumerate(outputs[place].items)]
+        outputs[place] = dataclasses.replace(outputs[place], items=items)
+    assert sorted(intervals(outputs, settings)["empty"])[-2:] == [0, 7]
 
 
 def test_corpora_and_dropped_hold_what_was_counted(statistics) -> None:
@@ -202,14 +107,6 @@ def test_corpora_and_dropped_hold_what_was_counted(statistics) -> None:
     for _, rows in dropped.groupby("corpus"):
         records = rows.set_index("outcome").records
         assert records["read"] == records["kept"] + records.filter(like="dropped").sum()
-
-
-def test_tables_without_rows_keep_their_columns(evidence, settings) -> None:
-    single = align([one for one in evidence() if one.corpus == "albums"])
-    assert len(frames.sigma(single, settings)) == 0
-    full = align(evidence())
-    assert list(frames.sigma(single, settings).columns) == list(frames.sigma(full, settings).columns)
-    assert list(frames.efficiencies(single).columns) == list(frames.efficiencies(full).columns)
 
 
 def test_a_refused_method_stands_in_the_scores_of_its_corpus_with_nothing_but_the_reason(evidence) -> None:
@@ -273,7 +170,7 @@ def test_a_method_without_a_second_search_says_why(evidence, papers, settings) -
         assert frame.loc[(corpus, "abs")].rouge1_common > 0
 
 
-def test_methods_hold_the_largest_fraction_and_means_over_seeds(evidence) -> None:
+def test_methods_hold_the_largest_fraction_and_means_over_seeds(evidence, retimed) -> None:
     outputs = evidence((1, 2))
     index = next(place for place, one in enumerate(outputs) if (one.method, one.percent, one.seed) == ("abs", 100, 2))
     ended = [("nll", "patience"), ("coverage", "patience")]
@@ -291,7 +188,7 @@ def test_methods_hold_the_largest_fraction_and_means_over_seeds(evidence) -> Non
     assert frame.loc[("albums", "pcov")].title == "pcov"
 
 
-def test_phases_of_any_name_add_up_to_the_seconds(evidence) -> None:
+def test_phases_of_any_name_add_up_to_the_seconds(evidence, retimed) -> None:
     phases = {"nll": 40.5, "actor-critic": 2.25, "soft": 0.125}
     outputs = retimed(evidence(), 0, phases=phases, seconds=sum(phases.values()))
     frame = frames.timings(align(outputs))

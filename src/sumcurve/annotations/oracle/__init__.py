@@ -1,0 +1,5 @@
+"""The best extract of an article: searches for it, and proofs of how good an extract can be.
+
+Akhmetov, Mladenović and Mussabayev (PeerJ Computer Science, 2022) ask how high ROUGE can go when whole sentences of the
+source are chosen.
+"""

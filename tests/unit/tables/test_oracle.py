@@ -1,0 +1,470 @@
+import csv
+import dataclasses
+import itertools
+import random
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from sumcurve.annotations.oracle.searches import ALGORITHMS as SEARCHES
+from sumcurve.scores.comparison import bootstrap_interval
+from sumcurve.settings import Bootstrap, Oracle
+from sumcurve.tables import oracle
+from sumcurve.tables.evidence import EvidenceError, Extracts, Study
+from sumcurve.tables.oracle import ALGORITHMS, FEATURES, ORACLE_METRICS, write_oracle
+from sumcurve.tables.table import write_table
+
+TABLES = ("oracle_corpora", "oracle_scores", "oracle_pairs", "oracle_features", "oracle_timings")
+NAMES = ["algorithm", "variant", "optimised"]
+CHOSEN = [
+    *((name, "", metric) for name in ("exact", "F1-greedy") for metric in ORACLE_METRICS),
+    *((name, variant, m) for name in ("VNS", "Genetic") for variant in ("paper", "code") for m in ORACLE_METRICS),
+    *(("Greedy", "paper", metric) for metric in ORACLE_METRICS),
+    *((name, "", "") for name in ("Lead", "LSA")),
+]
+# How many times lower than the optimum, on average.
+WORTH = {"exact": 1.0, "F1-greedy": 0.98, "VNS": 0.8, "Genetic": 0.8, "Greedy": 0.7, "Lead": 0.5, "LSA": 0.3}
+
+
+def extracts(
+    corpus: str = "notes",
+    ids: Sequence[str] | None = None,
+    chosen: Sequence[tuple[str, str, str]] = CHOSEN,
+    unproven: Sequence[str] = (),
+    seed: int = 3,
+) -> Extracts:
+    """Invented results; an article's numbers follow from its number and the seed alone, not from its reference's."""
+    ids = [f"{corpus}/{number:02}" for number in range(24)] if ids is None else ids
+    found, features, timings, certificates = [], [], [], []
+    for name in ids:
+        draw = np.random.default_rng([seed, int(name.split("#")[0].split("/")[1])])
+        optima = {"rouge1": draw.uniform(0.3, 0.7), "rouge2": draw.uniform(0.0, 0.3)}
+        sentences = int(draw.integers(2, 12))
+        features.append(
+            {
+                "id": name,
+                "source_sentences": 10 * sentences + int(draw.integers(0, 9)),
+                "target_sentences": int(draw.integers(1, 9)),
+                "source_words": int(draw.integers(900, 1200)),
+                "target_words": int(draw.integers(20, 200)),
+                "source_types": int(draw.integers(200, 300)),
+                "coverage": round(draw.uniform(), 6),
+                "source_words_bound": round(draw.uniform(0.7, 0.9), 6),
+            }
+        )
+        for algorithm, variant, optimised in CHOSEN:
+            spread = 0.0 if algorithm == "exact" else draw.uniform(-0.02, 0.02)
+            scores = {
+                metric: round(optima[metric] * (WORTH[algorithm] + spread) * (0.9 if optimised != metric else 1), 6)
+                for metric in ORACLE_METRICS
+            }
+            seconds = draw.exponential()
+            if (algorithm, variant, optimised) not in chosen:
+                continue
+            named = {"id": name, "algorithm": algorithm, "variant": variant, "optimised": optimised}
+            size = sentences if algorithm == "exact" else sentences + 1
+            found.append(named | scores | {"sentences": size})
+            if optimised:
+                timings.append(named | {"seconds": seconds})
+        for metric in ORACLE_METRICS:
+            gap = 0.01 if name in unproven else 0.0
+            status = "bounded" if name in unproven else "proven"
+            value = optima[metric]
+            certificates.append(
+                {"id": name, "metric": metric, "status": status, "value": value, "bound": value + gap, "gap": gap}
+            )
+    frames = [
+        pd.DataFrame(found, columns=["id", *NAMES, *ORACLE_METRICS, "sentences"]),
+        pd.DataFrame(features, columns=["id", *oracle.LENGTHS, "source_types", "coverage", "source_words_bound"]),
+        pd.DataFrame(timings, columns=["id", *NAMES, "seconds"]),
+    ]
+    return Extracts(corpus, Oracle(), "rouge-score", *frames, certificates)
+
+
+@pytest.fixture
+def tables(tmp_path, statistics, settings) -> Callable[..., dict[str, pd.DataFrame]]:
+    """The frames of all tables of some extracts, whose files it writes to `tables.folder`."""
+
+    def write(*every: Extracts, bootstrap: Bootstrap = settings) -> dict[str, pd.DataFrame]:
+        frames = {}
+        write.folder = tmp_path / str(len(list(tmp_path.iterdir())))
+        write.folder.mkdir()
+
+        def put(name, caption, frame, shown, notes, decimals=None) -> None:
+            frames[name] = frame
+            write_table(frame, write.folder, name, caption, shown, notes, decimals)
+
+        study = Study("Invented", "small", statistics, [], {}, extracts=every)
+        write.drawn = write_oracle(put, study, bootstrap)
+        assert tuple(frames) == TABLES
+        return frames
+
+    return write
+
+
+def read(tables, name: str) -> str:
+    return (tables.folder / f"{name}.md").read_text()
+
+
+def row(frame: pd.DataFrame, **named: str) -> pd.Series:
+    (one,) = (values for _, values in frame.iterrows() if all(values[key] == value for key, value in named.items()))
+    return one
+
+
+def values_of(one: Extracts, metric: str, algorithm: str, variant: str, optimised: str) -> pd.Series:
+    """F1 in percent, by article."""
+    rows = one.found[(one.found[NAMES] == [algorithm, variant, optimised]).all(axis=1)]
+    return 100 * rows.set_index("id")[metric].sort_index()
+
+
+def test_the_searches_are_known_by_the_names_of_the_annotation() -> None:
+    assert {*ALGORITHMS} == {"exact", "F1-greedy", *SEARCHES}
+
+
+def test_lengths_and_filter_of_the_articles(tables) -> None:
+    one = dataclasses.replace(
+        extracts(), settings=Oracle(least_source_sentences=20, most_source_sentences=500, least_target_sentences=2)
+    )
+    found = row(tables(one)["oracle_corpora"], corpus="notes")
+    assert (found.test_items, found.left_out, found.articles) == (40, 16, 24)
+    for name in oracle.LENGTHS:
+        told = one.features[name].describe()
+        assert found[[f"{name}_{m}" for m in ("mean", "sd", "min", "max")]].tolist() == pytest.approx(
+            told[["mean", "std", "min", "max"]].tolist()
+        )
+    assert found.source_words_rouge1 == pytest.approx(100 * one.features.source_words_bound.mean())
+    text = read(tables, "oracle_corpora")
+    assert "20 to 500 source sentences, 2 or more in the reference" in text
+    assert "Notes_of & by nobody." in text
+
+
+def test_proofs_are_counted_and_an_unproven_bound_is_told(tables) -> None:
+    sure = row(tables(extracts())["oracle_corpora"], corpus="notes")
+    assert (sure.proven_rouge1, sure.proven_rouge2_percent) == (24, 100)
+    assert pd.isna(sure.gap_rouge1)
+    assert "Not proven" not in read(tables, "oracle_scores")
+
+    one = extracts(unproven=["notes/03", "notes/07", "notes/11"])
+    frames = tables(one)
+    found = row(frames["oracle_corpora"], corpus="notes")
+    assert (found.proven_rouge1, found.proven_rouge2_percent) == (21, 87.5)
+    assert found.gap_rouge2 == pytest.approx(1.0)
+    bounds = [c["bound"] for c in one.certificates if c["metric"] == "rouge1"]
+    assert found.optimum_rouge1 == pytest.approx(100 * np.mean(bounds))
+    for name in ("oracle_scores", "oracle_pairs"):
+        assert "3 of notes's 24 (ROUGE-1)" in read(tables, name)
+    assert any("bound stands for the optimum" in note for note in tables.drawn[2])
+
+
+def test_articles_on_which_nothing_scores_are_counted_and_are_never_reached(tables) -> None:
+    one = extracts()
+    nothing = ["notes/01", "notes/02"]
+    found = one.found.assign(rouge2=one.found.rouge2.where(~one.found.id.isin(nothing), 0.0))
+    zero = {"value": 0.0, "bound": 0.0}
+    certificates = [c | zero if c["id"] in nothing and c["metric"] == "rouge2" else c for c in one.certificates]
+    frames = tables(dataclasses.replace(one, found=found, certificates=certificates))
+    assert row(frames["oracle_corpora"], corpus="notes").zero_rouge2 == 2
+    lead = row(frames["oracle_scores"], metric="rouge2", algorithm="Lead")
+    assert lead.reached_percent == 0  # though 0 is the best on two
+    assert row(frames["oracle_scores"], metric="rouge2", algorithm="exact", optimised="rouge2").reached_percent == 100
+
+
+def test_scores_are_described_as_pandas_and_scipy_do(tables, settings) -> None:
+    one = extracts()
+    frame = tables(one)["oracle_scores"]
+    assert len(frame) == len(ORACLE_METRICS) * len(CHOSEN)
+    for metric, chosen in itertools.product(ORACLE_METRICS, CHOSEN):
+        values = values_of(one, metric, *chosen)
+        found = row(frame, metric=metric, **dict(zip(NAMES, chosen, strict=True)))
+        told = values.describe(percentiles=[0.05, 0.25, 0.5, 0.75, 0.95])
+        assert found[["mean", "sd", "min", "p05", "q1", "median", "q3", "p95", "max"]].tolist() == pytest.approx(
+            told[["mean", "std", "min", "5%", "25%", "50%", "75%", "95%", "max"]].tolist()
+        )
+        assert found.cv_percent == pytest.approx(100 * stats.variation(values, ddof=1))
+        interval = bootstrap_interval(values, settings)
+        assert (found.low, found.high) == pytest.approx((interval.low, interval.high))
+        sizes = one.found[(one.found[NAMES] == list(chosen)).all(axis=1)].sentences
+        assert found.sentences == pytest.approx(sizes.mean())
+
+
+def test_rows_are_those_that_optimise_the_metric_then_systems_then_the_others_the_paper_before_the_code(tables) -> None:
+    frame = tables(extracts())["oracle_scores"]
+    of_rouge2 = frame[frame.metric == "rouge2"]
+    searches = [("exact", ""), ("F1-greedy", ""), ("VNS", "paper"), ("VNS", "code"), ("Greedy", "paper")]
+    searches += [("Genetic", "paper"), ("Genetic", "code")]
+    systems = [("LSA", "", ""), ("Lead", "", "")]
+    expected = [(*one, "rouge2") for one in searches] + systems + [(*one, "rouge1") for one in searches]
+    assert list(of_rouge2[NAMES].itertuples(index=False, name=None)) == expected
+
+
+def test_distance_from_the_optimum_uses_the_bound_and_counts_what_is_proven(tables) -> None:
+    one = extracts(unproven=["notes/03"])
+    best = values_of(one, "rouge1", "exact", "", "rouge1")
+    two = (one.found.id == "notes/05") & (one.found.algorithm == "VNS") & (one.found.variant == "paper")
+    over = (one.found.id == "notes/06") & (one.found.algorithm == "Genetic") & (one.found.variant == "code")
+    unproven = (one.found.id == "notes/03") & (one.found.algorithm == "VNS")
+    found = one.found.copy()
+    found.loc[two, "rouge1"] = best["notes/05"] / 100  # reaches it
+    found.loc[unproven, "rouge1"] = best["notes/03"] / 100  # reaches what was found, which may not be the optimum
+    found.loc[over, "rouge1"] = best["notes/06"] / 100 + 0.01  # repeats a sentence
+    frame = tables(dataclasses.replace(one, found=found))["oracle_scores"]
+
+    exact = row(frame, metric="rouge1", algorithm="exact", optimised="rouge1")
+    assert exact.shortfall == pytest.approx(1.0 / 24, abs=1e-5)
+    assert (exact.shortfall_max, exact.reached_percent, exact.beyond) == (pytest.approx(1.0, abs=1e-4), 100, 0)
+
+    vns = row(frame, metric="rouge1", algorithm="VNS", variant="paper", optimised="rouge1")
+    mine = values_of(dataclasses.replace(one, found=found), "rouge1", "VNS", "paper", "rouge1")
+    bounds = {c["id"]: 100 * c["bound"] for c in one.certificates if c["metric"] == "rouge1"}
+    short = [bounds[name] - mine[name] for name in sorted(bounds)]
+    assert vns.shortfall == pytest.approx(np.mean(short), abs=1e-4)
+    assert vns.shortfall_max == pytest.approx(max(short), abs=1e-4)
+    assert vns.reached_percent == pytest.approx(100 / 23)
+    assert vns.beyond == 0
+
+    genetic = row(frame, metric="rouge1", algorithm="Genetic", variant="code", optimised="rouge1")
+    assert (genetic.beyond, genetic.reached_percent) == (1, 0)
+    assert "notes Genetic (code), ROUGE-1: 1" in read(tables, "oracle_scores")
+
+
+def test_several_references_leave_the_items_to_draw_from(tables) -> None:
+    ids = [f"notes/{number:02}" for number in range(12)]
+    single = tables(extracts(ids=ids))
+    twice = tables(extracts(ids=[*ids, *(f"{name}#2" for name in ids)]))
+    assert "an item with several references" in read(tables, "oracle_scores")
+    measures = ["mean", "low", "high", "min", "median", "max", "shortfall", "reached_percent"]
+    pd.testing.assert_frame_equal(single["oracle_scores"][measures], twice["oracle_scores"][measures])
+    pd.testing.assert_frame_equal(single["oracle_pairs"], twice["oracle_pairs"])
+    assert (
+        row(twice["oracle_corpora"], corpus="notes").left_out == row(single["oracle_corpora"], corpus="notes").left_out
+    )
+
+
+def test_of_items_with_one_and_two_references_the_means_are_those_over_articles(tables) -> None:
+    one = extracts(ids=["notes/01", "notes/02", "notes/02#2", "notes/03"])
+    frames = tables(one)
+    for found in frames["oracle_pairs"].itertuples():
+        first = values_of(one, found.metric, found.first_algorithm, found.first_variant, found.first_optimised)
+        second = values_of(one, found.metric, found.second_algorithm, found.second_variant, found.second_optimised)
+        assert found.difference == pytest.approx((first - second).mean())
+        assert found.items == 3
+
+
+def test_pairs_are_all_of_one_metric_and_each_against_itself_for_the_other(tables) -> None:
+    one = extracts()
+    frame = tables(one)["oracle_pairs"]
+    for metric, rows in frame.groupby("metric"):
+        first = list(rows[[f"first_{name}" for name in NAMES]].itertuples(index=False, name=None))
+        second = list(rows[[f"second_{name}" for name in NAMES]].itertuples(index=False, name=None))
+        pairs = [frozenset(pair) for pair in zip(first, second, strict=True)]
+        contestants = [chosen for chosen in CHOSEN if chosen[2] in ("", metric)]
+        itself = [
+            frozenset((chosen, other)) for chosen, other in itertools.combinations(CHOSEN, 2) if chosen[:2] == other[:2]
+        ]
+        expected = [frozenset(pair) for pair in itertools.combinations(contestants, 2)] + itself
+        assert sorted(map(sorted, pairs)) == sorted(map(sorted, expected))
+        assert all(chosen[2] in ("", metric) for chosen in first)  # the one that optimises it stands first
+
+
+def test_paired_p_values_are_those_of_sign_flips_corrected_after_holm(tables) -> None:
+    ids = [f"notes/{number:02}" for number in range(10)]  # few enough for all 1,024 flips
+    one = extracts(ids=ids)
+    frame = tables(one, bootstrap=Bootstrap(resamples=3000))["oracle_pairs"]
+    close = frame[frame.difference.abs() < 5]
+    for found in close.itertuples():
+        first = values_of(one, found.metric, found.first_algorithm, found.first_variant, found.first_optimised)
+        second = values_of(one, found.metric, found.second_algorithm, found.second_variant, found.second_optimised)
+        exact = stats.permutation_test(
+            (first, second), lambda a, b: np.mean(a - b), permutation_type="samples", n_resamples=np.inf
+        )
+        assert found.p == pytest.approx(exact.pvalue, abs=0.015)
+        assert (found.wins, found.losses) == ((first > second).sum(), (first < second).sum())
+    assert close.p.max() > 0.05
+    written = pd.read_csv(tables.folder / "oracle_pairs.csv")
+    assert np.allclose(written[["p", "p_holm"]], frame[["p", "p_holm"]], rtol=0, atol=1e-6)
+    # Holm by its definition: the largest of the smaller ones' (m - rank) p.
+    p = frame.p.tolist()
+    ranked = sorted(p)
+    for value, corrected in zip(p, frame.p_holm, strict=True):
+        steps = [(len(p) - place) * other for place, other in enumerate(ranked) if other <= value]
+        assert corrected == pytest.approx(min(1.0, max(steps)))
+
+
+def test_bold_is_the_one_significantly_ahead_of_all_rivals(tables) -> None:
+    def bolds() -> list[str]:
+        return [line for line in read(tables, "oracle_scores").splitlines() if line.startswith("|") and "**" in line]
+
+    plenty = Bootstrap(resamples=1000)  # so that p survives Holm
+    tables(extracts(), bootstrap=plenty)
+    assert [line.split(" | ")[1:5] for line in bolds()] == [
+        [title, "F1-greedy", "–", title] for title in ("ROUGE-1", "ROUGE-2")
+    ]
+    # VNS and Genetic are as good as each other: without the heuristic, none is ahead.
+    tables(extracts(chosen=[one for one in CHOSEN if one[0] != "F1-greedy"]), bootstrap=plenty)
+    assert not bolds()
+    assert "**" in read(tables, "oracle_pairs")
+
+
+def test_correlations_are_scipys_over_the_proven_articles(tables) -> None:
+    unproven = ["notes/03", "notes/09"]
+    one = extracts(unproven=unproven)
+    frame = tables(one)["oracle_features"]
+    assert list(frame.feature.unique()) == list(FEATURES)
+    assert "2 articles without a proven optimum are left out" in read(tables, "oracle_features")
+    articles = one.features[~one.features.id.isin(unproven)]
+    best = one.found[(one.found[NAMES] == ["exact", "", "rouge1"]).all(axis=1)].set_index("id").sentences
+    sizes = [best[name] for name in articles.id]
+    derived = {
+        "source_words_per_sentence": [
+            w / s for w, s in zip(articles.source_words, articles.source_sentences, strict=True)
+        ],
+        "source_types_per_word": [t / w for t, w in zip(articles.source_types, articles.source_words, strict=True)],
+        "target_words_per_sentence": [
+            w / s for w, s in zip(articles.target_words, articles.target_sentences, strict=True)
+        ],
+        "compression": [s / t for s, t in zip(articles.source_words, articles.target_words, strict=True)],
+    }
+    for name in FEATURES:
+        values = derived.get(name) or articles[name].tolist()
+        pearson, spearman = stats.pearsonr(sizes, values), stats.spearmanr(sizes, values)
+        found = row(frame, feature=name, coefficient="pearson")
+        assert (found.correlation, found.p) == pytest.approx((pearson.statistic, pearson.pvalue))
+        assert (found.low, found.high) == pytest.approx(tuple(pearson.confidence_interval(0.95)))
+        assert found.articles == 22
+        found = row(frame, feature=name, coefficient="spearman")
+        assert (found.correlation, found.p) == pytest.approx((spearman.statistic, spearman.pvalue))
+    assert row(frame, feature="source_sentences", coefficient="spearman").correlation > 0.9
+    by_size = frame.sort_values("p")
+    assert by_size.p_holm.is_monotonic_increasing
+    assert by_size.p_holm.iloc[0] == pytest.approx(len(frame) * by_size.p.iloc[0])
+
+
+def test_the_interval_of_spearmans_coefficient_covers_the_true_one(settings) -> None:
+    generator = np.random.default_rng(5)
+    covered = []
+    true = 6 / np.pi * np.arcsin(0.6 / 2)  # of two normal variables whose Pearson correlation is 0.6
+    for _ in range(400):
+        pair = generator.multivariate_normal([0, 0], [[1, 0.6], [0.6, 1]], 40)
+        found = oracle._correlation(pair[:, 0], pair[:, 1], "spearman", settings)
+        covered.append(found["low"] <= true <= found["high"])
+    assert 0.92 < np.mean(covered) < 0.98
+
+
+def test_a_feature_without_variation_or_with_a_division_by_nothing_has_no_number(tables) -> None:
+    one = extracts()
+    features = one.features.assign(source_words=700)
+    features.loc[features.id == "notes/04", "target_words"] = 0
+    frame = tables(dataclasses.replace(one, features=features))["oracle_features"]
+    flat = frame[frame.feature == "source_words"]
+    assert flat[["correlation", "low", "high", "p", "p_holm"]].isna().all(axis=None)
+    assert set(frame[frame.feature == "compression"].articles) == {23}
+    assert "| source words | source | – | – | 24 |" in read(tables, "oracle_features")
+
+
+def test_a_perfect_correlation_is_its_own_interval(settings) -> None:
+    sizes = np.arange(1.0, 6.0)
+    for coefficient in ("pearson", "spearman"):
+        found = oracle._correlation(sizes, -sizes, coefficient, settings)
+        assert list(found.values()) == pytest.approx([-1, -1, -1, 0], abs=1e-6)
+
+
+def test_seconds_by_who_chose(tables) -> None:
+    one = extracts()
+    frame = tables(one)["oracle_timings"]
+    assert set(frame.optimised) == {*ORACLE_METRICS}
+    for found in frame.itertuples():
+        mine = [
+            spent
+            for *chosen, spent in one.timings[[*NAMES, "seconds"]].itertuples(index=False, name=None)
+            if chosen == [found.algorithm, found.variant, found.optimised]
+        ]
+        expected = (np.median(mine), np.mean(mine), max(mine), sum(mine))
+        assert (found.median_seconds, found.mean_seconds, found.max_seconds, found.total_seconds) == pytest.approx(
+            expected
+        )
+        assert found.articles == 24
+
+
+def test_order_of_the_evidence_leaves_every_byte_and_time_touches_its_own_table(tables) -> None:
+    both = [extracts("notes"), extracts("albums", unproven=["albums/02"])]
+    tables(*both)
+    first = {path.name: path.read_bytes() for path in tables.folder.iterdir()}
+
+    def mixed(one: Extracts) -> Extracts:
+        certificates = list(one.certificates)
+        random.Random(4).shuffle(certificates)
+        found, features, timings = (
+            frame.sample(frac=1, random_state=4) for frame in (one.found, one.features, one.timings)
+        )
+        return dataclasses.replace(one, found=found, features=features, timings=timings, certificates=certificates)
+
+    tables(*(mixed(one) for one in both[::-1]))
+    assert {path.name: path.read_bytes() for path in tables.folder.iterdir()} == first
+
+    slower = dataclasses.replace(both[0], timings=both[0].timings.assign(seconds=both[0].timings.seconds * 2))
+    tables(slower, both[1])
+    changed = {path.name for path in tables.folder.iterdir() if path.read_bytes() != first[path.name]}
+    assert {name.split(".")[0] for name in changed} == {"oracle_timings"}
+    assert list(tables.drawn[1].corpus) == ["albums", "notes"]
+
+
+def header(tables, name: str) -> list[str]:
+    with (tables.folder / f"{name}.csv").open(newline="") as stream:
+        return next(csv.reader(stream))
+
+
+def test_columns_stay_whatever_there_is(tables) -> None:
+    tables(extracts())
+    full = {name: header(tables, name) for name in TABLES}
+    exact = [chosen for chosen in CHOSEN if chosen[0] == "exact"]
+    cases = {
+        "no corpus": [],
+        "no article": [extracts(ids=[])],
+        "one article": [extracts(ids=["notes/01"])],
+        "nothing proven": [extracts(unproven=[f"notes/{number:02}" for number in range(24)])],
+        "proofs alone": [extracts(chosen=exact)],
+    }
+    for case, every in cases.items():
+        frames = tables(*every)
+        assert {name: header(tables, name) for name in TABLES} == full, case
+        assert len(frames["oracle_corpora"]) == len(every), case
+    assert set(tables.drawn[0].algorithm) == {"exact"}
+
+
+def test_one_article_has_no_spread_and_its_own_interval(tables) -> None:
+    frames = tables(extracts(ids=["notes/01"]))
+    for found in frames["oracle_scores"].itertuples():
+        assert found.low == found.high == pytest.approx(found.mean)
+        assert pd.isna(found.sd)
+    assert set(frames["oracle_pairs"].p_holm) == {1.0}
+    assert frames["oracle_features"].correlation.isna().all()
+
+
+def test_proofs_alone_leave_exact_against_itself(tables) -> None:
+    frames = tables(extracts(chosen=[chosen for chosen in CHOSEN if chosen[0] == "exact"]))
+    assert len(frames["oracle_scores"]) == 4
+    pairs = frames["oracle_pairs"]
+    assert pairs[["metric", "first_optimised", "second_optimised"]].to_numpy().tolist() == [
+        ["rouge1", "rouge1", "rouge2"],
+        ["rouge2", "rouge2", "rouge1"],
+    ]
+    assert (pairs.difference > 0).all()
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (lambda one: {"found": one.found[1:]}, "exact rouge1 lacks or adds article notes/00"),
+        (lambda one: {"found": pd.concat([one.found, one.found[-1:]])}, "LSA .* is twice for notes/23"),
+        (lambda one: {"certificates": one.certificates[:-1]}, "notes/23 not in both features and rouge2 proofs"),
+        (lambda one: {"features": pd.concat([one.features, one.features[:1]])}, "twice in features.csv"),
+        (lambda one: {"features": one.features[1:]}, "notes/00 not in both features and rouge1 proofs"),
+    ],
+)
+def test_evidence_that_lacks_or_repeats_an_article_is_refused(tables, change, told) -> None:
+    one = extracts()
+    with pytest.raises(EvidenceError, match=told):
+        tables(dataclasses.replace(one, **change(one)))
