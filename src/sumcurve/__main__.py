@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from sumcurve import manifest
+from sumcurve.annotations.oracle import command as oracle_command
 from sumcurve.corpora.errors import CorpusError
 from sumcurve.curves import command as efficiency_command
 from sumcurve.curves.errors import ResultsError
@@ -417,6 +418,7 @@ def parser() -> argparse.ArgumentParser:
     command.add_argument("--jobs", type=int, default=2, help="trainings at a time")
     rouge_command.add_parser(verbs)  # tools for anybody's files
     efficiency_command.add_parser(verbs)
+    oracle_command.add_parser(verbs)
     return arguments
 
 

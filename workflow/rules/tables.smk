@@ -20,6 +20,11 @@ rule compare:
             caption="../report/curves.rst",
             category="Learning curves",
         ),
+        report(
+            f"{TABLES}/oracle.svg",
+            caption="../report/oracle.rst",
+            category="Extracts",
+        ),
         *(
             report(
                 f"{TABLES}/{table}.html",
@@ -38,6 +43,11 @@ rule compare:
                 "seeds",
                 "families",
                 "verdicts",
+                "oracle_corpora",
+                "oracle_scores",
+                "oracle_pairs",
+                "oracle_features",
+                "oracle_timings",
                 "searches",
                 "methods",
                 "timings",

@@ -687,7 +687,7 @@ def _fitted(curves: Curves) -> tuple[list[int], dict[str, str]]:
     """The rows with enough sizes, and the reason for every other method."""
     counts = np.isfinite(curves.scores).sum(axis=1)
     refused = {
-        method: f"{count} sizes; a learning curve needs {LEAST_SIZES}"
+        method: f"{count} size{'s' * (count != 1)}; a learning curve needs {LEAST_SIZES}"
         for method, count in zip(curves.methods, counts.tolist(), strict=True)
         if count < LEAST_SIZES
     }

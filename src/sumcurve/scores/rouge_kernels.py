@@ -7,8 +7,9 @@ threads can run them side by side.
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from sumcurve.compiled import njit
 
 # Classes of symbols
 GAP, BREAK, LETTER, MARK, SINGLE = range(5)

@@ -161,9 +161,9 @@ def _box(row: Any) -> dict[str, float]:
 
 def _bounds(metric: str, lengths: Any) -> list[tuple[str, float, Any]]:
     """Upright lines: a name, a score, and dashes."""
-    share = f"{lengths[f'proven_{metric}_percent']:.1f} % proven"
-    proven = lengths[f"proven_{metric}"] == lengths.articles
-    name = "proven optimum" if proven else f"optimum, or bound ({share})"
+    proven, articles = lengths[f"proven_{metric}"], lengths.articles
+    known = f"{number(proven)} of {number(articles)} proven"
+    name = "proven optimum" if proven == articles else f"optimum, or bound ({known})"
     found: list[tuple[str, float, Any]] = [(name, float(lengths[f"optimum_{metric}"]), "-")]
     if metric == "rouge1":
         found.append(("source words", float(lengths.source_words_rouge1), (0, (4, 2))))

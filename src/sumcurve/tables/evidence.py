@@ -203,8 +203,8 @@ class Extracts:
 
 
 def _item(article: str) -> str:
-    """The id of the item behind an article: `id#2` is the item's second reference."""
-    return re.sub(r"#\d+$", "", article)
+    """The id of the item behind an article: `id (reference 2)` is the item's second one."""
+    return re.sub(r" \(reference \d+\)$", "", article)
 
 
 @dataclass(frozen=True)

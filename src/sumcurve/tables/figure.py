@@ -181,7 +181,8 @@ def _beyond(overlays: Mapping[str, Overlay], settings: Bootstrap) -> list[str]:
         )
     if any(overlay.bounds for overlay in overlays.values()):
         parts.append(
-            "Optimum: the best extract of every item, proven; no ceiling for methods that write words of their own. "
+            "Optimum: the best extract of every item, proven (its bound: where some are not proven); no ceiling for "
+            "methods that write words of their own. "
             "Source words: the best that can be said with the source's words in any order."
         )
     return parts

@@ -367,7 +367,7 @@ def shown_corpora(frame: pd.DataFrame) -> pd.DataFrame:
     for metric in ORACLE_METRICS:
         title = TITLES[metric]
         columns[f"{title} optimum"] = _cells(frame[f"optimum_{metric}"])
-        columns[f"{title} proven (%)"] = _cells(frame[f"proven_{metric}_percent"], 1)
+        columns[f"{title} proven (%)"] = _cells(frame[f"proven_{metric}_percent"])
         columns[f"{title} gap"] = _cells(frame[f"gap_{metric}"])
         columns[f"{title} zero"] = _cells(frame[f"zero_{metric}"])
     return pd.DataFrame(columns | {"source words only": _cells(frame.source_words_rouge1)})

@@ -1,7 +1,7 @@
 """All tables and the figure of one study, written into one folder.
 
-timings, efficiency, stopping and methods hold measured time; all others are the same bytes for the same evidence in any
-order.
+timings, efficiency, stopping, methods and oracle_timings hold measured time; all others are the same bytes for the same
+evidence in any order.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,9 +14,11 @@ from numpy.typing import NDArray
 from sumcurve.curves.fit import LEAST_SIZES
 from sumcurve.settings import Bootstrap
 from sumcurve.tables import comparisons, efficiencies, frames, layout, learning
+from sumcurve.tables.boxes import write_boxes
 from sumcurve.tables.cells import seed_variances
 from sumcurve.tables.evidence import SEARCH, TRIVIAL, EvidenceError, Study, align
 from sumcurve.tables.figure import Overlay, write_figure
+from sumcurve.tables.oracle import write_oracle
 from sumcurve.tables.table import write_table
 
 NO_FINDINGS = "Rankings at this size are no findings about the methods."
@@ -27,9 +29,7 @@ def write_study(folder: Path, study: Study, settings: Bootstrap) -> list[Path]:
     """Write every table (CSV, Markdown, LaTeX, HTML) and figure (SVG, PNG) into `folder`; returns their
     paths.
 
-    The tables are corpora, dropped, scores, intervals, sigma, timings, methods, efficiency, differences and searches,
-    and of an unfinished study missing; the figure is curves.svg. Raises EvidenceError where the evidence does not fit
-    together.
+    The figures are curves.svg and oracle.svg. Raises EvidenceError where the evidence does not fit together.
     """
     aligned = align(study.outputs)
     common = [one for one in aligned if one.output.search != "paper"]
@@ -215,13 +215,19 @@ def write_study(folder: Path, study: Study, settings: Bootstrap) -> list[Path]:
 
     remarks = [f"{one.corpus} without {one.method}: {one.reason}." for one in study.refused]
     drawn = [*([caveat.strip()] if caveat else []), *corpora, *remarks]
+    scores, lengths, told = write_oracle(put, study, settings)
+    paths += write_boxes(scores, lengths, folder, "oracle", told, study.in_part)
+
     bands = learning.bands(learned)
     overlays = {
         one.corpus: Overlay(
             bands[bands.corpus == one.corpus],
             {
                 ceiling.metric: [
-                    ("optimum", float(ceiling.percents().mean())),
+                    (
+                        "optimum" if ceiling.proven == len(ceiling.ids) else "bound of the optimum",
+                        float(ceiling.percents().mean()),
+                    ),
                     *([("source words", 100 * ceiling.source_words)] if ceiling.source_words is not None else []),
                 ]
                 for ceiling in study.ceilings

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from sumcurve.compiled import njit
 from sumcurve.scores.rouge_kernels import BREAK, GAP, LETTER, tokenise
 from sumcurve.scores.rouge_tokens import Mode, token_ids
 

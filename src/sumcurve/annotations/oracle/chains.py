@@ -17,8 +17,9 @@ shared among them by multipliers v that sum to 1.
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from sumcurve.compiled import njit
 
 FREE, IN, OUT = 0, 1, -1
 

@@ -1,26 +1,29 @@
 """How far an extract of every test item of a corpus can go: proven optima, the searches' shortfall, other systems.
 
-An item with several references is an article for each of them, the further ones named `id#2` and so on.
+An item with several references is an article for each of them, the further ones named `id (reference 2)` and so on.
 """
 
 import csv
 import io
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from sumcurve.annotations.oracle.article import Article, Instance, instances, value
 from sumcurve.annotations.oracle.certificates import ORDERS, Request, certificate
 from sumcurve.annotations.oracle.improve import f1_greedy
 from sumcurve.annotations.oracle.optimum import source_words_bound
 from sumcurve.annotations.oracle.searches import ALGORITHMS as SEARCHES
-from sumcurve.annotations.oracle.searches import search
+from sumcurve.annotations.oracle.searches import Variant, search
 from sumcurve.annotations.oracle.systems import extracts
 from sumcurve.records import Record, read_records, write_jsonl, write_text
 from sumcurve.settings import Oracle, Rouge
 
+VARIANTS: tuple[Variant, ...] = get_args(Variant)
 FOUND = ["id", "algorithm", "variant", "optimised", "rouge1", "rouge2", "sentences"]
+TIMINGS = ["id", "algorithm", "variant", "optimised", "seconds"]
 FEATURES = [
     "id",
     "source_sentences",
@@ -44,7 +47,7 @@ def articles(records: Iterable[Record], settings: Oracle) -> Iterator[Article]:
             if within(len(record.source), settings.least_source_sentences, settings.most_source_sentences) and within(
                 len(reference), settings.least_target_sentences, settings.most_target_sentences
             ):
-                name = record.id if number == 1 else f"{record.id}#{number}"
+                name = record.id if number == 1 else f"{record.id} (reference {number})"
                 yield Article(name, record.source, reference)
 
 
@@ -57,67 +60,80 @@ def write_oracle(
     every article, search or system, and metric that it optimised, with ROUGE-1 and ROUGE-2 F1 in 0..1 of what it took.
     Measured time is in timings.csv and nowhere else; certificates say 0 seconds, and no budget is one of time.
     """
-    scorer = rouge.scorer
-    found: list[dict[str, Any]] = []
-    features: list[dict[str, Any]] = []
-    certificates: list[dict[str, Any]] = []
-    timings: list[dict[str, Any]] = []
     given = list(articles(read_records(test), settings))
-
-    def timed(article: Article, algorithm: str, variant: str, optimised: str, began: float) -> None:
-        row = {"id": article.id, "algorithm": algorithm, "variant": variant, "optimised": optimised}
-        timings.append(row | {"seconds": f"{clock() - began:.6f}"})
-
+    if given:
+        _Examined().examine(given[0], settings, rouge.scorer, clock)  # compiles before anything is timed
+    made = _Examined()
     for article in given:
-        both = instances(article, scorer)
-        features.append(_features(article, both))
-        for metric in ORDERS:
-            began = clock()
-            request = Request(metric, scorer, seconds=None, nodes=settings.nodes)
-            made = certificate(article, request, clock=lambda: 0.0)
-            timed(article, "exact", "", metric, began)
-            certificates.append(made)
-            found.append(_found(article, both, "exact", "", metric, made["sentences"]))
-        if not settings.searches:
-            continue
-        for order, metric in enumerate(ORDERS, start=1):
-            began = clock()
-            greedy = f1_greedy(both[order - 1])
-            timed(article, "F1-greedy", "", metric, began)
-            found.append(_found(article, both, "F1-greedy", "", metric, greedy.sentences))
-            for algorithm in SEARCHES:
-                for variant in ("paper", "code") if algorithm != "Greedy" else ("paper",):
-                    began = clock()
-                    result = search(both, algorithm, variant, seed=settings.seed, order=order)
-                    timed(article, algorithm, variant, metric, began)
-                    found.append(_found(article, both, algorithm, variant, metric, result.sentences))
-        for system, sentences in extracts(article).items():
-            found.append(_found(article, both, system, "", "", sentences))
+        made.examine(article, settings, rouge.scorer, clock)
     write_jsonl(
         folder / "articles.jsonl",
         ({"id": one.id, "sentences": one.sentences, "abstract": one.abstract} for one in given),
     )
-    write_jsonl(folder / "certificates.jsonl", certificates)
-    _write(folder / "features.csv", FEATURES, features)
-    _write(folder / "found.csv", FOUND, found)
-    _write(folder / "timings.csv", ["id", "algorithm", "variant", "optimised", "seconds"], timings)
+    write_jsonl(folder / "certificates.jsonl", made.certificates)
+    _write(folder / "features.csv", FEATURES, made.features)
+    _write(folder / "found.csv", FOUND, made.found)
+    _write(folder / "timings.csv", TIMINGS, made.timings)
 
 
-def _found(
-    article: Article,
-    both: tuple[Instance, Instance],
-    algorithm: str,
-    variant: str,
-    optimised: str,
-    chosen: Iterable[int],
-) -> dict[str, Any]:
-    sentences = list(chosen)
+class _Examined:
+    """The rows of all files, an article at a time."""
+
+    def __init__(self) -> None:
+        self.features: list[dict[str, Any]] = []
+        self.certificates: list[dict[str, Any]] = []
+        self.found: list[dict[str, Any]] = []
+        self.timings: list[dict[str, Any]] = []
+
+    def examine(self, article: Article, settings: Oracle, scorer: str, clock: Callable[[], float]) -> None:
+        """Prove both optima and, where asked for, run all searches and systems."""
+        both = instances(article, scorer)
+        self.features.append(_features(article, both))
+
+        def add(algorithm: str, variant: str, optimised: str, search: Callable[[], Sequence[int]]) -> None:
+            began = clock()
+            sentences = search()
+            named = {"id": article.id, "algorithm": algorithm, "variant": variant, "optimised": optimised}
+            self.found.append(named | _scores(both, sentences))
+            if optimised:
+                self.timings.append(named | {"seconds": f"{clock() - began:.6f}"})
+
+        for order, metric in enumerate(ORDERS, start=1):
+
+            def proven(metric: str = metric) -> Sequence[int]:
+                request = Request(metric, scorer, seconds=None, nodes=settings.nodes)
+                self.certificates.append(certificate(article, request, clock=lambda: 0.0))
+                return self.certificates[-1]["sentences"]
+
+            add("exact", "", metric, proven)
+            if settings.searches:
+                add("F1-greedy", "", metric, partial(_greedy, both[order - 1]))
+                for algorithm in SEARCHES:
+                    for variant in VARIANTS if algorithm != "Greedy" else VARIANTS[:1]:
+                        options = {"seed": settings.seed, "order": order}
+                        add(algorithm, variant, metric, partial(_searched, both, algorithm, variant, options))
+        if settings.searches:
+            for system, sentences in extracts(article).items():
+                add(system, "", "", partial(tuple, sentences))
+
+
+def _greedy(instance: Instance) -> Sequence[int]:
+    return f1_greedy(instance).sentences
+
+
+def _searched(
+    both: tuple[Instance, Instance], algorithm: str, variant: Variant, options: dict[str, int]
+) -> Sequence[int]:
+    return search(both, algorithm, variant, seed=options["seed"], order=options["order"]).sentences
+
+
+def _scores(both: tuple[Instance, Instance], sentences: Sequence[int]) -> dict[str, Any]:
+    """ROUGE-1 and ROUGE-2 F1 of an extract, and how many sentences it has."""
     scores = {}
     for metric, one in zip(ORDERS, both, strict=True):
         numerator, denominator = value(one, sentences)
         scores[metric] = f"{numerator / denominator if denominator else 0.0:.6f}"
-    named = {"id": article.id, "algorithm": algorithm, "variant": variant, "optimised": optimised}
-    return named | scores | {"sentences": len(sentences)}
+    return scores | {"sentences": len(sentences)}
 
 
 def _features(article: Article, both: tuple[Instance, Instance]) -> dict[str, Any]:

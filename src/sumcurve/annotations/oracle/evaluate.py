@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from sumcurve.annotations.oracle.article import Instance, find
+from sumcurve.compiled import njit
 
 # pragma: no cover marks compiled functions, whose lines coverage cannot see.
 

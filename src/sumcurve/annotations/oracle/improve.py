@@ -6,7 +6,6 @@ Both always take sentences in document order. They never choose a sentence twice
 from collections.abc import Sequence
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from sumcurve.annotations.oracle.article import Instance, OracleError, find
@@ -22,6 +21,7 @@ from sumcurve.annotations.oracle.evaluate import (
     remove_others,
     tally,
 )
+from sumcurve.compiled import njit
 
 
 def f1_greedy(instance: Instance, swap: bool = True) -> Found:

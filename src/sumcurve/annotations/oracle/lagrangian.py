@@ -15,8 +15,9 @@ them.
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from sumcurve.compiled import njit
 
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -99,7 +100,7 @@ def measure(coverage: Coverage, chosen: States) -> tuple[int, int]:  # pragma: n
 
 @njit(cache=True)
 def polish(coverage: Coverage, state: States, chosen: States, best: Best) -> None:  # pragma: no cover (compiled)
-    """Add, drop or swap the sentences that raise b h - a D most, until none does; `chosen` is changed.
+    """Add the sentence that raises b h - a D most, or else drop or swap, until nothing does; `chosen` is changed.
 
     Sentences that `state` excludes are not added, those that it demands are not dropped. `best` is kept up to date.
     """
@@ -123,6 +124,8 @@ def polish(coverage: Coverage, state: States, chosen: States, best: Best) -> Non
         for out in range(-1, size):
             base = np.int64(0)
             if out >= 0:
+                if most > 0 and add >= 0 and drop < 0:
+                    break  # swaps wait until nothing is left to add
                 if chosen[out] != IN or state[out] == IN:
                     continue
                 base = a * lengths[out]

@@ -38,8 +38,8 @@ Status = Literal["proven", "bounded"]
 
 NODES = 30_000
 _MILP_NODES = 2_000
-_ROOT_STEPS = 400
-_AGAIN_STEPS = 150
+_ROOT_STEPS = 200
+_AGAIN_STEPS = 100
 _NODE_STEPS = 10
 _ROWS = 64  # open subproblems that have room at first
 _BATCH = 256  # nodes between two looks at the clock

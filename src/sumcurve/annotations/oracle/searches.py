@@ -37,7 +37,6 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from sumcurve.annotations.oracle.article import Instance, OracleError
@@ -55,6 +54,7 @@ from sumcurve.annotations.oracle.evaluate import (
     remove_others,
     tally,
 )
+from sumcurve.compiled import njit
 
 ALGORITHMS = ("VNS", "Greedy", "VNS_Greedy", "Genetic", "Genetic_Greedy")
 Variant = Literal["paper", "code"]

@@ -1,0 +1,35 @@
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import sumcurve
+
+PACKAGE = Path(sumcurve.__file__).parent
+CALL = """
+import sumcurve.compiled as compiled
+from sumcurve.annotations.oracle.article import find
+import numpy as np
+print(find(np.array([3, 5, 9]), 9), compiled.cache_folder())
+"""
+
+
+def run(root: Path) -> list[str]:
+    done = subprocess.run(
+        [sys.executable, "-c", CALL],
+        env={"PYTHONPATH": str(root), "PATH": ""},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return done.stdout.split()
+
+
+def test_compiled_code_is_kept_by_the_content_of_all_files_with_kernels(tmp_path: Path) -> None:
+    shutil.copytree(PACKAGE, tmp_path / "sumcurve", ignore=shutil.ignore_patterns("__pycache__"))
+    found, folder = run(tmp_path)
+    assert found == "2"
+    assert list(Path(folder).rglob("*.nbi")), "nothing was kept for the next process"
+    other = tmp_path / "sumcurve" / "annotations" / "oracle" / "evaluate.py"
+    other.write_text(other.read_text() + "\n# a change in a file that `find` is not in\n")
+    assert run(tmp_path)[1] != folder
