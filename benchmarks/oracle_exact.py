@@ -1,9 +1,9 @@
 """How soon the best ROUGE-1 F1 of an article is proven, on one core, and how long HiGHS alone takes for some of them.
 
-Articles are invented ones of the paper's shape (`articles.py`): 100 to 500 sentences. Times are wall seconds of one process
-and leave out counting, which is printed beside them. Set NUMBA_NUM_THREADS and OMP_NUM_THREADS to 1.
+Articles are invented ones of the paper's shape (`articles.py`): 100 to 500 sentences. Times are wall seconds of one
+process and leave out counting, which is printed beside them. Set NUMBA_NUM_THREADS and OMP_NUM_THREADS to 1.
 
-python benchmarks/oracle_exact.py [--articles 300] [--scorers multiset,rouge-score,set] [--nodes 30000] [--seconds 15]
+python benchmarks/oracle_exact.py [--articles 300] [--scorers multiset,rouge-score,set] [--nodes 200000] [--seconds 15]
                                   [--highs 10]
 """
 
@@ -49,7 +49,8 @@ def main() -> None:
             f"and {counting:.4f} for counting; largest gap {max(one.gap for one in found):.4f}"
         )
         print(
-            f"  nodes median {statistics.median(one.nodes for one in found):.0f}, max {max(one.nodes for one in found)}; "
+            f"  nodes median {statistics.median(one.nodes for one in found):.0f}, "
+            f"max {max(one.nodes for one in found)}; "
             f"mean F1 {statistics.mean(one.value for one in found):.4f}, with source words alone "
             f"{statistics.mean(words_alone):.4f}; F1-greedy short by {statistics.mean(short):.4f}, max {max(short):.4f}"
         )

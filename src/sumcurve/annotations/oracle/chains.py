@@ -165,15 +165,22 @@ def position(grams: NDArray[np.int64], key: int) -> int:  # pragma: no cover (co
 
 
 @njit(cache=True)
-def _pair_type(chains: Chains, i: int, j: int) -> int:  # pragma: no cover (compiled)
-    """The type of the bigram between candidates i and j as neighbours, -1 where the abstract lacks it."""
+def _pair(chains: Chains, i: int, j: int) -> int:  # pragma: no cover (compiled)
+    """Where candidates i and j as neighbours stand in `into_type` and `into_pair`, or -1."""
     if chains.last[i] < 0 or chains.first[j] < 0:
         return -1
     begin, end = chains.into_rows[chains.first[j]], chains.into_rows[chains.first[j] + 1]
     for place in range(begin, end):
         if chains.into_last[place] == chains.last[i]:
-            return chains.into_type[place]
+            return place
     return -1
+
+
+@njit(cache=True)
+def _pair_type(chains: Chains, i: int, j: int) -> int:  # pragma: no cover (compiled)
+    """The type of the bigram between candidates i and j as neighbours, -1 where the abstract lacks it."""
+    place = _pair(chains, i, j)
+    return chains.into_type[place] if place >= 0 else -1
 
 
 @njit(cache=True)
@@ -707,14 +714,22 @@ def ratio_bound(chains: Chains, search: Search, work: Work) -> float:  # pragma:
         if chains.unique:
             for t in range(len(work.rest)):
                 fall += (1.0 - search.u[t]) * work.rest[t]
-        for place in range(length):
-            s = work.path[place]
+        for number in range(length):
+            s = work.path[number]
             fall += chains.own[s]
             for nonzero in range(chains.shared_rows[s], chains.shared_rows[s + 1]):
                 fall += search.v[nonzero]
             if chains.unique:
                 for nonzero in range(chains.rows[s], chains.rows[s + 1]):
                     fall += search.u[chains.types[nonzero]] * chains.counts[nonzero]
+                if number > 0:
+                    place = _pair(chains, work.path[number - 1], s)
+                    if place < 0:
+                        fall += chains.leave[work.path[number - 1]]
+                    elif chains.into_type[place] >= 0:
+                        fall += search.u[chains.into_type[place]]
+                    else:
+                        fall += work.pair_cost[chains.into_pair[place]]
         step = bound / max(fall, 1.0)
         if step < 1e-13:
             price += 1e-12

@@ -120,7 +120,7 @@ def run_oracle(arguments: argparse.Namespace) -> None:
     if not out.parent.is_dir() or out.is_dir():
         raise CommandError(f"{out}: name a file in a folder that exists")
     from sumcurve.annotations.oracle.article import OracleError
-    from sumcurve.annotations.oracle.certificates import Request
+    from sumcurve.annotations.oracle.certificates import Request, warm_up
 
     try:
         request = Request(
@@ -257,19 +257,6 @@ def _texts(path: Path, number: int, line: bytes) -> tuple[str, str | list[str], 
     return name, source, abstract
 
 
-def warm_up(request: "Request") -> None:
-    """Compile what the request needs, so that the compiler's time is not taken from the first article's budget."""
-    from dataclasses import replace
-
-    from sumcurve.annotations.oracle.article import Article
-    from sumcurve.annotations.oracle.certificates import certificate
-
-    words = [f"w{(7 * place * place + place) % 13}" for place in range(120)]
-    sentences = [" ".join(words[place : place + 5]) for place in range(0, 110, 4)]
-    small = Article("", sentences, [" ".join(words[place : place + 7]) for place in range(3, 60, 19)])
-    certificate(small, replace(request, seconds=None, nodes=20))
-
-
 def _answer(line: Line, path: Path, request: "Request") -> tuple[int, dict[str, Any]]:
     from sumcurve.annotations.oracle.certificates import certificate
 
@@ -301,6 +288,7 @@ def _answers(todo: Iterable[Line], path: Path, request: "Request", jobs: int) ->
 
 def _begin_process(parent: int, request: "Request") -> None:
     """End with the parent, even a killed one, and compile first."""
+    from sumcurve.annotations.oracle.certificates import warm_up
 
     def watch() -> None:
         while os.getppid() == parent:

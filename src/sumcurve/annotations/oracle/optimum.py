@@ -36,8 +36,9 @@ from sumcurve.annotations.oracle.lagrangian import (
 
 Status = Literal["proven", "bounded"]
 
-NODES = 30_000
-_MILP_NODES = 2_000
+NODES = 200_000
+_MILP_NODES = 100
+_BRANCH_SHARE = 2 / 3  # of the seconds, where HiGHS may take over
 _ROOT_STEPS = 200
 _AGAIN_STEPS = 100
 _NODE_STEPS = 10
@@ -108,7 +109,8 @@ def optimum(
     solver = "trivial"
     if not search.proven and nodes > 0 and clock() < limit:
         solver = "branch-and-bound"
-        search.branch(nodes, lambda: clock() >= limit)
+        own = limit if milp_nodes == 0 or seconds is None else began + _BRANCH_SHARE * seconds
+        search.branch(nodes, lambda: clock() >= own)
         if not search.proven and milp_nodes > 0 and clock() < limit:
             solver = "milp"
             search.solve_by_milp(milp_nodes, lambda: limit - clock())

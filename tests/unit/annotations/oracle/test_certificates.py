@@ -13,6 +13,7 @@ from sumcurve.annotations.oracle.article import SCORERS, Article, OracleError, i
 from sumcurve.annotations.oracle.certificates import (
     ALGORITHMS,
     FIELDS,
+    Report,
     Request,
     certificate,
     digest,
@@ -35,9 +36,18 @@ def invented(seed: int, sentences: int = 18, abstract: int = 4) -> Article:
     return Article(f"article-{seed}", text(sentences), text(abstract))
 
 
+def asked(*words: Any, **more: Any) -> Request:
+    """A request in which no clock decides, unless told."""
+    return Request(*words, **{"seconds": None, **more})
+
+
+def checked(rows: list[dict[str, Any]], articles: list[Article], share: float = 0.01) -> Report:
+    return verify(rows, articles, share, seconds=None)
+
+
 ONE = invented(1)
-EXACT = {metric: certificate(ONE, Request(metric)) for metric in ("rouge1", "rouge2")}
-SEARCHED = certificate(ONE, Request("rouge1", "multiset", "vns", "code", 3))
+EXACT = {metric: certificate(ONE, asked(metric)) for metric in ("rouge1", "rouge2")}
+SEARCHED = certificate(ONE, asked("rouge1", "multiset", "vns", "code", 3))
 
 
 def signed(row: dict[str, Any]) -> dict[str, Any]:
@@ -45,7 +55,7 @@ def signed(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def problems(row: dict[str, Any], article: Article = ONE, share: float = 0.0) -> list[str]:
-    return verify([row], [article], share).problems
+    return checked([row], [article], share).problems
 
 
 @settings(max_examples=200, deadline=None)
@@ -73,8 +83,8 @@ def test_nothing_made_of_the_sentences_is_above_their_reach(sentences, abstract,
 @pytest.mark.parametrize("metric", ["rouge1", "rouge2"])
 def test_certificates_hold_and_are_found_again_by_the_other_solver(scorer, metric) -> None:
     articles = [invented(seed) for seed in range(2)]
-    rows = [certificate(article, Request(metric, scorer)) for article in articles]
-    report = verify(json.loads(json.dumps(rows)), articles, share=1.0)
+    rows = [certificate(article, asked(metric, scorer)) for article in articles]
+    report = checked(json.loads(json.dumps(rows)), articles, share=1.0)
     assert report.problems == report.open == []
     assert (report.certificates, report.proven, report.reproven) == (2, 2, 2)
     assert all(row["value"] == row["bound"] > 0 for row in rows)
@@ -83,16 +93,16 @@ def test_certificates_hold_and_are_found_again_by_the_other_solver(scorer, metri
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 @pytest.mark.parametrize("metric", ["rouge1", "rouge2"])
 def test_no_search_is_above_the_optimum(algorithm, metric) -> None:
-    row = certificate(ONE, Request(metric, algorithm=algorithm, seed=5))
+    row = certificate(ONE, asked(metric, algorithm=algorithm, seed=5))
     assert row["value"] <= EXACT[metric]["value"] <= row["bound"]
     assert row["status"] == ("proven" if algorithm == "exact" else "heuristic")
-    assert verify([row], [ONE], share=1.0).reproven == 1
+    assert checked([row], [ONE], share=1.0).reproven == 1
 
 
 @pytest.mark.parametrize("variant", ["paper", "code"])
 @pytest.mark.parametrize("algorithm", ["genetic", "genetic-greedy"])
 def test_an_extract_out_of_order_is_fine_where_the_search_makes_such(algorithm, variant) -> None:
-    row = certificate(ONE, Request("rouge2", "multiset", algorithm, variant, 2))
+    row = certificate(ONE, asked("rouge2", "multiset", algorithm, variant, 2))
     assert problems(row, share=1.0) == []
     backwards = signed(row | {"sentences": sorted(row["sentences"], reverse=True)})
     assert any("document order" in problem for problem in problems(backwards)) == (variant == "paper")
@@ -102,7 +112,7 @@ def test_an_extract_out_of_order_is_fine_where_the_search_makes_such(algorithm, 
 def test_rouge_score_gives_the_value(stem) -> None:
     scorer = RougeScorer(["rouge1", "rouge2"], use_stemmer=stem)
     for metric in ("rouge1", "rouge2"):
-        row = certificate(ONE, Request(metric, "rouge-score-stem" if stem else "rouge-score"))
+        row = certificate(ONE, asked(metric, "rouge-score-stem" if stem else "rouge-score"))
         extract = " ".join(ONE.sentences[index] for index in row["sentences"])
         assert scorer.score(" ".join(ONE.abstract), extract)[metric].fmeasure == pytest.approx(row["value"], abs=1e-12)
 
@@ -146,7 +156,7 @@ def test_a_change_is_caught_even_where_the_digest_was_made_anew(metric, name) ->
         "status": "bounded",
     }
     article = replace(ONE, sentences=[sentence + " ü" for sentence in ONE.sentences])  # one more word in `unicode`
-    row = certificate(article, Request(metric))
+    row = certificate(article, asked(metric))
     assert problems(row, article) == []
     assert problems(signed(row | {name: changes.get(name, other(row[name]))}), article)
 
@@ -205,7 +215,7 @@ def test_the_second_proof_is_by_the_other_solver(metric, monkeypatch) -> None:
 
 def test_a_proof_that_does_not_end_is_neither_a_problem_nor_found() -> None:
     article = invented(4, sentences=60)
-    row = certificate(article, Request("rouge2"))
+    row = certificate(article, asked("rouge2"))
     assert row["status"] == "proven"
     report = verify([row], [article], share=1.0, seconds=0.0)
     assert (report.problems, report.reproven, report.open) == ([], 0, [article.id])
@@ -213,22 +223,22 @@ def test_a_proof_that_does_not_end_is_neither_a_problem_nor_found() -> None:
 
 def test_missing_and_surplus_certificates_are_named() -> None:
     other_article = invented(2)
-    row = certificate(other_article, Request())
-    assert any(ONE.id in problem for problem in verify([row], [ONE, other_article]).problems)
-    assert any(row["id"] in problem for problem in verify([EXACT["rouge1"], row], [ONE]).problems)
-    assert any("second" in problem for problem in verify([row, row], [other_article]).problems)
-    assert any("twice" in problem for problem in verify([row], [other_article, other_article]).problems)
-    assert verify([[]], []).problems  # type: ignore[list-item]
+    row = certificate(other_article, asked())
+    assert any(ONE.id in problem for problem in checked([row], [ONE, other_article]).problems)
+    assert any(row["id"] in problem for problem in checked([EXACT["rouge1"], row], [ONE]).problems)
+    assert any("second" in problem for problem in checked([row, row], [other_article]).problems)
+    assert any("twice" in problem for problem in checked([row], [other_article, other_article]).problems)
+    assert checked([[]], []).problems  # type: ignore[list-item]
     without = {name: value for name, value in row.items() if name != "gap"}
-    assert any("gap" in problem for problem in verify([without], [other_article]).problems)
+    assert any("gap" in problem for problem in checked([without], [other_article]).problems)
 
 
 def test_the_share_decides_how_many_are_found_again() -> None:
     articles = [invented(seed) for seed in range(5)]
-    rows = [certificate(article, Request("rouge2")) for article in articles]
-    assert [verify(rows, articles, share).reproven for share in (0.0, 0.01, 0.5, 1.0)] == [0, 1, 3, 5]
+    rows = [certificate(article, asked("rouge2")) for article in articles]
+    assert [checked(rows, articles, share).reproven for share in (0.0, 0.01, 0.5, 1.0)] == [0, 1, 3, 5]
     with pytest.raises(OracleError, match="share"):
-        verify(rows, articles, 1.5)
+        checked(rows, articles, 1.5)
 
 
 @pytest.mark.parametrize("metric", ["rouge1", "rouge2"])
@@ -239,15 +249,15 @@ def test_the_share_decides_how_many_are_found_again() -> None:
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_odd_articles_get_certificates_that_hold(metric, sentences, abstract, algorithm) -> None:
     article = Article("odd", sentences, abstract)
-    row = certificate(article, Request(metric, algorithm=algorithm))
-    report = verify([row], [article], share=1.0)
+    row = certificate(article, asked(metric, algorithm=algorithm))
+    report = checked([row], [article], share=1.0)
     assert (report.problems, report.reproven) == ([], 1)
 
 
 def test_a_budget_of_zero_gives_a_bound() -> None:
     for metric in ("rouge1", "rouge2"):
         for budget in ({"nodes": 0}, {"seconds": 0.0}):
-            row = certificate(invented(7, sentences=60), Request(metric, **budget))
+            row = certificate(invented(7, sentences=60), asked(metric, **budget))
             assert row["status"] == "bounded"
             assert 0 < row["value"] < row["bound"] <= 1
             assert problems(row, invented(7, sentences=60), share=1.0) == []
