@@ -1,7 +1,7 @@
 """How soon the best ROUGE-2 F1 of an article is proven, on one core, and how long HiGHS alone takes for some of them.
 
 Articles are invented ones of the paper's shape (`articles.py`), or, with `--records`, chained from a corpus's prepared
-records: the sources follow each other up to 100, 300 and 500 sentences, and the first 10 to 20 targets are the abstract.
+records: the sources follow each other up to 100, 300 and 500 sentences; the first 10 to 20 targets are the abstract.
 Their matches are rarer than those of the invented articles, so that the proofs are harder.
 
 python benchmarks/oracle_exact2.py [--articles 100] [--scorers multiset,rouge-score,set] [--seconds 15] [--milp 10]
