@@ -4,6 +4,7 @@ import random
 from collections import Counter
 from fractions import Fraction
 from itertools import chain, combinations, count, product
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -62,8 +63,8 @@ def invented(seed: int, sentences: int, vocabulary: int = 40) -> Article:
     return Article(str(seed), [sentence() for _ in range(sentences)], [sentence() for _ in range(sentences // 4 + 1)])
 
 
-def exhaustive(counted: Instance) -> Fraction:
-    """The best F1 of up to 16 sentences; all extracts at once."""
+def every_score(counted: Instance) -> set[tuple[int, int]]:
+    """(hits, denominator) of all extracts of up to 16 sentences, counted at once."""
     size, width = counted.size, len(counted.reference)
     chosen = (np.arange(1 << size)[:, None] >> np.arange(size)) & 1  # [2**S, S]
     matrix = np.zeros((size, width), np.int64)
@@ -78,8 +79,11 @@ def exhaustive(counted: Instance) -> Fraction:
         lengths = (chosen @ words > 0).sum(1)
     else:
         lengths = chosen @ counted.lengths
-    pairs = {(int(one), int(other)) for one, other in zip(hits, lengths, strict=True)}
-    return max(Fraction(2 * one, other + counted.reference_total) for one, other in pairs)
+    return {(int(one), int(other) + counted.reference_total) for one, other in zip(hits, lengths, strict=True)}
+
+
+def exhaustive(counted: Instance) -> Fraction:
+    return max(Fraction(2 * hits, denominator) for hits, denominator in every_score(counted))
 
 
 def consistent(found: Optimum, counted: Instance) -> bool:
@@ -185,6 +189,22 @@ def test_highs_goes_on_where_branch_and_bound_stops() -> None:
     assert f1(fallback) == f1(optimum(counted)) <= bound(stopped)
 
 
+def test_highs_bound_is_believed_as_far_as_it_goes(monkeypatch: pytest.MonkeyPatch) -> None:
+    beaten = 0
+    for seed in range(40):
+        counted = instance(invented(seed, 12, 25), "multiset", 1)
+        start = f1(optimum(counted, nodes=0, milp_nodes=0)) / 2
+        a, b = start.numerator, start.denominator
+        most = max(b * hits - a * denominator for hits, denominator in every_score(counted))
+        stopped = SimpleNamespace(x=None, mip_dual_bound=-(most + a * counted.reference_total), mip_node_count=1)
+        monkeypatch.setattr(module, "milp", lambda *_, stopped=stopped, **__: stopped)
+        found = optimum_by_milp(counted)
+        assert found.status == ("bounded" if most else "proven")
+        assert f1(found) <= exhaustive(counted) <= bound(found)
+        beaten += most > 0
+    assert beaten > 3
+
+
 def test_seconds_are_counted_by_the_clock_that_is_given() -> None:
     counted = instance(invented(7, 120, 3000), "multiset", 1)
     for by in (optimum, optimum_by_milp):
@@ -285,19 +305,24 @@ def test_any_multipliers_bound_any_subproblem(seed: int, scorer: str) -> None:
     counted = instance(invented(seed, 9), scorer, 1)
     coverage, size = _coverage(counted), counted.size
     state = rng.choice(np.array([FREE, FREE, FREE, OUT, IN], np.int8), size)
-    ratios = []
+    ratios = {}
     for bits in product((OUT, IN), repeat=size):
         chosen = np.array(bits, np.int8)
         if ((state == FREE) | (state == chosen)).all():
             hits, cost = measure(coverage, chosen)
             assert (2 * hits, cost) == value(counted, [int(index) for index in np.flatnonzero(chosen)])
-            ratios.append(Fraction(hits, cost))
+            ratios[bits] = Fraction(hits, cost)
     scale = 1000
-    multipliers = Multipliers(
-        rng.integers(0, scale + 1, len(coverage.reference)), rng.integers(0, scale + 1, len(coverage.others))
-    )
     best = Best(np.array([0, 1, 0, coverage.total]), np.zeros(size, np.int8))
-    assert Fraction(ceiling(coverage, state, multipliers, best, scale), FINE) >= max(ratios)
+    top = max(ratios, key=lambda bits: ratios[bits])
+    have = np.zeros(len(coverage.reference), np.int64)
+    for s in np.flatnonzero(top):
+        row = slice(coverage.rows[s], coverage.rows[s + 1])
+        have[coverage.types[row]] += coverage.counts[row]
+    tight = np.where(have > coverage.reference, 0, scale)  # these do not overrate the hits of the best
+    for words in (rng.integers(0, scale + 1, len(have)), tight):
+        multipliers = Multipliers(words, rng.integers(0, scale + 1, len(coverage.others)))
+        assert Fraction(ceiling(coverage, state, multipliers, best, scale), FINE) >= ratios[top]
 
 
 @given(st.lists(SENTENCE, min_size=1, max_size=7), SENTENCE.filter(bool), st.sampled_from(["multiset", "set"]))
