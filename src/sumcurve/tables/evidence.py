@@ -188,13 +188,13 @@ class Extracts:
     def ceilings(self) -> list[Ceiling]:
         """Of an item with several references, the best of them."""
         made = []
-        words = self.features.set_index("id").source_words_bound.groupby(_item).max()
+        words = self.features.set_index("id").source_words_bound.groupby(item_of).max()
         for metric in ("rouge1", "rouge2"):
             best: dict[str, float] = {}
             proven: dict[str, bool] = {}
             for one in self.certificates:
                 if one["metric"] == metric:
-                    item = _item(one["id"])
+                    item = item_of(one["id"])
                     best[item] = max(best.get(item, 0.0), one["bound"])
                     proven[item] = proven.get(item, True) and one["status"] == "proven"
             mean = float(words.mean()) if metric == "rouge1" else None
@@ -202,7 +202,7 @@ class Extracts:
         return made
 
 
-def _item(article: str) -> str:
+def item_of(article: str) -> str:
     """The id of the item behind an article: `id (reference 2)` is the item's second one."""
     return re.sub(r" \(reference \d+\)$", "", article)
 

@@ -5,7 +5,6 @@ is the best F1 of any set of its sentences in the order of the document; where i
 stands for it. All frames but that of measured time are the same bytes for the same evidence in any order.
 """
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -18,7 +17,7 @@ from scipy.special import ndtri, stdtr
 from sumcurve.scores.comparison import Difference, bca_interval, compare_all, holm, paired_difference
 from sumcurve.settings import Bootstrap, Oracle
 from sumcurve.tables.comparisons import LEVEL
-from sumcurve.tables.evidence import EvidenceError, Extracts, Study
+from sumcurve.tables.evidence import EvidenceError, Extracts, Study, item_of
 from sumcurve.tables.figure import TITLES
 from sumcurve.tables.frames import framed
 from sumcurve.tables.table import NOTHING, bold, number, span
@@ -194,7 +193,7 @@ def arranged(one: Extracts) -> Searched:
             for column, by_article in rows.items()
         }
 
-    items = {name: number for number, name in enumerate(dict.fromkeys(_item(name) for name in ids))}
+    items = {name: number for number, name in enumerate(dict.fromkeys(item_of(name) for name in ids))}
     return Searched(
         one.corpus,
         one.scorer,
@@ -205,7 +204,7 @@ def arranged(one: Extracts) -> Searched:
         {m: 100 * np.array([float(certified[m][name]["bound"]) for name in ids]) for m in ORACLE_METRICS},
         {m: 100 * np.array([float(certified[m][name]["gap"]) for name in ids]) for m in ORACLE_METRICS},
         {m: np.array([certified[m][name]["status"] == "proven" for name in ids], dtype=bool) for m in ORACLE_METRICS},
-        np.array([items[_item(name)] for name in ids], dtype=np.int64),
+        np.array([items[item_of(name)] for name in ids], dtype=np.int64),
     )
 
 
@@ -510,11 +509,6 @@ def _name_place(name: str) -> tuple[Any, ...]:
 def _parsed(name: str) -> Chosen:
     algorithm, variant, optimised = name.split("\t")
     return algorithm, variant, optimised
-
-
-def _item(article: str) -> str:
-    """The id of the item behind an article: `id#2` is the item's second reference."""
-    return re.sub(r"#\d+$", "", article)
 
 
 def _odd(ids: Sequence[str], others: Any) -> str:

@@ -249,8 +249,8 @@ def extracts() -> Callable[..., list[Extracts]]:
             for name in names:
                 for metric in ("rouge1", "rouge2"):
                     best = min(1.0, 0.1 + max(items[name][metric] for items in here))
-                    certificates.append({"id": name, "metric": metric, "status": "proven", "bound": best})
-            certificates += [{**one, "id": f"{one['id']}#2", "bound": 0.01} for one in certificates[:2]]
+                    certificates.append({"id": name, "metric": metric, "status": "proven", "bound": best, "gap": 0.0})
+            certificates += [{**one, "id": f"{one['id']} (reference 2)", "bound": 0.01} for one in certificates[:2]]
             articles = list(dict.fromkeys(one["id"] for one in certificates))
             features = pd.DataFrame(
                 {

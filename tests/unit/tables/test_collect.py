@@ -9,6 +9,7 @@ import pytest
 import yaml
 
 from sumcurve import __main__ as verbs
+from sumcurve.annotations.oracle.corpus import FEATURES
 from sumcurve.curves import stopping
 from sumcurve.manifest import ManifestError
 from sumcurve.plan import Plan, PlanError
@@ -151,23 +152,28 @@ def write_json(path, content):
 
 def prove(path):
     """Four items, the last with a second reference, whose optimum is better; ROUGE-2 of item 1 is not proven."""
-    articles = ("0", "1", "2", "3", "3#2")
+    articles = ("0", "1", "2", "3", "3 (reference 2)")
     certificates = [
         {
             "id": article,
             "metric": metric,
             "status": "bounded" if (article, metric) == ("1", "rouge2") else "proven",
-            "bound": (0.5 if metric == "rouge1" else 0.25) + (0.3 if article == "3#2" else 0.0),
+            "bound": (0.5 if metric == "rouge1" else 0.25) + (0.3 if article == "3 (reference 2)" else 0.0),
+            "gap": 0.0,
         }
         for article in articles
         for metric in ("rouge1", "rouge2")
     ]
     (path / "certificates.jsonl").write_text("".join(json.dumps(one) + "\n" for one in certificates))
-    named = {"variant": "", "optimised": "rouge1"}
-    found = {"id": "0", "algorithm": "exact", **named, "rouge1": 0.5, "rouge2": 0.25, "sentences": 2}
-    write_csv(path / "found.csv", [found | {"id": article} for article in articles])
-    write_csv(path / "features.csv", [{"id": article, "source_words_bound": 0.9} for article in articles])
-    write_csv(path / "timings.csv", [{"id": "0", "algorithm": "exact", **named, "seconds": 0.1}])
+    named = [
+        {"id": article, "algorithm": "exact", "variant": "", "optimised": metric}
+        for article in articles
+        for metric in ("rouge1", "rouge2")
+    ]
+    write_csv(path / "found.csv", [one | {"rouge1": 0.5, "rouge2": 0.25, "sentences": 2} for one in named])
+    lengths = dict.fromkeys(FEATURES[1:-2], 9) | {"coverage": 0.5, "source_words_bound": 0.9}
+    write_csv(path / "features.csv", [{"id": article, **lengths} for article in articles])
+    write_csv(path / "timings.csv", [one | {"seconds": 0.1} for one in named])
 
 
 def finish(results, folder):

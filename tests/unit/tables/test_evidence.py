@@ -132,15 +132,15 @@ def test_every_record_of_a_corpus_is_accounted_for() -> None:
 def test_the_best_reference_of_an_item_counts_and_what_is_not_proven_in_all_is_not_proven(evidence, extracts) -> None:
     one = extracts(evidence())[0]
     assert len(one.certificates) == 2 * 40 + 2
-    first, second = one.certificates[0], next(two for two in one.certificates if two["id"].endswith("#2"))
-    assert (second["id"], second["bound"] < first["bound"]) == (f"{first['id']}#2", True)
+    first, second = one.certificates[0], next(two for two in one.certificates if two["id"].endswith(" (reference 2)"))
+    assert (second["id"], second["bound"] < first["bound"]) == (f"{first['id']} (reference 2)", True)
     plain = {ceiling.metric: ceiling for ceiling in one.ceilings()}
     better = [{**two, "bound": 1.0, "status": "bounded"} if two is second else two for two in one.certificates]
     raised = {ceiling.metric: ceiling for ceiling in dataclasses.replace(one, certificates=better).ceilings()}
     for metric in ("rouge1", "rouge2"):
         assert len(plain[metric].ids) == len(set(plain[metric].ids)) == plain[metric].proven == 40
         known = {
-            two["id"]: two["bound"] for two in one.certificates if two["metric"] == metric and "#" not in two["id"]
+            two["id"]: two["bound"] for two in one.certificates if two["metric"] == metric and "(" not in two["id"]
         }
         assert dict(zip(plain[metric].ids, plain[metric].optimum, strict=True)) == known
         hit = metric == second["metric"]
@@ -167,7 +167,7 @@ def test_optima_of_some_test_items_only_bound_no_corpus(study, extracts) -> None
     found = extracts(study.outputs)
     assert {one.corpus for one in dataclasses.replace(study, extracts=found).ceilings} == {"notes", "albums"}
     lost = found[0].certificates[0]["id"]
-    kept = [one for one in found[0].certificates if one["id"].split("#")[0] != lost]
+    kept = [one for one in found[0].certificates if one["id"].split(" (")[0] != lost]
     part = [dataclasses.replace(found[0], certificates=kept), *found[1:]]
     assert {one.corpus for one in dataclasses.replace(study, extracts=part).ceilings} == {found[1].corpus}
     assert study.ceilings == []

@@ -40,7 +40,7 @@ def extracts(
     ids = [f"{corpus}/{number:02}" for number in range(24)] if ids is None else ids
     found, features, timings, certificates = [], [], [], []
     for name in ids:
-        draw = np.random.default_rng([seed, int(name.split("#")[0].split("/")[1])])
+        draw = np.random.default_rng([seed, int(name.split(" (")[0].split("/")[1])])
         optima = {"rouge1": draw.uniform(0.3, 0.7), "rouge2": draw.uniform(0.0, 0.3)}
         sentences = int(draw.integers(2, 12))
         features.append(
@@ -233,7 +233,7 @@ def test_distance_from_the_optimum_uses_the_bound_and_counts_what_is_proven(tabl
 def test_several_references_leave_the_items_to_draw_from(tables) -> None:
     ids = [f"notes/{number:02}" for number in range(12)]
     single = tables(extracts(ids=ids))
-    twice = tables(extracts(ids=[*ids, *(f"{name}#2" for name in ids)]))
+    twice = tables(extracts(ids=[*ids, *(f"{name} (reference 2)" for name in ids)]))
     assert "an item with several references" in read(tables, "oracle_scores")
     measures = ["mean", "low", "high", "min", "median", "max", "shortfall", "reached_percent"]
     pd.testing.assert_frame_equal(single["oracle_scores"][measures], twice["oracle_scores"][measures])
@@ -244,7 +244,7 @@ def test_several_references_leave_the_items_to_draw_from(tables) -> None:
 
 
 def test_of_items_with_one_and_two_references_the_means_are_those_over_articles(tables) -> None:
-    one = extracts(ids=["notes/01", "notes/02", "notes/02#2", "notes/03"])
+    one = extracts(ids=["notes/01", "notes/02", "notes/02 (reference 2)", "notes/03"])
     frames = tables(one)
     for found in frames["oracle_pairs"].itertuples():
         first = values_of(one, found.metric, found.first_algorithm, found.first_variant, found.first_optimised)

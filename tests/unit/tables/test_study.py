@@ -17,6 +17,7 @@ TABLES = (
     *("corpora", "dropped", "scores", "intervals", "seeds", "sigma", "timings", "methods", "efficiency", "stopping"),
     *("comparisons", "families", "verdicts", "differences", "searches"),
 )
+ORACLE = ("oracle_corpora", "oracle_scores", "oracle_pairs", "oracle_features", "oracle_timings")
 RANKED = set(TABLES) - {"corpora", "dropped", "seeds", "timings", "stopping"}
 FORMS = ("csv", "md", "tex", "html")
 SENTENCE = "Rankings at this size are no findings about the methods."
@@ -65,7 +66,9 @@ def rich(tmp_path_factory, rich_study, settings):
 
 
 def test_all_tables_in_all_forms_and_the_figure(plain) -> None:
-    assert set(plain) == {f"{table}.{form}" for table in TABLES for form in FORMS} | {"curves.svg", "curves.png"}
+    assert set(plain) == {f"{table}.{form}" for table in (*TABLES, *ORACLE) for form in FORMS} | {
+        f"{figure}.{form}" for figure in ("curves", "oracle") for form in ("svg", "png")
+    }
     header = plain["scores.csv"].decode().splitlines()[0]
     assert header == ("corpus,method,percent,records,seed,search,rouge1,rouge2,rougeLsum,items,reason,signature,run")
     for name in (*RANKED - {"searches"}, "seeds", "stopping"):
@@ -181,7 +184,7 @@ def test_measured_time_stays_in_its_own_tables(tmp_path, rich, rich_study, setti
     ]
     extracts = [dataclasses.replace(one, timings=one.timings.assign(seconds=9.5)) for one in rich_study.extracts]
     second = write(tmp_path / "b", dataclasses.replace(rich_study, outputs=slower, extracts=extracts), settings)
-    assert changed(rich, second) - {"oracle_timings"} == {"timings", "efficiency", "stopping", "methods"}
+    assert changed(rich, second) == {"timings", "efficiency", "stopping", "methods", "oracle_timings"}
 
 
 @pytest.mark.usefixtures("undrawn")
@@ -219,7 +222,7 @@ def test_a_study_in_part_says_so_everywhere(tmp_path, study, settings) -> None:
     waiting = Missing(lost.corpus, lost.method, lost.percent, lost.seed, lost.search, "runs/notes-abs-050-s1-12345678")
     part = dataclasses.replace(study, outputs=kept, missing=[waiting])
     files = write(tmp_path, part, settings)
-    assert {name.split(".")[0] for name in files} == {*TABLES, "missing", "curves"}
+    assert {name.split(".")[0] for name in files} == {*TABLES, *ORACLE, "missing", "curves", "oracle"}
     remark = f"IN PART: {study.trained - 1} of {study.trained} trained outputs"
     for name, content in files.items():
         if name.endswith((".md", ".html", ".tex", ".svg")):
