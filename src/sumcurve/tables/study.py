@@ -140,7 +140,7 @@ def write_study(folder: Path, study: Study, settings: Bootstrap) -> list[Path]:
     notes = [
         "Σ: points per 1,000 records. Θ: seconds per 1,000 records. E = Σ/Θ: points per hour. σ, θ: percent. "
         "ε = σ/θ. θ in updates and in examples stands beside θ in seconds. In brackets: "
-        f"{share} intervals, of θ from seeds alone, of ε Fieller's. {spread}{caveat}",
+        f"{share} intervals, of θ from seeds alone, of ε Fieller's (one seed: of items alone). {spread}{caveat}",
         *reasons,
     ]
     put("efficiency", caption, frame, shown, notes)
