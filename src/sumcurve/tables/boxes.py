@@ -4,21 +4,18 @@ Drawn from the frames of `tables.oracle` alone. No global state of matplotlib is
 equal bytes of SVG with one version of matplotlib.
 """
 
-import io
 import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from matplotlib import style
 from matplotlib.axes import Axes
 from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from sumcurve.records import write_bytes
-from sumcurve.tables.figure import COLOURS, FONT_SIZE, GREY, INK, STYLE, TITLES, WIDTH
+from sumcurve.tables.figure import COLOURS, FONT_SIZE, GREY, INK, TITLES, WIDTH, save
 from sumcurve.tables.oracle import ALGORITHMS, EXACT, ORACLE_METRICS
 from sumcurve.tables.table import number
 
@@ -45,15 +42,7 @@ def write_boxes(
     heading: str = "",
 ) -> list[Path]:
     """Draw the frames of oracle_scores and oracle_corpora as name.svg and name.png in `folder`; returns their paths."""
-    paths = []
-    with style.context(["default", STYLE]):  # a user's matplotlibrc must not change the bytes
-        figure = draw(scores, corpora, notes, heading)
-        for suffix, metadata in (("svg", {"Date": None, "Creator": None}), ("png", {"Software": None})):
-            stream = io.BytesIO()
-            figure.savefig(stream, format=suffix, dpi=160, metadata=metadata)
-            paths.append(folder / f"{name}.{suffix}")
-            write_bytes(paths[-1], stream.getvalue())
-    return paths
+    return save(lambda: draw(scores, corpora, notes, heading), folder, name)
 
 
 def draw(scores: pd.DataFrame, corpora: pd.DataFrame, notes: Sequence[str] = (), heading: str = "") -> Figure:

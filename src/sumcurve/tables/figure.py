@@ -9,7 +9,7 @@ one version of matplotlib.
 
 import io
 import textwrap
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
@@ -77,13 +77,15 @@ def write_figure(
     heading: str = "",
     overlays: Mapping[str, Overlay] | None = None,
 ) -> list[Path]:
-    """Draw `frames.intervals`, with an overlay for each corpus that has one, as name.svg and name.png in `folder`.
+    """Draw `frames.intervals`, with an overlay for each corpus that has one; see `save`."""
+    return save(lambda: draw(intervals, settings, notes, heading, overlays), folder, name)
 
-    Returns their paths.
-    """
+
+def save(drawn: Callable[[], Figure], folder: Path, name: str) -> list[Path]:
+    """Write what is drawn in the house's style as name.svg and name.png into `folder`; returns their paths."""
     paths = []
     with style.context(["default", STYLE]):  # a user's matplotlibrc must not change the bytes
-        figure = draw(intervals, settings, notes, heading, overlays)
+        figure = drawn()
         for suffix, metadata in (("svg", {"Date": None, "Creator": None}), ("png", {"Software": None})):
             stream = io.BytesIO()
             figure.savefig(stream, format=suffix, dpi=160, metadata=metadata)
