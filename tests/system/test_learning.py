@@ -98,7 +98,8 @@ def test_copying_strings_takes_a_copying_model(method: str) -> None:
     words = [f"word{number}" for number in range(30)]
     vocabulary = Vocabulary(words)
     records = [_string(rng, words, str(number)) for number in range(3300)]
-    recipe = widened(method, 400 if method == "trans" else 250, 0.005)
+    # TRANS is still settling at 400 updates, where its accuracy hangs on the CPU's rounding; at 800 it is 1.0.
+    recipe = widened(method, 800 if method == "trans" else 250, 0.005)
     stop = Stop(
         every_updates=100, every_epochs=0.1, patience=8, most_updates=recipe.training.phases[0].stop.most_updates
     )
