@@ -20,7 +20,7 @@ def assert_table_says_what_the_configuration_asks(checkout):
     plan = Plan.read(checkout.path / "config", "smoke")
     found = [row for row in rows(checkout) if not row["reason"]]
     assert sorted(row["run"] for row in found) == sorted(row.table_name for row in plan.rows)
-    stems = plan.settings.rouge.stemmer
+    stems = plan.scorers["rouge"].settings.stemmer
     assert all((SIGNATURE_OF_STEMS in row["signature"]) == stems for row in found)
 
 
