@@ -97,10 +97,7 @@ class Table:
             cells: dict[str, Any] = {}
             for column in self.columns:
                 cell = row.get(column.name)
-                if isinstance(cell, Value):
-                    ends = (cell.number, cell.low, cell.high)
-                else:
-                    ends = (cell, None, None)
+                ends = (cell.number, cell.low, cell.high) if isinstance(cell, Value) else (cell, None, None)
                 cells |= dict(zip(column.names, ends, strict=False))
             if self._reasoned:
                 cells["reason"] = "; ".join(dict.fromkeys(_reasons(row)))
@@ -131,10 +128,7 @@ class Table:
         """Ready cells under headings for people, and a note for every reason."""
         reasons = list(dict.fromkeys(why for row in self.rows for why in _reasons(row)))
         columns = [column for column in self.columns if column.title is not None]
-        cells = [
-            [_cell(row.get(column.name), column, reasons) for column in columns]
-            for row in self.rows
-        ]
+        cells = [[_cell(row.get(column.name), column, reasons) for column in columns] for row in self.rows]
         frame = pd.DataFrame(cells, columns=[column.title for column in columns])
         return frame, [f"[{place}] {_sentence(why)}" for place, why in enumerate(reasons, start=1)]
 
@@ -149,15 +143,15 @@ class Table:
         return shown, self.caption, [*reasons, *(note.strip() for note in self.notes if note.strip())]
 
 
-def write_table(table: Table, folder: Path, pages: Path | None = None, forms: Sequence[str] = ("csv", "md")) -> None:
-    """Write name.csv and name.md into `folder`, and where `pages` is given name.html into it; nothing without rows."""
+def write_table(table: Table, folder: Path, page: Path | None = None, forms: Sequence[str] = ("csv", "md")) -> None:
+    """Write name.csv and name.md into `folder`, and as HTML to `page` where it is given; nothing without rows."""
     if not table.rows:
         return
     made = {"csv": table.csv, "md": table.markdown}
     for form in forms:
         write_text(folder / f"{table.name}.{form}", made[form]())
-    if pages is not None:
-        write_text(pages / f"{table.name}.html", table.html())
+    if page is not None:
+        write_text(page, table.html())
 
 
 def number(value: Any, decimals: int = 2) -> str:
