@@ -237,7 +237,8 @@ class Study:
 
     `settings` names the recipe of each method ("small", "paper"), `titles` the methods for people. `trained` counts
     the trained outputs that the study asks for; where some are `missing`, all tables say so. `scores` are the keys of
-    the folders that `outputs` come from. `target_sentences` is the mean number of sentences of a corpus's references.
+    the folders that `outputs` come from. `single_sentences` names the corpora whose references are one
+    sentence each.
     """
 
     title: str
@@ -250,7 +251,7 @@ class Study:
     trained: int = 0
     scores: Sequence[str] = ()
     extracts: Sequence[Extracts] = ()
-    target_sentences: Mapping[str, float] = field(default_factory=dict)
+    single_sentences: Sequence[str] = ()
 
     @property
     def ceilings(self) -> list[Ceiling]:

@@ -229,9 +229,8 @@ def _dots(
     tall = DOT_HEIGHT * len(rows) + 0.02
     left = 0.03 + 0.0062 * max(len(name) for name in rows.method)
     step = (1.0 - left) / len(metrics)
-    trained = rows[~rows.method.isin(TRIVIAL)].sort_values(
-        metrics[0].name, ascending=not metrics[0].higher_is_better, kind="stable"
-    )
+    rising = not metrics[0].higher_is_better
+    trained = rows[~rows.method.isin(TRIVIAL)].sort_values(metrics[0].name, ascending=rising, kind="stable")
     ordered = pd.concat([rows[rows.method.isin(TRIVIAL)], trained])
     for column, metric in enumerate(metrics):
         axes = figure.add_axes((left + column * step, (top - tall) / total, step - 0.035, tall / total))

@@ -49,7 +49,7 @@ def table(results: Results) -> Table:
     notes = [
         "The last phase of each method at its largest size. Before: the checkpoint that it started from. Control: from "
         "there, the same number of updates on the loss of the phase before, so that after − control is what the "
-        "phase's own loss buys. Repeated trigrams: in percent of a summary's trigrams; what coverage is for. In brackets: "
+        "phase's own loss buys. Repeated trigrams: in percent of a summary's trigrams, what coverage is for. Brackets: "
         f"{results.share} intervals, paired over groups of test items and seeds; of single comparisons. Selected "
         "update: of the phase, for each seed. One seed: of these weights.",
         results.caveat,

@@ -85,13 +85,13 @@ def selected(results: Results, system: Any) -> str:
 
 
 def best_sentence(results: Results) -> list[str]:
-    """What best-sentence is, by the length of a corpus's references."""
+    """What best-sentence is, by what a corpus's references are."""
     notes = []
     for corpus in results.corpora:
         if any(one.method == "best-sentence" for one in results.of(corpus, trained=False)):
-            length = results.study.target_sentences.get(corpus)
-            single = length is not None and length <= 1
-            bound = "a bound for what copies one sentence" if single else "no bound: references have several sentences"
+            bound = "no bound: references may have several sentences"
+            if corpus in results.study.single_sentences:
+                bound = "a bound for what copies one sentence: references have one"
             notes.append(f"{corpus}: best-sentence is the source sentence that the reference chose, {bound}.")
     return notes
 
