@@ -210,7 +210,7 @@ def records_for(sizes: NDArray[np.int64], curves: Array, scores: Array) -> Array
 
 def _fitted(results: Results, corpus: str, metric: Metric, fits: Fits) -> list[dict[str, Any]]:
     """The rows of two and four times the largest size, by the fitted curves alone."""
-    sign = results.sign(metric.name)
+    scale = learn(results).scales[corpus, metric.name]
     rows = []
     largest = float(max(fits.largest))
     tail = (1 - results.settings.confidence) / 2
@@ -226,9 +226,10 @@ def _fitted(results: Results, corpus: str, metric: Metric, fits: Fits) -> list[d
         drawn = {method: fits.predict(method, [size])[:, 0] for method in reaching}
         ordered = sorted(reaching, key=lambda method: -float(np.median(drawn[method])))
         for method in ordered:
-            low, middle, high = np.quantile(sign * drawn[method], [tail, 0.5, 1 - tail]).tolist()
+            fitted = np.quantile(drawn[method], [tail, 0.5, 1 - tail]).tolist()
+            low, middle, high = sorted(scale.back(one) for one in fitted)
             behind = drawn[ordered[0]] - drawn[method]
-            ends = np.quantile(behind, [tail, 0.5, 1 - tail]).tolist()
+            ends = [scale.difference(one) for one in np.quantile(behind, [tail, 0.5, 1 - tail]).tolist()]
             place = BEST if method == ordered[0] else BEHIND if ends[0] > 0 else LEVEL_WITH
             row = {
                 "corpus": corpus,
