@@ -171,9 +171,9 @@ def test_what_does_not_read_is_marked_and_left_out(rich_study, more_metric, sett
     study = dataclasses.replace(rich_study, outputs=gated, statistics=rich_study.statistics[:1], extracts=())
     assert MARK not in made("scores", Results(study, settings)).markdown()
     gated = [
-        one
-        if one.method != "abs"
-        else dataclasses.replace(one, scores=one.scores | {"length": low(one.scores["length"])})
+        dataclasses.replace(one, scores=one.scores | {"length": low(one.scores["length"])})
+        if one.method == "abs"
+        else one
         for one in more_metric(outputs, threshold=0.5)
     ]
     results = Results(dataclasses.replace(study, outputs=gated), settings)
