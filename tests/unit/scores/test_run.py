@@ -2,6 +2,7 @@
 
 import csv
 import json
+from dataclasses import asdict
 
 import pytest
 from pydantic import BaseModel
@@ -89,9 +90,8 @@ def test_a_scorer_has_items_and_inputs_of_its_own(write, tmp_path):
     assert [float(item["words"]) for item in items] == [2, 4, 2, 4]
     assert (scores["groups"], scores["items"]) == (2, 4)
     assert scores["signature"] == "read:outputs/other"
-    assert scores["metrics"] == [
-        {"name": "words", "title": "Words", "short": "W", "unit": "words", "decimals": 1, "higher_is_better": False, "ranks": True, "threshold": None}
-    ]
+    assert scores["metrics"] == [asdict(metric) for metric in Words.metrics]
+    assert scores["metrics"][0]["higher_is_better"] is False
 
 
 def test_a_value_that_is_no_number_is_refused(write):
