@@ -159,10 +159,9 @@ def train(task: Task, stage: Path, found: dict[str, Any]) -> None:
     """Write the weights and History of one run, resuming where an interrupted training left its state."""
     from sumcurve import devices
 
-    lines = [str(number) for number in range(100)]  # of the terminal, for progress bars
     with (
-        devices.device(dict(os.environ), Path("/tmp")) as lease,
-        devices.lease(lines, task.home / "scratch" / "locks", kind="bar") as line,
+        devices.device(dict(os.environ), Path("/tmp"), note) as lease,
+        devices.bar_line(task.home / "scratch" / "locks") as line,
     ):
         from sumcurve.training.fit import ResumeError, TrainingError
         from sumcurve.training.run import train_run
@@ -183,7 +182,7 @@ def train(task: Task, stage: Path, found: dict[str, Any]) -> None:
                 lease=lease,
                 note=note,
                 terminal=sys.__stderr__ or sys.stderr,
-                position=int(line or 0),
+                position=line,
                 found=found,
             )
         except (TrainingError, ResumeError) as error:
@@ -194,7 +193,7 @@ def decode(task: Task, stage: Path, found: dict[str, Any]) -> None:
     """Write a run's summaries of the test set; `found` gets the sha256 of the weights that were decoded."""
     from sumcurve import devices
 
-    with devices.device(dict(os.environ), Path("/tmp")) as lease:
+    with devices.device(dict(os.environ), Path("/tmp"), note) as lease:
         from sumcurve.decoding.run import decode_run
 
         found["device"] = lease.device
