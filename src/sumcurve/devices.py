@@ -244,7 +244,8 @@ def device(environment: dict[str, str], locks: Path, say: Callable[[str], None] 
 
     Inside a scheduler's allocation, too: its processes share its cards. Processes of one `torchrun` take the cards of
     their ranks; two such groups that want the same cards must not start at once, for each would hold what the other
-    waits for. A granted GPU that torch cannot use is an error, never a quiet fall-back to the CPU.
+    waits for. A granted GPU that torch cannot use is an error, never a quiet fall-back to the CPU. On it single
+    precision is single precision: cuDNN's TF32, which torch allows in recurrences and convolutions, is off.
     """
     with lease(_of_rank(pool(environment), environment), locks, say=say) as lent:
         if lent is None:
@@ -252,6 +253,7 @@ def device(environment: dict[str, str], locks: Path, say: Callable[[str], None] 
             return
         os.environ["CUDA_VISIBLE_DEVICES"] = lent
         _require_cuda(lent)
+        forbid_tf32()
         yield Lease("cuda", exclusive=True)
 
 
@@ -263,3 +265,10 @@ def _require_cuda(lent: str) -> None:
             f"GPU {lent} was granted, but torch {torch.__version__} cannot use it: install a CUDA build of torch "
             "or set SUMCURVE_DEVICE=cpu"
         )
+
+
+def forbid_tf32() -> None:
+    import torch
+
+    torch.backends.cudnn.allow_tf32 = False
+    torch.backends.cuda.matmul.allow_tf32 = False

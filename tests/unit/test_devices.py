@@ -162,6 +162,16 @@ def test_processes_of_one_allocation_take_different_cards(driver, usable, tmp_pa
     assert seen == {name(0), name(1)}
 
 
+def test_single_precision_on_a_card_is_no_tf32(driver, usable, tmp_path, monkeypatch):
+    """torch's own choice for cuDNN is TF32: a mantissa of 10 bits in every LSTM and convolution."""
+    import torch
+
+    monkeypatch.setattr(torch.backends.cudnn, "allow_tf32", True)
+    with devices.device(driver, tmp_path):
+        assert not torch.backends.cudnn.allow_tf32
+        assert torch.get_float32_matmul_precision() == "highest"
+
+
 def test_ranks_take_the_cards_of_their_numbers(driver, usable, tmp_path):
     ranks = [
         driver | {"WORLD_SIZE": "4", "LOCAL_WORLD_SIZE": "2", "LOCAL_RANK": str(rank), "CUDA_VISIBLE_DEVICES": "3,1"}
