@@ -53,7 +53,11 @@ def lock(home: Path, name: str) -> Iterator[None]:
     path = home / "scratch" / "locks" / name
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("a") as stream:
-        fcntl.flock(stream, fcntl.LOCK_EX)
+        try:
+            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            note(f"{name}: waiting for another process that makes this folder (it holds {path})")
+            fcntl.flock(stream, fcntl.LOCK_EX)
         yield
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from sumcurve import devices
+from sumcurve.__main__ import lock
 from sumcurve.training.parallel import own_card
 
 CUDA = r"""
@@ -280,6 +281,22 @@ with lease(["GPU-a"], Path(sys.argv[1]), wait_seconds=0.02, say=lambda text: pri
         )
         time.sleep(0.2)
     assert process.communicate(timeout=20)[0] == "mine\n"
+
+
+def test_waiting_for_a_folder_is_said(tmp_path):
+    """Whoever makes the same folder, a job that a killed scheduler left behind, say, is named by the lock it holds."""
+    waiting = """
+import sys
+from pathlib import Path
+from sumcurve.__main__ import lock
+with lock(Path(sys.argv[1]), "run-1"):
+    print("mine", file=sys.stderr, flush=True)
+"""
+    with lock(tmp_path, "run-1"):
+        process = subprocess.Popen([sys.executable, "-c", waiting, str(tmp_path)], stderr=subprocess.PIPE, text=True)
+        assert process.stderr is not None
+        assert process.stderr.readline().startswith("run-1: waiting for another process that makes this folder")
+    assert process.communicate(timeout=20)[1] == "mine\n"
 
 
 def test_bars_have_lines_of_their_own_and_nobody_waits_for_one(tmp_path):
