@@ -12,6 +12,7 @@ from sumcurve.settings import Search
 from sumcurve.training.validation import Validation
 
 CPU = torch.device("cpu")
+SEARCH = Search(beam=1, max_tokens=5, block_ngram=0)
 
 
 @pytest.fixture(params=["lstm", "lstm_without_copy", "transformer"])
@@ -22,7 +23,7 @@ def model(request, corpus):
 
 def _words(corpus, model, example):
     """The greedy summary of one example, put together here from ids: sentences of words."""
-    found = greedy(model, collate([example]), Search(beam=1, max_tokens=5, block_ngram=0))
+    found = greedy(model, collate([example]), SEARCH)
     sentences, words = [], []
     for token, position in zip(found.tokens[0, 0].tolist(), found.best_source[0, 0].tolist(), strict=True):
         if token in (0, EOS):
@@ -36,8 +37,8 @@ def _words(corpus, model, example):
     return [sentence for sentence in [*sentences, words] if sentence]
 
 
-def test_numbers_agree_with_one_example_at_a_time(corpus, model):
-    found = Validation(corpus.valid, corpus.references, corpus.vocabulary, 5, CPU)(model)
+def test_numbers_agree_with_one_example_at_a_time(corpus, model, phase):
+    found = Validation(corpus.valid, corpus.references, corpus.vocabulary, SEARCH, CPU)(model, phase())
     scorer = RougeScorer(["rouge1", "rouge2", "rougeLsum"])
     nll, rouge = [], []
     for example, references in zip(corpus.valid, corpus.references, strict=True):
@@ -54,10 +55,10 @@ def test_numbers_agree_with_one_example_at_a_time(corpus, model):
     assert 0 <= found["repetition"] < 1
 
 
-def test_order_does_not_matter_and_nothing_random_is_drawn(corpus, model):
+def test_order_does_not_matter_and_nothing_random_is_drawn(corpus, model, phase):
     state = torch.get_rng_state()
     model.train()
-    found = Validation(corpus.valid, corpus.references, corpus.vocabulary, 5, CPU)(model)
-    turned = Validation(corpus.valid[::-1], corpus.references[::-1], corpus.vocabulary, 5, CPU)(model)
+    found = Validation(corpus.valid, corpus.references, corpus.vocabulary, SEARCH, CPU)(model, phase())
+    turned = Validation(corpus.valid[::-1], corpus.references[::-1], corpus.vocabulary, SEARCH, CPU)(model, phase())
     assert found == pytest.approx(turned, abs=1e-6)
     assert torch.equal(torch.get_rng_state(), state)
