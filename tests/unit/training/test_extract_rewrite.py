@@ -10,7 +10,7 @@ import torch
 from rouge_score import rouge_scorer
 from torch import Tensor
 
-from sumcurve.decoding.extract_rewrite import ExtractRewriteSystem
+from sumcurve.decoding.extract_rewrite import ExtractRewriteSystem, chosen, extract, rewrite, rewriter
 from sumcurve.models.batch import collate as collate_examples
 from sumcurve.models.batch import encode
 from sumcurve.models.extract_rewrite import ExtractRewrite, build, read_document
@@ -460,6 +460,13 @@ def test_every_phase_lowers_its_loss_and_trains_its_own_part(learner: ExtractRew
             assert changed == (name in trained[loss]), (loss, name)
 
 
+def share_earned(written: list[str], references: list[str]) -> float:
+    """ROUGE-L F1 of each rewrite against the reference in its place, and ROUGE-1 of all; of one each."""
+    steps = [SCORER.score(*pair)["rougeL"].fmeasure for pair in zip(references, written, strict=False)]
+    whole = SCORER.score(" ".join(references), " ".join(written))["rouge1"].fmeasure
+    return (sum(steps) + whole) / (len(references) + 1)
+
+
 @pytest.mark.parametrize("loss", ["extraction", "actor-critic"])
 def test_validation_scores_the_summaries_of_the_system(
     loss: str, learner: ExtractRewriteLearner, words_: Vocabulary
@@ -492,7 +499,17 @@ def test_validation_scores_the_summaries_of_the_system(
             "repetition": sum(repetition([text]) for text in texts) / 6,
         }
         assert {name: scores[name] for name in expected} == pytest.approx(expected, rel=1e-5)
-        assert scores.keys() == {*expected, "rouge2", "rougeLsum"}
+        assert scores.keys() == {*expected, "rouge2", "rougeLsum"} | ({"reward"} if stops else set())
+        if stops:
+            documents = [item.document for item in learner.valid]
+            extracted = extract(model, documents, stops, CPU)
+            rewrites = rewrite(rewriter(model, words_, SEARCH), chosen(documents, extracted), CPU)
+            shares = [
+                share_earned([rewrites[document.sentences[choice]] for choice in choices], document.record.target)
+                for document, choices in zip(documents, extracted, strict=True)
+            ]
+            assert scores["reward"] == pytest.approx(sum(shares) / len(shares), abs=1e-6)
+            assert 0 < scores["reward"] < 1
         seen.append(texts)
     assert seen[0] != seen[1]
 
