@@ -75,7 +75,7 @@ def test_summaries_keep_to_the_corpus_limits(corpus, phase):
     for name, keys in {"free": {}, "blocked": {"block_ngram": 3}, "long": {"min_tokens": 9}}.items():
         search = Search(beam=4, max_tokens=12, alpha=1.5, **({"block_ngram": 0} | keys)).greedy()
         found[name] = Validation(corpus.valid, corpus.references, corpus.vocabulary, search, CPU)(model, phase())
-    assert found["free"]["repetition"] > 0.5
+    assert found["free"]["repetition"] > 0.3
     assert found["blocked"]["repetition"] == 0
     assert found["long"]["tokens"] >= 9
 
