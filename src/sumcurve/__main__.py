@@ -427,6 +427,7 @@ def parser() -> argparse.ArgumentParser:
     command.add_argument("methods", nargs="*", help="methods [all of the study that trials.yaml names]")
     command.add_argument("--home", type=Path, default=Path(), help="where results/ lies")
     command.add_argument("--jobs", type=int, default=2, help="trainings at a time")
+    command.add_argument("--write", action="store_true", help="put what the trials chose into the methods' files")
     rouge_command.add_parser(verbs)  # tools for anybody's files
     efficiency_command.add_parser(verbs)
     oracle_command.add_parser(verbs)
@@ -445,7 +446,7 @@ def main() -> None:
         elif arguments.verb == "trials":
             from sumcurve.training.trials import run_trials
 
-            run_trials(CONFIG, arguments.home, arguments.jobs, arguments.methods)
+            run_trials(CONFIG, arguments.home, arguments.jobs, arguments.methods, arguments.write)
         elif arguments.verb == "trace":
             from sumcurve.trace import trace
 
