@@ -62,10 +62,7 @@ def decompose(scores: Array, confidence: float = 0.95) -> Decomposition:
         draw,
         (draw_low, draw_high),
         training,
-        (
-            float(within * training / stats.chi2.isf(tail, within)),
-            float(within * training / stats.chi2.ppf(tail, within)),
-        ),
+        (within * training / ends[0], within * training / ends[1]),
         draw / (draw + training),
         (quotients[0] / (1 + quotients[0]), quotients[1] / (1 + quotients[1])),
         float(stats.f.sf(ratio, own, within)),
