@@ -12,7 +12,8 @@ all cells as these seeds show it, with R - 1 degrees of freedom, is drawn toward
 
 How strongly something is drawn is estimated, by how unequal the variances are beyond what sampling makes: a prior's
 degrees of freedom d0 are infinite where they are alike. This is limma's moderation (Smyth, 2004, sections 4 to 6), the
-standard for many variances of few replicates each.
+standard for many variances of few replicates each. Few sizes cannot show that they are alike: what others add to a
+size's variance is bounded.
 """
 
 from collections.abc import Sequence
@@ -24,6 +25,8 @@ from scipy.special import digamma, polygamma
 
 Array = NDArray[np.float64]
 Places = NDArray[np.int64]
+
+OTHER_SIZES = 6.0  # degrees of freedom that all other sizes count for at most, or as many as a size has itself
 
 
 def satterthwaite(parts: Sequence[tuple[float, float]]) -> float:
@@ -88,12 +91,10 @@ def _moderated(variances: Array, degrees: Array) -> tuple[Array, Array]:
     usable = degrees > 0
     if usable.sum() < 2 or not (variances[usable] > 0).any():
         return variances, degrees
-    before = prior_degrees(variances, degrees)
+    before = np.minimum(prior_degrees(variances, degrees), np.maximum(degrees, OTHER_SIZES))
     location = float(np.average(variances[usable], weights=degrees[usable]))
-    most = degrees[usable].sum()
-    if np.isinf(before):
-        return np.full_like(variances, location), np.full_like(degrees, most)
-    return (before * location + degrees * variances) / (before + degrees), np.minimum(degrees + before, most)
+    moderated = (before * location + degrees * variances) / (before + degrees)
+    return moderated, np.minimum(degrees + before, degrees[usable].sum())
 
 
 @dataclass(frozen=True)
