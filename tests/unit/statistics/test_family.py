@@ -63,7 +63,7 @@ def test_fixed_systems_stand_beside_and_single_ones_do_not(replicates, names) ->
     made = Design([*replicates(), lead, single], names, 400)
     assert family(made, [(("a", 400), ("lead", None))]).tests[0].p_family is not None
     assert ("d", 400) not in {cell for pair in replicated_pairs(made, 400) for cell in pair}
-    with pytest.raises(ValueError, match="a family holds replicated methods"):
+    with pytest.raises(ValueError, match="one seed; a family holds replicated methods"):
         family(made, [(("a", 400), ("d", 400))])
 
 
