@@ -158,8 +158,11 @@ def judge(simulated: Simulated, design: Design, generator: np.random.Generator) 
         x = np.log2(simulated.records)
         slopes = (x - x.mean()) / ((x - x.mean()) ** 2).sum()
         for method, own in enumerate(cells):
-            found = contrast(design, {own[-2]: -1.0, own[-1]: 1.0})
-            told[f"growth|{method}"].append(holds(found.low, found.high, float(truth[-1] - truth[-2])))
+            for size in range(last):
+                found = contrast(design, {own[size]: -1.0, own[size + 1]: 1.0})
+                told[f"growth|{method},{size}"].append(
+                    holds(found.low, found.high, float(truth[size + 1] - truth[size]))
+                )
             places = [design.place(cell) for cell in own]
             low, high = np.quantile(joint[:, places] @ slopes, [0.025, 0.975])
             told[f"slope, drawn|{method}"].append(holds(low, high, float(slopes @ truth)))
