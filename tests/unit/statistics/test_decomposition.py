@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from sumcurve.statistics.decomposition import decompose
+from sumcurve.statistics.decomposition import decompose, layout
 
 
 def test_the_test_of_no_draw_is_one_way_analysis_of_variance() -> None:
@@ -47,6 +47,14 @@ def test_no_draw_effect_gives_shares_from_zero() -> None:
     assert found.share == 0
     assert found.share_interval[0] == 0
     assert found.p == pytest.approx(1)
+
+
+def test_a_layout_is_by_draw_and_seed_and_says_what_it_lacks() -> None:
+    scores = {(draw, seed): 10.0 * draw + seed for draw in (2, 1) for seed in (3, 5, 4)}
+    assert layout(scores).tolist() == [[13, 14, 15], [23, 24, 25]]
+    del scores[1, 5], scores[2, 3]
+    with pytest.raises(ValueError, match="lacks draw 1 with seed 5, draw 2 with seed 3"):
+        layout(scores)
 
 
 @pytest.mark.parametrize(
