@@ -177,7 +177,7 @@ def train_run(
         start, spent = read_checkpoint(parent)
         training = _spending(training, spent)
 
-    drawn = positions(fraction, corpus / "train.jsonl", specification["seed"])
+    drawn = positions(fraction, corpus / "train.jsonl", specification.get("draw", specification["seed"]))
     records = take(read_records(corpus / "train.jsonl"), drawn)
     vocabulary = Vocabulary.from_counts(read_words(fraction), training.vocabulary, training.least_count)
     valid = list(islice(read_records(corpus / "valid.jsonl"), training.valid_records))
