@@ -366,6 +366,7 @@ class Plan:
             "target_tokens": settings.target_tokens,
             "seed": seed,
             "threads": self.settings.threads,
+            "sums": self.settings.sums,
             "recipe": self._recipes["runs"],
         }
         inputs = [corpus.prepared, fraction]
@@ -385,6 +386,7 @@ class Plan:
             "run": row.run,
             "corpus": corpus.prepared,
             "search": search.model_dump(mode="json"),
+            "sums": self.settings.sums,
             "recipe": self._recipes["outputs"],
         }
         inputs = [str(row.run), corpus.prepared]

@@ -17,10 +17,12 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
+from sumcurve import sums
 from sumcurve.manifest import digest
 from sumcurve.plan import Folder, Plan, PlanError, read_settings, refusal
 from sumcurve.records import read_records, write_text
 from sumcurve.settings import Dropout, MethodSettings, Percent, Positive, Recipe, Settings
+from sumcurve.sums import Sums
 
 COLUMNS = (
     "method",
@@ -56,6 +58,7 @@ class TrialsSettings(Settings):
     study: str
     corpora: Annotated[dict[str, Percent], Field(min_length=1)]  # and the percent of each that is trained on
     seed: Positive
+    sums: Sums = "native"
     trials: Annotated[list[Trial], Field(min_length=1)]
 
 
@@ -111,6 +114,8 @@ def _add(path: Path, lock: Path, row: dict[str, Any]) -> None:
 
 def one_trial(config: Path, home: Path, method: str, corpus: str, trial: Trial) -> dict[str, Any]:
     """Train a method once and return its row of the table."""
+    settings = read_settings(config / "trials.yaml", TrialsSettings)
+    sums.apply(settings.sums)
     import torch  # in the processes that train, not in the one that waits
 
     from sumcurve.corpora.fraction import positions, read_words, take
@@ -118,7 +123,6 @@ def one_trial(config: Path, home: Path, method: str, corpus: str, trial: Trial) 
     from sumcurve.training.fit import fit
     from sumcurve.training.run import compute_clock, learner_of, salient_spans
 
-    settings = read_settings(config / "trials.yaml", TrialsSettings)
     plan = Plan.read(config, settings.study)
     recipe = recipe_of(small(config, method), trial)
     fraction = _fraction(plan, corpus, settings.corpora[corpus], settings.seed)
@@ -180,6 +184,7 @@ def trial_digest(recipe: Recipe, corpus: str, settings: TrialsSettings) -> str:
             "corpus": corpus,
             "percent": settings.corpora[corpus],
             "seed": settings.seed,
+            **({} if settings.sums == "native" else {"sums": settings.sums}),
         }
     )
 
