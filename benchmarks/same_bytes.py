@@ -1,8 +1,8 @@
 """The hash of a short training, by CPU model and setting of sums: which machines give the same bytes.
 
-PCOV (an LSTM, attention, copying, coverage in a second phase) and TRANS, at their small widths, through the project's own
-`fit` on generated records. The table beside this file, same_bytes.csv, holds what was found; a line is added with --add.
-An emulated CPU is one of qemu-user's, to whose program Python is given:
+PCOV (an LSTM, attention, copying, coverage in a second phase) and TRANS, at their small widths, through the project's
+own `fit` on generated records. The table beside this file, same_bytes.csv, holds what was found; a line is added with
+--add. An emulated CPU is one of qemu-user's, to whose program Python is given:
 
     python benchmarks/same_bytes.py [--sums native] [--add]
     qemu-x86_64 -cpu EPYC-Milan $(which python) benchmarks/same_bytes.py --emulated EPYC-Milan [--add]

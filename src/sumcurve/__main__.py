@@ -40,7 +40,17 @@ class TrainError(RuntimeError):
 
 
 # Their messages say all there is to say; anything else is a bug and shows where it happened.
-ERRORS = (PlanError, ManifestError, RecordError, CorpusError, DeviceError, SumsError, TrainError, CommandError, ResultsError)
+ERRORS = (
+    PlanError,
+    ManifestError,
+    RecordError,
+    CorpusError,
+    DeviceError,
+    SumsError,
+    TrainError,
+    CommandError,
+    ResultsError,
+)
 
 
 def note(text: str) -> None:

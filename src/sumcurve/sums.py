@@ -77,7 +77,9 @@ def apply(sums: Sums) -> dict[str, Any]:
     found = read_back()
     expected = {"torch": "AVX2", "mkl": "COMPATIBLE", "onednn": False, "openblas": "Haswell", "products": "numpy"}
     if sums == "portable" and found != expected:
-        differing = [f"{name} is {found[name]}, not {value}" for name, value in expected.items() if found[name] != value]
+        differing = [
+            f"{name} is {found[name]}, not {value}" for name, value in expected.items() if found[name] != value
+        ]
         raise SumsError(
             f"sums 'portable' needs an x86-64 CPU with AVX2 and FMA, a torch built with MKL and numpy's wheel from PyPI: "
             f"{'; '.join(differing)}. State `sums: native` in the study instead"
