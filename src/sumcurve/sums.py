@@ -1,10 +1,10 @@
 """What decides the last bits of a training's floating-point sums, and how a study pins it.
 
 Libraries choose their kernels by the CPU they find and by variables of the environment. `native` takes the CPU's own
-kernels under torch's own settings, whatever a user's environment says. `portable` takes the same kernels on every x86-64
-CPU that has AVX2 and FMA, whoever made it: torch's own at the AVX2 level, MKL's compatible branch, nothing of oneDNN,
-and matrix products by the OpenBLAS inside numpy at its Haswell kernels, since MKL's compatible branch is several times
-slower and its others differ between makers. Both may differ between versions of torch and numpy.
+kernels under torch's own settings, whatever a user's environment says. `portable` takes the same kernels on every
+x86-64 CPU that has AVX2 and FMA, whoever made it: torch's own at the AVX2 level, MKL's compatible branch, nothing of
+oneDNN, and matrix products by the OpenBLAS inside numpy at its Haswell kernels, since MKL's compatible branch is
+several times slower and its others differ between makers. Both may differ between versions of torch and numpy.
 
 Imports nothing heavy: the variables must be set before torch and numpy are loaded.
 """
@@ -77,12 +77,10 @@ def apply(sums: Sums) -> dict[str, Any]:
     found = read_back()
     expected = {"torch": "AVX2", "mkl": "COMPATIBLE", "onednn": False, "openblas": "Haswell", "products": "numpy"}
     if sums == "portable" and found != expected:
-        differing = [
-            f"{name} is {found[name]}, not {value}" for name, value in expected.items() if found[name] != value
-        ]
+        wrong = [f"{name} is {found[name]}, not {value}" for name, value in expected.items() if found[name] != value]
         raise SumsError(
-            f"sums 'portable' needs an x86-64 CPU with AVX2 and FMA, a torch built with MKL and numpy's wheel from PyPI: "
-            f"{'; '.join(differing)}. State `sums: native` in the study instead"
+            "sums 'portable' needs an x86-64 CPU with AVX2 and FMA, a torch built with MKL and numpy's wheel from PyPI: "
+            f"{'; '.join(wrong)}. State `sums: native` in the study instead"
         )
     return found
 
@@ -162,7 +160,7 @@ def _take_numpy_products() -> None:
         "addmm": added,
         "addmm.out": added_out,
     }
-    library = torch.library.Library("aten", "IMPL")  # noqa: TOR901 (kept in _overridden)
+    library = torch.library.Library("aten", "IMPL")
     with warnings.catch_warnings(action="ignore"):  # torch warns that kernels are replaced, which is the purpose
         for name, kernel in kernels.items():
             library.impl(name, kernel, "CPU", allow_override=True)
