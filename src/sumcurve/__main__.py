@@ -20,13 +20,14 @@ from typing import Any
 from sumcurve import manifest
 from sumcurve.annotations.oracle import command as oracle_command
 from sumcurve.corpora.errors import CorpusError
+from sumcurve.corpora.store import Corpus
 from sumcurve.curves import command as efficiency_command
 from sumcurve.curves.errors import ResultsError
 from sumcurve.devices import DeviceError
 from sumcurve.manifest import ManifestError
 from sumcurve.plan import Folder, Plan, PlanError, studies
 from sumcurve.provenance import facts
-from sumcurve.records import RecordError, read_jsonl, read_records, write_json, write_jsonl
+from sumcurve.records import RecordError, write_json, write_jsonl
 from sumcurve.scores import command as rouge_command
 from sumcurve.scores.command import CommandError
 from sumcurve.settings import Oracle, Rouge, Search
@@ -106,12 +107,12 @@ def fraction(task: Task, stage: Path, found: dict[str, Any]) -> None:
     """Write word counts and statistics of a corpus's first percent."""
     from sumcurve.corpora.fraction import write_fraction
 
-    prepared = task.at(task.specification["corpus"])
-    write_fraction(prepared / "train.jsonl", task.specification["percent"], task.specification.get("seed", 1), stage)
+    train = Corpus(task.at(task.specification["corpus"])).part("train")
+    write_fraction(train, task.specification["percent"], task.specification.get("seed", 1), stage)
 
 
 def annotate(task: Task, stage: Path, found: dict[str, Any]) -> None:
-    """Write extraction labels and best single sentences of every part of a corpus."""
+    """Write the best single source sentence of every test record of a corpus."""
     from sumcurve.annotations.extraction import annotate
 
     annotate(task.at(task.specification["corpus"]), stage)
@@ -133,21 +134,21 @@ def prove(task: Task, stage: Path, found: dict[str, Any]) -> None:
 
     told = task.specification
     settings, rouge = Oracle.model_validate(told["oracle"]), Rouge.model_validate(told["rouge"])
-    write_oracle(task.at(told["corpus"]) / "test.jsonl", settings, rouge, stage)
+    write_oracle(Corpus(task.at(told["corpus"])).part("test"), settings, rouge, stage)
 
 
 def trivial(task: Task, stage: Path, found: dict[str, Any]) -> None:
     """Write what lead, random or the best single sentence says of the test set."""
+    from sumcurve.annotations.extraction import read_best
     from sumcurve.decoding import trivial as systems
 
     specification = task.specification
-    records = read_records(task.at(specification["corpus"]) / "test.jsonl")
+    records = Corpus(task.at(specification["corpus"])).part("test")
     most = specification["max_tokens"]
     if specification["system"] == "best-sentence":
-        best = read_jsonl(task.at(specification["annotation"]) / "test.jsonl")
+        best = read_best(task.at(specification["annotation"]))
         summaries = (
-            (record.id, systems.best_sentence(record, row["best"], most))
-            for record, row in zip(records, best, strict=True)
+            (record.id, systems.best_sentence(record, index, most)) for record, index in zip(records, best, strict=True)
         )
     else:
         system = systems.lead if specification["system"] == "lead" else systems.random
@@ -389,7 +390,7 @@ def parser() -> argparse.ArgumentParser:
         "harvest": "docstrings of pinned packages -> one raw file",
         "corpus": "raw records -> cleaned, tokenised, split, ordered",
         "fraction": "a corpus and a seed -> a share of its training records: word counts and statistics",
-        "annotate": "a corpus -> extraction labels and best single sentences",
+        "annotate": "a corpus -> the best single source sentences of its test records",
         "entities": "a corpus -> entities of references and where sources name them",
         "prove": "a corpus -> the best extracts of its test items, proven, and how far searches get",
         "train": "a fraction -> weights and History",

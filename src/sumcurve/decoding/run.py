@@ -9,6 +9,7 @@ import torch
 from safetensors.torch import load_file
 
 from sumcurve.annotations.entities import read_salient
+from sumcurve.corpora.store import Corpus
 from sumcurve.decoding.extract_rewrite import ExtractRewriteSystem
 from sumcurve.decoding.system import SummarizerSystem, System
 from sumcurve.models.batch import batches, encode
@@ -16,7 +17,7 @@ from sumcurve.models.extract_rewrite import build as build_extract_rewrite
 from sumcurve.models.recurrent import RecurrentSummarizer
 from sumcurve.models.summarizer import build
 from sumcurve.models.vocabulary import Vocabulary
-from sumcurve.records import read_records, write_jsonl
+from sumcurve.records import write_jsonl
 from sumcurve.settings import Recipe, Search
 
 BATCH = 50  # examples decoded together; results do not depend on it
@@ -41,8 +42,8 @@ def decode_run(
     torch.set_num_threads(specification["threads"])
     vocabulary = Vocabulary.from_json(json.loads((run / "vocabulary.json").read_text()))
     system = system_of(settings, search, specification, vocabulary, load_file(run / "weights.safetensors"), device)
-    records = list(read_records(corpus / "test.jsonl"))
-    spans = read_salient(entities / "test.jsonl") if entities is not None else repeat(None, len(records))
+    records = list(Corpus(corpus).part("test"))
+    spans = read_salient(entities, "test") if entities is not None else repeat(None, len(records))
     examples = [
         encode(record, vocabulary, specification["source_tokens"], specification["target_tokens"], marks)
         for record, marks in zip(records, spans, strict=True)

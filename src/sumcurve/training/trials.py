@@ -10,7 +10,6 @@ import io
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
-from itertools import islice
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Annotated, Any
@@ -19,7 +18,7 @@ from pydantic import Field
 
 from sumcurve.manifest import digest
 from sumcurve.plan import Folder, Plan, PlanError, read_settings, refusal
-from sumcurve.records import read_records, write_text
+from sumcurve.records import write_text
 from sumcurve.settings import Dropout, MethodSettings, Percent, Positive, Recipe, Settings
 
 COLUMNS = (
@@ -113,7 +112,8 @@ def one_trial(config: Path, home: Path, method: str, corpus: str, trial: Trial) 
     """Train a method once and return its row of the table."""
     import torch  # in the processes that train, not in the one that waits
 
-    from sumcurve.corpora.fraction import positions, read_words, take
+    from sumcurve.corpora.fraction import positions, read_words
+    from sumcurve.corpora.store import Corpus
     from sumcurve.models.vocabulary import Vocabulary
     from sumcurve.training.fit import fit
     from sumcurve.training.run import compute_clock, learner_of, salient_spans
@@ -122,8 +122,9 @@ def one_trial(config: Path, home: Path, method: str, corpus: str, trial: Trial) 
     plan = Plan.read(config, settings.study)
     recipe = recipe_of(small(config, method), trial)
     fraction = _fraction(plan, corpus, settings.corpora[corpus], settings.seed)
-    prepared = home / "results" / fraction.specification["corpus"]
-    drawn = positions(home / "results" / fraction.key, prepared / "train.jsonl", settings.seed)
+    prepared = Corpus(home / "results" / fraction.specification["corpus"])
+    train = prepared.part("train")
+    drawn = positions(home / "results" / fraction.key, train, settings.seed)
     salient = None
     if getattr(recipe.model, "entity_attention", False):
         (entities,) = (
@@ -139,8 +140,8 @@ def one_trial(config: Path, home: Path, method: str, corpus: str, trial: Trial) 
     learner = learner_of(
         {"source_tokens": lengths.source_tokens, "target_tokens": lengths.target_tokens, "seed": settings.seed},
         recipe,
-        take(read_records(prepared / "train.jsonl"), drawn),
-        list(islice(read_records(prepared / "valid.jsonl"), training.valid_records)),
+        train[drawn],
+        prepared.part("valid").first(training.valid_records),
         Vocabulary.from_counts(read_words(home / "results" / fraction.key), training.vocabulary, training.least_count),
         cpu,
         salient,
