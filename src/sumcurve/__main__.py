@@ -217,13 +217,18 @@ def decode(task: Task, stage: Path, found: dict[str, Any]) -> None:
 
 
 def score(task: Task, stage: Path, found: dict[str, Any]) -> None:
-    """Write per-item ROUGE of one output."""
+    """Write the per-item values of one output under one scorer."""
+    from sumcurve.scores import SCORERS
     from sumcurve.scores.run import write_scores
 
+    told = task.specification
+    scorer = SCORERS[told["scorer"]]
     write_scores(
-        task.at(task.specification["output"]) / "summaries.jsonl",
-        task.at(task.specification["corpus"]) / "test.jsonl",
-        task.plan.settings.rouge,
+        told["scorer"],
+        scorer(scorer.Settings.model_validate(told["settings"])),
+        task.at(told["output"]),
+        task.at(told["corpus"]) / "test.jsonl",
+        {key: task.at(key) for key in told["inputs"]},
         stage,
     )
 
@@ -254,7 +259,7 @@ def build(verb: str, path: Path) -> None:
             manifest.touch(path)
             note(f"{path} is finished and verified: nothing to do")
             return
-        found = facts(task.folder.code)
+        found = facts(*task.folder.code)
         with manifest.building(path, task.specification, found) as stage:
             BUILDERS[verb](task, stage, found)
         note(f"{path} is finished")
@@ -396,7 +401,7 @@ def parser() -> argparse.ArgumentParser:
         "train": "a fraction -> weights and History",
         "decode": "a run -> summaries of the test set",
         "trivial": "lead, random, best single sentence of the test set",
-        "score": "summaries -> per-item ROUGE",
+        "score": "an output and a scorer -> per-item values",
         "tables": "a study's scores -> tables and figures",
     }
     for verb, text in helps.items():

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from sumcurve.curves.variance import Cell, SeedVariance, seed_variance
-from sumcurve.scores import METRICS
+from sumcurve.scores.rouge import METRICS
 from sumcurve.settings import Bootstrap
 from sumcurve.tables.evidence import TRIVIAL, Aligned, groups
 

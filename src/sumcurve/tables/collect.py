@@ -12,7 +12,7 @@ from sumcurve.curves.stopping import read_history
 from sumcurve.manifest import ManifestError
 from sumcurve.plan import Folder, Plan, Scored
 from sumcurve.records import read_jsonl
-from sumcurve.scores import METRICS
+from sumcurve.scores.rouge import METRICS
 from sumcurve.settings import Oracle, Rouge, Search
 from sumcurve.tables.evidence import (
     SEARCH,
@@ -88,8 +88,8 @@ def timing(run: Path) -> Timing:
 
 def scored_output(plan: Plan, results: Path, row: Scored) -> ScoredOutput:
     """One row of the score table with its per-item scores and what its training cost."""
-    items = _rows(results / row.scores / "items.csv")
-    scores = _json(results / row.scores / "scores.json")
+    items = _rows(results / row.scores["rouge"] / "items.csv")
+    scores = _json(results / row.scores["rouge"] / "scores.json")
     run = results / row.run if row.run else None
     signature = scores["signature"]
     if run is not None:
@@ -106,7 +106,8 @@ def scored_output(plan: Plan, results: Path, row: Scored) -> ScoredOutput:
         signature=signature,
         ids=[item["id"] for item in items],
         items=[
-            {metric: float(item[metric]) for metric in METRICS} | {"empty": item["empty"] == "True"} for item in items
+            {metric: float(item[metric]) / 100 for metric in METRICS} | {"empty": item["empty"] == "True"}
+            for item in items
         ],
         timing=timing(run) if run else None,
         training=training(run) if run else None,
@@ -180,7 +181,7 @@ def collect(plan: Plan, results: Path, partial: bool = False) -> Study:
             )
     rows, missing = [], []
     for row in plan.rows:
-        way = [key for key in (row.run, row.output, row.scores) if key]
+        way = [key for key in (row.run, row.output, *row.scores.values()) if key]
         first = next((key for key in way if not finished(key)), None)
         if first is None:
             rows.append(row)
@@ -213,6 +214,6 @@ def collect(plan: Plan, results: Path, partial: bool = False) -> Study:
         refused=plan.refused,
         missing=missing,
         trained=sum(row.run is not None for row in plan.rows),
-        scores=[row.scores for row in rows],
+        scores=[key for row in rows for key in row.scores.values()],
         extracts=[extracts(plan, results, one) for one in plan.named("annotations", "prove") if finished(one.key)],
     )

@@ -10,8 +10,8 @@ from typing import Any
 import pandas as pd
 
 from sumcurve.curves.variance import SeededDifference, seeded_difference, seeded_differences
-from sumcurve.scores import METRICS
 from sumcurve.scores.comparison import holm
+from sumcurve.scores.rouge import METRICS
 from sumcurve.settings import Bootstrap
 from sumcurve.tables.cells import Variances, cell
 from sumcurve.tables.evidence import BLIND, TRIVIAL, Aligned, groups

@@ -26,7 +26,7 @@ from sumcurve.curves.efficiency import (
     spread,
 )
 from sumcurve.curves.variance import Cell, Estimate, pooled_variance
-from sumcurve.scores import METRICS
+from sumcurve.scores.rouge import METRICS
 from sumcurve.settings import Bootstrap
 from sumcurve.tables.cells import Variances, cell
 from sumcurve.tables.evidence import TRIVIAL, Aligned, Timing, groups

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from sumcurve.curves.stopping import Validation
 from sumcurve.plan import Refused
-from sumcurve.scores import METRICS
+from sumcurve.scores.rouge import METRICS
 from sumcurve.settings import Oracle
 
 BLIND = ("lead", "random")  # trivial systems that read the source only

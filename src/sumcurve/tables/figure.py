@@ -23,7 +23,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, MaxNLocator, NullLocator
 
 from sumcurve.records import write_bytes
-from sumcurve.scores import METRICS
+from sumcurve.scores.rouge import METRICS
 from sumcurve.settings import Bootstrap
 from sumcurve.tables.evidence import BLIND, TRIVIAL
 

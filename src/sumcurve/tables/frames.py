@@ -13,8 +13,8 @@ import pandas as pd
 
 from sumcurve.curves.variance import mean_score
 from sumcurve.plan import Refused
-from sumcurve.scores import METRICS
 from sumcurve.scores.comparison import paired_difference
+from sumcurve.scores.rouge import METRICS
 from sumcurve.settings import Bootstrap
 from sumcurve.tables.cells import Variances, cell
 from sumcurve.tables.evidence import Aligned, CorpusStatistics, Missing, groups

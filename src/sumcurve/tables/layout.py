@@ -5,7 +5,7 @@ from typing import Any
 
 import pandas as pd
 
-from sumcurve.scores import METRICS
+from sumcurve.scores.rouge import METRICS
 from sumcurve.tables.comparisons import LEVEL, Place
 from sumcurve.tables.efficiencies import SHORT, UNITS
 from sumcurve.tables.figure import TITLES

@@ -10,7 +10,7 @@ import pandas as pd
 
 from sumcurve.curves.fit import Curves, Extrapolation, Fits, Judgement, TooFewSizes, fit_curves, judge, measured
 from sumcurve.curves.verdict import verdicts as pair_verdicts
-from sumcurve.scores import METRICS
+from sumcurve.scores.rouge import METRICS
 from sumcurve.settings import Bootstrap
 from sumcurve.tables.cells import Variances, cell
 from sumcurve.tables.evidence import TRIVIAL, Aligned, groups
