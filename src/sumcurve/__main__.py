@@ -30,7 +30,7 @@ from sumcurve.provenance import facts
 from sumcurve.records import RecordError, write_json, write_jsonl
 from sumcurve.scores import command as rouge_command
 from sumcurve.scores.command import CommandError
-from sumcurve.settings import Oracle, Rouge, Search
+from sumcurve.settings import Oracle, Reading, Rouge, Search
 
 CONFIG = Path("config")
 
@@ -211,6 +211,7 @@ def decode(task: Task, stage: Path, found: dict[str, Any]) -> None:
             specification=run.specification,
             corpus=task.at(task.specification["corpus"]),
             entities=task.at(task.specification["entities"]) if "entities" in task.specification else None,
+            reading=Reading.model_validate(task.specification["reading"]) if "reading" in task.specification else None,
             stage=stage,
             device=lease.device,
         )

@@ -20,7 +20,7 @@ from sumcurve.fingerprint import fingerprint
 from sumcurve.manifest import digest
 from sumcurve.scores import SCORERS
 from sumcurve.scores.scorer import Scorer
-from sumcurve.settings import CorpusSettings, MethodSettings, Recipe, Rouge, Search, StudySettings
+from sumcurve.settings import CorpusSettings, MethodSettings, Reading, Recipe, Rouge, Search, StudySettings
 
 STEPS = ("corpora", "annotations", "runs", "outputs", "scores", "tables")
 TRIVIAL_SYSTEMS = ("lead", "random", "best-sentence")
@@ -193,6 +193,11 @@ def refusal(method: Recipe, corpus: CorpusSettings) -> str:
 
 def _learns_entities(method: Recipe) -> bool:
     return method.model.kind == "recurrent" and method.model.entity_attention
+
+
+def _scores_tokens(method: Recipe) -> bool:
+    """Whether its system gives the log-probability of a single token, which one that extracts sentences does not."""
+    return method.model.kind != "extract-rewrite"
 
 
 def _paper_search(method: Recipe, corpus: CorpusSettings) -> Search | None:
@@ -420,6 +425,9 @@ class Plan:
             "recipe": self._recipes["outputs"],
         }
         inputs = [str(row.run), corpus.prepared]
+        if "reading" in self.settings.scores and row.search == "common" and _scores_tokens(self.methods[row.method]):
+            reading = Reading.model_validate(self.settings.scores["reading"])
+            specification["reading"] = reading.model_dump(mode="json")
         if _reads_entities(search) and corpus.entities:
             specification["entities"] = corpus.entities
             inputs.append(corpus.entities)
@@ -428,7 +436,7 @@ class Plan:
 
     def _plan_scores(self, corpus: _Corpus) -> None:
         """One folder for every output of the corpus and every scorer that has something to say of it."""
-        outputs = {row.output: row.run for row in self.rows if row.corpus == corpus.name}
+        outputs = {row.output: self.folders[row.output].specification for row in self.rows if row.corpus == corpus.name}
         for place, row in enumerate(self.rows):
             if row.corpus != corpus.name:
                 continue

@@ -477,6 +477,13 @@ class Rouge(Settings):
         return stemmed[self.mode] if self.stemmer else self.mode
 
 
+class Reading(Settings):
+    """Whether a system's targets depend on its sources (scores.reading)."""
+
+    others: Positive = 5  # records of other groups whose sources each target is scored with, too
+    seed: NonNegative = 1  # of who they are
+
+
 class Bootstrap(Settings):
     resamples: Positive = 2000
     confidence: Annotated[float, Field(gt=0.0, lt=1.0)] = 0.95

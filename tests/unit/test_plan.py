@@ -325,7 +325,8 @@ class Twice:
         self.settings = settings
 
     def inputs(self, output, outputs):
-        return sorted(run for run in set(outputs.values()) if run) if outputs[output] else None
+        runs = {told["run"] for told in outputs.values() if "run" in told}
+        return sorted(runs) if "run" in outputs[output] else None
 
 
 def test_a_further_scorer_adds_folders_and_renames_none(config, monkeypatch):

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from pydantic import BaseModel
 
@@ -26,7 +26,7 @@ class RougeF1:
     def __init__(self, settings: Rouge) -> None:
         self.settings = settings
 
-    def inputs(self, output: str, outputs: Mapping[str, str | None]) -> Sequence[str]:
+    def inputs(self, output: str, outputs: Mapping[str, Mapping[str, Any]]) -> Sequence[str]:
         return ()
 
     def score(self, output: Path, records: Sequence[Record], inputs: Mapping[str, Path]) -> Scores:

@@ -61,10 +61,10 @@ class Scorer(Protocol):
 
     def __init__(self, settings: Any) -> None: ...
 
-    def inputs(self, output: str, outputs: Mapping[str, str | None]) -> Sequence[str] | None:
+    def inputs(self, output: str, outputs: Mapping[str, Mapping[str, Any]]) -> Sequence[str] | None:
         """Keys of the folders that it reads beside the output and its corpus; None where it has nothing to say of it.
 
-        `outputs` holds every output of the corpus in this study with its run, None where it has no run.
+        `outputs` holds the specification of every output of the corpus in this study.
         """
         ...
 
