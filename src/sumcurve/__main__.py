@@ -229,7 +229,7 @@ def score(task: Task, stage: Path, found: dict[str, Any]) -> None:
         scorer(scorer.Settings.model_validate(told["settings"])),
         task.at(told["output"]),
         task.at(told["corpus"]) / "test.jsonl",
-        {key: task.at(key) for key in told["inputs"]},
+        {task.at(key): what for key, what in told["inputs"].items()},
         stage,
     )
 

@@ -425,8 +425,8 @@ class Plan:
             "recipe": self._recipes["outputs"],
         }
         inputs = [str(row.run), corpus.prepared]
-        if "reading" in self.settings.scores and row.search == "common" and _scores_tokens(self.methods[row.method]):
-            reading = Reading.model_validate(self.settings.scores["reading"])
+        if row.search == "common" and _scores_tokens(self.methods[row.method]):  # whoever asks: no scorer renames it
+            reading = Reading.model_validate(self.settings.scores.get("reading", {}))
             specification["reading"] = reading.model_dump(mode="json")
         if _reads_entities(search) and corpus.entities:
             specification["entities"] = corpus.entities
@@ -436,19 +436,20 @@ class Plan:
 
     def _plan_scores(self, corpus: _Corpus) -> None:
         """One folder for every output of the corpus and every scorer that has something to say of it."""
-        outputs = {row.output: self.folders[row.output].specification for row in self.rows if row.corpus == corpus.name}
+        outputs = [row.output for row in self.rows if row.corpus == corpus.name]
+        specifications = {key: folder.specification for key, folder in self.folders.items()}
         for place, row in enumerate(self.rows):
             if row.corpus != corpus.name:
                 continue
             scores = {}
             for name, scorer in self.scorers.items():
-                inputs = scorer.inputs(row.output, outputs)
+                inputs = scorer.inputs(row.output, outputs, specifications)
                 if inputs is None:
                     continue
                 specification = {
                     "output": row.output,
                     "corpus": corpus.prepared,
-                    "inputs": list(inputs),
+                    "inputs": dict(inputs),
                     "scorer": name,
                     "settings": scorer.settings.model_dump(mode="json"),
                     "fingerprint": fingerprint("scores", SCORERS[name].__module__),

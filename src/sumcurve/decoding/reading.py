@@ -32,7 +32,7 @@ def derangement(ids: Sequence[str], groups: Sequence[str], key: str) -> list[int
     if len(sizes) < 2:
         raise GroupError(
             f"all {len(ids)} test records are of one group ({groups[0]!r}): whether a system reads is asked with "
-            "sources of other groups; give the records groups, or leave `reading` out of the study's scores"
+            "sources of other groups"
         )
 
     def keyed(text: str) -> int:

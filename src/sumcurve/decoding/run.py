@@ -12,7 +12,7 @@ from sumcurve.annotations.entities import read_salient
 from sumcurve.corpora.store import Corpus
 from sumcurve.decoding.extract_rewrite import ExtractRewriteSystem
 from sumcurve.decoding.logp import write_logp
-from sumcurve.decoding.reading import derangements, target_logp
+from sumcurve.decoding.reading import GroupError, derangements, target_logp
 from sumcurve.decoding.system import SummarizerSystem, System
 from sumcurve.models.batch import batches, encode
 from sumcurve.models.extract_rewrite import build as build_extract_rewrite
@@ -39,7 +39,8 @@ def decode_run(
     """Write summaries.jsonl: id and summary (sentences of blank-separated words).
 
     `specification` is the run's. `entities` is the annotation of salient tokens, for a search that asks for gold
-    positions. With `reading`, logp.safetensors as well (`decoding.reading`): for a system that scores single tokens.
+    positions. With `reading`, logp.safetensors as well (`decoding.reading`), for a system that scores single tokens,
+    unless all records are of one group.
     """
     torch.set_num_threads(specification["threads"])
     vocabulary = Vocabulary.from_json(json.loads((run / "vocabulary.json").read_text()))
@@ -59,7 +60,11 @@ def decode_run(
     if reading is not None:
         if not isinstance(system, SummarizerSystem):
             raise TypeError(f"{run}: a {settings.model.kind} model gives no log-probability of a single token")
-        others, most = derangements(records, reading), specification["target_tokens"]
+        try:
+            others = derangements(records, reading)
+        except GroupError:
+            return  # the scorer that would read the file says why there is none
+        most = specification["target_tokens"]
         found = target_logp(system.model, vocabulary, examples, others, most, device)
         write_logp(stage, found, [record.id for record in records])
 

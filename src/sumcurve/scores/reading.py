@@ -5,7 +5,6 @@ records of other groups (`decoding.reading`). A system that does not read its so
 by ROUGE.
 """
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
@@ -35,18 +34,38 @@ class Reads:
     def __init__(self, settings: Reading) -> None:
         self.settings = settings
 
-    def inputs(self, output: str, outputs: Mapping[str, Mapping[str, Any]]) -> Sequence[str] | None:
-        """The runs of all systems that are compared, for their vocabularies."""
-        if "reading" not in outputs[output]:
+    def inputs(
+        self, output: str, outputs: Sequence[str], specifications: Mapping[str, Mapping[str, Any]]
+    ) -> Mapping[str, Any] | None:
+        """The fractions that the compared systems take their vocabularies from: sizes and least counts of these."""
+        if "reading" not in specifications[output]:
             return None
-        return list(dict.fromkeys(told["run"] for told in outputs.values() if "reading" in told))
+        told: dict[str, set[tuple[int, int]]] = {}
+        for other in outputs:
+            if "reading" in specifications[other]:
+                run = specifications[specifications[other]["run"]]
+                training = run["training"]
+                told.setdefault(run["fraction"], set()).add((training["vocabulary"], training["least_count"]))
+        return {fraction: [list(of) for of in sorted(told[fraction])] for fraction in sorted(told)}
 
-    def score(self, output: Path, records: Sequence[Record], inputs: Mapping[str, Path]) -> Scores:
+    def score(self, output: Path, records: Sequence[Record], inputs: Mapping[Path, Any]) -> Scores:
+        from sumcurve.corpora.fraction import read_words
         from sumcurve.decoding.logp import read_logp
-        from sumcurve.models.vocabulary import UNK, Vocabulary
+        from sumcurve.models.vocabulary import MARKS, UNK, Vocabulary
 
+        groups = [group_of(record) for record in records]
+        if len(set(groups)) < 2:
+            raise RecordError(
+                f"all {len(records)} test records are of one group ({groups[0]!r}): whether a system reads is asked "
+                "with sources of other groups; give the records groups, or leave `reading` out of the study's scores"
+            )
         found = read_logp(output, [record.id for record in records])
-        common = Vocabulary(sorted(set.intersection(*(_words(run) for run in inputs.values()))))
+        vocabularies = [
+            set(Vocabulary.from_counts(read_words(fraction), most, least).words[len(MARKS) :])
+            for fraction, told in inputs.items()
+            for most, least in told
+        ]
+        common = Vocabulary(sorted(set.intersection(*vocabularies)))
         kept = np.zeros(len(found.own), dtype=bool)
         for number, record in enumerate(records):
             sentences = [sentence.split(" ") for sentence in record.target if sentence]
@@ -58,7 +77,7 @@ class Reads:
                 )
             kept[start:end] = [token != UNK for token in target]
         if not found.known[kept].all():
-            raise RecordError(f"{output} was decoded with another vocabulary than its run's; decode again")
+            raise RecordError(f"{output} was decoded with another vocabulary than its fraction's; decode again")
 
         places = [number for number in range(len(records)) if kept[slice(*found.starts[number : number + 2])].any()]
         own, others = -found.own.astype(float), -found.others.astype(float).mean(axis=0)
@@ -66,7 +85,7 @@ class Reads:
         own_nll, others_nll = ([float(nll[of].mean()) for of in words] for nll in (own, others))
         return Scores(
             ids=[records[number].id for number in places],
-            groups=[group_of(records[number]) for number in places],
+            groups=[groups[number] for number in places],
             values={
                 "gap": [other - mine for mine, other in zip(own_nll, others_nll, strict=True)],
                 "own_nll": own_nll,
@@ -80,7 +99,3 @@ class Reads:
                 "items_left_out": len(records) - len(places),
             },
         )
-
-
-def _words(run: Path) -> set[str]:
-    return set(json.loads((run / "vocabulary.json").read_text())["words"])
