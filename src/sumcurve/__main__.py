@@ -327,7 +327,7 @@ def tables(path: Path, partial: bool = False) -> None:
         stage.mkdir(parents=True)
         try:
             study = collect(plan, results, partial)
-            write_study(stage, study, plan.settings.bootstrap)
+            written = write_study(stage, study, plan.settings.bootstrap)
         except EvidenceError as error:
             raise PlanError(f"study {plan.study}: {error}") from error
         write_json(
@@ -335,7 +335,7 @@ def tables(path: Path, partial: bool = False) -> None:
             {
                 "study": plan.study,
                 "scores": {key: manifest.sha256_file(results / key / "items.csv") for key in study.scores},
-                "files": {file.name: manifest.sha256_file(file) for file in sorted(stage.iterdir())},
+                "files": {str(file.relative_to(stage)): manifest.sha256_file(file) for file in written},
                 "facts": facts("tables"),
             },
         )
@@ -415,7 +415,7 @@ def parser() -> argparse.ArgumentParser:
     command.add_argument("path", nargs="?", type=Path, default=Path("results"))
     command.add_argument("--study", help="a file of config/studies without its ending [config.yaml's]")
     command = verbs.add_parser("trace", help="walk a number of a table back to the raw corpus, recomputing every hash")
-    command.add_argument("run", nargs="?", help="the last column of scores.csv [the first row that has one]")
+    command.add_argument("run", nargs="?", help="the last column of seeds.csv [the first row that has one]")
     command.add_argument("--study")
     command.add_argument("--results", type=Path, default=Path("results"))
     verbs.add_parser("recipes", help="code fingerprints of the steps with recipe numbers")

@@ -9,6 +9,8 @@ import hashlib
 from functools import cache
 from pathlib import Path
 
+from sumcurve.tables import APPENDIX, TABLES
+
 PACKAGE = "sumcurve"
 SOURCE = Path(__file__).parent
 
@@ -20,7 +22,7 @@ ENTRY_MODULES = {
     "runs": ["training.run"],
     "outputs": ["decoding.run", "decoding.trivial"],
     "scores": ["scores.run"],  # and the scorer's own module
-    "tables": ["tables.study", "tables.collect"],
+    "tables": ["tables.study", "tables.collect", *(f"tables.{name}" for name in (*TABLES, *APPENDIX))],
 }
 OUTSIDE = {f"{PACKAGE}.settings"}
 

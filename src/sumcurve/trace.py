@@ -53,7 +53,7 @@ def trace(plan: Plan, results: Path, run: str | None) -> None:
 
     Raises ManifestError or PlanError at the first thing that is not what it should be.
     """
-    table = results / "tables" / plan.study / "scores.csv"
+    table = results / "tables" / plan.study / "seeds.csv"
     if not table.is_file():
         raise PlanError(f"{table} is not here: run `make study`")
     row = _row(table, run)

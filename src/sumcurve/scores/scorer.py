@@ -20,7 +20,10 @@ class Metric:
     """One column of values: its name in files, how people read it, and which direction is better.
 
     `title` heads columns and panels, `short` stands where room is scarce, `unit` is that of every value ("points" are
-    100 F1), and `decimals` is what a cell for people holds.
+    100 F1), and `decimals` is what a cell for people holds. Systems are ranked by a metric in answers, efficiency and
+    verdicts unless `ranks` is false. With a `threshold` the metric says whether a system does at all what it is
+    compared for, such as read its source: it does where its interval's lower end is above the threshold, and takes no part in
+    answers and verdicts where it does not.
     """
 
     name: str
@@ -29,6 +32,8 @@ class Metric:
     unit: str
     decimals: int = 2
     higher_is_better: bool = True
+    ranks: bool = True
+    threshold: float | None = None
 
 
 @dataclass(frozen=True)
