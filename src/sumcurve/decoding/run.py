@@ -3,7 +3,7 @@
 import json
 from itertools import repeat
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import torch
 from safetensors.torch import load_file
@@ -22,6 +22,7 @@ from sumcurve.models.vocabulary import Vocabulary
 from sumcurve.records import write_jsonl
 from sumcurve.settings import Reading, Recipe, Search
 
+WEIGHTS = {"selected": "weights.safetensors", "before": "before.safetensors"}  # of a run, by checkpoint
 BATCH = 50  # examples decoded together; results do not depend on it
 
 
@@ -35,16 +36,25 @@ def decode_run(
     reading: Reading | None,
     stage: Path,
     device: str,
+    checkpoint: Literal["selected", "before"] = "selected",
 ) -> None:
     """Write summaries.jsonl: id and summary (sentences of blank-separated words).
 
-    `specification` is the run's. `entities` is the annotation of salient tokens, for a search that asks for gold
-    positions. With `reading`, logp.safetensors as well (`decoding.reading`), for a system that scores single tokens,
-    unless all records are of one group.
+    `settings` and `specification` are the run's; of the checkpoint "before" its last phase it has not seen that phase.
+    `entities` is the annotation of salient tokens, for a search that asks for gold positions. With `reading`,
+    logp.safetensors as well (`decoding.reading`), for a system that scores single tokens, unless all records are of one
+    group.
     """
     torch.set_num_threads(specification["threads"])
     vocabulary = Vocabulary.from_json(json.loads((run / "vocabulary.json").read_text()))
-    system = system_of(settings, search, specification, vocabulary, load_file(run / "weights.safetensors"), device)
+    system = system_of(
+        settings if checkpoint == "selected" else settings.before(),
+        search,
+        specification,
+        vocabulary,
+        load_file(run / WEIGHTS[checkpoint]),
+        device,
+    )
     records = list(Corpus(corpus).part("test"))
     spans = read_salient(entities, "test") if entities is not None else repeat(None, len(records))
     examples = [

@@ -16,6 +16,8 @@ from sumcurve.records import Record, RecordError
 from sumcurve.scores.scorer import Metric, Scores, group_of
 from sumcurve.settings import Reading
 
+READS = 0.1  # nats a word; a system reads where the lower end of its gap's interval over groups is above
+
 
 class Reads:
     """Scores systems that give log-probabilities of single tokens, decoded with the corpus's common search.
@@ -26,9 +28,9 @@ class Reads:
 
     Settings: ClassVar[type[BaseModel]] = Reading
     metrics: Sequence[Metric] = (
-        Metric("gap", "reading gap", "gap", "nats a word"),
-        Metric("own_nll", "NLL, own source", "own", "nats a word", higher_is_better=False),
-        Metric("others_nll", "NLL, other sources", "others", "nats a word", higher_is_better=False),
+        Metric("gap", "Reading gap", "gap", "nats a word", ranks=False, threshold=READS),
+        Metric("own_nll", "NLL, own source", "own", "nats a word", higher_is_better=False, ranks=False),
+        Metric("others_nll", "NLL, others' sources", "others", "nats a word", higher_is_better=False, ranks=False),
     )
 
     def __init__(self, settings: Reading) -> None:

@@ -90,7 +90,16 @@ def test_a_scorer_has_items_and_inputs_of_its_own(write, tmp_path):
     assert (scores["groups"], scores["items"]) == (2, 4)
     assert scores["signature"] == "read:outputs/other"
     assert scores["metrics"] == [
-        {"name": "words", "title": "Words", "short": "W", "unit": "words", "decimals": 1, "higher_is_better": False, "ranks": True, "threshold": None}
+        {
+            "name": "words",
+            "title": "Words",
+            "short": "W",
+            "unit": "words",
+            "decimals": 1,
+            "higher_is_better": False,
+            "ranks": True,
+            "threshold": None,
+        }
     ]
 
 
