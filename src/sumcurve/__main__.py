@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from sumcurve import manifest
+from sumcurve import manifest, sums
 from sumcurve.annotations.oracle import command as oracle_command
 from sumcurve.corpora.errors import CorpusError
 from sumcurve.curves import command as efficiency_command
@@ -30,6 +30,7 @@ from sumcurve.records import RecordError, read_jsonl, read_records, write_json, 
 from sumcurve.scores import command as rouge_command
 from sumcurve.scores.command import CommandError
 from sumcurve.settings import Oracle, Recipe, Rouge, Search
+from sumcurve.sums import SumsError
 
 CONFIG = Path("config")
 
@@ -39,7 +40,17 @@ class TrainError(RuntimeError):
 
 
 # Their messages say all there is to say; anything else is a bug and shows where it happened.
-ERRORS = (PlanError, ManifestError, RecordError, CorpusError, DeviceError, TrainError, CommandError, ResultsError)
+ERRORS = (
+    PlanError,
+    ManifestError,
+    RecordError,
+    CorpusError,
+    DeviceError,
+    SumsError,
+    TrainError,
+    CommandError,
+    ResultsError,
+)
 
 
 def note(text: str) -> None:
@@ -53,7 +64,11 @@ def lock(home: Path, name: str) -> Iterator[None]:
     path = home / "scratch" / "locks" / name
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("a") as stream:
-        fcntl.flock(stream, fcntl.LOCK_EX)
+        try:
+            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            note(f"{name}: waiting for another process that makes this folder (it holds {path})")
+            fcntl.flock(stream, fcntl.LOCK_EX)
         yield
 
 
@@ -167,10 +182,10 @@ def train(task: Task, stage: Path, found: dict[str, Any]) -> None:
     """Write the weights and History of one run, resuming where an interrupted training left its state."""
     from sumcurve import devices
 
-    lines = [str(number) for number in range(100)]  # of the terminal, for progress bars
+    found["sums"] = sums.apply(task.specification["sums"])
     with (
-        devices.device(dict(os.environ), Path("/tmp")) as lease,
-        devices.lease(lines, task.home / "scratch" / "locks", kind="bar") as line,
+        devices.device(dict(os.environ), Path("/tmp"), note) as lease,
+        devices.bar_line(task.home / "scratch" / "locks") as line,
     ):
         from sumcurve.training.fit import ResumeError, TrainingError
         from sumcurve.training.run import train_run
@@ -195,7 +210,7 @@ def train(task: Task, stage: Path, found: dict[str, Any]) -> None:
                 lease=lease,
                 note=note,
                 terminal=sys.__stderr__ or sys.stderr,
-                position=int(line or 0),
+                position=line,
                 found=found,
             )
         except (TrainingError, ResumeError) as error:
@@ -206,7 +221,8 @@ def decode(task: Task, stage: Path, found: dict[str, Any]) -> None:
     """Write a run's summaries of the test set; `found` gets the sha256 of the weights that were decoded."""
     from sumcurve import devices
 
-    with devices.device(dict(os.environ), Path("/tmp")) as lease:
+    found["sums"] = sums.apply(task.specification["sums"])
+    with devices.device(dict(os.environ), Path("/tmp"), note) as lease:
         from sumcurve.decoding.run import WEIGHTS, decode_run
 
         found["device"] = lease.device

@@ -338,7 +338,7 @@ def test_pairs_hold_the_unknown_words_of_one_sentence(words_: Vocabulary) -> Non
         build(settings(), len(words_), 3), words_, settings(), [record], [record], 30, SEARCH, CPU
     )
     first, second = learner.prepare(phase("nll"))
-    assert first.source_words == ["crane", "heron", "word1"]
+    assert first.record.source_tokens == ["crane", "heron", "word1"]
     assert first.unknowns == ["crane"]
     assert [words_.words.index("heron"), 1, len(words_), 3] == first.target  # crake is of the other sentence
     assert second.unknowns == ["crake"]
@@ -585,3 +585,30 @@ def test_killed_at_every_validation_is_bit_identical(words_: Vocabulary) -> None
     assert len(states) == len(whole.history) + 1
     assert fitted.history.rows() == whole.history.rows()
     assert all(torch.equal(fitted.weights[name], whole.weights[name]) for name in whole.weights)
+
+
+@pytest.mark.parametrize("name", LOSSES)
+def test_bfloat16_leaves_recurrences_in_single_precision(
+    name: str, learner: ExtractRewriteLearner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every LSTM, of the extractor as of the abstractor, reads, holds and says single precision under autocast."""
+    batch = learner.collate(learner.prepare(phase(name)), phase(name))
+    learner.model.eval()
+    torch.manual_seed(1)
+    single = learner.loss(batch, phase(name))
+    seen = []
+    true = torch.lstm
+
+    def lstm(inputs: Tensor, state: tuple[Tensor, Tensor], weights: list[Tensor], *rest: Any) -> Any:
+        found = true(inputs, state, weights, *rest)
+        seen.extend(tensor.dtype for tensor in (inputs, *state, *weights, *found))
+        return found
+
+    monkeypatch.setattr(torch, "lstm", lstm)
+    torch.manual_seed(1)
+    with torch.autocast("cpu", torch.bfloat16):
+        half = learner.loss(batch, phase(name))
+    assert set(seen) == {torch.float32}
+    half.backward()
+    assert half.item() == pytest.approx(single.item(), rel=0.02)
+    assert all(p.grad.dtype == torch.float32 for p in learner.model.parameters() if p.grad is not None)

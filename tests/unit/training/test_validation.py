@@ -34,7 +34,7 @@ def _words(corpus, model, example):
         if token == 4:
             sentences, words = [*sentences, words], []
         elif token == 1:
-            words.append(example.source_words[position])
+            words.append(example.record.source_tokens[position])
         else:
             words.append((corpus.vocabulary.words + example.unknowns)[token])
     return [sentence for sentence in [*sentences, words] if sentence]
