@@ -20,7 +20,16 @@ from sumcurve.fingerprint import fingerprint
 from sumcurve.manifest import digest
 from sumcurve.scores import SCORERS
 from sumcurve.scores.scorer import Scorer
-from sumcurve.settings import CorpusSettings, MethodSettings, Recipe, Rouge, Search, StudySettings, VarianceTable
+from sumcurve.settings import (
+    CorpusSettings,
+    MethodSettings,
+    Reading,
+    Recipe,
+    Rouge,
+    Search,
+    StudySettings,
+    VarianceTable,
+)
 
 STEPS = ("corpora", "annotations", "runs", "outputs", "scores", "tables")
 TRIVIAL_SYSTEMS = ("lead", "random", "best-sentence")
@@ -224,6 +233,11 @@ def refusal(method: Recipe, corpus: CorpusSettings) -> str:
 
 def _learns_entities(method: Recipe) -> bool:
     return method.model.kind == "recurrent" and method.model.entity_attention
+
+
+def _scores_tokens(method: Recipe) -> bool:
+    """Whether its system gives the log-probability of a single token, which one that extracts sentences does not."""
+    return method.model.kind != "extract-rewrite"
 
 
 def _paper_search(method: Recipe, corpus: CorpusSettings) -> Search | None:
@@ -490,6 +504,7 @@ class Plan:
             "validation": settings.search.greedy().model_dump(mode="json"),
             "seed": seed,
             "threads": self.settings.threads,
+            "sums": self.settings.sums,
             "recipe": self._recipes["runs"],
         }
         inputs = [corpus.prepared, fraction]
@@ -511,11 +526,15 @@ class Plan:
             "run": row.run,
             "corpus": corpus.prepared,
             "search": search.model_dump(mode="json"),
+            "sums": self.settings.sums,
             "recipe": self._recipes["outputs"],
         }
         if row.part == "before":
             specification["checkpoint"] = "before"
         inputs = [str(row.run), corpus.prepared]
+        if row.search == "common" and _scores_tokens(self.methods[row.method]):  # whoever asks: no scorer renames it
+            reading = Reading.model_validate(self.settings.scores.get("reading", {}))
+            specification["reading"] = reading.model_dump(mode="json")
         if _reads_entities(search) and corpus.entities:
             specification["entities"] = corpus.entities
             inputs.append(corpus.entities)
@@ -524,19 +543,20 @@ class Plan:
 
     def _plan_scores(self, corpus: _Corpus) -> None:
         """One folder for every output of the corpus and every scorer that has something to say of it."""
-        outputs = {row.output: row.run for row in self.rows if row.corpus == corpus.name}
+        outputs = [row.output for row in self.rows if row.corpus == corpus.name]
+        specifications = {key: folder.specification for key, folder in self.folders.items()}
         for place, row in enumerate(self.rows):
             if row.corpus != corpus.name:
                 continue
             scores = {}
             for name, scorer in self.scorers.items():
-                inputs = scorer.inputs(row.output, outputs)
+                inputs = scorer.inputs(row.output, outputs, specifications)
                 if inputs is None:
                     continue
                 specification = {
                     "output": row.output,
                     "corpus": corpus.prepared,
-                    "inputs": list(inputs),
+                    "inputs": dict(inputs),
                     "scorer": name,
                     "settings": scorer.settings.model_dump(mode="json"),
                     "fingerprint": fingerprint("scores", SCORERS[name].__module__),

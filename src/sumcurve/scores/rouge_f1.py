@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from pydantic import BaseModel
 
@@ -26,10 +26,12 @@ class RougeF1:
     def __init__(self, settings: Rouge) -> None:
         self.settings = settings
 
-    def inputs(self, output: str, outputs: Mapping[str, str | None]) -> Sequence[str]:
-        return ()
+    def inputs(
+        self, output: str, outputs: Sequence[str], specifications: Mapping[str, Mapping[str, Any]]
+    ) -> Mapping[str, Any]:
+        return {}
 
-    def score(self, output: Path, records: Sequence[Record], inputs: Mapping[str, Path]) -> Scores:
+    def score(self, output: Path, records: Sequence[Record], inputs: Mapping[Path, Any]) -> Scores:
         from sumcurve.scores.rouge import score_items, signature
 
         summaries = [row["summary"] for row in summaries_of(output, records)]

@@ -5,12 +5,13 @@ import math
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 from sumcurve.records import RecordError, read_records, write_json
 from sumcurve.scores.scorer import Scorer
 
 
-def write_scores(name: str, scorer: Scorer, output: Path, test: Path, inputs: Mapping[str, Path], folder: Path) -> None:
+def write_scores(name: str, scorer: Scorer, output: Path, test: Path, inputs: Mapping[Path, Any], folder: Path) -> None:
     """Write items.csv and scores.json of one output under the scorer called `name`.
 
     items.csv has a row for every item: id, group, a column for each metric in its unit, and the scorer's details.

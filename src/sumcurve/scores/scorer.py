@@ -66,15 +66,20 @@ class Scorer(Protocol):
 
     def __init__(self, settings: Any) -> None: ...
 
-    def inputs(self, output: str, outputs: Mapping[str, str | None]) -> Sequence[str] | None:
-        """Keys of the folders that it reads beside the output and its corpus; None where it has nothing to say of it.
+    def inputs(
+        self, output: str, outputs: Sequence[str], specifications: Mapping[str, Mapping[str, Any]]
+    ) -> Mapping[str, Any] | None:
+        """The folders that it reads beside the output and its corpus, by key, and what `score` is told of each.
 
-        `outputs` holds every output of the corpus in this study with its run, None where it has no run.
+        None where it has nothing to say of the output. `outputs` are all of the corpus in this study; `specifications`
+        those of every folder of the study, by key. What is told becomes a part of the score folder's name.
         """
         ...
 
-    def score(self, output: Path, records: Sequence[Record], inputs: Mapping[str, Path]) -> Scores:
-        """Score the files of an output's folder against the test records; `inputs` are the folders asked for.
+    def score(self, output: Path, records: Sequence[Record], inputs: Mapping[Path, Any]) -> Scores:
+        """Score the files of an output's folder against the test records.
+
+        `inputs` are the folders asked for, and what was told of them.
 
         Raises RecordError where the output is not one of these records.
         """
