@@ -26,7 +26,7 @@ def table(results: Results) -> Table:
     """A row for every method of several phases and every metric, and one for the trigrams that summaries repeat."""
     rows: list[dict[str, Any]] = []
     for corpus, method, parts in _methods(results):
-        for metric in [*results.metrics, REPEATED]:
+        for metric in [*results.compared, REPEATED]:
             found = _design(results, corpus, method, parts, metric)
             if found is not None:
                 rows.append(_row(results, corpus, method, parts, metric, found))

@@ -35,7 +35,8 @@ def table(results: Results) -> Table:
             if scorer not in scorers:
                 continue
             found = results.estimate(system.corpus, metric.name, cell)
-            covers[found.covers] = None
+            if found.low is not None:
+                covers[found.covers] = None
             best = system.records is not None and results.ahead(system.corpus, metric.name, system.records) == cell
             row[metric.name] = value(found, bold=best)
             if len(system.seeds) > 1:
@@ -50,7 +51,7 @@ def table(results: Results) -> Table:
         Column("percent", "%", "count"),
         Column("records", "records", "count"),
         Column("seeds", "seeds", "count"),
-        *metric_columns(results.metrics),
+        *metric_columns(results),
         Column("interval_covers", "intervals cover"),
         Column("selected", "selected"),
         Column("items", "items", "count"),
@@ -58,7 +59,10 @@ def table(results: Results) -> Table:
         Column("empty", "empty", "count"),
         *ends,
     ]
-    units = ", ".join(dict.fromkeys(f"{one.title} in {one.unit}" for one in results.metrics))
+    by_unit: dict[str, list[str]] = {}
+    for one in results.compared:
+        by_unit.setdefault(one.unit, []).append(one.title)
+    units = "; ".join(f"{', '.join(titles)} in {unit}" for unit, titles in by_unit.items())
     notes = [
         f"{units}. In brackets: {results.share} intervals. {results.seeds_note}",
         f"Bold: ahead of every other method of its size in the paired test of table comparisons (family: all pairs of "

@@ -88,6 +88,8 @@ def test_few_groups_leave_no_interval_and_no_claim(study, evidence, settings) ->
     results = Results(dataclasses.replace(study, outputs=outputs), settings)
     frame = made("scores", results).frame()
     assert frame.rouge1_low.isna().all()
+    assert frame.interval_covers.eq("").all()
+    assert results.reads(results.of("notes", trained=True)[0]) is None
     comparisons = made("comparisons", results).frame()
     assert comparisons.p.isna().all()
     assert comparisons.ahead.str.contains("the test items come from 2 groups").any()

@@ -115,6 +115,13 @@ def test_a_metric_that_nobody_knew_is_in_every_table(rich_study, more_metric, lo
 def test_a_metric_that_does_not_rank_stays_out_of_answers(rich_study, more_metric, settings):
     outputs = more_metric(rich_study.outputs, ranks=False)
     results = Results(dataclasses.replace(rich_study, outputs=outputs), settings)
+    for name in ("answers", "efficiency", "comparisons"):
+        assert "Excess words" not in set(made(name, results).frame().metric)
+    scores = made("scores", results)
+    assert scores.frame().excess.notna().all()
+    assert "Excess words" not in scores.markdown()
+    gate = more_metric(rich_study.outputs, ranks=False, threshold=0.1)
+    results = Results(dataclasses.replace(rich_study, outputs=gate), settings)
     assert "Excess words" in set(made("comparisons", results).frame().metric)
     assert "Excess words" not in set(made("answers", results).frame().metric)
 
