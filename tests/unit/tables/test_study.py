@@ -49,9 +49,18 @@ def test_a_table_comes_in_its_forms_or_not_at_all(rich, study, settings, tmp_pat
             assert f"{name}.md" not in files
         assert all(rows(content) for name, content in files.items() if name.endswith(".csv"))
         assert not any(name.endswith((".tex", ".png")) for name in files)
-    absent = {"phases", "verdicts", "extracts", "missing", "oracle_pairs", "oracle_features", "oracle_timings"}
+    absent = {
+        "phases",
+        "verdicts",
+        "extracts",
+        "missing",
+        "variance",
+        "oracle_pairs",
+        "oracle_features",
+        "oracle_timings",
+    }
     assert {name for name in (*TABLES, *APPENDIX) if f"{name}.csv" not in few} == absent
-    assert {name for name in (*TABLES, *APPENDIX) if f"{name}.csv" not in rich} == {"verdicts"}  # three sizes
+    assert {name for name in (*TABLES, *APPENDIX) if f"{name}.csv" not in rich} == {"verdicts", "variance"}
     assert {f"{FIGURES}/{name}.svg" for name in ("answers", "curves", "extracts")} <= set(rich)
 
 
