@@ -19,8 +19,8 @@ ENTRY_MODULES = {
     "annotations": ["annotations.extraction"],
     "entities": ["annotations.entities"],
     "oracle": ["annotations.oracle.corpus"],
-    "runs": ["training.run"],
-    "outputs": ["decoding.run", "decoding.trivial"],
+    "runs": ["training.run", "sums"],
+    "outputs": ["decoding.run", "decoding.trivial", "sums"],
     "scores": ["scores.run"],  # and the scorer's own module
     "tables": ["tables.study", "tables.collect", *(f"tables.{name}" for name in (*TABLES, *APPENDIX))],
 }
