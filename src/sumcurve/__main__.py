@@ -255,7 +255,7 @@ def score(task: Task, stage: Path, found: dict[str, Any]) -> None:
         told["scorer"],
         scorer(scorer.Settings.model_validate(told["settings"])),
         task.at(told["output"]),
-        task.at(told["corpus"]) / "test.jsonl",
+        Corpus(task.at(told["corpus"])).part("test"),
         {task.at(key): what for key, what in told["inputs"].items()},
         stage,
     )

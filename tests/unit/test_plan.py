@@ -247,6 +247,7 @@ def test_a_last_phase_is_told_from_before_it_and_from_its_control_at_the_largest
 
 
 def test_seeds_of_phases_are_trained_at_the_largest_percent_for_methods_of_several_phases_alone(config):
+    edit(config / "studies" / "smoke.yaml", lambda content: content["scores"].pop("reading"))  # compares who is there
     before = of_two_corpora(config, ["pcov", "abs"])
     edit(config / "studies" / "smoke.yaml", lambda content: content.update(phases={"seeds": [1, 2, 3]}))
     after = smoke(config)
@@ -519,8 +520,8 @@ def test_a_folder_is_found_in_any_study_and_refused_where_none_asks_for_it(confi
 
 def test_studies_share_trainings_where_sizes_and_seeds_coincide():
     default, every, demo = (Plan.read(ROOT / "config", study) for study in ("docstrings", "docstrings-all", "demo"))
-    assert names(demo, "runs", "corpora") <= names(default)
-    assert {row.output for row in demo.rows if row.search != "paper"} <= names(default)
+    ours = [row for row in demo.rows if row.part == "study" and row.search != "paper"]
+    assert {key for row in ours for key in (row.run, row.output) if key} | names(demo, "corpora") <= names(default)
     shared = {
         key
         for key, folder in default.folders.items()
@@ -529,7 +530,7 @@ def test_studies_share_trainings_where_sizes_and_seeds_coincide():
         and default.folder(folder.specification["fraction"]).specification["percent"]
         in every.settings.corpora["docstrings"].percents
     }
-    assert len(shared) == 3 * len(every.settings.corpora["docstrings"].percents)
+    assert len(shared) >= 3 * len(every.settings.corpora["docstrings"].percents)
     assert shared <= names(every)
 
 

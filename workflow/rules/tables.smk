@@ -1,5 +1,3 @@
-from sumcurve.tables import TABLES as RANKED
-
 TABLES = f"{RESULTS}/tables/{STUDY}"
 
 
@@ -9,7 +7,7 @@ rule tables:
 
 
 # The name of the manifest ends in a digest, as every folder's does: changed settings are a missing file here, too.
-# A table without rows is not written, so that the pages are known by their folder alone.
+# A table without rows is not written, so that pages and figures are known by their folders alone.
 rule compare:
     input:
         rules.corpora.input,
@@ -25,9 +23,10 @@ rule compare:
             labels={"rank": "{rank}", "table": "{table}"},
         ),
         report(
-            f"{TABLES}/curves.svg",
+            directory(f"{TABLES}/figures"),
+            patterns=["{figure}.svg"],
             category="Figures",
-            labels={"figure": "learning curves"},
+            labels={"figure": "{figure}"},
         ),
         manifest=f"{TABLES}/manifest-{PLAN.tables}.json",
     log:

@@ -22,8 +22,8 @@ class Metric:
     `title` heads columns and panels, `short` stands where room is scarce, `unit` is that of every value ("points" are
     100 F1), and `decimals` is what a cell for people holds. Systems are ranked by a metric in answers, efficiency and
     verdicts unless `ranks` is false. With a `threshold` the metric says whether a system does at all what it is
-    compared for, such as read its source: it does where its interval's lower end is above the threshold, and takes no part in
-    answers and verdicts where it does not.
+    compared for, such as read its source: it does where its interval's lower end is above the threshold. Where it does
+    not, it takes no part in answers and verdicts.
     """
 
     name: str

@@ -51,7 +51,7 @@ def table(results: Results) -> Table:
         Column("score", "score", "number", 2, interval=True),
         Column("place", "place"),
         Column("behind_best", "behind the best", "number", 2, interval=True),
-        Column("seen", f"seen at {POWER:.0%}", "number", 2),
+        Column("seen", f"seen at {100 * POWER:g} %", "number", 2),
         Column("records_needed", "the best needs", "count"),
         Column("ratio", "of the records", "number", 2, interval=True),
         Column("points_per_doubling", "per doubling", "number", 2, interval=True),
@@ -61,8 +61,9 @@ def table(results: Results) -> Table:
     notes = [
         *sentences(results),
         f"Place: behind where the paired test of table comparisons shows it (family: all pairs of the size and metric, "
-        f"{100 * LEVEL:g} %), else not distinguishable; seen at {POWER:.0%}: the true difference that this test would "
-        f"see with that probability. With one seed nothing is claimed of methods: {THESE_WEIGHTS}.",
+        f"{100 * LEVEL:g} %), else not distinguishable; seen at {100 * POWER:g} %: the true difference that it would "
+        f"see with that probability. Intervals are of single comparisons. "
+        f"With one seed nothing is claimed of methods: {THESE_WEIGHTS}.",
         "The best needs: with so many records the best method of the size reaches this method's score (interpolated in "
         "log records within the data); of the records: their ratio, the best chosen anew in each draw. The reverse, "
         "what others need for the best's score, is more than the size in every row. Per doubling: points for twice "
@@ -114,7 +115,6 @@ def _measured(
             row["seconds"] = seconds
         if cell == best:
             row["place"] = BEST
-            row["records_needed"] = records
         else:
             pair = results.pair(corpus, metric.name, records, best, cell)
             row |= _behind(pair, best, sign)
@@ -166,6 +166,8 @@ def _needed(
         for method in methods
     }
     mine = design.place(cell)
+    if min(size for size, _ in curves[best[0]]) == records:
+        return {}  # nothing smaller to read off
     if cell != best:
         sizes, places = (np.array(column) for column in zip(*curves[best[0]], strict=True))
         means = sign * design.means
@@ -210,7 +212,7 @@ def records_for(sizes: NDArray[np.int64], curves: Array, scores: Array) -> Array
 
 def _fitted(results: Results, corpus: str, metric: Metric, fits: Fits) -> list[dict[str, Any]]:
     """The rows of two and four times the largest size, by the fitted curves alone."""
-    sign = results.sign(metric.name)
+    scale = learn(results).scales[corpus, metric.name]
     rows = []
     largest = float(max(fits.largest))
     tail = (1 - results.settings.confidence) / 2
@@ -226,9 +228,10 @@ def _fitted(results: Results, corpus: str, metric: Metric, fits: Fits) -> list[d
         drawn = {method: fits.predict(method, [size])[:, 0] for method in reaching}
         ordered = sorted(reaching, key=lambda method: -float(np.median(drawn[method])))
         for method in ordered:
-            low, middle, high = np.quantile(sign * drawn[method], [tail, 0.5, 1 - tail]).tolist()
+            fitted = np.quantile(drawn[method], [tail, 0.5, 1 - tail]).tolist()
+            low, middle, high = sorted(scale.back(one) for one in fitted)
             behind = drawn[ordered[0]] - drawn[method]
-            ends = np.quantile(behind, [tail, 0.5, 1 - tail]).tolist()
+            ends = [scale.difference(one) for one in np.quantile(behind, [tail, 0.5, 1 - tail]).tolist()]
             place = BEST if method == ordered[0] else BEHIND if ends[0] > 0 else LEVEL_WITH
             row = {
                 "corpus": corpus,

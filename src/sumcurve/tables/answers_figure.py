@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import LogFormatter, MaxNLocator
+from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
 
 from sumcurve.scores.scorer import Metric
 from sumcurve.tables.efficiency import clock_refusal, costs_of, geometric_mean
@@ -52,7 +52,7 @@ def draw(results: Results) -> Figure:
     for corpus in corpora:
         figure.text(0.012, (top - 0.14) / total, corpus, weight="bold", size=FONT_SIZE + 2, va="top")
         systems = _timed(results, corpus)
-        label = (0.2 + 0.066 * max(len(results.name(one)) for one in systems)) / WIDTH
+        label = (0.2 + 0.066 * max(len(name) for name in (*BLIND, *map(results.name, systems)))) / WIDTH
         step, tall = 0.945 / len(results.ranking), HEIGHT - 1.2
         for column, metric in enumerate(results.ranking):
             place = (0.055 + column * step, (top - 0.6 - tall) / total, step - label - 0.03, tall / total)
@@ -105,7 +105,10 @@ def _draw_panel(
             axes.axhline(score, color=GREY, linewidth=0.9, linestyle=DASHES[system.method], zorder=0.6)
             labels.append(Label(system.method, score, GREY))
     axes.set_xscale("log")
-    axes.xaxis.set_major_formatter(LogFormatter(labelOnlyBase=False, minor_thresholds=(2, 0.5)))
+    axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda seconds, _: f"{seconds:,.10g}"))
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.margins(x=0.08)
     axes.yaxis.set_major_locator(MaxNLocator(8, steps=[1, 2, 5, 10]))
     axes.grid(axis="y", color="#e6e6e6", linewidth=0.7)
     axes.tick_params(colors=INK)

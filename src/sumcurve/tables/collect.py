@@ -120,6 +120,7 @@ def scored_output(plan: Plan, results: Path, row: Scored) -> ScoredOutput:
     search = Search.model_validate(plan.folder(row.output).specification["search"]).signature() if run else ""
     sealed = manifest.read(results / row.output) or {}
     summaries = results / row.output / "summaries.jsonl"
+    trained = run if row.part in ("study", "after") else None  # the others are compared by what they write alone
     phased = run is not None and row.percent == plan.settings.corpora[row.corpus].percents[-1]
     return ScoredOutput(
         corpus=row.corpus,
@@ -132,9 +133,9 @@ def scored_output(plan: Plan, results: Path, row: Scored) -> ScoredOutput:
         scores={scorer: items(results / key) for scorer, key in row.scores.items()},
         search_signature=search,
         part=row.part,
-        timing=timing(run) if run else None,
-        training=training(run) if run else None,
-        history=read_history(run) if run else (),
+        timing=timing(trained) if trained else None,
+        training=training(trained) if trained else None,
+        history=read_history(trained) if trained else (),
         summaries=sealed.get("files", {}).get("summaries.jsonl", {}).get("sha256", ""),
         repeated={one["id"]: repeated_trigrams(one["summary"]) for one in read_jsonl(summaries)} if phased else {},
     )
@@ -205,7 +206,7 @@ def collect(plan: Plan, results: Path, partial: bool = False) -> Study:
                 f"{results / folder.key} is not finished; run the study first, or make its tables with --partial"
             )
     rows, missing = [], []
-    for row in (one for one in plan.rows if one.part == "study"):
+    for row in plan.rows:
         way = [key for key in (row.run, row.output, *row.scores.values()) if key]
         first = next((key for key in way if not finished(key)), None)
         if first is None:
@@ -238,7 +239,7 @@ def collect(plan: Plan, results: Path, partial: bool = False) -> Study:
         titles=plan.titles,
         refused=plan.refused,
         missing=missing,
-        trained=sum(row.run is not None and row.part == "study" for row in plan.rows),
+        trained=sum(row.run is not None for row in plan.rows),
         scores=[key for row in rows for key in row.scores.values()],
         single_sentences=[name for name, corpus in plan.settings.corpora.items() if corpus.target == "titles"],
         extracts=[extracts(plan, results, one) for one in plan.named("annotations", "prove") if finished(one.key)],

@@ -41,14 +41,14 @@ def table(results: Results) -> Table:
         Column("p", "p (family)", "p"),
         Column("ahead", "ahead"),
         Column("interval_covers", "interval covers"),
-        Column("seen", f"seen at {POWER:.0%}", "number", 2),
+        Column("seen", f"seen at {100 * POWER:g} %", "number", 2),
         *(Column(name, None, "count") for name in ("items", "wins", "ties", "losses")),
     ]
     notes = [
-        f"First minus second, paired over groups of test items and seeds, with its {results.share} interval. p: of "
+        f"First minus second, paired over groups of test items and seeds, with its own {results.share} interval. p: of "
         "max-|t| over the family, which is all pairs of methods and of methods and blind baselines at one size under "
         "one metric; growth, each method at its largest size against its smallest, is a family of its own. Ahead: "
-        f"p < {LEVEL:g}. Seen at {POWER:.0%}: the true difference that this test would see with that probability.",
+        f"p < {LEVEL:g}. Seen at {100 * POWER:g} %: the true difference that it would see with that probability.",
         f"{results.seeds_note} {results.caveat}",
         results.reading_note,
         *results.identical,

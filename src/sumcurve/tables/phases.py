@@ -146,7 +146,7 @@ def _row(
         row |= {"after_minus_control": Value(found.mean, found.low, found.high), "interval_covers": found.covers}
         row["worth"] = "the control is itself" if _same(parts, CONTROL) else _says(metric, found, False)
     else:
-        row["worth"] = "no control"
+        row["worth"] = "its own control: its loss is that of the phase before"
     return row
 
 

@@ -199,7 +199,9 @@ class Results:
     def draws(self, corpus: str, metric: str) -> np.ndarray:
         """Joint draws ``[draws, cells]`` of the true means of all cells of a design; ValueError without intervals."""
         generator = np.random.default_rng([self.settings.seed, 5])
-        return draws(self._known(corpus, metric), 2 * self.settings.resamples, generator)
+        design, count = self._known(corpus, metric), 2 * self.settings.resamples
+        found: np.ndarray = self.once(f"draws {corpus} {metric}", lambda: draws(design, count, generator))
+        return found
 
     def pairs(self, corpus: str, metric: str, records: int) -> dict[tuple[Cell, Cell], Pair]:
         """Every two methods at one size, and each against the systems that see no reference: one family of tests."""

@@ -19,6 +19,7 @@ def table(results: Results) -> Table:
             "search": one.search,
             "part": one.part,
             "search_signature": one.search_signature,
+            "signature": "; ".join(items.signature for items in one.scores.values()),
             "run": one.run,
         }
         for items in one.scores.values():
@@ -56,6 +57,7 @@ def table(results: Results) -> Table:
         Column("device", "device"),
         Column("lease", "lease"),
         Column("search_signature", "search"),
+        Column("signature", "signature"),
         Column("run", "run"),
     ]
     return Table("seeds", results.title("Every output, seed by seed"), columns, rows)

@@ -19,33 +19,35 @@ from sumcurve.tables.results import Results
 from sumcurve.tables.table import Table, write_table
 from sumcurve.tables.verdicts import bands
 
-PAGES = "pages"  # the folder of HTML pages, for Snakemake's report
+PAGES, FIGURES = "pages", "figures"  # folders; pages are HTML, for Snakemake's report
 
 
 def write_study(folder: Path, study: Study, settings: Bootstrap) -> list[Path]:
     """Write every table that has a row, and the figures, into `folder`; returns the paths of all files.
 
-    Tables come as CSV and Markdown, with a page each in `PAGES`; those of the appendix as CSV alone. Figures are
-    answers.svg, curves.svg and oracle.svg. Raises EvidenceError where the evidence does not fit together.
+    Tables come as CSV and Markdown, with a page each in `PAGES`; those of the appendix as CSV alone. Figures, in
+    `FIGURES`, are answers.svg, curves.svg and extracts.svg. Raises EvidenceError where the evidence does not fit.
     """
     results = Results(study, settings)
     strange = set(results.corpora) ^ {one.corpus for one in study.statistics}
     if strange:
         raise EvidenceError(f"corpora with scores or statistics, not both: {', '.join(sorted(strange))}")
-    (folder / PAGES).mkdir(parents=True, exist_ok=True)
+    for part in (PAGES, FIGURES):
+        (folder / part).mkdir(parents=True, exist_ok=True)
     tables = {name: made(name, results) for name in (*TABLES, *APPENDIX)}
     for place, name in enumerate(TABLES, start=1):
         write_table(tables[name], folder, page=folder / PAGES / f"{place}-{name}.html")
     for name in APPENDIX:
         write_table(tables[name], folder, forms=("csv",))
-    write_answers(results, folder)
+    write_answers(results, folder / FIGURES)
     notes = [*([results.caveat] if results.caveat else []), results.reading_note, *results.corpora_notes]
     drawn = [note for note in notes if note]
     frame = tables["scores"].frame()
-    write_figure(frame, results.metrics, results.share, folder, "curves", drawn, study.in_part, overlays(results))
+    over = overlays(results)
+    write_figure(frame, results.metrics, results.share, folder / FIGURES, "curves", drawn, study.in_part, over)
     if study.extracts:
         scores, lengths, _ = frames(results)
-        write_boxes(scores, lengths, folder, "oracle", told(results), study.in_part)
+        write_boxes(scores, lengths, folder / FIGURES, "extracts", told(results), study.in_part)
     return sorted(path for path in folder.rglob("*") if path.is_file())
 
 

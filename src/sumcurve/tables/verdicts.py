@@ -1,6 +1,6 @@
 """Who is ahead, and who is expected ahead on up to four times the data: fitted learning curves, with probabilities."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,14 +22,40 @@ from sumcurve.statistics.design import Design
 from sumcurve.tables.results import Results
 from sumcurve.tables.table import Column, Table, Value, number
 
+CEILING = 100.0
 ERRORS = 400  # draws of the noise that cells share by their test items
 
 
 @dataclass(frozen=True)
+class Scale:
+    """What curves are fitted to: offset + factor · score, within 0 to 100 and higher where the system is better."""
+
+    offset: float
+    factor: float
+
+    @classmethod
+    def of(cls, means: Sequence[float], higher_is_better: bool) -> "Scale":
+        """The scores themselves where they will do, such as points; else their range is spread over 20 to 80."""
+        least, most = min(means), max(means)
+        if higher_is_better and 0 <= least <= most <= CEILING:
+            return cls(0.0, 1.0)
+        factor = (1 if higher_is_better else -1) * 0.6 * CEILING / ((most - least) or 1.0)
+        return cls(CEILING / 2 - factor * (most + least) / 2, factor)
+
+    def back(self, fitted: float) -> float:
+        return (fitted - self.offset) / self.factor
+
+    def difference(self, fitted: float) -> float:
+        """Of two fitted values as one of scores, positive where the first is better."""
+        return fitted / abs(self.factor)
+
+
+@dataclass(frozen=True)
 class Learned:
-    """The fits of every corpus and metric that has enough sizes; by corpus the reason of what has none."""
+    """The fits of every corpus and metric that has enough sizes, on a scale; by corpus the reason of what has none."""
 
     fits: Mapping[tuple[str, str], Fits]
+    scales: Mapping[tuple[str, str], Scale]
     refused: Mapping[str, str]
 
 
@@ -40,8 +66,9 @@ def learn(results: Results) -> Learned:
 
 
 def _learn(results: Results) -> Learned:
-    extrapolation = Extrapolation(confidence=results.settings.confidence, seed=results.settings.seed)
+    extrapolation = Extrapolation(confidence=results.settings.confidence, seed=results.settings.seed, ceiling=CEILING)
     found: dict[tuple[str, str], Curves] = {}
+    scales: dict[tuple[str, str], Scale] = {}
     judgement: Judgement | None = None
     refused: dict[str, str] = {}
     for corpus in results.corpora:
@@ -54,28 +81,25 @@ def _learn(results: Results) -> Learned:
                 design = results.design(corpus, metric.name)
                 if design is None:
                     continue
-                curves = curves_of(design, methods, metric.higher_is_better, results.settings.seed)
+                scale, curves = curves_of(design, methods, metric.higher_is_better, results.settings.seed)
                 judged = judge(curves, extrapolation)
                 judgement = judged if judgement is None else judgement + judged
-                found[corpus, metric.name] = curves
+                found[corpus, metric.name], scales[corpus, metric.name] = curves, scale
         except TooFewSizes as reason:
             refused[corpus] = str(reason)
     fits = {place: fit_curves(curves, extrapolation, judgement) for place, curves in found.items()}
     for (corpus, _), one in fits.items():
         if one.refused:
             refused[corpus] = "; ".join(f"{method}: {reason}" for method, reason in one.refused.items())
-    return Learned(fits, refused)
+    return Learned(fits, scales, refused)
 
 
-def curves_of(design: Design, methods: list[str], higher_is_better: bool, seed: int) -> Curves:
-    """The mean scores of these methods with the noise of seeds and of groups of test items.
-
-    Where lower is better, scores are taken negative, so that who is ahead is always above.
-    """
-    sign = 1.0 if higher_is_better else -1.0
+def curves_of(design: Design, methods: list[str], higher_is_better: bool, seed: int) -> tuple[Scale, Curves]:
+    """The mean scores of these methods on a scale, with the noise of seeds and of groups of test items."""
     places = {cell: place for place, cell in enumerate(design.cells) if cell[0] in methods and cell[1] is not None}
     names = tuple(dict.fromkeys(cell[0] for cell in places))
     sizes = sorted({int(cell[1] or 0) for cell in places})
+    scale = Scale.of([float(design.means[place]) for place in places.values()], higher_is_better)
     shape = (len(names), len(sizes))
     generator = np.random.default_rng([seed, 4])
     count = design.groups.count
@@ -86,15 +110,17 @@ def curves_of(design: Design, methods: list[str], higher_is_better: bool, seed: 
     degrees = []
     for cell, place in places.items():
         row, column = names.index(cell[0]), sizes.index(int(cell[1] or 0))
-        scores[row, column] = sign * design.means[place]
-        errors[:, row, column] = noise[:, place]
-        standard_errors[row, column] = np.sqrt(max(0.0, design.seeds_covariance[place, place]))
+        scores[row, column] = scale.offset + scale.factor * design.means[place]
+        errors[:, row, column] = scale.factor * noise[:, place]
+        deviation = np.sqrt(max(0.0, design.seeds_covariance[place, place]))
+        standard_errors[row, column] = abs(scale.factor) * deviation
         if design.moderated is not None and place in design.replicated:
             unit = (design.replicated == place).astype(float)
             degrees.append(design.moderated.degrees(unit))
     if not degrees or len(degrees) < len(places):
-        return Curves(names, np.array(sizes, float), scores, errors=errors)
-    return Curves(names, np.array(sizes, float), scores, standard_errors, float(np.median(degrees)), errors)
+        return scale, Curves(names, np.array(sizes, float), scores, errors=errors)
+    dof = float(np.median(degrees))
+    return scale, Curves(names, np.array(sizes, float), scores, standard_errors, dof, errors)
 
 
 def bands(results: Results) -> pd.DataFrame:
@@ -104,11 +130,11 @@ def bands(results: Results) -> pd.DataFrame:
     """
     rows = []
     for (corpus, metric), fits in learn(results).fits.items():
-        sign = results.sign(metric)
+        scale = learn(results).scales[corpus, metric]
         for method, largest in zip(fits.methods, fits.largest, strict=True):
             for size, low, middle, high in zip(fits.sizes, *fits.band(method, fits.sizes), strict=True):
                 if size <= fits.settings.reach * largest * (1 + 1e-9):
-                    ends = sorted((sign * low, sign * high))
+                    ends = sorted((scale.back(low), scale.back(high)))
                     rows.append(
                         {
                             "corpus": corpus,
@@ -117,7 +143,7 @@ def bands(results: Results) -> pd.DataFrame:
                             "records": round(size),
                             "beyond": bool(size >= largest * (1 - 1e-9)),
                             "low": ends[0],
-                            "middle": sign * middle,
+                            "middle": scale.back(middle),
                             "high": ends[1],
                         }
                     )
@@ -131,7 +157,7 @@ def table(results: Results) -> Table:
     rows: list[dict[str, Any]] = []
     for (corpus, metric), fits in learned.fits.items():
         for one in verdicts(fits):
-            low, middle, high = one.difference
+            low, middle, high = (learned.scales[corpus, metric].difference(end) for end in one.difference)
             rows.append(
                 {
                     "corpus": corpus,
