@@ -7,6 +7,8 @@ from snakemake.utils import min_version
 min_version("9.0")
 sys.path.insert(0, str(Path(workflow.basedir) / "src"))
 
+from sumcurve.driver import DriverError, begin
+from sumcurve.manifest import ManifestError
 from sumcurve.plan import Plan, PlanError
 
 
@@ -47,9 +49,24 @@ localrules:
     all,
 
 
+# A function, because it is called where Snakemake knows what it was asked for: neither a dry run nor `--touch` nor a
+# job's own process verifies. It gives no file: what is verified once may be damaged the next time.
+def verified(wildcards):
+    executes = workflow.executor_plugin is not None and not (
+        workflow.dryrun or workflow.touch
+    )
+    if executes and workflow.is_main_process:
+        try:
+            begin(PLAN, Path(RESULTS), Path(workflow.persistence.path))
+        except (DriverError, ManifestError) as error:
+            raise WorkflowError(str(error)) from None
+    return []
+
+
 rule all:
     default_target: True
     input:
+        verified,
         rules.corpora.input,
         rules.annotations.input,
         rules.runs.input,

@@ -14,6 +14,7 @@ import sys
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -72,12 +73,29 @@ class Task:
     def specification(self) -> dict[str, Any]:
         return self.folder.specification
 
+    @cached_property
+    def inputs(self) -> dict[str, dict[str, Any]]:
+        """The manifests of the folders that it is made from, by key, once all their files were hashed."""
+        found = {}
+        for key in self.folder.inputs:
+            sealed = manifest.verify(self.results / key, self.plan.folder(key).specification)
+            if sealed is None:
+                raise ManifestError(
+                    f"{self.results / key} is not finished; make it first (`snakemake` does so in the right order)"
+                )
+            found[key] = sealed
+        return found
+
+    @property
+    def contents(self) -> dict[str, str]:
+        """What each folder says that it is made from, by key."""
+        return {key: manifest.content(sealed) for key, sealed in self.inputs.items()}
+
     def at(self, key: str) -> Path:
-        """Another folder of the same results; its manifest must be there."""
-        path = self.results / key
-        if manifest.read(path) is None:
-            raise ManifestError(f"{path} is not finished; make it first (`snakemake` does so in the right order)")
-        return path
+        """Where a folder that it is made from lies; nothing unverified is read."""
+        if key not in self.inputs:
+            raise PlanError(f"{self.path} is not made from {key}")
+        return self.results / key
 
 
 def corpus(task: Task, stage: Path, found: dict[str, Any]) -> None:
@@ -199,10 +217,7 @@ def decode(task: Task, stage: Path, found: dict[str, Any]) -> None:
 
         found["device"] = lease.device
         run = task.plan.folder(task.specification["run"])
-        sealed = manifest.verify(task.at(run.key), run.specification)
-        if sealed is None:
-            raise ManifestError(f"{task.at(run.key)} vanished while it was verified; run again")
-        found["weights"] = sealed["files"]["weights.safetensors"]["sha256"]
+        found["weights"] = task.inputs[run.key]["files"]["weights.safetensors"]["sha256"]
         decode_run(
             settings=task.plan.methods[run.specification["method"]],
             search=Search.model_validate(task.specification["search"]),
@@ -249,12 +264,14 @@ def build(verb: str, path: Path) -> None:
         follow(verb, task)
         return
     with lock(task.home, task.path.name):
-        if manifest.verify(path, task.specification) is not None:
+        if (sealed := manifest.verify(path, task.specification)) is not None:
+            if stale := manifest.changed_inputs(path, sealed["inputs"], task.contents):
+                raise ManifestError(*stale)
             manifest.touch(path)
             note(f"{path} is finished and verified: nothing to do")
             return
         found = facts(task.folder.code)
-        with manifest.building(path, task.specification, found) as stage:
+        with manifest.building(path, task.specification, found, task.contents) as stage:
             BUILDERS[verb](task, stage, found)
         note(f"{path} is finished")
 
@@ -305,9 +322,11 @@ def harvest(path: Path) -> None:
 def tables(path: Path, partial: bool = False) -> None:
     """Make a study's tables and figures anew, into a folder of the study's name.
 
-    They are cheap, and must never differ from what they are made of. With `partial` they are made of what is finished,
-    say so, and have a manifest that no one takes for that of the whole study.
+    They are cheap, and must never differ from what they are made of: every folder that the study asks for is verified
+    first. With `partial` they are made of what is finished, say so, and have a manifest that no one takes for that of
+    the whole study.
     """
+    from sumcurve import verify
     from sumcurve.tables.collect import collect
     from sumcurve.tables.evidence import EvidenceError
     from sumcurve.tables.study import write_study
@@ -316,6 +335,9 @@ def tables(path: Path, partial: bool = False) -> None:
     results = path.parents[1]
     stage = results / ".partial" / "tables" / path.name
     with lock(path.parents[2], f"tables-{path.name}"):
+        verified = verify.folders(plan, results)
+        verified.require()
+        note(str(verified))
         shutil.rmtree(stage, ignore_errors=True)
         stage.mkdir(parents=True)
         try:
@@ -323,13 +345,13 @@ def tables(path: Path, partial: bool = False) -> None:
             write_study(stage, study, plan.settings.bootstrap)
         except EvidenceError as error:
             raise PlanError(f"study {plan.study}: {error}") from error
-        write_json(
+        manifest.write_sealed(
             stage / f"manifest-{'partial' if study.missing else plan.tables}.json",
             {
                 "study": plan.study,
-                "scores": {key: manifest.sha256_file(results / key / "items.csv") for key in study.scores},
-                "files": {file.name: manifest.sha256_file(file) for file in sorted(stage.iterdir())},
-                "facts": facts("tables"),
+                "inputs": verified.contents,
+                "files": manifest.hashes(stage),
+                "facts": {key: value for key, value in facts("tables").items() if key != "commit"},
             },
         )
         shutil.rmtree(path, ignore_errors=True)
@@ -339,14 +361,26 @@ def tables(path: Path, partial: bool = False) -> None:
 
 
 def status(results: Path, study: str | None) -> None:
-    """Print every folder that the study asks for and whether it is finished (files are not hashed)."""
+    """Print every folder that the study asks for and whether it is finished, by names and sizes of its files."""
     plan = Plan.read(CONFIG, study)
     done = 0
     for folder in plan.folders.values():
-        finished = manifest.read(results / folder.key) is not None
-        done += finished
-        print(f"{'finished' if finished else 'missing '}  {results / folder.key}")
-    print(f"{done} of {len(plan.folders)} folders are finished")
+        state = manifest.state(results / folder.key)
+        done += state == "finished"
+        print(f"{state:8}  {results / folder.key}")
+    print(f"{done} of {len(plan.folders)} folders are finished (`verify` also hashes their files)")
+
+
+def verify_study(results: Path, study: str | None, record: bool) -> None:
+    """Hash all that the study asks for; ManifestError names all that is damaged, with `record` all that hinders it."""
+    from sumcurve import verify
+
+    plan = Plan.read(CONFIG, study)
+    found = verify.study(plan, results)
+    print(found)
+    found.require()
+    if record:
+        verify.require_recordable(plan, results, found)
 
 
 def recipes() -> None:
@@ -407,6 +441,10 @@ def parser() -> argparse.ArgumentParser:
     command = verbs.add_parser("status", help="what a study asks for and what of it is finished")
     command.add_argument("path", nargs="?", type=Path, default=Path("results"))
     command.add_argument("--study", help="a file of config/studies without its ending [config.yaml's]")
+    command = verbs.add_parser("verify", help="hash all that a study asks for and name what is damaged")
+    command.add_argument("path", nargs="?", type=Path, default=Path("results"))
+    command.add_argument("--study", help="a file of config/studies without its ending [config.yaml's]")
+    command.add_argument("--record", action="store_true", help="and refuse what is missing or made by uncommitted code")
     command = verbs.add_parser("trace", help="walk a number of a table back to the raw corpus, recomputing every hash")
     command.add_argument("run", nargs="?", help="the last column of scores.csv [the first row that has one]")
     command.add_argument("--study")
@@ -431,6 +469,8 @@ def main() -> None:
             recipes()
         elif arguments.verb == "status":
             status(arguments.path, arguments.study)
+        elif arguments.verb == "verify":
+            verify_study(arguments.path, arguments.study, arguments.record)
         elif arguments.verb == "trials":
             from sumcurve.training.trials import run_trials
 

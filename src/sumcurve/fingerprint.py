@@ -90,6 +90,13 @@ def modules(step: str) -> list[str]:
     return sorted(found)
 
 
+def files(step: str) -> list[Path]:
+    """The files of code behind a step: its modules', and those that read its settings and name and seal its folder."""
+    shared = ("settings.py", "__main__.py", "manifest.py")
+    behind = {path for module in modules(step) if (path := _path(module)) is not None}
+    return sorted(behind | {SOURCE / name for name in shared})
+
+
 @cache
 def fingerprint(step: str) -> str:
     """16 hex digits that change when code behind the step changes, and only then."""
