@@ -265,8 +265,7 @@ def build(verb: str, path: Path) -> None:
         return
     with lock(task.home, task.path.name):
         if (sealed := manifest.verify(path, task.specification)) is not None:
-            if stale := manifest.changed_inputs(path, sealed["inputs"], task.contents):
-                raise ManifestError(*stale)
+            manifest.require(manifest.changed_inputs(path, sealed["inputs"], task.contents))
             manifest.touch(path)
             note(f"{path} is finished and verified: nothing to do")
             return
@@ -383,6 +382,17 @@ def verify_study(results: Path, study: str | None, record: bool) -> None:
         verify.require_recordable(plan, results, found)
 
 
+def reproduced(rebuilt: Path, study: str | None) -> None:
+    """Print that a study rebuilt elsewhere is the recorded one; Difference names what is not."""
+    from sumcurve.reproduce import compare, require_lock
+
+    plan = Plan.read(CONFIG, study)
+    results = Path("results")
+    if plan.study == Plan.read(CONFIG).study:  # the one that dvc.yaml records
+        require_lock(results / "tables" / plan.study)
+    print(compare(plan, results, rebuilt))
+
+
 def recipes() -> None:
     """Print the code fingerprint of each step that has recipe numbers, and whether it is accepted."""
     from sumcurve.fingerprint import fingerprint
@@ -445,6 +455,9 @@ def parser() -> argparse.ArgumentParser:
     command.add_argument("path", nargs="?", type=Path, default=Path("results"))
     command.add_argument("--study", help="a file of config/studies without its ending [config.yaml's]")
     command.add_argument("--record", action="store_true", help="and refuse what is missing or made by uncommitted code")
+    command = verbs.add_parser("reproduce", help="compare a study that was rebuilt elsewhere with the recorded one")
+    command.add_argument("path", type=Path, help="the results folder of the rebuilt study")
+    command.add_argument("--study", help="a file of config/studies without its ending [config.yaml's]")
     command = verbs.add_parser("trace", help="walk a number of a table back to the raw corpus, recomputing every hash")
     command.add_argument("run", nargs="?", help="the last column of scores.csv [the first row that has one]")
     command.add_argument("--study")
@@ -471,6 +484,8 @@ def main() -> None:
             status(arguments.path, arguments.study)
         elif arguments.verb == "verify":
             verify_study(arguments.path, arguments.study, arguments.record)
+        elif arguments.verb == "reproduce":
+            reproduced(arguments.path, arguments.study)
         elif arguments.verb == "trials":
             from sumcurve.training.trials import run_trials
 

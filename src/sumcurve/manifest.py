@@ -8,7 +8,7 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -41,6 +41,12 @@ class ManifestError(RuntimeError):
     def __init__(self, *wrong: str | Damage) -> None:
         super().__init__("\n".join(map(str, wrong)))
         self.damages = [one for one in wrong if isinstance(one, Damage)]
+
+
+def require(wrong: Sequence[Damage]) -> None:
+    """Raise ManifestError that names all damages, if there is one."""
+    if wrong:
+        raise ManifestError(*wrong)
 
 
 def sha256_file(path: Path) -> str:
@@ -178,8 +184,7 @@ def verify(folder: Path, specification: dict[str, Any] | None = None) -> dict[st
     Raises ManifestError when a file is missing, added or changed, or when the specification is another one.
     """
     manifest, found = damages(folder, specification)
-    if found:
-        raise ManifestError(*found)
+    require(found)
     return manifest
 
 

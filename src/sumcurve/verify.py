@@ -36,12 +36,11 @@ class Verification:
         megabytes = sum(entry["bytes"] for entry in files) / 1e6
         counts = f"{len(self.manifests)} folders, {len(files)} files, {megabytes:.1f} MB"
         missing = f"; {len(self.missing)} are not made yet" if self.missing else ""
-        return f"verified {counts} in {self.seconds:.1f} s{missing}"
+        return f"hashed {counts} in {self.seconds:.1f} s{missing}"
 
     def require(self) -> None:
         """Raise ManifestError that names all that is damaged."""
-        if self.damages:
-            raise ManifestError(*self.damages)
+        manifest.require(self.damages)
 
 
 def folders(plan: Plan, results: Path) -> Verification:
