@@ -75,7 +75,7 @@ lint: env
 	ruff check .
 	ruff format --check .
 	mypy
-	snakefmt --check Snakefile workflow
+	snakefmt --check workflow
 	snakemake --lint
 
 bench: env

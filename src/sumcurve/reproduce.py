@@ -43,7 +43,7 @@ def require_lock(tables: Path) -> None:
     outputs = {path: state for change in changes for path, state in change.get("changed outs", {}).items()}
     if tables.as_posix() in outputs:
         raise ManifestError(
-            f"{tables} is not what dvc.lock records ({outputs[tables.as_posix()]}): check out the commit that recorded it"
+            f"{tables} is not what dvc.lock records ({outputs[tables.as_posix()]}): check out its commit"
         )
 
 
