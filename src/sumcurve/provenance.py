@@ -21,8 +21,13 @@ def _git(*arguments: str) -> str | None:
 def _version(distribution: str) -> str | None:
     try:
         return version(distribution)
-    except PackageNotFoundError:
+    except (PackageNotFoundError, ValueError):  # ValueError: no name of a distribution, but a path
         return None
+
+
+def versions(*distributions: str) -> dict[str, str | None]:
+    """The installed version of each distribution by its name; None where it is not installed."""
+    return {name: _version(name) for name in distributions}
 
 
 def facts(step: str) -> dict[str, Any]:
@@ -38,5 +43,5 @@ def facts(step: str) -> dict[str, Any]:
         "clean": None if state is None else not state,
         "python": platform.python_version(),
         "machine": platform.machine(),
-        "versions": {name: _version(name) for name in DISTRIBUTIONS},
+        "versions": versions(*DISTRIBUTIONS),
     }
