@@ -23,9 +23,13 @@ def checkout(recorded, tmp_path_factory):
     return clone
 
 
+def plan_of(checkout):
+    return Plan.read(checkout.path / "config", "smoke")
+
+
 def a_file_of_each_step(checkout):
     """The largest file of the first folder of every step: what a step is there for."""
-    plan = Plan.read(checkout.path / "config", "smoke")
+    plan = plan_of(checkout)
     results = checkout.path / "results"
     folders = {step: results / plan.named(step)[0].key for step in STEPS if step != "tables"}
     found = {step: max(path.iterdir(), key=lambda file: file.stat().st_size) for step, path in folders.items()}
@@ -85,6 +89,38 @@ def test_tables_are_made_of_nothing_damaged_whoever_asks(checkout):
         path.write_bytes(original)
 
 
+def test_a_manifest_alone_is_damage_and_not_a_finished_folder(checkout):
+    folder = checkout.path / "results" / plan_of(checkout).named("outputs")[0].key
+    aside = folder.with_name("aside")
+    try:
+        folder.rename(aside)
+        folder.mkdir()
+        shutil.copy(aside / "manifest.json", folder)
+        name = folder.relative_to(checkout.path)
+        assert f"damaged   {name}\n" in checkout.run("python", "-m", "sumcurve", "status").stdout
+        for _ in range(2):
+            done = checkout.run("snakemake", "--cores", "2", check=False)
+            assert done.returncode != 0
+            assert f"{name}/summaries.jsonl is missing" in done.stdout
+    finally:
+        shutil.rmtree(folder)
+        aside.rename(folder)
+
+
+def test_what_is_not_committed_is_not_recorded(checkout):
+    before = record(checkout)
+    for file in ("README.md", "src/sumcurve/verify.py"):
+        original = (checkout.path / file).read_text()
+        try:
+            (checkout.path / file).write_text(original + "\n")
+            done = checkout.run("make", f"VENV={sys.prefix}", "record", check=False)
+            assert done.returncode != 0
+            assert f"commit these first, then record:\n M {file}" in done.stdout
+            assert record(checkout) == before
+        finally:
+            (checkout.path / file).write_text(original)
+
+
 def test_a_folder_that_was_deleted_is_made_again_and_all_keep_their_names(checkout):
     results = checkout.path / "results"
     before, names = record(checkout), {path.relative_to(results) for path in results.glob("*/*")}
@@ -100,24 +136,9 @@ def test_a_folder_that_was_deleted_is_made_again_and_all_keep_their_names(checko
         if name.split(".")[0] not in MEASURED and not name.startswith("manifest"):
             assert after[name] == before[name], name
     assert "Nothing to be done" in checkout.run("snakemake", "--cores", "2").stdout
-    said = checkout.run("python", "-m", "sumcurve", "reproduce", "results").stdout
+    rebuilt = checkout.path / "scratch" / "reproduce" / "results"
+    shutil.copytree(results, rebuilt)
+    checkout.run("git", "checkout", "--quiet", "--", "results/tables", "dvc.lock")
+    said = checkout.run("python", "-m", "sumcurve", "reproduce", "scratch/reproduce/results").stdout
+    assert f"{len(plan_of(checkout).folders)} folders and" in said
     assert "are the recorded bytes" in said
-
-
-def test_a_manifest_alone_is_damage_and_not_a_finished_folder(checkout):
-    plan = Plan.read(checkout.path / "config", "smoke")
-    folder = checkout.path / "results" / plan.named("outputs")[0].key
-    aside = folder.with_name("aside")
-    try:
-        folder.rename(aside)
-        folder.mkdir()
-        shutil.copy(aside / "manifest.json", folder)
-        name = folder.relative_to(checkout.path)
-        assert f"damaged   {name}\n" in checkout.run("python", "-m", "sumcurve", "status").stdout
-        for _ in range(2):
-            done = checkout.run("snakemake", "--cores", "2", check=False)
-            assert done.returncode != 0
-            assert f"{name}/summaries.jsonl is missing" in done.stdout
-    finally:
-        shutil.rmtree(folder)
-        aside.rename(folder)
