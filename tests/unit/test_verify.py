@@ -160,7 +160,7 @@ def test_a_rebuilt_study_is_compared_folder_by_folder_in_the_order_of_the_steps(
     rebuilt = make(plan, tmp_path / "again")
     tables = rebuilt / "tables" / plan.study
     assert "are the recorded bytes; 1 files of tables with measured time" in compare(plan, results, rebuilt)
-    assert "53 folders" in compare(plan, results, rebuilt)
+    assert f"{len(plan.folders)} folders" in compare(plan, results, rebuilt)
     run, other = plan.named("runs")[-1], tmp_path / "other"
     contents: dict[str, str] = {}
     for folder in sorted(plan.folders.values(), key=lambda folder: STEPS.index(folder.step)):
