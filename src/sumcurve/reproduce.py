@@ -5,6 +5,7 @@ dvc.lock the hash of the tables with that manifest.
 """
 
 import json
+import re
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from sumcurve import manifest, verify
 from sumcurve.manifest import ManifestError
 from sumcurve.plan import STEPS, Plan, PlanError
 
-# Tables that hold measured time, in one column or in all.
+# Tables with measured time in a column. What else they say is made of folders that are compared.
 MEASURED_TABLES = {"timings", "efficiency", "stopping", "methods", "oracle_timings"}
 
 
@@ -45,6 +46,11 @@ def require_lock(tables: Path) -> None:
         raise ManifestError(
             f"{tables} is not what dvc.lock records ({outputs[tables.as_posix()]}): check out its commit"
         )
+
+
+def _measured(name: str) -> bool:
+    """Whether a file of tables holds measured time; a page may have its table's rank before the name."""
+    return re.sub(r"^\d+-", "", Path(name).stem) in MEASURED_TABLES
 
 
 def _different_files(one: Path, other: Path) -> list[str]:
@@ -80,7 +86,7 @@ def compare(plan: Plan, results: Path, rebuilt: Path) -> str:
             files = _different_files(results / key, rebuilt / key)
             wrong.append(f"{rebuilt / key}" + (f" ({', '.join(files)})" if files else ""))
     folder = verify.tables_manifest(plan, rebuilt).parent
-    hashes = {name: value for name, value in recorded["files"].items() if Path(name).stem not in MEASURED_TABLES}
+    hashes = {name: value for name, value in recorded["files"].items() if not _measured(name)}
     for name in sorted(hashes):
         if not (folder / name).is_file() or manifest.sha256_file(folder / name) != hashes[name]:
             wrong.append(f"{folder / name}")
