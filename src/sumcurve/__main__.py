@@ -360,6 +360,8 @@ def tables(path: Path, partial: bool = False) -> None:
                 "facts": {key: value for key, value in facts("tables").items() if key != "commit"},
             },
         )
+        for old in path.glob("manifest-*.json"):
+            old.unlink()  # first: a kill while the others go leaves no tables, not damaged ones
         shutil.rmtree(path, ignore_errors=True)
         path.parent.mkdir(parents=True, exist_ok=True)
         os.replace(stage, path)
