@@ -18,7 +18,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from sumcurve import manifest
+from sumcurve import manifest, sums
 from sumcurve.annotations.oracle import command as oracle_command
 from sumcurve.corpora.errors import CorpusError
 from sumcurve.curves import command as efficiency_command
@@ -31,6 +31,7 @@ from sumcurve.records import RecordError, read_jsonl, read_records, write_json, 
 from sumcurve.scores import command as rouge_command
 from sumcurve.scores.command import CommandError
 from sumcurve.settings import Oracle, Recipe, Rouge, Search
+from sumcurve.sums import SumsError
 
 CONFIG = Path("config")
 
@@ -40,7 +41,17 @@ class TrainError(RuntimeError):
 
 
 # Their messages say all there is to say; anything else is a bug and shows where it happened.
-ERRORS = (PlanError, ManifestError, RecordError, CorpusError, DeviceError, TrainError, CommandError, ResultsError)
+ERRORS = (
+    PlanError,
+    ManifestError,
+    RecordError,
+    CorpusError,
+    DeviceError,
+    SumsError,
+    TrainError,
+    CommandError,
+    ResultsError,
+)
 
 
 def note(text: str) -> None:
@@ -181,6 +192,7 @@ def train(task: Task, stage: Path, found: dict[str, Any]) -> None:
     """Write the weights and History of one run, resuming where an interrupted training left its state."""
     from sumcurve import devices
 
+    found["sums"] = sums.apply(task.specification["sums"])
     with (
         devices.device(dict(os.environ), Path("/tmp"), note) as lease,
         devices.bar_line(task.home / "scratch" / "locks") as line,
@@ -217,6 +229,7 @@ def decode(task: Task, stage: Path, found: dict[str, Any]) -> None:
     """Write a run's summaries of the test set; `found` gets the sha256 of the weights that were decoded."""
     from sumcurve import devices
 
+    found["sums"] = sums.apply(task.specification["sums"])
     with devices.device(dict(os.environ), Path("/tmp"), note) as lease:
         from sumcurve.decoding.run import WEIGHTS, decode_run
 

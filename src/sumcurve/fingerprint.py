@@ -17,8 +17,8 @@ ENTRY_MODULES = {
     "annotations": ["annotations.extraction"],
     "entities": ["annotations.entities"],
     "oracle": ["annotations.oracle.corpus"],
-    "runs": ["training.run"],
-    "outputs": ["decoding.run", "decoding.trivial"],
+    "runs": ["training.run", "sums"],
+    "outputs": ["decoding.run", "decoding.trivial", "sums"],
     "scores": ["scores.run"],
     "tables": ["tables.study", "tables.collect"],
 }

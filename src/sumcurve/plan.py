@@ -422,6 +422,7 @@ class Plan:
             "validation": settings.search.greedy().model_dump(mode="json"),
             "seed": seed,
             "threads": self.settings.threads,
+            "sums": self.settings.sums,
             "recipe": self._recipes["runs"],
         }
         inputs = [corpus.prepared, fraction]
@@ -440,6 +441,7 @@ class Plan:
             "run": row.run,
             "corpus": corpus.prepared,
             "search": search.model_dump(mode="json"),
+            "sums": self.settings.sums,
             "recipe": self._recipes["outputs"],
         }
         if row.part == "before":

@@ -7,6 +7,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from sumcurve.sums import Sums
+
 Percent = Annotated[int, Field(ge=1, le=100)]
 Positive = Annotated[int, Field(ge=1)]
 NonNegative = Annotated[int, Field(ge=0)]
@@ -546,5 +548,6 @@ class StudySettings(Settings):
     seeds: Annotated[list[NonNegative], Field(min_length=1)]
     threads: Positive = 1  # of one training; changes floating-point sums, hence part of its name
     phases: PhasesTable | None = None  # None: the study's own seeds
+    sums: Sums = "portable"  # the same bytes on all CPUs with AVX2, or this CPU's fastest kernels (sumcurve.sums)
     rouge: Rouge = Rouge()
     bootstrap: Bootstrap = Bootstrap()

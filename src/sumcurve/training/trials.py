@@ -27,10 +27,12 @@ from typing import Annotated, Any, Literal
 import yaml
 from pydantic import Field
 
+from sumcurve import sums
 from sumcurve.manifest import digest
 from sumcurve.plan import Plan, PlanError, read_settings, refusal
 from sumcurve.records import read_records, write_text
 from sumcurve.settings import Dropout, MethodSettings, Percent, Positive, Recipe, Settings
+from sumcurve.sums import Sums
 
 COLUMNS = (
     "method",
@@ -77,6 +79,7 @@ class TrialsSettings(Settings):
     last: Annotated[list[Rate], Field(min_length=1)]  # rates of a last phase
     # Twins, which share the settings of another method, their base
     tuned_with: Annotated[dict[str, str], Field(default_factory=dict)]
+    sums: Sums = "native"  # a choice among noisy trials is not worth what portable sums cost
 
 
 @dataclass(frozen=True)
@@ -167,6 +170,7 @@ def tasks(
             "source_tokens": lengths.source_tokens,
             "target_tokens": lengths.target_tokens,
             "validation": lengths.search.greedy().model_dump(mode="json"),
+            "sums": settings.sums,
         }
         found += [
             Task(method, stage, rate, dropout, seed, corpus, percent, one, digest(told)) for seed in settings.seeds
@@ -278,6 +282,7 @@ def one_trial(config: Path, home: Path, task: Task) -> dict[str, Any]:
 
     A last phase starts from the checkpoint that the first stage left in scratch; where it is gone, that is made again.
     """
+    sums.apply(read_settings(config / "trials.yaml", TrialsSettings).sums)
     import torch  # in the processes that train, not in the one that waits
 
     from sumcurve.training.fit import Checkpoint, fit
