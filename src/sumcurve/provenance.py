@@ -30,15 +30,15 @@ def versions(*distributions: str) -> dict[str, str | None]:
     return {name: _version(name) for name in distributions}
 
 
-def facts(step: str) -> dict[str, Any]:
+def facts(step: str, *modules: str) -> dict[str, Any]:
     """The part of a manifest that every step shares; steps that train or decode add device and threads.
 
     `clean`: the commit holds the step's own code as it ran. Configuration stands in the specification.
     """
-    code = files(step)
+    code = files(step, *modules)
     state = _git("-C", str(code[0].parent), "status", "--porcelain", "--", *map(str, code))
     return {
-        "fingerprint": fingerprint(step),
+        "fingerprint": fingerprint(step, *modules),
         "commit": _git("-C", str(code[0].parent), "rev-parse", "HEAD"),
         "clean": None if state is None else not state,
         "python": platform.python_version(),

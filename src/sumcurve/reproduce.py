@@ -15,7 +15,7 @@ from sumcurve.manifest import ManifestError
 from sumcurve.plan import STEPS, Plan, PlanError
 
 # Tables with measured time in a column. What else they say is made of folders that are compared.
-MEASURED_TABLES = {"timings", "efficiency", "stopping", "methods", "oracle_timings"}
+MEASURED_TABLES = {"answers", "efficiency", "methods", "seeds", "stopping", "oracle_timings"}
 
 
 class Difference(ManifestError):
@@ -30,7 +30,7 @@ def _recorded(plan: Plan, results: Path) -> dict[str, Any]:
             f"{path.parent} holds no tables of the study {plan.study} as it is configured now: check out the commit "
             "that recorded it"
         )
-    manifest.require(manifest.changed_files(path.parent, sealed["files"], {path.name, verify.REPORT}, "restore it"))
+    manifest.require(manifest.changed_files(path.parent, sealed["files"], verify.besides(path), "restore it"))
     return sealed
 
 

@@ -15,6 +15,7 @@ from sumcurve.plan import Folder, Plan
 TABLES_KEYS = {"study", "inputs", "files", "facts"}
 PARTIAL = "manifest-partial.json"  # of tables that are made of a part of the study
 REPORT = "report.html"  # made after the tables, with run times in it
+TIMESTAMP = ".snakemake_timestamp"  # Snakemake's own, in a folder that a rule declares
 
 
 @dataclass(frozen=True)
@@ -71,6 +72,12 @@ def tables_manifest(plan: Plan, results: Path) -> Path:
     return part if part.is_file() and not whole.is_file() else whole
 
 
+def besides(path: Path) -> set[str]:
+    """What may lie among tables beside what their manifest `path` names."""
+    timestamps = {found.relative_to(path.parent).as_posix() for found in path.parent.rglob(TIMESTAMP)}
+    return {path.name, REPORT} | timestamps
+
+
 def tables(plan: Plan, results: Path, contents: Mapping[str, str]) -> list[Damage]:
     """What is wrong with a study's tables; nothing where there are none of the present plan, which makes them anew."""
     path = tables_manifest(plan, results)
@@ -81,7 +88,7 @@ def tables(plan: Plan, results: Path, contents: Mapping[str, str]) -> list[Damag
         return error.damages
     if sealed is None:
         return []
-    found = manifest.changed_files(path.parent, sealed["files"], {path.name, REPORT}, remedy)
+    found = manifest.changed_files(path.parent, sealed["files"], besides(path), remedy)
     return found + manifest.changed_inputs(path.parent, sealed["inputs"], contents)
 
 

@@ -17,7 +17,7 @@ def code(tmp_path, monkeypatch):
     path = tmp_path / "code" / "step.py"
     path.parent.mkdir()
     path.write_text("answer = 1\n")
-    monkeypatch.setattr(provenance, "files", lambda step: [path])
+    monkeypatch.setattr(provenance, "files", lambda *steps: [path])
     return path
 
 

@@ -17,7 +17,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from itertools import islice
 from math import sqrt
 from multiprocessing import get_context
 from pathlib import Path
@@ -30,7 +29,7 @@ from pydantic import Field
 from sumcurve import sums
 from sumcurve.manifest import digest
 from sumcurve.plan import Plan, PlanError, read_settings, refusal
-from sumcurve.records import read_records, write_text
+from sumcurve.records import write_text
 from sumcurve.settings import Dropout, MethodSettings, Percent, Positive, Recipe, Settings
 from sumcurve.sums import Sums
 
@@ -340,7 +339,8 @@ def _learner(config: Path, home: Path, task: Task) -> tuple[Any, int]:
     """What the task trains, and on how many records."""
     import torch
 
-    from sumcurve.corpora.fraction import positions, read_words, take, write_fraction
+    from sumcurve.corpora.fraction import positions, read_words, write_fraction
+    from sumcurve.corpora.store import Corpus
     from sumcurve.models.vocabulary import Vocabulary
     from sumcurve.training.run import learner_of, salient_spans
 
@@ -349,12 +349,13 @@ def _learner(config: Path, home: Path, task: Task) -> tuple[Any, int]:
     prepared = home / "results" / corpus.key
     if not prepared.is_dir():
         raise PlanError(f"{prepared} is not finished; `make trials` makes it first")
+    train = Corpus(prepared).part("train")
     fraction = home / "scratch" / "trials" / f"{corpus.name}-{task.percent:03d}-s{task.seed}"
     with _alone(home / "scratch" / "trials.lock"):
         if not (fraction / "statistics.json").is_file():  # which is written last
             fraction.mkdir(parents=True, exist_ok=True)
-            write_fraction(prepared / "train.jsonl", task.percent, task.seed, fraction)
-    drawn = positions(fraction, prepared / "train.jsonl", task.seed)
+            write_fraction(train, task.percent, task.seed, fraction)
+    drawn = positions(fraction, train, task.seed)
     salient = None
     if getattr(task.recipe.model, "entity_attention", False):
         (entities,) = (
@@ -365,8 +366,8 @@ def _learner(config: Path, home: Path, task: Task) -> tuple[Any, int]:
     learner = learner_of(
         {"source_tokens": lengths.source_tokens, "target_tokens": lengths.target_tokens, "seed": task.seed},
         task.recipe,
-        take(read_records(prepared / "train.jsonl"), drawn),
-        list(islice(read_records(prepared / "valid.jsonl"), training.valid_records)),
+        train[drawn],
+        Corpus(prepared).part("valid").first(training.valid_records),
         Vocabulary.from_counts(read_words(fraction), training.vocabulary, training.least_count),
         torch.device("cpu"),
         salient,
