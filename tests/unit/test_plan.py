@@ -504,6 +504,34 @@ def test_a_wrong_configuration_names_file_line_key_and_value(config, file, old, 
         smoke(config)
 
 
+@pytest.mark.parametrize("name", ["../studies/smoke", "x$(touch pwned)", "a b", "", "-rf", ".."])
+def test_a_studys_name_is_no_path_and_no_shell(config, name):
+    (config / "config.yaml").write_text(yaml.safe_dump({"study": name}))
+    with pytest.raises(PlanError, match="no study's name"):
+        Plan.read(config)
+
+
+def test_a_study_that_is_half_written_hinders_no_other(config):
+    (config / "studies" / "aaa.yaml").write_text("title: [half")
+    (config / "config.yaml").write_text("study: docstrings\n")
+    key = next(iter(smoke(config).folders))
+    assert Plan.holding(config, key).study == "smoke"
+    with pytest.raises(PlanError, match=r"asks for corpora/none(.|\n)*not read: .*aaa.yaml is not YAML"):
+        Plan.holding(config, "corpora/none")
+
+
+@pytest.mark.parametrize(
+    ("distribution", "stems"),
+    [("spacy", {"tales-entities", "modules-entities"}), ("sumy", {"modules-oracle"}), ("scipy", {"modules-oracle"})],
+)
+def test_another_version_of_a_library_renames_what_it_decides(config, monkeypatch, distribution, stems):
+    from sumcurve import provenance
+
+    before, installed = smoke(config), provenance.version
+    monkeypatch.setattr(provenance, "version", lambda name: "99.1" if name == distribution else installed(name))
+    assert changed(before, smoke(config), "annotations") == stems
+
+
 def test_an_unknown_study_names_the_known_ones(config):
     with pytest.raises(PlanError, match=r"nowhere.yaml is missing; there are: .*docstrings.*smoke"):
         Plan.read(config, "nowhere")

@@ -296,10 +296,10 @@ def one_trial(config: Path, home: Path, task: Task) -> dict[str, Any]:
     start = None
     if task.stage == "last":
         place = _checkpoint(home, task.recipe.before(), task)
-        kept = read_state(place)
+        kept = read_state(place, print)
         if kept is None:
             one_trial(config, home, replace(task, stage="first", recipe=task.recipe.before()))
-            kept = read_state(place)
+            kept = read_state(place, print)
         assert kept is not None
         start = Checkpoint(**kept)
     fitted = fit(learner, training, seed=task.seed, clock=compute_clock(cpu), device=cpu, start=start)
