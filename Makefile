@@ -30,7 +30,7 @@ STUDY ?=
 RUN ?=
 TESTS ?=
 HOME_FOLDER ?= .
-# A folder of workflow/profiles; Snakemake takes `default` by itself.
+# A folder of workflow/profiles; Snakemake takes `default` by itself, by the link `profiles`, beside the Snakefile.
 PROFILE ?=
 
 NAMED := $(or $(STUDY),$(shell sed -n 's/^study: *//p' config/config.yaml))
@@ -79,7 +79,7 @@ lint: env
 	ruff check .
 	ruff format --check .
 	mypy
-	snakefmt --check workflow
+	snakefmt --check Snakefile workflow
 	snakemake --lint
 
 bench: env

@@ -9,7 +9,7 @@ import yaml
 
 ROOT = Path(__file__).parents[2]
 WORKFLOW = ROOT / "workflow"
-RULES = {path: path.read_text() for path in [WORKFLOW / "Snakefile", *sorted((WORKFLOW / "rules").glob("*.smk"))]}
+RULES = {path: path.read_text() for path in [ROOT / "Snakefile", *sorted((WORKFLOW / "rules").glob("*.smk"))]}
 
 
 def test_planning_imports_nothing_heavy():

@@ -7,7 +7,7 @@ from snakemake.utils import min_version
 
 min_version("9.0")
 # The code that jobs run is the code that named their folders, whatever else is installed.
-SOURCE = str(Path(workflow.basedir).parent / "src")
+SOURCE = str(Path(workflow.basedir) / "src")
 sys.path.insert(0, SOURCE)
 os.environ["PYTHONPATH"] = SOURCE
 
@@ -19,7 +19,7 @@ from sumcurve.plan import Plan, PlanError
 configfile: "config/config.yaml"
 
 
-report: "report/study.rst"
+report: "workflow/report/study.rst"
 
 
 # Used with `--software-deployment-method apptainer` only; built from envs/apptainer.def.
@@ -40,13 +40,13 @@ wildcard_constraints:
     name=r"[a-z0-9_-]+",
 
 
-include: "rules/folders.smk"
-include: "rules/corpora.smk"
-include: "rules/annotations.smk"
-include: "rules/runs.smk"
-include: "rules/outputs.smk"
-include: "rules/scores.smk"
-include: "rules/tables.smk"
+include: "workflow/rules/folders.smk"
+include: "workflow/rules/corpora.smk"
+include: "workflow/rules/annotations.smk"
+include: "workflow/rules/runs.smk"
+include: "workflow/rules/outputs.smk"
+include: "workflow/rules/scores.smk"
+include: "workflow/rules/tables.smk"
 
 
 localrules:
