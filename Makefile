@@ -5,6 +5,9 @@
 #   make test                 the environment and the test suite
 #   make demo                 a demonstration in a few minutes: two methods, three small sizes, two seeds
 #   make smoke                everything, tiny, in scratch/
+#   make verify               hash every file of the study and name what is damaged (every run does so, too)
+#   make record               the study, verified and made by committed code, into dvc.lock
+#   make reproduce            rebuild the recorded study in scratch/reproduce and name the first thing that differs
 #   make trace RUN=…          walk one number of a table back to the raw corpus and recompute its hashes
 #   make status               what the study asks for and what of it is finished
 #   make partial STUDY=…      tables of what is finished of a study, marked as a part
@@ -27,35 +30,37 @@ STUDY ?=
 RUN ?=
 TESTS ?=
 HOME_FOLDER ?= .
+# A folder of workflow/profiles; Snakemake takes `default` by itself, by the link `profiles`, beside the Snakefile.
+PROFILE ?=
 
 NAMED := $(or $(STUDY),$(shell sed -n 's/^study: *//p' config/config.yaml))
-CONFIG := $(if $(STUDY),study=$(STUDY)) $(if $(filter-out .,$(HOME_FOLDER)),home=$(HOME_FOLDER))
-export PATH := $(abspath $(VENV))/bin:$(PATH)
-export SNAKEMAKE_PROFILE ?= workflow/profiles/local
+SNAKEMAKE = snakemake $(if $(PROFILE),--workflow-profile "workflow/profiles/$(PROFILE)")
+CONFIG := $(if $(STUDY)$(filter-out .,$(HOME_FOLDER)),--config "study=$(NAMED)" "home=$(HOME_FOLDER)")
+# Paths may hold blanks: only a target's name needs them escaped.
+blank := $(subst ,, )
+ENVIRONMENT := $(if $(filter /%,$(VENV)),$(VENV),$(CURDIR)/$(VENV))
+COMPLETE := $(subst $(blank),\ ,$(VENV))/.complete
+export PATH := $(ENVIRONMENT)/bin:$(PATH)
 export PYTHONUNBUFFERED := 1
 # A study starts a hundred Pythons: each must find its bytecode.
 unexport PYTHONDONTWRITEBYTECODE
 # The code that runs is this checkout's, whatever else is installed.
 export PYTHONPATH := $(CURDIR)/src
 
-.PHONY: study run test test-all demo smoke lint bench pull push trace status partial trials recipes lock env clean-env
+.PHONY: study run test test-all demo smoke lint bench pull push verify record reproduce trace status partial trials recipes lock env clean-env
 
 study: env
 	$(MAKE) --no-print-directory run
 
-# Everything but the environment; DVC's stage is this. One at a time: the lock frees what a killed run left locked.
+# Everything but the environment; DVC's stage is this. Snakemake verifies all that is there before its first job.
 run:
-	mkdir -p $(HOME_FOLDER)/scratch $(HOME_FOLDER)/results
-	exec 9> $(HOME_FOLDER)/scratch/study.lock
-	python -c 'import fcntl; fcntl.flock(9, fcntl.LOCK_EX | fcntl.LOCK_NB)' 2> /dev/null || \
-	    { echo "another study is running in $(HOME_FOLDER): wait for it or stop it" >&2; exit 1; }
-	if compgen -G '.snakemake/locks/*' > /dev/null; then snakemake --unlock $(if $(strip $(CONFIG)),--config $(CONFIG)) 9>&-; fi
-	snakemake $(if $(strip $(CONFIG)),--config $(CONFIG)) 9>&-
-	report=$(HOME_FOLDER)/scratch/report.html
-	rm -f $$report
-	snakemake --report $$report $(if $(strip $(CONFIG)),--config $(CONFIG)) > $(HOME_FOLDER)/logs/report.log 2>&1 9>&- || \
-	    { cat $(HOME_FOLDER)/logs/report.log >&2; exit 1; }
-	mv $$report $(HOME_FOLDER)/results/tables/$(NAMED)/report.html
+	mkdir -p "$(HOME_FOLDER)/scratch" "$(HOME_FOLDER)/logs"
+	$(SNAKEMAKE) $(CONFIG)
+	report="$(HOME_FOLDER)/scratch/report.html"
+	rm -f "$$report"
+	snakemake --report "$$report" $(CONFIG) > "$(HOME_FOLDER)/logs/report.log" 2>&1 || \
+	    { cat "$(HOME_FOLDER)/logs/report.log" >&2; exit 1; }
+	mv "$$report" "$(HOME_FOLDER)/results/tables/$(NAMED)/report.html"
 	echo "report: $(HOME_FOLDER)/results/tables/$(NAMED)/report.html"
 
 test: env
@@ -83,22 +88,40 @@ bench: env
 # Never while a study runs. Touching is honest only where everything is as recorded.
 pull: env
 	dvc pull
-	if dvc status --quiet; then snakemake --touch --forceall --quiet all; fi
+	if dvc status --quiet study; then snakemake --touch --forceall --quiet all; fi
 
 push: env
 	dvc push
 
+verify: env
+	python -m sumcurve verify "$(HOME_FOLDER)/results" --study "$(NAMED)"
+
+# Tables of code that nobody can check out are no record.
+record: env
+	changed=$$(git status --porcelain --untracked-files=no -- . ':!results' ':!dvc.lock')
+	if [ -n "$$changed" ]; then printf 'commit these first, then record:\n%s\n' "$$changed" >&2; exit 1; fi
+	$(MAKE) --no-print-directory run
+	python -m sumcurve verify --record
+	dvc commit --force --quiet study
+
+# Trainings of the recorded study once more, from the harvest on; takes as long as the study.
+reproduce: env
+	rm -rf scratch/reproduce
+	mkdir -p scratch/reproduce
+	$(SNAKEMAKE) --config "study=$(NAMED)" home=scratch/reproduce
+	python -m sumcurve reproduce scratch/reproduce/results --study "$(NAMED)"
+
 trace: env
-	python -m sumcurve trace $(RUN) --study $(NAMED)
+	python -m sumcurve trace "$(RUN)" --study "$(NAMED)"
 
 status: env
-	python -m sumcurve status $(HOME_FOLDER)/results --study $(NAMED)
+	python -m sumcurve status "$(HOME_FOLDER)/results" --study "$(NAMED)"
 
 partial: env
-	python -m sumcurve tables $(HOME_FOLDER)/results/tables/$(NAMED) --partial
+	python -m sumcurve tables "$(HOME_FOLDER)/results/tables/$(NAMED)" --partial
 
 trials: env
-	snakemake corpora annotations --config study=$$(sed -n 's/^study: *//p' config/trials.yaml)
+	$(SNAKEMAKE) corpora annotations --config study=$$(sed -n 's/^study: *//p' config/trials.yaml)
 	python -m sumcurve trials
 
 recipes: env
@@ -106,25 +129,33 @@ recipes: env
 
 # --- the environment: uv inside it, the lock of this Python's minor version, torch beside the lock
 
-env: $(VENV)/.complete
+env: $(COMPLETE)
 
-$(VENV)/.complete: $(wildcard envs/*.txt) pyproject.toml
-	@minor=$$($(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])' 2> /dev/null) || \
+# An environment outside of this checkout may be in use elsewhere: it is never made anew.
+$(COMPLETE): $(wildcard envs/*.txt) pyproject.toml
+	@case "$(ENVIRONMENT)" in
+	"$(CURDIR)"/*) ;;
+	*) if [ -e "$(ENVIRONMENT)" ]; then
+	       echo "environment: $(ENVIRONMENT), as it is: it is not this checkout's" >&2
+	       exit 0
+	   fi ;;
+	esac
+	minor=$$($(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])' 2> /dev/null) || \
 	    { echo "no $(PYTHON) on this machine: sumcurve needs Python 3.11 to 3.13 (make PYTHON=/path/to/python3.12 …)" >&2; exit 1; }
 	test -f envs/lock-$$minor.txt || \
 	    { echo "$(PYTHON) is Python $$minor: sumcurve needs 3.11 to 3.13 (make PYTHON=/path/to/python3.12 …)" >&2; exit 1; }
 	echo "environment: $(VENV), Python $$minor"
-	rm -rf $(VENV)
-	$(PYTHON) -m venv $(VENV)
+	rm -rf "$(ENVIRONMENT)"
+	"$(PYTHON)" -m venv "$(ENVIRONMENT)"
 	python -m pip install --quiet --disable-pip-version-check "uv==$$(sed -n 's/^uv==//p' envs/lock-$$minor.txt)"
 	links=$${PIP_FIND_LINKS:-$$(python -m pip config get global.find-links 2> /dev/null || true)}
-	UV_FIND_LINKS="$${UV_FIND_LINKS:-$$(echo $$links | tr ' ' ',')}" VIRTUAL_ENV=$(abspath $(VENV)) uv pip install --quiet --compile-bytecode \
+	UV_FIND_LINKS="$${UV_FIND_LINKS:-$$(echo $$links | tr ' ' ',')}" VIRTUAL_ENV="$(ENVIRONMENT)" uv pip install --quiet --compile-bytecode \
 	    -r envs/lock-$$minor.txt -r envs/torch.txt
-	VIRTUAL_ENV=$(abspath $(VENV)) uv pip install --quiet --no-deps --no-build-isolation --editable .
-	touch $@
+	VIRTUAL_ENV="$(ENVIRONMENT)" uv pip install --quiet --no-deps --no-build-isolation --editable .
+	touch "$(ENVIRONMENT)/.complete"
 
 clean-env:
-	rm -rf $(VENV)
+	rm -rf "$(ENVIRONMENT)"
 
 # Resolve the locks again (needs uv and each Python); torch stays out of them, and so does what only a CUDA build needs.
 lock: env

@@ -1,12 +1,18 @@
 # The study that config/config.yaml names, or `--config study=NAME`; `--config home=FOLDER` puts all it makes elsewhere.
+import os
 import sys
 from pathlib import Path
 
 from snakemake.utils import min_version
 
 min_version("9.0")
-sys.path.insert(0, str(Path(workflow.basedir) / "src"))
+# The code that jobs run is the code that named their folders, whatever else is installed.
+SOURCE = str(Path(workflow.basedir) / "src")
+sys.path.insert(0, SOURCE)
+os.environ["PYTHONPATH"] = SOURCE
 
+from sumcurve.driver import DriverError, begin
+from sumcurve.manifest import ManifestError
 from sumcurve.plan import Plan, PlanError
 
 
@@ -50,6 +56,7 @@ localrules:
 rule all:
     default_target: True
     input:
+        verified,
         rules.corpora.input,
         rules.annotations.input,
         rules.runs.input,

@@ -14,6 +14,7 @@ import sys
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -88,12 +89,29 @@ class Task:
     def specification(self) -> dict[str, Any]:
         return self.folder.specification
 
+    @cached_property
+    def inputs(self) -> dict[str, dict[str, Any]]:
+        """The manifests of the folders that it is made from, by key, once all their files were hashed."""
+        found = {}
+        for key in self.folder.inputs:
+            sealed = manifest.verify(self.results / key, self.plan.folder(key).specification)
+            if sealed is None:
+                raise ManifestError(
+                    f"{self.results / key} is not finished; make it first (`snakemake` does so in the right order)"
+                )
+            found[key] = sealed
+        return found
+
+    @property
+    def contents(self) -> dict[str, str]:
+        """What each folder says that it is made from, by key."""
+        return {key: manifest.content(sealed) for key, sealed in self.inputs.items()}
+
     def at(self, key: str) -> Path:
-        """Another folder of the same results; its manifest must be there."""
-        path = self.results / key
-        if manifest.read(path) is None:
-            raise ManifestError(f"{path} is not finished; make it first (`snakemake` does so in the right order)")
-        return path
+        """Where a folder that it is made from lies; nothing unverified is read."""
+        if key not in self.inputs:
+            raise PlanError(f"{self.path} is not made from {key}")
+        return self.results / key
 
 
 def corpus(task: Task, stage: Path, found: dict[str, Any]) -> None:
@@ -171,14 +189,6 @@ def trivial(task: Task, stage: Path, found: dict[str, Any]) -> None:
     write_jsonl(stage / "summaries.jsonl", ({"id": name, "summary": summary} for name, summary in summaries))
 
 
-def verified(task: Task, key: str) -> dict[str, Any]:
-    """The manifest of another folder, whose files were hashed once more."""
-    sealed = manifest.verify(task.at(key), task.plan.folder(key).specification)
-    if sealed is None:
-        raise ManifestError(f"{task.at(key)} vanished while it was verified; run again")
-    return sealed
-
-
 def train(task: Task, stage: Path, found: dict[str, Any]) -> None:
     """Write the weights and History of one run, resuming where an interrupted training left its state."""
     from sumcurve import devices
@@ -191,9 +201,7 @@ def train(task: Task, stage: Path, found: dict[str, Any]) -> None:
         from sumcurve.training.fit import ResumeError, TrainingError
         from sumcurve.training.run import train_run
 
-        if (parent := task.specification.get("parent")) is not None:
-            verified(task, parent)
-
+        parent = task.specification.get("parent")
         found["device"] = lease.device
         found["exclusive"] = lease.exclusive
         try:
@@ -229,7 +237,7 @@ def decode(task: Task, stage: Path, found: dict[str, Any]) -> None:
         found["device"] = lease.device
         run = task.plan.folder(task.specification["run"])
         checkpoint = task.specification.get("checkpoint", "selected")
-        found["weights"] = verified(task, run.key)["files"][WEIGHTS[checkpoint]]["sha256"]
+        found["weights"] = task.inputs[run.key]["files"][WEIGHTS[checkpoint]]["sha256"]
         decode_run(
             settings=Recipe.of_run(run.specification),
             search=Search.model_validate(task.specification["search"]),
@@ -255,7 +263,7 @@ def score(task: Task, stage: Path, found: dict[str, Any]) -> None:
         told["scorer"],
         scorer(scorer.Settings.model_validate(told["settings"])),
         task.at(told["output"]),
-        task.at(told["corpus"]) / "test.jsonl",
+        Corpus(task.at(told["corpus"])).part("test"),
         {task.at(key): what for key, what in told["inputs"].items()},
         stage,
     )
@@ -283,12 +291,13 @@ def build(verb: str, path: Path) -> None:
         follow(verb, task)
         return
     with lock(task.home, task.path.name):
-        if manifest.verify(path, task.specification) is not None:
+        if (sealed := manifest.verify(path, task.specification)) is not None:
+            manifest.require(manifest.changed_inputs(path, sealed["inputs"], task.contents))
             manifest.touch(path)
             note(f"{path} is finished and verified: nothing to do")
             return
         found = facts(*task.folder.code)
-        with manifest.building(path, task.specification, found) as stage:
+        with manifest.building(path, task.specification, found, task.contents) as stage:
             BUILDERS[verb](task, stage, found)
         note(f"{path} is finished")
 
@@ -339,9 +348,11 @@ def harvest(path: Path) -> None:
 def tables(path: Path, partial: bool = False) -> None:
     """Make a study's tables and figures anew, into a folder of the study's name.
 
-    They are cheap, and must never differ from what they are made of. With `partial` they are made of what is finished,
-    say so, and have a manifest that no one takes for that of the whole study.
+    They are cheap, and must never differ from what they are made of: every folder that the study asks for is verified
+    first. With `partial` they are made of what is finished, say so, and have a manifest that no one takes for that of
+    the whole study.
     """
+    from sumcurve import verify
     from sumcurve.tables.collect import collect
     from sumcurve.tables.evidence import EvidenceError
     from sumcurve.tables.study import write_study
@@ -350,6 +361,9 @@ def tables(path: Path, partial: bool = False) -> None:
     results = path.parents[1]
     stage = results / ".partial" / "tables" / path.name
     with lock(path.parents[2], f"tables-{path.name}"):
+        verified = verify.folders(plan, results)
+        verified.require()
+        note(str(verified))
         shutil.rmtree(stage, ignore_errors=True)
         stage.mkdir(parents=True)
         try:
@@ -357,15 +371,17 @@ def tables(path: Path, partial: bool = False) -> None:
             written = write_study(stage, study, plan.settings.bootstrap)
         except EvidenceError as error:
             raise PlanError(f"study {plan.study}: {error}") from error
-        write_json(
+        manifest.write_sealed(
             stage / f"manifest-{'partial' if study.missing else plan.tables}.json",
             {
                 "study": plan.study,
-                "scores": {key: manifest.sha256_file(results / key / "items.csv") for key in study.scores},
-                "files": {str(file.relative_to(stage)): manifest.sha256_file(file) for file in written},
-                "facts": facts("tables"),
+                "inputs": verified.contents,
+                "files": manifest.hashes(stage),
+                "facts": {key: value for key, value in facts("tables").items() if key != "commit"},
             },
         )
+        for old in path.glob("manifest-*.json"):
+            old.unlink()  # first: a kill while the others go leaves no tables, not damaged ones
         shutil.rmtree(path, ignore_errors=True)
         path.parent.mkdir(parents=True, exist_ok=True)
         os.replace(stage, path)
@@ -373,14 +389,37 @@ def tables(path: Path, partial: bool = False) -> None:
 
 
 def status(results: Path, study: str | None) -> None:
-    """Print every folder that the study asks for and whether it is finished (files are not hashed)."""
+    """Print every folder that the study asks for and whether it is finished, by names and sizes of its files."""
     plan = Plan.read(CONFIG, study)
     done = 0
     for folder in plan.folders.values():
-        finished = manifest.read(results / folder.key) is not None
-        done += finished
-        print(f"{'finished' if finished else 'missing '}  {results / folder.key}")
-    print(f"{done} of {len(plan.folders)} folders are finished")
+        state = manifest.state(results / folder.key)
+        done += state == "finished"
+        print(f"{state:8}  {results / folder.key}")
+    print(f"{done} of {len(plan.folders)} folders are finished (`verify` also hashes their files)")
+
+
+def verify_study(results: Path, study: str | None, record: bool) -> None:
+    """Hash all that the study asks for; ManifestError names all that is damaged, with `record` all that hinders it."""
+    from sumcurve import verify
+
+    plan = Plan.read(CONFIG, study)
+    found = verify.study(plan, results)
+    print(found)
+    found.require()
+    if record:
+        verify.require_recordable(plan, results, found)
+
+
+def reproduced(rebuilt: Path, study: str | None) -> None:
+    """Print that a study rebuilt elsewhere is the recorded one; Difference names what is not."""
+    from sumcurve.reproduce import compare, require_lock
+
+    plan = Plan.read(CONFIG, study)
+    results = Path("results")
+    if plan.study == Plan.read(CONFIG).study:  # the one that dvc.yaml records
+        require_lock(results / "tables" / plan.study)
+    print(compare(plan, results, rebuilt))
 
 
 def recipes() -> None:
@@ -441,6 +480,13 @@ def parser() -> argparse.ArgumentParser:
     command = verbs.add_parser("status", help="what a study asks for and what of it is finished")
     command.add_argument("path", nargs="?", type=Path, default=Path("results"))
     command.add_argument("--study", help="a file of config/studies without its ending [config.yaml's]")
+    command = verbs.add_parser("verify", help="hash all that a study asks for and name what is damaged")
+    command.add_argument("path", nargs="?", type=Path, default=Path("results"))
+    command.add_argument("--study", help="a file of config/studies without its ending [config.yaml's]")
+    command.add_argument("--record", action="store_true", help="and refuse what is missing or made by uncommitted code")
+    command = verbs.add_parser("reproduce", help="compare a study that was rebuilt elsewhere with the recorded one")
+    command.add_argument("path", type=Path, help="the results folder of the rebuilt study")
+    command.add_argument("--study", help="a file of config/studies without its ending [config.yaml's]")
     command = verbs.add_parser("trace", help="walk a number of a table back to the raw corpus, recomputing every hash")
     command.add_argument("run", nargs="?", help="the last column of seeds.csv [the first row that has one]")
     command.add_argument("--study")
@@ -466,6 +512,10 @@ def main() -> None:
             recipes()
         elif arguments.verb == "status":
             status(arguments.path, arguments.study)
+        elif arguments.verb == "verify":
+            verify_study(arguments.path, arguments.study, arguments.record)
+        elif arguments.verb == "reproduce":
+            reproduced(arguments.path, arguments.study)
         elif arguments.verb == "trials":
             from sumcurve.training.trials import run_trials
 

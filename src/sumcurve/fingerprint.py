@@ -92,6 +92,13 @@ def modules(step: str, *further: str) -> list[str]:
     return sorted(found)
 
 
+def files(step: str, *further: str) -> list[Path]:
+    """The files of code behind a step and `further` modules, and those that read settings and name and seal folders."""
+    shared = ("settings.py", "__main__.py", "manifest.py")
+    behind = {path for module in modules(step, *further) if (path := _path(module)) is not None}
+    return sorted(behind | {SOURCE / name for name in shared})
+
+
 @cache
 def fingerprint(step: str, *further: str) -> str:
     """16 hex digits that change when code behind the step or behind `further` modules changes, and only then."""

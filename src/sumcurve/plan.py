@@ -18,6 +18,7 @@ from pydantic import BaseModel, ValidationError
 
 from sumcurve.fingerprint import fingerprint
 from sumcurve.manifest import digest
+from sumcurve.provenance import versions
 from sumcurve.scores import SCORERS
 from sumcurve.scores.scorer import Scorer
 from sumcurve.settings import (
@@ -34,6 +35,7 @@ from sumcurve.settings import (
 STEPS = ("corpora", "annotations", "runs", "outputs", "scores", "tables")
 TRIVIAL_SYSTEMS = ("lead", "random", "best-sentence")
 NAME = re.compile(r"[a-z][a-z0-9_]*")
+STUDY_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")  # it becomes a folder's name and part of shell lines
 S = TypeVar("S", bound=BaseModel)
 
 
@@ -299,6 +301,11 @@ class Plan:
                 f"{config / 'config.yaml'} must hold one key, `study`, that names a file of {config / 'studies'}"
             )
         study = study or main["study"]
+        if not STUDY_NAME.fullmatch(study):
+            raise PlanError(
+                f"{study!r} is no study's name: it holds letters, digits, hyphens and underscores, and names a file of "
+                f"{config / 'studies'} without its ending"
+            )
         path = config / "studies" / f"{study}.yaml"
         settings = read_settings(path, StudySettings)
         _check_scorers(path, settings)
@@ -335,17 +342,20 @@ class Plan:
     def holding(cls, config: Path, key: str) -> "Plan":
         """The plan of a study that asks for the folder `key`: config.yaml's, or else another.
 
-        Any will do: folders of one name have one specification.
+        Any will do: folders of one name have one specification. A study that cannot be read hinders no other.
         """
-        main = cls.read(config)
-        if key in main.folders:
-            return main
-        for study in studies(config):
-            if study != main.study and key in (plan := cls.read(config, study)).folders:
+        unread = []
+        for study in (None, *studies(config)):
+            try:
+                plan = cls.read(config, study)
+            except PlanError as error:
+                unread.append(str(error))
+                continue
+            if key in plan.folders:
                 return plan
         raise PlanError(
             f"no study in {config / 'studies'} asks for {key}: settings, code or recipes have changed since its name "
-            "was made; run the study again"
+            "was made; run the study again" + "".join(f"\nnot read: {error}" for error in dict.fromkeys(unread))
         )
 
     def _add(self, step: str, stem: str, verb: str, specification: dict[str, Any], inputs: list[str]) -> str:
@@ -380,6 +390,8 @@ class Plan:
                 "oracle": corpus.oracle.model_dump(mode="json"),
                 "rouge": Rouge.model_validate(self.settings.scores.get("rouge", {})).model_dump(mode="json"),
                 "recipe": self._recipes["oracle"],
+                # sumy's systems, its algebra, and the solver that picks among optima
+                "versions": versions("sumy", "numpy", "scipy"),
             }
             self._add("annotations", f"{name}-oracle", "prove", proven, [prepared])
         planned = _Corpus(name, corpus, prepared)
@@ -399,7 +411,12 @@ class Plan:
                 "annotations",
                 f"{name}-entities",
                 "entities",
-                {"corpus": prepared, "pipeline": corpus.entities, "recipe": self._recipes["entities"]},
+                {
+                    "corpus": prepared,
+                    "pipeline": corpus.entities,
+                    "recipe": self._recipes["entities"],
+                    "versions": versions("spacy", *([corpus.entities] if corpus.entities != "rules" else [])),
+                },
                 [prepared],
             )
             planned = replace(planned, entities=entities)

@@ -5,7 +5,7 @@ import subprocess
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-from sumcurve.fingerprint import fingerprint
+from sumcurve.fingerprint import files, fingerprint
 
 DISTRIBUTIONS = ("nltk", "numba", "numpy", "py-rouge", "scipy", "spacy", "sumy", "torch")
 
@@ -21,18 +21,27 @@ def _git(*arguments: str) -> str | None:
 def _version(distribution: str) -> str | None:
     try:
         return version(distribution)
-    except PackageNotFoundError:
+    except (PackageNotFoundError, ValueError):  # ValueError: no name of a distribution, but a path
         return None
 
 
+def versions(*distributions: str) -> dict[str, str | None]:
+    """The installed version of each distribution by its name; None where it is not installed."""
+    return {name: _version(name) for name in distributions}
+
+
 def facts(step: str, *modules: str) -> dict[str, Any]:
-    """The part of a manifest that every step shares; steps that train or decode add device and threads."""
-    state = _git("status", "--porcelain", "--untracked-files=no", "--", "src", "config", "workflow", "Snakefile")
+    """The part of a manifest that every step shares; steps that train or decode add device and threads.
+
+    `clean`: the commit holds the step's own code as it ran. Configuration stands in the specification.
+    """
+    code = files(step, *modules)
+    state = _git("-C", str(code[0].parent), "status", "--porcelain", "--", *map(str, code))
     return {
         "fingerprint": fingerprint(step, *modules),
-        "commit": _git("rev-parse", "HEAD"),
+        "commit": _git("-C", str(code[0].parent), "rev-parse", "HEAD"),
         "clean": None if state is None else not state,
         "python": platform.python_version(),
         "machine": platform.machine(),
-        "versions": {name: _version(name) for name in DISTRIBUTIONS},
+        "versions": versions(*DISTRIBUTIONS),
     }

@@ -60,7 +60,7 @@ def _train(method: str, state: Path, watch: Callable[[Any], None] = lambda progr
         seed=5,
         clock=lambda: 0.0,
         device=CPU,
-        resume=read_state(state),
+        resume=read_state(state, print),
         keep=lambda kept: write_state(state, kept),
         watch=watch,
     )

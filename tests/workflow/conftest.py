@@ -119,6 +119,18 @@ def checkout_of_tree(tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
+def recorded(finished, tmp_path_factory) -> Checkout:
+    """The finished study, recorded and pushed to a store beside it."""
+    store = tmp_path_factory.mktemp("store")
+    finished.run("dvc", "remote", "add", "--default", "store", str(store))
+    finished.commit("where results are stored")
+    finished.make("record")
+    finished.commit("the study's results")
+    finished.run("dvc", "push", "--quiet")
+    return finished
+
+
+@pytest.fixture(scope="session")
 def finished(checkout_of_tree) -> Checkout:
     """A checkout whose recorded study is the smoke study, finished."""
     checkout = checkout_of_tree("finished")

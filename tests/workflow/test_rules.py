@@ -8,7 +8,8 @@ from pathlib import Path
 import yaml
 
 ROOT = Path(__file__).parents[2]
-RULES = {path: path.read_text() for path in [ROOT / "Snakefile", *sorted((ROOT / "workflow" / "rules").glob("*.smk"))]}
+WORKFLOW = ROOT / "workflow"
+RULES = {path: path.read_text() for path in [ROOT / "Snakefile", *sorted((WORKFLOW / "rules").glob("*.smk"))]}
 
 
 def test_planning_imports_nothing_heavy():

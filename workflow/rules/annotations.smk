@@ -17,7 +17,7 @@ rule annotate:
     resources:
         mem_mb=1000,
     shell:
-        "python -m sumcurve annotate {output} --log {log}"
+        "python -m sumcurve annotate {output:q} --log {log:q}"
 
 
 rule entities:
@@ -32,7 +32,7 @@ rule entities:
     resources:
         mem_mb=2000,
     shell:
-        "python -m sumcurve entities {output} --log {log}"
+        "python -m sumcurve entities {output:q} --log {log:q}"
 
 
 rule prove:
@@ -47,4 +47,4 @@ rule prove:
     resources:
         mem_mb=2000,
     shell:
-        "python -m sumcurve prove {output} --log {log}"
+        "python -m sumcurve prove {output:q} --log {log:q}"

@@ -13,7 +13,7 @@ rule harvest:
     resources:
         mem_mb=2000,
     shell:
-        "python -m sumcurve harvest {output} --log {log}"
+        "python -m sumcurve harvest {output:q} --log {log:q}"
 
 
 rule corpus:
@@ -28,7 +28,7 @@ rule corpus:
     resources:
         mem_mb=3000,
     shell:
-        "python -m sumcurve corpus {output} --log {log}"
+        "python -m sumcurve corpus {output:q} --log {log:q}"
 
 
 rule fraction:
@@ -43,4 +43,4 @@ rule fraction:
     resources:
         mem_mb=1000,
     shell:
-        "python -m sumcurve fraction {output} --log {log}"
+        "python -m sumcurve fraction {output:q} --log {log:q}"

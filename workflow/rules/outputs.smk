@@ -18,7 +18,7 @@ rule decode:
         gpu=1,
         mem_mb=3000,
     shell:
-        "python -m sumcurve decode {output} --log {log}"
+        "python -m sumcurve decode {output:q} --log {log:q}"
 
 
 rule trivial:
@@ -33,4 +33,4 @@ rule trivial:
     resources:
         mem_mb=1000,
     shell:
-        "python -m sumcurve trivial {output} --log {log}"
+        "python -m sumcurve trivial {output:q} --log {log:q}"

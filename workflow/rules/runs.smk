@@ -16,4 +16,4 @@ rule train:
         gpu=1,
         mem_mb=3000,
     shell:
-        "python -m sumcurve train {output} --log {log}"
+        "python -m sumcurve train {output:q} --log {log:q}"

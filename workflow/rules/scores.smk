@@ -13,4 +13,4 @@ rule score:
     resources:
         mem_mb=1000,
     shell:
-        "python -m sumcurve score {output} --log {log}"
+        "python -m sumcurve score {output:q} --log {log:q}"

@@ -34,4 +34,4 @@ rule compare:
     resources:
         mem_mb=2000,
     shell:
-        "python -m sumcurve tables {output.manifest} --log {log}"
+        "python -m sumcurve tables {output.manifest:q} --log {log:q}"

@@ -12,6 +12,7 @@ from safetensors.numpy import save
 from sumcurve.records import RecordError, write_bytes
 
 FILE = "logp.safetensors"
+LENGTH = "target_tokens"
 
 
 @dataclass(frozen=True)
@@ -32,9 +33,9 @@ class TargetLogp:
 
 def write_logp(folder: Path, found: TargetLogp, ids: Sequence[str]) -> None:
     """Write logp.safetensors, whose header holds a sha256 of the records' ids in their order."""
-    header = {"ids": _digest(ids), "target_tokens": str(found.target_tokens)}
-    tensors = {name: np.ascontiguousarray(value) for name, value in vars(found).items() if name != "target_tokens"}
-    write_bytes(folder / FILE, save(tensors, header))
+    tensors = {name: np.ascontiguousarray(value) for name, value in vars(found).items() if name != LENGTH}
+    tensors[LENGTH] = np.array([found.target_tokens], dtype=np.int32)
+    write_bytes(folder / FILE, save(tensors, {"ids": _digest(ids)}))  # two keys would come in any order
 
 
 def read_logp(folder: Path, ids: Sequence[str]) -> TargetLogp:
@@ -49,7 +50,8 @@ def read_logp(folder: Path, ids: Sequence[str]) -> TargetLogp:
         raise RecordError(f"{path} cannot be read ({error}); decode again") from error
     if header["ids"] != _digest(ids):
         raise RecordError(f"{path} is of other records, or of another order, than the {len(ids)} given; decode again")
-    return TargetLogp(**tensors, target_tokens=int(header["target_tokens"]))
+    length = tensors.pop(LENGTH)
+    return TargetLogp(**tensors, target_tokens=int(length[0]))
 
 
 def _digest(ids: Sequence[str]) -> str:

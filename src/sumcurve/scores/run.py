@@ -2,23 +2,25 @@
 
 import csv
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from sumcurve.records import RecordError, read_records, write_json
+from sumcurve.records import Record, RecordError, write_json
 from sumcurve.scores.scorer import Scorer
 
 
-def write_scores(name: str, scorer: Scorer, output: Path, test: Path, inputs: Mapping[Path, Any], folder: Path) -> None:
+def write_scores(
+    name: str, scorer: Scorer, output: Path, test: Iterable[Record], inputs: Mapping[Path, Any], folder: Path
+) -> None:
     """Write items.csv and scores.json of one output under the scorer called `name`.
 
     items.csv has a row for every item: id, group, a column for each metric in its unit, and the scorer's details.
     scores.json describes the metrics and holds signature, counts and means. Raises RecordError where the output is not
     of the test set, or where a metric lacks a value.
     """
-    records = list(read_records(test))
+    records = list(test)
     scores = scorer.score(output, records, inputs)
     columns = {"id": scores.ids, "group": scores.groups, **scores.values, **scores.details}
     metrics = [metric.name for metric in scorer.metrics]

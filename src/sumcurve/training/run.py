@@ -41,9 +41,23 @@ def compute_clock(device: torch.device) -> Callable[[], float]:
     return synchronised
 
 
-def read_state(path: Path) -> dict[str, Any] | None:
-    """The resume state of an interrupted run, or None. It was written whole (see `write_state`)."""
-    return torch.load(path, map_location="cpu", weights_only=True) if path.is_file() else None
+def read_state(path: Path, note: Callable[[str], None]) -> dict[str, Any] | None:
+    """The resume state of an interrupted run, or None. It was written whole (see `write_state`).
+
+    A file that is no such state is said to be none, and counts as none: it would end every later attempt, too.
+    """
+    if not path.is_file():
+        return None
+    try:
+        state = torch.load(path, map_location="cpu", weights_only=True)
+    except OSError:
+        raise
+    except Exception as error:  # whatever bytes lead torch's unpickling to
+        state = error
+    if isinstance(state, dict):
+        return state
+    note(f"{path} is no resume state ({type(state).__name__} on reading it): training begins anew")
+    return None
 
 
 def write_state(path: Path, state: dict[str, Any]) -> None:
@@ -188,7 +202,7 @@ def train_run(
     learner = learner_of(specification, settings, records, valid, vocabulary, device, salient, search)
     counts = parameter_counts(learner.model)
     note(f"{name}: {len(records)} records, {len(vocabulary)} words, {counts['total']} parameters, {lease.device}")
-    resume = read_state(state)
+    resume = read_state(state, note)
     if resume is not None:
         note(f"{name}: resuming from {state}")
     with Watchers(name, events if not group.rank else None, note, stream=terminal, position=position) as watch:

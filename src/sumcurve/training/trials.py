@@ -93,7 +93,8 @@ class Task:
     corpus: str
     percent: int
     recipe: Recipe  # with the trial's settings
-    digest: str
+    data: str  # a digest of what the recipe is trained and validated on, and how
+    digest: str  # of all that decides the outcome but the seed
 
     @property
     def key(self) -> tuple[str, ...]:
@@ -157,22 +158,22 @@ def tasks(
     else:
         chosen = []
     lengths = plan.settings.corpora[corpus]
+    data = {
+        "corpus": corpus,
+        "percent": percent,
+        "raw": lengths.raw.sha256,
+        "prepare": lengths.prepare.model_dump(mode="json"),
+        "split": lengths.split.model_dump(mode="json"),
+        "source_tokens": lengths.source_tokens,
+        "target_tokens": lengths.target_tokens,
+        "validation": lengths.search.greedy().model_dump(mode="json"),
+        "sums": settings.sums,
+    }
     for rate, dropout, one in chosen:
-        told = {
-            "model": one.model.model_dump(mode="json"),
-            "training": one.training.model_dump(mode="json"),
-            "corpus": corpus,
-            "percent": percent,
-            "raw": lengths.raw.sha256,
-            "prepare": lengths.prepare.model_dump(mode="json"),
-            "split": lengths.split.model_dump(mode="json"),
-            "source_tokens": lengths.source_tokens,
-            "target_tokens": lengths.target_tokens,
-            "validation": lengths.search.greedy().model_dump(mode="json"),
-            "sums": settings.sums,
-        }
+        told = {"model": one.model.model_dump(mode="json"), "training": one.training.model_dump(mode="json"), **data}
         found += [
-            Task(method, stage, rate, dropout, seed, corpus, percent, one, digest(told)) for seed in settings.seeds
+            Task(method, stage, rate, dropout, seed, corpus, percent, one, digest(data), digest(told))
+            for seed in settings.seeds
         ]
     return found
 
@@ -295,10 +296,10 @@ def one_trial(config: Path, home: Path, task: Task) -> dict[str, Any]:
     start = None
     if task.stage == "last":
         place = _checkpoint(home, task.recipe.before(), task)
-        kept = read_state(place)
+        kept = read_state(place, print)
         if kept is None:
             one_trial(config, home, replace(task, stage="first", recipe=task.recipe.before()))
-            kept = read_state(place)
+            kept = read_state(place, print)
         assert kept is not None
         start = Checkpoint(**kept)
     fitted = fit(learner, training, seed=task.seed, clock=compute_clock(cpu), device=cpu, start=start)
@@ -331,7 +332,7 @@ def one_trial(config: Path, home: Path, task: Task) -> dict[str, Any]:
 
 def _checkpoint(home: Path, first: Recipe, task: Task) -> Path:
     """Where the checkpoint lies that the phases `first` end in."""
-    told = {"recipe": first.model_dump(mode="json", exclude={"search"}), "corpus": task.corpus, "percent": task.percent}
+    told = {"recipe": first.model_dump(mode="json", exclude={"search"}), "data": task.data}
     return home / "scratch" / "trials" / f"{task.method}-s{task.seed}-{digest(told)}.pt"
 
 

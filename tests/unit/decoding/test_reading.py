@@ -161,6 +161,10 @@ def test_the_file_comes_back_and_only_for_its_records(tmp_path: Path) -> None:
     back = read_logp(tmp_path, ids)
     for field in TargetLogp.__dataclass_fields__:
         assert np.array_equal(getattr(found, field), getattr(back, field)), field
+    once = (tmp_path / FILE).read_bytes()
+    for _ in range(8):
+        write_logp(tmp_path, found, ids)
+        assert (tmp_path / FILE).read_bytes() == once
     for other in (ids[:-1], [*ids[:-1], "r"], ids[::-1]):
         with pytest.raises(RecordError, match=r"logp\.safetensors is of other records"):
             read_logp(tmp_path, other)

@@ -7,7 +7,7 @@ from dataclasses import asdict
 import pytest
 from pydantic import BaseModel
 
-from sumcurve.records import RecordError, write_jsonl
+from sumcurve.records import Record, RecordError, write_jsonl
 from sumcurve.scores import SCORERS
 from sumcurve.scores.rouge import score_items
 from sumcurve.scores.rouge_f1 import RougeF1
@@ -39,8 +39,8 @@ class Words:
     def __init__(self, settings):
         self.settings = settings
 
-    def inputs(self, output, outputs):
-        return [other for other in outputs if other != output]
+    def inputs(self, output, outputs, specifications):
+        return {other: other for other in outputs if other != output}
 
     def score(self, output, records, inputs):
         counts = [len(" ".join(row["summary"]).split()) + self.value for row in summaries_of(output, records)]
@@ -48,16 +48,17 @@ class Words:
             [f"{record.id} {half}" for half in "12" for record in records],
             [group_of(record) for _ in "12" for record in records],
             {"words": counts * 2},
-            f"read:{'+'.join(sorted(inputs))}",
+            f"read:{'+'.join(sorted(inputs.values()))}",
         )
 
 
 @pytest.fixture
 def write(tmp_path):
     def written(summaries, scorer=None, inputs=None):
-        write_jsonl(tmp_path / "test.jsonl", TEST)
         write_jsonl(tmp_path / "summaries.jsonl", summaries)
-        write_scores("it", scorer or RougeF1(Rouge()), tmp_path, tmp_path / "test.jsonl", inputs or {}, tmp_path)
+        write_scores(
+            "it", scorer or RougeF1(Rouge()), tmp_path, [Record(**row) for row in TEST], inputs or {}, tmp_path
+        )
         with (tmp_path / "items.csv").open(newline="") as stream:
             return list(csv.DictReader(stream)), json.loads((tmp_path / "scores.json").read_text())
 
@@ -85,7 +86,7 @@ def test_empty_summaries_score_nothing_and_are_counted(write):
 
 
 def test_a_scorer_has_items_and_inputs_of_its_own(write, tmp_path):
-    items, scores = write(SUMMARIES, Words(Nothing()), {"outputs/other": tmp_path})
+    items, scores = write(SUMMARIES, Words(Nothing()), {tmp_path: "outputs/other"})
     assert [item["id"] for item in items] == ["a 1", "b 1", "a 2", "b 2"]
     assert [float(item["words"]) for item in items] == [2, 4, 2, 4]
     assert (scores["groups"], scores["items"]) == (2, 4)

@@ -219,6 +219,7 @@ def plan(tmp_path):
     content = yaml.safe_load(path.read_text())
     content["methods"] = ["abs", "fastrl", "pcov"]
     content["corpora"]["tales"]["target"] = "titles"
+    content["scores"] = {"rouge": {}}
     path.write_text(yaml.safe_dump(content))
     method = tmp_path / "config" / "methods" / "pcov.yaml"
     content = yaml.safe_load(method.read_text())

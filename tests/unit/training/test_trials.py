@@ -76,8 +76,8 @@ def test_every_twin_is_held_to_its_base() -> None:
     assert {base for base in SETTINGS.tuned_with.values() if base in SETTINGS.tuned_with} == set()
 
 
-@pytest.mark.parametrize("method", PLAN.settings.methods)
-def test_every_method_of_the_study_has_all_trials_of_its_present_settings(method: str) -> None:
+@pytest.mark.parametrize("method", Plan.read(CONFIG).settings.methods)
+def test_every_method_of_the_default_study_has_all_trials_of_its_present_settings(method: str) -> None:
     base = SETTINGS.tuned_with.get(method, method)
     assert chosen(PLAN, SETTINGS, base, small(CONFIG, base), ROWS), f"run `python -m sumcurve trials {base}`"
 

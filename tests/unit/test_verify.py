@@ -1,0 +1,199 @@
+"""Every change of a file is found and named, whatever the file's time, and a study's folders must fit together."""
+
+import json
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from sumcurve import driver, manifest, verify
+from sumcurve.manifest import ManifestError
+from sumcurve.plan import STEPS, Plan
+from sumcurve.reproduce import Difference, compare
+
+ROOT = Path(__file__).parents[2]
+FACTS = {"clean": True}
+
+
+@pytest.fixture(scope="module")
+def plan():
+    return Plan.read(ROOT / "config", "smoke")
+
+
+def build(results, folder, contents, text="1 2 3\n"):
+    inputs = {key: contents[key] for key in folder.inputs}
+    with manifest.building(results / folder.key, folder.specification, dict(FACTS), inputs) as stage:
+        (stage / "numbers.txt").write_text(f"{folder.key} {text}")
+        (stage / "timings.csv").write_text("seconds\n1.5\n")
+    contents[folder.key] = manifest.content(manifest.read(results / folder.key))
+
+
+def make(plan, results, clean=True):
+    """A study's folders with something in each, and tables of them."""
+    contents: dict[str, str] = {}
+    for folder in sorted(plan.folders.values(), key=lambda folder: STEPS.index(folder.step)):
+        build(results, folder, contents)
+    tables = results / "tables" / plan.study
+    tables.mkdir(parents=True)
+    (tables / "scores.csv").write_text("rouge1\n82.6\n")
+    (tables / "pages").mkdir()
+    (tables / "pages" / "2-scores.html").write_text("82.6")
+    (tables / "seeds.csv").write_text("seconds\n1.5\n")
+    told = {"study": plan.study, "inputs": contents, "files": manifest.hashes(tables), "facts": {"clean": clean}}
+    manifest.write_sealed(tables / f"manifest-{plan.tables}.json", told)
+    for path in (tables / "pages" / ".snakemake_timestamp", tables / "report.html"):
+        path.write_text("")  # made later, by Snakemake
+    return results
+
+
+@pytest.fixture
+def results(plan, tmp_path):
+    return make(plan, tmp_path / "results")
+
+
+def change(path, place=0):
+    """Another byte, with the file's size and time kept."""
+    before = path.stat()
+    content = bytearray(path.read_bytes())
+    content[place] ^= 1
+    path.write_bytes(content)
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+
+
+def test_what_was_made_verifies(plan, results):
+    found = verify.study(plan, results)
+    assert (found.damages, found.missing) == ([], [])
+    assert len(found.manifests) == len(plan.folders)
+    verify.require_recordable(plan, results, found)
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_one_byte_in_any_file_of_any_step_is_named_with_both_hashes_and_the_remedy(plan, results, step):
+    folder = results / "tables" / plan.study if step == "tables" else results / plan.named(step)[0].key
+    later = (".snakemake_timestamp", "report.html")
+    for path in sorted(path for path in folder.rglob("*") if path.is_file() and path.name not in later):
+        original = path.read_bytes()
+        change(path, len(original) // 2)
+        (damage,) = verify.study(plan, results).damages
+        assert damage.path == path
+        assert f"delete {folder}, then run again" in str(damage)
+        if not path.name.startswith("manifest"):
+            assert manifest.sha256_file(path) in str(damage)
+            path.write_bytes(original)
+            assert f"expected {manifest.sha256_file(path)}" in str(damage)
+        path.write_bytes(original)
+    assert verify.study(plan, results).damages == []
+
+
+def test_every_byte_of_a_manifest_counts(plan, results):
+    folder = plan.named("scores")[0]
+    path = results / folder.key / "manifest.json"
+    original = path.read_bytes()
+    for place in range(len(original)):
+        change(path, place)
+        assert manifest.damages(path.parent, folder.specification)[1], place
+        path.write_bytes(original)
+
+
+def test_all_damages_are_named_at_once(plan, results):
+    paths = [results / folder.key / "numbers.txt" for folder in plan.named("scores")]
+    for path in paths:
+        change(path)
+    with pytest.raises(ManifestError) as raised:
+        verify.study(plan, results).require()
+    assert [str(path) in str(raised.value) for path in paths] == [True] * len(paths)
+
+
+@pytest.mark.parametrize(
+    "harm", [lambda folder: (folder / "numbers.txt").unlink(), lambda folder: keep_manifest(folder)]
+)
+def test_a_manifest_without_its_files_is_damage_and_nothing_at_all_is_not(plan, results, harm):
+    folder = results / plan.named("outputs")[0].key
+    harm(folder)
+    assert manifest.state(folder) == "damaged"
+    assert f"{folder / 'numbers.txt'} is missing" in "\n".join(map(str, verify.study(plan, results).damages))
+    shutil.rmtree(folder)
+    assert manifest.state(folder) == "missing"
+    found = verify.study(plan, results)
+    assert (found.damages, found.missing) == ([], [folder])
+    with pytest.raises(ManifestError, match="is not finished"):
+        verify.require_recordable(plan, results, found)
+
+
+def keep_manifest(folder):
+    """What Snakemake's copy of a manifest makes of a folder that is gone."""
+    for path in folder.iterdir():
+        if path.name != "manifest.json":
+            path.unlink()
+
+
+def test_what_was_made_from_another_folder_than_is_here_is_named(plan, results):
+    output = plan.named("outputs")[0]
+    followers = {results / folder.key for folder in plan.folders.values() if output.key in folder.inputs}
+    shutil.rmtree(results / output.key)
+    build(results, output, verify.study(plan, results).contents, text="other words\n")
+    found = verify.study(plan, results)
+    assert {damage.path for damage in found.damages} == followers | {results / "tables" / plan.study}
+
+
+def test_measured_time_may_differ_between_two_makings(plan, results):
+    output = plan.named("outputs")[0]
+    path = results / output.key
+    sealed = manifest.read(path)
+    shutil.rmtree(path)
+    with manifest.building(path, output.specification, dict(FACTS), sealed["inputs"]) as stage:
+        (stage / "numbers.txt").write_text(f"{output.key} 1 2 3\n")
+        (stage / "timings.csv").write_text("seconds\n2.5\n")
+    assert verify.study(plan, results).damages == []
+
+
+def test_tables_of_uncommitted_code_are_not_recorded(plan, tmp_path):
+    results = make(plan, tmp_path / "results", clean=False)
+    with pytest.raises(ManifestError, match=r"tables/smoke was made by code that was not committed"):
+        verify.require_recordable(plan, results, verify.study(plan, results))
+
+
+def test_tables_of_another_plan_are_not_looked_at(plan, results):
+    tables = results / "tables" / plan.study
+    (tables / f"manifest-{plan.tables}.json").rename(tables / "manifest-00000000.json")
+    (tables / "scores.csv").write_text("x")
+    assert verify.study(plan, results).damages == []
+
+
+def test_a_rebuilt_study_is_compared_folder_by_folder_in_the_order_of_the_steps(plan, results, tmp_path):
+    rebuilt = make(plan, tmp_path / "again")
+    tables = rebuilt / "tables" / plan.study
+    assert "are the recorded bytes; 1 files of tables with measured time" in compare(plan, results, rebuilt)
+    assert f"{len(plan.folders)} folders" in compare(plan, results, rebuilt)
+    run, other = plan.named("runs")[-1], tmp_path / "other"
+    contents: dict[str, str] = {}
+    for folder in sorted(plan.folders.values(), key=lambda folder: STEPS.index(folder.step)):
+        follows = folder.key == run.key or run.key in folder.inputs
+        build(other, folder, contents, "4 5 6\n" if follows else "1 2 3\n")
+    shutil.copytree(tables, other / "tables" / plan.study)
+    path = other / "tables" / plan.study / f"manifest-{plan.tables}.json"
+    told = json.loads(path.read_text())
+    del told["seal"]
+    manifest.write_sealed(path, told | {"inputs": contents})
+    with pytest.raises(Difference) as raised:
+        compare(plan, results, other)
+    assert f"The first is {other / run.key} (numbers.txt)" in str(raised.value)
+
+
+def test_a_driver_clears_up_after_the_killed_and_not_after_the_living(tmp_path):
+    def leave():
+        for name in ("locks/0.output.lock", "backups/results/x/manifest.json"):
+            (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+            (tmp_path / name).write_text("")
+
+    leave()
+    living = driver.join(tmp_path)
+    assert list((tmp_path / "locks").iterdir()) == []
+    assert not (tmp_path / "backups").exists()
+    leave()
+    driver.join(tmp_path).close()
+    assert (tmp_path / "locks" / "0.output.lock").exists()
+    living.close()
+    driver.join(tmp_path).close()
+    assert not (tmp_path / "locks" / "0.output.lock").exists()
