@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
-import numpy as np
 from pydantic import BaseModel
 
 from sumcurve.records import Record, RecordError
@@ -51,6 +50,8 @@ class Reads:
         return {fraction: [list(of) for of in sorted(told[fraction])] for fraction in sorted(told)}
 
     def score(self, output: Path, records: Sequence[Record], inputs: Mapping[Path, Any]) -> Scores:
+        import numpy as np
+
         from sumcurve.corpora.fraction import read_words
         from sumcurve.decoding.logp import read_logp
         from sumcurve.models.vocabulary import MARKS, UNK, Vocabulary
