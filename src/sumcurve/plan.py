@@ -21,7 +21,16 @@ from sumcurve.manifest import digest
 from sumcurve.provenance import versions
 from sumcurve.scores import SCORERS
 from sumcurve.scores.scorer import Scorer
-from sumcurve.settings import CorpusSettings, MethodSettings, Reading, Recipe, Rouge, Search, StudySettings
+from sumcurve.settings import (
+    CorpusSettings,
+    MethodSettings,
+    Reading,
+    Recipe,
+    Rouge,
+    Search,
+    StudySettings,
+    VarianceTable,
+)
 
 STEPS = ("corpora", "annotations", "runs", "outputs", "scores", "tables")
 TRIVIAL_SYSTEMS = ("lead", "random", "best-sentence")
@@ -68,7 +77,7 @@ class Scored:
 
     `part` is "study" but for what tells a last phase's worth, at the largest percent of methods of several phases: the
     checkpoint "before" that phase, the "control" that spent the same updates on the loss of the phase before, and
-    "after" it, where the study itself has no such seed.
+    "after" it, where the study itself has no such seed. "variance" are trainings whose records another seed drew.
     """
 
     corpus: str
@@ -79,7 +88,8 @@ class Scored:
     run: str | None  # keys of folders
     output: str
     scores: Mapping[str, str] = field(default_factory=dict)  # by scorer; without those that do not apply
-    part: Literal["study", "after", "before", "control"] = "study"
+    part: Literal["study", "after", "before", "control", "variance"] = "study"
+    draw: int | None = None  # which seed drew the records, where it is not `seed`
 
     @property
     def table_name(self) -> str:
@@ -185,6 +195,32 @@ def _check_scorers(path: Path, settings: StudySettings) -> None:
             line = _line(path, ("scores", name))
             raise PlanError(f"{path}:{line}: scores: no scorer {name!r}; there are: {', '.join(SCORERS)}")
         _validated(path, told, SCORERS[name].Settings, ("scores", name))
+
+
+def _check_variance(path: Path, settings: StudySettings, table: VarianceTable, methods: dict[str, Recipe]) -> None:
+    """PlanError where the study does not have what is to be trained anew."""
+
+    def where(key: str) -> str:
+        return f"{path}:{_line(path, ('variance', key))}: variance.{key}"
+
+    if table.corpus not in settings.corpora:
+        raise PlanError(f"{where('corpus')}: no corpus {table.corpus!r}; there are: {', '.join(settings.corpora)}")
+    corpus = settings.corpora[table.corpus]
+    if table.percent not in corpus.percents:
+        raise PlanError(f"{where('percent')}: {table.percent} is none of {table.corpus}'s percents {corpus.percents}")
+    trained = [
+        method
+        for method, recipe in methods.items()
+        if (corpus.methods is None or method in corpus.methods) and not refusal(recipe, corpus)
+    ]
+    if strange := [method for method in table.methods if method not in trained]:
+        raise PlanError(
+            f"{where('methods')}: {', '.join(strange)}: not trained on {table.corpus}; "
+            f"choose among {', '.join(trained)}"
+        )
+    for key, values in (("methods", table.methods), ("draws", table.draws), ("seeds", table.seeds)):
+        if len(set(map(str, values))) < len(values):
+            raise PlanError(f"{where(key)}: {values} names one twice")
 
 
 def refusal(method: Recipe, corpus: CorpusSettings) -> str:
@@ -298,6 +334,8 @@ class Plan:
                     f"{file}: no settings {settings.settings!r}, which {path} asks for; there are {sorted(forms)}"
                 )
             methods[method] = forms[settings.settings]
+        if settings.variance is not None:
+            _check_variance(path, settings, settings.variance, methods)
         return cls(study, settings, methods, titles, read_recipes(config.parent / "recipes.yaml"), config)
 
     @classmethod
@@ -391,6 +429,8 @@ class Plan:
         for method, recipe in methods.items():
             if len(recipe.training.phases) > 1:
                 self._plan_phases(planned, method, recipe)
+        if self.settings.variance is not None and self.settings.variance.corpus == name:
+            self._plan_variance(planned, methods, self.settings.variance)
         self._plan_scores(planned)
 
     def _plan_fraction(self, corpus: _Corpus, percent: int, seed: int) -> str:
@@ -441,12 +481,36 @@ class Plan:
                 other, spent = self._plan_run(corpus, method, control, percent, seed, parent=run)
                 self._plan_output(corpus, replace(row, run=spent, part="control"), other, search)
 
+    def _plan_variance(self, corpus: _Corpus, methods: dict[str, Recipe], table: VarianceTable) -> None:
+        """Every draw with every seed; a draw's own seed of the study is there already."""
+        for method in table.methods:
+            for draw in table.draws:
+                for seed in table.seeds:
+                    if draw == seed and seed in self.settings.seeds:
+                        continue
+                    stem, run = self._plan_run(corpus, method, methods[method], table.percent, seed, draw=draw)
+                    row = Scored(
+                        corpus.name, method, table.percent, seed, "common", run, "", part="variance", draw=draw
+                    )
+                    self._plan_output(corpus, row, stem, corpus.settings.search)
+
     def _plan_run(
-        self, corpus: _Corpus, method: str, recipe: Recipe, percent: int, seed: int, parent: str | None = None
+        self,
+        corpus: _Corpus,
+        method: str,
+        recipe: Recipe,
+        percent: int,
+        seed: int,
+        parent: str | None = None,
+        draw: int | None = None,
     ) -> tuple[str, str]:
-        """Stem and key of a training; with `parent`, of the control that starts from that run's checkpoint before."""
+        """Stem and key of a training; with `parent`, of the control that starts from that run's checkpoint before.
+
+        The seed draws the records, too, unless `draw` is another.
+        """
         settings = corpus.settings
-        fraction = self._plan_fraction(corpus, percent, seed)
+        apart = draw is not None and draw != seed
+        fraction = self._plan_fraction(corpus, percent, draw if draw is not None else seed)
         specification: dict[str, Any] = {
             "fraction": fraction,
             "method": method,
@@ -465,6 +529,9 @@ class Plan:
             specification["entities"] = corpus.entities
             inputs.append(corpus.entities)
         stem = f"{corpus.name}-{method}-{percent:03d}-s{seed}"
+        if apart:
+            specification["draw"] = draw
+            stem += f"-d{draw}"
         if parent is not None:
             specification["parent"] = parent
             inputs.append(parent)

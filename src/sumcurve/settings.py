@@ -547,6 +547,19 @@ class PhasesTable(Settings):
     seeds: Annotated[list[NonNegative], Field(min_length=1)]
 
 
+class VarianceTable(Settings):
+    """Every draw of the records trained with every seed: how much of the variance over seeds is which.
+
+    `percent` of `corpus`, one of its percents below 100: at 100 % a draw draws nothing.
+    """
+
+    corpus: str
+    percent: Annotated[int, Field(ge=1, lt=100)]
+    methods: Annotated[list[str], Field(min_length=1)]
+    draws: Annotated[list[NonNegative], Field(min_length=2)]
+    seeds: Annotated[list[NonNegative], Field(min_length=2)]
+
+
 class StudySettings(Settings):
     title: str
     corpora: dict[str, CorpusSettings]
@@ -555,6 +568,7 @@ class StudySettings(Settings):
     seeds: Annotated[list[NonNegative], Field(min_length=1)]
     threads: Positive = 1  # of one training; changes floating-point sums, hence part of its name
     phases: PhasesTable | None = None  # None: the study's own seeds
+    variance: VarianceTable | None = None
     sums: Sums = "portable"  # the same bytes on all CPUs with AVX2, or this CPU's fastest kernels (sumcurve.sums)
     scores: dict[str, dict[str, Any]] = {"rouge": {}}  # by scorer (`sumcurve.scores.SCORERS`) what it is told
     bootstrap: Bootstrap = Bootstrap()

@@ -264,6 +264,54 @@ def test_seeds_of_phases_are_trained_at_the_largest_percent_for_methods_of_sever
     assert {key for key in names(after) if "pcov" in key} <= names(study)
 
 
+VARIANCE = {"corpus": "tales", "percent": 50, "methods": ["pcov"], "draws": [1, 2, 3], "seeds": [1, 2, 3]}
+
+
+def test_draw_and_training_are_seeded_apart_where_their_variances_are_asked_for(config):
+    before = of_two_corpora(config, ["pcov", "abs"])
+    edit(config / "studies" / "smoke.yaml", lambda content: content.update(variance=VARIANCE))
+    after = smoke(config)
+    assert names(before) < names(after)
+    added = [row for row in after.rows if row not in before.rows]
+    assert {(row.corpus, row.method, row.percent, row.search, row.part) for row in added} == {
+        ("tales", "pcov", 50, "common", "variance")
+    }
+    pairs = [(row.draw, row.seed) for row in added]
+    assert len(set(pairs)) == len(pairs)
+    assert set(pairs) | {(1, 1)} == set(product([1, 2, 3], repeat=2))  # the study has 1, 1
+    fractions = {}
+    for row in added:
+        run = after.folder(row.run)
+        told = run.specification
+        assert told["seed"] == row.seed
+        assert told.get("draw", told["seed"]) == row.draw
+        assert run.name.startswith(f"tales-pcov-050-s{row.seed}" + (f"-d{row.draw}-" if row.draw != row.seed else "-"))
+        fractions.setdefault(row.draw, set()).add(told["fraction"])
+    assert all(len(found) == 1 for found in fractions.values())
+    assert len(set.union(*fractions.values())) == 3
+    edit(config / "studies" / "smoke.yaml", lambda content: content.update(seeds=[1, 2, 3]))
+    study = smoke(config)
+    assert len([row for row in study.rows if row.part == "variance"]) == 6
+    assert {row.run for row in added} <= set(names(study, "runs"))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"corpus": "tails"}, r"variance\.corpus: no corpus 'tails'; there are: modules, tales"),
+        ({"percent": 25}, r"variance\.percent: 25 is none of tales's percents \[50, 100\]"),
+        ({"percent": 100}, r"variance\.percent: .*less than 100"),
+        ({"methods": ["fastrl"]}, r"variance\.methods: fastrl: not trained on tales; choose among pcov"),
+        ({"draws": [1]}, r"variance\.draws: .*at least 2"),
+        ({"seeds": [2, 2]}, r"variance\.seeds: \[2, 2\] names one twice"),
+    ],
+)
+def test_a_layout_of_draws_that_the_study_cannot_have_is_refused(config, change, message):
+    edit(config / "studies" / "smoke.yaml", lambda content: content.update(variance=VARIANCE | change))
+    with pytest.raises(PlanError, match=rf"smoke\.yaml:\d+: {message}"):
+        smoke(config)
+
+
 def test_a_run_knows_the_limits_that_it_is_validated_under_and_no_more_of_the_search(config):
     before = of_two_corpora(config, ["pcov"])
     edit(config / "studies" / "smoke.yaml", lambda content: content["corpora"]["tales"]["search"].update(min_tokens=3))

@@ -133,6 +133,7 @@ def scored_output(plan: Plan, results: Path, row: Scored) -> ScoredOutput:
         scores={scorer: items(results / key) for scorer, key in row.scores.items()},
         search_signature=search,
         part=row.part,
+        draw=row.draw,
         timing=timing(trained) if trained else None,
         training=training(trained) if trained else None,
         history=read_history(trained) if trained else (),

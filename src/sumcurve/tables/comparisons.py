@@ -20,7 +20,7 @@ def table(results: Results) -> Table:
     rows: list[dict[str, Any]] = []
     for corpus in results.corpora:
         sizes = results.sizes(corpus)
-        for metric in results.metrics:
+        for metric in results.compared:
             if results.design(corpus, metric.name) is None:
                 continue
             found = []

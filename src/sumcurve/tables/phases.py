@@ -26,7 +26,7 @@ def table(results: Results) -> Table:
     """A row for every method of several phases and every metric, and one for the trigrams that summaries repeat."""
     rows: list[dict[str, Any]] = []
     for corpus, method, parts in _methods(results):
-        for metric in [*results.metrics, REPEATED]:
+        for metric in [*results.compared, REPEATED]:
             found = _design(results, corpus, method, parts, metric)
             if found is not None:
                 rows.append(_row(results, corpus, method, parts, metric, found))
@@ -63,7 +63,8 @@ def _methods(results: Results) -> list[tuple[str, str, dict[str, System]]]:
     others = {(one.corpus, one.method): one.records for one in results.outputs if one.part in (BEFORE, CONTROL)}
     for one in results.outputs:
         key = one.corpus, one.method
-        if one.search != "paper" and one.records is not None and others.get(key) == one.records:
+        here = one.search != "paper" and one.part != "variance" and one.records is not None
+        if here and others.get(key) == one.records:
             part = AFTER if one.part == "study" else one.part
             found.setdefault(key, {}).setdefault(part, []).append(one)
     made = []

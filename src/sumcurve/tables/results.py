@@ -20,7 +20,7 @@ from sumcurve.settings import Bootstrap
 from sumcurve.statistics.design import Cell, Design, Replicates, common_seeds
 from sumcurve.statistics.family import Family, family
 from sumcurve.statistics.intervals import Estimate, contrast, difference, draws, estimate
-from sumcurve.tables.evidence import BLIND, TRIVIAL, ScoredOutput, Study, checked, metrics_of
+from sumcurve.tables.evidence import BLIND, ScoredOutput, Study, checked, metrics_of
 from sumcurve.tables.table import Column, Value, number
 
 LEVEL = 0.05  # of a family of tests
@@ -124,6 +124,11 @@ class Results:
     def ranking(self) -> list[Metric]:
         """The metrics that systems are ranked by."""
         return [metric for metric in self.metrics if metric.ranks]
+
+    @property
+    def compared(self) -> list[Metric]:
+        """The metrics that systems are ranked by, and those that say whether they do what they are compared for."""
+        return [metric for metric in self.metrics if metric.ranks or metric.threshold is not None]
 
     def scorer(self, metric: str) -> str:
         return self._metrics[metric][1]
@@ -275,7 +280,8 @@ class Results:
         for metric, scorer in self._metrics.values():
             if metric.threshold is not None and scorer in system.outputs[0].scores:
                 low = self.estimate(system.corpus, metric.name, system.cell).low
-                found.append(low is not None and low > metric.threshold)
+                if low is not None:
+                    found.append(low > metric.threshold)
         return all(found) if found else None
 
     def counts(self, system: System) -> bool:
@@ -402,10 +408,10 @@ def value(found: Estimate, bold: bool = False) -> Value:
     return Value(found.mean, found.low, found.high, bold=bold)
 
 
-def metric_columns(metrics: Sequence[Metric]) -> list[Column]:
-    """A column with intervals for every metric, as its scorer describes it."""
-    return [Column(one.name, one.title, "number", one.decimals, interval=True) for one in metrics]
-
-
-def trivial(method: str) -> bool:
-    return method in TRIVIAL
+def metric_columns(results: Results) -> list[Column]:
+    """A column with intervals for every metric, as its scorer describes it; people see those that are compared."""
+    shown = {one.name for one in results.compared}
+    return [
+        Column(one.name, one.title if one.name in shown else None, "number", one.decimals, interval=True)
+        for one in results.metrics
+    ]

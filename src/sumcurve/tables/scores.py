@@ -35,7 +35,8 @@ def table(results: Results) -> Table:
             if scorer not in scorers:
                 continue
             found = results.estimate(system.corpus, metric.name, cell)
-            covers[found.covers] = None
+            if found.low is not None:
+                covers[found.covers] = None
             best = system.records is not None and results.ahead(system.corpus, metric.name, system.records) == cell
             row[metric.name] = value(found, bold=best)
             if len(system.seeds) > 1:
@@ -50,7 +51,7 @@ def table(results: Results) -> Table:
         Column("percent", "%", "count"),
         Column("records", "records", "count"),
         Column("seeds", "seeds", "count"),
-        *metric_columns(results.metrics),
+        *metric_columns(results),
         Column("interval_covers", "intervals cover"),
         Column("selected", "selected"),
         Column("items", "items", "count"),
@@ -58,7 +59,10 @@ def table(results: Results) -> Table:
         Column("empty", "empty", "count"),
         *ends,
     ]
-    units = ", ".join(dict.fromkeys(f"{one.title} in {one.unit}" for one in results.metrics))
+    by_unit: dict[str, list[str]] = {}
+    for one in results.compared:
+        by_unit.setdefault(one.unit, []).append(one.title)
+    units = "; ".join(f"{', '.join(titles)} in {unit}" for unit, titles in by_unit.items())
     notes = [
         f"{units}. In brackets: {results.share} intervals. {results.seeds_note}",
         f"Bold: ahead of every other method of its size in the paired test of table comparisons (family: all pairs of "
@@ -69,6 +73,7 @@ def table(results: Results) -> Table:
         *results.identical,
         *(f"{one.corpus} without {one.method}: {one.reason}." for one in results.study.refused),
         *signatures(results),
+        *counted(results),
         *results.corpora_notes,
     ]
     return Table("scores", results.title("Mean scores on the test items, common search"), columns, rows, notes)
@@ -94,6 +99,23 @@ def best_sentence(results: Results) -> list[str]:
                 bound = "a bound for what copies one sentence: references have one"
             notes.append(f"{corpus}: best-sentence is the source sentence that the reference chose, {bound}.")
     return notes
+
+
+def counted(results: Results) -> list[str]:
+    """What each scorer counted beside empty summaries, least to most over the outputs of a corpus."""
+    found: dict[tuple[str, str, str], list[float]] = {}
+    for one in results.outputs:
+        if one.part == "study" and one.search != "paper":
+            for scorer, items in one.scores.items():
+                for name, count in items.counts.items():
+                    if name != "empty":
+                        found.setdefault((scorer, name, one.corpus), []).append(count)
+    return [
+        f"{scorer}, {name.replace('_', ' ')} ({corpus}): "
+        + " to ".join(dict.fromkeys((f"{min(counts):.4g}", f"{max(counts):.4g}")))
+        + "."
+        for (scorer, name, corpus), counts in found.items()
+    ]
 
 
 def signatures(results: Results) -> list[str]:

@@ -193,7 +193,7 @@ def train_run(
         training = _spending(training, spent)
 
     train, valid = Corpus(corpus).part("train"), Corpus(corpus).part("valid").first(training.valid_records)
-    drawn = positions(fraction, train, specification["seed"])
+    drawn = positions(fraction, train, specification.get("draw", specification["seed"]))
     records = train[drawn]
     vocabulary = Vocabulary.from_counts(read_words(fraction), training.vocabulary, training.least_count)
 

@@ -14,6 +14,7 @@ from sumcurve.annotations.oracle.corpus import FEATURES
 from sumcurve.curves import stopping
 from sumcurve.manifest import ManifestError
 from sumcurve.plan import Plan, PlanError
+from sumcurve.scores import SCORERS
 from sumcurve.scores.rouge_f1 import RougeF1
 from sumcurve.tables import study as tables
 from sumcurve.tables.collect import collect, repeated_trigrams, timing, training
@@ -196,7 +197,7 @@ def finish(results, folder):
     elif folder.verb == "prove":
         prove(path)
     elif folder.verb == "score":
-        metrics = [asdict(metric) for metric in RougeF1.metrics]
+        metrics = [asdict(metric) for metric in SCORERS[folder.specification["scorer"]].metrics]
         told = {"signature": "rouge:1+2+Lsum|sumcurve:0.1.0", "metrics": metrics, "counts": {"empty": 1}}
         write_json(path / "scores.json", told)
         names = [metric["name"] for metric in metrics]
@@ -350,7 +351,8 @@ def test_the_manifest_of_a_part_is_never_that_of_the_whole(plan, tmp_path, make)
     assert manifests == {"manifest-partial.json"}
     assert f"{row.run}" in (folder / "missing.csv").read_text()
     sealed = json.loads((folder / "manifest-partial.json").read_text())
-    assert set(sealed["scores"]) == {one.scores["rouge"] for one in plan.rows} - {row.scores["rouge"]}
+    kept = [one for one in plan.rows if one.run != row.run]
+    assert set(sealed["scores"]) == {key for one in kept for key in one.scores.values()}
     finish(tmp_path / "results", plan.folder(row.run))
     assert make(partial=True)[0] == {whole}
 

@@ -88,6 +88,8 @@ def test_few_groups_leave_no_interval_and_no_claim(study, evidence, settings) ->
     results = Results(dataclasses.replace(study, outputs=outputs), settings)
     frame = made("scores", results).frame()
     assert frame.rouge1_low.isna().all()
+    assert frame.interval_covers.eq("").all()
+    assert results.reads(results.of("notes", trained=True)[0]) is None
     comparisons = made("comparisons", results).frame()
     assert comparisons.p.isna().all()
     assert comparisons.ahead.str.contains("the test items come from 2 groups").any()
@@ -279,3 +281,26 @@ def test_intervals_of_curves_go_from_size_to_size_and_over_the_whole(results) ->
         (one.smaller.records, one.larger.records, one.whole) for one in steps(results) if one.smaller.method == "abs"
     ]
     assert found == [(500, 1000, False), (1000, 2000, False), (500, 2000, True)]
+
+
+def test_draws_and_trainings_are_decomposed_where_they_are_crossed(study, invented, settings) -> None:
+    means = {}
+    outputs = [invented("notes", "lead", None, None, 35)]
+    for method in ("abs", "pcov"):
+        for drawn in (1, 2, 3):
+            for seed in (1, 2, 3):
+                part = "study" if drawn == seed else f"variance{drawn}"
+                one = invented("notes", method, 50, seed, 30 + drawn, part=part)
+                told = {} if drawn == seed else {"part": "variance", "draw": drawn}
+                outputs.append(dataclasses.replace(one, **told))
+                means[method, drawn, seed] = one.scores["rouge"].values[0].mean()
+    results = Results(dataclasses.replace(study, outputs=outputs, statistics=study.statistics[:1]), settings)
+    frame = made("variance", results).frame()
+    assert set(frame.method) == {"abs", "pcov", "abs − pcov"}
+    for method in ("abs", "pcov"):
+        array = np.array([[means[method, drawn, seed] for seed in (1, 2, 3)] for drawn in (1, 2, 3)])
+        row = frame[(frame.method == method) & (frame.metric == "ROUGE-1")].iloc[0]
+        assert row.training == pytest.approx(array.var(axis=1, ddof=1).mean())
+        assert (row.draws, row.trainings) == (3, 3)
+    assert len(made("scores", results).rows) == 3  # lead, and both methods with the study's own seeds
+    assert set(made("scores", results).frame().seeds.dropna()) == {3}

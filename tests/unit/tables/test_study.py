@@ -49,9 +49,18 @@ def test_a_table_comes_in_its_forms_or_not_at_all(rich, study, settings, tmp_pat
             assert f"{name}.md" not in files
         assert all(rows(content) for name, content in files.items() if name.endswith(".csv"))
         assert not any(name.endswith((".tex", ".png")) for name in files)
-    absent = {"phases", "verdicts", "extracts", "missing", "oracle_pairs", "oracle_features", "oracle_timings"}
+    absent = {
+        "phases",
+        "verdicts",
+        "extracts",
+        "missing",
+        "variance",
+        "oracle_pairs",
+        "oracle_features",
+        "oracle_timings",
+    }
     assert {name for name in (*TABLES, *APPENDIX) if f"{name}.csv" not in few} == absent
-    assert {name for name in (*TABLES, *APPENDIX) if f"{name}.csv" not in rich} == {"verdicts"}  # three sizes
+    assert {name for name in (*TABLES, *APPENDIX) if f"{name}.csv" not in rich} == {"verdicts", "variance"}
     assert {f"{FIGURES}/{name}.svg" for name in ("answers", "curves", "extracts")} <= set(rich)
 
 
@@ -115,6 +124,13 @@ def test_a_metric_that_nobody_knew_is_in_every_table(rich_study, more_metric, lo
 def test_a_metric_that_does_not_rank_stays_out_of_answers(rich_study, more_metric, settings):
     outputs = more_metric(rich_study.outputs, ranks=False)
     results = Results(dataclasses.replace(rich_study, outputs=outputs), settings)
+    for name in ("answers", "efficiency", "comparisons"):
+        assert "Excess words" not in set(made(name, results).frame().metric)
+    scores = made("scores", results)
+    assert scores.frame().excess.notna().all()
+    assert "Excess words" not in scores.markdown()
+    gate = more_metric(rich_study.outputs, ranks=False, threshold=0.1)
+    results = Results(dataclasses.replace(rich_study, outputs=gate), settings)
     assert "Excess words" in set(made("comparisons", results).frame().metric)
     assert "Excess words" not in set(made("answers", results).frame().metric)
 
