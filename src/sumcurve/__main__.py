@@ -216,13 +216,18 @@ def decode(task: Task, stage: Path, found: dict[str, Any]) -> None:
 
 
 def score(task: Task, stage: Path, found: dict[str, Any]) -> None:
-    """Write per-item ROUGE of one output."""
+    """Write the per-item values of one output under one scorer."""
+    from sumcurve.scores import SCORERS
     from sumcurve.scores.run import write_scores
 
+    told = task.specification
+    scorer = SCORERS[told["scorer"]]
     write_scores(
-        task.at(task.specification["output"]) / "summaries.jsonl",
-        task.at(task.specification["corpus"]) / "test.jsonl",
-        task.plan.settings.rouge,
+        told["scorer"],
+        scorer(scorer.Settings.model_validate(told["settings"])),
+        task.at(told["output"]),
+        task.at(told["corpus"]) / "test.jsonl",
+        {key: task.at(key) for key in told["inputs"]},
         stage,
     )
 
@@ -253,7 +258,7 @@ def build(verb: str, path: Path) -> None:
             manifest.touch(path)
             note(f"{path} is finished and verified: nothing to do")
             return
-        found = facts(task.folder.code)
+        found = facts(*task.folder.code)
         with manifest.building(path, task.specification, found) as stage:
             BUILDERS[verb](task, stage, found)
         note(f"{path} is finished")
@@ -320,7 +325,7 @@ def tables(path: Path, partial: bool = False) -> None:
         stage.mkdir(parents=True)
         try:
             study = collect(plan, results, partial)
-            write_study(stage, study, plan.settings.bootstrap)
+            written = write_study(stage, study, plan.settings.bootstrap)
         except EvidenceError as error:
             raise PlanError(f"study {plan.study}: {error}") from error
         write_json(
@@ -328,7 +333,7 @@ def tables(path: Path, partial: bool = False) -> None:
             {
                 "study": plan.study,
                 "scores": {key: manifest.sha256_file(results / key / "items.csv") for key in study.scores},
-                "files": {file.name: manifest.sha256_file(file) for file in sorted(stage.iterdir())},
+                "files": {str(file.relative_to(stage)): manifest.sha256_file(file) for file in written},
                 "facts": facts("tables"),
             },
         )
@@ -395,7 +400,7 @@ def parser() -> argparse.ArgumentParser:
         "train": "a fraction -> weights and History",
         "decode": "a run -> summaries of the test set",
         "trivial": "lead, random, best single sentence of the test set",
-        "score": "summaries -> per-item ROUGE",
+        "score": "an output and a scorer -> per-item values",
         "tables": "a study's scores -> tables and figures",
     }
     for verb, text in helps.items():
@@ -408,7 +413,7 @@ def parser() -> argparse.ArgumentParser:
     command.add_argument("path", nargs="?", type=Path, default=Path("results"))
     command.add_argument("--study", help="a file of config/studies without its ending [config.yaml's]")
     command = verbs.add_parser("trace", help="walk a number of a table back to the raw corpus, recomputing every hash")
-    command.add_argument("run", nargs="?", help="the last column of scores.csv [the first row that has one]")
+    command.add_argument("run", nargs="?", help="the last column of seeds.csv [the first row that has one]")
     command.add_argument("--study")
     command.add_argument("--results", type=Path, default=Path("results"))
     verbs.add_parser("recipes", help="code fingerprints of the steps with recipe numbers")

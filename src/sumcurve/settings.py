@@ -3,7 +3,7 @@
 Unknown keys are errors. Imports nothing heavy, because the Snakefile reads it on every parse.
 """
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -490,5 +490,5 @@ class StudySettings(Settings):
     settings: str = "small"  # which recipe of each method file
     seeds: Annotated[list[NonNegative], Field(min_length=1)]
     threads: Positive = 1  # of one training; changes floating-point sums, hence part of its name
-    rouge: Rouge = Rouge()
+    scores: dict[str, dict[str, Any]] = {"rouge": {}}  # by scorer (`sumcurve.scores.SCORERS`) what it is told
     bootstrap: Bootstrap = Bootstrap()

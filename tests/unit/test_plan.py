@@ -6,8 +6,11 @@ from pathlib import Path
 
 import pytest
 import yaml
+from pydantic import BaseModel
 
 from sumcurve.plan import TRIVIAL_SYSTEMS, Plan, PlanError
+from sumcurve.scores import SCORERS
+from sumcurve.scores.scorer import Metric
 from sumcurve.settings import Search
 
 ROOT = Path(__file__).parents[2]
@@ -127,7 +130,7 @@ def test_the_search_of_a_paper_is_decoded_at_the_largest_percent_from_the_same_r
         expected = plan.settings.corpora[row.corpus].search.model_dump(mode="json")
         assert search == expected | ({"beam": 9, "coverage_penalty": 0.5} if row.search == "paper" else {})
         assert row.run == common.run
-        assert ("-paper-" in row.output, "-paper-" in row.scores) == 2 * (row.search == "paper",)
+        assert ("-paper-" in row.output, "-paper-" in row.scores["rouge"]) == 2 * (row.search == "paper",)
 
 
 def test_a_papers_search_renames_no_run_and_no_common_output(config):
@@ -139,7 +142,7 @@ def test_a_papers_search_renames_no_run_and_no_common_output(config):
     for step in ("outputs", "scores"):
         stems = changed(before, after, step)
         assert stems
-        assert all("-pcov-" in stem and stem.endswith("-paper") for stem in stems)
+        assert all("-pcov-" in stem and stem.removesuffix("-rouge").endswith("-paper") for stem in stems)
 
 
 def test_each_output_has_a_name_of_its_own_in_the_table_and_trace_finds_it(config):
@@ -192,7 +195,7 @@ def test_entities_are_annotated_where_a_method_or_a_search_needs_them(config, me
             corpus = output.specification["corpus"]
             assert folder.specification.get("entities") == (keys[corpus] if needed else None)
             assert (keys.get(corpus) in folder.inputs) == needed
-    assert all(folder.code == "entities" for folder in entities)
+    assert all(folder.code == ("entities",) for folder in entities)
 
 
 def test_another_pipeline_or_recipe_for_entities_renames_what_learns_them(config):
@@ -276,7 +279,7 @@ def test_a_learning_rate_retrains_its_method_only(config):
 
 def test_a_metric_changes_scores_oracles_and_tables_only(config):
     before = smoke(config)
-    edit(config / "studies" / "smoke.yaml", lambda content: content.update(rouge={"stemmer": True}))
+    edit(config / "studies" / "smoke.yaml", lambda content: content.update(scores={"rouge": {"stemmer": True}}))
     after = smoke(config)
     assert names(before, "scores").isdisjoint(names(after, "scores"))
     assert changed(before, after, "annotations") == {"modules-oracle"}  # the best extract depends on what is best
@@ -292,9 +295,53 @@ def test_the_search_changes_outputs_but_no_run(config):
     after = smoke(config)
     assert names(before, "runs") == names(after, "runs")
     assert changed(before, after, "outputs")
-    assert changed(before, after, "outputs") == {
-        stem for stem in changed(before, after, "scores") if not stem.endswith(TRIVIAL_SYSTEMS)
-    }
+    stems = {stem.removesuffix("-rouge") for stem in changed(before, after, "scores")}
+    assert changed(before, after, "outputs") == {stem for stem in stems if not stem.endswith(TRIVIAL_SYSTEMS)}
+
+
+@pytest.mark.parametrize(
+    ("told", "message"),
+    [
+        ({"meteor": {}}, "scores: no scorer 'meteor'; there are: rouge"),
+        ({"rouge": {"stems": True}}, r"smoke.yaml:\d+: scores.rouge.stems: unknown key"),
+        ({}, "scores: name at least one of rouge"),
+    ],
+)
+def test_a_scorer_is_one_that_exists_and_knows_what_it_is_told(config, told, message):
+    edit(config / "studies" / "smoke.yaml", lambda content: content.update(scores=told))
+    with pytest.raises(PlanError, match=message):
+        smoke(config)
+
+
+class Twice:
+    """A scorer that reads the runs of all outputs of a corpus, and has nothing to say of what has none."""
+
+    class Settings(BaseModel):
+        pass
+
+    metrics = (Metric("twice", "Twice", "2x", "points"),)
+
+    def __init__(self, settings):
+        self.settings = settings
+
+    def inputs(self, output, outputs):
+        return sorted(run for run in set(outputs.values()) if run) if outputs[output] else None
+
+
+def test_a_further_scorer_adds_folders_and_renames_none(config, monkeypatch):
+    before = smoke(config)
+    monkeypatch.setitem(SCORERS, "twice", Twice)
+    edit(config / "studies" / "smoke.yaml", lambda content: content.update(scores={"rouge": {}, "twice": {}}))
+    after = smoke(config)
+    assert before.folders.items() <= after.folders.items()
+    added = set(after.folders) - set(before.folders)
+    assert added == {row.scores["twice"] for row in after.rows if row.run}
+    assert all(set(row.scores) == ({"rouge", "twice"} if row.run else {"rouge"}) for row in after.rows)
+    for row in after.rows:
+        if row.run:
+            runs = {other.run for other in after.rows if other.run and other.corpus == row.corpus}
+            assert runs | {row.output} <= set(after.folder(row.scores["twice"]).inputs)
+    assert before.tables != after.tables
 
 
 def test_one_more_fraction_changes_no_name(config):

@@ -14,7 +14,7 @@ from sumcurve.plan import STEPS
 
 pytestmark = pytest.mark.xdist_group("workflow")
 
-COMPARED = ("corpora.csv", "scores.csv", "sigma.csv")
+COMPARED = ("corpora.csv", "scores.csv", "comparisons.csv")
 PATIENCE_SECONDS = 240
 
 

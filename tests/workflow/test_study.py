@@ -10,11 +10,6 @@ from sumcurve.plan import Plan
 
 pytestmark = pytest.mark.xdist_group("workflow")
 
-SCORE_COLUMNS = [
-    *("corpus", "method", "percent", "records", "seed", "search"),
-    *("rouge1", "rouge2", "rougeLsum", "items", "reason", "signature", "run"),
-]
-
 
 @pytest.fixture(scope="module")
 def plan(finished):
@@ -36,35 +31,32 @@ def test_every_folder_is_finished(finished, plan):
     assert f"{len(plan.folders)} of {len(plan.folders)} folders are finished" in said
 
 
-def test_scores_have_their_columns_and_trivial_systems_no_percent(tables):
-    found = rows(tables / "scores.csv")
-    assert list(found[0]) == SCORE_COLUMNS
+def test_every_output_is_a_row_and_trivial_systems_have_no_percent(tables, plan):
+    found = rows(tables / "seeds.csv")
+    assert sorted(row["run"] for row in found) == sorted(row.table_name for row in plan.rows)
     for row in found:
-        if row["reason"]:
-            assert (row["corpus"], row["method"], row["rouge1"]) == ("tales", "fastrl", "")
-            continue
         assert (row["percent"] == "") == (row["method"] in ("lead", "random", "best-sentence"))
         assert 0 <= float(row["rouge2"]) <= float(row["rouge1"]) <= 100
 
 
 def test_no_hole_but_fastrl_on_titles(tables, plan):
     """Every method stands at every size of every corpus, with the common search and at the largest with its own."""
-    found = rows(tables / "scores.csv")
-    assert [row["method"] for row in found if row["rouge1"] == ""] == ["fastrl"]
+    every = rows(tables / "seeds.csv")
+    (refused,) = rows(tables / "missing.csv")
+    assert (refused["corpus"], refused["method"]) == ("tales", "fastrl")
     for name, corpus in plan.settings.corpora.items():
         for method in plan.settings.methods:
-            if (name, method) == ("tales", "fastrl"):
-                continue
-            here = [row for row in found if (row["corpus"], row["method"]) == (name, method)]
-            common = [int(row["percent"]) for row in here if row["search"] == "common"]
-            assert common == corpus.percents
-            assert [int(row["percent"]) for row in here if row["search"] == "paper"] == [100]
+            here = [row for row in every if (row["corpus"], row["method"], row["part"]) == (name, method, "study")]
+            searches = {"common": corpus.percents, "paper": [100]} if (name, method) != ("tales", "fastrl") else {}
+            for search in ("common", "paper"):
+                assert [int(row["percent"]) for row in here if row["search"] == search] == searches.get(search, [])
 
 
-@pytest.mark.parametrize("table", ["corpora", "scores", "sigma", "timings", "efficiency", "searches", "methods"])
-def test_every_table_comes_in_three_forms(tables, table):
-    for ending in ("csv", "md", "tex"):
-        assert (tables / f"{table}.{ending}").stat().st_size > 0
+@pytest.mark.parametrize("table", ["answers", "scores", "comparisons", "efficiency", "methods", "extracts", "corpora"])
+def test_every_ranked_table_comes_in_its_forms(tables, table):
+    for path in (tables / f"{table}.csv", tables / f"{table}.md", *(tables / "pages").glob(f"?-{table}.html")):
+        assert path.stat().st_size > 0
+    assert len(list((tables / "pages").glob(f"?-{table}.html"))) == 1
 
 
 def test_every_training_ended_by_patience(finished, plan):
@@ -91,14 +83,15 @@ def test_a_run_trained_on_the_first_records_with_words_of_these_alone(finished, 
 
 
 def test_one_seed_is_said_to_leave_its_spread_unknown(tables):
-    assert "seed spread unknown" in (tables / "curves.svg").read_text()
+    assert "these weights, not their method" in (tables / "figures" / "curves.svg").read_text()
 
 
 def test_the_report_is_one_page_that_asks_nothing_of_the_network(tables):
     page = (tables / "report.html").read_text()
     loaded = re.findall(r"""<(?:script|link|img)[^>]*(?:src|href)=["'](https?://[^"']*)""", page)
     assert loaded == []
-    assert "Learning curves" in page
+    for name in ("answers", "comparisons", "extracts", "curves"):
+        assert name in page
 
 
 def test_a_finished_study_has_nothing_to_do(finished):
@@ -110,7 +103,7 @@ def test_a_study_leaves_resume_states_behind_for_no_finished_run(finished):
 
 
 def test_trace_walks_a_number_back_and_sees_a_changed_file(finished, plan, tables):
-    row = next(row for row in rows(tables / "scores.csv") if row["method"] == "pcov")
+    row = next(row for row in rows(tables / "seeds.csv") if row["method"] == "pcov")
     said = finished.make("trace", f"RUN={row['run']}", "STUDY=smoke").stdout
     assert said.count(": yes") >= 10
     assert plan.folder(f"runs/{row['run']}").specification["fraction"] in said
@@ -126,7 +119,7 @@ def test_trace_walks_a_number_back_and_sees_a_changed_file(finished, plan, table
 
 
 def test_trace_sees_a_changed_table(finished, tables):
-    path = tables / "scores.csv"
+    path = tables / "seeds.csv"
     original = path.read_text()
     row = next(row for row in rows(path) if row["method"] == "pcov")
     try:

@@ -7,6 +7,7 @@ rule tables:
 
 
 # The name of the manifest ends in a digest, as every folder's does: changed settings are a missing file here, too.
+# A table without rows is not written, so that pages and figures are known by their folders alone.
 rule compare:
     input:
         rules.corpora.input,
@@ -16,44 +17,16 @@ rule compare:
         rules.scores.input,
     output:
         report(
-            f"{TABLES}/curves.svg",
-            caption="../report/curves.rst",
-            category="Learning curves",
+            directory(f"{TABLES}/pages"),
+            patterns=["{rank}-{table}.html"],
+            category="Tables",
+            labels={"rank": "{rank}", "table": "{table}"},
         ),
         report(
-            f"{TABLES}/oracle.svg",
-            caption="../report/oracle.rst",
-            category="Extracts",
-        ),
-        *(
-            report(
-                f"{TABLES}/{table}.html",
-                caption=f"../report/{table}.rst",
-                category="Tables",
-                labels={"table": table},
-            )
-            for table in (
-                "scores",
-                "intervals",
-                "comparisons",
-                "differences",
-                "sigma",
-                "efficiency",
-                "stopping",
-                "seeds",
-                "families",
-                "verdicts",
-                "oracle_corpora",
-                "oracle_scores",
-                "oracle_pairs",
-                "oracle_features",
-                "oracle_timings",
-                "searches",
-                "methods",
-                "timings",
-                "corpora",
-                "dropped",
-            )
+            directory(f"{TABLES}/figures"),
+            patterns=["{figure}.svg"],
+            category="Figures",
+            labels={"figure": "{figure}"},
         ),
         manifest=f"{TABLES}/manifest-{PLAN.tables}.json",
     log:

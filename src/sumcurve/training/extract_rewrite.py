@@ -22,9 +22,8 @@ from sumcurve.models.extract_rewrite import Document, DocumentBatch, ExtractRewr
 from sumcurve.models.summarizer import score
 from sumcurve.models.vocabulary import Vocabulary
 from sumcurve.records import Record
-from sumcurve.scores import METRICS
 from sumcurve.scores.rewards import Reference, repetition, words
-from sumcurve.scores.rouge import score_items
+from sumcurve.scores.rouge import METRICS, score_items
 from sumcurve.settings import ExtractRewriteSettings, PhaseSettings, Rouge, Search
 from sumcurve.training import losses
 from sumcurve.training.learner import Learner

@@ -7,13 +7,13 @@ import pandas as pd
 import pytest
 
 from sumcurve.curves.stopping import Validation
-from sumcurve.curves.variance import Cell, Replicates, SeedVariance, pooled_variance, seed_variance
-from sumcurve.scores import METRICS
+from sumcurve.scores.rouge_f1 import RougeF1
+from sumcurve.scores.scorer import Metric
 from sumcurve.settings import Bootstrap, Oracle
 from sumcurve.tables.evidence import (
-    Ceiling,
     CorpusStatistics,
     Extracts,
+    Items,
     PartStatistics,
     ScoredOutput,
     Study,
@@ -21,7 +21,8 @@ from sumcurve.tables.evidence import (
     Training,
 )
 
-ITEMS = 40
+ITEMS, GROUPS = 40, 20
+METRICS = tuple(metric.name for metric in RougeF1.metrics)
 SIGNATURE = "rouge:1+2+Lsum|stem:no|sumcurve:0.1.0"
 SEARCHES = {"common": "beam4+min1+max20+average1+block3+unk-copy", "paper": "beam9+min1+max20+none+unk-copy"}
 TRAINING = Training(
@@ -30,6 +31,7 @@ TRAINING = Training(
     ended=[("nll", "patience"), ("coverage", "collapse")],
     precision="single",
     threads=1,
+    selected=("coverage", 40),
 )
 
 
@@ -41,16 +43,19 @@ def scored(
     level: float,
     timing: Timing | None = None,
     search: str = "common",
-    spread: float = 0.008,
+    spread: float = 0.8,
+    part: str = "study",
 ) -> ScoredOutput:
-    """F1 about `level`: some items are easy for all, some outputs better by their seed (`spread`), and noise."""
-    generator = np.random.default_rng(zlib.crc32(f"{corpus} {method} {percent} {seed} {search}".encode()))
+    """Points about `level`: some items are easy for all, some outputs better by their seed (`spread`), and noise."""
+    name = f"{corpus} {method} {percent} {seed} {search}" + ("" if part == "study" else f" {part}")
+    generator = np.random.default_rng(zlib.crc32(name.encode()))
     easy = np.random.default_rng(1).uniform(0.5, 1.5, ITEMS)
     luck = 0.0 if seed is None else generator.normal(0, spread)
-    f1 = np.clip(level * easy + luck + generator.normal(0, 0.03, (3, ITEMS)), 0, 1)
-    f1[1] /= 2
-    items = [{**dict(zip(METRICS, column, strict=True)), "empty": False} for column in f1.T.tolist()]
+    points = np.clip(level * easy + luck + generator.normal(0, 3, (3, ITEMS)), 0, 100)
+    points[1] /= 2
     records = None if percent is None else 20 * percent
+    ids = tuple(f"{corpus}/{number}" for number in range(ITEMS))
+    groups = tuple(f"module{number % GROUPS}" for number in range(ITEMS))
     return ScoredOutput(
         corpus=corpus,
         method=method,
@@ -58,14 +63,23 @@ def scored(
         records=records,
         seed=seed,
         search=None if percent is None else search,
-        run="" if percent is None else f"{corpus}-{method}-{percent:03d}-s{seed}-{search}-0a1b2c3d",
-        signature=SIGNATURE if percent is None else f"{SIGNATURE}|search:{SEARCHES[search]}",
-        ids=[f"{corpus}/{number}" for number in range(ITEMS)],
-        items=items,
+        run="" if percent is None else f"{name.replace(' ', '-')}-0a1b2c3d",
+        scores={"rouge": Items(tuple(RougeF1.metrics), ids, groups, points, SIGNATURE, {"empty": 1})},
+        search_signature="" if percent is None else SEARCHES[search],
+        part=part,
         timing=timing,
         training=TRAINING if timing else None,
         history=validations(timing, records) if timing and records else (),
+        summaries=name,
+        repeated=dict(zip(ids, generator.uniform(0, 5, ITEMS).tolist(), strict=True)) if percent == 100 else {},
     )
+
+
+def points(one: ScoredOutput) -> dict[str, dict[str, float]]:
+    """Its scores by item and metric."""
+    items = one.scores["rouge"]
+    rows = zip(items.ids, items.values.T.tolist(), strict=True)
+    return {name: dict(zip(METRICS, row, strict=True)) for name, row in rows}
 
 
 def timing(percent: int, seed: int = 1, **changes: object) -> Timing:
@@ -101,60 +115,6 @@ def validations(cost: Timing, records: int) -> tuple[Validation, ...]:
     )
 
 
-def hand_cell(
-    outputs: Sequence[ScoredOutput], corpus: str, method: str, percent: int | None, metric: str, search: str = "common"
-) -> Cell:
-    """The per-item scores of one training in percent, looked up by seed and id."""
-    found = {
-        output.seed: dict(zip(output.ids, output.items, strict=True))
-        for output in outputs
-        if (output.corpus, output.method, output.percent) == (corpus, method, percent)
-        and output.search in (None, search)
-    }
-    seeds = tuple(seed for seed in sorted(found, key=str) if seed is not None)
-    rows = [found[seed] for seed in (seeds or found)]
-    scores = np.array([[100 * row[name][metric] for name in sorted(row)] for row in rows])
-    return Cell(method, 0.0 if percent is None else 20.0 * percent, seeds, scores)
-
-
-def places(outputs: Sequence[ScoredOutput], corpus: str) -> list[tuple[str, int]]:
-    """The trainings of a corpus, by method and percent."""
-    return sorted({(one.method, one.percent) for one in outputs if one.corpus == corpus and one.percent is not None})
-
-
-@pytest.fixture(scope="session")
-def cell_of() -> Callable[..., Cell]:
-    return hand_cell
-
-
-@pytest.fixture(scope="session")
-def pooled(settings) -> Callable[..., SeedVariance | None]:
-    """The variance between seeds of one corpus and metric, by the outputs alone."""
-
-    def pool(outputs: Sequence[ScoredOutput], corpus: str, metric: str) -> SeedVariance | None:
-        cells = [hand_cell(outputs, corpus, *place, metric) for place in places(outputs, corpus)]
-        return seed_variance(cells, settings)
-
-    return pool
-
-
-@pytest.fixture(scope="session")
-def pooled_costs(settings) -> Callable[..., SeedVariance | None]:
-    """The variance between seeds of the logarithm of one corpus's training costs, by the outputs' timings alone."""
-
-    def pool(outputs: Sequence[ScoredOutput], corpus: str, unit: str = "seconds") -> SeedVariance | None:
-        logs: dict[tuple[str, int], dict[int, float]] = {}
-        for one in outputs:
-            if one.corpus == corpus and one.search == "common":
-                logs.setdefault((one.method, one.records), {})[one.seed] = np.log(getattr(one.timing, unit))
-        replicates = [
-            Replicates(*place, tuple(by_seed), np.array(list(by_seed.values()))) for place, by_seed in logs.items()
-        ]
-        return pooled_variance(replicates, settings)
-
-    return pool
-
-
 @pytest.fixture(scope="session")
 def evidence() -> Callable[..., list[ScoredOutput]]:
     """Outputs of two corpora, one with three fractions, one with one; two methods and the trivial systems."""
@@ -162,12 +122,12 @@ def evidence() -> Callable[..., list[ScoredOutput]]:
     def build(seeds: tuple[int, ...] = (1,)) -> list[ScoredOutput]:
         outputs = []
         for corpus, percents in (("notes", (25, 50, 100)), ("albums", (100,))):
-            for method, level, gain in (("pcov", 0.30, 0.05), ("abs", 0.22, 0.07)):
+            for method, level, gain in (("pcov", 30, 5), ("abs", 22, 7)):
                 for percent in percents:
                     for seed in seeds:
                         height = level + gain * np.log2(percent / 25)
                         outputs.append(scored(corpus, method, percent, seed, height, timing(percent, seed)))
-            for method, level in (("lead", 0.35), ("random", 0.2), ("best-sentence", 0.6)):
+            for method, level in (("lead", 35), ("random", 20), ("best-sentence", 60)):
                 outputs.append(scored(corpus, method, None, None, level))
         return outputs
 
@@ -182,7 +142,7 @@ def long_curves() -> Callable[..., list[ScoredOutput]]:
         methods: Mapping[str, tuple[float, float]],
         seeds: tuple[int, ...] = (1, 2),
         percents: Sequence[int] = (10, 20, 30, 40, 60, 100),
-        spread: float = 0.008,
+        spread: float = 0.8,
     ) -> list[ScoredOutput]:
         return [
             *(
@@ -199,7 +159,7 @@ def long_curves() -> Callable[..., list[ScoredOutput]]:
                 for percent in percents
                 for seed in seeds
             ),
-            scored("notes", "lead", None, None, 0.35),
+            scored("notes", "lead", None, None, 35),
         ]
 
     return build
@@ -211,7 +171,7 @@ def papers() -> Callable[..., list[ScoredOutput]]:
 
     def build(seeds: tuple[int, ...] = (1,)) -> list[ScoredOutput]:
         return [
-            scored(corpus, "pcov", 100, seed, 0.42, timing(100, seed), search="paper")
+            scored(corpus, "pcov", 100, seed, 42, timing(100, seed), search="paper")
             for corpus in ("notes", "albums")
             for seed in seeds
         ]
@@ -220,18 +180,41 @@ def papers() -> Callable[..., list[ScoredOutput]]:
 
 
 @pytest.fixture(scope="session")
-def ceilings() -> Callable[..., list[Ceiling]]:
-    """For each corpus and metric an optimum above all outputs, its ids in an order of their own."""
+def more_metric() -> Callable[..., list[ScoredOutput]]:
+    """The outputs scored by one more scorer, whose only metric counts on every third item; lower is better."""
 
-    def build(outputs: Sequence[ScoredOutput]) -> list[Ceiling]:
-        found = []
-        for corpus in dict.fromkeys(one.corpus for one in outputs):
-            here = [dict(zip(one.ids, one.items, strict=True)) for one in outputs if one.corpus == corpus]
-            ids = [str(name) for name in np.random.default_rng(7).permutation(sorted(here[0]))]
-            for metric in METRICS:
-                optimum = [min(1.0, 0.1 + max(items[name][metric] for items in here)) for name in ids]
-                found.append(Ceiling(corpus, metric, ids, optimum, len(ids) - 2, min(1.0, 0.1 + float(max(optimum)))))
-        return found
+    def add(outputs: Sequence[ScoredOutput], scorer: str = "length", **told: object) -> list[ScoredOutput]:
+        metric = Metric("excess", "Excess words", "E", "words", 1, higher_is_better=False)
+        metric = dataclasses.replace(metric, **told)
+        added = []
+        for one in outputs:
+            items = one.scores["rouge"]
+            values = (100 - items.values[:1, ::3]) / 10
+            found = Items((metric,), items.ids[::3], items.groups[::3], values, "excess:1")
+            added.append(dataclasses.replace(one, scores={**one.scores, scorer: found}))
+        return added
+
+    return add
+
+
+@pytest.fixture(scope="session")
+def phased() -> Callable[..., list[ScoredOutput]]:
+    """What pcov's last phase on notes is compared with: before it, its control; and seeds beside the study's."""
+
+    def build(seeds: tuple[int, ...] = (1, 2, 3), study: tuple[int, ...] = (1,), gain: float = 6) -> list[ScoredOutput]:
+        levels = {"before": 40 - gain, "control": 40 - gain}
+        return [
+            *(
+                scored("notes", "pcov", 100, seed, level, timing(100, seed), part=part)
+                for part, level in levels.items()
+                for seed in seeds
+            ),
+            *(
+                scored("notes", "pcov", 100, seed, 40, timing(100, seed), part="after")
+                for seed in seeds
+                if seed not in study
+            ),
+        ]
 
     return build
 
@@ -243,12 +226,12 @@ def extracts() -> Callable[..., list[Extracts]]:
     def build(outputs: Sequence[ScoredOutput]) -> list[Extracts]:
         found = []
         for corpus in dict.fromkeys(one.corpus for one in outputs):
-            here = [dict(zip(one.ids, one.items, strict=True)) for one in outputs if one.corpus == corpus]
+            here = [points(one) for one in outputs if one.corpus == corpus]
             names = [str(name) for name in np.random.default_rng(7).permutation(sorted(here[0]))]
             certificates = []
             for name in names:
                 for metric in ("rouge1", "rouge2"):
-                    best = min(1.0, 0.1 + max(items[name][metric] for items in here))
+                    best = min(1.0, 0.1 + max(items[name][metric] for items in here) / 100)
                     certificates.append({"id": name, "metric": metric, "status": "proven", "bound": best, "gap": 0.0})
             certificates += [{**one, "id": f"{one['id']} (reference 2)", "bound": 0.01} for one in certificates[:2]]
             articles = list(dict.fromkeys(one["id"] for one in certificates))

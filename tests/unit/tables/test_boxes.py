@@ -133,7 +133,8 @@ def test_proofs_alone_and_nothing_at_all(tmp_path) -> None:
     assert [labels(axes) for axes in alone.axes[:1]] == [["optimum"]]
     nothing = (distributions("notes")[:0], lengths("notes")[:0])
     assert "No corpus of this study" in words(draw(*nothing))
-    assert len(write_boxes(*nothing, tmp_path, "nothing")) == 2
+    write_boxes(*nothing, tmp_path, "nothing")
+    assert (tmp_path / "nothing.svg").stat().st_size > 0
     without = draw(distributions("notes"), pd.concat([lengths("notes"), lengths("tales", 0, 0)]))
     assert "tales: no article." in words(without)
     assert len(without.axes) == 2
@@ -148,15 +149,13 @@ def test_scores_of_0_are_drawn() -> None:
 
 
 def test_notes_and_heading_stand_in_the_figure_and_bytes_repeat(both, tmp_path) -> None:
-    svg, png = write_boxes(*both, tmp_path, "a", ["Invented notes."], "IN PART")
+    write_boxes(*both, tmp_path, "a", ["Invented notes."], "IN PART")
     with matplotlib.rc_context({"lines.linewidth": 9, "font.size": 30, "boxplot.meanline": True}):
         before = matplotlib.rcParams.copy()
-        again, _ = write_boxes(*both, tmp_path, "b", ["Invented notes."], "IN PART")
+        write_boxes(*both, tmp_path, "b", ["Invented notes."], "IN PART")
         assert matplotlib.rcParams == before
-    assert [path.name for path in (svg, png)] == ["a.svg", "a.png"]
-    assert svg.read_bytes() == again.read_bytes()
-    text = svg.read_text()
+    text = (tmp_path / "a.svg").read_text()
+    assert text == (tmp_path / "b.svg").read_text()
     assert "<dc:date>" not in text
     assert "IN PART" in text
     assert "Invented notes." in text
-    assert png.read_bytes().startswith(b"\x89PNG")

@@ -4,77 +4,82 @@ import random
 import numpy as np
 import pytest
 
-from sumcurve.tables.evidence import CorpusStatistics, EvidenceError, align, groups
+from sumcurve.tables.evidence import CorpusStatistics, EvidenceError, Items, checked, metrics_of
+from sumcurve.tables.results import systems_of
 
 
 def replaced(outputs, index, **changes):
     return [*outputs[:index], dataclasses.replace(outputs[index], **changes), *outputs[index + 1 :]]
 
 
+def rescored(outputs, index, **changes):
+    """The outputs with one's items changed."""
+    items = dataclasses.replace(outputs[index].scores["rouge"], **changes)
+    return replaced(outputs, index, scores={"rouge": items})
+
+
+def without_last(items):
+    return {"ids": items.ids[:-1], "groups": items.groups[:-1], "values": items.values[:, :-1]}
+
+
 def test_the_order_of_outputs_and_of_items_does_not_count(evidence) -> None:
     outputs = evidence((1, 2))
-    expected = align(outputs)
+    expected = checked(outputs)
     shuffler = random.Random(3)
     mixed = []
-    for output in outputs:
-        order = list(range(len(output.ids)))
+    for index, output in enumerate(outputs):
+        items = output.scores["rouge"]
+        order = list(range(len(items.ids)))
         shuffler.shuffle(order)
-        ids, items = [output.ids[i] for i in order], [output.items[i] for i in order]
-        mixed.append(dataclasses.replace(output, ids=ids, items=items))
+        ids, groups = (tuple(names[i] for i in order) for names in (items.ids, items.groups))
+        mixed.append(rescored(outputs, index, ids=ids, groups=groups, values=items.values[:, order])[index])
     shuffler.shuffle(mixed)
-    again = align(mixed)
-    assert [str(one.output) for one in again] == [str(one.output) for one in expected]
+    again = checked(mixed)
+    assert [str(one) for one in again] == [str(one) for one in expected]
     for one, other in zip(again, expected, strict=True):
-        assert np.array_equal(one.scores, other.scores)
+        assert one.scores["rouge"].ids == other.scores["rouge"].ids
+        assert np.array_equal(one.scores["rouge"].values, other.scores["rouge"].values)
 
 
-def test_items_of_all_outputs_of_a_corpus_stand_at_the_same_place(evidence) -> None:
-    outputs = [
-        dataclasses.replace(
-            output,
-            items=[
-                {**item, "rouge1": int(name.split("/")[1]) / 100}
-                for name, item in zip(output.ids, output.items, strict=True)
-            ],
-        )
-        for output in evidence()
-    ]
-    outputs[0] = dataclasses.replace(outputs[0], ids=outputs[0].ids[::-1], items=outputs[0].items[::-1])
-    rows = [one.scores[0] for one in align(outputs)]
-    assert all(np.array_equal(rows[0], row) for row in rows)
+def test_systems_hold_the_seeds_of_a_training_under_one_search(evidence, papers, phased) -> None:
+    found = systems_of(checked([*evidence((1, 2, 3)), *papers((1, 2)), *phased()]))
+    assert sorted({len(system.outputs) for system in found}) == [1, 2, 3]
+    for system in found:
+        assert len({(one.corpus, one.method, one.percent, one.search, one.part) for one in system.outputs}) == 1
+        assert list(system.seeds) in ([], [1, 2], [2, 3], [1, 2, 3])
 
 
-def test_outputs_of_two_searches_compare_and_are_told_apart(evidence, papers) -> None:
-    found = groups(align([*evidence((1, 2)), *papers((1, 2))]))
-    pcov = [group for group in found if group[0].output.method == "pcov" and group[0].output.percent == 100]
-    assert sorted((g[0].output.corpus, g[0].output.search, len(g)) for g in pcov) == [
-        (corpus, search, 2) for corpus in ("albums", "notes") for search in ("common", "paper")
-    ]
-    assert len({group[0].output.search_signature for group in pcov}) == 2
-
-
-def test_groups_hold_the_seeds_of_a_training(evidence) -> None:
-    found = groups(align(evidence((1, 2, 3))))
-    assert sorted({len(group) for group in found}) == [1, 3]
-    for group in found:
-        assert len({(one.output.corpus, one.output.method, one.output.percent) for one in group}) == 1
-        assert [one.output.seed for one in group] in ([None], [1, 2, 3])
+def test_metrics_come_in_the_order_of_the_scorers_and_have_one_meaning(evidence, more_metric) -> None:
+    outputs = more_metric(evidence())
+    assert list(metrics_of(outputs)) == ["rouge1", "rouge2", "rougeLsum", "excess"]
+    with pytest.raises(EvidenceError, match="other and length have different metrics 'excess'"):
+        metrics_of([*outputs, *more_metric(evidence(), scorer="other")])
 
 
 @pytest.mark.parametrize("index", [0, 3, 7])
 def test_a_missing_item_is_named(evidence, index) -> None:
     outputs = evidence()
-    damaged = replaced(outputs, index, ids=outputs[index].ids[:-1], items=outputs[index].items[:-1])
-    name = outputs[index].ids[-1]
-    with pytest.raises(EvidenceError, match=f"lacks item {name}"):
-        align(damaged)
+    items = outputs[index].scores["rouge"]
+    with pytest.raises(EvidenceError, match=f"lacks rouge's item {items.ids[-1]}"):
+        checked(rescored(outputs, index, **without_last(items)))
+
+
+def test_an_item_in_another_group_is_named(evidence) -> None:
+    outputs = evidence()
+    groups = ("elsewhere", *outputs[3].scores["rouge"].groups[1:])
+    with pytest.raises(EvidenceError, match="item notes/0 in group"):
+        checked(rescored(outputs, 3, groups=groups))
+
+
+@pytest.mark.parametrize("signature", ["rouge:1+2+Lsum|stem:yes|sumcurve:0.1.0", "rouge:1|stem:no|sumcurve:0.1.0"])
+def test_two_ways_of_scoring_do_not_compare(evidence, signature) -> None:
+    with pytest.raises(EvidenceError, match="score both alike"):
+        checked(rescored(evidence(), 1, signature=signature))
 
 
 @pytest.mark.parametrize(
     ("index", "changes", "message"),
     [
-        (1, {"ids": ["notes/x"]}, "1 ids for 40"),
-        (1, {"signature": "rouge:1+2+Lsum|stem:yes|sumcurve:0.1.0"}, "score both alike"),
         (1, {"records": 501}, "below|above|records"),
         (1, {"records": None}, "needs percent, records, seed"),
         (0, {"percent": 50, "records": 1000}, "given twice"),
@@ -82,46 +87,39 @@ def test_a_missing_item_is_named(evidence, index) -> None:
         (6, {"method": "oracle"}, "needs percent"),
         (6, {"search": "common"}, "no search"),
         (1, {"search": None}, "seed and search"),
-        (1, {"signature": "rouge:1+2+Lsum|stem:yes|sumcurve:0.1.0|search:beam1"}, "score both alike"),
     ],
 )
 def test_evidence_that_does_not_fit_is_refused(evidence, index, changes, message) -> None:
     with pytest.raises(EvidenceError, match=message):
-        align(replaced(evidence(), index, **changes))
+        checked(replaced(evidence(), index, **changes))
 
 
 def test_a_larger_fraction_must_have_more_records(evidence) -> None:
     outputs = [dataclasses.replace(one, records=500) if one.percent == 50 else one for one in evidence()]
     with pytest.raises(EvidenceError, match=r"notes 50 % has 500 records, not above"):
-        align(outputs)
+        checked(outputs)
 
 
 def test_fractions_of_one_size_are_required(evidence) -> None:
     with pytest.raises(EvidenceError, match="different training records"):
-        align(replaced(evidence(), 1, records=1001))
+        checked(replaced(evidence(), 1, records=1001))
 
 
-def test_a_repeated_item_is_refused(evidence) -> None:
-    outputs = evidence()
-    ids = [outputs[2].ids[1], *outputs[2].ids[1:]]
+def test_items_that_do_not_fit_are_refused(evidence) -> None:
+    items = evidence()[2].scores["rouge"]
     with pytest.raises(EvidenceError, match="notes/1 is scored twice"):
-        align(replaced(outputs, 2, ids=ids))
-
-
-def test_text_for_empty_is_refused(evidence) -> None:
-    outputs = evidence()
-    items = [{**item, "empty": "False"} for item in outputs[0].items]
-    with pytest.raises(EvidenceError, match="true or false"):
-        align(replaced(outputs, 0, items=items))
+        dataclasses.replace(items, ids=(items.ids[1], *items.ids[1:]))
+    with pytest.raises(EvidenceError, match=r"values of shape \(3, 40\)"):
+        Items(items.metrics, items.ids[1:], items.groups, items.values, "")
 
 
 def test_no_output_is_refused() -> None:
     with pytest.raises(EvidenceError, match="at least one"):
-        align([])
+        checked([])
 
 
 def test_the_version_of_sumcurve_alone_does_not_part_scores(evidence) -> None:
-    assert align(replaced(evidence(), 1, signature="rouge:1+2+Lsum|stem:no|sumcurve:0.2.0"))
+    assert checked(rescored(evidence(), 1, signature="rouge:1+2+Lsum|stem:no|sumcurve:0.2.0"))
 
 
 def test_every_record_of_a_corpus_is_accounted_for() -> None:
@@ -154,12 +152,12 @@ def test_the_best_reference_of_an_item_counts_and_what_is_not_proven_in_all_is_n
     assert plain["rouge2"].source_words is None
 
 
-def test_optima_stand_in_the_order_of_the_aligned_items(evidence, ceilings) -> None:
-    outputs = evidence()
-    aligned = {one.output.corpus: one.output for one in align(outputs)}
-    for one in ceilings(outputs):
+def test_optima_stand_in_the_order_of_the_checked_items(study, extracts) -> None:
+    found = dataclasses.replace(study, extracts=extracts(study.outputs)).ceilings
+    ids = {one.corpus: one.scores["rouge"].ids for one in checked(study.outputs)}
+    for one in found:
         by_id = dict(zip(one.ids, one.optimum, strict=True))
-        assert list(one.percents()) == pytest.approx([100 * by_id[name] for name in sorted(aligned[one.corpus].ids)])
+        assert list(one.percents()) == pytest.approx([100 * by_id[name] for name in ids[one.corpus]])
 
 
 def test_optima_of_some_test_items_only_bound_no_corpus(study, extracts) -> None:

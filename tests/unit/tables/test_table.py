@@ -5,64 +5,26 @@ from html.parser import HTMLParser
 import pandas as pd
 import pytest
 
-from sumcurve.tables.table import bold, escape_latex, number, span, write_table
+from sumcurve.tables.table import Column, Table, Value, number, probability, span, write_table
 
-FRAME = pd.DataFrame(
-    {
-        "name": ["a_b", "c&d", "e|f"],
-        "count": pd.array([1200, None, 3], dtype="Int64"),
-        "value": [1.0, -0.00001, float("nan")],
-        "p": [0.0000499, 0.5, 1.0],
-    }
+TABLE = Table(
+    "t",
+    "A <caption> of 5 %",
+    [
+        Column("name", "name"),
+        Column("count", None, "count"),
+        Column("value", "σ [%]", "number", 2, interval=True),
+        Column("p", "p", "p"),
+    ],
+    [
+        {"name": "a_b", "count": 1200, "value": Value(1.0, 0.5, 2.25, bold=True), "p": 0.0000499},
+        {"name": "c&d", "value": Value(-0.00001), "p": 0.5},
+        {"name": "e|f", "count": 3, "value": Value(None, why="it is 0"), "p": 1.0},
+        {"name": "g", "value": Value(None, why="it is 0")},
+        {"name": "h", "value": Value(7, sign="≤")},
+    ],
+    ["a_note.", ""],
 )
-SHOWN = pd.DataFrame({"name": ["a_b", "c&d", "e|f"], "σ [%]": ["−1.00 [−2.00, 0.00]", "–", "– [1]"]})
-
-
-@pytest.fixture
-def written(tmp_path):
-    write_table(FRAME, tmp_path, "t", "A <caption> of 5 %", SHOWN, ["[1] a_note."], {"p": 6})
-    return {suffix: (tmp_path / f"t.{suffix}").read_text() for suffix in ("csv", "md", "tex", "html")}
-
-
-def test_csv_holds_all_rows_with_fixed_decimals(written) -> None:
-    rows = list(csv.reader(written["csv"].splitlines()))
-    assert rows == [
-        ["name", "count", "value", "p"],
-        ["a_b", "1200", "1.0000", "0.000050"],
-        ["c&d", "", "0.0000", "0.500000"],
-        ["e|f", "3", "", "1.000000"],
-    ]
-    assert "\r" not in written["csv"]
-
-
-def test_markdown_rows_have_equal_numbers_of_cells(written) -> None:
-    lines = [line for line in written["md"].splitlines() if line.startswith("|")]
-    assert len(lines) == 2 + len(SHOWN)
-    assert {len(re.findall(r"(?<!\\)\|", line)) for line in lines} == {3}
-    assert lines[1] == "| --- | ---: |"
-    assert "A <caption> of 5 %" in written["md"]
-    assert "[1] a_note." in written["md"]
-
-
-def test_latex_is_well_formed(written) -> None:
-    text = written["tex"]
-    body = text[text.index(r"\toprule") : text.index(r"\bottomrule")]
-    rows = [line for line in body.splitlines() if line.endswith(r"\\")]
-    assert len(rows) == 1 + len(SHOWN)
-    assert {len(re.findall(r"(?<!\\)&", row)) for row in rows} == {1}
-    assert text.count("{") - text.count(r"\{") == text.count("}") - text.count(r"\}")
-    assert not re.findall(r"(?<!\\)[_#]", text.replace(r"\label{tab:t}", ""))
-    assert len(re.findall(r"(?<!\\)\$", text)) % 2 == 0
-    begun = re.findall(r"\\begin\{(\w+)\}", text)
-    assert begun == re.findall(r"\\end\{(\w+)\}", text)[::-1] == ["table", "tabular"]
-    assert text.isascii()
-
-
-def test_latex_escapes_what_it_would_read() -> None:
-    assert escape_latex(r"a\b_c 5% {x} ~ ^ $") == (
-        r"a\textbackslash{}b\_c 5\% \{x\} \textasciitilde{} \textasciicircum{} \$"
-    )
-    assert escape_latex("σ → −1") == r"$\sigma$ $\to$ $-$1"
 
 
 class Cells(HTMLParser):
@@ -85,20 +47,63 @@ class Cells(HTMLParser):
             pass
 
     def handle_data(self, data) -> None:
-        if self.open and self.open[-1] in ("td", "th"):
+        if {"td", "th"} & set(self.open):
             self.rows[-1][-1] += data
 
 
-def test_html_holds_the_same_cells_and_asks_for_nothing(written) -> None:
-    page = Cells()
-    page.feed(written["html"])
-    assert page.rows == [
-        list(SHOWN.columns),
-        *(list(row) for row in SHOWN.itertuples(index=False, name=None)),
+def test_csv_holds_every_column_and_the_reasons_with_fixed_decimals() -> None:
+    assert list(csv.reader(TABLE.csv().splitlines())) == [
+        ["name", "count", "value", "value_low", "value_high", "p", "reason"],
+        ["a_b", "1200", "1.0000", "0.5000", "2.2500", "0.000050", ""],
+        ["c&d", "", "0.0000", "", "", "0.500000", ""],
+        ["e|f", "3", "", "", "", "1.000000", "it is 0"],
+        ["g", "", "", "", "", "", "it is 0"],
+        ["h", "", "7.0000", "", "", "", ""],
     ]
+    assert "\r" not in TABLE.csv()
+
+
+def test_people_see_the_titled_columns_and_each_reason_once() -> None:
+    lines = TABLE.markdown().splitlines()
+    assert lines[0] == "A <caption> of 5 %"
+    assert lines[2:] == [
+        "| name | σ [%] | p |",
+        "| --- | ---: | ---: |",
+        "| a_b | **1.00 [0.50, 2.25]** | <0.0001 |",
+        "| c&d | 0.00 | 0.500 |",
+        "| e\\|f | – [1] | 1.00 |",
+        "| g | – [1] | – |",
+        "| h | ≤ 7 | – |",
+        "",
+        "[1] it is 0.",
+        "",
+        "a_note.",
+    ]
+    assert {len(re.findall(r"(?<!\\)\|", line)) for line in lines if line.startswith("|")} == {4}
+
+
+def test_html_holds_the_same_cells_and_asks_for_nothing() -> None:
+    page = Cells()
+    page.feed(TABLE.html())
+    shown, _ = TABLE.shown()
+    cells = [[cell.strip("*") for cell in row] for row in shown.itertuples(index=False, name=None)]
+    assert page.rows == [list(shown.columns), *cells]
     assert not page.links
-    assert "<caption>" not in written["html"]
-    assert "A &lt;caption&gt; of 5 %" in written["html"]
+    assert "A &lt;caption&gt; of 5 %" in TABLE.html()
+    assert "<caption>" not in TABLE.html()
+    assert '<td class="number"><b>1.00 [0.50, 2.25]</b></td>' in TABLE.html()
+
+
+def test_a_table_without_rows_is_not_written(tmp_path) -> None:
+    write_table(Table("empty", "", TABLE.columns, []), tmp_path, tmp_path / "empty.html")
+    assert not list(tmp_path.iterdir())
+    write_table(TABLE, tmp_path, tmp_path / "page.html", forms=("csv",))
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["page.html", "t.csv"]
+
+
+def test_a_row_holds_nothing_that_no_column_shows() -> None:
+    with pytest.raises(ValueError, match="table t: a row has colour, which no column shows"):
+        Table("t", "", TABLE.columns, [{"name": "a", "colour": "red"}])
 
 
 @pytest.mark.parametrize(
@@ -117,18 +122,14 @@ def test_numbers_for_people(value, text) -> None:
     assert number(value) == text
 
 
+@pytest.mark.parametrize(
+    ("value", "text"), [(0.00004, "<0.0001"), (0.0123456, "0.0123"), (0.5, "0.500"), (1.0, "1.00"), (None, "–")]
+)
+def test_probabilities_have_three_significant_digits(value, text) -> None:
+    assert probability(value) == text
+
+
 def test_a_span_shows_what_there_is() -> None:
     assert span(1, -2.04, 3.06, decimals=1) == "1 [−2.0, 3.1]"
     assert span(1.0, None, None) == "1.00"
     assert span(None, None, None) == "–"
-
-
-def test_bold_cells_are_bold_in_every_form_and_count_as_numbers(tmp_path) -> None:
-    shown = pd.DataFrame({"name": ["a", "b"], "x": [bold("1.50 [1.00, 2.00]"), "−0.50"]})
-    write_table(FRAME, tmp_path, "t", "caption", shown)
-    texts = {suffix: (tmp_path / f"t.{suffix}").read_text() for suffix in ("md", "tex", "html")}
-    assert "| **1.50 [1.00, 2.00]** |" in texts["md"]
-    assert "| --- | ---: |" in texts["md"]
-    assert r"\textbf{1.50 {[}1.00, 2.00{]}}" in texts["tex"]
-    assert '<td class="number"><b>1.50 [1.00, 2.00]</b></td>' in texts["html"]
-    assert "**" not in texts["tex"] + texts["html"]

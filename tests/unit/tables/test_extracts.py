@@ -1,5 +1,5 @@
-import csv
 import dataclasses
+import io
 import itertools
 import random
 from collections.abc import Callable, Sequence
@@ -12,10 +12,12 @@ from scipy import stats
 from sumcurve.annotations.oracle.searches import ALGORITHMS as SEARCHES
 from sumcurve.scores.comparison import bootstrap_interval
 from sumcurve.settings import Bootstrap, Oracle
-from sumcurve.tables import oracle
-from sumcurve.tables.evidence import EvidenceError, Extracts, Study
-from sumcurve.tables.oracle import ALGORITHMS, FEATURES, ORACLE_METRICS, write_oracle
-from sumcurve.tables.table import write_table
+from sumcurve.tables import oracle_features
+from sumcurve.tables.evidence import EvidenceError, Extracts
+from sumcurve.tables.extracts import ALGORITHMS, LENGTHS, ORACLE_METRICS, frames, told
+from sumcurve.tables.oracle_features import FEATURES
+from sumcurve.tables.results import Results
+from sumcurve.tables.study import made
 
 TABLES = ("oracle_corpora", "oracle_scores", "oracle_pairs", "oracle_features", "oracle_timings")
 NAMES = ["algorithm", "variant", "optimised"]
@@ -78,35 +80,29 @@ def extracts(
             )
     frames = [
         pd.DataFrame(found, columns=["id", *NAMES, *ORACLE_METRICS, "sentences"]),
-        pd.DataFrame(features, columns=["id", *oracle.LENGTHS, "source_types", "coverage", "source_words_bound"]),
+        pd.DataFrame(features, columns=["id", *LENGTHS, "source_types", "coverage", "source_words_bound"]),
         pd.DataFrame(timings, columns=["id", *NAMES, "seconds"]),
     ]
     return Extracts(corpus, Oracle(), "rouge-score", *frames, certificates)
 
 
 @pytest.fixture
-def tables(tmp_path, statistics, settings) -> Callable[..., dict[str, pd.DataFrame]]:
-    """The frames of all tables of some extracts, whose files it writes to `tables.folder`."""
+def tables(study, settings) -> Callable[..., dict[str, pd.DataFrame]]:
+    """The frames of some extracts; `tables.made` gives the finished table of a name, `tables.told` the notes."""
 
-    def write(*every: Extracts, bootstrap: Bootstrap = settings) -> dict[str, pd.DataFrame]:
-        frames = {}
-        write.folder = tmp_path / str(len(list(tmp_path.iterdir())))
-        write.folder.mkdir()
+    def build(*every: Extracts, bootstrap: Bootstrap = settings) -> dict[str, pd.DataFrame]:
+        results = Results(dataclasses.replace(study, extracts=every), bootstrap)
+        build.made = lambda name: made(name, results)
+        build.told = told(results)
+        scores, lengths, pairs = frames(results)
+        found = {"oracle_corpora": lengths, "oracle_scores": scores, "oracle_pairs": pairs}
+        return found | {name: build.made(name).frame() for name in ("oracle_features", "oracle_timings")}
 
-        def put(name, caption, frame, shown, notes, decimals=None) -> None:
-            frames[name] = frame
-            write_table(frame, write.folder, name, caption, shown, notes, decimals)
-
-        study = Study("Invented", "small", statistics, [], {}, extracts=every)
-        write.drawn = write_oracle(put, study, bootstrap)
-        assert tuple(frames) == TABLES
-        return frames
-
-    return write
+    return build
 
 
-def read(tables, name: str) -> str:
-    return (tables.folder / f"{name}.md").read_text()
+def read(tables, name: str = "extracts") -> str:
+    return tables.made(name).markdown()
 
 
 def row(frame: pd.DataFrame, **named: str) -> pd.Series:
@@ -130,13 +126,13 @@ def test_lengths_and_filter_of_the_articles(tables) -> None:
     )
     found = row(tables(one)["oracle_corpora"], corpus="notes")
     assert (found.test_items, found.left_out, found.articles) == (40, 16, 24)
-    for name in oracle.LENGTHS:
+    for name in LENGTHS:
         told = one.features[name].describe()
         assert found[[f"{name}_{m}" for m in ("mean", "sd", "min", "max")]].tolist() == pytest.approx(
             told[["mean", "std", "min", "max"]].tolist()
         )
     assert found.source_words_rouge1 == pytest.approx(100 * one.features.source_words_bound.mean())
-    text = read(tables, "oracle_corpora")
+    text = read(tables)
     assert "20 to 500 source sentences, 2 or more in the reference" in text
     assert "Notes_of & by nobody." in text
 
@@ -145,7 +141,7 @@ def test_proofs_are_counted_and_an_unproven_bound_is_told(tables) -> None:
     sure = row(tables(extracts())["oracle_corpora"], corpus="notes")
     assert (sure.proven_rouge1, sure.proven_rouge2_percent) == (24, 100)
     assert pd.isna(sure.gap_rouge1)
-    assert "Not proven" not in read(tables, "oracle_scores")
+    assert "Not proven" not in read(tables)
 
     one = extracts(unproven=["notes/03", "notes/07", "notes/11"])
     frames = tables(one)
@@ -154,9 +150,8 @@ def test_proofs_are_counted_and_an_unproven_bound_is_told(tables) -> None:
     assert found.gap_rouge2 == pytest.approx(1.0)
     bounds = [c["bound"] for c in one.certificates if c["metric"] == "rouge1"]
     assert found.optimum_rouge1 == pytest.approx(100 * np.mean(bounds))
-    for name in ("oracle_scores", "oracle_pairs"):
-        assert "3 of notes's 24 (ROUGE-1)" in read(tables, name)
-    assert any("bound stands for the optimum" in note for note in tables.drawn[2])
+    assert "3 of notes's 24 (ROUGE-1)" in read(tables)
+    assert any("bound stands for the optimum" in note for note in tables.told)
 
 
 def test_articles_on_which_nothing_scores_are_counted_and_are_never_reached(tables) -> None:
@@ -227,14 +222,14 @@ def test_distance_from_the_optimum_uses_the_bound_and_counts_what_is_proven(tabl
 
     genetic = row(frame, metric="rouge1", algorithm="Genetic", variant="code", optimised="rouge1")
     assert (genetic.beyond, genetic.reached_percent) == (1, 0)
-    assert "notes Genetic (code), ROUGE-1: 1" in read(tables, "oracle_scores")
+    assert "notes Genetic (code), ROUGE-1: 1" in read(tables)
 
 
 def test_several_references_leave_the_items_to_draw_from(tables) -> None:
     ids = [f"notes/{number:02}" for number in range(12)]
     single = tables(extracts(ids=ids))
     twice = tables(extracts(ids=[*ids, *(f"{name} (reference 2)" for name in ids)]))
-    assert "an item with several references" in read(tables, "oracle_scores")
+    assert "an item with several references" in read(tables)
     measures = ["mean", "low", "high", "min", "median", "max", "shortfall", "reached_percent"]
     pd.testing.assert_frame_equal(single["oracle_scores"][measures], twice["oracle_scores"][measures])
     pd.testing.assert_frame_equal(single["oracle_pairs"], twice["oracle_pairs"])
@@ -283,7 +278,7 @@ def test_paired_p_values_are_those_of_sign_flips_corrected_after_holm(tables) ->
         assert found.p == pytest.approx(exact.pvalue, abs=0.015)
         assert (found.wins, found.losses) == ((first > second).sum(), (first < second).sum())
     assert close.p.max() > 0.05
-    written = pd.read_csv(tables.folder / "oracle_pairs.csv")
+    written = pd.read_csv(io.StringIO(tables.made("oracle_pairs").csv()))
     assert np.allclose(written[["p", "p_holm"]], frame[["p", "p_holm"]], rtol=0, atol=1e-6)
     # Holm by its definition: the largest of the smaller ones' (m - rank) p.
     p = frame.p.tolist()
@@ -295,7 +290,7 @@ def test_paired_p_values_are_those_of_sign_flips_corrected_after_holm(tables) ->
 
 def test_bold_is_the_one_significantly_ahead_of_all_rivals(tables) -> None:
     def bolds() -> list[str]:
-        return [line for line in read(tables, "oracle_scores").splitlines() if line.startswith("|") and "**" in line]
+        return [line for line in read(tables).splitlines() if line.startswith("|") and "**" in line]
 
     plenty = Bootstrap(resamples=1000)  # so that p survives Holm
     tables(extracts(), bootstrap=plenty)
@@ -305,7 +300,6 @@ def test_bold_is_the_one_significantly_ahead_of_all_rivals(tables) -> None:
     # VNS and Genetic are as good as each other: without the heuristic, none is ahead.
     tables(extracts(chosen=[one for one in CHOSEN if one[0] != "F1-greedy"]), bootstrap=plenty)
     assert not bolds()
-    assert "**" in read(tables, "oracle_pairs")
 
 
 def test_correlations_are_scipys_over_the_proven_articles(tables) -> None:
@@ -313,7 +307,6 @@ def test_correlations_are_scipys_over_the_proven_articles(tables) -> None:
     one = extracts(unproven=unproven)
     frame = tables(one)["oracle_features"]
     assert list(frame.feature.unique()) == list(FEATURES)
-    assert "2 articles without a proven optimum are left out" in read(tables, "oracle_features")
     articles = one.features[~one.features.id.isin(unproven)]
     best = one.found[(one.found[NAMES] == ["exact", "", "rouge1"]).all(axis=1)].set_index("id").sentences
     sizes = [best[name] for name in articles.id]
@@ -348,7 +341,7 @@ def test_the_interval_of_spearmans_coefficient_covers_the_true_one(settings) -> 
     true = 6 / np.pi * np.arcsin(0.6 / 2)  # of two normal variables whose Pearson correlation is 0.6
     for _ in range(400):
         pair = generator.multivariate_normal([0, 0], [[1, 0.6], [0.6, 1]], 40)
-        found = oracle._correlation(pair[:, 0], pair[:, 1], "spearman", settings)
+        found = oracle_features._correlation(pair[:, 0], pair[:, 1], "spearman", settings)
         covered.append(found["low"] <= true <= found["high"])
     assert 0.92 < np.mean(covered) < 0.98
 
@@ -361,13 +354,12 @@ def test_a_feature_without_variation_or_with_a_division_by_nothing_has_no_number
     flat = frame[frame.feature == "source_words"]
     assert flat[["correlation", "low", "high", "p", "p_holm"]].isna().all(axis=None)
     assert set(frame[frame.feature == "compression"].articles) == {23}
-    assert "| source words | source | – | – | 24 |" in read(tables, "oracle_features")
 
 
 def test_a_perfect_correlation_is_its_own_interval(settings) -> None:
     sizes = np.arange(1.0, 6.0)
     for coefficient in ("pearson", "spearman"):
-        found = oracle._correlation(sizes, -sizes, coefficient, settings)
+        found = oracle_features._correlation(sizes, -sizes, coefficient, settings)
         assert list(found.values()) == pytest.approx([-1, -1, -1, 0], abs=1e-6)
 
 
@@ -390,8 +382,13 @@ def test_seconds_by_who_chose(tables) -> None:
 
 def test_order_of_the_evidence_leaves_every_byte_and_time_touches_its_own_table(tables) -> None:
     both = [extracts("notes"), extracts("albums", unproven=["albums/02"])]
-    tables(*both)
-    first = {path.name: path.read_bytes() for path in tables.folder.iterdir()}
+    names = ("extracts", "oracle_pairs", "oracle_features", "oracle_timings")
+
+    def written(*every: Extracts) -> dict[str, str]:
+        tables(*every)
+        return {name: tables.made(name).csv() + tables.made(name).markdown() for name in names}
+
+    first = written(*both)
 
     def mixed(one: Extracts) -> Extracts:
         certificates = list(one.certificates)
@@ -401,24 +398,14 @@ def test_order_of_the_evidence_leaves_every_byte_and_time_touches_its_own_table(
         )
         return dataclasses.replace(one, found=found, features=features, timings=timings, certificates=certificates)
 
-    tables(*(mixed(one) for one in both[::-1]))
-    assert {path.name: path.read_bytes() for path in tables.folder.iterdir()} == first
-
+    assert written(*(mixed(one) for one in both[::-1])) == first
     slower = dataclasses.replace(both[0], timings=both[0].timings.assign(seconds=both[0].timings.seconds * 2))
-    tables(slower, both[1])
-    changed = {path.name for path in tables.folder.iterdir() if path.read_bytes() != first[path.name]}
-    assert {name.split(".")[0] for name in changed} == {"oracle_timings"}
-    assert list(tables.drawn[1].corpus) == ["albums", "notes"]
-
-
-def header(tables, name: str) -> list[str]:
-    with (tables.folder / f"{name}.csv").open(newline="") as stream:
-        return next(csv.reader(stream))
+    again = written(slower, both[1])
+    assert {name for name in names if again[name] != first[name]} == {"oracle_timings"}
 
 
 def test_columns_stay_whatever_there_is(tables) -> None:
-    tables(extracts())
-    full = {name: header(tables, name) for name in TABLES}
+    full = {name: list(frame.columns) for name, frame in tables(extracts()).items()}
     exact = [chosen for chosen in CHOSEN if chosen[0] == "exact"]
     cases = {
         "no corpus": [],
@@ -428,10 +415,10 @@ def test_columns_stay_whatever_there_is(tables) -> None:
         "proofs alone": [extracts(chosen=exact)],
     }
     for case, every in cases.items():
-        frames = tables(*every)
-        assert {name: header(tables, name) for name in TABLES} == full, case
-        assert len(frames["oracle_corpora"]) == len(every), case
-    assert set(tables.drawn[0].algorithm) == {"exact"}
+        found = tables(*every)
+        assert {name: list(frame.columns) for name, frame in found.items()} == full, case
+        assert len(found["oracle_corpora"]) == len(every), case
+        assert tables.made("extracts").markdown(), case
 
 
 def test_one_article_has_no_spread_and_its_own_interval(tables) -> None:
