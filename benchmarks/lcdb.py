@@ -11,7 +11,7 @@ held-out difference are counted apart, too.
 Baselines: whoever is ahead at d stays ahead, with the probability that draws of the measured scores at d give it; and a
 straight line in log d through each curve, by least squares.
 
-OMP_NUM_THREADS=1 python benchmarks/lcdb.py first|second [--csv benchmarks/lcdb.csv] [--cache scratch/lcdb] [--sizes 6]
+OMP_NUM_THREADS=1 python benchmarks/lcdb.py [first|second] [--csv benchmarks/lcdb.csv] [--cache scratch/lcdb] [--sizes 6]
 """
 
 import argparse
@@ -262,7 +262,7 @@ def report(pairs: pd.DataFrame, curves: pd.DataFrame) -> Rows:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("half", choices=("first", "second"))
+    parser.add_argument("half", nargs="?", default="second", choices=("first", "second"))
     parser.add_argument("--csv", type=Path, help="write the figures here, too")
     parser.add_argument("--cache", type=Path, default=Path("scratch/lcdb"), help="where the archive is kept")
     parser.add_argument("--sizes", type=int, default=SIZES, help="the largest of the six")

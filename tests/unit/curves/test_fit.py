@@ -280,7 +280,7 @@ def test_measured_cells_carry_the_noise_of_seeds_and_items() -> None:
     covariance = design.items_covariance + design.seeds_covariance
     place = design.place(("a", 100))
     assert made.errors[:, 0, 0].std() == pytest.approx(np.sqrt(covariance[place, place]), rel=0.15)
-    assert np.corrcoef(made.errors[:, 0, 0], made.errors[:, 1, 5])[0, 1] > 0.7  # the same groups drawn for both
+    assert np.corrcoef(made.errors[:, 0, 0], made.errors[:, 1, 5])[0, 1] > 0.4  # the same groups drawn for both
     assert measured(design, ["b"], 1).methods == ("b",)
 
 
