@@ -216,10 +216,10 @@ def test_methods_with_too_few_sizes_or_a_score_that_never_moves_are_refused_by_n
         "m1": f"{LEAST_SIZES - 1} sizes; a learning curve needs {LEAST_SIZES}",
         "m2": "its score is 7.00 at every size; what never moves has no learning curve",
     }
-    with pytest.raises(ValueError, match="m1 has no fit: 4 sizes"):
+    with pytest.raises(ValueError, match="m1 has no fit: 3 sizes"):
         fits.predict("m1", 2000.0)
-    scores[0, 3:] = np.nan
-    with pytest.raises(NoCurve, match="m0: 3 sizes; a learning curve needs 5; m1: 4 sizes"):
+    scores[0, 2:] = np.nan
+    with pytest.raises(NoCurve, match="m0: 2 sizes; a learning curve needs 4; m1: 3 sizes"):
         fit_curves(replace(made, scores=scores), QUICK)
 
 
