@@ -11,7 +11,7 @@ held-out difference are counted apart, too.
 Baselines: whoever is ahead at d stays ahead, with the probability that draws of the measured scores at d give it; and a
 straight line in log d through each curve, by least squares.
 
-OMP_NUM_THREADS=1 python benchmarks/lcdb.py [first|second] [--csv benchmarks/lcdb.csv] [--cache scratch/lcdb] [--sizes 6]
+OMP_NUM_THREADS=1 python benchmarks/lcdb.py [first|second] [--csv FILE] [--cache scratch/lcdb] [--sizes 6]
 """
 
 import argparse
