@@ -20,7 +20,7 @@ from sumcurve.fingerprint import fingerprint
 from sumcurve.manifest import digest
 from sumcurve.scores import SCORERS
 from sumcurve.scores.scorer import Scorer
-from sumcurve.settings import CorpusSettings, MethodSettings, Recipe, Rouge, Search, StudySettings
+from sumcurve.settings import CorpusSettings, MethodSettings, Recipe, Rouge, Search, StudySettings, VarianceTable
 
 STEPS = ("corpora", "annotations", "runs", "outputs", "scores", "tables")
 TRIVIAL_SYSTEMS = ("lead", "random", "best-sentence")
@@ -62,8 +62,11 @@ class Scored:
     """One output of the score table: which folders stand behind it.
 
     Every run is decoded with its corpus's common search, and at the largest percent with the search of its method's
-    paper, too, where that is another one. A trivial system has no percent, seed, search and run. `part` says what the
-    output is for: "study" for every table, the others for what a method's last phase buys alone.
+    paper, too, where that is another one. A trivial system has no percent, seed, search and run.
+
+    `part` is "study" but for what tells a last phase's worth, at the largest percent of methods of several phases: the
+    checkpoint "before" that phase, the "control" that spent the same updates on the loss of the phase before, and
+    "after" it, where the study itself has no such seed. "variance" are trainings whose records another seed drew.
     """
 
     corpus: str
@@ -74,12 +77,14 @@ class Scored:
     run: str | None  # keys of folders
     output: str
     scores: Mapping[str, str] = field(default_factory=dict)  # by scorer; without those that do not apply
-    part: Literal["study", "after", "before", "control"] = "study"
+    part: Literal["study", "after", "before", "control", "variance"] = "study"
+    draw: int | None = None  # which seed drew the records, where it is not `seed`
 
     @property
     def table_name(self) -> str:
         """What the table's column `run` calls it: its run's folder, or its output's where it has no run of its own."""
-        return (self.run if self.run and self.search == "common" else self.output).split("/")[1]
+        own = self.search == "common" and self.part != "before"
+        return (self.run if self.run and own else self.output).split("/")[1]
 
 
 @dataclass(frozen=True)
@@ -179,6 +184,32 @@ def _check_scorers(path: Path, settings: StudySettings) -> None:
             line = _line(path, ("scores", name))
             raise PlanError(f"{path}:{line}: scores: no scorer {name!r}; there are: {', '.join(SCORERS)}")
         _validated(path, told, SCORERS[name].Settings, ("scores", name))
+
+
+def _check_variance(path: Path, settings: StudySettings, table: VarianceTable, methods: dict[str, Recipe]) -> None:
+    """PlanError where the study does not have what is to be trained anew."""
+
+    def where(key: str) -> str:
+        return f"{path}:{_line(path, ('variance', key))}: variance.{key}"
+
+    if table.corpus not in settings.corpora:
+        raise PlanError(f"{where('corpus')}: no corpus {table.corpus!r}; there are: {', '.join(settings.corpora)}")
+    corpus = settings.corpora[table.corpus]
+    if table.percent not in corpus.percents:
+        raise PlanError(f"{where('percent')}: {table.percent} is none of {table.corpus}'s percents {corpus.percents}")
+    trained = [
+        method
+        for method, recipe in methods.items()
+        if (corpus.methods is None or method in corpus.methods) and not refusal(recipe, corpus)
+    ]
+    if strange := [method for method in table.methods if method not in trained]:
+        raise PlanError(
+            f"{where('methods')}: {', '.join(strange)}: not trained on {table.corpus}; "
+            f"choose among {', '.join(trained)}"
+        )
+    for key, values in (("methods", table.methods), ("draws", table.draws), ("seeds", table.seeds)):
+        if len(set(map(str, values))) < len(values):
+            raise PlanError(f"{where(key)}: {values} names one twice")
 
 
 def refusal(method: Recipe, corpus: CorpusSettings) -> str:
@@ -282,6 +313,8 @@ class Plan:
                     f"{file}: no settings {settings.settings!r}, which {path} asks for; there are {sorted(forms)}"
                 )
             methods[method] = forms[settings.settings]
+        if settings.variance is not None:
+            _check_variance(path, settings, settings.variance, methods)
         return cls(study, settings, methods, titles, read_recipes(config.parent / "recipes.yaml"), config)
 
     @classmethod
@@ -357,10 +390,16 @@ class Plan:
             )
             planned = replace(planned, entities=entities)
         for percent in corpus.percents:
-            fractions = {seed: self._plan_fraction(planned, percent, seed) for seed in self.settings.seeds}
+            for seed in self.settings.seeds:
+                self._plan_fraction(planned, percent, seed)
             for method, recipe in methods.items():
-                for seed, fraction in fractions.items():
-                    self._plan_run(planned, method, recipe, percent, seed, fraction)
+                for seed in self.settings.seeds:
+                    self._plan_row(planned, method, recipe, percent, seed)
+        for method, recipe in methods.items():
+            if len(recipe.training.phases) > 1:
+                self._plan_phases(planned, method, recipe)
+        if self.settings.variance is not None and self.settings.variance.corpus == name:
+            self._plan_variance(planned, methods, self.settings.variance)
         self._plan_scores(planned)
 
     def _plan_fraction(self, corpus: _Corpus, percent: int, seed: int) -> str:
@@ -387,8 +426,60 @@ class Plan:
         output = self._add("outputs", f"{corpus.name}-{system}", "trivial", specification, inputs)
         self.rows.append(Scored(corpus.name, system, None, None, None, None, output))
 
-    def _plan_run(self, corpus: _Corpus, method: str, recipe: Recipe, percent: int, seed: int, fraction: str) -> None:
+    def _plan_row(self, corpus: _Corpus, method: str, recipe: Recipe, percent: int, seed: int) -> None:
+        """A training, decoded with the common search, and at the largest percent with its paper's, too."""
+        stem, run = self._plan_run(corpus, method, recipe, percent, seed)
+        row = Scored(corpus.name, method, percent, seed, "common", run, "")
+        self._plan_output(corpus, row, stem, corpus.settings.search)
+        paper = _paper_search(recipe, corpus.settings)
+        if paper is not None and percent == corpus.settings.percents[-1]:
+            self._plan_output(corpus, replace(row, search="paper"), f"{stem}-paper", paper)
+
+    def _plan_phases(self, corpus: _Corpus, method: str, recipe: Recipe) -> None:
+        """What tells the worth of the method's last phase, at the largest percent (see `Scored`)."""
+        percent, search = corpus.settings.percents[-1], corpus.settings.search
+        own, more = self.settings.seeds, self.settings.phases.seeds if self.settings.phases else []
+        control = recipe.control()
+        for seed in [*own, *(seed for seed in more if seed not in own)]:
+            stem, run = self._plan_run(corpus, method, recipe, percent, seed)
+            row = Scored(corpus.name, method, percent, seed, "common", run, "")
+            if seed not in own:
+                self._plan_output(corpus, replace(row, part="after"), stem, search)
+            self._plan_output(corpus, replace(row, part="before"), f"{stem}-before", search)
+            if control is not None:
+                other, spent = self._plan_run(corpus, method, control, percent, seed, parent=run)
+                self._plan_output(corpus, replace(row, run=spent, part="control"), other, search)
+
+    def _plan_variance(self, corpus: _Corpus, methods: dict[str, Recipe], table: VarianceTable) -> None:
+        """Every draw with every seed; a draw's own seed of the study is there already."""
+        for method in table.methods:
+            for draw in table.draws:
+                for seed in table.seeds:
+                    if draw == seed and seed in self.settings.seeds:
+                        continue
+                    stem, run = self._plan_run(corpus, method, methods[method], table.percent, seed, draw=draw)
+                    row = Scored(
+                        corpus.name, method, table.percent, seed, "common", run, "", part="variance", draw=draw
+                    )
+                    self._plan_output(corpus, row, stem, corpus.settings.search)
+
+    def _plan_run(
+        self,
+        corpus: _Corpus,
+        method: str,
+        recipe: Recipe,
+        percent: int,
+        seed: int,
+        parent: str | None = None,
+        draw: int | None = None,
+    ) -> tuple[str, str]:
+        """Stem and key of a training; with `parent`, of the control that starts from that run's checkpoint before.
+
+        The seed draws the records, too, unless `draw` is another.
+        """
         settings = corpus.settings
+        apart = draw is not None and draw != seed
+        fraction = self._plan_fraction(corpus, percent, draw if draw is not None else seed)
         specification: dict[str, Any] = {
             "fraction": fraction,
             "method": method,
@@ -396,6 +487,7 @@ class Plan:
             "training": recipe.training.model_dump(mode="json"),
             "source_tokens": settings.source_tokens,
             "target_tokens": settings.target_tokens,
+            "validation": settings.search.greedy().model_dump(mode="json"),
             "seed": seed,
             "threads": self.settings.threads,
             "recipe": self._recipes["runs"],
@@ -405,12 +497,14 @@ class Plan:
             specification["entities"] = corpus.entities
             inputs.append(corpus.entities)
         stem = f"{corpus.name}-{method}-{percent:03d}-s{seed}"
-        run = self._add("runs", stem, "train", specification, inputs)
-        row = Scored(corpus.name, method, percent, seed, "common", run, "")
-        self._plan_output(corpus, row, stem, settings.search)
-        paper = _paper_search(recipe, settings)
-        if paper is not None and percent == settings.percents[-1]:
-            self._plan_output(corpus, replace(row, search="paper"), f"{stem}-paper", paper)
+        if apart:
+            specification["draw"] = draw
+            stem += f"-d{draw}"
+        if parent is not None:
+            specification["parent"] = parent
+            inputs.append(parent)
+            stem += "-control"
+        return stem, self._add("runs", stem, "train", specification, inputs)
 
     def _plan_output(self, corpus: _Corpus, row: Scored, stem: str, search: Search) -> None:
         specification: dict[str, Any] = {
@@ -419,6 +513,8 @@ class Plan:
             "search": search.model_dump(mode="json"),
             "recipe": self._recipes["outputs"],
         }
+        if row.part == "before":
+            specification["checkpoint"] = "before"
         inputs = [str(row.run), corpus.prepared]
         if _reads_entities(search) and corpus.entities:
             specification["entities"] = corpus.entities

@@ -69,7 +69,8 @@ def test_every_method_percent_and_seed_is_scored_once_with_the_common_search(con
         for seed in settings.seeds
         if (corpus, method) not in refused
     } | {(corpus, system, None, None) for corpus in settings.corpora for system in TRIVIAL_SYSTEMS}
-    rows = [(row.corpus, row.method, row.percent, row.seed) for row in plan.rows if row.search != "paper"]
+    common = [row for row in plan.rows if row.part == "study" and row.search != "paper"]
+    rows = [(row.corpus, row.method, row.percent, row.seed) for row in common]
     assert len(rows) == len(expected)
     assert set(rows) == expected
     assert all((row.search is None) == (row.method in TRIVIAL_SYSTEMS) for row in plan.rows)
@@ -96,7 +97,9 @@ def test_a_corpus_may_take_some_of_the_studys_methods(config):
 
 
 def ask(config, method, search):
-    """Make the search that a method's paper asks for this one."""
+    """Make the search that a method's paper asks for this one: with these keys, plain in others."""
+    if search is not None:
+        search = {"beam": 4, "length_penalty": "average", "block_ngram": 3} | search
 
     def change(content):
         for recipe in content["settings"].values():
@@ -107,7 +110,7 @@ def ask(config, method, search):
     edit(config / "methods" / f"{method}.yaml", change)
 
 
-@pytest.mark.parametrize("search", [None, {}, {"beam": 2, "unknown": "copy"}])
+@pytest.mark.parametrize("search", [None, {"beam": 2}, {"beam": 2, "alpha": 1, "unknown": "copy"}])
 def test_a_paper_that_asks_for_the_common_search_is_decoded_once(config, search):
     ask(config, "pcov", search)
     plan = of_two_corpora(config, ["pcov"])
@@ -118,7 +121,7 @@ def test_a_paper_that_asks_for_the_common_search_is_decoded_once(config, search)
 def test_the_search_of_a_paper_is_decoded_at_the_largest_percent_from_the_same_run(config):
     ask(config, "pcov", {"beam": 9, "coverage_penalty": 0.5})
     plan = of_two_corpora(config, ["pcov", "abs"], tales={"percents": [25, 50, 75]})
-    rows = [row for row in plan.rows if row.method == "pcov"]
+    rows = [row for row in plan.rows if row.method == "pcov" and row.part == "study"]
     assert {(row.corpus, row.percent) for row in rows if row.search == "paper"} == {("tales", 75), ("modules", 100)}
     for row in rows:
         common = next(
@@ -152,7 +155,8 @@ def test_each_output_has_a_name_of_its_own_in_the_table_and_trace_finds_it(confi
     assert len(set(told)) == len(told)
     for row in plan.rows:
         found = {key for key in plan.folders if key.split("/")[1] == row.table_name and not key.startswith("scores")}
-        assert found == {row.run if row.search == "common" else row.output}
+        own = row.search == "common" and row.part != "before"
+        assert found == {row.run if own else row.output}
 
 
 def test_a_corpus_of_titles_refuses_the_extractor_and_gives_it_no_folder(config):
@@ -202,11 +206,118 @@ def test_another_pipeline_or_recipe_for_entities_renames_what_learns_them(config
     before = of_two_corpora(config, ["abs", "ent_loss"])
     after = of_two_corpora(config, ["abs", "ent_loss"], tales={"entities": "en_core_web_sm"})
     assert changed(before, after, "annotations") == {"tales-entities"}
-    assert changed(before, after, "runs") == {"tales-ent_loss-050-s1", "tales-ent_loss-100-s1"}
+    learners = {f"tales-ent_loss-{which}" for which in ("050-s1", "100-s1", "100-s1-control")}
+    assert changed(before, after, "runs") == learners
     edit(config.parent / "recipes.yaml", lambda content: content["entities"].update({99: []}))
     raised = smoke(config)
     assert changed(after, raised, "annotations") == {"tales-entities", "modules-entities"}
     assert {stem.split("-")[1] for stem in changed(after, raised, "runs")} == {"ent_loss"}
+
+
+def parts(plan, corpus, method, part):
+    return [row for row in plan.rows if (row.corpus, row.method, row.part) == (corpus, method, part)]
+
+
+def test_a_last_phase_is_told_from_before_it_and_from_its_control_at_the_largest_percent(config):
+    plan = of_two_corpora(config, ["pcov", "abs", "ent_base"], tales={"percents": [25, 50, 75]})
+    assert not any(row.part != "study" for row in plan.rows if row.method in ("abs", *TRIVIAL_SYSTEMS))
+    for corpus, percent in (("tales", 75), ("modules", 100)):
+        (before,), (control,) = (parts(plan, corpus, "pcov", part) for part in ("before", "control"))
+        (after,) = (
+            row for row in parts(plan, corpus, "pcov", "study") if (row.percent, row.search) == (percent, "common")
+        )
+        assert {(row.percent, row.seed, row.search) for row in (before, control)} == {(percent, 1, "common")}
+        told = [plan.folder(row.output).specification for row in (after, before, control)]
+        assert told[1] == told[0] | {"checkpoint": "before"}
+        assert told[2] == told[0] | {"run": control.run}
+        run, spent = plan.folder(after.run).specification, plan.folder(control.run).specification
+        assert set(spent) - set(run) == {"parent"}
+        assert spent["parent"] == after.run
+        assert after.run in plan.folder(control.run).inputs
+        assert {key for key in run if run[key] != spent[key]} == {"training"}
+        *first, last = run["training"]["phases"]
+        *same, own = spent["training"]["phases"]
+        assert first == same
+        assert {key for key in last if last[key] != own[key]} == {"name", "loss", "coverage", "stop"}
+        assert {key for key in last["stop"] if last["stop"][key] != own["stop"][key]} == {"patience"}
+        assert (own["loss"], own["optimizer"]) == (first[-1]["loss"], last["optimizer"])
+        # The last phase of ent_base has the loss of the phase before: it is its own control.
+        assert len(parts(plan, corpus, "ent_base", "before")) == 1
+        assert parts(plan, corpus, "ent_base", "control") == []
+
+
+def test_seeds_of_phases_are_trained_at_the_largest_percent_for_methods_of_several_phases_alone(config):
+    before = of_two_corpora(config, ["pcov", "abs"])
+    edit(config / "studies" / "smoke.yaml", lambda content: content.update(phases={"seeds": [1, 2, 3]}))
+    after = smoke(config)
+    assert names(before) < names(after)
+    added = [row for row in after.rows if row not in before.rows]
+    assert {(row.method, row.seed, row.part) for row in added} == {
+        ("pcov", seed, part) for seed in (2, 3) for part in ("after", "before", "control")
+    }
+    assert {(row.corpus, row.percent) for row in added} == {("tales", 100), ("modules", 100)}
+    assert {row.search for row in added} == {"common"}
+    edit(config / "studies" / "smoke.yaml", lambda content: content.update(seeds=[1, 2, 3]))
+    study = smoke(config)
+    assert not any(row.part == "after" for row in study.rows)
+    assert {key for key in names(after) if "pcov" in key} <= names(study)
+
+
+VARIANCE = {"corpus": "tales", "percent": 50, "methods": ["pcov"], "draws": [1, 2, 3], "seeds": [1, 2, 3]}
+
+
+def test_draw_and_training_are_seeded_apart_where_their_variances_are_asked_for(config):
+    before = of_two_corpora(config, ["pcov", "abs"])
+    edit(config / "studies" / "smoke.yaml", lambda content: content.update(variance=VARIANCE))
+    after = smoke(config)
+    assert names(before) < names(after)
+    added = [row for row in after.rows if row not in before.rows]
+    assert {(row.corpus, row.method, row.percent, row.search, row.part) for row in added} == {
+        ("tales", "pcov", 50, "common", "variance")
+    }
+    pairs = [(row.draw, row.seed) for row in added]
+    assert len(set(pairs)) == len(pairs)
+    assert set(pairs) | {(1, 1)} == set(product([1, 2, 3], repeat=2))  # the study has 1, 1
+    fractions = {}
+    for row in added:
+        run = after.folder(row.run)
+        told = run.specification
+        assert told["seed"] == row.seed
+        assert told.get("draw", told["seed"]) == row.draw
+        assert run.name.startswith(f"tales-pcov-050-s{row.seed}" + (f"-d{row.draw}-" if row.draw != row.seed else "-"))
+        fractions.setdefault(row.draw, set()).add(told["fraction"])
+    assert all(len(found) == 1 for found in fractions.values())
+    assert len(set.union(*fractions.values())) == 3
+    edit(config / "studies" / "smoke.yaml", lambda content: content.update(seeds=[1, 2, 3]))
+    study = smoke(config)
+    assert len([row for row in study.rows if row.part == "variance"]) == 6
+    assert {row.run for row in added} <= set(names(study, "runs"))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"corpus": "tails"}, r"variance\.corpus: no corpus 'tails'; there are: modules, tales"),
+        ({"percent": 25}, r"variance\.percent: 25 is none of tales's percents \[50, 100\]"),
+        ({"percent": 100}, r"variance\.percent: .*less than 100"),
+        ({"methods": ["fastrl"]}, r"variance\.methods: fastrl: not trained on tales; choose among pcov"),
+        ({"draws": [1]}, r"variance\.draws: .*at least 2"),
+        ({"seeds": [2, 2]}, r"variance\.seeds: \[2, 2\] names one twice"),
+    ],
+)
+def test_a_layout_of_draws_that_the_study_cannot_have_is_refused(config, change, message):
+    edit(config / "studies" / "smoke.yaml", lambda content: content.update(variance=VARIANCE | change))
+    with pytest.raises(PlanError, match=rf"smoke\.yaml:\d+: {message}"):
+        smoke(config)
+
+
+def test_a_run_knows_the_limits_that_it_is_validated_under_and_no_more_of_the_search(config):
+    before = of_two_corpora(config, ["pcov"])
+    edit(config / "studies" / "smoke.yaml", lambda content: content["corpora"]["tales"]["search"].update(min_tokens=3))
+    after = smoke(config)
+    assert changed(before, after, "runs") == {
+        folder.name.rsplit("-", 1)[0] for folder in before.named("runs") if "tales" in folder.name
+    }
 
 
 def test_a_limit_in_sentences_is_specified_where_it_is_given_alone(config):

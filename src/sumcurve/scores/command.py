@@ -7,7 +7,7 @@ import argparse
 import csv
 import io
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sumcurve.scores.comparison import Difference, Interval
-    from sumcurve.scores.power import Aim, Noise
     from sumcurve.scores.rouge import Scorer
     from sumcurve.scores.texts import Texts
+    from sumcurve.statistics.power import Aim, Noise
 
 METRICS = tuple(metric.name for metric in RougeF1.metrics)  # unless others are asked for
 MODES = ("rouge-score", "rouge-1.5.5", "unicode", "characters")
@@ -50,6 +50,9 @@ Says how many test items, and seeds of each system, it takes to see a difference
 points (100 F). Noise of the items: standard deviation of the per-item differences, given or taken from files that
 `sumcurve rouge --per-item` wrote. Noise of the seeds: standard deviation of one system's mean score between seeds,
 given or pooled from mean scores. Without noise of seeds the question is about two trained models, not about methods.
+
+Items in groups count for fewer: --design-effect. Seeds that share their records over systems are --paired. With
+--systems every answer is also given for all pairs of so many systems, of which none is to be falsely told apart.
 """
 
 
@@ -137,6 +140,17 @@ def add_parser(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> 
         metavar="S,S,...",
         help="mean scores in points, one list of seeds for each system, such as 31.2,31.5,30.9",
     )
+    power.add_argument(
+        "--paired",
+        action="store_true",
+        help="the n-th seed shares its records over systems; the seeds' SD is the residual's of systems x seeds",
+    )
+    power.add_argument(
+        "--systems", type=_positive, default=2, metavar="M", help="over which seeds are pooled, and a family has pairs"
+    )
+    power.add_argument(
+        "--design-effect", type=float, default=1.0, metavar="D", help="of groups of items on differences (default: 1)"
+    )
     power.add_argument("--effect", type=float, default=1.0, help="the true difference, in points (default: 1)")
     power.add_argument("--power", type=float, default=0.8, help="how surely it is to be seen (default: 0.8)")
     power.add_argument("--level", type=float, default=0.05, help="of the two-sided test (default: 0.05)")
@@ -190,28 +204,36 @@ def run_rouge(arguments: argparse.Namespace) -> None:
 
 def run_power(arguments: argparse.Namespace) -> None:
     """Print what was asked for and write the file asked for."""
-    from sumcurve.scores.power import Aim, Noise, pooled_sd
+    from sumcurve.statistics.power import Aim, Noise, paired_sd, pooled_sd
 
     _check_folders(arguments.json)
     sd_items = _sd_items(arguments.per_item, arguments.metric) if arguments.per_item else arguments.sd_items
     try:
         if arguments.seed_scores:
-            sd_seed = pooled_sd([_numbers(text) for text in arguments.seed_scores])
+            pooled = paired_sd if arguments.paired else pooled_sd
+            sd_seed = pooled([_numbers(text) for text in arguments.seed_scores])
         else:
             sd_seed = arguments.sd_seed
-        noise = Noise(sd_items, sd_seed)
+        noise = Noise(sd_items, sd_seed, arguments.design_effect, arguments.paired, arguments.systems)
         aim = Aim(arguments.effect, arguments.power, arguments.level)
     except ValueError as error:
         raise CommandError(str(error)) from error
     rows = _answers(noise, aim, arguments.items, arguments.seeds)
+    if noise.systems > 2:
+        alone = [row | {"question": "alone", "answer": f"alone: {row['answer']}"} for row in rows]
+        together = _answers(noise, replace(aim, family=True), arguments.items, arguments.seeds)
+        family = f"all pairs of {noise.systems}"
+        rows = alone + [row | {"question": family, "answer": f"{family}: {row['answer']}"} for row in together]
     if arguments.json:
         write_json(arguments.json, {"noise": asdict(noise), "aim": asdict(aim), "answers": rows})
     points = "point" if aim.effect == 1 else "points"
     print(
         f"To see a difference of {aim.effect:g} {points} with power {aim.power:g} in a t-test of level {aim.level:g},"
     )
+    grouped = f" and a design effect of {noise.design_effect:g}" if noise.design_effect != 1 else ""
     print(
-        f"where items' differences have SD {noise.sd_items:.4g} and mean scores between seeds SD {noise.sd_seed:.4g}:"
+        f"where items' differences have SD {noise.sd_items:.4g}{grouped} and mean scores between "
+        f"{'paired ' if noise.paired else ''}seeds SD {noise.sd_seed:.4g}:"
     )
     for row in rows:
         print(f"  {row['answer']}")
@@ -221,7 +243,7 @@ def run_power(arguments: argparse.Namespace) -> None:
 
 def _answers(noise: "Noise", aim: "Aim", items: int | None, seeds: int | None) -> list[dict[str, Any]]:
     """Each answer with the numbers in it; `items` or `seeds` is null where no number is enough."""
-    from sumcurve.scores.power import Unreachable, items_needed, power, seeds_needed, visible_effect
+    from sumcurve.statistics.power import Unreachable, items_needed, power, seeds_needed, visible_effect
 
     rows: list[dict[str, Any]] = []
     several = noise.sd_seed > 0
@@ -261,7 +283,7 @@ def _seeds(count: int | None) -> str:
 
 def _sd_items(paths: Sequence[Path], metric: str) -> float:
     """Standard deviation, in points, of the per-item differences of two systems in files of per-item scores."""
-    from sumcurve.scores.power import sd_of_differences
+    from sumcurve.statistics.power import sd_of_differences
 
     if len(paths) > 2:
         raise CommandError(f"--per-item takes one file with two systems or two files, not {len(paths)}")

@@ -6,6 +6,7 @@ alone: the one-way layout of random effects (Searle, 1971, chapter 9). What the 
 difference is in the trainings' part.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -32,6 +33,18 @@ class Decomposition:
     p: float
     draws: int
     trainings: int
+
+
+def layout(scores: Mapping[tuple[int, int], float]) -> Array:
+    """Mean scores by draw and training seed as ``[draws, trainings]``, both in rising order.
+
+    ValueError names the trainings that the layout lacks.
+    """
+    draws, seeds = (sorted({place[axis] for place in scores}) for axis in (0, 1))
+    missing = [f"draw {draw} with seed {seed}" for draw in draws for seed in seeds if (draw, seed) not in scores]
+    if missing:
+        raise ValueError(f"the layout of draws and trainings lacks {', '.join(missing)}")
+    return np.array([[scores[draw, seed] for seed in seeds] for draw in draws], dtype=np.float64)
 
 
 def decompose(scores: Array, confidence: float = 0.95) -> Decomposition:

@@ -24,10 +24,12 @@ from sumcurve.statistics.seeds import SeedCovariance, satterthwaite, seed_covari
 Cell = tuple[str, int | None]
 """A system and the number of its training records; None where a system is not trained (lead)."""
 
+TINY = 1e-12  # squared points: rounding, not spread
+
 Kind = Literal["replicated", "single", "fixed"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Replicates:
     """Per-item scores ``[seeds, items]`` in points of one system, trained on `records` records with each of `seeds`.
 
@@ -140,6 +142,12 @@ class Design:
         except ValueError:
             there = ", ".join(_named(one) for one in self.cells)
             raise KeyError(f"no {_named(cell)}; there are: {there}") from None
+
+    def moves(self, weights: Array) -> bool:
+        """Whether the weighted sum ``[cells]`` of scores is different on any group of items, or with any seed."""
+        if float(weights @ self.items_covariance @ weights) > TINY:
+            return True
+        return len(self.replicated) > 0 and float(np.ptp(weights[self.replicated] @ self.seed_means)) ** 2 > TINY
 
     def spread(self, weights: Array) -> tuple[float, float]:
         """Variance (squared points) and degrees of freedom of the weighted sum ``[cells]`` of the means."""

@@ -1,10 +1,11 @@
 """One family of tests per question, metric and corpus: max-|t| over all its differences.
 
-The null draws numerators and denominators jointly for all differences: the items' part by normal weights on the groups'
-deviations (the multiplier bootstrap; Chernozhukov, Chetverikov and Kato, 2013), the seeds' part from the covariance of
-paired seeds, the denominators from chi-squared distributions. So one test alone has the p value of its t interval, and
-differences that rise and fall together pay less than Bonferroni's price. Where degrees of freedom differ, |t| is
-compared through its own p value. Corrected p values step down (Westfall and Young, 1993, algorithm 4.1).
+The null draws numerators and denominators jointly for all differences: numerators from the covariance of groups of
+items and of paired seeds (for the items that is the multiplier bootstrap over groups, with normal weights;
+Chernozhukov, Chetverikov and Kato, 2013), denominators from chi-squared distributions at one and the same level. So one
+test alone has the p value of its t interval, and differences that rise and fall together pay less than Bonferroni's
+price. Where degrees of freedom differ, |t| is compared through its own p value. Corrected p values step down (Westfall
+and Young, 1993, algorithm 4.1).
 """
 
 from collections.abc import Sequence
@@ -17,6 +18,8 @@ from scipy import stats
 from sumcurve.statistics.design import Cell, Design
 from sumcurve.statistics.groups import Array
 from sumcurve.statistics.intervals import Estimate, difference
+
+STRATA = 4_000  # of the denominators' distribution
 
 
 @dataclass(frozen=True)
@@ -51,16 +54,13 @@ def replicated_pairs(design: Design, records: int | None) -> list[tuple[Cell, Ce
 def family(design: Design, pairs: Sequence[tuple[Cell, Cell]], draws: int = 19_999, seed: int = 1) -> Family:
     """Every pair's difference with p values of max-|t|, step-down.
 
-    Only pairs whose error is known for methods belong here: both replicated, or one of them and a fixed one. A pair
-    with a single-seed system, or of two fixed ones, is a ValueError. A difference without standard error is untested.
+    Only pairs whose whole error is known belong here: of replicated methods and of fixed systems. A pair with a
+    single-seed system is a ValueError. A difference without standard error is untested.
     """
     found = [Tested(first, second, difference(design, first, second), None) for first, second in pairs]
     for first, second in pairs:
-        kinds = {design.kinds[design.place(first)], design.kinds[design.place(second)]}
-        if "single" in kinds or "replicated" not in kinds:
-            raise ValueError(
-                f"{first} against {second}: a family holds replicated methods, and fixed systems beside them"
-            )
+        if "single" in (design.kinds[design.place(first)], design.kinds[design.place(second)]):
+            raise ValueError(f"{first} against {second}: one seed; a family holds replicated methods and fixed systems")
     if not found:
         return Family((), None, "no tests: no two methods have several seeds")
     tested = [place for place, one in enumerate(found) if one.difference.error is not None]
@@ -80,14 +80,13 @@ def family(design: Design, pairs: Sequence[tuple[Cell, Cell]], draws: int = 19_9
 
 def _null(design: Design, weights: Array, degrees: Array, draws: int, generator: np.random.Generator) -> Array:
     """p values ``[draws, tests]`` under no difference anywhere, joint over tests."""
-    deviations = weights @ design.deviations
-    numerators = generator.normal(size=(draws, deviations.shape[1])) @ deviations.T
-    values, vectors = np.linalg.eigh(design.seeds_covariance)
-    root = weights @ (vectors * np.sqrt(np.maximum(values, 0.0)))
-    numerators += generator.normal(size=(draws, root.shape[1])) @ root.T
-    errors = np.sqrt((deviations**2).sum(axis=1) + (root**2).sum(axis=1))
-    spread = stats.chi2.ppf(generator.uniform(size=draws)[:, None], degrees[None]) / degrees
-    return np.asarray(2 * stats.t.sf(np.abs(numerators) / errors / np.sqrt(spread), degrees))
+    covariance = weights @ (design.items_covariance + design.seeds_covariance) @ weights.T
+    errors = np.sqrt(np.diag(covariance))
+    values, vectors = np.linalg.eigh(covariance / np.outer(errors, errors))
+    scores = generator.normal(size=(draws, len(degrees))) @ (vectors * np.sqrt(np.maximum(values, 0.0))).T
+    strata = (np.arange(STRATA) + 0.5)[:, None] / STRATA
+    spread = (stats.chi2.ppf(strata, degrees) / degrees)[generator.integers(STRATA, size=draws)]
+    return np.asarray(2 * stats.t.sf(np.abs(scores) / np.sqrt(spread), degrees))
 
 
 def _step_down(p: Array, null: Array) -> Array:

@@ -70,7 +70,8 @@ class Groups:
 
     def deviations(self, residuals: Array) -> Array:
         """One per group, ``[..., groups]``: for means over items x and y, ``x @ y`` is their covariance."""
-        return residuals / (self.items - self.sizes) * np.sqrt((self.count - 1) / self.count)
+        others = np.maximum(1, self.items - self.sizes)  # one group alone deviates by 0 from itself
+        return residuals / others * np.sqrt((self.count - 1) / self.count)
 
     def degrees(self, residuals: Array) -> float:
         """Degrees of freedom of the variance of a mean, under the model that suits residuals ``[columns, groups]``."""

@@ -6,12 +6,11 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import stats
 
-from sumcurve.statistics.design import Cell, Design
+from sumcurve.statistics.design import TINY, Cell, Design
 from sumcurve.statistics.groups import Array
 
 ITEMS, TRAINING, DRAW = "items", "items and training", "items, training and draw"
 MIXED = "items and training, and the draw below all records"
-TINY = 1e-12  # of squared points: rounding, no spread
 
 
 @dataclass(frozen=True)
@@ -73,7 +72,7 @@ def contrast(design: Design, weights: Mapping[Cell, float]) -> Estimate:
         variance, degrees = float(weighting @ design.items_covariance @ weighting), design.items_degrees
     else:
         variance, degrees = design.spread(weighting)
-    if variance <= TINY:
+    if not design.moves(weighting) or variance <= TINY:
         why = "no interval: the score is the same on every item"
         if np.count_nonzero(weighting) > 1:
             why = "no interval: the difference is the same on every item"

@@ -12,7 +12,8 @@ all cells as these seeds show it, with R - 1 degrees of freedom, is drawn toward
 
 How strongly something is drawn is estimated, by how unequal the variances are beyond what sampling makes: a prior's
 degrees of freedom d0 are infinite where they are alike. This is limma's moderation (Smyth, 2004, sections 4 to 6), the
-standard for many variances of few replicates each.
+standard for many variances of few replicates each. Few sizes cannot show that they are alike: what others add to a
+size's variance is bounded.
 """
 
 from collections.abc import Sequence
@@ -24,6 +25,8 @@ from scipy.special import digamma, polygamma
 
 Array = NDArray[np.float64]
 Places = NDArray[np.int64]
+
+OTHER_SIZES = 6.0  # degrees of freedom that all other sizes count for at most, or as many as a size has itself
 
 
 def satterthwaite(parts: Sequence[tuple[float, float]]) -> float:
@@ -55,6 +58,19 @@ def prior_degrees(variances: Array, degrees: Array, *factors: Places) -> float:
     return 2 * _trigamma_inverse(excess) if excess > 0 else np.inf
 
 
+def prior_location(variances: Array, degrees: Array, before: float) -> float:
+    """The most likely s0² of variances ``[n]`` that are s0² F(degrees, before), by its own fixed point."""
+    location = float(np.average(variances, weights=degrees))
+    if np.isinf(before) or location == 0:
+        return location
+    for _ in range(200):  # falls steadily from the mean
+        step = len(variances) / float(((degrees + before) / (before * location + degrees * variances)).sum())
+        location, last = step, location
+        if abs(location - last) <= 1e-6 * last:
+            break
+    return location
+
+
 def _trigamma_inverse(value: float) -> float:
     """Newton's iteration of Smyth (2004), appendix."""
     if value > 1e7:
@@ -71,15 +87,14 @@ def _trigamma_inverse(value: float) -> float:
 
 
 def _moderated(variances: Array, degrees: Array) -> tuple[Array, Array]:
-    """Variances ``[n]`` drawn towards their mean, and the degrees of freedom that they have then."""
+    """Variances ``[n]`` drawn towards what they have in common, and the degrees of freedom that they have then."""
     usable = degrees > 0
     if usable.sum() < 2 or not (variances[usable] > 0).any():
         return variances, degrees
-    before = prior_degrees(variances, degrees)
-    pooled, most = float(np.average(variances[usable], weights=degrees[usable])), degrees[usable].sum()
-    if np.isinf(before):
-        return np.full_like(variances, pooled), np.full_like(degrees, most)
-    return (before * pooled + degrees * variances) / (before + degrees), np.minimum(degrees + before, most)
+    before = np.minimum(prior_degrees(variances, degrees), np.maximum(degrees, OTHER_SIZES))
+    location = float(np.average(variances[usable], weights=degrees[usable]))
+    moderated = (before * location + degrees * variances) / (before + degrees)
+    return moderated, np.minimum(degrees + before, degrees[usable].sum())
 
 
 @dataclass(frozen=True)
@@ -142,23 +157,12 @@ def seed_covariance(
     size, method = size.astype(np.int64), method.astype(np.int64)
     centred = values - values.mean(axis=1, keepdims=True)
     sample = centred @ centred.T / own
-    variances = np.diag(sample).copy()
 
     scale, scale_degrees = np.ones(len(names)), np.inf
     if len(names) > 1 and len(sizes) > 1:
-        scale, scale_degrees = _scales(variances, own, size, method)
-    centred = centred / scale[method][:, None]
-    total, residual = np.zeros(len(sizes)), np.zeros(len(sizes))
-    total_degrees, residual_degrees = np.zeros(len(sizes)), np.zeros(len(sizes))
-    for place in range(len(sizes)):
-        here = centred[size == place]
-        count = len(here)
-        total[place] = (here**2).sum() / (count * own)
-        residual_degrees[place] = (count - 1) * own
-        if count > 1:
-            residual[place] = ((here - here.mean(axis=0)) ** 2).sum() / residual_degrees[place]
-        correlation = max(0.0, 1 - residual[place] / total[place]) if count > 1 and total[place] > 0 else 0.0
-        total_degrees[place] = count * own / (1 + (count - 1) * correlation**2)
+        scale, scale_degrees = _scales(np.diag(sample), own, size, method)
+    scaled = centred / scale[method][:, None]
+    total, total_degrees, residual, residual_degrees = _by_size(scaled, size)
     drawn = sizes != full_records
     total[drawn], total_degrees[drawn] = _moderated(total[drawn], total_degrees[drawn])
     residual[drawn], residual_degrees[drawn] = _moderated(residual[drawn], residual_degrees[drawn])
@@ -166,14 +170,19 @@ def seed_covariance(
     prior = np.zeros((cells, cells))
     for place in range(len(sizes)):
         here = np.flatnonzero(size == place)
-        alone = residual[place] if len(here) > 1 else total[place]
-        prior[np.ix_(here, here)] = max(0.0, total[place] - alone)
-        prior[here, here] += alone
+        own_part = residual[place] if len(here) > 1 else total[place]
+        prior[np.ix_(here, here)] = max(0.0, total[place] - own_part)
+        prior[here, here] += own_part
     prior *= np.outer(scale[method], scale[method])
-    factors = (size,) if np.isinf(scale_degrees) else (size, method)
-    before = prior_degrees(variances, np.full(cells, float(own)), *factors)
-    share = 1.0 if np.isinf(before) else before / (before + own)
-    covariance = share * prior + (1 - share) * sample
+
+    # How far single cells go their own ways, of what a seed does not add for all methods of the size.
+    variances = (_less_shared(scaled, size) ** 2).sum(axis=1) / own
+    relative = np.divide(variances, total[size], out=np.zeros(cells), where=total[size] > 0)
+    degrees = np.full(cells, float(own))
+    before = prior_degrees(relative, degrees, *((size,) if np.isinf(scale_degrees) else (size, method)))
+    covariance = prior
+    if np.isfinite(before):
+        covariance = (before * prior + own * sample) / (before + own)
     return SeedCovariance(
         covariance,
         own,
@@ -189,13 +198,42 @@ def seed_covariance(
     )
 
 
+def _by_size(centred: Array, size: Places) -> tuple[Array, Array, Array, Array]:
+    """T, E and their degrees ``[sizes]`` of centred values ``[cells, seeds]``; E is 0 where a size has one method."""
+    own, count = centred.shape[1] - 1, np.bincount(size)
+    total, residual = np.zeros(len(count)), np.zeros(len(count))
+    for place in range(len(count)):
+        here = centred[size == place]
+        total[place] = (here**2).sum() / (len(here) * own)
+        if len(here) > 1:
+            residual[place] = ((here - here.mean(axis=0)) ** 2).sum() / ((len(here) - 1) * own)
+    correlation = 1 - np.divide(residual, total, out=np.ones_like(total), where=(total > 0) & (count > 1))
+    total_degrees = count * own / (1 + (count - 1) * np.maximum(0.0, correlation) ** 2)
+    return total, total_degrees, residual, (count - 1.0) * own
+
+
+def _less_shared(centred: Array, size: Places) -> Array:
+    """Values ``[cells, seeds]`` less the best prediction of what a seed adds for all methods of a size."""
+    total, _, residual, degrees = _by_size(centred, size)
+    several = degrees > 0
+    if not total[several].sum() > 0:
+        return centred
+    unshared = min(1.0, residual[several].sum() / total[several].sum())
+    alone = centred.copy()
+    for place in np.flatnonzero(several):
+        here = size == place
+        alone[here] -= (1 - unshared) / (1 - unshared + unshared / here.sum()) * centred[here].mean(axis=0)
+    return alone
+
+
 def _scales(variances: Array, own: int, size: Places, method: Places) -> tuple[Array, float]:
     """How unequal methods' standard deviations ``[methods]`` are at all sizes, and the degrees of their squares."""
     level = np.bincount(size, weights=variances) / np.bincount(size)
     relative = np.divide(variances, level[size], out=np.ones_like(variances), where=level[size] > 0)
     count = np.bincount(method)
-    ratios, degrees = np.bincount(method, weights=relative) / count, own * count.astype(np.float64)
-    before = prior_degrees(ratios, degrees)
+    squares, degrees = np.bincount(method, weights=relative) / count, own * count.astype(np.float64)
+    before = prior_degrees(squares, degrees)
     if np.isinf(before):
         return np.ones(len(count)), np.inf
-    return np.sqrt((before + degrees * ratios) / (before + degrees)), float(degrees.mean() + before)
+    location = prior_location(squares, degrees, before)
+    return np.sqrt((before * location + degrees * squares) / (before + degrees)), float(degrees.mean() + before)

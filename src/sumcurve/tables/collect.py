@@ -120,6 +120,7 @@ def scored_output(plan: Plan, results: Path, row: Scored) -> ScoredOutput:
     search = Search.model_validate(plan.folder(row.output).specification["search"]).signature() if run else ""
     sealed = manifest.read(results / row.output) or {}
     summaries = results / row.output / "summaries.jsonl"
+    trained = run if row.part in ("study", "after") else None  # the others are compared by what they write alone
     phased = run is not None and row.percent == plan.settings.corpora[row.corpus].percents[-1]
     return ScoredOutput(
         corpus=row.corpus,
@@ -132,9 +133,10 @@ def scored_output(plan: Plan, results: Path, row: Scored) -> ScoredOutput:
         scores={scorer: items(results / key) for scorer, key in row.scores.items()},
         search_signature=search,
         part=row.part,
-        timing=timing(run) if run else None,
-        training=training(run) if run else None,
-        history=read_history(run) if run else (),
+        draw=row.draw,
+        timing=timing(trained) if trained else None,
+        training=training(trained) if trained else None,
+        history=read_history(trained) if trained else (),
         summaries=sealed.get("files", {}).get("summaries.jsonl", {}).get("sha256", ""),
         repeated={one["id"]: repeated_trigrams(one["summary"]) for one in read_jsonl(summaries)} if phased else {},
     )

@@ -63,7 +63,8 @@ def _methods(results: Results) -> list[tuple[str, str, dict[str, System]]]:
     others = {(one.corpus, one.method): one.records for one in results.outputs if one.part in (BEFORE, CONTROL)}
     for one in results.outputs:
         key = one.corpus, one.method
-        if one.search != "paper" and one.records is not None and others.get(key) == one.records:
+        here = one.search != "paper" and one.part != "variance" and one.records is not None
+        if here and others.get(key) == one.records:
             part = AFTER if one.part == "study" else one.part
             found.setdefault(key, {}).setdefault(part, []).append(one)
     made = []
@@ -146,7 +147,7 @@ def _row(
         row |= {"after_minus_control": Value(found.mean, found.low, found.high), "interval_covers": found.covers}
         row["worth"] = "the control is itself" if _same(parts, CONTROL) else _says(metric, found, False)
     else:
-        row["worth"] = "no control"
+        row["worth"] = "its own control: its loss is that of the phase before"
     return row
 
 

@@ -69,6 +69,7 @@ def table(results: Results) -> Table:
         *results.identical,
         *(f"{one.corpus} without {one.method}: {one.reason}." for one in results.study.refused),
         *signatures(results),
+        *counted(results),
         *results.corpora_notes,
     ]
     return Table("scores", results.title("Mean scores on the test items, common search"), columns, rows, notes)
@@ -94,6 +95,23 @@ def best_sentence(results: Results) -> list[str]:
                 bound = "a bound for what copies one sentence: references have one"
             notes.append(f"{corpus}: best-sentence is the source sentence that the reference chose, {bound}.")
     return notes
+
+
+def counted(results: Results) -> list[str]:
+    """What each scorer counted beside empty summaries, least to most over the outputs of a corpus."""
+    found: dict[tuple[str, str, str], list[float]] = {}
+    for one in results.outputs:
+        if one.part == "study" and one.search != "paper":
+            for scorer, items in one.scores.items():
+                for name, count in items.counts.items():
+                    if name != "empty":
+                        found.setdefault((scorer, name, one.corpus), []).append(count)
+    return [
+        f"{scorer}, {name.replace('_', ' ')} ({corpus}): "
+        + " to ".join(dict.fromkeys((f"{min(counts):.4g}", f"{max(counts):.4g}")))
+        + "."
+        for (scorer, name, corpus), counts in found.items()
+    ]
 
 
 def signatures(results: Results) -> list[str]:

@@ -14,8 +14,8 @@ from rouge_score.rouge_scorer import RougeScorer
 
 from sumcurve.scores.command import CommandError, add_parser
 from sumcurve.scores.comparison import bootstrap_interval, holm, paired_difference
-from sumcurve.scores.power import Aim, Noise, items_needed, pooled_sd, seeds_needed
 from sumcurve.settings import Bootstrap
+from sumcurve.statistics.power import Aim, Noise, items_needed, paired_sd, pooled_sd, power, seeds_needed
 
 METRICS = ("rouge1", "rouge2", "rougeLsum")
 WORDS = [f"w{number}" for number in range(12)]
@@ -254,7 +254,7 @@ def test_power_takes_its_noise_from_per_item_files(sumcurve, texts, tmp_path) ->
         out = tmp_path / "out.json"
         printed = sumcurve("power", "--per-item", *paths, "--metric", "rouge2", "--effect", 2.5, "--json", out)
         found = json.loads(out.read_text())
-        assert found["noise"] == pytest.approx({"sd_items": noise.sd_items, "sd_seed": 0})
+        assert (found["noise"]["sd_items"], found["noise"]["sd_seed"]) == pytest.approx((noise.sd_items, 0))
         assert [row["items"] for row in found["answers"]] == [need]
         assert f"{need:,} items" in printed
         assert "two trained models" in printed
@@ -293,10 +293,29 @@ def test_power_answers_what_was_asked(sumcurve, tmp_path) -> None:
     assert "items are the limit" in printed
 
 
+def test_power_alone_and_in_a_family_of_paired_seeds(sumcurve, tmp_path) -> None:
+    out = tmp_path / "out.json"
+    seeds = ["20.1,20.9,22.1", "18.0,18.7,20.2", "17.2,17.9,19.0"]
+    words = ["--sd-items", 12, "--design-effect", 1.6, "--items", 1000, "--seeds", 3, "--effect", 2.2, "--json", out]
+    printed = sumcurve("power", *words, "--seed-scores", *seeds, "--paired", "--systems", 3)
+    rows = json.loads(out.read_text())["answers"]
+    alone, family = (next(row for row in rows if row["question"] == one) for one in ("alone", "all pairs of 3"))
+    assert 0.5 < family["power"] < alone["power"] < 1
+    assert f"alone: 1,000 items and 3 seeds: power {alone['power']:.3f}" in printed
+    assert f"all pairs of 3: 1,000 items and 3 seeds: power {family['power']:.3f}" in printed
+    noise = Noise(12, paired_sd([[float(one) for one in text.split(",")] for text in seeds]), 1.6, True, 3)
+    assert alone["power"] == pytest.approx(float(power(noise, Aim(2.2), 1000, 3)))
+    assert noise.sd_seed < 0.2  # seeds rise and fall together
+    with pytest.raises(CommandError, match="paired seeds take"):
+        sumcurve("power", *words, "--seed-scores", "1,2,3", "1,2", "--paired")
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
         (["--sd-items", "0"], "sd_items is 0"),
+        (["--sd-items", "9", "--design-effect", "0"], "design_effect"),
+        (["--sd-items", "9", "--systems", "1"], "systems is 1"),
         (["--sd-items", "9", "--sd-seed", "-1"], "sd_seed"),
         (["--sd-items", "9", "--effect", "0"], "effect"),
         (["--sd-items", "9", "--seed-scores", "1;2"], "commas"),

@@ -116,6 +116,12 @@ def validations(cost: Timing, records: int) -> tuple[Validation, ...]:
 
 
 @pytest.fixture(scope="session")
+def invented() -> Callable[..., ScoredOutput]:
+    """`scored`"""
+    return scored
+
+
+@pytest.fixture(scope="session")
 def evidence() -> Callable[..., list[ScoredOutput]]:
     """Outputs of two corpora, one with three fractions, one with one; two methods and the trivial systems."""
 

@@ -3,6 +3,7 @@
 import csv
 import json
 import shutil
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -13,9 +14,9 @@ from sumcurve.annotations.oracle.corpus import FEATURES
 from sumcurve.curves import stopping
 from sumcurve.manifest import ManifestError
 from sumcurve.plan import Plan, PlanError
-from sumcurve.scores.rouge import METRICS
+from sumcurve.scores.rouge_f1 import RougeF1
 from sumcurve.tables import study as tables
-from sumcurve.tables.collect import collect, timing, training
+from sumcurve.tables.collect import collect, repeated_trigrams, timing, training
 from sumcurve.training.history import COLUMNS, History, Row
 
 ROOT = Path(__file__).parents[3]
@@ -107,7 +108,7 @@ def test_an_unfinished_run_is_refused(tmp_path):
 def test_a_training_is_told_by_its_own_files(tmp_path):
     told = training(run(tmp_path / "run", "coverage", 5))
     assert told.ended == [("nll", "patience"), ("coverage", "patience")]
-    assert (told.epochs, told.precision, told.threads) == (2.5, "bf16", 2)
+    assert (told.epochs, told.precision, told.threads, told.selected) == (2.5, "bf16", 2, ("coverage", 5))
     assert (told.parameters["total"], told.parameters["vocabulary"], told.parameters["other"]) == (30, 20, 10)
 
 
@@ -195,13 +196,17 @@ def finish(results, folder):
     elif folder.verb == "prove":
         prove(path)
     elif folder.verb == "score":
-        write_json(path / "scores.json", {"signature": "rouge:1+2+Lsum|sumcurve:0.1.0"})
-        with (path / "items.csv").open("w", newline="") as stream:
-            writer = csv.DictWriter(stream, ["id", *METRICS, "empty"])
-            writer.writeheader()
-            for item in range(4):
-                writer.writerow({"id": item, **dict.fromkeys(METRICS, 0.1 * (1 + item)), "empty": False})
-    write_json(path / "manifest.json", {"specification": folder.specification, "files": {}, "facts": {}})
+        metrics = [asdict(metric) for metric in RougeF1.metrics]
+        told = {"signature": "rouge:1+2+Lsum|sumcurve:0.1.0", "metrics": metrics, "counts": {"empty": 1}}
+        write_json(path / "scores.json", told)
+        names = [metric["name"] for metric in metrics]
+        points = [{"id": item, "group": f"of {item}", **dict.fromkeys(names, 10 * (1 + item))} for item in range(4)]
+        write_csv(path / "items.csv", points)
+    elif folder.step == "outputs":
+        summary = [{"id": str(item), "summary": ["the fox ran the fox ran"]} for item in range(4)]
+        (path / "summaries.jsonl").write_text("".join(json.dumps(row) + "\n" for row in summary))
+    files = {"summaries.jsonl": {"sha256": folder.name}} if folder.step == "outputs" else {}
+    write_json(path / "manifest.json", {"specification": folder.specification, "files": files, "facts": {}})
 
 
 @pytest.fixture
@@ -217,7 +222,7 @@ def plan(tmp_path):
     method = tmp_path / "config" / "methods" / "pcov.yaml"
     content = yaml.safe_load(method.read_text())
     for recipe in content["settings"].values():
-        recipe["search"] = {"beam": 9, "coverage_penalty": 0.5}
+        recipe["search"] |= {"beam": 9, "coverage_penalty": 0.5}
     method.write_text(yaml.safe_dump(content))
     plan = Plan.read(tmp_path / "config", "smoke")
     (tmp_path / "results" / "runs").mkdir(parents=True)
@@ -228,8 +233,9 @@ def plan(tmp_path):
 
 def lose(plan, results, row, step):
     """Delete one folder behind a row, and nothing behind it."""
-    shutil.rmtree(results / getattr(row, step))
-    return getattr(row, step)
+    key = row.scores["rouge"] if step == "scores" else getattr(row, step)
+    shutil.rmtree(results / key)
+    return key
 
 
 def one_row(plan, **keys):
@@ -241,15 +247,38 @@ def test_outputs_know_their_search_and_their_run(plan, tmp_path):
     assert (len(study.outputs), study.missing, study.in_part) == (len(plan.rows), [], "")
     for row, output in zip(plan.rows, study.outputs, strict=True):
         assert (output.search, output.run) == (row.search, row.table_name)
-        assert (output.training is None) == (output.timing is None) == (row.run is None)
+        assert (
+            (output.training is None)
+            == (output.timing is None)
+            == (row.run is None or row.part in ("before", "control"))
+        )
         if row.search is None:
-            assert "search:" not in output.signature
+            assert output.search_signature == ""
         else:
-            assert output.signature.startswith("rouge:1+2+Lsum|sumcurve:0.1.0|search:beam")
-            assert ("beam9" in output.signature) == (row.method == "pcov" and row.search == "paper")
-            assert ("+coverage0.5" in output.signature) == (row.method == "pcov" and row.search == "paper")
+            assert output.search_signature.startswith("beam")
+            assert ("beam9" in output.search_signature) == (row.method == "pcov" and row.search == "paper")
+            assert ("+coverage0.5" in output.search_signature) == (row.method == "pcov" and row.search == "paper")
     assert [(one.corpus, one.method) for one in study.refused] == [("tales", "fastrl")]
     assert study.titles["pcov"] == "PCOV"
+
+
+def test_values_and_their_description_are_those_of_the_score_folders(plan, tmp_path):
+    for row, output in zip(plan.rows, collect(plan, tmp_path / "results").outputs, strict=True):
+        items = output.scores["rouge"]
+        assert items.metrics == tuple(RougeF1.metrics)
+        assert items.ids == ("0", "1", "2", "3")
+        assert items.groups == ("of 0", "of 1", "of 2", "of 3")
+        assert items.values.tolist() == [[10, 20, 30, 40]] * 3
+        assert items.counts == {"empty": 1}
+        assert output.summaries == row.output.split("/")[1]
+        assert set(output.repeated.values()) == ({25.0} if row.percent == 100 else set())
+
+
+def test_repeated_trigrams_are_those_said_before():
+    assert repeated_trigrams([]) == repeated_trigrams(["a b"]) == repeated_trigrams(["a b c d"]) == 0
+    assert repeated_trigrams(["a b c", "a b c"]) == 50
+    assert repeated_trigrams(["a b c a b c"]) == pytest.approx(25)
+    assert repeated_trigrams(["a b", "c a b", "c"]) == 0  # none crosses sentences
 
 
 @pytest.mark.parametrize("step", ["run", "output", "scores"])
@@ -258,8 +287,8 @@ def test_what_is_not_finished_is_listed_with_its_first_missing_folder(plan, tmp_
     row = one_row(plan, corpus="tales", method="pcov", percent=100, search="paper")
     lost = lose(plan, results, row, step)
     study = collect(plan, results, partial=True)
-    gone = [one for one in plan.rows if lost in (one.run, one.output, one.scores)]
-    assert len(gone) == (2 if step == "run" else 1)
+    gone = [one for one in plan.rows if lost in (one.run, one.output, *one.scores.values())]
+    assert {one.part for one in gone} == ({"study", "before"} if step == "run" else {"study"})
     assert [(one.method, one.percent, one.search, one.folder) for one in study.missing] == [
         (one.method, one.percent, one.search, lost) for one in gone
     ]
@@ -298,8 +327,8 @@ def test_a_corpus_that_is_not_made_yet_waits_whole(plan, tmp_path):
 def make(plan, tmp_path, monkeypatch):
     """`python -m sumcurve tables`, in the folder of the study."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(tables, "write_figure", lambda *_: [])
-    monkeypatch.setattr(verbs, "facts", lambda _: {})
+    monkeypatch.setattr(tables, "write_figure", lambda *_: None)
+    monkeypatch.setattr(verbs, "facts", lambda *_: {})
 
     def make(**keys):
         verbs.tables(Path("results/tables/smoke"), **keys)
@@ -320,7 +349,7 @@ def test_the_manifest_of_a_part_is_never_that_of_the_whole(plan, tmp_path, make)
     assert manifests == {"manifest-partial.json"}
     assert f"{row.run}" in (folder / "missing.csv").read_text()
     sealed = json.loads((folder / "manifest-partial.json").read_text())
-    assert set(sealed["scores"]) == {one.scores for one in plan.rows} - {row.scores}
+    assert set(sealed["scores"]) == {one.scores["rouge"] for one in plan.rows} - {row.scores["rouge"]}
     finish(tmp_path / "results", plan.folder(row.run))
     assert make(partial=True)[0] == {whole}
 

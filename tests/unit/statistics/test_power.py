@@ -4,11 +4,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from sumcurve.scores.power import (
+from sumcurve.statistics.power import (
     Aim,
     Noise,
     Unreachable,
+    family_critical,
     items_needed,
+    paired_sd,
     pooled_sd,
     power,
     sd_of_differences,
@@ -157,3 +159,51 @@ def test_standard_deviations_are_those_of_the_observations() -> None:
 def test_senseless_questions_are_refused(call, message) -> None:
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def test_the_critical_value_of_a_family_is_tukeys() -> None:
+    for systems, degrees in ((3, 4.0), (3, 17.3), (5, 2.6), (13, 60.0)):
+        expected = stats.studentized_range.isf(0.05, systems, degrees) / np.sqrt(2)
+        assert family_critical(systems, 0.05, degrees) == pytest.approx(expected, rel=1e-3)
+
+
+def test_power_in_a_family_is_what_a_simulation_finds() -> None:
+    """Three systems of four paired seeds; one is ahead. All pairs are tested with the layout's residual."""
+    noise, effect, generator = Noise(1e-6, 0.5, paired=True, systems=3), 1.5, np.random.default_rng(8)
+    scores = generator.normal(0, 0.5, (REPEATS, 3, 4)) + generator.normal(0, 2, (REPEATS, 1, 4))
+    residual = scores - scores.mean(axis=1, keepdims=True) - scores.mean(axis=2, keepdims=True)
+    residual += scores.mean(axis=(1, 2), keepdims=True)
+    errors = np.sqrt((residual**2).sum(axis=(1, 2)) / 6 * 2 / 4)
+    means = scores.mean(axis=2)
+    critical = stats.studentized_range.isf(0.05, 3, 6) / np.sqrt(2)
+    ahead = (means[:, 0] - means[:, 1] + effect) / errors
+    assert float(power(noise, Aim(effect, family=True), 1000, 4)) == pytest.approx(
+        (ahead > critical).mean(), abs=BINOMIAL
+    )
+    assert float(power(noise, Aim(effect), 1000, 4)) == pytest.approx(
+        (ahead > stats.t.isf(0.025, 6)).mean(), abs=BINOMIAL
+    )
+    widest = np.ptp(means, axis=1) / errors
+    assert (widest > critical).mean() == pytest.approx(0.05, abs=0.01)
+
+
+def test_groups_of_items_count_for_fewer() -> None:
+    alone, grouped = Noise(12.0), Noise(12.0, design_effect=2.0)
+    assert float(power(grouped, Aim(1.0), 2000)) == pytest.approx(float(power(alone, Aim(1.0), 1000)))
+    assert items_needed(grouped, Aim(1.0)) == pytest.approx(2 * items_needed(alone, Aim(1.0)), abs=2)
+
+
+def test_the_residual_of_paired_seeds_is_that_of_their_differences() -> None:
+    first, second = np.random.default_rng(9).normal(size=(2, 5))
+    assert paired_sd([first, second]) == pytest.approx((first - second).std(ddof=1) / np.sqrt(2))
+    assert paired_sd([first, second + 3]) == pytest.approx(paired_sd([first, second]))
+    with pytest.raises(ValueError, match=r"systems of \[5, 4\] seeds"):
+        paired_sd([first, second[:4]])
+
+
+@pytest.mark.parametrize(
+    ("keywords", "message"), [({"design_effect": 0.0}, "design_effect"), ({"systems": 1}, "systems")]
+)
+def test_senseless_noise_is_refused(keywords, message) -> None:
+    with pytest.raises(ValueError, match=message):
+        Noise(10.0, **keywords)

@@ -1,0 +1,304 @@
+"""What results say, against the statistics that they are made of and against the scores themselves."""
+
+import dataclasses
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from sumcurve.curves.efficiency import Point, relative_cost_deficiency, relative_score_efficiency
+from sumcurve.statistics.design import Design, Replicates
+from sumcurve.statistics.family import family
+from sumcurve.tables.answers import doubling, records_for
+from sumcurve.tables.answers_figure import draw, pareto
+from sumcurve.tables.efficiency import NEEDS_SEEDS, steps
+from sumcurve.tables.evidence import BLIND
+from sumcurve.tables.results import LEVEL, Results
+from sumcurve.tables.study import made
+from sumcurve.tables.verdicts import Scale, learn
+
+
+@pytest.fixture(scope="module")
+def results(study, evidence, settings):
+    return Results(dataclasses.replace(study, outputs=evidence((1, 2, 3))), settings)
+
+
+def by_hand(results, corpus, metric) -> Design:
+    """The design of a corpus and metric, put together from the outputs themselves."""
+    found = {}
+    for one in results.outputs:
+        if one.corpus == corpus:
+            found.setdefault((one.method, one.records), []).append(one)
+    replicates = []
+    for (method, records), outputs in found.items():
+        items = [one.scores["rouge"] for one in outputs]
+        place = [one.name for one in items[0].metrics].index(metric)
+        seeds = tuple(one.seed for one in outputs if one.seed is not None)
+        replicates.append(Replicates(method, records, seeds, np.stack([one.values[place] for one in items])))
+    return Design(replicates, items[0].groups, 2000)
+
+
+def test_the_family_of_a_size_is_all_its_methods_and_the_blind_baselines(results) -> None:
+    design = by_hand(results, "notes", "rouge2")
+    for records in (500, 1000, 2000):
+        cells = [("abs", records), ("pcov", records)]
+        pairs = [*combinations(cells, 2), *((cell, (name, None)) for cell in cells for name in BLIND)]
+        expected = {frozenset((one.first, one.second)): one for one in family(design, pairs).tests}
+        found = results.pairs("notes", "rouge2", records)
+        assert {frozenset(pair) for pair in found} == {*expected, frozenset((name, None) for name in BLIND)}
+        for pair, one in found.items():
+            if frozenset(pair) not in expected:
+                assert one.ahead is one.p is None
+                continue
+            same = expected[frozenset(pair)]
+            sign = 1 if same.first == one.first else -1
+            assert one.difference.mean == pytest.approx(sign * same.difference.mean)
+            assert one.difference.error == pytest.approx(same.difference.error)
+            assert one.p == pytest.approx(same.p_family, abs=0.005)  # simulated, in another order of pairs
+            assert (one.ahead in pair) == (one.p < LEVEL)
+
+
+def test_a_pair_turned_round_says_the_same(results) -> None:
+    for (first, second), pair in results.pairs("notes", "rouge1", 2000).items():
+        turned = results.pair("notes", "rouge1", 2000, second, first)
+        assert turned.difference.mean == -pair.difference.mean
+        assert (turned.difference.low, turned.difference.high) == (-pair.difference.high, -pair.difference.low)
+        assert (turned.p, turned.ahead, turned.seen) == (pair.p, pair.ahead, pair.seen)
+
+
+def test_where_lower_is_better_the_lower_one_is_ahead(study, evidence, more_metric, settings) -> None:
+    outputs = more_metric(evidence((1, 2, 3)))
+    results = Results(dataclasses.replace(study, outputs=outputs), settings)
+    assert results.best("notes", "excess", 500) == results.best("notes", "rouge1", 500) == ("pcov", 500)
+    assert results.ahead("notes", "excess", 500) == ("pcov", 500)
+    pair = results.pair("notes", "excess", 500, ("pcov", 500), ("abs", 500))
+    assert pair.difference.mean < 0
+    assert pair.ahead == ("pcov", 500)
+    row = next(
+        row for row in made("answers", results).rows if row["metric"] == "Excess words" and row["method"] == "abs"
+    )
+    assert row["behind_best"].number > 0
+
+
+def test_few_groups_leave_no_interval_and_no_claim(study, evidence, settings) -> None:
+    outputs = [
+        dataclasses.replace(one, scores={"rouge": dataclasses.replace(one.scores["rouge"], groups=tuple("ab" * 20))})
+        for one in evidence((1, 2, 3))
+    ]
+    results = Results(dataclasses.replace(study, outputs=outputs), settings)
+    frame = made("scores", results).frame()
+    assert frame.rouge1_low.isna().all()
+    comparisons = made("comparisons", results).frame()
+    assert comparisons.p.isna().all()
+    assert comparisons.ahead.str.contains("the test items come from 2 groups").any()
+    assert set(made("answers", results).frame().ratio_low.dropna()) == set()
+
+
+def test_sigma_theta_and_elasticity_are_their_formulas_and_epsilon_their_quotient(results) -> None:
+    frame = made("efficiency", results).frame()
+    means = {cell: results.estimate("notes", "rouge1", cell).mean for cell in by_hand(results, "notes", "rouge1").cells}
+    seconds = {
+        system.cell: np.exp(np.mean([np.log(one.timing.seconds) for one in system.outputs]))
+        for system in results.of("notes", trained=True)
+    }
+    rows = frame[(frame.corpus == "notes") & (frame.metric == "ROUGE-1")]
+    assert len(rows) == 2 * 3
+    for row in rows.itertuples():
+        cells = (row.method, row.from_records), (row.method, row.to_records)
+        first, second = (Point(cell[1], means[cell], seconds[cell]) for cell in cells)
+        sigma, theta = relative_score_efficiency(first, second), relative_cost_deficiency(first, second)
+        assert row.sigma_percent == pytest.approx(100 * sigma)
+        assert row.theta_percent == pytest.approx(100 * theta)
+        assert row.elasticity == pytest.approx(
+            np.log(second.score / first.score) / np.log(second.samples / first.samples)
+        )
+        assert row.sigma_percent_low < row.sigma_percent < row.sigma_percent_high
+        assert row.elasticity_low < row.elasticity < row.elasticity_high
+        assert row.theta_percent_low < row.theta_percent < row.theta_percent_high
+        assert row.epsilon == pytest.approx(sigma / theta)
+        assert row.epsilon_low < row.epsilon < row.epsilon_high
+
+
+def test_elasticity_does_not_shrink_with_the_width_of_an_interval(study, long_curves, settings) -> None:
+    """Of a curve s = d^0.3 all intervals have one elasticity, and widely different σ."""
+    outputs = long_curves({"pcov": (20, 0)}, spread=0.0)
+    exact = [
+        dataclasses.replace(
+            one,
+            scores={
+                "rouge": dataclasses.replace(
+                    one.scores["rouge"], values=outputs[0].scores["rouge"].values * (one.records / 200) ** 0.3
+                )
+            },
+        )
+        for one in outputs
+        if one.percent
+    ]
+    results = Results(dataclasses.replace(study, outputs=exact, statistics=study.statistics[:1]), settings)
+    frame = made("efficiency", results).frame()
+    assert frame.elasticity.to_numpy() == pytest.approx(0.3)
+    assert frame.sigma_percent.max() > 1.5 * frame.sigma_percent.min()
+
+
+def test_one_seed_has_no_epsilon_and_devices_do_not_mix(study, evidence, retimed, settings) -> None:
+    alone = made("efficiency", Results(study, settings))
+    assert {row["epsilon"].why for row in alone.rows} == {NEEDS_SEEDS}
+    mixed = retimed(evidence((1, 2)), 0, device="cuda:H200")
+    results = Results(dataclasses.replace(study, outputs=mixed), settings)
+    frame = made("efficiency", results).frame()
+    assert frame[["theta_percent", "epsilon"]].isna().all(axis=None)
+    assert frame.reason.str.contains(r"seconds of different devices do not compare \(cpu, cuda:H200\)").all()
+    assert frame.sigma_percent.notna().all()
+    assert made("answers", results).frame().seconds.isna().all()
+
+
+def test_points_for_a_doubling_are_the_slope_over_log_sizes(results) -> None:
+    metric = results.metrics[0]
+    for method in ("abs", "pcov"):
+        cells = [(method, size) for size in (500, 1000, 2000)]
+        means = [results.estimate("notes", "rouge1", cell).mean for cell in cells]
+        found = doubling(results, "notes", metric, method, 2000)
+        assert found.number == pytest.approx(np.polyfit(np.log2([500, 1000, 2000]), means, 1)[0])
+        assert found.low < found.number < found.high
+        pair = doubling(results, "notes", metric, method, 1000)
+        assert pair.number == pytest.approx(means[1] - means[0])
+
+
+def test_records_for_a_score_are_read_off_the_curve() -> None:
+    sizes = np.array([100, 200, 400])
+    curve = np.array([[10.0, 20.0, 30.0]])
+    for score, records in ((5, 100), (10, 100), (20, 200), (30, 400), (15, 100 * 2**0.5), (25, 200 * 2**0.5)):
+        assert records_for(sizes, curve, np.array([score]))[0] == pytest.approx(records)
+    assert records_for(sizes, curve, np.array([31.0]))[0] == pytest.approx(400)  # never: no more can be said
+    dented = np.array([[10.0, 5.0, 30.0]])
+    assert records_for(sizes, dented, np.array([8.0]))[0] == 100
+    assert 200 < records_for(sizes, dented, np.array([20.0]))[0] < 400
+
+
+def test_what_the_best_needs_lies_within_its_interval_and_below_the_size(study, long_curves, settings) -> None:
+    outputs = long_curves({"pcov": (30, 5), "abs": (22, 5)}, (1, 2, 3))
+    results = Results(dataclasses.replace(study, outputs=outputs, statistics=study.statistics[:1]), settings)
+    rows = [row for row in made("answers", results).rows if row["basis"] == "measured" and row["records"] > 200]
+    for row in rows:
+        if row["place"] == "best":
+            assert "records_needed" not in row
+            continue
+        ratio = row["ratio"]
+        assert 0 < ratio.low <= ratio.high <= 1
+        assert ratio.low - 1e-9 <= ratio.number <= ratio.high + 0.2
+        assert row["records_needed"].number == pytest.approx(ratio.number * row["records"], abs=0.51)
+    # 8 points apart at 5 a doubling: the better one needs 2^-1.6 of the records.
+    (last,) = (row for row in rows if row["records"] == 2000 and row["metric"] == "ROUGE-1" and row["method"] == "abs")
+    assert last["ratio"].low < 2**-1.6 < last["ratio"].high
+
+
+def test_fits_alone_speak_of_two_and_four_times_the_data(study, long_curves, settings) -> None:
+    outputs = long_curves({"pcov": (30, 5), "abs": (22, 5)}, (1, 2, 3))
+    results = Results(dataclasses.replace(study, outputs=outputs, statistics=study.statistics[:1]), settings)
+    frame = made("answers", results).frame()
+    fitted = frame[frame.basis == "fit"]
+    assert set(fitted.records) == {4000, 8000}
+    assert (frame[frame.basis == "measured"].records <= 2000).all()
+    fits = learn(results).fits["notes", "rouge1"]
+    row = fitted[(fitted.records == 4000) & (fitted.metric == "ROUGE-1") & (fitted.method == "abs")].iloc[0]
+    assert (row.score_low, row.score, row.score_high) == pytest.approx(
+        tuple(end[0] for end in fits.band("abs", [4000]))
+    )
+
+
+def test_a_scale_takes_scores_back_and_keeps_points_as_they_are() -> None:
+    assert Scale.of([12.0, 40.0], higher_is_better=True) == Scale(0.0, 1.0)
+    for means, higher in (([-4.0, -1.5], True), ([3.0, 9.0], False), ([500.0, 900.0], True), ([2.0, 2.0], False)):
+        scale = Scale.of(means, higher)
+        fitted = [scale.offset + scale.factor * mean for mean in means]
+        assert all(0 <= value <= 100 for value in fitted)
+        assert [scale.back(value) for value in fitted] == pytest.approx(means)
+        assert (fitted[1] > fitted[0]) == (higher and means[1] > means[0])
+
+
+def test_phases_are_after_minus_before_and_minus_the_control(study, evidence, phased, settings) -> None:
+    outputs = [*evidence((1,)), *phased((1, 2, 3))]
+    table = made("phases", Results(dataclasses.replace(study, outputs=outputs), settings))
+    assert {row["method"] for row in table.rows} == {"pcov"}
+    assert {row["seeds"] for row in table.rows} == {3}
+
+    def mean(part: str) -> float:
+        found = [one for one in outputs if (one.corpus, one.method, one.percent) == ("notes", "pcov", 100)]
+        parts = {"after": ("study", "after")}.get(part, (part,))
+        return float(np.mean([one.scores["rouge"].values[0] for one in found if one.part in parts]))
+
+    row = next(row for row in table.rows if row["metric"].startswith("ROUGE-1"))
+    assert row["after_minus_before"].number == pytest.approx(mean("after") - mean("before"))
+    assert row["after_minus_control"].number == pytest.approx(mean("after") - mean("control"))
+    assert (row["change"], row["worth"]) == ("better", "better")
+    repeated = next(row for row in table.rows if row["metric"].startswith("repeated"))
+    assert repeated["change"] == "no difference shown"
+    # No other table knows them.
+    frame = made("scores", Results(dataclasses.replace(study, outputs=outputs), settings)).frame()
+    plain = made("scores", Results(dataclasses.replace(study, outputs=evidence((1,))), settings)).frame()
+    assert frame.equals(plain)
+
+
+def test_a_phase_that_did_nothing_is_said_to_do_nothing(study, evidence, phased, settings) -> None:
+    outputs = [*evidence((1, 2, 3)), *phased(study=(1, 2, 3), gain=0)]
+    own = {
+        one.seed: one
+        for one in outputs
+        if (one.part, one.corpus, one.method, one.percent) == ("study", "notes", "pcov", 100)
+    }
+    same = [
+        dataclasses.replace(one, scores=own[one.seed].scores, summaries=own[one.seed].summaries)
+        if one.part == "control"
+        else one
+        for one in outputs
+    ]
+    table = made("phases", Results(dataclasses.replace(study, outputs=same), settings))
+    rouge = [row for row in table.rows if row["metric"].startswith("ROUGE")]
+    assert {row["worth"] for row in rouge} == {"the control is itself"}
+    assert "no difference shown" in {row["change"] for row in rouge}
+
+
+def test_the_pareto_front_is_what_nothing_cheaper_reaches() -> None:
+    points = [(1.0, 5.0), (2.0, 4.0), (3.0, 9.0), (3.0, 8.0), (7.0, 9.0), (8.0, 9.5)]
+    assert pareto(points) == [(1.0, 5.0), (3.0, 9.0), (8.0, 9.5)]
+    assert pareto([(x, -y) for x, y in points], higher_is_better=False) == [(1.0, -5.0), (3.0, -9.0), (8.0, -9.5)]
+    assert pareto([]) == []
+
+
+def test_the_figure_of_answers_has_a_line_for_each_method(results) -> None:
+    figure = draw(results)
+    assert [axes.get_title(loc="left") for axes in figure.axes] == 2 * [f"{m.title} (points)" for m in results.metrics]
+    for axes in figure.axes[3:]:  # notes
+        curves = [line for line in axes.lines if line.get_marker() in ("o", "s")]
+        assert sorted(len(line.get_xdata()) for line in curves) == [3, 3]
+        assert {"abs", "pcov", "lead", "random"} <= {text.get_text() for text in axes.texts}
+
+
+def test_intervals_of_curves_go_from_size_to_size_and_over_the_whole(results) -> None:
+    found = [
+        (one.smaller.records, one.larger.records, one.whole) for one in steps(results) if one.smaller.method == "abs"
+    ]
+    assert found == [(500, 1000, False), (1000, 2000, False), (500, 2000, True)]
+
+
+def test_draws_and_trainings_are_decomposed_where_they_are_crossed(study, invented, settings) -> None:
+    means = {}
+    outputs = [invented("notes", "lead", None, None, 35)]
+    for method in ("abs", "pcov"):
+        for drawn in (1, 2, 3):
+            for seed in (1, 2, 3):
+                part = "study" if drawn == seed else f"variance{drawn}"
+                one = invented("notes", method, 50, seed, 30 + drawn, part=part)
+                told = {} if drawn == seed else {"part": "variance", "draw": drawn}
+                outputs.append(dataclasses.replace(one, **told))
+                means[method, drawn, seed] = one.scores["rouge"].values[0].mean()
+    results = Results(dataclasses.replace(study, outputs=outputs, statistics=study.statistics[:1]), settings)
+    frame = made("variance", results).frame()
+    assert set(frame.method) == {"abs", "pcov", "abs − pcov"}
+    for method in ("abs", "pcov"):
+        array = np.array([[means[method, drawn, seed] for seed in (1, 2, 3)] for drawn in (1, 2, 3)])
+        row = frame[(frame.method == method) & (frame.metric == "ROUGE-1")].iloc[0]
+        assert row.training == pytest.approx(array.var(axis=1, ddof=1).mean())
+        assert (row.draws, row.trainings) == (3, 3)
+    assert len(made("scores", results).rows) == 3  # lead, and both methods with the study's own seeds
+    assert set(made("scores", results).frame().seeds.dropna()) == {3}
