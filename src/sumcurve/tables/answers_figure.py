@@ -19,7 +19,7 @@ from sumcurve.tables.evidence import BLIND
 from sumcurve.tables.figure import DASHES, FONT_SIZE, GREY, INK, WIDTH, Label, looks_of, save, write_labels
 from sumcurve.tables.results import Results, System
 
-HEIGHT = 3.3  # inches of a corpus
+HEIGHT, LINE = 3.3, 0.17  # inches of a corpus at least, and of a name beside its panels
 
 
 def write_answers(results: Results, folder: Path) -> None:
@@ -43,24 +43,25 @@ def draw(results: Results) -> Figure:
     ]
     caption = [line for part in parts if part for line in textwrap.wrap(part, 165)]
     foot, head = 0.3 + 0.17 * len(caption), 0.35 if results.study.in_part else 0.0
-    total = head + HEIGHT * len(corpora) + foot
+    heights = [max(HEIGHT, 1.2 + LINE * (len(results.methods(corpus)) + len(BLIND))) for corpus in corpora]
+    total = head + sum(heights) + foot
     figure = Figure(figsize=(WIDTH, total))
     if head:
         heading = results.study.in_part
         figure.text(0.5, 1 - 0.12 / total, heading, weight="bold", size=FONT_SIZE + 3, ha="center", va="top")
     top = total - head
-    for corpus in corpora:
+    for corpus, height in zip(corpora, heights, strict=True):
         figure.text(0.012, (top - 0.14) / total, corpus, weight="bold", size=FONT_SIZE + 2, va="top")
         systems = _timed(results, corpus)
         label = (0.2 + 0.066 * max(len(name) for name in (*BLIND, *map(results.name, systems)))) / WIDTH
-        step, tall = 0.945 / len(results.ranking), HEIGHT - 1.2
+        step, tall = 0.945 / len(results.ranking), height - 1.2
         for column, metric in enumerate(results.ranking):
             place = (0.055 + column * step, (top - 0.6 - tall) / total, step - label - 0.03, tall / total)
             axes = figure.add_axes(place)
             axes.set_title(f"{metric.title} ({metric.unit})", loc="left", pad=5)
             _draw_panel(axes, results, corpus, metric, systems, looks, tall)
             axes.set_xlabel("training seconds, logarithmic")
-        top -= HEIGHT
+        top -= height
     figure.text(0.012, (foot - 0.16) / total, "\n".join(caption), va="top", size=FONT_SIZE - 0.5, linespacing=1.35)
     return figure
 
@@ -105,7 +106,7 @@ def _draw_panel(
             axes.axhline(score, color=GREY, linewidth=0.9, linestyle=DASHES[system.method], zorder=0.6)
             labels.append(Label(system.method, score, GREY))
     axes.set_xscale("log")
-    axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    axes.xaxis.set_major_locator(LogLocator(subs=(1, 3)))
     axes.xaxis.set_major_formatter(FuncFormatter(lambda seconds, _: f"{seconds:,.10g}"))
     axes.xaxis.set_minor_locator(NullLocator())
     axes.margins(x=0.08)
