@@ -17,7 +17,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from itertools import islice
 from math import sqrt
 from multiprocessing import get_context
 from pathlib import Path
@@ -27,10 +26,12 @@ from typing import Annotated, Any, Literal
 import yaml
 from pydantic import Field
 
+from sumcurve import sums
 from sumcurve.manifest import digest
 from sumcurve.plan import Plan, PlanError, read_settings, refusal
-from sumcurve.records import read_records, write_text
+from sumcurve.records import write_text
 from sumcurve.settings import Dropout, MethodSettings, Percent, Positive, Recipe, Settings
+from sumcurve.sums import Sums
 
 COLUMNS = (
     "method",
@@ -77,6 +78,7 @@ class TrialsSettings(Settings):
     last: Annotated[list[Rate], Field(min_length=1)]  # rates of a last phase
     # Twins, which share the settings of another method, their base
     tuned_with: Annotated[dict[str, str], Field(default_factory=dict)]
+    sums: Sums = "native"  # a choice among noisy trials is not worth what portable sums cost
 
 
 @dataclass(frozen=True)
@@ -167,6 +169,7 @@ def tasks(
             "source_tokens": lengths.source_tokens,
             "target_tokens": lengths.target_tokens,
             "validation": lengths.search.greedy().model_dump(mode="json"),
+            "sums": settings.sums,
         }
         found += [
             Task(method, stage, rate, dropout, seed, corpus, percent, one, digest(told)) for seed in settings.seeds
@@ -278,6 +281,7 @@ def one_trial(config: Path, home: Path, task: Task) -> dict[str, Any]:
 
     A last phase starts from the checkpoint that the first stage left in scratch; where it is gone, that is made again.
     """
+    sums.apply(read_settings(config / "trials.yaml", TrialsSettings).sums)
     import torch  # in the processes that train, not in the one that waits
 
     from sumcurve.training.fit import Checkpoint, fit
@@ -335,7 +339,8 @@ def _learner(config: Path, home: Path, task: Task) -> tuple[Any, int]:
     """What the task trains, and on how many records."""
     import torch
 
-    from sumcurve.corpora.fraction import positions, read_words, take, write_fraction
+    from sumcurve.corpora.fraction import positions, read_words, write_fraction
+    from sumcurve.corpora.store import Corpus
     from sumcurve.models.vocabulary import Vocabulary
     from sumcurve.training.run import learner_of, salient_spans
 
@@ -344,12 +349,13 @@ def _learner(config: Path, home: Path, task: Task) -> tuple[Any, int]:
     prepared = home / "results" / corpus.key
     if not prepared.is_dir():
         raise PlanError(f"{prepared} is not finished; `make trials` makes it first")
+    train = Corpus(prepared).part("train")
     fraction = home / "scratch" / "trials" / f"{corpus.name}-{task.percent:03d}-s{task.seed}"
     with _alone(home / "scratch" / "trials.lock"):
         if not (fraction / "statistics.json").is_file():  # which is written last
             fraction.mkdir(parents=True, exist_ok=True)
-            write_fraction(prepared / "train.jsonl", task.percent, task.seed, fraction)
-    drawn = positions(fraction, prepared / "train.jsonl", task.seed)
+            write_fraction(train, task.percent, task.seed, fraction)
+    drawn = positions(fraction, train, task.seed)
     salient = None
     if getattr(task.recipe.model, "entity_attention", False):
         (entities,) = (
@@ -360,8 +366,8 @@ def _learner(config: Path, home: Path, task: Task) -> tuple[Any, int]:
     learner = learner_of(
         {"source_tokens": lengths.source_tokens, "target_tokens": lengths.target_tokens, "seed": task.seed},
         task.recipe,
-        take(read_records(prepared / "train.jsonl"), drawn),
-        list(islice(read_records(prepared / "valid.jsonl"), training.valid_records)),
+        train[drawn],
+        Corpus(prepared).part("valid").first(training.valid_records),
         Vocabulary.from_counts(read_words(fraction), training.vocabulary, training.least_count),
         torch.device("cpu"),
         salient,

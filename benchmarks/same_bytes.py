@@ -1,0 +1,120 @@
+"""The hash of a short training, by CPU model and setting of sums: which machines give the same bytes.
+
+PCOV (an LSTM, attention, copying, coverage in a second phase) and TRANS, at their small widths, through the project's
+own `fit` on generated records. The table beside this file, same_bytes.csv, holds what was found; a line is added with
+--add. An emulated CPU is one of qemu-user's, to whose program Python is given:
+
+    python benchmarks/same_bytes.py [--sums native] [--add]
+    qemu-x86_64 -cpu EPYC-Milan $(which python) benchmarks/same_bytes.py --emulated EPYC-Milan [--add]
+"""
+
+import argparse
+import csv
+import hashlib
+import json
+import random
+from collections.abc import Iterator
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, get_args
+
+from sumcurve import sums
+from sumcurve.plan import read_settings
+from sumcurve.records import Record, write_text
+from sumcurve.settings import MethodSettings, Recipe, Stop
+
+TABLE = Path(__file__).with_suffix(".csv")
+COLUMNS = ("cpu", "emulated", "sums", "torch", "numpy", "pcov", "trans")
+METHODS = Path(__file__).parents[1] / "config" / "methods"
+WORDS, TRAIN, VALID, UPDATES = 600, 96, 8, 3
+LENGTHS = {"source_tokens": 50, "target_tokens": 20, "seed": 1}
+
+
+def cpu_model() -> str:
+    """The CPU's name with family, model and stepping: in virtual machines the name alone says little."""
+    told = {}
+    for line in Path("/proc/cpuinfo").read_text().split("\n\n")[0].splitlines():
+        name, _, value = line.partition(":")
+        told[name.strip()] = value.strip()
+    numbers = "-".join(told.get(name, "?") for name in ("cpu family", "model", "stepping"))
+    return f"{told.get('model name', 'unknown')} ({numbers})"
+
+
+def generated(count: int, rng: random.Random) -> Iterator[Record]:
+    """Records whose target repeats words of its source."""
+    for number in range(count):
+        source = [f"w{rng.randrange(WORDS)}" for _ in range(rng.randint(25, 50))]
+        yield Record(str(number), [" ".join(source)], [" ".join(rng.choices(source, k=rng.randint(8, 19)))])
+
+
+def shortened(recipe: Recipe) -> Recipe:
+    """The same model and optimisers for a few updates a phase, each in force from the first."""
+    stop = Stop(every_updates=UPDATES, every_epochs=0.01, patience=1, most_updates=UPDATES)
+    phases = [
+        phase.model_copy(
+            update={"stop": stop, "optimizer": phase.optimizer.model_copy(update={"warmup_updates": 1})},
+        )
+        for phase in recipe.training.phases
+    ]
+    return recipe.model_copy(update={"training": recipe.training.model_copy(update={"phases": phases})})
+
+
+def trained(method: str) -> str:
+    """The sha256 of a method's weights after a short training."""
+    import torch
+
+    from sumcurve.models.vocabulary import Vocabulary
+    from sumcurve.training.fit import fit
+    from sumcurve.training.run import learner_of
+
+    torch.set_num_threads(1)
+    torch.use_deterministic_algorithms(True)
+    recipe = shortened(read_settings(METHODS / f"{method}.yaml", MethodSettings).settings["small"])
+    rng, cpu = random.Random("same bytes"), torch.device("cpu")
+    vocabulary = Vocabulary(f"w{number}" for number in range(WORDS - WORDS // 10))  # the rest is unknown
+    train, valid = list(generated(TRAIN, rng)), list(generated(VALID, rng))
+    learner = learner_of(LENGTHS, recipe, train, valid, vocabulary, cpu)
+    fit(learner, recipe.training, seed=1, clock=lambda: 0.0, device=cpu)
+    whole = hashlib.sha256()
+    for name, tensor in sorted(learner.model.state_dict().items()):
+        whole.update(name.encode())
+        whole.update(tensor.contiguous().numpy().tobytes())
+    return whole.hexdigest()
+
+
+def read_table() -> list[dict[str, str]]:
+    with TABLE.open(newline="") as stream:
+        return list(csv.DictReader(stream))
+
+
+def add(row: dict[str, str]) -> None:
+    """Put a row into the table, in place of one of the same CPU, setting and versions."""
+    key = COLUMNS[:5]
+    rows = read_table() if TABLE.is_file() else []
+    rows = [old for old in rows if any(old[name] != row[name] for name in key)]
+    rows = sorted([*rows, row], key=lambda one: (one["sums"] != "portable", one["emulated"], one["cpu"]))
+    write_text(TABLE, "".join(",".join(line) + "\n" for line in (COLUMNS, *(one.values() for one in rows))))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--sums", choices=get_args(sums.Sums), default="portable")
+    parser.add_argument("--emulated", default="", help="the CPU that qemu-user plays; /proc/cpuinfo tells its host's")
+    parser.add_argument("--add", action="store_true", help=f"write the row into {TABLE.name}")
+    options = parser.parse_args()
+    settings: dict[str, Any] = sums.apply(options.sums)
+    row = {
+        "cpu": options.emulated or cpu_model(),
+        "emulated": "qemu-user" if options.emulated else "",
+        "sums": options.sums,
+        "torch": version("torch"),
+        "numpy": version("numpy"),
+        **{method: trained(method) for method in COLUMNS[5:]},
+    }
+    if options.add:
+        add(row)
+    print(json.dumps({"row": row, "settings": settings}, indent=1))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,167 @@
+"""What decides the last bits of a training's floating-point sums, and how a study pins it.
+
+Libraries choose their kernels by the CPU they find and by variables of the environment. `native` takes the CPU's own
+kernels under torch's own settings, whatever a user's environment says. `portable` takes the same kernels on every
+x86-64 CPU that has AVX2 and FMA, whoever made it: torch's own at the AVX2 level, MKL's compatible branch, nothing of
+oneDNN, and matrix products by the OpenBLAS inside numpy at its Haswell kernels, since MKL's compatible branch is
+several times slower and its others differ between makers. Both may differ between versions of torch and numpy.
+
+Imports nothing heavy: the variables must be set before torch and numpy are loaded.
+"""
+
+import ctypes
+import os
+import sys
+import warnings
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+Sums = Literal["portable", "native"]
+
+PINNED = {
+    "ATEN_CPU_CAPABILITY": "avx2",
+    "MKL_CBWR": "COMPATIBLE",
+    "OPENBLAS_CORETYPE": "Haswell",
+    "OPENBLAS_NUM_THREADS": "1",
+}
+# Of the whole family of each library: what it reads today and what it may read tomorrow.
+DECIDING = ("ATEN_", "MKL_", "ONEDNN_", "DNNL_", "OPENBLAS_", "GOTO_", "OMP_", "KMP_", "GOMP_", "NPY_", "TORCH_ALLOW_")
+AT_START = "GLIBC_TUNABLES"  # read before any line of Python: it chooses the kernels of exp, log and pow
+BRANCHES = {1: "OFF", 2: "AUTO", 3: "COMPATIBLE"}  # of mkl.h: MKL_CBWR_*
+
+_overridden: list[Any] = []  # torch.library.Library objects, which undo their work when they are collected
+
+
+class SumsError(RuntimeError):
+    """Sums that cannot be had here; the message names what stands against them and the remedy."""
+
+
+def environment(sums: Sums) -> dict[str, str]:
+    """The variables that `sums` sets; every other variable of the libraries that sum is removed."""
+    if sums not in get_args(Sums):
+        raise SumsError(f"sums: {sums!r} is none of {', '.join(get_args(Sums))}")
+    return dict(PINNED) if sums == "portable" else {}
+
+
+def deciding(variables: Mapping[str, str]) -> dict[str, str]:
+    """Those of the variables that can change sums."""
+    return {name: value for name, value in variables.items() if name.startswith(DECIDING)}
+
+
+def apply(sums: Sums) -> dict[str, Any]:
+    """Pin this process's sums before torch and numpy are loaded, and return what the libraries say of themselves.
+
+    A second call with the same `sums` changes nothing. Raises SumsError where torch or numpy was loaded under other
+    variables, and where the CPU has not what `sums` asks for.
+    """
+    wanted = environment(sums)
+    if AT_START in os.environ:
+        raise SumsError(f"{AT_START} is set and chooses the C library's arithmetic: unset it and run again")
+    if deciding(os.environ) != wanted:
+        if loaded := [name for name in ("torch", "numpy") if name in sys.modules]:
+            differing = sorted(set(deciding(os.environ).items()) ^ set(wanted.items()))
+            raise SumsError(
+                f"sums {sums!r}: {' and '.join(loaded)} was loaded before under other variables "
+                f"({', '.join(f'{name}={value}' for name, value in differing)}); pin sums in a process of its own"
+            )
+        for name in deciding(os.environ):
+            del os.environ[name]
+        os.environ.update(wanted)
+
+    import torch
+
+    if sums == "portable" and not _overridden:
+        _take_numpy_products()
+    torch.backends.mkldnn.set_flags(sums != "portable")
+    found = read_back()
+    expected = {"torch": "AVX2", "mkl": "COMPATIBLE", "onednn": False, "openblas": "Haswell", "products": "numpy"}
+    if sums == "portable" and found != expected:
+        wrong = [f"{name} is {found[name]}, not {value}" for name, value in expected.items() if found[name] != value]
+        raise SumsError(
+            "sums 'portable' needs an x86-64 CPU with AVX2 and FMA, a torch built with MKL and numpy's wheel from PyPI: "
+            f"{'; '.join(wrong)}. State `sums: native` in the study instead"
+        )
+    return found
+
+
+def read_back() -> dict[str, Any]:
+    """What the loaded libraries themselves say: torch's level, MKL's branch, oneDNN, OpenBLAS's kernels, products."""
+    import torch
+
+    return {
+        "torch": torch.backends.cpu.get_cpu_capability(),
+        "mkl": _mkl_branch(Path(torch.__file__).parent / "lib"),
+        "onednn": bool(torch._C._get_mkldnn_enabled()),
+        "openblas": _openblas_kernels(),
+        "products": "numpy" if _overridden else "torch",
+    }
+
+
+def _mkl_branch(folder: Path) -> str | None:
+    """MKL's branch of conditional numerical reproducibility, of the MKL inside torch; None where there is none."""
+    try:
+        asked = ctypes.CDLL(str(folder / "libtorch_cpu.so")).mkl_serv_cbwr_get
+    except (OSError, AttributeError):
+        return None
+    found = asked(-1)  # MKL_CBWR_ALL
+    return BRANCHES.get(found, str(found))
+
+
+def _openblas_kernels() -> str | None:
+    """The core whose kernels the OpenBLAS inside numpy's wheel runs; None where numpy has another library."""
+    import numpy as np
+
+    for library in (Path(np.__file__).parents[1] / "numpy.libs").glob("libscipy_openblas64_*"):
+        name = ctypes.CDLL(str(library)).scipy_openblas_get_corename64_
+        name.restype = ctypes.c_char_p
+        return str(name().decode())
+    return None
+
+
+def _take_numpy_products() -> None:
+    """Give torch's matrix products on the CPU to numpy: `mm`, `addmm` and `bmm`, which carry all others of size."""
+    import numpy as np
+    import torch
+    from torch import Tensor
+
+    def array(tensor: Tensor) -> Any:
+        if tensor.dtype is torch.bfloat16:
+            raise SumsError(
+                "sums 'portable' has no products in bf16: set `precision: single`, or state `sums: native` in the study"
+            )
+        return tensor.detach().numpy()
+
+    def product(a: Tensor, b: Tensor) -> Tensor:
+        return torch.from_numpy(np.matmul(array(a), array(b)))
+
+    def product_out(a: Tensor, b: Tensor, *, out: Tensor) -> Tensor:
+        np.matmul(array(a), array(b), out=array(out))
+        return out
+
+    def summed(total: Tensor, c: Tensor, beta: float, alpha: float) -> Tensor:
+        if alpha != 1:
+            total.mul_(alpha)
+        return total.add_(c, alpha=beta) if beta else total
+
+    def added(c: Tensor, a: Tensor, b: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
+        return summed(product(a, b), c, beta, alpha)
+
+    def added_out(c: Tensor, a: Tensor, b: Tensor, *, beta: float = 1, alpha: float = 1, out: Tensor) -> Tensor:
+        if out.data_ptr() == c.data_ptr():
+            return out.copy_(added(c, a, b, beta=beta, alpha=alpha))
+        return summed(product_out(a, b, out=out), c, beta, alpha)
+
+    kernels = {
+        "mm": product,
+        "mm.out": product_out,
+        "bmm": product,
+        "bmm.out": product_out,
+        "addmm": added,
+        "addmm.out": added_out,
+    }
+    library = torch.library.Library("aten", "IMPL")
+    with warnings.catch_warnings(action="ignore"):  # torch warns that kernels are replaced, which is the purpose
+        for name, kernel in kernels.items():
+            library.impl(name, kernel, "CPU", allow_override=True)
+    _overridden.append(library)
