@@ -24,7 +24,7 @@ def test_records_are_drawn_by_the_draw_and_else_by_the_seed(monkeypatch, told, e
     with pytest.raises(Drawn, match=rf"^{expected}$"):
         run.train_run(
             {"threads": 1, **told},
-            settings=SimpleNamespace(training=None),
+            settings=SimpleNamespace(training=SimpleNamespace(valid_records=1)),
             fraction=here,
             corpus=here,
             entities=None,
