@@ -184,6 +184,17 @@ def _validated(path: Path, content: Any, schema: type[S], location: tuple[str, .
         raise PlanError("\n".join(lines)) from None
 
 
+def _check_scorers(path: Path, settings: StudySettings) -> None:
+    """PlanError for no scorer, one that does not exist, and one that is told what it does not know."""
+    if not settings.scores:
+        raise PlanError(f"{path}:{_line(path, ('scores',))}: scores: name at least one of {', '.join(SCORERS)}")
+    for name, told in settings.scores.items():
+        if name not in SCORERS:
+            line = _line(path, ("scores", name))
+            raise PlanError(f"{path}:{line}: scores: no scorer {name!r}; there are: {', '.join(SCORERS)}")
+        _validated(path, told, SCORERS[name].Settings, ("scores", name))
+
+
 def _check_variance(path: Path, settings: StudySettings, table: VarianceTable, methods: dict[str, Recipe]) -> None:
     """PlanError where the study does not have what is to be trained anew."""
 
@@ -208,17 +219,6 @@ def _check_variance(path: Path, settings: StudySettings, table: VarianceTable, m
     for key, values in (("methods", table.methods), ("draws", table.draws), ("seeds", table.seeds)):
         if len(set(map(str, values))) < len(values):
             raise PlanError(f"{where(key)}: {values} names one twice")
-
-
-def _check_scorers(path: Path, settings: StudySettings) -> None:
-    """PlanError for no scorer, one that does not exist, and one that is told what it does not know."""
-    if not settings.scores:
-        raise PlanError(f"{path}:{_line(path, ('scores',))}: scores: name at least one of {', '.join(SCORERS)}")
-    for name, told in settings.scores.items():
-        if name not in SCORERS:
-            line = _line(path, ("scores", name))
-            raise PlanError(f"{path}:{line}: scores: no scorer {name!r}; there are: {', '.join(SCORERS)}")
-        _validated(path, told, SCORERS[name].Settings, ("scores", name))
 
 
 def refusal(method: Recipe, corpus: CorpusSettings) -> str:

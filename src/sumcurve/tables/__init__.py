@@ -4,13 +4,4 @@ Each module has `table(results) -> Table`. Nothing is imported here: the Snakefi
 """
 
 TABLES = ("answers", "scores", "comparisons", "efficiency", "phases", "verdicts", "methods", "extracts", "corpora")
-APPENDIX = (
-    "seeds",
-    "variance",
-    "stopping",
-    "searches",
-    "oracle_pairs",
-    "oracle_features",
-    "oracle_timings",
-    "missing",
-)
+APPENDIX = ("seeds", "stopping", "searches", "oracle_pairs", "oracle_features", "oracle_timings", "missing")

@@ -132,7 +132,6 @@ def scored_output(plan: Plan, results: Path, row: Scored) -> ScoredOutput:
         scores={scorer: items(results / key) for scorer, key in row.scores.items()},
         search_signature=search,
         part=row.part,
-        draw=row.draw,
         timing=timing(run) if run else None,
         training=training(run) if run else None,
         history=read_history(run) if run else (),

@@ -93,10 +93,9 @@ class ScoredOutput:
     A trained output has percent, records (it was trained on), seed, search and, where measured, its timing and
     training and history. A trivial system (`TRIVIAL`) has none of them. `search` says whose search decoded it:
     "common" for the corpus's, "paper" for that of the method's paper; `search_signature` says what it was. `run` names
-    the folder behind the row. `part` says what it is for: "study", "after", "before", "control" for what the method's
-    last phase buys, or "variance"; then `draw` is the seed that drew the records, which `seed` may not be.
-    `summaries` is the sha256 of what it wrote; `repeated` the share of trigrams that each of its summaries repeats, in
-    percent, by item.
+    the folder behind the row. `part` says what it is for: "study", or "after", "before", "control" for what the
+    method's last phase buys. `summaries` is the sha256 of what it wrote; `repeated` the share of trigrams that each of
+    its summaries repeats, in percent, by item.
     """
 
     corpus: str
@@ -108,8 +107,7 @@ class ScoredOutput:
     run: str
     scores: Mapping[str, Items]
     search_signature: str = ""
-    part: Literal["study", "after", "before", "control", "variance"] = "study"
-    draw: int | None = None
+    part: Literal["study", "after", "before", "control"] = "study"
     timing: Timing | None = None
     training: Training | None = None
     history: Sequence[Validation] = ()
@@ -120,7 +118,6 @@ class ScoredOutput:
         parts = [self.corpus, self.method]
         parts += [f"{self.percent} %"] if self.percent is not None else []
         parts += [f"seed {self.seed}"] if self.seed is not None else []
-        parts += [f"draw {self.draw}"] if self.draw is not None else []
         parts += ["paper search"] if self.search == "paper" else []
         parts += [f"({self.part})"] if self.part != "study" else []
         return " ".join(parts)
@@ -332,8 +329,8 @@ def metrics_of(outputs: Sequence[ScoredOutput]) -> dict[str, tuple[Metric, str]]
 
 def _place(output: ScoredOutput) -> tuple[Any, ...]:
     trivial = TRIVIAL.index(output.method) if output.method in TRIVIAL else len(TRIVIAL)
-    percent, seed, draw = (-1 if value is None else value for value in (output.percent, output.seed, output.draw))
-    return (output.corpus, trivial, output.method, percent, output.search or "", output.part, seed, draw, output.run)
+    percent, seed = (-1 if value is None else value for value in (output.percent, output.seed))
+    return (output.corpus, trivial, output.method, percent, output.search or "", output.part, seed, output.run)
 
 
 def _check_sizes(corpus: str, fractions: dict[int, dict[int, str]]) -> None:
