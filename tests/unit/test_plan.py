@@ -271,8 +271,8 @@ def test_draw_and_training_are_seeded_apart_where_their_variances_are_asked_for(
     before = of_two_corpora(config, ["pcov", "abs"])
     edit(config / "studies" / "smoke.yaml", lambda content: content.update(variance=VARIANCE))
     after = smoke(config)
-    assert names(before) < names(after)
-    added = [row for row in after.rows if row not in before.rows]
+    assert names(before, "runs", "outputs") < names(after, "runs", "outputs")
+    added = [row for row in after.rows if row.output not in names(before, "outputs")]
     assert {(row.corpus, row.method, row.percent, row.search, row.part) for row in added} == {
         ("tales", "pcov", 50, "common", "variance")
     }
