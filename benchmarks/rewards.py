@@ -109,7 +109,9 @@ def make_learner(options: argparse.Namespace) -> ExtractRewriteLearner:
     )
     model = build(settings, len(vocabulary), seed=1)
     device = torch.device(options.device)
-    return ExtractRewriteLearner(model, vocabulary, settings, records, records[:1], 10**6, 10**6, device)
+    return ExtractRewriteLearner(
+        model, vocabulary, settings, records, records[:1], 10**6, Search(beam=1, max_tokens=10**6), device
+    )
 
 
 def teach_to_stop(model: ExtractRewrite, batch: RewardedBatch) -> None:

@@ -29,7 +29,7 @@ from sumcurve.provenance import facts
 from sumcurve.records import RecordError, read_jsonl, read_records, write_json, write_jsonl
 from sumcurve.scores import command as rouge_command
 from sumcurve.scores.command import CommandError
-from sumcurve.settings import Oracle, Rouge, Search
+from sumcurve.settings import Oracle, Recipe, Rouge, Search
 from sumcurve.sums import SumsError
 
 CONFIG = Path("config")
@@ -64,7 +64,11 @@ def lock(home: Path, name: str) -> Iterator[None]:
     path = home / "scratch" / "locks" / name
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("a") as stream:
-        fcntl.flock(stream, fcntl.LOCK_EX)
+        try:
+            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            note(f"{name}: waiting for another process that makes this folder (it holds {path})")
+            fcntl.flock(stream, fcntl.LOCK_EX)
         yield
 
 
@@ -166,28 +170,39 @@ def trivial(task: Task, stage: Path, found: dict[str, Any]) -> None:
     write_jsonl(stage / "summaries.jsonl", ({"id": name, "summary": summary} for name, summary in summaries))
 
 
+def verified(task: Task, key: str) -> dict[str, Any]:
+    """The manifest of another folder, whose files were hashed once more."""
+    sealed = manifest.verify(task.at(key), task.plan.folder(key).specification)
+    if sealed is None:
+        raise ManifestError(f"{task.at(key)} vanished while it was verified; run again")
+    return sealed
+
+
 def train(task: Task, stage: Path, found: dict[str, Any]) -> None:
     """Write the weights and History of one run, resuming where an interrupted training left its state."""
     from sumcurve import devices
 
     found["sums"] = sums.apply(task.specification["sums"])
-    lines = [str(number) for number in range(100)]  # of the terminal, for progress bars
     with (
-        devices.device(dict(os.environ), Path("/tmp")) as lease,
-        devices.lease(lines, task.home / "scratch" / "locks", kind="bar") as line,
+        devices.device(dict(os.environ), Path("/tmp"), note) as lease,
+        devices.bar_line(task.home / "scratch" / "locks") as line,
     ):
         from sumcurve.training.fit import ResumeError, TrainingError
         from sumcurve.training.run import train_run
+
+        if (parent := task.specification.get("parent")) is not None:
+            verified(task, parent)
 
         found["device"] = lease.device
         found["exclusive"] = lease.exclusive
         try:
             train_run(
                 specification=task.specification,
-                settings=task.plan.methods[task.specification["method"]],
+                settings=Recipe.of_run(task.specification),
                 fraction=task.at(task.specification["fraction"]),
                 corpus=task.at(task.folder.inputs[0]),
                 entities=task.at(task.specification["entities"]) if "entities" in task.specification else None,
+                parent=task.at(parent) if parent is not None else None,
                 stage=stage,
                 state=task.home / "scratch" / "resume" / f"{task.path.name}.pt",
                 events=task.home / "logs" / "tensorboard" / task.path.name,
@@ -195,7 +210,7 @@ def train(task: Task, stage: Path, found: dict[str, Any]) -> None:
                 lease=lease,
                 note=note,
                 terminal=sys.__stderr__ or sys.stderr,
-                position=int(line or 0),
+                position=line,
                 found=found,
             )
         except (TrainingError, ResumeError) as error:
@@ -207,17 +222,15 @@ def decode(task: Task, stage: Path, found: dict[str, Any]) -> None:
     from sumcurve import devices
 
     found["sums"] = sums.apply(task.specification["sums"])
-    with devices.device(dict(os.environ), Path("/tmp")) as lease:
-        from sumcurve.decoding.run import decode_run
+    with devices.device(dict(os.environ), Path("/tmp"), note) as lease:
+        from sumcurve.decoding.run import WEIGHTS, decode_run
 
         found["device"] = lease.device
         run = task.plan.folder(task.specification["run"])
-        sealed = manifest.verify(task.at(run.key), run.specification)
-        if sealed is None:
-            raise ManifestError(f"{task.at(run.key)} vanished while it was verified; run again")
-        found["weights"] = sealed["files"]["weights.safetensors"]["sha256"]
+        checkpoint = task.specification.get("checkpoint", "selected")
+        found["weights"] = verified(task, run.key)["files"][WEIGHTS[checkpoint]]["sha256"]
         decode_run(
-            settings=task.plan.methods[run.specification["method"]],
+            settings=Recipe.of_run(run.specification),
             search=Search.model_validate(task.specification["search"]),
             run=task.at(run.key),
             specification=run.specification,
@@ -225,6 +238,7 @@ def decode(task: Task, stage: Path, found: dict[str, Any]) -> None:
             entities=task.at(task.specification["entities"]) if "entities" in task.specification else None,
             stage=stage,
             device=lease.device,
+            checkpoint=checkpoint,
         )
 
 
@@ -429,6 +443,7 @@ def parser() -> argparse.ArgumentParser:
     command.add_argument("methods", nargs="*", help="methods [all of the study that trials.yaml names]")
     command.add_argument("--home", type=Path, default=Path(), help="where results/ lies")
     command.add_argument("--jobs", type=int, default=2, help="trainings at a time")
+    command.add_argument("--write", action="store_true", help="put what the trials chose into the methods' files")
     rouge_command.add_parser(verbs)  # tools for anybody's files
     efficiency_command.add_parser(verbs)
     oracle_command.add_parser(verbs)
@@ -447,7 +462,7 @@ def main() -> None:
         elif arguments.verb == "trials":
             from sumcurve.training.trials import run_trials
 
-            run_trials(CONFIG, arguments.home, arguments.jobs, arguments.methods)
+            run_trials(CONFIG, arguments.home, arguments.jobs, arguments.methods, arguments.write)
         elif arguments.verb == "trace":
             from sumcurve.trace import trace
 

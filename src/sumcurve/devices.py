@@ -1,20 +1,54 @@
-"""Lend one GPU to one process on a box without a scheduler.
+"""Lend one GPU to one process of a box or of a scheduler's allocation.
 
-The lease is an exclusive `flock` on one file per device: the kernel frees it when the process ends, killed or not.
+A card is known by its UUID, whatever a container, a scheduler or `CUDA_VISIBLE_DEVICES` calls it. The lease is an
+exclusive `flock` on one file per card: the kernel frees it when the process ends, killed or not.
 """
 
+import errno
 import fcntl
 import os
+import subprocess
+import sys
+import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
+
+NONE = {"", "-1", "nodevfiles", "void", "none"}
+"""What hides the GPUs in CUDA_VISIBLE_DEVICES: CUDA ignores all from the first name that is none."""
+
+# The driver is asked in a process of its own: CUDA reads the environment once, and a lease changes it later. Names
+# are those that CUDA_VISIBLE_DEVICES understands. No driver (the library is missing, or a stub: 34) or no device (100)
+# is an empty list.
+_ASK = """
+import ctypes, sys, uuid
+try:
+    cuda = ctypes.CDLL("libcuda.so.1")
+except OSError:
+    sys.exit(0)
+def ask(function, *given):
+    status = function(*given)
+    if status in (34, 100):
+        sys.exit(0)
+    if status:
+        sys.exit(f"{function.__name__} returned {status}")
+number = ctypes.c_int()
+ask(cuda.cuInit, 0)
+ask(cuda.cuDeviceGetCount, ctypes.byref(number))
+for index in range(number.value):
+    device, raw, name = ctypes.c_int(), (ctypes.c_ubyte * 16)(), ctypes.create_string_buffer(256)
+    ask(cuda.cuDeviceGet, ctypes.byref(device), index)
+    ask(getattr(cuda, "cuDeviceGetUuid_v2", None) or cuda.cuDeviceGetUuid, raw, device)
+    ask(cuda.cuDeviceGetName, name, 256, device)
+    print(("MIG-" if b" MIG " in name.value else "GPU-") + str(uuid.UUID(bytes=bytes(raw))))
+"""
+ANSWER_SECONDS = 120.0  # drivers take seconds to wake many cards
 
 
 class DeviceError(RuntimeError):
-    """A device that was granted and cannot be used."""
+    """A device that was granted and cannot be used, or a lease that cannot be taken."""
 
 
 @dataclass(frozen=True)
@@ -25,69 +59,201 @@ class Lease:
     exclusive: bool
 
 
-def _try_lock(path: Path) -> IO[str] | None:
-    # Opened for reading: the file may be another user's, who made it in a folder that all share.
-    with suppress(FileExistsError):
-        path.touch(0o644, exist_ok=False)
-    stream = path.open()
+def _silent(text: str) -> None:
+    """Say nothing."""
+
+
+def _try_lock(path: Path) -> int | None:
+    """An open file that holds the lock, None where another process holds it.
+
+    Raises DeviceError where the file cannot be opened or its file system has no locks.
+    """
     try:
-        fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        stream.close()
-        return None
-    return stream
+        _make(path)
+        try:
+            opened = os.open(path, os.O_RDWR | os.O_CLOEXEC)  # NFS locks only what is open for writing
+        except PermissionError:
+            opened = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError as error:
+        raise DeviceError(
+            f"{path}: the lock file of a lease cannot be opened ({error.strerror}); every user of this machine must "
+            "be able to read it: ask its owner to remove it"
+        ) from error
+    try:
+        fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        os.close(opened)
+        if error.errno in (errno.EWOULDBLOCK, errno.EAGAIN):
+            return None
+        raise DeviceError(
+            f"{path}: its file system ({_file_system(path)}) takes no lock: {error.strerror}; leases need a folder "
+            "on a local file system"
+        ) from error
+    return opened
+
+
+def _make(path: Path) -> None:
+    """The file, readable and writable by every user whatever the umask: at no time is there another one by its name."""
+    if path.exists():
+        return
+    with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}-") as made:
+        os.fchmod(made.fileno(), 0o666)
+        with suppress(FileExistsError):
+            os.link(made.name, path)
+
+
+def _file_system(path: Path) -> str:
+    """The type of the file system that holds the path, "unknown" where the system does not tell."""
+    found, deepest = "unknown", -1
+    with suppress(OSError):
+        for line in Path("/proc/self/mounts").read_text(errors="replace").splitlines():
+            _, mount, kind, *_ = line.split(" ")
+            mount = mount.replace("\\040", " ")
+            if path.resolve().is_relative_to(mount) and len(mount) >= deepest:
+                found, deepest = kind, len(mount)
+    return found
+
+
+def _lock_path(locks: Path, kind: str, name: str) -> Path:
+    return locks / f"sumcurve-{kind}-{name.replace('/', '_')}.lock"  # MIG devices were once called MIG-GPU-…/1/0
 
 
 @contextmanager
-def lease(pool: list[str], locks: Path, wait_seconds: float = 1.0, kind: str = "gpu") -> Iterator[str | None]:
-    """Yield one thing of `pool`, waiting until one is free; None for no pool. A GPU is named as CUDA names it."""
+def lease(
+    pool: Sequence[str],
+    locks: Path,
+    wait_seconds: float = 1.0,
+    say: Callable[[str], None] = _silent,
+) -> Iterator[str | None]:
+    """Yield one card of `pool`, waiting until one is free; None for no pool.
+
+    `say` hears once, before the wait begins, what is waited for. Raises DeviceError where no lock can be taken at all.
+    """
     if not pool:
         yield None
         return
     locks.mkdir(parents=True, exist_ok=True)
+    told = False
     with ExitStack() as stack:
         while True:
-            for device in pool:
-                stream = _try_lock(locks / f"sumcurve-{kind}-{device}.lock")
-                if stream is not None:
-                    stack.enter_context(stream)
-                    yield device
+            for card in pool:
+                opened = _try_lock(_lock_path(locks, "gpu", card))
+                if opened is not None:
+                    stack.callback(os.close, opened)
+                    yield card
                     return
+            if not told:
+                say(f"waiting for a GPU: {', '.join(pool)} in use by other processes (locks in {locks})")
+                told = True
             time.sleep(wait_seconds)
 
 
-def pool(environment: dict[str, str]) -> list[str]:
-    """The devices that may be lent: CUDA_VISIBLE_DEVICES where it is set, else every NVIDIA device file.
+@contextmanager
+def bar_line(locks: Path, most: int = 100) -> Iterator[int]:
+    """Yield the number of a line of the terminal on which no other training of this home draws its progress bar.
 
-    SUMCURVE_DEVICE=cpu asks for none.
+    Nothing depends on it: where all are taken, or no lock can be had, it is 0, at once.
+    """
+    with ExitStack() as stack:
+        line = 0
+        with suppress(OSError, DeviceError):
+            locks.mkdir(parents=True, exist_ok=True)
+            for number in range(most):
+                opened = _try_lock(_lock_path(locks, "bar", str(number)))
+                if opened is not None:
+                    stack.callback(os.close, opened)
+                    line = number
+                    break
+        yield line
+
+
+def pool(environment: dict[str, str]) -> list[str]:
+    """The cards that may be lent, by the UUIDs that CUDA_VISIBLE_DEVICES understands.
+
+    They are those that the NVIDIA driver shows under this environment, where CUDA_VISIBLE_DEVICES may hide or order
+    some. SUMCURVE_DEVICE=cpu asks for none. MIG devices named in CUDA_VISIBLE_DEVICES are taken by those names, for a
+    process sees one of them only.
+
+    Raises DeviceError where a card is asked for and none is there, and where the driver does not answer.
     """
     if environment.get("SUMCURVE_DEVICE") == "cpu":
         return []
     visible = environment.get("CUDA_VISIBLE_DEVICES")
-    if visible is not None:
-        return [device for device in visible.split(",") if device]
-    return sorted(path.name.removeprefix("nvidia") for path in Path("/dev").glob("nvidia[0-9]*"))
+    if visible is None:
+        return _seen(environment)
+    asked: list[str] = []
+    for name in (one.strip() for one in visible.split(",")):
+        if name.lower() in NONE:
+            break
+        asked.append(name)
+    if not asked:
+        return []
+    if any(name.startswith("MIG-") for name in asked):
+        return list(dict.fromkeys(asked))
+    found = _seen(environment | {"CUDA_VISIBLE_DEVICES": ",".join(asked)})
+    if not found:
+        raise DeviceError(
+            f"GPU {visible} was granted (CUDA_VISIBLE_DEVICES), but the NVIDIA driver shows no such card, so this "
+            "process cannot use it: correct CUDA_VISIBLE_DEVICES or set SUMCURVE_DEVICE=cpu"
+        )
+    return found
+
+
+def _seen(environment: dict[str, str]) -> list[str]:
+    """The cards that CUDA sees under this environment, by UUID."""
+    try:
+        answer = subprocess.run(
+            [sys.executable, "-I", "-S", "-c", _ASK],
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=ANSWER_SECONDS,
+        )
+    except subprocess.TimeoutExpired as error:
+        raise DeviceError(
+            f"the NVIDIA driver did not say within {ANSWER_SECONDS:g} s which GPUs there are; "
+            "set SUMCURVE_DEVICE=cpu to go without"
+        ) from error
+    if answer.returncode:
+        raise DeviceError(
+            f"the NVIDIA driver cannot say which GPUs there are ({answer.stderr.strip() or answer.returncode}); "
+            "mend it or set SUMCURVE_DEVICE=cpu"
+        )
+    return answer.stdout.split()
+
+
+def _of_rank(cards: list[str], environment: dict[str, str]) -> list[str]:
+    """Of the cards, the one of this process among those that `torchrun` started here (LOCAL_RANK); else all.
+
+    Raises DeviceError for fewer cards than processes: the others would wait for the last one for hours.
+    """
+    if not cards or int(environment.get("WORLD_SIZE", "1")) == 1 or "LOCAL_RANK" not in environment:
+        return cards
+    rank, here = int(environment["LOCAL_RANK"]), int(environment.get("LOCAL_WORLD_SIZE", "1"))
+    if here > len(cards):
+        raise DeviceError(
+            f"{here} processes train together on this machine (LOCAL_WORLD_SIZE) and there are {len(cards)} GPUs: "
+            "start as many as there are GPUs, or set SUMCURVE_DEVICE=cpu"
+        )
+    return [cards[rank % len(cards)]]
 
 
 @contextmanager
-def device(environment: dict[str, str], locks: Path) -> Iterator[Lease]:
+def device(environment: dict[str, str], locks: Path, say: Callable[[str], None] = _silent) -> Iterator[Lease]:
     """Yield what this process may compute on. Enter before torch is imported: the lease decides what torch sees.
 
-    Inside a Slurm job the scheduler has lent the devices already. A granted GPU that torch cannot use is an error,
-    never a quiet fall-back to the CPU.
+    Inside a scheduler's allocation, too: its processes share its cards. Processes of one `torchrun` take the cards of
+    their ranks; two such groups that want the same cards must not start at once, for each would hold what the other
+    waits for. A granted GPU that torch cannot use is an error, never a quiet fall-back to the CPU. On it single
+    precision is single precision: cuDNN's TF32, which torch allows in recurrences and convolutions, is off.
     """
-    devices = pool(environment)
-    if "SLURM_JOB_ID" in environment:
-        if devices:
-            _require_cuda(devices[0])
-        yield Lease("cuda" if devices else "cpu", exclusive=True)
-        return
-    with lease(devices, locks) as lent:
+    with lease(_of_rank(pool(environment), environment), locks, say=say) as lent:
         if lent is None:
             yield Lease("cpu", exclusive=True)
             return
         os.environ["CUDA_VISIBLE_DEVICES"] = lent
         _require_cuda(lent)
+        forbid_tf32()
         yield Lease("cuda", exclusive=True)
 
 
@@ -99,3 +265,10 @@ def _require_cuda(lent: str) -> None:
             f"GPU {lent} was granted, but torch {torch.__version__} cannot use it: install a CUDA build of torch "
             "or set SUMCURVE_DEVICE=cpu"
         )
+
+
+def forbid_tf32() -> None:
+    import torch
+
+    torch.backends.cudnn.allow_tf32 = False
+    torch.backends.cuda.matmul.allow_tf32 = False

@@ -55,6 +55,10 @@ class Scored:
 
     Every run is decoded with its corpus's common search, and at the largest percent with the search of its method's
     paper, too, where that is another one. A trivial system has no percent, seed, search and run.
+
+    `part` is "study" but for what tells a last phase's worth, at the largest percent of methods of several phases: the
+    checkpoint "before" that phase, the "control" that spent the same updates on the loss of the phase before, and
+    "after" it, where the study itself has no such seed.
     """
 
     corpus: str
@@ -65,11 +69,13 @@ class Scored:
     run: str | None  # keys of folders
     output: str
     scores: str
+    part: Literal["study", "after", "before", "control"] = "study"
 
     @property
     def table_name(self) -> str:
         """What the table's column `run` calls it: its run's folder, or its output's where it has no run of its own."""
-        return (self.run if self.run and self.search == "common" else self.output).split("/")[1]
+        own = self.search == "common" and self.part != "before"
+        return (self.run if self.run and own else self.output).split("/")[1]
 
 
 @dataclass(frozen=True)
@@ -326,10 +332,14 @@ class Plan:
             )
             planned = replace(planned, entities=entities)
         for percent in corpus.percents:
-            fractions = {seed: self._plan_fraction(planned, percent, seed) for seed in self.settings.seeds}
+            for seed in self.settings.seeds:
+                self._plan_fraction(planned, percent, seed)
             for method, recipe in methods.items():
-                for seed, fraction in fractions.items():
-                    self._plan_run(planned, method, recipe, percent, seed, fraction)
+                for seed in self.settings.seeds:
+                    self._plan_row(planned, method, recipe, percent, seed)
+        for method, recipe in methods.items():
+            if len(recipe.training.phases) > 1:
+                self._plan_phases(planned, method, recipe)
 
     def _plan_fraction(self, corpus: _Corpus, percent: int, seed: int) -> str:
         specification = {"corpus": corpus.prepared, "percent": percent, "recipe": self._recipes["corpora"]}
@@ -355,8 +365,36 @@ class Plan:
         output = self._add("outputs", f"{corpus.name}-{system}", "trivial", specification, inputs)
         self._plan_scores(Scored(corpus.name, system, None, None, None, None, output, ""), corpus.prepared)
 
-    def _plan_run(self, corpus: _Corpus, method: str, recipe: Recipe, percent: int, seed: int, fraction: str) -> None:
+    def _plan_row(self, corpus: _Corpus, method: str, recipe: Recipe, percent: int, seed: int) -> None:
+        """A training, decoded with the common search, and at the largest percent with its paper's, too."""
+        stem, run = self._plan_run(corpus, method, recipe, percent, seed)
+        row = Scored(corpus.name, method, percent, seed, "common", run, "", "")
+        self._plan_output(corpus, row, stem, corpus.settings.search)
+        paper = _paper_search(recipe, corpus.settings)
+        if paper is not None and percent == corpus.settings.percents[-1]:
+            self._plan_output(corpus, replace(row, search="paper"), f"{stem}-paper", paper)
+
+    def _plan_phases(self, corpus: _Corpus, method: str, recipe: Recipe) -> None:
+        """What tells the worth of the method's last phase, at the largest percent (see `Scored`)."""
+        percent, search = corpus.settings.percents[-1], corpus.settings.search
+        own, more = self.settings.seeds, self.settings.phases.seeds if self.settings.phases else []
+        control = recipe.control()
+        for seed in [*own, *(seed for seed in more if seed not in own)]:
+            stem, run = self._plan_run(corpus, method, recipe, percent, seed)
+            row = Scored(corpus.name, method, percent, seed, "common", run, "", "")
+            if seed not in own:
+                self._plan_output(corpus, replace(row, part="after"), stem, search)
+            self._plan_output(corpus, replace(row, part="before"), f"{stem}-before", search)
+            if control is not None:
+                other, spent = self._plan_run(corpus, method, control, percent, seed, parent=run)
+                self._plan_output(corpus, replace(row, run=spent, part="control"), other, search)
+
+    def _plan_run(
+        self, corpus: _Corpus, method: str, recipe: Recipe, percent: int, seed: int, parent: str | None = None
+    ) -> tuple[str, str]:
+        """Stem and key of a training; with `parent`, of the control that starts from that run's checkpoint before."""
         settings = corpus.settings
+        fraction = self._plan_fraction(corpus, percent, seed)
         specification: dict[str, Any] = {
             "fraction": fraction,
             "method": method,
@@ -364,6 +402,7 @@ class Plan:
             "training": recipe.training.model_dump(mode="json"),
             "source_tokens": settings.source_tokens,
             "target_tokens": settings.target_tokens,
+            "validation": settings.search.greedy().model_dump(mode="json"),
             "seed": seed,
             "threads": self.settings.threads,
             "sums": self.settings.sums,
@@ -374,12 +413,11 @@ class Plan:
             specification["entities"] = corpus.entities
             inputs.append(corpus.entities)
         stem = f"{corpus.name}-{method}-{percent:03d}-s{seed}"
-        run = self._add("runs", stem, "train", specification, inputs)
-        row = Scored(corpus.name, method, percent, seed, "common", run, "", "")
-        self._plan_output(corpus, row, stem, settings.search)
-        paper = _paper_search(recipe, settings)
-        if paper is not None and percent == settings.percents[-1]:
-            self._plan_output(corpus, replace(row, search="paper"), f"{stem}-paper", paper)
+        if parent is not None:
+            specification["parent"] = parent
+            inputs.append(parent)
+            stem += "-control"
+        return stem, self._add("runs", stem, "train", specification, inputs)
 
     def _plan_output(self, corpus: _Corpus, row: Scored, stem: str, search: Search) -> None:
         specification: dict[str, Any] = {
@@ -389,6 +427,8 @@ class Plan:
             "sums": self.settings.sums,
             "recipe": self._recipes["outputs"],
         }
+        if row.part == "before":
+            specification["checkpoint"] = "before"
         inputs = [str(row.run), corpus.prepared]
         if _reads_entities(search) and corpus.entities:
             specification["entities"] = corpus.entities

@@ -3,7 +3,7 @@
 Unknown keys are errors. Imports nothing heavy, because the Snakefile reads it on every parse.
 """
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -123,27 +123,29 @@ class Search(Settings):
             parts += [f"entity{exact(self.entity_penalty)}{gold}"]
         return "+".join(parts)
 
+    def greedy(self) -> "Search":
+        """Greedy decoding under the same limits: what validation decodes with."""
+        read = {"min_tokens", "max_tokens", "block_ngram", "exempt", "unknown"}
+        return Search(beam=1, **self.model_dump(include=read))
+
 
 class MethodSearch(Settings):
-    """What a method's paper asks of decoding: its own keys replace those of the corpus's `Search`.
+    """What a method's paper asks of decoding. Lengths are the corpus's, and nothing else is."""
 
-    Lengths are the corpus's alone.
-    """
-
-    beam: Positive | None = None
-    length_penalty: Literal["average", "gnmt", "none"] | None = None
-    alpha: float | None = None
-    block_ngram: NonNegative | None = None
-    exempt: tuple[str, ...] | None = None
-    early_stopping: Literal["first", "heuristic", "never"] | None = None
-    unknown: Literal["copy", "ban", "keep"] | None = None
-    coverage_penalty: NonNegativeFloat | None = None
-    entity_penalty: NonNegativeFloat | None = None
-    entity_positions: Literal["model", "gold"] | None = None
+    beam: Positive
+    length_penalty: Literal["average", "gnmt", "none"]
+    alpha: float = 1.0
+    block_ngram: NonNegative
+    exempt: tuple[str, ...] = ()
+    early_stopping: Literal["first", "heuristic", "never"] = "heuristic"
+    unknown: Literal["copy", "ban", "keep"] = "copy"
+    coverage_penalty: NonNegativeFloat = 0.0
+    entity_penalty: NonNegativeFloat = 0.0
+    entity_positions: Literal["model", "gold"] = "model"
 
     def over(self, search: Search) -> Search:
-        """The corpus's search with this method's keys in place of its own."""
-        return search.model_copy(update=self.model_dump(exclude_none=True))
+        """This search under the corpus's lengths."""
+        return search.model_copy(update=self.model_dump())
 
 
 class Oracle(Settings):
@@ -313,12 +315,27 @@ class Optimizer(Settings):
 
 
 class Stop(Settings):
-    """Validate every max(every_updates, every_epochs of an epoch); stop after `patience` stale validations."""
+    """Validate every max(every_updates, every_epochs of an epoch); stop after `patience` stale validations.
+
+    A validation is stale where it might be selected and is no better. None counts during the optimiser's warm-up, nor
+    before any greedy summary of validation has had a bigram right. A phase whose patience cannot run out before
+    `most_updates` has a fixed budget.
+    """
 
     every_updates: Positive
     every_epochs: Annotated[float, Field(gt=0.0)]
     patience: Positive
-    most_updates: Positive  # a safety net that History names when it is hit; never a wall clock
+    least_updates: NonNegative = 0  # of this phase, in a checkpoint that may be selected
+    most_updates: Positive  # a budget, or a safety net; History names it when it is hit; never a wall clock
+
+    @model_validator(mode="after")
+    def something_can_be_selected(self) -> "Stop":
+        if self.least_updates > self.most_updates:
+            raise ValueError(
+                f"least_updates {self.least_updates} is above most_updates {self.most_updates}: "
+                "no checkpoint could be selected"
+            )
+        return self
 
 
 Loss = Literal[
@@ -376,6 +393,9 @@ class PhaseSettings(Settings):
         return self
 
 
+CONTROL = "control"  # the phase that a last phase is compared with
+
+
 class Training(Settings):
     batch: Positive
     accumulate: Positive = 1  # parts a batch is computed in, one after another; the update is the same
@@ -390,6 +410,8 @@ class Training(Settings):
         names = [phase.name for phase in self.phases]
         if len(set(names)) < len(names):
             raise ValueError(f"two phases share a name in {names}; History could not tell them apart")
+        if CONTROL in names[:-1]:
+            raise ValueError(f"a phase is called {CONTROL!r}, as the control of a last phase is; give it another name")
         return self
 
     @model_validator(mode="after")
@@ -445,6 +467,33 @@ class Recipe(Settings):
             raise ValueError("search.entity_penalty needs entity_attention, or entity_positions gold")
         return self
 
+    @classmethod
+    def of_run(cls, specification: dict[str, Any]) -> "Recipe":
+        """What a run's specification says of its training."""
+        return cls.model_validate({"model": specification["model"], "training": specification["training"]})
+
+    def _with(self, phases: list[PhaseSettings]) -> "Recipe":
+        return self.model_copy(update={"training": self.training.model_copy(update={"phases": phases})})
+
+    def before(self) -> "Recipe":
+        """Without the last phase: how the checkpoint came about that the last phase starts from."""
+        return self._with(self.training.phases[:-1])
+
+    def control(self) -> "Recipe | None":
+        """With a last phase that differs from the method's by its loss alone: it has that of the phase before.
+
+        Optimiser and budget are the last phase's, and patience never ends it. None for a method of one phase, and
+        where the last phase has the loss of the phase before: it is its own control.
+        """
+        *before, last = self.training.phases
+        if not before:
+            return None
+        same = before[-1].model_copy(update={"name": last.name, "optimizer": last.optimizer, "stop": last.stop})
+        if same == last:
+            return None
+        stop = last.stop.model_copy(update={"patience": last.stop.most_updates})
+        return self._with([*before, same.model_copy(update={"name": CONTROL, "stop": stop})])
+
 
 class MethodSettings(Settings):
     title: str
@@ -485,6 +534,12 @@ class Bootstrap(Settings):
     seed: NonNegative = 1
 
 
+class PhasesTable(Settings):
+    """What a last phase buys: methods of several phases are trained with these seeds at the largest percent, too."""
+
+    seeds: Annotated[list[NonNegative], Field(min_length=1)]
+
+
 class StudySettings(Settings):
     title: str
     corpora: dict[str, CorpusSettings]
@@ -493,5 +548,6 @@ class StudySettings(Settings):
     seeds: Annotated[list[NonNegative], Field(min_length=1)]
     threads: Positive = 1  # of one training; changes floating-point sums, hence part of its name
     sums: Sums = "portable"  # the same bytes on all CPUs with AVX2, or this CPU's fastest kernels (sumcurve.sums)
+    phases: PhasesTable | None = None  # None: the study's own seeds
     rouge: Rouge = Rouge()
     bootstrap: Bootstrap = Bootstrap()

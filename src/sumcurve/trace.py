@@ -19,7 +19,7 @@ def _row(table: Path, run: str | None) -> dict[str, str]:
 
 def _planned(plan: Plan, run: str) -> Scored:
     for row in plan.rows:
-        if run in ((row.run or row.output).split("/")[1], row.output.split("/")[1]):
+        if run in (row.table_name, row.output.split("/")[1]):
             return row
     raise PlanError(
         f"the table's run {run} is none that study {plan.study} asks for now: the table was made under another "
@@ -69,7 +69,8 @@ def trace(plan: Plan, results: Path, run: str | None) -> None:
     output = _check(results, plan, planned.output)
     if planned.run is not None:
         trained = _check(results, plan, planned.run)
-        weights = trained["files"]["weights.safetensors"]["sha256"]
+        file = "before.safetensors" if planned.part == "before" else "weights.safetensors"
+        weights = trained["files"][file]["sha256"]
         if output["facts"]["weights"] != weights:
             raise ManifestError(
                 f"{results / planned.output} was decoded from other weights than {results / planned.run} holds"

@@ -33,7 +33,7 @@ def _one_thread() -> Iterator[None]:
 def _recipe(method: str) -> Recipe:
     """The smallest settings, with dropout, and short phases."""
     recipe = read_settings(CONFIG / f"{method}.yaml", MethodSettings).settings["smoke"]
-    stop = {"every_updates": 3, "every_epochs": 0.1, "patience": 2, "most_updates": 7}
+    stop = {"every_updates": 3, "every_epochs": 0.1, "patience": 2, "least_updates": 2, "most_updates": 7}
     phases = [phase.model_copy(update={"stop": phase.stop.model_copy(update=stop)}) for phase in recipe.training.phases]
     return recipe.model_copy(
         update={
@@ -116,3 +116,7 @@ def test_a_killed_training_ends_in_the_same_bits(method: str, tmp_path: Path) ->
             moment,
             writing,
         )
+        if whole.before is not None:
+            assert resumed.before is not None
+            assert resumed.before.weights.keys() == whole.before.weights.keys()
+            assert all(torch.equal(value, whole.before.weights[name]) for name, value in resumed.before.weights.items())

@@ -1,13 +1,67 @@
 """A lent device belongs to one process; the kernel takes it back."""
 
+import errno
+import fcntl
+import os
+import shutil
+import stat
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
 import pytest
 
 from sumcurve import devices
+from sumcurve.__main__ import lock
+from sumcurve.training.parallel import own_card
+
+CUDA = r"""
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+static int cards[64], number;
+/* Four cards; as CUDA, it shows those that CUDA_VISIBLE_DEVICES names by index or UUID, up to the first unknown. */
+static int start(const char *from) {
+    char *all = strdup(from);
+    for (char *one = strtok(all, ","); one; one = strtok(NULL, ",")) {
+        int card = strncmp(one, "GPU-", 4) ? atoi(one) : atoi(one + strlen(one) - 2);
+        if (card < 0 || card > 3) break;
+        cards[number++] = card;
+    }
+    return number ? 0 : 100;
+}
+int cuInit(unsigned flags) {
+    if (getenv("BROKEN")) return 803;
+    return start(getenv("CUDA_VISIBLE_DEVICES") ? getenv("CUDA_VISIBLE_DEVICES") : getenv("CARDS"));
+}
+int cuDeviceGetCount(int *count) { *count = number; return 0; }
+int cuDeviceGet(int *device, int index) { *device = cards[index]; return 0; }
+int cuDeviceGetUuid_v2(unsigned char *uuid, int device) { memset(uuid, 0, 16); uuid[15] = device; return 0; }
+int cuDeviceGetName(char *name, int size, int device) {
+    snprintf(name, size, getenv("SLICED") ? "NVIDIA A100 MIG 1g.5gb" : "NVIDIA A100");
+    return 0;
+}
+"""
+
+
+def name(card):
+    return f"GPU-00000000-0000-0000-0000-0000000000{card:02d}"
+
+
+@pytest.fixture(scope="module")
+def driver(tmp_path_factory):
+    """The environment of a machine with a driver and four cards; only the driver is invented."""
+    compiler = shutil.which("cc")
+    if compiler is None:
+        pytest.skip("no C compiler")
+    folder = tmp_path_factory.mktemp("driver")
+    (folder / "cuda.c").write_text(CUDA)
+    built = [compiler, "-shared", "-fPIC", "-o", str(folder / "libcuda.so.1"), str(folder / "cuda.c")]
+    subprocess.run(built, check=True)
+    return {"LD_LIBRARY_PATH": str(folder), "CARDS": "0,1,2,3"}
+
 
 HOLDER = """
 import sys, time
@@ -49,9 +103,98 @@ def test_no_pool_is_the_cpu(tmp_path):
         assert lease == devices.Lease("cpu", exclusive=True)
 
 
-def test_pool_reads_what_the_user_allows():
-    assert devices.pool({"CUDA_VISIBLE_DEVICES": "2,5"}) == ["2", "5"]
-    assert devices.pool({"CUDA_VISIBLE_DEVICES": ""}) == []
+def test_cards_are_named_by_uuid_however_they_are_asked_for(driver):
+    """An index and a UUID of one card are one name, so one lease; blanks are no part of a name."""
+    assert devices.pool(driver) == [name(card) for card in range(4)]
+    for asked in ("2,1", " 2, 1", f"{name(2)},{name(1)}", f"2, {name(1)}", "2,1,-1,0", "2,1,9"):
+        assert devices.pool(driver | {"CUDA_VISIBLE_DEVICES": asked}) == [name(2), name(1)], asked
+
+
+def test_a_container_with_one_card_that_is_not_the_first_has_that_card(driver):
+    """Its device file is called nvidia3, and CUDA calls the card 0; with WSL there is no device file at all."""
+    assert devices.pool(driver | {"CARDS": "3"}) == [name(3)]
+
+
+@pytest.mark.parametrize("hidden", ["", " ", "-1", "NoDevFiles", "none", "void", "-1,0"])
+def test_what_hides_all_cards_is_the_cpu(hidden, driver, tmp_path):
+    environment = driver | {"CUDA_VISIBLE_DEVICES": hidden}
+    assert devices.pool(environment) == []
+    with devices.device(environment, tmp_path) as lease:
+        assert lease == devices.Lease("cpu", exclusive=True)
+
+
+def test_mig_devices_keep_their_names(driver, tmp_path):
+    asked = ["MIG-GPU-1b2c/1/0", "MIG-5d6e"]
+    found = devices.pool(driver | {"CUDA_VISIBLE_DEVICES": ",".join(asked)})
+    assert found == asked
+    with devices.lease(found, tmp_path) as first, devices.lease(found, tmp_path) as second:
+        assert [first, second] == asked
+    assert devices.pool(driver | {"SLICED": "1", "CARDS": "1"}) == [name(1).replace("GPU", "MIG")]
+
+
+def test_a_driver_that_fails_is_told(driver):
+    with pytest.raises(devices.DeviceError, match="cuInit returned 803"):
+        devices.pool(driver | {"BROKEN": "1"})
+    with pytest.raises(devices.DeviceError, match="GPU 7 was granted"):
+        devices.pool(driver | {"CUDA_VISIBLE_DEVICES": "7"})
+
+
+def test_a_machine_without_a_driver_has_no_cards(monkeypatch):
+    """Whatever this machine is, the library asked for is in no folder."""
+    monkeypatch.setattr(devices, "_ASK", devices._ASK.replace("libcuda.so.1", "libcuda-of-no-machine.so.1"))
+    assert devices.pool({}) == []
+
+
+@pytest.fixture
+def usable(monkeypatch):
+    """As if torch could use what was lent; what a lease sets in the environment is undone."""
+    monkeypatch.setattr(devices, "_require_cuda", lambda lent: None)
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
+
+
+def test_processes_of_one_allocation_take_different_cards(driver, usable, tmp_path):
+    environment = driver | {"SLURM_JOB_ID": "7", "CUDA_VISIBLE_DEVICES": "0,1"}
+    seen = set()
+    with devices.device(environment, tmp_path) as first:
+        seen.add(os.environ["CUDA_VISIBLE_DEVICES"])
+        with devices.device(environment, tmp_path) as second:
+            seen.add(os.environ["CUDA_VISIBLE_DEVICES"])
+            assert first == second == devices.Lease("cuda", exclusive=True)
+    assert seen == {name(0), name(1)}
+
+
+def test_single_precision_on_a_card_is_no_tf32(driver, usable, tmp_path, monkeypatch):
+    """torch's own choice for cuDNN is TF32: a mantissa of 10 bits in every LSTM and convolution."""
+    import torch
+
+    monkeypatch.setattr(torch.backends.cudnn, "allow_tf32", True)
+    with devices.device(driver, tmp_path):
+        assert not torch.backends.cudnn.allow_tf32
+        assert torch.get_float32_matmul_precision() == "highest"
+
+
+def test_ranks_take_the_cards_of_their_numbers(driver, usable, tmp_path):
+    ranks = [
+        driver | {"WORLD_SIZE": "4", "LOCAL_WORLD_SIZE": "2", "LOCAL_RANK": str(rank), "CUDA_VISIBLE_DEVICES": "3,1"}
+        for rank in (1, 0)
+    ]
+    with devices.device(ranks[0], tmp_path):
+        assert os.environ["CUDA_VISIBLE_DEVICES"] == name(1)
+        with devices.device(ranks[1], tmp_path):
+            assert os.environ["CUDA_VISIBLE_DEVICES"] == name(3)
+    with (
+        pytest.raises(devices.DeviceError, match=r"3 processes .* 2 GPUs"),
+        devices.device(ranks[0] | {"LOCAL_WORLD_SIZE": "3"}, tmp_path),
+    ):
+        pass
+
+
+def test_a_rank_that_sees_several_cards_computes_on_its_own():
+    assert own_card({}, 4) == 0
+    assert own_card({"LOCAL_RANK": "3"}, 4) == 3
+    assert own_card({"LOCAL_RANK": "3"}, 1) == 0  # its lease shows it one
+    with pytest.raises(ValueError, match="LOCAL_RANK is 3 and this process sees 2"):
+        own_card({"LOCAL_RANK": "3"}, 2)
 
 
 def test_a_granted_gpu_that_torch_cannot_use_is_an_error(tmp_path):
@@ -66,17 +209,108 @@ def test_a_granted_gpu_that_torch_cannot_use_is_an_error(tmp_path):
         pass
 
 
-def test_a_lock_that_is_another_users_can_be_taken(tmp_path, monkeypatch):
-    """Who may only read the file can lock it; nobody opens it for writing."""
-    opened = []
-    true = Path.open
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can act as two users")
+@pytest.mark.parametrize("mask", [0o022, 0o077])
+def test_a_lock_that_another_user_made_can_be_taken(mask):
+    """In a folder like /tmp, whatever the umask of who came first."""
+    folder = Path(tempfile.mkdtemp())
+    try:
+        folder.chmod(0o1777)
+        before = os.umask(mask)
+        with devices.lease(["0"], folder):
+            os.umask(before)
+        child = os.fork()
+        if not child:
+            status = 1
+            try:
+                os.setgid(65534)
+                os.setuid(65534)
+                with devices.lease(["0"], folder) as lent:
+                    status = 0 if lent == "0" else 2
+            finally:
+                os._exit(status)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    finally:
+        shutil.rmtree(folder)
 
-    def recorded(self, mode="r", *rest, **named):
-        opened.append(mode)
-        return true(self, mode, *rest, **named)
 
-    monkeypatch.setattr(Path, "open", recorded)
-    (tmp_path / "sumcurve-gpu-0.lock").touch(0o444)
-    with devices.lease(["0"], tmp_path) as first:
-        assert first == "0"
-    assert set(opened) == {"r"}
+def test_a_lock_file_is_everybodys_and_alone(tmp_path):
+    before = os.umask(0o077)
+    try:
+        with devices.lease(["0"], tmp_path):
+            pass
+    finally:
+        os.umask(before)
+    (made,) = tmp_path.iterdir()  # nothing temporary stays
+    assert stat.S_IMODE(made.stat().st_mode) == 0o666
+
+
+@pytest.mark.parametrize("number", [errno.EBADF, errno.EOPNOTSUPP, errno.ENOLCK])
+def test_a_file_system_without_locks_is_an_error_at_once_for_a_card_and_nothing_for_a_bar(
+    number, tmp_path, monkeypatch
+):
+    """As NFS and Lustre answer."""
+
+    def refuse(opened, how):
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(fcntl, "flock", refuse)
+    with (
+        pytest.raises(devices.DeviceError, match=r"lock: its file system \(\w+\) takes no lock"),
+        devices.lease(["0"], tmp_path),
+    ):
+        pass
+    with devices.bar_line(tmp_path) as line:
+        assert line == 0
+
+
+def test_waiting_is_said_once(tmp_path):
+    """Three looks at a card in use, one sentence that names it."""
+    with devices.lease(["GPU-a"], tmp_path):
+        waiting = """
+import sys
+from pathlib import Path
+from sumcurve.devices import lease
+with lease(["GPU-a"], Path(sys.argv[1]), wait_seconds=0.02, say=lambda text: print(text, flush=True)):
+    print("mine", flush=True)
+"""
+        process = subprocess.Popen([sys.executable, "-c", waiting, str(tmp_path)], stdout=subprocess.PIPE, text=True)
+        assert process.stdout is not None
+        assert process.stdout.readline() == (
+            f"waiting for a GPU: GPU-a in use by other processes (locks in {tmp_path})\n"
+        )
+        time.sleep(0.2)
+    assert process.communicate(timeout=20)[0] == "mine\n"
+
+
+def test_waiting_for_a_folder_is_said(tmp_path):
+    """Whoever makes the same folder, a job that a killed scheduler left behind, say, is named by the lock it holds."""
+    waiting = """
+import sys
+from pathlib import Path
+from sumcurve.__main__ import lock
+with lock(Path(sys.argv[1]), "run-1"):
+    print("mine", file=sys.stderr, flush=True)
+"""
+    with lock(tmp_path, "run-1"):
+        process = subprocess.Popen([sys.executable, "-c", waiting, str(tmp_path)], stderr=subprocess.PIPE, text=True)
+        assert process.stderr is not None
+        assert process.stderr.readline().startswith("run-1: waiting for another process that makes this folder")
+    assert process.communicate(timeout=20)[1] == "mine\n"
+
+
+def test_bars_have_lines_of_their_own_and_nobody_waits_for_one(tmp_path):
+    with devices.bar_line(tmp_path, 2) as first, devices.bar_line(tmp_path, 2) as second:
+        assert [first, second] == [0, 1]
+        with devices.bar_line(tmp_path, 2) as third:
+            assert third == 0
+    with devices.bar_line(tmp_path / "a file" / "folder", 2) as line:
+        assert line == 0
+    (tmp_path / "plain").touch()
+    with devices.bar_line(tmp_path / "plain", 2) as line:
+        assert line == 0
+
+
+def test_an_error_of_the_training_is_not_the_lines(tmp_path):
+    with pytest.raises(OSError, match="of the training"), devices.bar_line(tmp_path):
+        raise OSError("of the training")

@@ -66,7 +66,8 @@ def test_every_method_percent_and_seed_is_scored_once_with_the_common_search(con
         for seed in settings.seeds
         if (corpus, method) not in refused
     } | {(corpus, system, None, None) for corpus in settings.corpora for system in TRIVIAL_SYSTEMS}
-    rows = [(row.corpus, row.method, row.percent, row.seed) for row in plan.rows if row.search != "paper"]
+    common = [row for row in plan.rows if row.part == "study" and row.search != "paper"]
+    rows = [(row.corpus, row.method, row.percent, row.seed) for row in common]
     assert len(rows) == len(expected)
     assert set(rows) == expected
     assert all((row.search is None) == (row.method in TRIVIAL_SYSTEMS) for row in plan.rows)
@@ -93,7 +94,9 @@ def test_a_corpus_may_take_some_of_the_studys_methods(config):
 
 
 def ask(config, method, search):
-    """Make the search that a method's paper asks for this one."""
+    """Make the search that a method's paper asks for this one: with these keys, plain in others."""
+    if search is not None:
+        search = {"beam": 4, "length_penalty": "average", "block_ngram": 3} | search
 
     def change(content):
         for recipe in content["settings"].values():
@@ -104,7 +107,7 @@ def ask(config, method, search):
     edit(config / "methods" / f"{method}.yaml", change)
 
 
-@pytest.mark.parametrize("search", [None, {}, {"beam": 2, "unknown": "copy"}])
+@pytest.mark.parametrize("search", [None, {"beam": 2}, {"beam": 2, "alpha": 1, "unknown": "copy"}])
 def test_a_paper_that_asks_for_the_common_search_is_decoded_once(config, search):
     ask(config, "pcov", search)
     plan = of_two_corpora(config, ["pcov"])
@@ -115,7 +118,7 @@ def test_a_paper_that_asks_for_the_common_search_is_decoded_once(config, search)
 def test_the_search_of_a_paper_is_decoded_at_the_largest_percent_from_the_same_run(config):
     ask(config, "pcov", {"beam": 9, "coverage_penalty": 0.5})
     plan = of_two_corpora(config, ["pcov", "abs"], tales={"percents": [25, 50, 75]})
-    rows = [row for row in plan.rows if row.method == "pcov"]
+    rows = [row for row in plan.rows if row.method == "pcov" and row.part == "study"]
     assert {(row.corpus, row.percent) for row in rows if row.search == "paper"} == {("tales", 75), ("modules", 100)}
     for row in rows:
         common = next(
@@ -149,7 +152,8 @@ def test_each_output_has_a_name_of_its_own_in_the_table_and_trace_finds_it(confi
     assert len(set(told)) == len(told)
     for row in plan.rows:
         found = {key for key in plan.folders if key.split("/")[1] == row.table_name and not key.startswith("scores")}
-        assert found == {row.run if row.search == "common" else row.output}
+        own = row.search == "common" and row.part != "before"
+        assert found == {row.run if own else row.output}
 
 
 def test_a_corpus_of_titles_refuses_the_extractor_and_gives_it_no_folder(config):
@@ -199,11 +203,70 @@ def test_another_pipeline_or_recipe_for_entities_renames_what_learns_them(config
     before = of_two_corpora(config, ["abs", "ent_loss"])
     after = of_two_corpora(config, ["abs", "ent_loss"], tales={"entities": "en_core_web_sm"})
     assert changed(before, after, "annotations") == {"tales-entities"}
-    assert changed(before, after, "runs") == {"tales-ent_loss-050-s1", "tales-ent_loss-100-s1"}
+    learners = {f"tales-ent_loss-{which}" for which in ("050-s1", "100-s1", "100-s1-control")}
+    assert changed(before, after, "runs") == learners
     edit(config.parent / "recipes.yaml", lambda content: content["entities"].update({99: []}))
     raised = smoke(config)
     assert changed(after, raised, "annotations") == {"tales-entities", "modules-entities"}
     assert {stem.split("-")[1] for stem in changed(after, raised, "runs")} == {"ent_loss"}
+
+
+def parts(plan, corpus, method, part):
+    return [row for row in plan.rows if (row.corpus, row.method, row.part) == (corpus, method, part)]
+
+
+def test_a_last_phase_is_told_from_before_it_and_from_its_control_at_the_largest_percent(config):
+    plan = of_two_corpora(config, ["pcov", "abs", "ent_base"], tales={"percents": [25, 50, 75]})
+    assert not any(row.part != "study" for row in plan.rows if row.method in ("abs", *TRIVIAL_SYSTEMS))
+    for corpus, percent in (("tales", 75), ("modules", 100)):
+        (before,), (control,) = (parts(plan, corpus, "pcov", part) for part in ("before", "control"))
+        (after,) = (
+            row for row in parts(plan, corpus, "pcov", "study") if (row.percent, row.search) == (percent, "common")
+        )
+        assert {(row.percent, row.seed, row.search) for row in (before, control)} == {(percent, 1, "common")}
+        told = [plan.folder(row.output).specification for row in (after, before, control)]
+        assert told[1] == told[0] | {"checkpoint": "before"}
+        assert told[2] == told[0] | {"run": control.run}
+        run, spent = plan.folder(after.run).specification, plan.folder(control.run).specification
+        assert set(spent) - set(run) == {"parent"}
+        assert spent["parent"] == after.run
+        assert after.run in plan.folder(control.run).inputs
+        assert {key for key in run if run[key] != spent[key]} == {"training"}
+        *first, last = run["training"]["phases"]
+        *same, own = spent["training"]["phases"]
+        assert first == same
+        assert {key for key in last if last[key] != own[key]} == {"name", "loss", "coverage", "stop"}
+        assert {key for key in last["stop"] if last["stop"][key] != own["stop"][key]} == {"patience"}
+        assert (own["loss"], own["optimizer"]) == (first[-1]["loss"], last["optimizer"])
+        # The last phase of ent_base has the loss of the phase before: it is its own control.
+        assert len(parts(plan, corpus, "ent_base", "before")) == 1
+        assert parts(plan, corpus, "ent_base", "control") == []
+
+
+def test_seeds_of_phases_are_trained_at_the_largest_percent_for_methods_of_several_phases_alone(config):
+    before = of_two_corpora(config, ["pcov", "abs"])
+    edit(config / "studies" / "smoke.yaml", lambda content: content.update(phases={"seeds": [1, 2, 3]}))
+    after = smoke(config)
+    assert names(before) < names(after)
+    added = [row for row in after.rows if row not in before.rows]
+    assert {(row.method, row.seed, row.part) for row in added} == {
+        ("pcov", seed, part) for seed in (2, 3) for part in ("after", "before", "control")
+    }
+    assert {(row.corpus, row.percent) for row in added} == {("tales", 100), ("modules", 100)}
+    assert {row.search for row in added} == {"common"}
+    edit(config / "studies" / "smoke.yaml", lambda content: content.update(seeds=[1, 2, 3]))
+    study = smoke(config)
+    assert not any(row.part == "after" for row in study.rows)
+    assert {key for key in names(after) if "pcov" in key} <= names(study)
+
+
+def test_a_run_knows_the_limits_that_it_is_validated_under_and_no_more_of_the_search(config):
+    before = of_two_corpora(config, ["pcov"])
+    edit(config / "studies" / "smoke.yaml", lambda content: content["corpora"]["tales"]["search"].update(min_tokens=3))
+    after = smoke(config)
+    assert changed(before, after, "runs") == {
+        folder.name.rsplit("-", 1)[0] for folder in before.named("runs") if "tales" in folder.name
+    }
 
 
 def test_a_limit_in_sentences_is_specified_where_it_is_given_alone(config):
@@ -334,6 +397,17 @@ def test_seeds_and_threads_are_part_of_a_runs_name(config):
     before = smoke(config)
     edit(config / "studies" / "smoke.yaml", lambda content: content.update(threads=before.settings.threads + 1))
     assert names(before, "runs").isdisjoint(names(smoke(config), "runs"))
+
+
+def test_sums_are_part_of_a_runs_and_an_outputs_name(config):
+    before = smoke(config)
+    edit(config / "studies" / "smoke.yaml", lambda content: content.update(sums="native"))
+    after = smoke(config)
+    assert before.settings.sums == "portable"
+    assert names(before, "runs").isdisjoint(names(after, "runs"))
+    for old, new in zip(before.named("outputs", "decode"), after.named("outputs", "decode"), strict=True):
+        assert (old.specification["sums"], new.specification["sums"]) == ("portable", "native")
+    assert names(before, "corpora") == names(after, "corpora")
 
 
 @pytest.mark.parametrize(

@@ -67,10 +67,38 @@ def test_every_table_comes_in_three_forms(tables, table):
         assert (tables / f"{table}.{ending}").stat().st_size > 0
 
 
-def test_every_training_ended_by_patience(finished, plan):
+def test_every_last_of_several_phases_spent_its_budget_and_is_what_was_selected(finished, plan):
     for folder in plan.named("runs"):
         training = json.loads((finished.path / "results" / folder.key / "training.json").read_text())
-        assert {entry["reason"] for entry in training["ended"]} == {"patience"}, folder.name
+        phases = folder.specification["training"]["phases"]
+        if len(phases) == 1:
+            continue
+        stop = phases[-1]["stop"]
+        assert training["selected"]["phase"] == phases[-1]["name"] == training["ended"][-1]["phase"]
+        assert training["selected"]["update"] >= stop["least_updates"]
+        assert training["ended"][-1] == {
+            "phase": phases[-1]["name"], "reason": "most_updates", "update": stop["most_updates"]
+        }  # fmt: skip
+        assert training["updates"] == training["before"]["updates"] + training["selected"]["update"]
+
+
+def test_a_control_starts_where_the_last_phase_did_and_differs_by_it(finished, plan):
+    results = finished.path / "results"
+    controls = [row for row in plan.rows if row.part == "control"]
+    methods = {(row.corpus, row.method) for row in plan.rows if row.percent is not None}
+    assert {(row.corpus, row.method) for row in controls} == methods
+    for row in controls:
+        parent = results / plan.folder(row.run).specification["parent"]
+        told, own = (json.loads((run / "training.json").read_text()) for run in (parent, results / row.run))
+        assert own["before"] == told["before"]
+        assert (results / row.run / "before.safetensors").read_bytes() == (parent / "before.safetensors").read_bytes()
+        assert own["ended"] == [{"phase": "control", "reason": "most_updates", "update": told["ended"][-1]["update"]}]
+        start, after = (
+            [one for one in rows(run / "history.csv") if one["update"] == "0"] for run in (results / row.run, parent)
+        )
+        assert (start[-1]["nll"], start[-1]["rouge1"]) == (after[-1]["nll"], after[-1]["rouge1"])
+        weights = {(run / "weights.safetensors").read_bytes() for run in (parent, results / row.run)}
+        assert len(weights) == 2
 
 
 def test_a_run_trained_on_the_first_records_with_words_of_these_alone(finished, plan):

@@ -11,6 +11,7 @@ from torch import Tensor
 from sumcurve.corpora.tokens import cut
 from sumcurve.decoding.system import SummarizerSystem
 from sumcurve.models.batch import Batch, Example, batches, encode
+from sumcurve.models.batch import collate as collate_examples
 from sumcurve.models.extract_rewrite import Document, ExtractRewrite, collate, read_document
 from sumcurve.models.summarizer import score
 from sumcurve.models.vocabulary import Vocabulary
@@ -29,12 +30,16 @@ def rewriter(model: ExtractRewrite, vocabulary: Vocabulary, search: Search) -> S
 
 
 def rewrite(system: SummarizerSystem, sentences: Iterable[str], device: torch.device) -> dict[str, str]:
-    """Every distinct sentence and its rewrite, both blank-separated tokens; a rewrite may be empty."""
+    """Every distinct sentence and its rewrite, both blank-separated tokens; a rewrite may be empty.
+
+    A corpus has millions of sentences: no more of them are examples at once than are rewritten together.
+    """
     distinct = sorted(set(sentences), key=lambda sentence: (sentence.count(" "), sentence))
-    examples = [_pair(sentence, "", system.vocabulary, 1) for sentence in distinct]
     written: list[str] = []
-    for batch in batches(examples, SENTENCES[device.type]):
-        summaries = system.summarize(batch.to(device))
+    together = SENTENCES[device.type]
+    for start in range(0, len(distinct), together):
+        examples = [_pair(sentence, "", system.vocabulary, 1) for sentence in distinct[start : start + together]]
+        summaries = system.summarize(collate_examples(examples).to(device))
         written += [" ".join(word for part in summary for word in part) for summary in summaries]
     return dict(zip(distinct, written, strict=True))
 

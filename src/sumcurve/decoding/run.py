@@ -3,7 +3,7 @@
 import json
 from itertools import repeat
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import torch
 from safetensors.torch import load_file
@@ -19,6 +19,7 @@ from sumcurve.models.vocabulary import Vocabulary
 from sumcurve.records import read_records, write_jsonl
 from sumcurve.settings import Recipe, Search
 
+WEIGHTS = {"selected": "weights.safetensors", "before": "before.safetensors"}  # of a run, by checkpoint
 BATCH = 50  # examples decoded together; results do not depend on it
 
 
@@ -31,16 +32,25 @@ def decode_run(
     entities: Path | None,
     stage: Path,
     device: str,
+    checkpoint: Literal["selected", "before"] = "selected",
 ) -> None:
     """Write summaries.jsonl: id, summary (sentences of blank-separated words) and log-probability of the target.
 
-    `specification` is the run's. The log-probability is what the system says of the record's own target: of a
+    `settings` and `specification` are the run's; of the checkpoint "before" its last phase it has not seen that phase.
+    The log-probability is what the system says of the record's own target: of a
     summarizer, teacher-forced, summed over the target's tokens and its end mark. `entities` is the annotation of
     salient tokens, for a search that asks for gold positions.
     """
     torch.set_num_threads(specification["threads"])
     vocabulary = Vocabulary.from_json(json.loads((run / "vocabulary.json").read_text()))
-    system = system_of(settings, search, specification, vocabulary, load_file(run / "weights.safetensors"), device)
+    system = system_of(
+        settings if checkpoint == "selected" else settings.before(),
+        search,
+        specification,
+        vocabulary,
+        load_file(run / WEIGHTS[checkpoint]),
+        device,
+    )
     records = list(read_records(corpus / "test.jsonl"))
     spans = read_salient(entities / "test.jsonl") if entities is not None else repeat(None, len(records))
     examples = [

@@ -16,7 +16,7 @@ Item = TypeVar("Item")
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """One record as a model reads it; `source_words` are the words that `source` holds, in order.
+    """One record as a model reads it.
 
     `salient` marks the source's tokens that belong to a salient entity, with 1; None where nobody asked.
     """
@@ -27,7 +27,6 @@ class Example:
     unknowns: list[str]
     input: list[int]
     target: list[int]
-    source_words: list[str]
     salient: list[int] | None = None
 
     @property
@@ -59,7 +58,7 @@ def encode(
         marks = [0] * len(words)
         for start, end in salient:
             marks[start:end] = [1] * len(marks[start:end])
-    return Example(record, source, source_ext, unknowns, inputs, target, words, marks)
+    return Example(record, source, source_ext, unknowns, inputs, target, marks)
 
 
 @dataclass

@@ -15,7 +15,7 @@ from torch.nn.utils.rnn import pad_sequence
 
 from sumcurve.corpora.tokens import cut
 from sumcurve.models.emission import IMPOSSIBLE, in_single
-from sumcurve.models.layers import AdditiveScores, BiLSTM, lstm_cell, masked
+from sumcurve.models.layers import AdditiveScores, BiLSTM, lstm_cell, masked, single_precision
 from sumcurve.models.recurrent import RecurrentSummarizer
 from sumcurve.models.vocabulary import Vocabulary
 from sumcurve.records import Record
@@ -176,6 +176,7 @@ class Extractor(nn.Module):
         nothing = responses.new_zeros(len(lengths), responses.shape[1])  # not above any response
         return nothing.scatter_reduce(0, sentence.unsqueeze(1).expand_as(responses), responses, "amax")
 
+    @single_precision
     def encode(self, batch: DocumentBatch) -> Slots:
         """A slot [2H] for every sentence."""
         features = self.sentences(batch.words, batch.lengths)

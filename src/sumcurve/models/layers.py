@@ -12,8 +12,9 @@ from sumcurve.models.emission import IMPOSSIBLE, in_single
 _SATURATED = 1e4
 T = TypeVar("T")
 
-BLOCK_ELEMENTS = 1 << 17
-"""Of additive attention's hidden layer on a CPU: half a megabyte in single precision."""
+BLOCK_ELEMENTS = {"cpu": 1 << 17, "cuda": 1 << 25}
+"""Of additive attention's hidden layer, at once: half a megabyte in single precision stays in a CPU's cache, 128 on a
+GPU keep it busy; a few such blocks are alive together."""
 
 
 def single_precision(method: Callable[..., T]) -> Callable[..., T]:
@@ -149,7 +150,8 @@ class AdditiveScores(torch.autograd.Function):
     keys [B, S, A], query [B, Q, A], v [A], coverage [B, Q, S] or None, w [A] or None -> [B, Q, S].
 
     The [B, Q, S, A] layer is made block by block and made again in the backward pass: it is larger than all
-    else in a recurrent summarizer, and on a CPU a block that stays in cache costs less than memory. tanh x
+    else in a recurrent summarizer (1.3 GB for 16 summaries of 100 words over 400, 512 wide), and on a CPU a block
+    that stays in cache costs less than memory. tanh x
     is computed as 2 sigmoid(2 x) - 1, on CPUs several times faster.
     """
 
@@ -220,7 +222,7 @@ def _sigmoids(
 ) -> Iterator[tuple[tuple[slice, slice], Tensor]]:
     """Blocks [b, q, S, A] of sigmoid(2 (keys + query + coverage * w)) and where they lie in [B, Q]."""
     batch, queries, size = query.shape[0], query.shape[1], keys[0].numel()
-    block = BLOCK_ELEMENTS if keys.device.type == "cpu" else batch * queries * size
+    block = BLOCK_ELEMENTS[keys.device.type]
     q = min(queries, max(1, block // size))
     b = min(batch, max(1, block // (q * size)))
     double = 2 * query.unsqueeze(2)

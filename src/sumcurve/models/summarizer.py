@@ -163,8 +163,10 @@ def build(
         model = RecurrentSummarizer(settings, vocabulary_size)
     elif settings.kind == "transformer":
         model = TransformerSummarizer(settings, vocabulary_size)
-    else:
+    elif settings.kind == "ngram":
         model = NgramSummarizer(settings, vocabulary_size)
+    else:
+        raise ValueError(f"there is no summarizer of kind {settings.kind!r}; FASTRL's is models.extract_rewrite's")
     generator = torch.Generator().manual_seed(seed)
     model.initialize(generator)
     return model

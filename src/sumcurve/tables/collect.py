@@ -179,7 +179,7 @@ def collect(plan: Plan, results: Path, partial: bool = False) -> Study:
                 f"{results / folder.key} is not finished; run the study first, or make its tables with --partial"
             )
     rows, missing = [], []
-    for row in plan.rows:
+    for row in (one for one in plan.rows if one.part == "study"):
         way = [key for key in (row.run, row.output, row.scores) if key]
         first = next((key for key in way if not finished(key)), None)
         if first is None:
@@ -212,7 +212,7 @@ def collect(plan: Plan, results: Path, partial: bool = False) -> Study:
         titles=plan.titles,
         refused=plan.refused,
         missing=missing,
-        trained=sum(row.run is not None for row in plan.rows),
+        trained=sum(row.run is not None and row.part == "study" for row in plan.rows),
         scores=[row.scores for row in rows],
         extracts=[extracts(plan, results, one) for one in plan.named("annotations", "prove") if finished(one.key)],
     )

@@ -22,11 +22,11 @@ from sumcurve.models.extract_rewrite import Document, DocumentBatch, ExtractRewr
 from sumcurve.models.summarizer import score
 from sumcurve.models.vocabulary import Vocabulary
 from sumcurve.records import Record
-from sumcurve.scores import METRICS
 from sumcurve.scores.rewards import Reference, repetition, words
 from sumcurve.scores.rouge import score_items
 from sumcurve.settings import ExtractRewriteSettings, PhaseSettings, Rouge, Search
 from sumcurve.training import losses
+from sumcurve.training.history import METRICS
 from sumcurve.training.learner import Learner
 
 BATCH = 50  # pairs or documents validated together; results do not depend on it
@@ -230,8 +230,9 @@ def actor_critic(
 class ExtractRewriteLearner(Learner):
     """Trains `model`, whose settings are `settings`, on records; every record of `valid` is validated on.
 
-    Of a source `source_tokens` tokens are read; `target_tokens` cuts the summaries of validation. Raises ValueError
-    for missing records and for a record without a source or a target.
+    Of a source `source_tokens` tokens are read; `search` is what validation decodes with: its `max_tokens` cuts whole
+    summaries, and its `min_tokens` is not applied (see `ExtractRewriteSystem`). Raises ValueError for missing records
+    and for a record without a source or a target.
     """
 
     model: ExtractRewrite
@@ -244,17 +245,18 @@ class ExtractRewriteLearner(Learner):
         train: Sequence[Record],
         valid: Sequence[Record],
         source_tokens: int,
-        target_tokens: int,
+        search: Search,
         device: torch.device,
     ) -> None:
         for name, records in (("training", train), ("validation", valid)):
             if not records:
                 raise ValueError(f"there are no {name} records; check the corpus and its percent")
         self.model, self.vocabulary, self.settings = model.to(device), vocabulary, settings
-        self.source_tokens, self.target_tokens, self.device = source_tokens, target_tokens, device
+        self.source_tokens, self.search, self.device = source_tokens, search, device
         self.train, self.valid = self._read(train), [self._labelled(document) for document in self._read(valid)]
-        self._search = Search(beam=1, max_tokens=settings.rewrite_tokens, block_ngram=0)
+        self._plain = Search(beam=1, max_tokens=settings.rewrite_tokens, block_ngram=0)
         self._rewrites: dict[str, str] | None = None  # of validation, while the abstractor does not change
+        self._earned: list[Rewards] = []  # by these rewrites
         self._first_rewarded: str | None = None
 
     def _read(self, records: Sequence[Record]) -> list[Document]:
@@ -283,14 +285,8 @@ class ExtractRewriteLearner(Learner):
             return [self._labelled(document) for document in self.train]
         if self._first_rewarded in (None, phase.name):
             self.model.start_critic()
-        rewrites = self._rewritten(self.train)
-        return [
-            Rewarded(
-                document,
-                rewards_of([rewrites[sentence] for sentence in document.sentences], _references(document.record)),
-            )
-            for document in self.train
-        ]
+        rewrites = self._rewritten(self.train, self._plain)
+        return [Rewarded(document, _rewards(document, rewrites)) for document in self.train]
 
     def _pairs(self, item: Labelled) -> list[Example]:
         """Each labelled sentence as a source, its reference sentence as the target."""
@@ -305,9 +301,9 @@ class ExtractRewriteLearner(Learner):
             for number, (label, reference) in enumerate(zip(item.labels, references, strict=False))
         ]
 
-    def _rewritten(self, documents: Sequence[Document]) -> dict[str, str]:
+    def _rewritten(self, documents: Sequence[Document], search: Search) -> dict[str, str]:
         """Greedy rewrites of all their sentences."""
-        system = rewriter(self.model, self.vocabulary, self._search)
+        system = rewriter(self.model, self.vocabulary, search)
         return rewrite(system, (sentence for document in documents for sentence in document.sentences), self.device)
 
     def parameters(self, phase: PhaseSettings) -> list[nn.Parameter]:
@@ -346,11 +342,13 @@ class ExtractRewriteLearner(Learner):
 
     @torch.no_grad()
     def validate(self, phase: PhaseSettings) -> dict[str, float]:
-        """Of whole summaries, `target_tokens` tokens at most.
+        """Of whole summaries.
 
         In phase "nll" they are rewrites of the labelled sentences (the reference chose them), and `nll` is the mean
         over pairs of the mean over tokens; in the others the extractor chooses, and `nll` is the mean over documents
-        of the mean over labels of -log p(label).
+        of the mean over labels of -log p(label). In phase "actor-critic" `reward` is the sum of the rewards that the
+        extracted sentences earn (`look_up`), over the most that it can be: one for each reference sentence and for the
+        stop.
         """
         self.model.eval()
         documents = [item.document for item in self.valid]
@@ -361,25 +359,29 @@ class ExtractRewriteLearner(Learner):
                 batch = batch.to(self.device)
                 nll += (-losses.example_means(score(self.model.abstractor, batch), batch.tgt)).tolist()
             extracted = [item.labels for item in self.valid]
-            system = rewriter(self.model, self.vocabulary, self._search)
+            system = rewriter(self.model, self.vocabulary, self.search)
             rewrites = rewrite(system, chosen(documents, extracted), self.device)
         else:
             stops = phase.loss == "actor-critic"
             nll = self._label_losses(stops)
             extracted = extract(self.model, documents, stops, self.device)
             if self._rewrites is None:
-                self._rewrites = self._rewritten(documents)
+                self._rewrites = self._rewritten(documents, self.search)
+                self._earned = [_rewards(document, self._rewrites) for document in documents]
             rewrites = self._rewrites
         summaries = [
-            compose(document, choices, rewrites, self.settings, self.target_tokens)
+            compose(document, choices, rewrites, self.settings, self.search.max_tokens)
             for document, choices in zip(documents, extracted, strict=True)
         ]
         items = score_items(summaries, [document.record.all_references for document in documents], Rouge())
-        return {
+        found = {
             "nll": fmean(nll),
             "repetition": fmean(repetition(summary) for summary in summaries),
             "tokens": fmean(len(" ".join(summary).split()) for summary in summaries),
         } | {metric: fmean(item[metric] for item in items) for metric in METRICS}
+        if phase.loss == "actor-critic":
+            found["reward"] = fmean(map(_share_of_rewards, documents, self._earned, extracted))
+        return found
 
     def _label_losses(self, stops: bool) -> list[float]:
         found: list[float] = []
@@ -393,8 +395,19 @@ class ExtractRewriteLearner(Learner):
         return {
             "training documents": _digest(self.train),
             "validation documents": _digest([item.document for item in self.valid]),
-            "target_tokens": str(self.target_tokens),
+            "validation search": self.search.signature(),
         }
+
+
+def _rewards(document: Document, rewrites: dict[str, str]) -> Rewards:
+    return rewards_of([rewrites[sentence] for sentence in document.sentences], _references(document.record))
+
+
+def _share_of_rewards(document: Document, rewards: Rewards, choices: Sequence[int]) -> float:
+    """What a document's extracted sentences and the stop after them earn, of the most that could be earned."""
+    batch = collate_rewarded([Rewarded(document, rewards)])
+    earned = look_up(batch, torch.tensor([[*choices, len(document.sentences)]])).sum().item()
+    return earned / (rewards.steps.shape[1] + 1)
 
 
 def _digest(documents: Sequence[Document]) -> str:

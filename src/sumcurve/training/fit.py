@@ -1,8 +1,8 @@
 """Fitting a model in phases, with one stopping rule and exact resume.
 
-`fit` knows no paths and no clock of its own. Every phase starts from the best checkpoint of the phase before,
-with a fresh optimiser, a fresh order of the data and fresh dropout, both drawn from the seed and the phase's
-number; so a phase depends on nothing of the earlier ones but the checkpoint it starts from.
+`fit` knows no paths and no clock of its own. Every phase starts from the best checkpoint of the phase before, which it
+validates but cannot select, with a fresh optimiser, a fresh order of the data and fresh dropout, both drawn from the
+seed and the phase's number; so a phase depends on nothing of the earlier ones but the checkpoint it starts from.
 """
 
 import hashlib
@@ -10,7 +10,7 @@ import importlib
 import math
 import random
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any, NoReturn
 
 import torch
@@ -61,15 +61,37 @@ class Progress:
 
 
 @dataclass(frozen=True)
+class Checkpoint:
+    """What a phase starts from: the weights (on the CPU) that an earlier one selected, and what their path cost.
+
+    The weights belong to the model after the switches of the phases up to `phase`.
+    """
+
+    weights: dict[str, Tensor]
+    phase: str
+    update: int  # of that phase
+    updates: int
+    examples: int
+    epochs: float
+    seconds: float
+
+    def plain(self) -> State:
+        """As a dict, the weights as they are; `Checkpoint(**plain)` is the inverse."""
+        return {one.name: getattr(self, one.name) for one in fields(self)}
+
+
+@dataclass(frozen=True)
 class Fitted:
     """A finished training: its History, and the weights (on the CPU) and row of the selected checkpoint.
 
     The weights belong to the model after the switches of all phases (coverage on, if a phase switches it on).
+    `before` is what the last of several phases started from.
     """
 
     history: History
     weights: dict[str, Tensor]
     selected: Row
+    before: Checkpoint | None
 
 
 def fit(
@@ -81,6 +103,7 @@ def fit(
     device: torch.device,
     group: Group = Group(),  # noqa: B008
     identity: Mapping[str, Any] | None = None,
+    start: Checkpoint | None = None,
     resume: State | None = None,
     keep: Callable[[State], None] = lambda state: None,
     watch: Callable[[Progress], None] = lambda progress: None,
@@ -89,6 +112,9 @@ def fit(
 
     `clock` gives seconds of compute (on a GPU it must synchronise first); it is read at the start of phases
     and around runs of updates, never per update.
+
+    With `start` the phases before the last are taken for done, and the last starts from that checkpoint, with the order
+    of the data and the random numbers that it would have had.
 
     `keep` gets a State after every validation, which owns all its tensors. Given back as `resume`, with a
     model newly built from the same seed, training goes on; on one machine and CPU type the outcome, measured
@@ -100,15 +126,20 @@ def fit(
     updates are those of one process but for the order of sums, as far as no random number is drawn (dropout,
     sampling).
 
-    Raises TrainingError for a loss or gradient that is not finite, and ResumeError for a state of another training.
+    Raises TrainingError for a loss or gradient that is not finite, ResumeError for a state of another training, and
+    ValueError for a `start` of a training of one phase.
     """
+    if start is not None and len(settings.phases) == 1:
+        raise ValueError("a training of one phase starts from new weights: give no checkpoint to start from")
     if group.size > 1 and any(phase.loss == "actor-critic" for phase in settings.phases):
         raise ValueError("actor-critic standardises returns over the whole batch: train it in one process")
     # Building the first optimiser of a process imports this for seconds, which are not training.
     importlib.import_module("torch._dynamo")
     own = _identity(learner, settings, seed, device, group) | _flat(identity or {}, "")
+    if start is not None:
+        own["start"] = _digest(start.weights)
     with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
-        return _Fit(learner, settings, seed, clock, device, group, own, keep, watch).run(resume)
+        return _Fit(learner, settings, seed, clock, device, group, own, keep, watch).run(resume, start)
 
 
 class _Batches:
@@ -162,44 +193,51 @@ class _Fit:
         self.keep, self.watch = keep, watch
         self.history = History()
         self.weights: dict[str, Tensor] = {}  # of the best checkpoint of the latest phase
+        self.before: Checkpoint | None = None  # what the present phase started from
         self.updates = self.examples = 0  # on the path
         self.epochs = 0.0  # on the path
         self.seconds = 0.0  # on the path
 
-    def run(self, resume: State | None) -> Fitted:
+    def run(self, resume: State | None, start: Checkpoint | None) -> Fitted:
+        first = len(self.settings.phases) - 1 if start is not None else 0
         if resume is not None:
             _refuse_other(resume["identity"], self.identity)
+            first = resume["phase"]
         for index, phase in enumerate(self.settings.phases):
-            if resume is not None and index < resume["phase"]:
+            if index < first:
                 self.learner.switch(phase)
                 continue
-            if resume is not None and index == resume["phase"]:
+            if resume is not None and index == first:
                 self.learner.switch(phase)
                 self.model.load_state_dict(resume["model"])
                 self._prepare(index)
                 self._load(resume)
             else:
-                self._begin(index)
+                self._begin(index, start)
             while (reason := self._ended()) is None:
                 self._validate(self._train())
             self.history.ended.append((self.phase.name, reason))
-        return Fitted(self.history, self.weights, self.history.selected)
+        return Fitted(self.history, self.weights, self.history.selected, self.before)
 
-    def _begin(self, index: int) -> None:
+    def _begin(self, index: int, start: Checkpoint | None) -> None:
         """Enter a phase at the best checkpoint of the phase before; if there is one, validate it anew."""
         began = self.clock()
         if index:
-            self.model.load_state_dict(self.weights)
+            self.before = start or self._selected()
+            self.model.load_state_dict(self.before.weights)
         self.learner.switch(self.settings.phases[index])
         self._prepare(index)
         spent = self.clock() - began
-        if index:
-            start = self.history.selected
-            self.updates, self.examples, self.seconds = start.updates, start.examples, start.seconds
-            self.epochs = start.epoch
+        if self.before is not None:
+            self.updates, self.examples = self.before.updates, self.before.examples
+            self.epochs, self.seconds = self.before.epochs, self.before.seconds
         self.seconds += spent
         if index:
             self._validate(None)
+
+    def _selected(self) -> Checkpoint:
+        row = self.history.selected
+        return Checkpoint(self.weights, row.phase, row.update, row.updates, row.examples, row.epoch, row.seconds)
 
     def _prepare(self, index: int) -> None:
         """Fresh items, optimiser, schedule, order and random numbers of a phase."""
@@ -220,7 +258,7 @@ class _Fit:
         )
         rank = f" {self.group.rank}" if self.group.rank else ""
         torch.manual_seed(random.Random(f"dropout {self.seed} {index}{rank}").getrandbits(63))
-        self.update = self.stale = self.best_update = self.collapsed = self.hacked = 0
+        self.update = self.stale = self.validated = self.collapsed = self.hacked = 0
         self.best: Row | None = None
         epoch = math.ceil(len(self.items) / self.settings.batch)
         self.period = max(phase.stop.every_updates, math.ceil(phase.stop.every_epochs * epoch))
@@ -314,26 +352,43 @@ class _Fit:
             best=False,
             seconds=self.seconds,
         )
-        self.collapsed = self.collapsed + 1 if collapsed(row, self.best) else 0
-        better = row.better_than(self.best)
+        first = next(iter(self.history.of(self.phase.name)), row)
+        selectable = self.update >= max(1, self.phase.stop.least_updates)
+        better = selectable and row.better_than(self.best)
+        if selectable:
+            highest = self.best if first.update or not first.better_than(self.best) else first
+            self.collapsed = self.collapsed + 1 if collapsed(row, highest) else 0
+            self.hacked = self.hacked + 1 if hacked(row, first) else 0
         if better:
             row = replace(row, best=True)
-            self.best, self.best_update, self.stale = row, self.update, 0
+            self.best = row
             self.weights = _copied(self.model.state_dict())
-        else:
-            self.stale += 1
         self.history.append(row)
-        if self.phase.loss in ("mixed", "actor-critic"):
-            self.hacked = self.hacked + 1 if hacked(row, self.history.first(self.phase.name)) else 0
-        if self.update:
+        self.validated = self.update
+        if selectable and self.update > self.phase.optimizer.warmup_updates and self._speaks():
+            self.stale = 0 if better else self.stale + 1
             self.schedule.observe(better)
         self._tell(row.rate, train_loss, validated=True)
         state = self._state()
         if not self.group.rank:
             self.keep(state)
 
+    def _speaks(self) -> bool:
+        """Whether any greedy summary of any validation had a bigram right."""
+        return any(row.rouge2 > 0 for row in self.history)
+
+    def _end_of_patience(self) -> float:
+        """The update at which patience has run out if no validation is better from now on."""
+        if not self._speaks():
+            return math.inf
+        left, last = self.phase.stop.patience - self.stale, self.validated
+        if self.best is None:  # the first that can be selected will be better than none
+            last += self.period * max(1, math.ceil((self.phase.stop.least_updates - last) / self.period))
+        uncounted = max(0, (self.phase.optimizer.warmup_updates - last) // self.period)
+        return last + self.period * (uncounted + left)
+
     def _tell(self, rate: float, loss: float | None, validated: bool) -> None:
-        patience = (self.best_update if self.best else self.period) + self.phase.stop.patience * self.period
+        patience = self._end_of_patience()
         most = self.phase.stop.most_updates
         self.watch(
             Progress(
@@ -341,7 +396,7 @@ class _Fit:
                 number=self.index + 1,
                 phases=len(self.settings.phases),
                 update=self.update,
-                stop=min(patience, most),
+                stop=int(min(patience, most)),
                 limit="patience" if patience <= most else "most_updates",
                 rate=rate,
                 loss=loss,
@@ -359,7 +414,7 @@ class _Fit:
             "stale": self.stale,
             "hacked": self.hacked,
             "collapsed": self.collapsed,
-            "best_update": self.best_update,
+            "before": self.before and self.before.plain(),
             "path": {
                 "updates": self.updates,
                 "examples": self.examples,
@@ -377,13 +432,14 @@ class _Fit:
 
     def _load(self, state: State) -> None:
         """Take up a state of the present phase, after `_prepare`."""
-        self.update, self.stale, self.best_update = state["update"], state["stale"], state["best_update"]
+        self.update, self.stale, self.validated = state["update"], state["stale"], state["update"]
         self.hacked, self.collapsed = state["hacked"], state["collapsed"]
         self.updates, self.examples = state["path"]["updates"], state["path"]["examples"]
         self.epochs, self.seconds = state["path"]["epochs"], state["path"]["seconds"]
         self.schedule = Schedule(self.phase.optimizer, **state["schedule"])
         self.history = History.from_dict(state["history"])
-        self.best = self.history.selected
+        self.best = next((row for row in reversed(self.history.of(self.phase.name)) if row.best), None)
+        self.before = Checkpoint(**state["before"]) if state["before"] else None
         self.batches.load(state["batches"])
         self.model.load_state_dict(state["model"])  # again: preparations may have set what the phase trains
         self.weights = state["best"]
@@ -401,8 +457,8 @@ IN_A_ROW = 2  # validations that show it before a phase is stopped: one may be a
 def collapsed(row: Row, best: Row | None) -> bool:
     """Whether a validation shows collapse into repetition.
 
-    Its share of repeated trigrams is 0.3 above the phase's best checkpoint's, and its ROUGE under half of it, while
-    its likelihood has not risen: a model that warms up babbles, too, and learns.
+    Its share of repeated trigrams is 0.3 above that of the phase's best checkpoint or start, and its ROUGE under half
+    of it, while its likelihood has not risen: a model that warms up babbles, too, and learns.
     """
     return (
         best is not None
@@ -413,9 +469,11 @@ def collapsed(row: Row, best: Row | None) -> bool:
 
 
 def hacked(row: Row, start: Row) -> bool:
-    """Whether the rewarded ROUGE-L is above the start of the phase while ROUGE-1 and ROUGE-2 are 1 % below it."""
+    """Whether the greedy reward is above that of the start of the phase while ROUGE-1 and ROUGE-2 are 1 % below."""
     return (
-        row.rougeLsum > start.rougeLsum
+        row.reward is not None
+        and start.reward is not None
+        and row.reward > start.reward
         and row.rouge1 < HACKED_SHARE * start.rouge1
         and row.rouge2 < HACKED_SHARE * start.rouge2
     )
@@ -445,19 +503,23 @@ def _flat(value: Any, key: str) -> dict[str, Any]:
 
 def _identity(learner: Learner, settings: Training, seed: int, device: torch.device, group: Group) -> dict[str, Any]:
     """All that decides the outcome, as plain values under dotted keys."""
-    weights = hashlib.sha256()
-    for name, tensor in learner.model.state_dict().items():
-        weights.update(f"{name} {tuple(tensor.shape)} {tensor.dtype}\n".encode())
-        weights.update(tensor.detach().cpu().contiguous().numpy().tobytes())
     return _flat({"training": settings.model_dump(mode="json")}, "") | {
         "seed": seed,
         "device": device.type,
         "processes": group.size,
         "threads": torch.get_num_threads(),
         "torch": str(torch.__version__),
-        "initial weights": weights.hexdigest(),
+        "initial weights": _digest(learner.model.state_dict()),
         **learner.identity(),
     }
+
+
+def _digest(weights: Mapping[str, Tensor]) -> str:
+    whole = hashlib.sha256()
+    for name, tensor in weights.items():
+        whole.update(f"{name} {tuple(tensor.shape)} {tensor.dtype}\n".encode())
+        whole.update(tensor.detach().cpu().contiguous().numpy().tobytes())
+    return whole.hexdigest()
 
 
 def _refuse_other(found: Mapping[str, Any], wanted: Mapping[str, Any]) -> None:

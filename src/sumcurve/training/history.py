@@ -5,15 +5,25 @@ starts from the best checkpoint of the phase before and continues the counts of 
 that checkpoint, while patience ran out, are on no path. So a selected row states by itself what its weights
 cost.
 
-*Better* is one number for every method: the geometric mean of greedy ROUGE-1, ROUGE-2 and ROUGE-Lsum F1 on the
-validation subset (as in SCROLLS, Shaham et al. 2022); ties go to the lower validation NLL, then to the earlier row.
-An arithmetic mean was tried and lost: a model that says "the a of the" to everything, as all do in their first
-updates, has a ROUGE-1 that takes long to beat, and a ROUGE-2 of 0. Within a phase `best` marks
-each row that is better than all rows before it in that phase; the *selected* row is the last one so marked.
+*Better* is one number, `Row.worth`. For most phases it is the geometric mean of greedy ROUGE-1, ROUGE-2 and ROUGE-Lsum
+F1 on the validation subset (as in SCROLLS, Shaham et al. 2022); ties go to the lower validation NLL, then to the
+earlier row. An arithmetic mean was tried and lost: a model that says "the a of the" to everything, as all do in their
+first updates, has a ROUGE-1 that takes long to beat, and a ROUGE-2 of 0. A phase is also judged by what it is for:
+
+- reinforcement: the mean of the greedy reward and of (ROUGE-1 + ROUGE-2) / 2, so that a rising reward counts, and
+  does not where the words it is not paid for get lost; its models speak already, which is what an arithmetic mean asks;
+- salience of entities: the geometric mean of the three ROUGE and of the area under the curve of salience.
+
+A phase is compared with itself alone. Within it `best` marks each row that may be selected and is better than all such
+rows before it; a row may be selected from the phase's `least_updates` on, and never before its first update. The
+*selected* row is the last one so marked: one of the last phase.
 """
 
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Literal
+
+METRICS = ("rouge1", "rouge2", "rougeLsum")  # what every training validates by, whatever a study scores
 
 Reason = Literal["patience", "most_updates", "not a number", "collapse", "reward hacking"]
 
@@ -37,14 +47,27 @@ class Row:
     tokens: float  # mean length of the greedy summaries
     best: bool
     seconds: float  # training compute on the path, validation excluded
+    reward: float | None = None  # in [0, 1], of the greedy summaries; phases of reinforcement only
+    auc: float | None = (
+        None  # area under the curve of salience; phases of entities only, where tokens of both kinds are
+    )
 
     @property
     def rouge(self) -> float:
-        """The stopping rule's number: the geometric mean of ROUGE-1, ROUGE-2 and ROUGE-Lsum F1."""
+        """The geometric mean of ROUGE-1, ROUGE-2 and ROUGE-Lsum F1."""
         return (self.rouge1 * self.rouge2 * self.rougeLsum) ** (1 / 3)
 
+    @property
+    def worth(self) -> float:
+        """The number that stopping and selection go by, to be compared within a phase."""
+        if self.reward is not None:
+            return (self.reward + (self.rouge1 + self.rouge2) / 2) / 2
+        if self.auc is not None:
+            return (self.rouge1 * self.rouge2 * self.rougeLsum * self.auc) ** (1 / 4)
+        return self.rouge
+
     def better_than(self, other: "Row | None") -> bool:
-        return other is None or (self.rouge, -self.nll) > (other.rouge, -other.nll)
+        return other is None or (self.worth, -self.nll) > (other.worth, -other.nll)
 
 
 @dataclass
@@ -63,14 +86,17 @@ class History:
     def __getitem__(self, index: int) -> Row:
         return self._rows[index]
 
+    def __iter__(self) -> Iterator[Row]:
+        return iter(self._rows)
+
     @property
     def selected(self) -> Row:
         """The row of the selected checkpoint. Raises IndexError before the first validation."""
         return [row for row in self._rows if row.best][-1]
 
-    def first(self, phase: str) -> Row:
-        """The first row of a phase; of a later phase, the checkpoint that it starts from."""
-        return next(row for row in self._rows if row.phase == phase)
+    def of(self, phase: str) -> list[Row]:
+        """The rows of a phase; of a later phase the first is the checkpoint that it starts from, at update 0."""
+        return [row for row in self._rows if row.phase == phase]
 
     def rows(self) -> list[dict[str, Any]]:
         """One dict per validation without its seconds: bit-equal between runs on one machine and CPU type."""

@@ -52,6 +52,7 @@ class Learner(ABC):
     def validate(self, phase: PhaseSettings) -> dict[str, float]:
         """`nll` (nats), greedy `rouge1`, `rouge2`, `rougeLsum` in [0, 1], `repetition` in [0, 1] and `tokens`.
 
+        A phase of reinforcement has `reward` in [0, 1] as well, one of entities `auc` (see `history.Row`).
         Draws no random number and leaves the model in evaluation mode.
         """
 

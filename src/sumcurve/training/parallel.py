@@ -5,7 +5,7 @@ Started by `torchrun`; without it there is one process.
 """
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, TypeVar
@@ -58,11 +58,27 @@ class Group:
         return values
 
 
+def own_card(environment: Mapping[str, str], cards: int) -> int:
+    """The number of a process's GPU among the `cards` that it sees: 0 where its lease shows it one, else LOCAL_RANK."""
+    rank = int(environment.get("LOCAL_RANK", "0"))
+    if cards > 1 and rank >= cards:
+        raise ValueError(f"LOCAL_RANK is {rank} and this process sees {cards} GPUs: start one process for each")
+    return rank if cards > 1 else 0
+
+
 def join(device: torch.device) -> Group:
-    """The group that `torchrun` started this process in; a group of one otherwise."""
+    """The group that `torchrun` started this process in; a group of one otherwise.
+
+    A process that sees several GPUs (its lease shows it one; see `devices`) computes on that of its LOCAL_RANK, which
+    becomes the one that "cuda" means. Raises ValueError where there is none of that number.
+    """
     if int(os.environ.get("WORLD_SIZE", "1")) == 1:
         return Group()
+    own = None
+    if device.type == "cuda":
+        own = torch.device("cuda", own_card(os.environ, torch.cuda.device_count()))
+        torch.cuda.set_device(own)
     if not torch.distributed.is_initialized():
-        backend = "nccl" if device.type == "cuda" else "gloo"
-        torch.distributed.init_process_group(backend, timeout=timedelta(hours=2))
+        backend = "nccl" if own is not None else "gloo"
+        torch.distributed.init_process_group(backend, timeout=timedelta(hours=2), device_id=own)
     return Group(torch.distributed.get_rank(), torch.distributed.get_world_size())

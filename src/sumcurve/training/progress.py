@@ -10,7 +10,7 @@ from typing import TextIO
 from tqdm import tqdm
 
 from sumcurve.training.fit import Progress
-from sumcurve.training.history import Row
+from sumcurve.training.history import METRICS, Row
 
 LINE_SECONDS = 30.0  # between two lines without a validation
 
@@ -18,7 +18,13 @@ LINE_SECONDS = 30.0  # between two lines without a validation
 def validation(row: Row) -> str:
     """A validation in words; ROUGE in percent, as papers print it."""
     rouge = "/".join(f"{100 * value:.2f}" for value in (row.rouge1, row.rouge2, row.rougeLsum))
-    return f"valid nll {row.nll:.3f}, ROUGE-1/2/Lsum {rouge}{' (best)' if row.best else ''}"
+    aims = "".join(f", {name} {value:.3f}" for name, value in _aims(row).items())
+    return f"valid nll {row.nll:.3f}, ROUGE-1/2/Lsum {rouge}{aims}{' (best)' if row.best else ''}"
+
+
+def _aims(row: Row) -> dict[str, float]:
+    """What only phases of reinforcement or of entities are validated by."""
+    return {name: value for name, value in (("reward", row.reward), ("auc", row.auc)) if value is not None}
 
 
 def limit(progress: Progress) -> str:
@@ -103,7 +109,8 @@ class Events:
         row = progress.row
         if not progress.validated or row is None:
             return
-        values = {f"valid/{name}": getattr(row, name) for name in ("nll", "rouge1", "rouge2", "rougeLsum")}
+        values = {f"valid/{name}": getattr(row, name) for name in ("nll", *METRICS)}
+        values |= {f"valid/{name}": value for name, value in _aims(row).items()}
         if row.train_loss is not None:
             values |= {"train/loss": row.train_loss, "train/rate": row.rate}
         for name, value in values.items():

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import json
 import time
 from collections.abc import Callable, Iterable, Sequence
 from itertools import islice, repeat
@@ -9,7 +10,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 import torch
-from safetensors.torch import save
+from safetensors.torch import load_file, save
 
 from sumcurve.annotations.entities import read_salient
 from sumcurve.corpora.fraction import positions, read_words, take
@@ -19,8 +20,8 @@ from sumcurve.models.extract_rewrite import build as build_extract_rewrite
 from sumcurve.models.summarizer import build, parameter_counts
 from sumcurve.models.vocabulary import Vocabulary
 from sumcurve.records import Record, read_records, write_bytes, write_json, write_text
-from sumcurve.settings import Recipe
-from sumcurve.training.fit import ResumeError, fit
+from sumcurve.settings import Recipe, Search, Training
+from sumcurve.training.fit import Checkpoint, ResumeError, fit
 from sumcurve.training.learner import Learner
 from sumcurve.training.parallel import join
 from sumcurve.training.progress import Watchers
@@ -77,12 +78,15 @@ def learner_of(
     vocabulary: Vocabulary,
     device: torch.device,
     salient: Callable[[str], Iterable[list[tuple[int, int]]]] | None = None,
+    search: Search | None = None,
 ) -> Learner:
     """A new model, whose weights depend on settings and seed alone, and what it learns from.
 
-    `salient` gives the spans of salient tokens of every record of a part, "train" or "valid".
+    `salient` gives the spans of salient tokens of every record of a part, "train" or "valid". `search` is what
+    validation decodes with: greedy, and without it under no other limit than the target's length.
     """
     source_tokens, target_tokens = specification["source_tokens"], specification["target_tokens"]
+    search = search or Search(beam=1, max_tokens=target_tokens, block_ngram=0)
     model = settings.model
     if model.kind == "extract-rewrite":
         from sumcurve.training.extract_rewrite import ExtractRewriteLearner
@@ -94,7 +98,7 @@ def learner_of(
             train,
             valid,
             source_tokens,
-            target_tokens,
+            search,
             device,
         )
 
@@ -112,8 +116,29 @@ def learner_of(
         [record.all_references for record in valid],
         vocabulary,
         target_tokens,
+        search,
         device,
     )
+
+
+def read_checkpoint(run: Path) -> tuple[Checkpoint, int]:
+    """What the last phase of a finished run started from, and how many updates that phase spent."""
+    told = json.loads((run / "training.json").read_text())
+    before = told["before"]
+    with (run / "timings.csv").open(newline="") as stream:
+        place = (before["phase"], str(before["update"]))
+        seconds = next(
+            float(row["seconds"]) for row in csv.DictReader(stream) if (row["phase"], row["update"]) == place
+        )
+    return Checkpoint(load_file(run / "before.safetensors"), **before, seconds=seconds), told["ended"][-1]["update"]
+
+
+def _spending(training: Training, updates: int) -> Training:
+    """The same with a last phase of just so many updates."""
+    *others, last = training.phases
+    least = min(last.stop.least_updates, updates)
+    stop = last.stop.model_copy(update={"most_updates": updates, "least_updates": least})
+    return training.model_copy(update={"phases": [*others, last.model_copy(update={"stop": stop})]})
 
 
 def train_run(
@@ -122,6 +147,7 @@ def train_run(
     fraction: Path,
     corpus: Path,
     entities: Path | None,
+    parent: Path | None,
     stage: Path,
     state: Path,
     events: Path,
@@ -134,6 +160,8 @@ def train_run(
 ) -> None:
     """Train one run and write weights.safetensors, vocabulary.json, history.csv, training.json and timings.csv.
 
+    Of several phases, before.safetensors is the checkpoint that the last one started from. `parent`, of a control, is
+    the run from whose before.safetensors it starts; it spends as many updates as the parent's last phase did.
     `entities` is the annotation that names salient tokens, for methods that learn them. `state` is where the resume
     state lies while the run is unfinished; it is removed when training ends. `events` is the folder of TensorBoard's
     event files. Measured time is in timings.csv and nowhere else. Of several processes that train together (see
@@ -144,7 +172,10 @@ def train_run(
     device = torch.device(lease.device)
     group = join(device)
     found |= {"threads": specification["threads"], "processes": group.size}
-    training = settings.training
+    training, start = settings.training, None
+    if parent is not None:
+        start, spent = read_checkpoint(parent)
+        training = _spending(training, spent)
 
     drawn = positions(fraction, corpus / "train.jsonl", specification["seed"])
     records = take(read_records(corpus / "train.jsonl"), drawn)
@@ -157,7 +188,8 @@ def train_run(
         )
 
     salient = salient_spans(entities, drawn) if entities is not None else None
-    learner = learner_of(specification, settings, records, valid, vocabulary, device, salient)
+    search = Search.model_validate(specification["validation"])
+    learner = learner_of(specification, settings, records, valid, vocabulary, device, salient, search)
     counts = parameter_counts(learner.model)
     note(f"{name}: {len(records)} records, {len(vocabulary)} words, {counts['total']} parameters, {lease.device}")
     resume = read_state(state)
@@ -173,31 +205,40 @@ def train_run(
                 device=device,
                 group=group,
                 identity=specification,
+                start=start,
                 resume=resume,
                 keep=lambda kept: write_state(state, kept),
                 watch=watch,
             )
         except ResumeError as error:
             raise ResumeError(f"{state}: {error}; delete it to train {name} from its beginning", error.keys) from error
-    for phase, reason in fitted.history.ended:
+    history, before = fitted.history, fitted.before
+    for phase, reason in history.ended:
         note(f"{name}: phase {phase} ended by {reason}")
     if group.rank:
         return
     write_bytes(stage / "weights.safetensors", save(fitted.weights))
+    if before is not None:
+        write_bytes(stage / "before.safetensors", save(before.weights))
     write_json(stage / "vocabulary.json", vocabulary.to_json())
-    write_text(stage / "history.csv", _csv(fitted.history.rows()))
-    write_text(stage / "timings.csv", _csv(fitted.history.seconds()))
+    write_text(stage / "history.csv", _csv(history.rows()))
+    write_text(stage / "timings.csv", _csv(history.seconds()))
     write_json(
         stage / "training.json",
         {
             "records": len(records),
             "vocabulary": len(vocabulary),
             "parameters": counts,
-            "ended": [{"phase": phase, "reason": reason} for phase, reason in fitted.history.ended],
+            "ended": [
+                {"phase": phase, "reason": reason, "update": history.of(phase)[-1].update}
+                for phase, reason in history.ended
+            ],
             "selected": {"phase": fitted.selected.phase, "update": fitted.selected.update},
             "updates": fitted.selected.updates,
             "examples": fitted.selected.examples,
             "epochs": fitted.selected.epoch,
+            "before": before
+            and {name: getattr(before, name) for name in ("phase", "update", "updates", "examples", "epochs")},
             "precision": training.precision,
         },
     )

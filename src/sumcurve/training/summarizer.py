@@ -11,7 +11,7 @@ from sumcurve.models.batch import Batch, Example, collate, lengths
 from sumcurve.models.recurrent import RecurrentSummarizer
 from sumcurve.models.summarizer import Summarizer
 from sumcurve.models.vocabulary import Vocabulary
-from sumcurve.settings import PhaseSettings
+from sumcurve.settings import PhaseSettings, Search
 from sumcurve.training import losses
 from sumcurve.training.learner import Learner
 from sumcurve.training.validation import Validation
@@ -20,7 +20,7 @@ from sumcurve.training.validation import Validation
 class SummarizerLearner(Learner):
     """Trains `model` on `train`; `references` belong to `valid`, each a list of summaries, each a list of sentences.
 
-    `target_tokens` limits greedy decoding and rollouts. Raises ValueError for missing examples.
+    `target_tokens` limits rollouts, `search` is what validation decodes with. Raises ValueError for missing examples.
     """
 
     model: Summarizer
@@ -33,6 +33,7 @@ class SummarizerLearner(Learner):
         references: Sequence[list[list[str]]],
         vocabulary: Vocabulary,
         target_tokens: int,
+        search: Search,
         device: torch.device,
     ) -> None:
         if not train:
@@ -43,8 +44,8 @@ class SummarizerLearner(Learner):
             )
         self.model = model.to(device)
         self.train, self.valid = train, valid
-        self.vocabulary, self.target_tokens = vocabulary, target_tokens
-        self.validation = Validation(valid, references, vocabulary, target_tokens, device)
+        self.vocabulary, self.target_tokens, self.search = vocabulary, target_tokens, search
+        self.validation = Validation(valid, references, vocabulary, search, device)
 
     def switch(self, phase: PhaseSettings) -> None:
         if phase.coverage:
@@ -65,13 +66,14 @@ class SummarizerLearner(Learner):
         return losses.loss(self.model, batch, phase, self.vocabulary, self.target_tokens)
 
     def validate(self, phase: PhaseSettings) -> dict[str, float]:
-        return self.validation(self.model)
+        return self.validation(self.model, phase)
 
     def identity(self) -> dict[str, str]:
         return {
             "training examples": _digest(self.train),
             "validation examples": _digest(self.valid),
             "target_tokens": str(self.target_tokens),
+            "validation search": self.search.signature(),
         }
 
 

@@ -1,37 +1,51 @@
-"""The same budget of trials for every method: how the small settings were chosen, on validation records alone.
+"""The same budget of trials for every method: how the small settings are chosen, on validation records alone.
 
-`config/trials.yaml` lists the trials; every method is trained with each of them on one fraction of one corpus, and
+`config/trials.yaml` lists the trials; a method is trained with each of them on one fraction of one corpus, and
 `config/trials.csv` keeps what came out. The test set is never read.
+
+There are two stages. The first trains the phases before the last (all, of a method of one phase) with each pair of rate
+and dropout; the second trains the last phase with each of its rates, from the checkpoints of the best pair. Every trial
+is trained with several seeds, each of which draws its own records, and a setting is chosen by its mean over seeds of
+the number that training selects by (`history.Row.worth`, in percent). How far two seeds of a setting lie apart, and the
+standard error of its mean, stand beside it: settings that differ by less were chosen by luck.
 """
 
 import csv
 import fcntl
 import io
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from itertools import islice
+from math import sqrt
 from multiprocessing import get_context
 from pathlib import Path
-from typing import Annotated, Any
+from statistics import fmean, variance
+from typing import Annotated, Any, Literal
 
+import yaml
 from pydantic import Field
 
 from sumcurve import sums
 from sumcurve.manifest import digest
-from sumcurve.plan import Folder, Plan, PlanError, read_settings, refusal
+from sumcurve.plan import Plan, PlanError, read_settings, refusal
 from sumcurve.records import read_records, write_text
 from sumcurve.settings import Dropout, MethodSettings, Percent, Positive, Recipe, Settings
 from sumcurve.sums import Sums
 
 COLUMNS = (
     "method",
+    "stage",
     "rate",
     "dropout",
+    "seed",
+    "worth",
+    "mean",  # of worth, over the seeds of this setting
+    "difference",  # of worth, between the best and the worst seed of this setting
+    "standard_error",  # of `mean`, by the variance between seeds of all settings of this stage
     "corpus",
     "records",
-    "seed",
-    "rouge",
     "rouge1",
     "rouge2",
     "rougeLsum",
@@ -42,13 +56,16 @@ COLUMNS = (
     "seconds",
     "digest",
 )
-KEY = ("method", "rate", "dropout", "digest")
+KEY = ("method", "stage", "rate", "dropout", "seed", "digest")
+
+Rate = Annotated[float, Field(gt=0.0)]
+Stage = Literal["first", "last"]
 
 
 class Trial(Settings):
-    """What one trial puts into a method's small settings."""
+    """What one trial of the first stage puts into a method's small settings."""
 
-    rate: Annotated[float, Field(gt=0.0)]  # of the first phase (and of FASTRL's extractor)
+    rate: Rate  # of the first phase (and of FASTRL's extractor)
     dropout: Dropout
 
 
@@ -57,117 +74,50 @@ class TrialsSettings(Settings):
 
     study: str
     corpora: Annotated[dict[str, Percent], Field(min_length=1)]  # and the percent of each that is trained on
-    seed: Positive
-    sums: Sums = "native"
-    trials: Annotated[list[Trial], Field(min_length=1)]
+    seeds: Annotated[list[Positive], Field(min_length=2)]
+    sums: Sums = "native"  # which setting is best does not hang on last bits
+    first: Annotated[list[Trial], Field(min_length=1)]
+    last: Annotated[list[Rate], Field(min_length=1)]  # rates of a last phase
+    # Twins, which share the settings of another method, their base
+    tuned_with: Annotated[dict[str, str], Field(default_factory=dict)]
 
 
-def recipe_of(recipe: Recipe, trial: Trial) -> Recipe:
-    """`recipe` with the trial's rate in its first phase and the trial's dropout everywhere."""
+@dataclass(frozen=True)
+class Task:
+    """One training: a method's trial with one seed. `rate` is of the phases that the stage trains."""
+
+    method: str
+    stage: Stage
+    rate: float
+    dropout: float
+    seed: int
+    corpus: str
+    percent: int
+    recipe: Recipe  # with the trial's settings
+    digest: str
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        return tuple(str(getattr(self, name)) for name in KEY)
+
+
+def recipe_of(recipe: Recipe, trial: Trial, last: float | None = None) -> Recipe:
+    """`recipe` with the trial's rate in its first phases, the trial's dropout everywhere, and a rate in its last one.
+
+    The only phase of a method is its first. Without `last` a last phase keeps its rate.
+    """
     model = recipe.model.model_copy(update={"dropout": trial.dropout})
     if model.kind == "extract-rewrite":
         model = model.model_copy(update={"abstractor": model.abstractor.model_copy(update={"dropout": trial.dropout})})
-    phases = [
-        phase.model_copy(update={"optimizer": phase.optimizer.model_copy(update={"rate": trial.rate})})
-        if index == 0 or phase.loss == "extraction"
-        else phase
-        for index, phase in enumerate(recipe.training.phases)
-    ]
+    phases = list(recipe.training.phases)
+    for index, phase in enumerate(phases):
+        if index and index == len(phases) - 1:
+            rate = last
+        else:
+            rate = trial.rate if index == 0 or phase.loss == "extraction" else None
+        if rate is not None:
+            phases[index] = phase.model_copy(update={"optimizer": phase.optimizer.model_copy(update={"rate": rate})})
     return recipe.model_copy(update={"model": model, "training": recipe.training.model_copy(update={"phases": phases})})
-
-
-def read_rows(path: Path) -> list[dict[str, str]]:
-    if not path.is_file():
-        return []
-    with path.open(newline="") as stream:
-        return list(csv.DictReader(stream))
-
-
-def best_trial(rows: list[dict[str, str]], method: str) -> dict[str, str]:
-    """The method's row with the highest validation ROUGE (geometric mean), then the lowest NLL."""
-    found = [row for row in rows if row["method"] == method]
-    return max(found, key=lambda row: (float(row["rouge"]), -float(row["nll"])))
-
-
-@contextmanager
-def _alone(path: Path) -> Iterator[None]:
-    with path.open("a") as stream:
-        fcntl.flock(stream, fcntl.LOCK_EX)
-        yield
-
-
-def _add(path: Path, lock: Path, row: dict[str, Any]) -> None:
-    """Put one row into the table, in place of an older one of the same method and trial."""
-    with _alone(lock):
-        place = [str(row[name]) for name in KEY[:3]]
-        rows: list[dict[str, Any]] = [
-            *(old for old in read_rows(path) if [old[name] for name in KEY[:3]] != place),
-            row,
-        ]
-        rows.sort(key=lambda one: (one["method"], float(one["rate"]), float(one["dropout"])))
-        stream = io.StringIO()
-        writer = csv.DictWriter(stream, fieldnames=COLUMNS, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
-        write_text(path, stream.getvalue())
-
-
-def one_trial(config: Path, home: Path, method: str, corpus: str, trial: Trial) -> dict[str, Any]:
-    """Train a method once and return its row of the table."""
-    settings = read_settings(config / "trials.yaml", TrialsSettings)
-    sums.apply(settings.sums)
-    import torch  # in the processes that train, not in the one that waits
-
-    from sumcurve.corpora.fraction import positions, read_words, take
-    from sumcurve.models.vocabulary import Vocabulary
-    from sumcurve.training.fit import fit
-    from sumcurve.training.run import compute_clock, learner_of, salient_spans
-
-    plan = Plan.read(config, settings.study)
-    recipe = recipe_of(small(config, method), trial)
-    fraction = _fraction(plan, corpus, settings.corpora[corpus], settings.seed)
-    prepared = home / "results" / fraction.specification["corpus"]
-    drawn = positions(home / "results" / fraction.key, prepared / "train.jsonl", settings.seed)
-    salient = None
-    if getattr(recipe.model, "entity_attention", False):
-        (entities,) = (
-            folder
-            for folder in plan.named("annotations", "entities")
-            if folder.specification["corpus"] == fraction.specification["corpus"]
-        )
-        salient = salient_spans(home / "results" / entities.key, drawn)
-    torch.set_num_threads(1)
-    torch.use_deterministic_algorithms(True)
-    training, cpu = recipe.training, torch.device("cpu")
-    lengths = plan.settings.corpora[corpus]
-    learner = learner_of(
-        {"source_tokens": lengths.source_tokens, "target_tokens": lengths.target_tokens, "seed": settings.seed},
-        recipe,
-        take(read_records(prepared / "train.jsonl"), drawn),
-        list(islice(read_records(prepared / "valid.jsonl"), training.valid_records)),
-        Vocabulary.from_counts(read_words(home / "results" / fraction.key), training.vocabulary, training.least_count),
-        cpu,
-        salient,
-    )
-    row = fit(learner, training, seed=settings.seed, clock=compute_clock(cpu), device=cpu).selected
-    return {
-        "method": method,
-        "rate": trial.rate,
-        "dropout": trial.dropout,
-        "corpus": corpus,
-        "records": len(drawn),
-        "seed": settings.seed,
-        "rouge": round(100 * row.rouge, 3),
-        "rouge1": round(100 * row.rouge1, 3),
-        "rouge2": round(100 * row.rouge2, 3),
-        "rougeLsum": round(100 * row.rougeLsum, 3),
-        "nll": round(row.nll, 4),
-        "phase": row.phase,
-        "updates": row.updates,
-        "examples": row.examples,
-        "seconds": round(row.seconds, 1),
-        "digest": trial_digest(recipe, corpus, settings),
-    }
 
 
 def small(config: Path, method: str) -> Recipe:
@@ -175,18 +125,11 @@ def small(config: Path, method: str) -> Recipe:
     return read_settings(config / "methods" / f"{method}.yaml", MethodSettings).settings["small"]
 
 
-def trial_digest(recipe: Recipe, corpus: str, settings: TrialsSettings) -> str:
-    """What tells a trial from one under other settings."""
-    return digest(
-        {
-            "model": recipe.model.model_dump(mode="json"),
-            "training": recipe.training.model_dump(mode="json"),
-            "corpus": corpus,
-            "percent": settings.corpora[corpus],
-            "seed": settings.seed,
-            **({} if settings.sums == "native" else {"sums": settings.sums}),
-        }
-    )
+def settings_of(recipe: Recipe) -> tuple[float, float, float | None]:
+    """What is tuned: the first phase's rate, the dropout, and the last phase's rate where there are several."""
+    phases = recipe.training.phases
+    last = phases[-1].optimizer.rate if len(phases) > 1 else None
+    return phases[0].optimizer.rate, recipe.model.dropout, last
 
 
 def corpus_of(plan: Plan, recipe: Recipe, settings: TrialsSettings) -> str:
@@ -199,36 +142,325 @@ def corpus_of(plan: Plan, recipe: Recipe, settings: TrialsSettings) -> str:
     )
 
 
-def _fraction(plan: Plan, corpus: str, percent: int, seed: int) -> Folder:
-    for folder in plan.named("corpora", "fraction"):
-        told = folder.specification
-        if (plan.corpus_name(told["corpus"]), told["percent"], told.get("seed", 1)) == (corpus, percent, seed):
-            return folder
-    raise PlanError(
-        f"study {plan.study} has no {percent} % of {corpus} with seed {seed}; name one of its percents and seeds in "
-        "trials.yaml"
+def tasks(
+    plan: Plan, settings: TrialsSettings, method: str, recipe: Recipe, stage: Stage, best: Trial | None = None
+) -> list[Task]:
+    """The trainings of a method's stage; `best` is the choice of the first, and needed for the last."""
+    corpus = corpus_of(plan, recipe, settings)
+    percent = settings.corpora[corpus]
+    found = []
+    several = len(recipe.training.phases) > 1
+    if stage == "first":
+        given = [(trial.rate, trial.dropout, recipe_of(recipe, trial)) for trial in settings.first]
+        chosen = [(rate, dropout, one.before() if several else one) for rate, dropout, one in given]
+    elif several and best is not None:
+        chosen = [(rate, best.dropout, recipe_of(recipe, best, rate)) for rate in settings.last]
+    else:
+        chosen = []
+    lengths = plan.settings.corpora[corpus]
+    for rate, dropout, one in chosen:
+        told = {
+            "model": one.model.model_dump(mode="json"),
+            "training": one.training.model_dump(mode="json"),
+            "corpus": corpus,
+            "percent": percent,
+            "raw": lengths.raw.sha256,
+            "prepare": lengths.prepare.model_dump(mode="json"),
+            "split": lengths.split.model_dump(mode="json"),
+            "source_tokens": lengths.source_tokens,
+            "target_tokens": lengths.target_tokens,
+            "validation": lengths.search.greedy().model_dump(mode="json"),
+            **({} if settings.sums == "native" else {"sums": settings.sums}),
+        }
+        found += [
+            Task(method, stage, rate, dropout, seed, corpus, percent, one, digest(told)) for seed in settings.seeds
+        ]
+    return found
+
+
+# --- the table
+
+
+def read_rows(path: Path) -> list[dict[str, str]]:
+    if not path.is_file():
+        return []
+    with path.open(newline="") as stream:
+        return list(csv.DictReader(stream))
+
+
+def with_noise(rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The rows with mean, difference and standard error of their settings, in the table's order.
+
+    The variance between seeds is pooled over a method's settings of a stage; a setting with one seed has none.
+    """
+    rows = sorted(rows, key=lambda one: (one["method"], one["stage"], *(float(one[name]) for name in KEY[2:5])))
+    groups: dict[tuple[str, ...], dict[tuple[str, ...], list[float]]] = {}
+    for row in rows:
+        stage, setting = _place(row)
+        groups.setdefault(stage, {}).setdefault(setting, []).append(float(row["worth"]))
+    told = []
+    for row in rows:
+        stage, setting = _place(row)
+        own = groups[stage][setting]
+        spreads = [variance(others) for others in groups[stage].values() if len(others) > 1]
+        noise = {"mean": round(fmean(own), 3), "difference": "", "standard_error": ""}
+        if len(own) > 1:
+            noise["difference"] = round(max(own) - min(own), 3)
+            noise["standard_error"] = round(sqrt(fmean(spreads) / len(own)), 3)
+        told.append({**row, **noise})
+    return told
+
+
+def _place(row: dict[str, Any]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    return (row["method"], row["stage"]), (str(row["rate"]), str(row["dropout"]), row["digest"])
+
+
+def best_setting(rows: Sequence[dict[str, Any]]) -> tuple[float, float]:
+    """Rate and dropout of the highest mean worth among the rows of one stage, then of the lowest mean NLL."""
+    settings: dict[tuple[float, float], list[dict[str, Any]]] = {}
+    for row in rows:
+        settings.setdefault((float(row["rate"]), float(row["dropout"])), []).append(row)
+
+    def mean(found: list[dict[str, Any]], name: str) -> float:
+        return fmean(float(row[name]) for row in found)
+
+    return max(settings, key=lambda one: (mean(settings[one], "worth"), -mean(settings[one], "nll")))
+
+
+def chosen(
+    plan: Plan, settings: TrialsSettings, method: str, recipe: Recipe, rows: Sequence[dict[str, Any]]
+) -> tuple[float, float, float | None] | None:
+    """What the finished trials of a method choose (see `settings_of`); None where one is missing.
+
+    Rows of other settings than the present ones do not count.
+    """
+    first = _rows_of(tasks(plan, settings, method, recipe, "first"), rows)
+    if first is None:
+        return None
+    rate, dropout = best_setting(first)
+    last = tasks(plan, settings, method, recipe, "last", Trial(rate=rate, dropout=dropout))
+    if not last:
+        return rate, dropout, None
+    found = _rows_of(last, rows)
+    return None if found is None else (rate, dropout, best_setting(found)[0])
+
+
+def _rows_of(wanted: Sequence[Task], rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]] | None:
+    """The rows of these trainings; None where one is missing."""
+    there = {tuple(str(row[name]) for name in KEY): row for row in rows}
+    found = [there.get(task.key) for task in wanted]
+    return None if None in found else [row for row in found if row is not None]
+
+
+@contextmanager
+def _alone(path: Path) -> Iterator[None]:
+    with path.open("a") as stream:
+        fcntl.flock(stream, fcntl.LOCK_EX)
+        yield
+
+
+def _add(path: Path, lock: Path, row: dict[str, Any]) -> None:
+    """Put one row into the table, in place of one of the same trial and seed under older settings."""
+    with _alone(lock):
+        place = [str(row[name]) for name in KEY[:-1]]
+        rows: list[dict[str, Any]] = [
+            *(old for old in read_rows(path) if [old[name] for name in KEY[:-1]] != place),
+            {name: str(value) for name, value in row.items()},
+        ]
+        stream = io.StringIO()
+        writer = csv.DictWriter(stream, fieldnames=COLUMNS, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(with_noise(rows))
+        write_text(path, stream.getvalue())
+
+
+# --- training
+
+
+def one_trial(config: Path, home: Path, task: Task) -> dict[str, Any]:
+    """Train once and return the row of the table.
+
+    A last phase starts from the checkpoint that the first stage left in scratch; where it is gone, that is made again.
+    """
+    import torch  # in the processes that train, not in the one that waits
+
+    from sumcurve.training.fit import Checkpoint, fit
+    from sumcurve.training.run import compute_clock, read_state, write_state
+
+    torch.set_num_threads(1)
+    torch.use_deterministic_algorithms(True)
+    cpu = torch.device("cpu")
+    learner, records = _learner(config, home, task)
+    training = task.recipe.training
+    start = None
+    if task.stage == "last":
+        place = _checkpoint(home, task.recipe.before(), task)
+        kept = read_state(place)
+        if kept is None:
+            one_trial(config, home, replace(task, stage="first", recipe=task.recipe.before()))
+            kept = read_state(place)
+        assert kept is not None
+        start = Checkpoint(**kept)
+    fitted = fit(learner, training, seed=task.seed, clock=compute_clock(cpu), device=cpu, start=start)
+    row = fitted.selected
+    if task.stage == "first":
+        told = Checkpoint(
+            fitted.weights, row.phase, row.update, row.updates, row.examples, row.epoch, row.seconds
+        ).plain()
+        write_state(_checkpoint(home, task.recipe, task), told)
+    return {
+        "method": task.method,
+        "stage": task.stage,
+        "rate": task.rate,
+        "dropout": task.dropout,
+        "seed": task.seed,
+        "worth": round(100 * row.worth, 3),
+        "corpus": task.corpus,
+        "records": records,
+        "rouge1": round(100 * row.rouge1, 3),
+        "rouge2": round(100 * row.rouge2, 3),
+        "rougeLsum": round(100 * row.rougeLsum, 3),
+        "nll": round(row.nll, 4),
+        "phase": row.phase,
+        "updates": row.updates,
+        "examples": row.examples,
+        "seconds": round(row.seconds, 1),
+        "digest": task.digest,
+    }
+
+
+def _checkpoint(home: Path, first: Recipe, task: Task) -> Path:
+    """Where the checkpoint lies that the phases `first` end in."""
+    told = {"recipe": first.model_dump(mode="json", exclude={"search"}), "corpus": task.corpus, "percent": task.percent}
+    return home / "scratch" / "trials" / f"{task.method}-s{task.seed}-{digest(told)}.pt"
+
+
+def _learner(config: Path, home: Path, task: Task) -> tuple[Any, int]:
+    """What the task trains, and on how many records."""
+    import torch
+
+    from sumcurve.corpora.fraction import positions, read_words, take, write_fraction
+    from sumcurve.models.vocabulary import Vocabulary
+    from sumcurve.training.run import learner_of, salient_spans
+
+    plan = Plan.read(config, read_settings(config / "trials.yaml", TrialsSettings).study)
+    (corpus,) = (one for one in plan.named("corpora", "corpus") if plan.corpus_name(one.key) == task.corpus)
+    prepared = home / "results" / corpus.key
+    if not prepared.is_dir():
+        raise PlanError(f"{prepared} is not finished; `make trials` makes it first")
+    fraction = home / "scratch" / "trials" / f"{corpus.name}-{task.percent:03d}-s{task.seed}"
+    with _alone(home / "scratch" / "trials.lock"):
+        if not (fraction / "statistics.json").is_file():  # which is written last
+            fraction.mkdir(parents=True, exist_ok=True)
+            write_fraction(prepared / "train.jsonl", task.percent, task.seed, fraction)
+    drawn = positions(fraction, prepared / "train.jsonl", task.seed)
+    salient = None
+    if getattr(task.recipe.model, "entity_attention", False):
+        (entities,) = (
+            folder for folder in plan.named("annotations", "entities") if folder.specification["corpus"] == corpus.key
+        )
+        salient = salient_spans(home / "results" / entities.key, drawn)
+    training, lengths = task.recipe.training, plan.settings.corpora[task.corpus]
+    learner = learner_of(
+        {"source_tokens": lengths.source_tokens, "target_tokens": lengths.target_tokens, "seed": task.seed},
+        task.recipe,
+        take(read_records(prepared / "train.jsonl"), drawn),
+        list(islice(read_records(prepared / "valid.jsonl"), training.valid_records)),
+        Vocabulary.from_counts(read_words(fraction), training.vocabulary, training.least_count),
+        torch.device("cpu"),
+        salient,
+        lengths.search.greedy(),
     )
+    return learner, len(drawn)
 
 
-def run_trials(config: Path, home: Path, jobs: int, methods: list[str] | None = None) -> None:
-    """Train what `config/trials.csv` lacks, `jobs` at a time, and write a row when a trial ends."""
+def run_trials(config: Path, home: Path, jobs: int, methods: list[str] | None = None, write: bool = False) -> None:
+    """Train what `config/trials.csv` lacks, `jobs` at a time, and write a row when a trial ends.
+
+    In the end print what the trials chose; with `write`, put it into the methods' files and those of their twins.
+    """
     settings = read_settings(config / "trials.yaml", TrialsSettings)
     plan = Plan.read(config, settings.study)
     table, lock = config / "trials.csv", home / "scratch" / "trials.lock"
     lock.parent.mkdir(parents=True, exist_ok=True)
-    there = {tuple(row[name] for name in KEY) for row in read_rows(table)}
-    waiting = []
-    for method in methods or plan.settings.methods:
-        recipe = small(config, method)
-        corpus = corpus_of(plan, recipe, settings)
-        for trial in settings.trials:
-            key = trial_digest(recipe_of(recipe, trial), corpus, settings)
-            if (method, str(trial.rate), str(trial.dropout), key) not in there:
-                waiting.append((method, corpus, trial))
-    print(f"{len(waiting)} trials to go", flush=True)
-    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
-        running = [pool.submit(one_trial, config, home, *one) for one in waiting]
-        for future in as_completed(running):
-            row = future.result()
-            _add(table, lock, row)
-            print(f"{row['method']} rate {row['rate']} dropout {row['dropout']}: {row['rouge']}", flush=True)
+    bases = list(dict.fromkeys(settings.tuned_with.get(method, method) for method in methods or plan.settings.methods))
+    recipes = {method: small(config, method) for method in bases}
+    spawn = get_context("spawn")
+    with ProcessPoolExecutor(jobs, spawn, initializer=sums.apply, initargs=(settings.sums,)) as pool:
+        for stage in ("first", "last"):
+            rows = read_rows(table)
+            there = {tuple(row[name] for name in KEY) for row in rows}
+            wanted: list[Task] = []
+            for method, recipe in recipes.items():
+                best = None
+                if stage == "last":
+                    rate, dropout = best_setting(_rows_of(tasks(plan, settings, method, recipe, "first"), rows) or [])
+                    best = Trial(rate=rate, dropout=dropout)
+                wanted += tasks(plan, settings, method, recipe, stage, best)
+            waiting = [task for task in wanted if task.key not in there]
+            print(f"stage {stage}: {len(waiting)} of {len(wanted)} trials to go", flush=True)
+            running = [pool.submit(one_trial, config, home, task) for task in waiting]
+            for future in as_completed(running):
+                row = future.result()
+                _add(table, lock, row)
+                told = "{method} {stage} rate {rate} dropout {dropout} seed {seed}: {worth} ({seconds} s)"
+                print(told.format(**row), flush=True)
+    rows = read_rows(table)
+    for method, recipe in recipes.items():
+        found = chosen(plan, settings, method, recipe, rows)
+        assert found is not None
+        for one in (method, *(twin for twin, base in settings.tuned_with.items() if base == method)):
+            place = config / "methods" / f"{one}.yaml"
+            present = settings_of(small(config, one))
+            if present == found:
+                print(f"{place}: small has what the trials chose: {_told(found)}")
+            elif write:
+                write_settings(place, found)
+                print(f"{place}: small now has {_told(found)}, no longer {_told(present)}")
+            else:
+                print(f"{place}: put {_told(found)} into small, in place of {_told(present)} (or run with --write)")
+
+
+def _told(found: tuple[float, float, float | None]) -> str:
+    last = "" if found[2] is None else f", last phase's rate {found[2]:g}"
+    return f"rate {found[0]:g}, dropout {found[1]:g}{last}"
+
+
+def write_settings(path: Path, found: tuple[float, float, float | None]) -> None:
+    """Put what the trials chose (see `settings_of`) into the small settings of a method's file; all else stays.
+
+    Raises PlanError where a key is missing.
+    """
+    rate, dropout, last = found
+    recipe = read_settings(path, MethodSettings).settings["small"]
+    count = len(recipe.training.phases)
+    values: dict[tuple[str | int, ...], float] = {("model", "dropout"): dropout}
+    if recipe.model.kind == "extract-rewrite":
+        values["model", "abstractor", "dropout"] = dropout
+    for index, phase in enumerate(recipe.training.phases):
+        at: tuple[str | int, ...] = ("training", "phases", index, "optimizer", "rate")
+        if index and index == count - 1:
+            assert last is not None
+            values[at] = last
+        elif index == 0 or phase.loss == "extraction":
+            values[at] = rate
+    text = path.read_text()
+    root = yaml.compose(text, Loader=yaml.SafeLoader)
+    nodes = {at: _node(path, root, ("settings", "small", *at)) for at in values}
+    for at in sorted(values, key=lambda one: nodes[one].start_mark.index, reverse=True):
+        text = text[: nodes[at].start_mark.index] + f"{values[at]:g}" + text[nodes[at].end_mark.index :]
+    write_text(path, text)
+
+
+def _node(path: Path, node: Any, location: tuple[str | int, ...]) -> yaml.Node:
+    for part in location:
+        if isinstance(part, int):
+            node = node.value[part]
+            continue
+        found = [value for key, value in node.value if key.value == part]
+        if not found:
+            shown = ".".join(map(str, location))
+            raise PlanError(f"{path}:{node.start_mark.line + 1}: {shown} is not there to be changed; write it out")
+        (node,) = found
+    assert isinstance(node, yaml.Node)
+    return node

@@ -1,17 +1,21 @@
-"""What stopping and selection see: likelihood and greedy ROUGE of a fixed validation subset."""
+"""What stopping and selection see: likelihood and greedy ROUGE of a fixed validation subset, and a phase's own aim."""
 
 from collections.abc import Sequence
 from statistics import fmean
 
+import numpy as np
 import torch
+from scipy.stats import rankdata
 
 from sumcurve.decoding.system import SummarizerSystem
-from sumcurve.models.batch import Example, batches
+from sumcurve.models.batch import Batch, Example, batches
 from sumcurve.models.summarizer import Summarizer, score
 from sumcurve.models.vocabulary import Vocabulary
-from sumcurve.scores.rewards import repetition
-from sumcurve.scores.rouge import METRICS, score_items
-from sumcurve.settings import Rouge, Search
+from sumcurve.records import Record
+from sumcurve.scores.rewards import repetition, rouge_l_f1, words
+from sumcurve.scores.rouge import score_items
+from sumcurve.settings import PhaseSettings, Rouge, Search
+from sumcurve.training.history import METRICS
 from sumcurve.training.losses import example_means
 
 BATCH = 50  # examples decoded together; results do not depend on it
@@ -20,8 +24,8 @@ BATCH = 50  # examples decoded together; results do not depend on it
 class Validation:
     """The subset, padded and on its device once and for all, in order of source length.
 
-    Greedy decoding writes at most `target_tokens` tokens, may repeat itself (that is what coverage should
-    mend), and puts the most attended source word for an unknown one, as the study's search does by default.
+    It is decoded with `search`, the greedy form of the corpus's own, so that a checkpoint is selected under the limits
+    under which it is tested.
     """
 
     def __init__(
@@ -29,21 +33,23 @@ class Validation:
         examples: Sequence[Example],
         references: Sequence[list[list[str]]],
         vocabulary: Vocabulary,
-        target_tokens: int,
+        search: Search,
         device: torch.device,
     ) -> None:
         order = sorted(range(len(examples)), key=lambda index: len(examples[index].source))
         self._batches = [batch.to(device) for batch in batches([examples[index] for index in order], BATCH)]
         self._references = [references[index] for index in order]
         self._vocabulary = vocabulary
-        self._search = Search(beam=1, max_tokens=target_tokens, block_ngram=0)
+        self._search = search
 
     @torch.no_grad()
-    def __call__(self, model: Summarizer) -> dict[str, float]:
-        """`nll`, `repetition`, `tokens` and, by name, the mean F1 in [0, 1] of each metric of `scores.rouge`.
+    def __call__(self, model: Summarizer, phase: PhaseSettings) -> dict[str, float]:
+        """`nll`, `repetition`, `tokens`, the mean F1 in [0, 1] of each of `history.METRICS`, and the phase's own aim.
 
         `nll` is in nats: the mean over examples of the mean over their tokens. `repetition` is the mean share of a
-        summary's trigrams that it has had before, `tokens` its mean length.
+        summary's trigrams that it has had before, `tokens` its mean length. `reward`, in phases with loss mixed, is the
+        mean ROUGE-L F1 that training rewards; `auc`, in phases with loss nll+entity, is of salience, over all source
+        tokens, and left out where these are all of one kind.
         Leaves the model in evaluation mode; draws no random number.
         """
         system = SummarizerSystem(model, self._vocabulary, self._search)
@@ -51,10 +57,45 @@ class Validation:
         summaries: list[list[str]] = []
         for batch in self._batches:
             losses += (-example_means(score(model, batch), batch.tgt)).tolist()
-            summaries += [[" ".join(words) for words in summary] for summary in system.summarize(batch)]
+            summaries += [[" ".join(sentence) for sentence in summary] for summary in system.summarize(batch)]
         items = score_items(summaries, self._references, Rouge())
-        return {
+        found = {
             "nll": fmean(losses),
             "repetition": fmean(repetition(summary) for summary in summaries),
             "tokens": fmean(sum(len(sentence.split(" ")) for sentence in summary) for summary in summaries),
         } | {metric: fmean(item[metric] for item in items) for metric in METRICS}
+        if phase.loss == "mixed":
+            records = [record for batch in self._batches for record in batch.records]
+            found["reward"] = fmean(map(_reward, summaries, records))
+        if phase.loss == "nll+entity" and (auc := self._salience(model)) is not None:
+            found["auc"] = auc
+        return found
+
+    def _salience(self, model: Summarizer) -> float | None:
+        found = [_of_tokens(model, batch) for batch in self._batches]
+        return area_under_curve(np.concatenate([one for one, _ in found]), np.concatenate([one for _, one in found]))
+
+
+def _reward(summary: Sequence[str], record: Record) -> float:
+    """What `losses.rewards` gives a summary."""
+    return rouge_l_f1(words(" ".join(summary)), [word for sentence in record.target for word in words(sentence)])
+
+
+def _of_tokens(model: Summarizer, batch: Batch) -> tuple[np.ndarray, np.ndarray]:
+    """Salience logits and 0/1 marks of a batch's real source tokens."""
+    assert batch.salient is not None
+    memory = model.encode(batch)
+    logits = memory.cache["salience_logits"][memory.mask].float()
+    return logits.cpu().numpy(), batch.salient[memory.mask].bool().cpu().numpy()
+
+
+def area_under_curve(values: np.ndarray, marks: np.ndarray) -> float | None:
+    """The probability that a marked value is above an unmarked one, a tie counting half; None without one of each.
+
+    The area under the receiver operating characteristic, by the Mann-Whitney statistic (Hanley & McNeil 1982).
+    """
+    marked = int(marks.sum())
+    others = len(marks) - marked
+    if not marked or not others:
+        return None
+    return float((rankdata(values)[marks].sum() - marked * (marked + 1) / 2) / (marked * others))

@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 import torch
 
+from sumcurve.decoding import extract_rewrite as module
 from sumcurve.decoding.extract_rewrite import ExtractRewriteSystem, compose, rewrite, rewriter
 from sumcurve.models.batch import Batch, collate, encode
 from sumcurve.models.extract_rewrite import ExtractRewrite, build, read_document
@@ -108,6 +109,33 @@ def test_rewrites_obey_their_limits_and_repeat_for_repeated_sentences(
     for source, text in found.items():  # an unknown word is copied from the own sentence only
         assert "x1" not in text.split() or "x1" in source.split()
     assert any("x1" in text.split() for text in found.values())
+
+
+def test_sentences_become_examples_as_they_are_rewritten(
+    model: ExtractRewrite, vocabulary: Vocabulary, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of many sentences no more examples are made than are rewritten next; the rewrites are the same."""
+    sentences = [sentence for record in records(20, 3) for sentence in record.source]
+    own = rewriter(model, vocabulary, Search(max_tokens=50, beam=1))
+    together = rewrite(own, sentences, CPU)
+    waiting = []
+    pair, summarize = module._pair, own.summarize
+
+    def made(*given):  # type: ignore[no-untyped-def]
+        waiting.append(given[0])
+        return pair(*given)
+
+    def written(batch: Batch) -> list[list[list[str]]]:
+        assert [record.source[0] for record in batch.records] == waiting
+        assert len(waiting) <= 7
+        waiting.clear()
+        return summarize(batch)
+
+    monkeypatch.setitem(module.SENTENCES, "cpu", 7)
+    monkeypatch.setattr(module, "_pair", made)
+    monkeypatch.setattr(own, "summarize", written)
+    assert rewrite(own, iter(sentences), CPU) == together
+    assert not waiting
 
 
 def test_the_whole_summary_is_cut(model: ExtractRewrite, vocabulary: Vocabulary) -> None:

@@ -21,7 +21,7 @@ def test_padding_returns_the_examples(make_examples: Callable[..., list[Example]
         for tensor, own in ((batch.src, length), (batch.src_ext, length), (batch.inp, len(example.input))):
             assert (tensor[row, own:] == PAD).all()
         assert (batch.tgt[row, len(example.target) :] == PAD).all()
-        assert vocabulary.sentences(example.source_ext, example.unknowns) == [example.source_words]
+        assert vocabulary.sentences(example.source_ext, example.unknowns) == [example.record.source_tokens[:length]]
         assert int(batch.n_ext[row]) == len(example.unknowns)
     assert int(batch.inp.max()) < len(vocabulary)
     assert int(batch.src.max()) < len(vocabulary)
@@ -29,7 +29,7 @@ def test_padding_returns_the_examples(make_examples: Callable[..., list[Example]
 
 def test_source_is_cut(vocabulary: Vocabulary) -> None:
     example = encode(Record("1", ["w1 w2", "w3 x1"], ["w1 x1"]), vocabulary, 3, 5)
-    assert example.source_words == ["w1", "w2", "w3"]
+    assert vocabulary.sentences(example.source, []) == [["w1", "w2", "w3"]]
     assert example.unknowns == []
     assert vocabulary.sentences(example.target, []) == [["w1", "<unk>"]]
 

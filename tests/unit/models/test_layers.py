@@ -63,7 +63,7 @@ def test_lstm_cell_is_pytorchs() -> None:
 def test_additive_scores_equal_their_definition(
     block: int, queries: int, covered: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(layers, "BLOCK_ELEMENTS", block)
+    monkeypatch.setitem(layers.BLOCK_ELEMENTS, "cpu", block)
     torch.manual_seed(4)
     shapes = [(3, 5, 6), (3, queries, 6), (6,)] + ([(3, queries, 5), (6,)] if covered else [])
     tensors = [torch.randn(shape, dtype=torch.float64, requires_grad=True) for shape in shapes]
@@ -80,3 +80,23 @@ def test_additive_scores_equal_their_definition(
     theirs = torch.autograd.grad((expected * weights).sum(), tensors)
     for own, other in zip(ours, theirs, strict=True):
         torch.testing.assert_close(own, other, rtol=0, atol=1e-11)
+
+
+@pytest.mark.parametrize(("summaries", "words"), [(16, 100), (64, 100), (64, 1)])
+def test_a_gpu_holds_a_bounded_part_of_additive_attention(
+    summaries: int, words: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """At ABS's widths, on tensors without memory: every query once, no block above the bound, none needlessly small."""
+    most = layers.BLOCK_ELEMENTS["cuda"]
+    monkeypatch.setitem(layers.BLOCK_ELEMENTS, "meta", most)
+    keys = torch.empty(summaries, 400, 512, device="meta")
+    query = torch.empty(summaries, words, 512, device="meta")
+    seen = torch.zeros(summaries, words)
+    sizes = []
+    for part, block in layers._sigmoids(keys, query, None, None):
+        assert block.shape == (*seen[part].shape, 400, 512)
+        seen[part] += 1
+        sizes.append(block.numel())
+    assert (seen == 1).all()
+    assert max(sizes) <= most
+    assert len(sizes) <= 2 * summaries * words * 400 * 512 / most + 1

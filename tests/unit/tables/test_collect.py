@@ -217,13 +217,18 @@ def plan(tmp_path):
     method = tmp_path / "config" / "methods" / "pcov.yaml"
     content = yaml.safe_load(method.read_text())
     for recipe in content["settings"].values():
-        recipe["search"] = {"beam": 9, "coverage_penalty": 0.5}
+        recipe["search"] |= {"beam": 9, "coverage_penalty": 0.5}
     method.write_text(yaml.safe_dump(content))
     plan = Plan.read(tmp_path / "config", "smoke")
     (tmp_path / "results" / "runs").mkdir(parents=True)
     for folder in plan.folders.values():
         finish(tmp_path / "results", folder)
     return plan
+
+
+def of_study(plan):
+    """The rows that all tables but that of phases show."""
+    return [row for row in plan.rows if row.part == "study"]
 
 
 def lose(plan, results, row, step):
@@ -233,13 +238,13 @@ def lose(plan, results, row, step):
 
 
 def one_row(plan, **keys):
-    return next(row for row in plan.rows if all(getattr(row, key) == value for key, value in keys.items()))
+    return next(row for row in of_study(plan) if all(getattr(row, key) == value for key, value in keys.items()))
 
 
 def test_outputs_know_their_search_and_their_run(plan, tmp_path):
     study = collect(plan, tmp_path / "results")
-    assert (len(study.outputs), study.missing, study.in_part) == (len(plan.rows), [], "")
-    for row, output in zip(plan.rows, study.outputs, strict=True):
+    assert (len(study.outputs), study.missing, study.in_part) == (len(of_study(plan)), [], "")
+    for row, output in zip(of_study(plan), study.outputs, strict=True):
         assert (output.search, output.run) == (row.search, row.table_name)
         assert (output.training is None) == (output.timing is None) == (row.run is None)
         if row.search is None:
@@ -258,13 +263,13 @@ def test_what_is_not_finished_is_listed_with_its_first_missing_folder(plan, tmp_
     row = one_row(plan, corpus="tales", method="pcov", percent=100, search="paper")
     lost = lose(plan, results, row, step)
     study = collect(plan, results, partial=True)
-    gone = [one for one in plan.rows if lost in (one.run, one.output, one.scores)]
+    gone = [one for one in of_study(plan) if lost in (one.run, one.output, one.scores)]
     assert len(gone) == (2 if step == "run" else 1)
     assert [(one.method, one.percent, one.search, one.folder) for one in study.missing] == [
         (one.method, one.percent, one.search, lost) for one in gone
     ]
-    assert [output.run for output in study.outputs] == [one.table_name for one in plan.rows if one not in gone]
-    trained = sum(one.run is not None for one in plan.rows)
+    assert [output.run for output in study.outputs] == [one.table_name for one in of_study(plan) if one not in gone]
+    trained = sum(one.run is not None for one in of_study(plan))
     assert study.in_part == f"IN PART: {trained - len(gone)} of {trained} trained outputs"
     with pytest.raises(ManifestError, match=lost):
         collect(plan, results)
@@ -280,7 +285,7 @@ def test_an_oracle_that_is_not_finished_is_missing_like_an_output(plan, tmp_path
     assert [(one.corpus, one.folder) for one in study.missing] == [("modules", lost.key)]
     assert study.in_part.startswith("IN PART")
     assert not study.ceilings
-    assert len(study.outputs) == len(plan.rows)
+    assert len(study.outputs) == len(of_study(plan))
 
 
 def test_a_corpus_that_is_not_made_yet_waits_whole(plan, tmp_path):
@@ -320,13 +325,13 @@ def test_the_manifest_of_a_part_is_never_that_of_the_whole(plan, tmp_path, make)
     assert manifests == {"manifest-partial.json"}
     assert f"{row.run}" in (folder / "missing.csv").read_text()
     sealed = json.loads((folder / "manifest-partial.json").read_text())
-    assert set(sealed["scores"]) == {one.scores for one in plan.rows} - {row.scores}
+    assert set(sealed["scores"]) == {one.scores for one in of_study(plan)} - {row.scores}
     finish(tmp_path / "results", plan.folder(row.run))
     assert make(partial=True)[0] == {whole}
 
 
 def test_nothing_finished_makes_no_table(plan, tmp_path, make):
-    for row in plan.rows:
+    for row in of_study(plan):
         lose(plan, tmp_path / "results", row, "scores")
     with pytest.raises(PlanError, match="no output is finished"):
         make(partial=True)

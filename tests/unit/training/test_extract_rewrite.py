@@ -10,7 +10,7 @@ import torch
 from rouge_score import rouge_scorer
 from torch import Tensor
 
-from sumcurve.decoding.extract_rewrite import ExtractRewriteSystem
+from sumcurve.decoding.extract_rewrite import ExtractRewriteSystem, chosen, extract, rewrite, rewriter
 from sumcurve.models.batch import collate as collate_examples
 from sumcurve.models.batch import encode
 from sumcurve.models.extract_rewrite import ExtractRewrite, build, read_document
@@ -46,6 +46,7 @@ from sumcurve.training.extract_rewrite import (
 from sumcurve.training.fit import fit
 
 CPU = torch.device("cpu")
+SEARCH = Search(beam=1, max_tokens=8, block_ngram=0)
 WORDS = [f"word{number}" for number in range(20)]
 SCORER = rouge_scorer.RougeScorer(["rouge1", "rougeL"], use_stemmer=False)
 LOSSES = ("nll", "extraction", "actor-critic")
@@ -99,7 +100,7 @@ def phase(loss: str, name: str | None = None, **stop: Any) -> PhaseSettings:
 @pytest.fixture
 def learner(words_: Vocabulary) -> ExtractRewriteLearner:
     return ExtractRewriteLearner(
-        build(settings(), len(words_), 3), words_, settings(), invented(16), invented(6, 1), 30, 8, CPU
+        build(settings(), len(words_), 3), words_, settings(), invented(16), invented(6, 1), 30, SEARCH, CPU
     )
 
 
@@ -326,7 +327,7 @@ def test_labels_are_of_the_sentences_as_read_and_never_more_than_these(words_: V
 def test_a_record_without_a_target_is_refused(words_: Vocabulary) -> None:
     records = [Record("nothing", ["word1"], [""])]
     with pytest.raises(ValueError, match="'nothing' has an empty target"):
-        ExtractRewriteLearner(build(settings(), len(words_), 3), words_, settings(), records, records, 30, 8, CPU)
+        ExtractRewriteLearner(build(settings(), len(words_), 3), words_, settings(), records, records, 30, SEARCH, CPU)
 
 
 def test_pairs_hold_the_unknown_words_of_one_sentence(words_: Vocabulary) -> None:
@@ -334,10 +335,10 @@ def test_pairs_hold_the_unknown_words_of_one_sentence(words_: Vocabulary) -> Non
         "r", ["crane heron word1", "word2 crake otter word3"], ["heron crake crane", "otter crake word1 word2 word3"]
     )
     learner = ExtractRewriteLearner(
-        build(settings(), len(words_), 3), words_, settings(), [record], [record], 30, 8, CPU
+        build(settings(), len(words_), 3), words_, settings(), [record], [record], 30, SEARCH, CPU
     )
     first, second = learner.prepare(phase("nll"))
-    assert first.source_words == ["crane", "heron", "word1"]
+    assert first.record.source_tokens == ["crane", "heron", "word1"]
     assert first.unknowns == ["crane"]
     assert [words_.words.index("heron"), 1, len(words_), 3] == first.target  # crake is of the other sentence
     assert second.unknowns == ["crake"]
@@ -459,6 +460,13 @@ def test_every_phase_lowers_its_loss_and_trains_its_own_part(learner: ExtractRew
             assert changed == (name in trained[loss]), (loss, name)
 
 
+def share_earned(written: list[str], references: list[str]) -> float:
+    """ROUGE-L F1 of each rewrite against the reference in its place, and ROUGE-1 of all; of one each."""
+    steps = [SCORER.score(*pair)["rougeL"].fmeasure for pair in zip(references, written, strict=False)]
+    whole = SCORER.score(" ".join(references), " ".join(written))["rouge1"].fmeasure
+    return (sum(steps) + whole) / (len(references) + 1)
+
+
 @pytest.mark.parametrize("loss", ["extraction", "actor-critic"])
 def test_validation_scores_the_summaries_of_the_system(
     loss: str, learner: ExtractRewriteLearner, words_: Vocabulary
@@ -491,7 +499,17 @@ def test_validation_scores_the_summaries_of_the_system(
             "repetition": sum(repetition([text]) for text in texts) / 6,
         }
         assert {name: scores[name] for name in expected} == pytest.approx(expected, rel=1e-5)
-        assert scores.keys() == {*expected, "rouge2", "rougeLsum"}
+        assert scores.keys() == {*expected, "rouge2", "rougeLsum"} | ({"reward"} if stops else set())
+        if stops:
+            documents = [item.document for item in learner.valid]
+            extracted = extract(model, documents, stops, CPU)
+            rewrites = rewrite(rewriter(model, words_, SEARCH), chosen(documents, extracted), CPU)
+            shares = [
+                share_earned([rewrites[document.sentences[choice]] for choice in choices], document.record.target)
+                for document, choices in zip(documents, extracted, strict=True)
+            ]
+            assert scores["reward"] == pytest.approx(sum(shares) / len(shares), abs=1e-6)
+            assert 0 < scores["reward"] < 1
         seen.append(texts)
     assert seen[0] != seen[1]
 
@@ -514,10 +532,10 @@ def test_validation_of_the_abstractor_rewrites_the_labelled_sentences(
 
 def test_identity_tells_data_apart(learner: ExtractRewriteLearner, words_: Vocabulary) -> None:
     def identity(
-        train: list[Record] | None = None, tokens: int = 30, target: int = 8, vocabulary: Vocabulary = words_
+        train: list[Record] | None = None, tokens: int = 30, search: Search = SEARCH, vocabulary: Vocabulary = words_
     ) -> dict[str, str]:
         model = build(settings(), len(vocabulary), 3)
-        given = (model, vocabulary, settings(), train or invented(16), invented(6, 1), tokens, target, CPU)
+        given = (model, vocabulary, settings(), train or invented(16), invented(6, 1), tokens, search, CPU)
         return ExtractRewriteLearner(*given).identity()
 
     own = learner.identity()
@@ -530,13 +548,13 @@ def test_identity_tells_data_apart(learner: ExtractRewriteLearner, words_: Vocab
     both = {"training documents", "validation documents"}
     assert differing(identity(changed)) == {"training documents"}
     assert differing(identity(tokens=4)) == both
-    assert differing(identity(target=9)) == {"target_tokens"}
+    assert differing(identity(search=SEARCH.model_copy(update={"max_tokens": 9}))) == {"validation search"}
     assert differing(identity(vocabulary=Vocabulary(reversed(words_.words[5:])))) == both
 
 
 def test_missing_records_are_refused(words_: Vocabulary) -> None:
     with pytest.raises(ValueError, match="no validation records"):
-        ExtractRewriteLearner(build(settings(), len(words_), 3), words_, settings(), invented(2), [], 30, 8, CPU)
+        ExtractRewriteLearner(build(settings(), len(words_), 3), words_, settings(), invented(2), [], 30, SEARCH, CPU)
 
 
 class Killed(Exception):
@@ -548,7 +566,7 @@ def test_killed_at_every_validation_is_bit_identical(words_: Vocabulary) -> None
 
     def train(**keys: Any) -> Any:
         model = build(settings(), len(words_), 3)
-        learner = ExtractRewriteLearner(model, words_, settings(), invented(16), invented(6, 1), 30, 8, CPU)
+        learner = ExtractRewriteLearner(model, words_, settings(), invented(16), invented(6, 1), 30, SEARCH, CPU)
         return fit(learner, plan, seed=1, clock=lambda: 0.0, device=CPU, **keys)
 
     whole = train()
@@ -567,3 +585,30 @@ def test_killed_at_every_validation_is_bit_identical(words_: Vocabulary) -> None
     assert len(states) == len(whole.history) + 1
     assert fitted.history.rows() == whole.history.rows()
     assert all(torch.equal(fitted.weights[name], whole.weights[name]) for name in whole.weights)
+
+
+@pytest.mark.parametrize("name", LOSSES)
+def test_bfloat16_leaves_recurrences_in_single_precision(
+    name: str, learner: ExtractRewriteLearner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every LSTM, of the extractor as of the abstractor, reads, holds and says single precision under autocast."""
+    batch = learner.collate(learner.prepare(phase(name)), phase(name))
+    learner.model.eval()
+    torch.manual_seed(1)
+    single = learner.loss(batch, phase(name))
+    seen = []
+    true = torch.lstm
+
+    def lstm(inputs: Tensor, state: tuple[Tensor, Tensor], weights: list[Tensor], *rest: Any) -> Any:
+        found = true(inputs, state, weights, *rest)
+        seen.extend(tensor.dtype for tensor in (inputs, *state, *weights, *found))
+        return found
+
+    monkeypatch.setattr(torch, "lstm", lstm)
+    torch.manual_seed(1)
+    with torch.autocast("cpu", torch.bfloat16):
+        half = learner.loss(batch, phase(name))
+    assert set(seen) == {torch.float32}
+    half.backward()
+    assert half.item() == pytest.approx(single.item(), rel=0.02)
+    assert all(p.grad.dtype == torch.float32 for p in learner.model.parameters() if p.grad is not None)

@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from sumcurve.models.summarizer import build
+from sumcurve.settings import Search
 from sumcurve.training import fit as module
 from sumcurve.training import losses
 from sumcurve.training.fit import ResumeError, TrainingError, fit
@@ -41,6 +42,7 @@ def train(corpus):
             "valid": corpus.valid[:most],
             "references": corpus.references[:most],
             "vocabulary": corpus.vocabulary,
+            "search": Search(beam=1, max_tokens=5, block_ngram=0),
         }
         data |= {key: overrides.pop(key) for key in list(overrides) if key in data}
         arguments = {"seed": 11, "clock": lambda: 0.0, "device": CPU} | overrides
@@ -60,7 +62,7 @@ def scripted(monkeypatch):
     def script(*pairs):
         left = iter(pairs)
 
-        def validate(self, model):
+        def validate(self, model, phase):
             rouge, nll = next(left)
             return {
                 "nll": nll,
@@ -120,6 +122,9 @@ def test_killed_and_resumed_is_bit_identical(request, phase, training, train, na
         assert fitted.selected == whole.selected
         assert list(fitted.weights) == list(whole.weights)
         assert all(torch.equal(fitted.weights[key], whole.weights[key]) for key in whole.weights)
+        assert (fitted.before.phase, fitted.before.update) == (whole.before.phase, whole.before.update)
+        assert list(fitted.before.weights) == list(whole.before.weights)
+        assert all(torch.equal(fitted.before.weights[key], whole.before.weights[key]) for key in whole.before.weights)
 
 
 def test_killed_at_every_validation_is_bit_identical(lstm, phase, training, train):
@@ -193,6 +198,7 @@ def test_a_state_of_another_training_is_refused_by_the_keys_that_differ(
     assert differing(settings=training(phase(), phase("b")))[:1] == ["training.phases.0.stop.most_updates"]
     assert differing(seed=12) == ["seed"]
     assert differing(target_tokens=4) == ["target_tokens"]
+    assert differing(search=Search(beam=1, max_tokens=5, min_tokens=2, block_ngram=0)) == ["validation search"]
     assert differing(train=corpus.train[:-1]) == ["training examples"]
     assert differing(identity={"model": {"dropout": 0.1}}) == ["model.dropout"]
     assert differing(identity={}) == ["model.dropout"]
@@ -275,7 +281,7 @@ def test_the_second_phase_starts_from_the_best_checkpoint_and_continues_its_path
     assert [row["updates"] for row in rows] == [4, 8, 12, 8, 11, 14, 17]
     assert rows[3]["examples"] == rows[1]["examples"] < rows[2]["examples"]
     assert all(row["epoch"] == row["examples"] / 37 for row in rows)
-    assert [row["best"] for row in rows] == [True, True, False, True, False, True, False]
+    assert [row["best"] for row in rows] == [True, True, False, False, True, True, False], "never the start"
     assert (rows[3]["train_loss"], rows[3]["rate"]) == (None, 0.0)
     # Every span between two readings of this clock is a second: preparation, then one span per validation.
     assert [row["seconds"] for row in fitted.history.seconds()] == [2, 3, 4, 4, 5, 6, 7]
@@ -292,7 +298,7 @@ def test_the_second_phase_starts_from_the_best_checkpoint_and_continues_its_path
 def test_the_first_row_of_a_coverage_phase_is_the_unchanged_function(lstm, phase, training, train):
     fitted, _ = train(lstm, training(phase(most_updates=4), phase("coverage", "nll+coverage", True)))
     last, start = fitted.history[0], fitted.history[1]
-    assert (start.phase, start.update, start.best) == ("coverage", 0, True)
+    assert (start.phase, start.update, start.best) == ("coverage", 0, False)
     assert start.nll == pytest.approx(last.nll, abs=1e-6)
     assert start.rouge == pytest.approx(last.rouge, abs=1e-9)
 
@@ -301,9 +307,9 @@ def test_validation_watching_and_keeping_cost_no_seconds(lstm, phase, training, 
     now = [0.0]
     true = Validation.__call__
 
-    def validate(self, model):
+    def validate(self, model, phase):
         now[0] += 100
-        return true(self, model)
+        return true(self, model, phase)
 
     def keep(state):
         now[0] += 1000
@@ -383,10 +389,11 @@ def test_rates_follow_the_schedule(lstm, phase, training, train, scripted):
 def test_progress_names_the_stop_and_its_reason(lstm, phase, training, train, scripted):
     scripted((0.1, 1.0), (0.3, 1.0), (0.2, 1.0), (0.2, 1.0))
     told = []
-    train(lstm, training(phase(patience=2, most_updates=15)), watch=told.append)
+    fitted, _ = train(lstm, training(phase(patience=2, most_updates=15)), watch=told.append)
+    assert fitted.history.ended == [("nll", "patience")], "it runs out at the last validation"
     validated = [progress for progress in told if progress.validated]
     assert [(p.update, p.stop, p.limit) for p in validated] == [
-        (4, 12, "patience"), (8, 15, "most_updates"), (12, 15, "most_updates"), (15, 15, "most_updates")
+        (4, 12, "patience"), (8, 15, "most_updates"), (12, 15, "most_updates"), (15, 15, "patience")
     ]  # fmt: skip
     assert [p.update for p in told if not p.validated] == list(range(1, 16))
     assert all(p.row is None for p in told[:4])
@@ -401,13 +408,17 @@ def test_missing_examples_and_misplaced_coverage_are_refused(corpus, lstm, trans
         train(transformer, training(phase(coverage=True)))
 
 
-def _validations(monkeypatch, *rows):
+def _validations(monkeypatch, *rows, **more):
     left = iter(rows)
 
-    def validate(self, model):
+    def validate(self, model, phase):
         rouge1, rouge2, rouge_lsum, repetition, *nll = next(left)
         scores = {"rouge1": rouge1, "rouge2": rouge2, "rougeLsum": rouge_lsum}
-        return scores | {"nll": nll[0] if nll else 1.0, "repetition": repetition, "tokens": 9.0}
+        return (
+            scores
+            | {"nll": nll[0] if nll else 1.0, "repetition": repetition, "tokens": 9.0}
+            | {name: aim(scores) for name, aim in more.items()}
+        )
 
     monkeypatch.setattr(Validation, "__call__", validate)
 
@@ -432,7 +443,8 @@ def test_babble_of_a_model_whose_likelihood_rises_is_no_collapse(lstm, phase, tr
 def test_reinforcement_that_raises_its_reward_alone_is_stopped(lstm, phase, training, train, monkeypatch):
     start = (0.3, 0.2, 0.3, 0.0)
     better, hacked = (0.31, 0.2, 0.31, 0.0), (0.29, 0.19, 0.32, 0.0)
-    _validations(monkeypatch, start, start, better, hacked, better, hacked, hacked, better)
+    validations = (start, start, better, hacked, better, hacked, hacked, better)
+    _validations(monkeypatch, *validations, reward=lambda scores: scores["rougeLsum"])
     mixed = phase("mixed", most_updates=99, patience=9, every_updates=1)
     mixed = mixed.model_copy(update={"loss": "mixed", "reward_weight": 0.9})
     fitted, _ = train(lstm, training(phase(most_updates=4), mixed))
@@ -445,3 +457,83 @@ def test_likelihood_training_is_never_said_to_hack(lstm, phase, training, train,
     _validations(monkeypatch, *[(0.3, 0.3, 0.3, 0.0), *[(0.2, 0.2, 0.4, 0.0)] * 3])
     fitted, _ = train(lstm, training(phase()))
     assert fitted.history.ended == [("nll", "most_updates")]
+
+
+def test_what_least_updates_leave_out_is_never_selected_nor_counted(lstm, phase, training, train, scripted):
+    scripted((0.9, 1.0), (0.8, 1.0), (0.3, 1.0), (0.2, 1.0), (0.4, 1.0), (0.1, 1.0), (0.1, 1.0), (0.9, 1.0))
+    told = []
+    settings = training(phase(least_updates=12, patience=2, most_updates=99))
+    fitted, _ = train(lstm, settings, watch=told.append)
+    assert [row["best"] for row in fitted.history.rows()] == [False, False, True, False, True, False, False]
+    assert (fitted.selected.update, fitted.history.ended) == (20, [("nll", "patience")])
+    stops = [(p.update, p.stop) for p in told if p.validated]
+    assert stops == [(4, 20), (8, 20), (12, 20), (16, 20), (20, 28), (24, 28), (28, 28)]
+
+
+def test_patience_and_plateau_do_not_count_in_warmup(lstm, phase, training, train, scripted):
+    scripted(*[(0.5, 1.0)] * 9)
+    told = []
+    settings = training(phase(schedule="plateau", rate=0.016, warmup_updates=13, patience=3, most_updates=99))
+    fitted, _ = train(lstm, settings, watch=told.append)
+    assert fitted.history[-1].update == 24, "stale validations at 16, 20 and 24; those at 8 and 12 are in warm-up"
+    assert all(p.stop == 24 for p in told if p.validated)
+    assert [row["rate"] for row in fitted.history.rows()[3:]] == [0.016, 0.016, 0.008]
+
+
+def test_patience_does_not_count_before_the_model_says_anything(lstm, phase, training, train, monkeypatch):
+    silent, speaking = (0.2, 0.0, 0.2, 0.0), (0.1, 0.1, 0.1, 0.0)
+    _validations(monkeypatch, *[silent] * 5, *[speaking] * 4)
+    fitted, _ = train(lstm, training(phase(patience=2, most_updates=99)))
+    assert [row["best"] for row in fitted.history.rows()] == [True] + 4 * [False] + [True, False, False]
+    assert fitted.history.ended == [("nll", "patience")]
+
+
+def test_a_later_phase_that_only_loses_is_selected_all_the_same(lstm, phase, training, train, scripted):
+    scripted((0.5, 1.0), (0.5, 1.0), (0.2, 1.0), (0.3, 1.0), (0.1, 1.0))
+    states = []
+    later = phase("again", patience=9, least_updates=5)
+    fitted, _ = train(lstm, training(phase(most_updates=4), later), keep=states.append)
+    assert (fitted.selected.phase, fitted.selected.update) == ("again", 8)
+    assert (fitted.before.phase, fitted.before.update, fitted.before.updates) == ("nll", 4, 4)
+    assert all(torch.equal(value, states[0]["best"][name]) for name, value in fitted.before.weights.items())
+    assert any(not torch.equal(value, fitted.weights[name]) for name, value in fitted.before.weights.items())
+
+
+def test_a_last_phase_can_start_from_the_checkpoint_before_another(lstm, phase, training, train):
+    """As if it had been the other's last phase: the same order of data and random numbers, the same path."""
+    first, last = phase(most_updates=8), phase("again", every_updates=3, most_updates=6)
+    whole, _ = train(lstm, training(first, last))
+    fitted, _ = train(lstm, training(first, last), start=whole.before)
+    assert fitted.history.rows() == [row for row in whole.history.rows() if row["phase"] == "again"]
+    assert all(torch.equal(fitted.weights[name], value) for name, value in whole.weights.items())
+    assert fitted.before == whole.before
+    states = []
+
+    def keep(state):
+        states.append(_saved(state))
+        if len(states) == 2:
+            raise Killed
+
+    with pytest.raises(Killed):
+        train(lstm, training(first, last), start=whole.before, keep=keep)
+    resumed, _ = train(lstm, training(first, last), start=whole.before, resume=states[-1])
+    assert resumed.history.rows() == fitted.history.rows()
+    assert all(torch.equal(resumed.before.weights[name], value) for name, value in whole.before.weights.items())
+    with pytest.raises(ResumeError, match="start"):
+        train(lstm, training(first, last), resume=states[-1])
+    with pytest.raises(ValueError, match="one phase starts from new weights"):
+        train(lstm, training(first), start=whole.before)
+
+
+def test_reinforcement_is_selected_by_its_reward_and_entities_by_their_salience_too(
+    lstm, phase, training, train, monkeypatch
+):
+    rows = [(0.30, 0.20, 0.30, 0.0), (0.32, 0.14, 0.31, 0.0)]  # ROUGE-2 falls
+    _validations(monkeypatch, rows[0], *rows * 2)
+    assert train(lstm, training(phase(every_updates=6)))[0].selected.update == 6
+    rewards = iter([0.3, 0.31, 0.38])
+    _validations(monkeypatch, rows[0], *rows, reward=lambda scores: next(rewards))
+    assert train(lstm, training(phase(every_updates=6, most_updates=18)))[0].selected.update == 18
+    areas = iter([0.5, 0.8])
+    _validations(monkeypatch, *rows, auc=lambda scores: next(areas))
+    assert train(lstm, training(phase(every_updates=6)))[0].selected.update == 12

@@ -17,6 +17,16 @@ def test_better_is_higher_mean_rouge_then_lower_nll_and_never_a_tie():
     assert not replace(ROW, rougeLsum=0.19, nll=0.1).better_than(ROW)
 
 
+def test_phases_of_reinforcement_and_of_entities_have_an_aim_of_their_own():
+    rewarded = replace(ROW, reward=0.4)
+    assert rewarded.worth == pytest.approx((0.4 + (0.3 + 0.1) / 2) / 2)
+    assert replace(rewarded, reward=0.45, rouge2=0.06).better_than(rewarded)
+    assert not replace(rewarded, reward=0.45, rouge2=0.04, rouge1=0.2).better_than(rewarded)
+    marked = replace(ROW, auc=0.8)
+    assert marked.worth**4 == pytest.approx(0.3 * 0.1 * 0.2 * 0.8)
+    assert not replace(marked, auc=0.5).better_than(marked)
+
+
 def test_a_constant_answer_is_no_good_answer():
     """Its unigrams may match often; it never says two right words in a row."""
     constant = replace(ROW, rouge1=0.9, rouge2=0.0, rougeLsum=0.9)

@@ -122,10 +122,9 @@ def _regularising(kind, **keys):
     return PhaseSettings(
         name="soft",
         loss=kind,
-        temperature=2.0,
         optimizer=Optimizer(rate=0.1),
         stop=Stop(every_updates=1, every_epochs=1, patience=1, most_updates=1),
-        **({"soft_weight": 0.7} | keys),
+        **({"soft_weight": 0.7, "temperature": 2.0} | keys),
     )
 
 
@@ -178,6 +177,62 @@ def test_dual_trains_second_output_learns_from_the_hard_target_alone(corpus, reg
     shared, detached = gradients(soft_weight=0.0), gradients(soft_weight=0.0, detach_second=True)
     assert (shared["combine.weight"] - detached["combine.weight"]).abs().max() > 1e-4
     assert torch.equal(shared["second_output.weight"], detached["second_output.weight"])
+
+
+def _gradients(model, batch, phase, vocabulary):
+    model.zero_grad()
+    value = loss(model, batch, phase, vocabulary, 5)
+    value.backward()
+    return value.detach(), {name: one.grad.clone() for name, one in model.named_parameters() if one.grad is not None}
+
+
+def test_self_train_at_temperature_1_asks_for_nothing_beyond_the_hard_loss(corpus, reg):
+    """Its target is the model's own distribution, a constant: p - q is 0 there."""
+    batch, vocabulary = collate(corpus.train[:6]), corpus.vocabulary
+    model = build(reg, len(vocabulary), 1).double().eval()
+    _, hard = _gradients(model, batch, _regularising("self-train", soft_weight=0.0), vocabulary)
+    value, soft = _gradients(model, batch, _regularising("self-train", soft_weight=3.0, temperature=1.0), vocabulary)
+    assert soft.keys() == hard.keys()
+    for name, gradient in hard.items():
+        torch.testing.assert_close(soft[name], gradient, rtol=0, atol=1e-14)
+    _, warm = _gradients(model, batch, _regularising("self-train", soft_weight=3.0), vocabulary)
+    assert max((warm[name] - hard[name]).abs().max() for name in hard) > 1e-3
+    plain = _regularising("self-train", soft_weight=0.0)
+    assert value > loss(model, batch, plain, vocabulary, 5), "the loss has the entropy, its gradient does not"
+
+
+def test_dual_train_with_two_equal_outputs_is_self_train(corpus, reg):
+    """But for the second output's own hard loss, which stops at it where it is told to."""
+    batch, vocabulary = collate(corpus.train[:6]), corpus.vocabulary
+    model = build(reg, len(vocabulary), 1).double().eval()
+    model.second_output.load_state_dict(model.output.state_dict())
+    own, alone = _gradients(model, batch, _regularising("self-train"), vocabulary)
+    hard, _ = _gradients(model, batch, _regularising("self-train", soft_weight=0.0), vocabulary)
+    both, dual = _gradients(model, batch, _regularising("dual-train", detach_second=True), vocabulary)
+    torch.testing.assert_close(both - hard, own, rtol=0, atol=1e-14)
+    assert dual.keys() - alone.keys() == {"second_output.weight", "second_output.bias"}
+    for name, gradient in alone.items():
+        torch.testing.assert_close(dual[name], gradient, rtol=0, atol=1e-15)
+
+
+def test_the_entropy_of_the_output_rises_with_the_weight_of_a_softened_target(corpus, reg):
+    """At temperature 2 the target is flatter than the model. The twin of weight 0 is the baseline."""
+    batch, vocabulary = collate(corpus.train[:24]), corpus.vocabulary
+    real = batch.tgt != PAD
+    found = []
+    for weight in (0.0, 0.3, 1.0, 3.0):
+        model = build(reg, len(vocabulary), 1)
+        optimizer = torch.optim.Adam(model.parameters(), lr=0.02)
+        for _ in range(60):
+            optimizer.zero_grad()
+            loss(model, batch, _regularising("self-train", soft_weight=weight), vocabulary, 5).backward()
+            optimizer.step()
+        with torch.no_grad():
+            emission, _ = model.forced(batch, model.encode(batch))
+            logp = emission.logits.log_softmax(2)
+            found.append(-(logp.exp() * logp).sum(2)[real].mean().item())
+    assert found == sorted(found)
+    assert all(after > before + 0.05 for before, after in itertools.pairwise(found))
 
 
 def test_salience_is_torchs_binary_cross_entropy_over_real_tokens():

@@ -1,5 +1,8 @@
+import random
+from dataclasses import replace
 from statistics import fmean
 
+import numpy as np
 import pytest
 import torch
 from rouge_score.rouge_scorer import RougeScorer
@@ -8,10 +11,11 @@ from sumcurve.decoding.search import greedy
 from sumcurve.models.batch import collate
 from sumcurve.models.summarizer import build, score
 from sumcurve.models.vocabulary import EOS
-from sumcurve.settings import Search
-from sumcurve.training.validation import Validation
+from sumcurve.settings import RecurrentSettings, Search
+from sumcurve.training.validation import Validation, area_under_curve
 
 CPU = torch.device("cpu")
+SEARCH = Search(beam=1, max_tokens=5, block_ngram=0)
 
 
 @pytest.fixture(params=["lstm", "lstm_without_copy", "transformer"])
@@ -22,7 +26,7 @@ def model(request, corpus):
 
 def _words(corpus, model, example):
     """The greedy summary of one example, put together here from ids: sentences of words."""
-    found = greedy(model, collate([example]), Search(beam=1, max_tokens=5, block_ngram=0))
+    found = greedy(model, collate([example]), SEARCH)
     sentences, words = [], []
     for token, position in zip(found.tokens[0, 0].tolist(), found.best_source[0, 0].tolist(), strict=True):
         if token in (0, EOS):
@@ -30,14 +34,14 @@ def _words(corpus, model, example):
         if token == 4:
             sentences, words = [*sentences, words], []
         elif token == 1:
-            words.append(example.source_words[position])
+            words.append(example.record.source_tokens[position])
         else:
             words.append((corpus.vocabulary.words + example.unknowns)[token])
     return [sentence for sentence in [*sentences, words] if sentence]
 
 
-def test_numbers_agree_with_one_example_at_a_time(corpus, model):
-    found = Validation(corpus.valid, corpus.references, corpus.vocabulary, 5, CPU)(model)
+def test_numbers_agree_with_one_example_at_a_time(corpus, model, phase):
+    found = Validation(corpus.valid, corpus.references, corpus.vocabulary, SEARCH, CPU)(model, phase())
     scorer = RougeScorer(["rouge1", "rouge2", "rougeLsum"])
     nll, rouge = [], []
     for example, references in zip(corpus.valid, corpus.references, strict=True):
@@ -54,10 +58,64 @@ def test_numbers_agree_with_one_example_at_a_time(corpus, model):
     assert 0 <= found["repetition"] < 1
 
 
-def test_order_does_not_matter_and_nothing_random_is_drawn(corpus, model):
+def test_order_does_not_matter_and_nothing_random_is_drawn(corpus, model, phase):
     state = torch.get_rng_state()
     model.train()
-    found = Validation(corpus.valid, corpus.references, corpus.vocabulary, 5, CPU)(model)
-    turned = Validation(corpus.valid[::-1], corpus.references[::-1], corpus.vocabulary, 5, CPU)(model)
+    found = Validation(corpus.valid, corpus.references, corpus.vocabulary, SEARCH, CPU)(model, phase())
+    turned = Validation(corpus.valid[::-1], corpus.references[::-1], corpus.vocabulary, SEARCH, CPU)(model, phase())
     assert found == pytest.approx(turned, abs=1e-6)
     assert torch.equal(torch.get_rng_state(), state)
+
+
+def test_summaries_keep_to_the_corpus_limits(corpus, phase):
+    """What the test's search asks for holds for validation, too: a model that repeats itself must not."""
+    settings = RecurrentSettings(kind="recurrent", embedding=6, hidden=5, feed="nothing")
+    model = build(settings, len(corpus.vocabulary), 3)
+    found = {}
+    for name, keys in {"free": {}, "blocked": {"block_ngram": 3}, "long": {"min_tokens": 9}}.items():
+        search = Search(beam=4, max_tokens=12, alpha=1.5, **({"block_ngram": 0} | keys)).greedy()
+        found[name] = Validation(corpus.valid, corpus.references, corpus.vocabulary, search, CPU)(model, phase())
+    assert found["free"]["repetition"] > 0.3
+    assert found["blocked"]["repetition"] == 0
+    assert found["long"]["tokens"] >= 9
+
+
+def test_a_reinforced_phase_is_validated_by_what_training_rewards(corpus, lstm, phase):
+    model = build(lstm, len(corpus.vocabulary), 3)
+    mixed = phase("mixed").model_copy(update={"loss": "mixed", "reward_weight": 0.9})
+    found = Validation(corpus.valid, corpus.references, corpus.vocabulary, SEARCH, CPU)(model, mixed)
+    scorer = RougeScorer(["rougeL"])
+    expected = []
+    for example in corpus.valid:
+        text = " ".join(word for sentence in _words(corpus, model, example) for word in sentence)
+        expected.append(scorer.score(" ".join(example.record.target), text)["rougeL"].fmeasure)
+    assert found["reward"] == pytest.approx(fmean(expected), abs=1e-9)
+    assert found["reward"] > 0
+
+
+def test_the_area_under_the_curve_is_the_share_of_pairs_in_order(phase):
+    rng = np.random.default_rng(3)
+    for size in (2, 5, 40):
+        values, marks = rng.integers(0, 6, size).astype(float), rng.random(size) < 0.4
+        marks[:2] = True, False
+        pairs = [(a > b) + (a == b) / 2 for a in values[marks] for b in values[~marks]]
+        assert area_under_curve(values, marks) == pytest.approx(fmean(pairs))
+        assert area_under_curve(values, np.ones(size, bool)) is None
+
+
+def test_a_phase_of_entities_is_validated_by_the_salience_of_every_source_token(corpus, phase):
+    settings = RecurrentSettings(kind="recurrent", embedding=6, hidden=5, feed="nothing", entity_attention=True)
+    model = build(settings, len(corpus.vocabulary), 3)
+    entity = phase("entity").model_copy(update={"loss": "nll+entity", "entity_weight": 0.1})
+    rng = random.Random(4)
+    marked = [replace(one, salient=[int(rng.random() < 0.3) for _ in one.source]) for one in corpus.valid]
+    found = Validation(marked, corpus.references, corpus.vocabulary, SEARCH, CPU)(model, entity)
+    high, low = [], []
+    for example in marked:
+        with torch.no_grad():
+            salience = model.eval().encode(collate([example])).cache["salience"][0].tolist()
+        for value, mark in zip(salience, example.salient, strict=True):
+            (high if mark else low).append(value)
+    assert found["auc"] == pytest.approx(fmean((a > b) + (a == b) / 2 for a in high for b in low), abs=1e-3)
+    none = [replace(one, salient=[0] * len(one.source)) for one in corpus.valid]
+    assert "auc" not in Validation(none, corpus.references, corpus.vocabulary, SEARCH, CPU)(model, entity)

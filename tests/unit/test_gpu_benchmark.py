@@ -1,0 +1,157 @@
+"""The GPU benchmark, with a CPU for its GPU: every method runs, what differs is found, time is kept."""
+
+import importlib.metadata
+import importlib.util
+import json
+import re
+import subprocess
+import sys
+from argparse import Namespace
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+import torch
+
+from sumcurve.plan import read_settings
+from sumcurve.settings import MethodSettings
+
+ROOT = Path(__file__).parents[2]
+PROGRAM = ROOT / "benchmarks" / "gpu.py"
+METHODS = sorted(path.stem for path in (ROOT / "config" / "methods").glob("*.yaml"))
+LIGHT = {"numpy", "scipy", "numba", "pydantic", "pyyaml", "safetensors", "zstandard", "tqdm", "setuptools"}
+CPU = torch.device("cpu")
+
+BLOCK = """
+from importlib.machinery import PathFinder
+
+find = PathFinder.find_spec
+
+def find_spec(name, path=None, target=None):
+    return None if name.split(".")[0] in {names!r} else find(name, path, target)
+
+PathFinder.find_spec = staticmethod(find_spec)
+"""
+
+
+@pytest.fixture(scope="module")
+def gpu() -> ModuleType:
+    """The program, as a module."""
+    told = importlib.util.spec_from_file_location("gpu_benchmark", PROGRAM)
+    assert told is not None
+    assert told.loader is not None
+    module = importlib.util.module_from_spec(told)
+    sys.modules[told.name] = module  # dataclasses look their module up
+    told.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(autouse=True)
+def _one_thread() -> None:
+    torch.set_num_threads(1)
+
+
+def phases(method: str) -> list[str]:
+    recipe = read_settings(ROOT / "config" / "methods" / f"{method}.yaml", MethodSettings).settings["smoke"]
+    return [phase.name for phase in recipe.training.phases]
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_method_is_measured_in_all_its_phases(gpu: ModuleType, method: str) -> None:
+    """In single precision a CPU's losses are its own to the last bit; in bf16 they are near, and others."""
+    for precision in gpu.PRECISIONS:
+        rows = list(gpu.speed(method, precision, gpu.SMALL, CPU, 0.0))
+        assert [row.phase for row in rows] == phases(method)
+        assert all(row.updates_per_second > 0 and row.precision == precision for row in rows)
+    found = gpu.differences(method, gpu.SMALL, CPU)
+    assert found["single"] == 0.0
+    assert 0.0 < found["bf16"] <= gpu.TOLERANCE["bf16"]
+
+
+def heavy() -> set[str]:
+    """Modules of all that the environment brings and the program is to do without."""
+    lines = (ROOT / "envs" / "requirements.in").read_text().splitlines()
+    by_torch = importlib.metadata.requires("torch") or []
+    asked, brought = ({re.split(r"[^\w.-]", line)[0].lower() for line in part} for part in (lines, by_torch))
+    asked -= LIGHT | brought | {""}
+    return {
+        module
+        for module, packages in importlib.metadata.packages_distributions().items()
+        if {package.lower() for package in packages} & asked
+    }
+
+
+def test_the_command_needs_light_packages_only_and_writes_table_and_json(tmp_path: Path) -> None:
+    """Of the method with most phases all is measured, a killed training among it, in processes without the others."""
+    names = heavy()
+    assert {"pandas", "matplotlib", "snakemake", "transformers", "spacy", "nltk", "tensorboard"} <= names
+    assert not {"numpy", "torch", "yaml", "numba"} & names
+    (tmp_path / "sitecustomize.py").write_text(BLOCK.format(names=names))
+    given = ["--device", "cpu", "--small", "--threads", "1"]
+    done = subprocess.run(
+        [sys.executable, PROGRAM, "fastrl", *given, "--json", tmp_path / "figures.json"],
+        env={"PYTHONPATH": f"{tmp_path}:{ROOT / 'src'}", "CUDA_VISIBLE_DEVICES": "-1"},
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    figures = json.loads((tmp_path / "figures.json").read_text())
+    assert figures["failed"] == figures["left_out"] == []
+    assert [(check["method"], check["precision"]) for check in figures["checks"]] == [
+        ("fastrl", precision) for precision in ("single", "bf16")
+    ]
+    assert {check["resumed"] for check in figures["checks"]} == {0.0}
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in done.stdout.splitlines() if line[:1] == "|"]
+    assert len({len(row) for row in rows}) == 1
+    told = [(row[0], row[1], row[2]) for row in rows[2:]]
+    assert told == [(row["method"], row["phase"], row["precision"]) for row in figures["rows"]]
+    assert [name for _, name, _ in told] == 2 * phases("fastrl")
+    assert sum(row[-1] == "same bytes" for row in rows) == 2
+
+
+def test_without_time_everything_is_left_out_and_named(gpu: ModuleType) -> None:
+    report = gpu.run(Namespace(device="cpu", small=True, seconds=0.0, methods=["abs", "trans"]))
+    assert not report.rows
+    assert len(report.left_out) == 2 * 5
+    assert all(text.startswith(("abs, ", "trans, ")) and f"- {text}" in gpu.table(report) for text in report.left_out)
+
+
+def test_nothing_begins_that_would_not_end_in_time(gpu: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [0.0]
+    monkeypatch.setattr(gpu.time, "monotonic", lambda: now[0])
+    budget = gpu.Budget(100.0)
+    budget.share(2)
+    now[0] = 40.0
+    budget.spent("resume", 10.0)  # it took 30 seconds
+    assert budget.allows("resume")
+    now[0] = 55.0
+    assert not budget.allows("speed")  # the first method's half is over
+    budget.share(1)
+    assert budget.allows("resume")
+    now[0] = 75.0
+    assert not budget.allows("resume")
+    assert budget.allows("speed")
+
+
+def test_a_device_that_computes_something_else_is_found(gpu: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A tenth of a percent beyond the tolerance, in one precision."""
+    true = gpu.losses_of
+
+    def off(learners, phase):  # type: ignore[no-untyped-def]
+        cpu, single, half = true(learners, phase)
+        return [cpu, lambda *given: single(*given) * 1.002, half]
+
+    monkeypatch.setattr(gpu, "losses_of", off)
+    monkeypatch.setattr(gpu, "resumed", lambda *given: (0.5, None))
+    report = gpu.Report({}, {}, gpu.TOLERANCE)
+    gpu.measure("abs", gpu.SMALL, CPU, gpu.Budget(100.0), report)
+    assert len(report.failed) == 3
+    assert "abs, both precisions: losses against the CPU's: ValueError: single differs by 0.002" in report.failed[0]
+    assert all("weights differ by 0.5 where uninterrupted trainings do not" in text for text in report.failed[1:])
+
+
+def test_equal_weights_have_no_distance(gpu: ModuleType) -> None:
+    one = {"a": torch.tensor([1.0, 2.0]), "b": torch.tensor([3.0])}
+    assert gpu.farthest(one, {name: tensor.clone() for name, tensor in one.items()}) == 0.0
+    assert gpu.farthest(one, one | {"a": torch.tensor([1.0, 2.5])}) == 0.5
