@@ -3,6 +3,7 @@
 #   make study                the environment, the corpus, every training of the study, its tables and report
 #   make study STUDY=other    the same for config/studies/other.yaml
 #   make test                 the environment and the test suite
+#   make demo                 a demonstration in a few minutes: two methods, three small sizes, two seeds
 #   make smoke                everything, tiny, in scratch/
 #   make trace RUN=…          walk one number of a table back to the raw corpus and recompute its hashes
 #   make status               what the study asks for and what of it is finished
@@ -37,7 +38,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # The code that runs is this checkout's, whatever else is installed.
 export PYTHONPATH := $(CURDIR)/src
 
-.PHONY: study run test test-all smoke lint bench pull push trace status partial trials recipes lock env clean-env
+.PHONY: study run test test-all demo smoke lint bench pull push trace status partial trials recipes lock env clean-env
 
 study: env
 	$(MAKE) --no-print-directory run
@@ -62,6 +63,9 @@ test: env
 
 test-all: env
 	python -m pytest -n 2 --dist loadgroup -m "slow or not slow" $(TESTS)
+
+demo: env
+	$(MAKE) --no-print-directory run STUDY=demo
 
 smoke: env
 	$(MAKE) --no-print-directory run STUDY=smoke HOME_FOLDER=scratch/smoke

@@ -20,16 +20,17 @@ from typing import Any
 from sumcurve import manifest, sums
 from sumcurve.annotations.oracle import command as oracle_command
 from sumcurve.corpora.errors import CorpusError
+from sumcurve.corpora.store import Corpus
 from sumcurve.curves import command as efficiency_command
 from sumcurve.curves.errors import ResultsError
 from sumcurve.devices import DeviceError
 from sumcurve.manifest import ManifestError
 from sumcurve.plan import Folder, Plan, PlanError, studies
 from sumcurve.provenance import facts
-from sumcurve.records import RecordError, read_jsonl, read_records, write_json, write_jsonl
+from sumcurve.records import RecordError, write_json, write_jsonl
 from sumcurve.scores import command as rouge_command
 from sumcurve.scores.command import CommandError
-from sumcurve.settings import Oracle, Recipe, Rouge, Search
+from sumcurve.settings import Oracle, Reading, Recipe, Rouge, Search
 from sumcurve.sums import SumsError
 
 CONFIG = Path("config")
@@ -121,12 +122,12 @@ def fraction(task: Task, stage: Path, found: dict[str, Any]) -> None:
     """Write word counts and statistics of a corpus's first percent."""
     from sumcurve.corpora.fraction import write_fraction
 
-    prepared = task.at(task.specification["corpus"])
-    write_fraction(prepared / "train.jsonl", task.specification["percent"], task.specification.get("seed", 1), stage)
+    train = Corpus(task.at(task.specification["corpus"])).part("train")
+    write_fraction(train, task.specification["percent"], task.specification.get("seed", 1), stage)
 
 
 def annotate(task: Task, stage: Path, found: dict[str, Any]) -> None:
-    """Write extraction labels and best single sentences of every part of a corpus."""
+    """Write the best single source sentence of every test record of a corpus."""
     from sumcurve.annotations.extraction import annotate
 
     annotate(task.at(task.specification["corpus"]), stage)
@@ -148,21 +149,21 @@ def prove(task: Task, stage: Path, found: dict[str, Any]) -> None:
 
     told = task.specification
     settings, rouge = Oracle.model_validate(told["oracle"]), Rouge.model_validate(told["rouge"])
-    write_oracle(task.at(told["corpus"]) / "test.jsonl", settings, rouge, stage)
+    write_oracle(Corpus(task.at(told["corpus"])).part("test"), settings, rouge, stage)
 
 
 def trivial(task: Task, stage: Path, found: dict[str, Any]) -> None:
     """Write what lead, random or the best single sentence says of the test set."""
+    from sumcurve.annotations.extraction import read_best
     from sumcurve.decoding import trivial as systems
 
     specification = task.specification
-    records = read_records(task.at(specification["corpus"]) / "test.jsonl")
+    records = Corpus(task.at(specification["corpus"])).part("test")
     most = specification["max_tokens"]
     if specification["system"] == "best-sentence":
-        best = read_jsonl(task.at(specification["annotation"]) / "test.jsonl")
+        best = read_best(task.at(specification["annotation"]))
         summaries = (
-            (record.id, systems.best_sentence(record, row["best"], most))
-            for record, row in zip(records, best, strict=True)
+            (record.id, systems.best_sentence(record, index, most)) for record, index in zip(records, best, strict=True)
         )
     else:
         system = systems.lead if specification["system"] == "lead" else systems.random
@@ -236,6 +237,7 @@ def decode(task: Task, stage: Path, found: dict[str, Any]) -> None:
             specification=run.specification,
             corpus=task.at(task.specification["corpus"]),
             entities=task.at(task.specification["entities"]) if "entities" in task.specification else None,
+            reading=Reading.model_validate(task.specification["reading"]) if "reading" in task.specification else None,
             stage=stage,
             device=lease.device,
             checkpoint=checkpoint,
@@ -243,13 +245,18 @@ def decode(task: Task, stage: Path, found: dict[str, Any]) -> None:
 
 
 def score(task: Task, stage: Path, found: dict[str, Any]) -> None:
-    """Write per-item ROUGE of one output."""
+    """Write the per-item values of one output under one scorer."""
+    from sumcurve.scores import SCORERS
     from sumcurve.scores.run import write_scores
 
+    told = task.specification
+    scorer = SCORERS[told["scorer"]]
     write_scores(
-        task.at(task.specification["output"]) / "summaries.jsonl",
-        task.at(task.specification["corpus"]) / "test.jsonl",
-        task.plan.settings.rouge,
+        told["scorer"],
+        scorer(scorer.Settings.model_validate(told["settings"])),
+        task.at(told["output"]),
+        task.at(told["corpus"]) / "test.jsonl",
+        {task.at(key): what for key, what in told["inputs"].items()},
         stage,
     )
 
@@ -280,7 +287,7 @@ def build(verb: str, path: Path) -> None:
             manifest.touch(path)
             note(f"{path} is finished and verified: nothing to do")
             return
-        found = facts(task.folder.code)
+        found = facts(*task.folder.code)
         with manifest.building(path, task.specification, found) as stage:
             BUILDERS[verb](task, stage, found)
         note(f"{path} is finished")
@@ -347,7 +354,7 @@ def tables(path: Path, partial: bool = False) -> None:
         stage.mkdir(parents=True)
         try:
             study = collect(plan, results, partial)
-            write_study(stage, study, plan.settings.bootstrap)
+            written = write_study(stage, study, plan.settings.bootstrap)
         except EvidenceError as error:
             raise PlanError(f"study {plan.study}: {error}") from error
         write_json(
@@ -355,7 +362,7 @@ def tables(path: Path, partial: bool = False) -> None:
             {
                 "study": plan.study,
                 "scores": {key: manifest.sha256_file(results / key / "items.csv") for key in study.scores},
-                "files": {file.name: manifest.sha256_file(file) for file in sorted(stage.iterdir())},
+                "files": {str(file.relative_to(stage)): manifest.sha256_file(file) for file in written},
                 "facts": facts("tables"),
             },
         )
@@ -416,13 +423,13 @@ def parser() -> argparse.ArgumentParser:
         "harvest": "docstrings of pinned packages -> one raw file",
         "corpus": "raw records -> cleaned, tokenised, split, ordered",
         "fraction": "a corpus and a seed -> a share of its training records: word counts and statistics",
-        "annotate": "a corpus -> extraction labels and best single sentences",
+        "annotate": "a corpus -> the best single source sentences of its test records",
         "entities": "a corpus -> entities of references and where sources name them",
         "prove": "a corpus -> the best extracts of its test items, proven, and how far searches get",
         "train": "a fraction -> weights and History",
         "decode": "a run -> summaries of the test set",
         "trivial": "lead, random, best single sentence of the test set",
-        "score": "summaries -> per-item ROUGE",
+        "score": "an output and a scorer -> per-item values",
         "tables": "a study's scores -> tables and figures",
     }
     for verb, text in helps.items():
@@ -435,7 +442,7 @@ def parser() -> argparse.ArgumentParser:
     command.add_argument("path", nargs="?", type=Path, default=Path("results"))
     command.add_argument("--study", help="a file of config/studies without its ending [config.yaml's]")
     command = verbs.add_parser("trace", help="walk a number of a table back to the raw corpus, recomputing every hash")
-    command.add_argument("run", nargs="?", help="the last column of scores.csv [the first row that has one]")
+    command.add_argument("run", nargs="?", help="the last column of seeds.csv [the first row that has one]")
     command.add_argument("--study")
     command.add_argument("--results", type=Path, default=Path("results"))
     verbs.add_parser("recipes", help="code fingerprints of the steps with recipe numbers")

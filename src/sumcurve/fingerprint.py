@@ -9,6 +9,8 @@ import hashlib
 from functools import cache
 from pathlib import Path
 
+from sumcurve.tables import APPENDIX, TABLES
+
 PACKAGE = "sumcurve"
 SOURCE = Path(__file__).parent
 
@@ -19,8 +21,8 @@ ENTRY_MODULES = {
     "oracle": ["annotations.oracle.corpus"],
     "runs": ["training.run", "sums"],
     "outputs": ["decoding.run", "decoding.trivial", "sums"],
-    "scores": ["scores.run"],
-    "tables": ["tables.study", "tables.collect"],
+    "scores": ["scores.run"],  # and the scorer's own module
+    "tables": ["tables.study", "tables.collect", *(f"tables.{name}" for name in (*TABLES, *APPENDIX))],
 }
 OUTSIDE = {f"{PACKAGE}.settings"}
 
@@ -76,10 +78,10 @@ def fingerprint_source(text: str) -> str:
     return hashlib.sha256(repr(_describe(_without_docstrings(ast.parse(text)))).encode()).hexdigest()
 
 
-def modules(step: str) -> list[str]:
-    """The dotted names of all project modules behind a step, sorted."""
+def modules(step: str, *further: str) -> list[str]:
+    """The dotted names of all project modules behind a step and behind `further` modules, sorted."""
     found: set[str] = set()
-    waiting = [f"{PACKAGE}.{module}" for module in ENTRY_MODULES[step]]
+    waiting = [*(f"{PACKAGE}.{module}" for module in ENTRY_MODULES[step]), *further]
     while waiting:
         module = waiting.pop()
         path = _path(module)
@@ -91,10 +93,10 @@ def modules(step: str) -> list[str]:
 
 
 @cache
-def fingerprint(step: str) -> str:
-    """16 hex digits that change when code behind the step changes, and only then."""
+def fingerprint(step: str, *further: str) -> str:
+    """16 hex digits that change when code behind the step or behind `further` modules changes, and only then."""
     lines = []
-    for module in modules(step):
+    for module in modules(step, *further):
         path = _path(module)
         if path is None:
             raise FileNotFoundError(f"{module}, an entry module of step {step}, has no file below {SOURCE}")

@@ -8,7 +8,8 @@ Imports nothing heavy: the Snakefile reads it on every parse.
 """
 
 import re
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
@@ -17,7 +18,9 @@ from pydantic import BaseModel, ValidationError
 
 from sumcurve.fingerprint import fingerprint
 from sumcurve.manifest import digest
-from sumcurve.settings import CorpusSettings, MethodSettings, Recipe, Search, StudySettings
+from sumcurve.scores import SCORERS
+from sumcurve.scores.scorer import Scorer
+from sumcurve.settings import CorpusSettings, MethodSettings, Reading, Recipe, Rouge, Search, StudySettings
 
 STEPS = ("corpora", "annotations", "runs", "outputs", "scores", "tables")
 TRIVIAL_SYSTEMS = ("lead", "random", "best-sentence")
@@ -44,14 +47,19 @@ class Folder:
         return f"{self.step}/{self.name}"
 
     @property
-    def code(self) -> str:
-        """The step of `sumcurve.fingerprint` that makes it: entities and proofs have recipe numbers of their own."""
-        return {"entities": "entities", "prove": "oracle"}.get(self.verb, self.step)
+    def code(self) -> tuple[str, ...]:
+        """What makes it: a step of `sumcurve.fingerprint`, and further modules.
+
+        Entities and proofs have recipe numbers of their own; a score folder is also made by its scorer.
+        """
+        if self.verb == "score":
+            return self.step, SCORERS[self.specification["scorer"]].__module__
+        return ({"entities": "entities", "prove": "oracle"}.get(self.verb, self.step),)
 
 
 @dataclass(frozen=True)
 class Scored:
-    """One row of the score table: which folders stand behind it.
+    """One output of the score table: which folders stand behind it.
 
     Every run is decoded with its corpus's common search, and at the largest percent with the search of its method's
     paper, too, where that is another one. A trivial system has no percent, seed, search and run.
@@ -68,7 +76,7 @@ class Scored:
     search: Literal["common", "paper"] | None
     run: str | None  # keys of folders
     output: str
-    scores: str
+    scores: Mapping[str, str] = field(default_factory=dict)  # by scorer; without those that do not apply
     part: Literal["study", "after", "before", "control"] = "study"
 
     @property
@@ -145,19 +153,36 @@ def read_settings(path: Path, schema: type[S]) -> S:
     content = _read_yaml(path)
     if not isinstance(content, dict):
         raise PlanError(f"{path} must hold keys and values, not {type(content).__name__}")
+    return _validated(path, content, schema, ())
+
+
+def _validated(path: Path, content: Any, schema: type[S], location: tuple[str, ...]) -> S:
+    """The settings that stand at `location` of a file."""
     try:
         return schema.model_validate(content)
     except ValidationError as error:
         lines = []
         for problem in error.errors():
-            where = ".".join(str(part) for part in problem["loc"])
+            whole = (*location, *problem["loc"])
+            where = ".".join(str(part) for part in whole)
             value = problem["input"]
             shown = f" (value: {value!r})" if not isinstance(value, dict) else ""
             advice = problem["msg"]
             if problem["type"] == "extra_forbidden":
                 advice = "unknown key; remove it or correct its spelling"
-            lines.append(f"{path}:{_line(path, problem['loc'])}: {where}: {advice}{shown}")
+            lines.append(f"{path}:{_line(path, whole)}: {where}: {advice}{shown}")
         raise PlanError("\n".join(lines)) from None
+
+
+def _check_scorers(path: Path, settings: StudySettings) -> None:
+    """PlanError for no scorer, one that does not exist, and one that is told what it does not know."""
+    if not settings.scores:
+        raise PlanError(f"{path}:{_line(path, ('scores',))}: scores: name at least one of {', '.join(SCORERS)}")
+    for name, told in settings.scores.items():
+        if name not in SCORERS:
+            line = _line(path, ("scores", name))
+            raise PlanError(f"{path}:{line}: scores: no scorer {name!r}; there are: {', '.join(SCORERS)}")
+        _validated(path, told, SCORERS[name].Settings, ("scores", name))
 
 
 def refusal(method: Recipe, corpus: CorpusSettings) -> str:
@@ -172,6 +197,11 @@ def refusal(method: Recipe, corpus: CorpusSettings) -> str:
 
 def _learns_entities(method: Recipe) -> bool:
     return method.model.kind == "recurrent" and method.model.entity_attention
+
+
+def _scores_tokens(method: Recipe) -> bool:
+    """Whether its system gives the log-probability of a single token, which one that extracts sentences does not."""
+    return method.model.kind != "extract-rewrite"
 
 
 def _paper_search(method: Recipe, corpus: CorpusSettings) -> Search | None:
@@ -205,6 +235,9 @@ class Plan:
         self.rows: list[Scored] = []
         self.refused: list[Refused] = []
         self._recipes = recipes
+        self.scorers: dict[str, Scorer] = {
+            name: SCORERS[name](SCORERS[name].Settings.model_validate(told)) for name, told in settings.scores.items()
+        }
         for corpus, corpus_settings in settings.corpora.items():
             self._plan_corpus(corpus, corpus_settings)
         self.tables = digest(
@@ -212,7 +245,7 @@ class Plan:
                 "study": settings.title,
                 "settings": settings.settings,
                 "methods": titles,
-                "scores": [row.scores for row in self.rows],
+                "scores": [[row.output, row.part, dict(row.scores)] for row in self.rows],
                 "oracles": [folder.key for folder in self.named("annotations", "prove")],
                 "refused": [[one.corpus, one.method, one.reason] for one in self.refused],
                 "corpora": {name: corpus.title for name, corpus in settings.corpora.items()},
@@ -232,6 +265,7 @@ class Plan:
         study = study or main["study"]
         path = config / "studies" / f"{study}.yaml"
         settings = read_settings(path, StudySettings)
+        _check_scorers(path, settings)
         for corpus, corpus_settings in settings.corpora.items():
             where = f"{path}:{_line(path, ('corpora', corpus))}: corpora.{corpus}"
             if not NAME.fullmatch(corpus):
@@ -306,7 +340,7 @@ class Plan:
             proven = {
                 "corpus": prepared,
                 "oracle": corpus.oracle.model_dump(mode="json"),
-                "rouge": self.settings.rouge.model_dump(mode="json"),
+                "rouge": Rouge.model_validate(self.settings.scores.get("rouge", {})).model_dump(mode="json"),
                 "recipe": self._recipes["oracle"],
             }
             self._add("annotations", f"{name}-oracle", "prove", proven, [prepared])
@@ -340,6 +374,7 @@ class Plan:
         for method, recipe in methods.items():
             if len(recipe.training.phases) > 1:
                 self._plan_phases(planned, method, recipe)
+        self._plan_scores(planned)
 
     def _plan_fraction(self, corpus: _Corpus, percent: int, seed: int) -> str:
         specification = {"corpus": corpus.prepared, "percent": percent, "recipe": self._recipes["corpora"]}
@@ -363,12 +398,12 @@ class Plan:
         else:
             specification["sentences"] = corpus.settings.lead_sentences
         output = self._add("outputs", f"{corpus.name}-{system}", "trivial", specification, inputs)
-        self._plan_scores(Scored(corpus.name, system, None, None, None, None, output, ""), corpus.prepared)
+        self.rows.append(Scored(corpus.name, system, None, None, None, None, output))
 
     def _plan_row(self, corpus: _Corpus, method: str, recipe: Recipe, percent: int, seed: int) -> None:
         """A training, decoded with the common search, and at the largest percent with its paper's, too."""
         stem, run = self._plan_run(corpus, method, recipe, percent, seed)
-        row = Scored(corpus.name, method, percent, seed, "common", run, "", "")
+        row = Scored(corpus.name, method, percent, seed, "common", run, "")
         self._plan_output(corpus, row, stem, corpus.settings.search)
         paper = _paper_search(recipe, corpus.settings)
         if paper is not None and percent == corpus.settings.percents[-1]:
@@ -381,7 +416,7 @@ class Plan:
         control = recipe.control()
         for seed in [*own, *(seed for seed in more if seed not in own)]:
             stem, run = self._plan_run(corpus, method, recipe, percent, seed)
-            row = Scored(corpus.name, method, percent, seed, "common", run, "", "")
+            row = Scored(corpus.name, method, percent, seed, "common", run, "")
             if seed not in own:
                 self._plan_output(corpus, replace(row, part="after"), stem, search)
             self._plan_output(corpus, replace(row, part="before"), f"{stem}-before", search)
@@ -430,26 +465,39 @@ class Plan:
         if row.part == "before":
             specification["checkpoint"] = "before"
         inputs = [str(row.run), corpus.prepared]
+        if row.search == "common" and _scores_tokens(self.methods[row.method]):  # whoever asks: no scorer renames it
+            reading = Reading.model_validate(self.settings.scores.get("reading", {}))
+            specification["reading"] = reading.model_dump(mode="json")
         if _reads_entities(search) and corpus.entities:
             specification["entities"] = corpus.entities
             inputs.append(corpus.entities)
         output = self._add("outputs", stem, "decode", specification, inputs)
-        self._plan_scores(replace(row, output=output), corpus.prepared)
+        self.rows.append(replace(row, output=output))
 
-    def _plan_scores(self, row: Scored, prepared: str) -> None:
-        scores = self._add(
-            "scores",
-            row.output.split("/")[1].rsplit("-", 1)[0],
-            "score",
-            {
-                "output": row.output,
-                "corpus": prepared,
-                "rouge": self.settings.rouge.model_dump(mode="json"),
-                "fingerprint": fingerprint("scores"),
-            },
-            [row.output, prepared],
-        )
-        self.rows.append(replace(row, scores=scores))
+    def _plan_scores(self, corpus: _Corpus) -> None:
+        """One folder for every output of the corpus and every scorer that has something to say of it."""
+        outputs = [row.output for row in self.rows if row.corpus == corpus.name]
+        specifications = {key: folder.specification for key, folder in self.folders.items()}
+        for place, row in enumerate(self.rows):
+            if row.corpus != corpus.name:
+                continue
+            scores = {}
+            for name, scorer in self.scorers.items():
+                inputs = scorer.inputs(row.output, outputs, specifications)
+                if inputs is None:
+                    continue
+                specification = {
+                    "output": row.output,
+                    "corpus": corpus.prepared,
+                    "inputs": dict(inputs),
+                    "scorer": name,
+                    "settings": scorer.settings.model_dump(mode="json"),
+                    "fingerprint": fingerprint("scores", SCORERS[name].__module__),
+                }
+                stem = f"{row.output.split('/')[1].rsplit('-', 1)[0]}-{name}"
+                needed = list(dict.fromkeys([row.output, corpus.prepared, *inputs]))
+                scores[name] = self._add("scores", stem, "score", specification, needed)
+            self.rows[place] = replace(row, scores=scores)
 
     def folder(self, key: str) -> Folder:
         """The folder of this key; PlanError when the study does not ask for it."""

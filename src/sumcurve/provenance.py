@@ -25,11 +25,11 @@ def _version(distribution: str) -> str | None:
         return None
 
 
-def facts(step: str) -> dict[str, Any]:
+def facts(step: str, *modules: str) -> dict[str, Any]:
     """The part of a manifest that every step shares; steps that train or decode add device and threads."""
     state = _git("status", "--porcelain", "--untracked-files=no", "--", "src", "config", "workflow", "Snakefile")
     return {
-        "fingerprint": fingerprint(step),
+        "fingerprint": fingerprint(step, *modules),
         "commit": _git("rev-parse", "HEAD"),
         "clean": None if state is None else not state,
         "python": platform.python_version(),

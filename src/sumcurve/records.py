@@ -1,7 +1,8 @@
-"""The record, and the files that hold records.
+"""The record, its text, and the files that hold them.
 
 A *raw* record is what a user writes; a *prepared* record is tokenised: every sentence is one string of tokens
-separated by single blanks, so that `sentence.split(" ")` gives its tokens.
+separated by single blanks, so that `sentence.split(" ")` gives its tokens. Its *text* has the same sentences as they
+were written.
 """
 
 import gzip
@@ -22,17 +23,13 @@ class RecordError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """A prepared record: `source` and `target` are lists of sentences, `references` holds further targets.
-
-    `cased` is the target before lower-casing, with the same sentences and tokens; empty where that is the target.
-    """
+    """A prepared record: `source` and `target` are lists of sentences, `references` holds further targets."""
 
     id: str
     source: list[str]
     target: list[str]
     references: list[list[str]] = field(default_factory=list)
     group: str | None = None
-    cased: list[str] = field(default_factory=list)
 
     def as_dict(self) -> dict[str, Any]:
         row: dict[str, Any] = {"id": self.id, "source": self.source, "target": self.target}
@@ -40,8 +37,6 @@ class Record:
             row["references"] = self.references
         if self.group is not None:
             row["group"] = self.group
-        if self.cased:
-            row["cased"] = self.cased
         return row
 
     @property
@@ -52,6 +47,25 @@ class Record:
     def all_references(self) -> list[list[str]]:
         """The target and the further references, each a list of sentences."""
         return [self.target, *self.references]
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A record as people wrote it: its sentences in their own case, spelling and spacing.
+
+    Sentence for sentence the record of the same id: tokenising a sentence here gives the sentence there.
+    """
+
+    id: str
+    source: list[str]
+    target: list[str]
+    references: list[list[str]] = field(default_factory=list)
+
+    def as_dict(self) -> dict[str, Any]:
+        row: dict[str, Any] = {"id": self.id, "source": self.source, "target": self.target}
+        if self.references:
+            row["references"] = self.references
+        return row
 
 
 def open_bytes(path: Path) -> IO[bytes]:
@@ -67,10 +81,15 @@ def read_records(path: Path) -> Iterator[Record]:
     """Prepared records of a finished corpus, in order."""
     with open_bytes(path) as stream:
         for number, line in enumerate(stream, start=1):
-            try:
-                yield Record(**json.loads(line))
-            except (ValueError, TypeError) as error:
-                raise RecordError(f"{path}:{number}: not a prepared record ({error}); rebuild its folder") from error
+            yield parsed(line, path, number)
+
+
+def parsed(line: bytes, path: Path, number: int) -> Record:
+    """The prepared record of line `number` of `path`."""
+    try:
+        return Record(**json.loads(line))
+    except (ValueError, TypeError) as error:
+        raise RecordError(f"{path}:{number}: not a prepared record ({error}); rebuild its folder") from error
 
 
 def write_bytes(path: Path, data: bytes) -> None:

@@ -402,7 +402,7 @@ class Training(Settings):
     precision: Literal["single", "bf16"] = "single"  # bf16: autocast; attention scores, softmax and losses stay single
     vocabulary: Positive  # most frequent words of the fraction, beside the five marks
     least_count: Positive = 1  # occurrences a word needs to enter the vocabulary
-    valid_records: Positive  # the fixed validation subset that is decoded greedily
+    valid_records: Positive  # decoded greedily: the first of the validation part, or all where it holds fewer
     phases: Annotated[list[PhaseSettings], Field(min_length=1)]
 
     @model_validator(mode="after")
@@ -528,6 +528,13 @@ class Rouge(Settings):
         return stemmed[self.mode] if self.stemmer else self.mode
 
 
+class Reading(Settings):
+    """Whether a system's targets depend on its sources (scores.reading)."""
+
+    others: Positive = 5  # records of other groups whose sources each target is scored with, too
+    seed: NonNegative = 1  # of who they are
+
+
 class Bootstrap(Settings):
     resamples: Positive = 2000
     confidence: Annotated[float, Field(gt=0.0, lt=1.0)] = 0.95
@@ -547,7 +554,7 @@ class StudySettings(Settings):
     settings: str = "small"  # which recipe of each method file
     seeds: Annotated[list[NonNegative], Field(min_length=1)]
     threads: Positive = 1  # of one training; changes floating-point sums, hence part of its name
-    sums: Sums = "portable"  # the same bytes on all CPUs with AVX2, or this CPU's fastest kernels (sumcurve.sums)
     phases: PhasesTable | None = None  # None: the study's own seeds
-    rouge: Rouge = Rouge()
+    sums: Sums = "portable"  # the same bytes on all CPUs with AVX2, or this CPU's fastest kernels (sumcurve.sums)
+    scores: dict[str, dict[str, Any]] = {"rouge": {}}  # by scorer (`sumcurve.scores.SCORERS`) what it is told
     bootstrap: Bootstrap = Bootstrap()

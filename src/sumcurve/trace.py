@@ -1,6 +1,7 @@
 """From one number of a table back to the raw corpus, recomputing every hash on the way."""
 
 import csv
+import json
 from pathlib import Path
 
 from sumcurve import manifest
@@ -52,20 +53,23 @@ def trace(plan: Plan, results: Path, run: str | None) -> None:
 
     Raises ManifestError or PlanError at the first thing that is not what it should be.
     """
-    table = results / "tables" / plan.study / "scores.csv"
+    table = results / "tables" / plan.study / "seeds.csv"
     if not table.is_file():
         raise PlanError(f"{table} is not here: run `make study`")
     row = _row(table, run)
     planned = _planned(plan, row["run"])
     print(f"{table}: {row['corpus']} {row['method']} {row['percent'] or '-'} % seed {row['seed'] or '-'}")
-    _check(results, plan, planned.scores)
-    with (results / planned.scores / "items.csv").open(newline="") as stream:
-        items = list(csv.DictReader(stream))
-    for metric in ("rouge1", "rouge2", "rougeLsum"):
-        mean = 100 * sum(float(item[metric]) for item in items) / len(items)
-        if abs(mean - float(row[metric])) > 1e-3:
-            raise ManifestError(f"{table}: {metric} is {row[metric]}, but the mean of {len(items)} items is {mean:.4f}")
-        print(f"    {metric} {row[metric]} = mean of {len(items)} items: yes")
+    for scores in planned.scores.values():
+        _check(results, plan, scores)
+        with (results / scores / "items.csv").open(newline="") as stream:
+            items = list(csv.DictReader(stream))
+        for metric in (one["name"] for one in json.loads((results / scores / "scores.json").read_text())["metrics"]):
+            mean = sum(float(item[metric]) for item in items) / len(items)
+            if abs(mean - float(row[metric])) > 1e-3:
+                raise ManifestError(
+                    f"{table}: {metric} is {row[metric]}, but the mean of {len(items)} items is {mean:.4f}"
+                )
+            print(f"    {metric} {row[metric]} = mean of {len(items)} items: yes")
     output = _check(results, plan, planned.output)
     if planned.run is not None:
         trained = _check(results, plan, planned.run)

@@ -25,7 +25,7 @@ CPU = torch.device("cpu")
 CONFIG = Path(__file__).parents[2] / "config" / "methods"
 TWINS = {"ent_loss", "ent_penalty", "ent_gold", "reg_self"}  # models that other methods have too
 METHODS = sorted({path.stem for path in CONFIG.glob("*.yaml")} - TWINS)
-UPDATES_TO_READ = {"abs": 400, "globen": 600, "reg_base": 400, "trans_nocopy": 800}
+UPDATES_TO_READ = {"abs": 400, "globen": 300, "reg_base": 400, "trans_nocopy": 800}
 LENGTHS = {"source_tokens": 30, "target_tokens": 12, "seed": 1}
 
 

@@ -6,8 +6,11 @@ from pathlib import Path
 
 import pytest
 import yaml
+from pydantic import BaseModel
 
 from sumcurve.plan import TRIVIAL_SYSTEMS, Plan, PlanError
+from sumcurve.scores import SCORERS
+from sumcurve.scores.scorer import Metric
 from sumcurve.settings import Search
 
 ROOT = Path(__file__).parents[2]
@@ -130,7 +133,7 @@ def test_the_search_of_a_paper_is_decoded_at_the_largest_percent_from_the_same_r
         expected = plan.settings.corpora[row.corpus].search.model_dump(mode="json")
         assert search == expected | ({"beam": 9, "coverage_penalty": 0.5} if row.search == "paper" else {})
         assert row.run == common.run
-        assert ("-paper-" in row.output, "-paper-" in row.scores) == 2 * (row.search == "paper",)
+        assert ("-paper-" in row.output, "-paper-" in row.scores["rouge"]) == 2 * (row.search == "paper",)
 
 
 def test_a_papers_search_renames_no_run_and_no_common_output(config):
@@ -142,7 +145,7 @@ def test_a_papers_search_renames_no_run_and_no_common_output(config):
     for step in ("outputs", "scores"):
         stems = changed(before, after, step)
         assert stems
-        assert all("-pcov-" in stem and stem.endswith("-paper") for stem in stems)
+        assert all("-pcov-" in stem and stem.removesuffix("-rouge").endswith("-paper") for stem in stems)
 
 
 def test_each_output_has_a_name_of_its_own_in_the_table_and_trace_finds_it(config):
@@ -196,7 +199,7 @@ def test_entities_are_annotated_where_a_method_or_a_search_needs_them(config, me
             corpus = output.specification["corpus"]
             assert folder.specification.get("entities") == (keys[corpus] if needed else None)
             assert (keys.get(corpus) in folder.inputs) == needed
-    assert all(folder.code == "entities" for folder in entities)
+    assert all(folder.code == ("entities",) for folder in entities)
 
 
 def test_another_pipeline_or_recipe_for_entities_renames_what_learns_them(config):
@@ -339,13 +342,24 @@ def test_a_learning_rate_retrains_its_method_only(config):
 
 def test_a_metric_changes_scores_oracles_and_tables_only(config):
     before = smoke(config)
-    edit(config / "studies" / "smoke.yaml", lambda content: content.update(rouge={"stemmer": True}))
+    edit(config / "studies" / "smoke.yaml", lambda content: content.update(scores={"rouge": {"stemmer": True}}))
     after = smoke(config)
     assert names(before, "scores").isdisjoint(names(after, "scores"))
     assert changed(before, after, "annotations") == {"modules-oracle"}  # the best extract depends on what is best
     others = ("corpora", "runs", "outputs")
     assert names(before, *others) == names(after, *others)
     assert before.tables != after.tables
+
+
+def test_whom_a_target_is_scored_with_renames_outputs(config):
+    before = smoke(config)
+    edit(
+        config / "studies" / "smoke.yaml", lambda content: content.update(scores={"rouge": {}, "reading": {"seed": 2}})
+    )
+    after = smoke(config)
+    asked = {key for key in names(before, "outputs") if "reading" in before.folder(key).specification}
+    assert asked == {row.output for row in before.rows if row.search == "common" and row.method != "fastrl"}
+    assert names(before, "outputs") - names(after, "outputs") == asked
 
 
 def test_the_search_changes_outputs_but_no_run(config):
@@ -355,9 +369,54 @@ def test_the_search_changes_outputs_but_no_run(config):
     after = smoke(config)
     assert names(before, "runs") == names(after, "runs")
     assert changed(before, after, "outputs")
-    assert changed(before, after, "outputs") == {
-        stem for stem in changed(before, after, "scores") if not stem.endswith(TRIVIAL_SYSTEMS)
-    }
+    stems = {stem.removesuffix("-rouge").removesuffix("-reading") for stem in changed(before, after, "scores")}
+    assert changed(before, after, "outputs") == {stem for stem in stems if not stem.endswith(TRIVIAL_SYSTEMS)}
+
+
+@pytest.mark.parametrize(
+    ("told", "message"),
+    [
+        ({"meteor": {}}, "scores: no scorer 'meteor'; there are: rouge"),
+        ({"rouge": {"stems": True}}, r"smoke.yaml:\d+: scores.rouge.stems: unknown key"),
+        ({}, "scores: name at least one of rouge"),
+    ],
+)
+def test_a_scorer_is_one_that_exists_and_knows_what_it_is_told(config, told, message):
+    edit(config / "studies" / "smoke.yaml", lambda content: content.update(scores=told))
+    with pytest.raises(PlanError, match=message):
+        smoke(config)
+
+
+class Twice:
+    """A scorer that reads the runs of all outputs of a corpus, and has nothing to say of what has none."""
+
+    class Settings(BaseModel):
+        pass
+
+    metrics = (Metric("twice", "Twice", "2x", "points"),)
+
+    def __init__(self, settings):
+        self.settings = settings
+
+    def inputs(self, output, outputs, specifications):
+        runs = {specifications[other].get("run") for other in outputs} - {None}
+        return dict.fromkeys(sorted(runs), "all") if "run" in specifications[output] else None
+
+
+def test_a_further_scorer_adds_folders_and_renames_none(config, monkeypatch):
+    before = smoke(config)
+    monkeypatch.setitem(SCORERS, "twice", Twice)
+    edit(config / "studies" / "smoke.yaml", lambda content: content["scores"].update(twice={}))
+    after = smoke(config)
+    assert before.folders.items() <= after.folders.items()
+    added = set(after.folders) - set(before.folders)
+    assert added == {row.scores["twice"] for row in after.rows if row.run}
+    assert all(set(row.scores) - {"reading"} == ({"rouge", "twice"} if row.run else {"rouge"}) for row in after.rows)
+    for row in after.rows:
+        if row.run:
+            runs = {other.run for other in after.rows if other.run and other.corpus == row.corpus}
+            assert runs | {row.output} <= set(after.folder(row.scores["twice"]).inputs)
+    assert before.tables != after.tables
 
 
 def test_one_more_fraction_changes_no_name(config):
@@ -368,7 +427,12 @@ def test_one_more_fraction_changes_no_name(config):
     assert max(percents) > 77  # a new largest one would be decoded with the searches of papers
     edit(config / "studies" / "smoke.yaml", lambda content: content["corpora"][corpus].update(percents=more))
     after = smoke(config)
-    assert names(before) < names(after)
+    assert unless_compared(before) < unless_compared(after)
+
+
+def unless_compared(plan):
+    """The names of folders, without those that depend on who else is compared."""
+    return {key for key, folder in plan.folders.items() if folder.specification.get("scorer") != "reading"}
 
 
 @pytest.mark.parametrize("step", ["corpora", "runs", "outputs"])
@@ -386,7 +450,7 @@ def test_every_seed_draws_a_fraction_of_its_own_and_one_more_seed_changes_no_nam
     before = smoke(config)
     edit(config / "studies" / "smoke.yaml", lambda content: content.update(seeds=[*before.settings.seeds, 5]))
     after = smoke(config)
-    assert names(before) < names(after)
+    assert unless_compared(before) < unless_compared(after)
     for run in after.named("runs"):
         drawn = after.folder(run.specification["fraction"]).specification
         assert drawn.get("seed", 1) == run.specification["seed"]
@@ -464,6 +528,25 @@ def test_a_folder_is_found_in_any_study_and_refused_where_none_asks_for_it(confi
         Plan.holding(config, "runs/tales-pcov-100-s1-00000000")
 
 
-def test_the_full_study_takes_over_what_the_default_study_makes():
-    default, full = (Plan.read(ROOT / "config", study) for study in ("docstrings", "docstrings-full"))
-    assert set(default.folders) <= set(full.folders)
+def test_studies_share_trainings_where_sizes_and_seeds_coincide():
+    default, every, demo = (Plan.read(ROOT / "config", study) for study in ("docstrings", "docstrings-all", "demo"))
+    assert names(demo, "runs", "corpora") <= names(default)
+    assert {row.output for row in demo.rows if row.search != "paper"} <= names(default)
+    shared = {
+        key
+        for key, folder in default.folders.items()
+        if folder.step == "runs"
+        and folder.specification["seed"] == 1
+        and default.folder(folder.specification["fraction"]).specification["percent"]
+        in every.settings.corpora["docstrings"].percents
+    }
+    assert len(shared) == 3 * len(every.settings.corpora["docstrings"].percents)
+    assert shared <= names(every)
+
+
+def test_the_recorded_studies_leave_no_training_record_out_and_test_where_nobody_looked():
+    for study in ("docstrings", "docstrings-all", "demo"):
+        for corpus in Plan.read(ROOT / "config", study).settings.corpora.values():
+            assert corpus.split.train is None
+            assert corpus.split.key == "third"
+            assert corpus.percents[-1] == 100 or study == "demo"

@@ -1,3 +1,5 @@
+from sumcurve.tables import TABLES as RANKED
+
 TABLES = f"{RESULTS}/tables/{STUDY}"
 
 
@@ -7,6 +9,7 @@ rule tables:
 
 
 # The name of the manifest ends in a digest, as every folder's does: changed settings are a missing file here, too.
+# A table without rows is not written, so that the pages are known by their folder alone.
 rule compare:
     input:
         rules.corpora.input,
@@ -16,44 +19,15 @@ rule compare:
         rules.scores.input,
     output:
         report(
-            f"{TABLES}/curves.svg",
-            caption="../report/curves.rst",
-            category="Learning curves",
+            directory(f"{TABLES}/pages"),
+            patterns=["{rank}-{table}.html"],
+            category="Tables",
+            labels={"rank": "{rank}", "table": "{table}"},
         ),
         report(
-            f"{TABLES}/oracle.svg",
-            caption="../report/oracle.rst",
-            category="Extracts",
-        ),
-        *(
-            report(
-                f"{TABLES}/{table}.html",
-                caption=f"../report/{table}.rst",
-                category="Tables",
-                labels={"table": table},
-            )
-            for table in (
-                "scores",
-                "intervals",
-                "comparisons",
-                "differences",
-                "sigma",
-                "efficiency",
-                "stopping",
-                "seeds",
-                "families",
-                "verdicts",
-                "oracle_corpora",
-                "oracle_scores",
-                "oracle_pairs",
-                "oracle_features",
-                "oracle_timings",
-                "searches",
-                "methods",
-                "timings",
-                "corpora",
-                "dropped",
-            )
+            f"{TABLES}/curves.svg",
+            category="Figures",
+            labels={"figure": "learning curves"},
         ),
         manifest=f"{TABLES}/manifest-{PLAN.tables}.json",
     log:

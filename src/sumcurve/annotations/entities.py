@@ -18,14 +18,15 @@ from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sumcurve.corpora.tokens import ABBREVIATIONS
-from sumcurve.records import Record, read_jsonl, read_records, write_json, write_jsonl
+from sumcurve.corpora.jsonl import PARTS
+from sumcurve.corpora.store import Corpus
+from sumcurve.corpora.tokens import ABBREVIATIONS, own_case
+from sumcurve.records import Record, Text, read_jsonl, write_json, write_jsonl
 
 if TYPE_CHECKING:
     from spacy.language import Language
     from spacy.tokens import Doc, Span, Token
 
-PARTS = ("train", "valid", "test")
 PLACEHOLDER = "@placeholder"
 RULES = "rules"
 
@@ -69,23 +70,29 @@ def annotate(corpus_folder: Path, folder: Path, pipeline: str = RULES) -> None:
     parts = {}
     for part in PARTS:
         counts: Counter[str] = Counter()
-        write_jsonl(
-            folder / f"{part}.jsonl", annotations(read_records(corpus_folder / f"{part}.jsonl"), finder, counts)
-        )
+        records = ((record, in_own_case(record, text)) for record, text in Corpus(corpus_folder).part(part).with_text)
+        write_jsonl(folder / f"{part}.jsonl", annotations(records, finder, counts))
         share = counts["salient_tokens"] / max(1, counts["tokens"])
         names = ("records", "records_with_questions", "entities", "questions")
         parts[part] = {**{name: counts[name] for name in names}, "salient_token_share": round(share, 6)}
     write_json(folder / "statistics.json", {"pipeline": finder.facts, "parts": parts})
 
 
-def read_salient(path: Path) -> Iterator[list[tuple[int, int]]]:
+def read_salient(folder: Path, part: str) -> Iterator[list[tuple[int, int]]]:
     """The salient spans (half-open, of source tokens) of every record of a part that `annotate` wrote, in order."""
-    for row in read_jsonl(path):
+    for row in read_jsonl(folder / f"{part}.jsonl"):
         yield [(start, end) for start, end in row["salient"]]
 
 
-def annotations(records: Iterable[Record], finder: "Finder", counts: Counter[str]) -> Iterator[dict[str, Any]]:
-    """`annotation` of every record; adds to `counts`."""
+def in_own_case(record: Record, text: Text) -> list[str]:
+    """The target's sentences with the record's tokens in the text's case."""
+    return [own_case(wrote, tokens) for wrote, tokens in zip(text.target, record.target, strict=True)]
+
+
+def annotations(
+    records: Iterable[tuple[Record, Sequence[str]]], finder: "Finder", counts: Counter[str]
+) -> Iterator[dict[str, Any]]:
+    """`annotation` of every record, given with its target in its own case; adds to `counts`."""
     for record, entities in finder.read(records):
         row = annotation(record, entities)
         counts["records"] += 1
@@ -190,16 +197,16 @@ class Finder:
     types: frozenset[str]
     facts: dict[str, Any]
 
-    def read(self, records: Iterable[Record]) -> Iterator[tuple[Record, Entities]]:
-        """Every record with the entities of its target."""
-        for doc, record in self.nlp.pipe(((self.doc(record), record) for record in records), as_tuples=True):
+    def read(self, records: Iterable[tuple[Record, Sequence[str]]]) -> Iterator[tuple[Record, Entities]]:
+        """Every record with the entities of its target; a record is given with its target in its own case."""
+        for doc, record in self.nlp.pipe(((self.doc(target), record) for record, target in records), as_tuples=True):
             yield record, merged(self.lemmas(doc, record))
 
-    def doc(self, record: Record) -> "Doc":
-        """The target in its own case, not tokenised again."""
+    def doc(self, target: Sequence[str]) -> "Doc":
+        """A target's sentences of tokens, not tokenised again."""
         from spacy.tokens import Doc
 
-        sentences = [sentence.split(" ") for sentence in record.cased or record.target]
+        sentences = [sentence.split(" ") for sentence in target]
         return Doc(
             self.nlp.vocab,
             words=[without_possessive(token) for sentence in sentences for token in sentence],

@@ -1,33 +1,34 @@
-"""Extraction labels and the best single sentence of every record: what a perfect extractor would take."""
+"""What a perfect extractor would take: extraction labels for training, the best single sentence as a bound."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
-from sumcurve.records import Record, read_records, write_jsonl
+from sumcurve.corpora.store import Corpus
+from sumcurve.records import read_jsonl, write_jsonl
 from sumcurve.scores.rewards import Reference, f1_of_ngrams, words
 
-PARTS = ("train", "valid", "test")
+BEST = "best.jsonl"
 
 
 def annotate(corpus_folder: Path, folder: Path) -> None:
-    """Write train.jsonl, valid.jsonl and test.jsonl: a line per record of the corpus's part, in order.
+    """Write best.jsonl: a line `{"id", "best"}` per test record, in order.
 
-    A line is `{"id", "labels", "best", "best_rouge1"}`: `labels` as `extraction_labels` of source and target;
-    `best` is the index of the source sentence with the highest ROUGE-1 F1 against the whole target (ties:
-    higher ROUGE-2 F1, then the first), and `best_rouge1` that F1 in 0..1.
+    `best` is the index of the source sentence with the highest ROUGE-1 F1 against the whole target (ties: higher
+    ROUGE-2 F1, then the first).
     """
-    for part in PARTS:
-        write_jsonl(folder / f"{part}.jsonl", annotations(read_records(corpus_folder / f"{part}.jsonl")))
+    write_jsonl(
+        folder / BEST,
+        (
+            {"id": record.id, "best": best_sentence(list(map(words, record.source)), words(" ".join(record.target)))}
+            for record in Corpus(corpus_folder).part("test")
+        ),
+    )
 
 
-def annotations(records: Iterator[Record]) -> Iterator[dict[str, Any]]:
-    for record in records:
-        source = [words(sentence) for sentence in record.source]
-        target = [words(sentence) for sentence in record.target]
-        best, score = best_sentence(source, [word for sentence in target for word in sentence])
-        labels = extraction_labels(source, target)
-        yield {"id": record.id, "labels": labels, "best": best, "best_rouge1": round(score, 6)}
+def read_best(folder: Path) -> Iterator[int]:
+    """The index of every test record's best source sentence, from the folder that `annotate` wrote, in order."""
+    for row in read_jsonl(folder / BEST):
+        yield row["best"]
 
 
 def extraction_labels(source: Sequence[list[str]], target: Sequence[list[str]]) -> list[int]:
@@ -48,8 +49,7 @@ def extraction_labels(source: Sequence[list[str]], target: Sequence[list[str]]) 
     return labels
 
 
-def best_sentence(source: Sequence[list[str]], target: list[str]) -> tuple[int, float]:
-    """Index and ROUGE-1 F1 (0..1) of the source sentence nearest to the target's words."""
+def best_sentence(source: Sequence[list[str]], target: list[str]) -> int:
+    """The index of the source sentence nearest to the target's words."""
     scores = [(f1_of_ngrams(sentence, target, 1), f1_of_ngrams(sentence, target, 2)) for sentence in source]
-    best = max(range(len(source)), key=scores.__getitem__)
-    return best, scores[best][0]
+    return max(range(len(source)), key=scores.__getitem__)

@@ -6,15 +6,14 @@ a hash that has the seed for its key. So one seed's fractions are nested, and ev
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from sumcurve.corpora.errors import CorpusError
 from sumcurve.corpora.statistics import Statistics
-from sumcurve.records import read_jsonl, read_records, write_json, write_text
-
-T = TypeVar("T")
+from sumcurve.corpora.store import Part
+from sumcurve.records import write_json, write_text
 
 
 def records_of(percent: int, total: int) -> int:
@@ -36,41 +35,23 @@ def draw(ids: Sequence[str], percent: int, seed: int) -> Sequence[int]:
     return sorted(range(len(ids)), key=rank)[:count]
 
 
-def take(rows: Iterable[T], positions: Sequence[int]) -> list[T]:
-    """The rows at these positions, in the order of `positions`; reads the rows once, and none after the last."""
-    places = {position: place for place, position in enumerate(positions)}
-    found: dict[int, T] = {}
-    for position, row in enumerate(rows):
-        if position in places:
-            found[places[position]] = row
-            if len(found) == len(places):
-                break
-    if len(found) < len(places):
-        raise CorpusError(f"the training part has fewer than {max(places) + 1} records; rebuild its folder")
-    return [found[place] for place in range(len(positions))]
-
-
-def positions(folder: Path, train_path: Path, seed: int) -> Sequence[int]:
+def positions(folder: Path, train: Part, seed: int) -> Sequence[int]:
     """`draw` of a finished fraction's folder, which was made with this seed."""
-    return draw(_ids(train_path), json.loads((folder / "statistics.json").read_text())["percent"], seed)
+    return draw(train.ids, json.loads((folder / "statistics.json").read_text())["percent"], seed)
 
 
-def _ids(train_path: Path) -> list[str]:
-    return [row["id"] for row in read_jsonl(train_path)]
-
-
-def write_fraction(train_path: Path, percent: int, seed: int, folder: Path) -> dict[str, Any]:
+def write_fraction(train: Part, percent: int, seed: int, folder: Path) -> dict[str, Any]:
     """Write words.tsv and statistics.json of the seed's fraction; returns the statistics.
 
     words.tsv has a line `word, count in sources, count in targets` for each word of the fraction, by falling
     total, then by word. The statistics are the columns of Table 1 (`Statistics.as_dict`), `percent`, and
     `of_records`, the size of the whole training part.
     """
-    ids = _ids(train_path)
+    ids = train.ids
     if not ids:
-        raise CorpusError(f"{train_path} holds no record; rebuild its folder")
+        raise CorpusError(f"{train.path} holds no record; rebuild its folder")
     drawn = frozenset(draw(ids, percent, seed))
-    counts = Statistics(record for position, record in enumerate(read_records(train_path)) if position in drawn)
+    counts = Statistics(record for position, record in enumerate(train) if position in drawn)
     rows = sorted(
         ((word, counts.source[word], counts.target[word]) for word in counts.source.keys() | counts.target.keys()),
         key=lambda row: (-row[1] - row[2], row[0]),

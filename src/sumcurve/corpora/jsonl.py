@@ -20,7 +20,7 @@ import zstandard
 
 from sumcurve.corpora.errors import CorpusError
 
-Text = str | list[str]
+RawText = str | list[str]
 
 PARTS = ("train", "valid", "test")
 REQUIRED = ("id", "source", "target")
@@ -58,9 +58,9 @@ LONE_SURROGATE = re.compile(r"[\ud800-\udfff]")
 class RawRecord:
     line: int  # from 1
     id: str
-    source: Text
-    target: Text
-    references: list[Text] = field(default_factory=list)
+    source: RawText
+    target: RawText
+    references: list[RawText] = field(default_factory=list)
     group: str | None = None
     split: str | None = None
 

@@ -29,13 +29,14 @@ from sumcurve.corpora.jsonl import (
     PARTS,
     Dropped,
     RawRecord,
+    RawText,
     Refused,
-    Text,
     read_raw,
 )
 from sumcurve.corpora.statistics import Statistics
+from sumcurve.corpora.store import Corpus
 from sumcurve.corpora.tokens import TOKEN, sentences, tokenize
-from sumcurve.records import Record, read_records, write_json, write_jsonl
+from sumcurve.records import Record, Text, write_json, write_jsonl
 from sumcurve.settings import Compose, CorpusSettings, Prepare, Split
 
 # Reasons for which a readable record is dropped.
@@ -96,23 +97,31 @@ class Ledger:
 
 
 class Spool:
-    """Prepared records on disk, read back by offset."""
+    """Prepared records and their texts on disk, read back by offset."""
 
     def __init__(self, stream: IO[bytes]) -> None:
         self.stream = stream
 
-    def write(self, record: Record) -> int:
+    def write(self, record: Record, text: Text) -> int:
         offset = self.stream.tell()
-        self.stream.write(json.dumps(record.as_dict(), ensure_ascii=False).encode() + b"\n")
+        for row in (record, text):
+            self.stream.write(json.dumps(row.as_dict(), ensure_ascii=False).encode() + b"\n")
         return offset
 
     def read(self, candidate: Candidate) -> Record:
         self.stream.seek(candidate.offset)
         return Record(**json.loads(self.stream.readline()))
 
+    def text(self, candidate: Candidate) -> Text:
+        self.stream.seek(candidate.offset)
+        self.stream.readline()
+        return Text(**json.loads(self.stream.readline()))
+
 
 def prepare(raw_path: Path, settings: CorpusSettings, folder: Path) -> dict[str, Any]:
-    """Write train.jsonl, valid.jsonl, test.jsonl, dropped.jsonl and statistics.json; returns the statistics.
+    """Write PART.jsonl, PART.text.jsonl (of train, valid, test), dropped.jsonl and statistics.json; returns the last.
+
+    PART.text.jsonl holds the records of PART.jsonl, in order, as people wrote them (`records.Text`).
 
     `read` = `kept` + the sum of `dropped` (reason -> raw records). `parts` holds, for train, valid and test,
     the number of records, their mean source and target lengths in tokens and their vocabulary. With `compose`
@@ -141,6 +150,7 @@ def prepare(raw_path: Path, settings: CorpusSettings, folder: Path) -> dict[str,
         parts = parts_of(units, settings.split, ledger, raw_path)
         for part in PARTS:
             write_jsonl(folder / f"{part}.jsonl", (record_of(unit, spool).as_dict() for unit in parts[part]))
+            write_jsonl(folder / f"{part}.text.jsonl", (text_of(unit, spool).as_dict() for unit in parts[part]))
         dropped_stream.flush()
         os.fsync(dropped_stream.fileno())
     kept = sum(len(unit) for part in PARTS for unit in parts[part])
@@ -171,27 +181,30 @@ def filtered(
             ledger.drop(row)
             continue
         try:
-            record = tokenized(row, settings)
+            record, text = tokenized(row, settings)
         except Refused as refused:
             ledger.drop(Dropped(row.line, row.id, refused.reason, refused.value))
             continue
-        candidates.append(Candidate(row.line, row.id, row.group, row.split, spool.write(record)))
+        candidates.append(Candidate(row.line, row.id, row.group, row.split, spool.write(record, text)))
     return read, candidates
 
 
-def tokenized(raw: RawRecord, settings: Prepare) -> Record:
-    """The prepared record, or Refused with the first filter that it does not pass."""
-    source = sentences_of(raw.source, settings.lower)
-    target = sentences_of(raw.target, settings.lower)
-    references = [sentences_of(reference, settings.lower) for reference in raw.references]
+def tokenized(raw: RawRecord, settings: Prepare) -> tuple[Record, Text]:
+    """The prepared record and its text, or Refused with the first filter that it does not pass."""
+    text = Text(raw.id, written(raw.source), written(raw.target), [written(reference) for reference in raw.references])
+
+    def tokens_of(sentences: list[str]) -> list[str]:
+        return [" ".join(tokenize(sentence, settings.lower)) for sentence in sentences]
+
+    source, target = tokens_of(text.source), tokens_of(text.target)
+    references = [tokens_of(reference) for reference in text.references]
     if not source:
         raise Refused(EMPTY_SOURCE, "no token")
     if not target:
         raise Refused(EMPTY_TARGET, "no token")
     if not all(references):
         raise Refused(EMPTY_REFERENCE, "no token")
-    cased = cased_sentences_of(raw.target) if settings.lower else target
-    record = Record(raw.id, source, target, references, raw.group, [] if cased == target else cased)
+    record = Record(raw.id, source, target, references, raw.group)
     tokens = record.source_tokens
     length = sum(sentence.count(" ") + 1 for sentence in target)
     if len(tokens) < settings.least_source_tokens:
@@ -213,26 +226,16 @@ def tokenized(raw: RawRecord, settings: Prepare) -> Record:
     share = sum(LETTER.search(token) is not None for token in tokens) / len(tokens)
     if share < settings.least_alphabetic_share:
         raise Refused(FEW_WORDS, f"{share:.3f}")
-    return record
+    return record, text
 
 
-def sentences_of(text: Text, lower: bool) -> list[str]:
-    """Sentences of tokens; a list of sentences stays as it is divided. Sentences without a token vanish."""
-    divided = sentences(text) if isinstance(text, str) else text
-    return [sentence for sentence in (" ".join(tokenize(one, lower)) for one in divided) if sentence]
+def written(text: RawText) -> list[str]:
+    """The sentences of a text as they were written; a list of sentences stays as it is divided.
 
-
-def cased_sentences_of(text: Text) -> list[str]:
-    """The sentences of `sentences_of(text, lower=True)` in their own case, with the same tokens.
-
-    A token of the lower-cased text is read where it stands in the text itself. A character that is longer in
-    lower case (Turkish İ) stays in lower case, for what follows to stand at the same place.
+    White space inside a sentence of running text is one blank. Sentences without a token vanish.
     """
-    cased = []
-    for one in sentences(text) if isinstance(text, str) else text:
-        same_length = "".join(sign if len(sign.lower()) == 1 else sign.lower() for sign in one)
-        cased.append(" ".join(same_length[token.start() : token.end()] for token in TOKEN.finditer(one.lower())))
-    return [sentence for sentence in cased if sentence]
+    divided = sentences(text) if isinstance(text, str) else text
+    return [sentence for sentence in divided if TOKEN.search(sentence)]
 
 
 def without_shared_groups(candidates: list[Candidate], ledger: Ledger) -> list[Candidate]:
@@ -330,14 +333,24 @@ def record_of(unit: Unit, spool: Spool) -> Record:
     members = [spool.read(candidate) for candidate in unit]
     if len(members) == 1:
         return members[0]
-    cased = any(member.cased for member in members)
     return Record(
         id=id_of(unit),
         source=[sentence for member in members for sentence in member.source],
         target=[sentence for member in members for sentence in member.target],
         references=[],
         group=members[0].group,
-        cased=[sentence for member in members for sentence in member.cased or member.target] if cased else [],
+    )
+
+
+def text_of(unit: Unit, spool: Spool) -> Text:
+    """The unit's text, composed as `record_of` composes the tokens."""
+    members = [spool.text(candidate) for candidate in unit]
+    if len(members) == 1:
+        return members[0]
+    return Text(
+        id=id_of(unit),
+        source=[sentence for member in members for sentence in member.source],
+        target=[sentence for member in members for sentence in member.target],
     )
 
 
@@ -383,16 +396,20 @@ def filled(units: list[Unit], split: Split) -> dict[str, list[Unit]]:
 
 
 def measured(folder: Path) -> dict[str, dict[str, Any]]:
-    """The statistics of the parts as written; CorpusError for an id twice or a group in two parts."""
+    """The statistics of the parts as written; CorpusError for an id twice or a group in two parts.
+
+    RecordError where a part's text does not hold the part's records in their order.
+    """
     ids: dict[str, str] = {}
     groups: dict[str, str] = {}
     statistics = {}
-    for part in PARTS:
-        path = folder / f"{part}.jsonl"
+    corpus = Corpus(folder)
+    for name in PARTS:
+        part = corpus.part(name)
         counts = Statistics()
-        for record in checked(read_records(path), part, path, ids, groups):
+        for record in checked((record for record, _ in part.with_text), name, part.path, ids, groups):
             counts.add(record)
-        statistics[part] = counts.as_dict()
+        statistics[name] = counts.as_dict()
     return statistics
 
 

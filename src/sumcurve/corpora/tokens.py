@@ -32,6 +32,19 @@ def tokenize(text: str, lower: bool) -> list[str]:
     return TOKEN.findall(text.lower() if lower else text)
 
 
+def own_case(text: str, lowered: str) -> str:
+    """The tokens `lowered` (blank-separated) in the case of the text that they were made from.
+
+    A token of the lower-cased text is read where it stands in the text itself. A character that is longer in lower case
+    (Turkish İ) stays in lower case, for what follows to stand at the same place. Tokens that were not lower-cased are
+    returned as they are.
+    """
+    if " ".join(tokenize(text, lower=True)) != lowered:
+        return lowered
+    same_length = "".join(sign if len(sign.lower()) == 1 else sign.lower() for sign in text)
+    return " ".join(same_length[token.start() : token.end()] for token in TOKEN.finditer(text.lower()))
+
+
 def sentences(text: str) -> list[str]:
     """The sentences of a text, each on one line; an empty line always ends one.
 

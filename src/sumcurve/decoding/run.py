@@ -1,4 +1,4 @@
-"""One output: a finished run in, its summaries and log-probabilities of the test set out."""
+"""One output: a finished run in, its summaries of the test set out, and log-probabilities of the targets."""
 
 import json
 from itertools import repeat
@@ -9,15 +9,18 @@ import torch
 from safetensors.torch import load_file
 
 from sumcurve.annotations.entities import read_salient
+from sumcurve.corpora.store import Corpus
 from sumcurve.decoding.extract_rewrite import ExtractRewriteSystem
+from sumcurve.decoding.logp import write_logp
+from sumcurve.decoding.reading import GroupError, derangements, target_logp
 from sumcurve.decoding.system import SummarizerSystem, System
 from sumcurve.models.batch import batches, encode
 from sumcurve.models.extract_rewrite import build as build_extract_rewrite
 from sumcurve.models.recurrent import RecurrentSummarizer
 from sumcurve.models.summarizer import build
 from sumcurve.models.vocabulary import Vocabulary
-from sumcurve.records import read_records, write_jsonl
-from sumcurve.settings import Recipe, Search
+from sumcurve.records import write_jsonl
+from sumcurve.settings import Reading, Recipe, Search
 
 WEIGHTS = {"selected": "weights.safetensors", "before": "before.safetensors"}  # of a run, by checkpoint
 BATCH = 50  # examples decoded together; results do not depend on it
@@ -30,16 +33,17 @@ def decode_run(
     specification: dict[str, Any],
     corpus: Path,
     entities: Path | None,
+    reading: Reading | None,
     stage: Path,
     device: str,
     checkpoint: Literal["selected", "before"] = "selected",
 ) -> None:
-    """Write summaries.jsonl: id, summary (sentences of blank-separated words) and log-probability of the target.
+    """Write summaries.jsonl: id and summary (sentences of blank-separated words).
 
     `settings` and `specification` are the run's; of the checkpoint "before" its last phase it has not seen that phase.
-    The log-probability is what the system says of the record's own target: of a
-    summarizer, teacher-forced, summed over the target's tokens and its end mark. `entities` is the annotation of
-    salient tokens, for a search that asks for gold positions.
+    `entities` is the annotation of salient tokens, for a search that asks for gold positions. With `reading`,
+    logp.safetensors as well (`decoding.reading`), for a system that scores single tokens, unless all records are of one
+    group.
     """
     torch.set_num_threads(specification["threads"])
     vocabulary = Vocabulary.from_json(json.loads((run / "vocabulary.json").read_text()))
@@ -51,8 +55,8 @@ def decode_run(
         load_file(run / WEIGHTS[checkpoint]),
         device,
     )
-    records = list(read_records(corpus / "test.jsonl"))
-    spans = read_salient(entities / "test.jsonl") if entities is not None else repeat(None, len(records))
+    records = list(Corpus(corpus).part("test"))
+    spans = read_salient(entities, "test") if entities is not None else repeat(None, len(records))
     examples = [
         encode(record, vocabulary, specification["source_tokens"], specification["target_tokens"], marks)
         for record, marks in zip(records, spans, strict=True)
@@ -60,13 +64,19 @@ def decode_run(
     rows = {}
     for batch in batches(examples, BATCH, by_length=True):
         batch = batch.to(device)
-        for name, summary, logp in zip(batch.ids, system.summarize(batch), system.logp(batch).tolist(), strict=True):
-            rows[name] = {
-                "id": name,
-                "summary": [" ".join(sentence) for sentence in summary],
-                "target_logp": logp,
-            }
+        for name, summary in zip(batch.ids, system.summarize(batch), strict=True):
+            rows[name] = {"id": name, "summary": [" ".join(sentence) for sentence in summary]}
     write_jsonl(stage / "summaries.jsonl", (rows[record.id] for record in records))
+    if reading is not None:
+        if not isinstance(system, SummarizerSystem):
+            raise TypeError(f"{run}: a {settings.model.kind} model gives no log-probability of a single token")
+        try:
+            others = derangements(records, reading)
+        except GroupError:
+            return  # the scorer that would read the file says why there is none
+        most = specification["target_tokens"]
+        found = target_logp(system.model, vocabulary, examples, others, most, device)
+        write_logp(stage, found, [record.id for record in records])
 
 
 def system_of(

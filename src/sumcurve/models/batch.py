@@ -112,6 +112,24 @@ def collate(examples: Sequence[Example]) -> Batch:
     )
 
 
+def retargeted(batch: Batch, rows: Sequence[int], targets: Sequence[tuple[list[int], list[int]]]) -> Batch:
+    """The sources of these rows of a batch, each with a target of its own: decoder inputs and extended ids."""
+    device = batch.src.device
+    chosen = torch.tensor(rows, device=device)
+    return replace(
+        batch,
+        src=batch.src[chosen],
+        src_ext=batch.src_ext[chosen],
+        src_len=batch.src_len[chosen],
+        inp=_padded([inputs for inputs, _ in targets]).to(device),
+        tgt=_padded([target for _, target in targets]).to(device),
+        n_ext=batch.n_ext[chosen],
+        unknowns=[batch.unknowns[row] for row in rows],
+        records=[batch.records[row] for row in rows],
+        salient=None if batch.salient is None else batch.salient[chosen],
+    )
+
+
 def bucketed(
     items: Sequence[Item],
     size: int,

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sumcurve.records import write_json, write_text
-from sumcurve.scores import METRICS
+from sumcurve.scores.rouge_f1 import RougeF1
 from sumcurve.settings import Bootstrap
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from sumcurve.scores.rouge import Scorer
     from sumcurve.scores.texts import Texts
 
+METRICS = tuple(metric.name for metric in RougeF1.metrics)  # unless others are asked for
 MODES = ("rouge-score", "rouge-1.5.5", "unicode", "characters")
 CHUNK = 16_384  # items scored between two moves of the progress bar
 SEEDS = (2, 3, 5, 10, 20)  # for which `power` lists the items needed

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import sumcurve
-from sumcurve.scores import METRICS, rouge_kernels
+import sumcurve.scores.rouge_kernels as rouge_kernels
 from sumcurve.scores.rouge_tokens import RULES, Mode, stemmer_of, token_ids, tokenize, tokens
 from sumcurve.settings import Rouge
 
@@ -27,6 +27,7 @@ __all__ = ["METRICS", "Mode", "Scorer", "Scores", "bootstrap_155", "score_items"
 Multi = Literal["best", "average"]
 Text = str | Sequence[str]
 
+METRICS = ("rouge1", "rouge2", "rougeLsum")  # of `score_items`
 CHUNK = 512  # items that a thread takes at once
 NUMBERS = {
     **{f"rouge{order}": order for order in range(1, 10)},

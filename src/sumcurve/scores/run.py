@@ -1,44 +1,46 @@
-"""One set of scores: an output's summaries and the corpus's references in, per-item ROUGE out."""
+"""One set of scores: an output and the corpus's test records in, per-item values and their description out."""
 
 import csv
+import math
+from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
-from sumcurve.records import RecordError, read_jsonl, read_records, write_json
-from sumcurve.scores import METRICS
-from sumcurve.scores.rouge import score_items, signature
-from sumcurve.settings import Rouge
-
-COLUMNS = [
-    "id",
-    *(f"{metric}{part}" for metric in METRICS for part in ("", "_precision", "_recall")),
-    "empty",
-]
+from sumcurve.records import RecordError, read_records, write_json
+from sumcurve.scores.scorer import Scorer
 
 
-def write_scores(summaries: Path, test: Path, settings: Rouge, folder: Path) -> None:
-    """Write items.csv (a row per test item, fractions in 0..1) and scores.json (signature, means, counts).
+def write_scores(name: str, scorer: Scorer, output: Path, test: Path, inputs: Mapping[Path, Any], folder: Path) -> None:
+    """Write items.csv and scores.json of one output under the scorer called `name`.
 
-    Raises RecordError where the summaries are not those of the test set, item by item.
+    items.csv has a row for every item: id, group, a column for each metric in its unit, and the scorer's details.
+    scores.json describes the metrics and holds signature, counts and means. Raises RecordError where the output is not
+    of the test set, or where a metric lacks a value.
     """
     records = list(read_records(test))
-    rows = list(read_jsonl(summaries))
-    for number, (record, row) in enumerate(zip(records, rows, strict=False), start=1):
-        if row["id"] != record.id:
-            raise RecordError(f"{summaries}:{number}: id {row['id']!r}, but the test set has {record.id!r} there")
-    if len(rows) != len(records):
-        raise RecordError(f"{summaries} holds {len(rows)} summaries for {len(records)} test items; decode again")
-    references = [record.all_references for record in records]
-    items = score_items([row["summary"] for row in rows], references, settings)
+    scores = scorer.score(output, records, inputs)
+    columns = {"id": scores.ids, "group": scores.groups, **scores.values, **scores.details}
+    metrics = [metric.name for metric in scorer.metrics]
+    if sorted(scores.values) != sorted(metrics):
+        raise RecordError(f"scorer {name}: values of {sorted(scores.values)}, but its metrics are {sorted(metrics)}")
+    for metric in metrics:
+        for item, value in zip(scores.ids, scores.values[metric], strict=True):
+            if not math.isfinite(value):
+                raise RecordError(f"scorer {name}: {metric} of item {item} is {value}, not a number")
     with (folder / "items.csv").open("w", newline="") as stream:
-        writer = csv.DictWriter(stream, fieldnames=COLUMNS, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows({"id": record.id, **item} for record, item in zip(records, items, strict=True))
+        writer = csv.writer(stream, lineterminator="\n")
+        writer.writerow(columns)
+        writer.writerows(zip(*columns.values(), strict=True))
     write_json(
         folder / "scores.json",
         {
-            "signature": signature(settings, references),
-            "items": len(items),
-            "empty": sum(item["empty"] for item in items),
-            "means": {metric: sum(item[metric] for item in items) / len(items) for metric in METRICS},
+            "scorer": name,
+            "signature": scores.signature,
+            "metrics": [asdict(metric) for metric in scorer.metrics],
+            "items": len(scores.ids),
+            "groups": len(set(scores.groups)),
+            "counts": dict(scores.counts),
+            "means": {metric: math.fsum(scores.values[metric]) / len(scores.ids) for metric in metrics},
         },
     )

@@ -1,1 +1,7 @@
-"""Comparisons for people: CSV, Markdown, LaTeX, figures."""
+"""A study's tables, one module each, in order of rank; the appendix comes as CSV only.
+
+Each module has `table(results) -> Table`. Nothing is imported here: the Snakefile reads the names on every parse.
+"""
+
+TABLES = ("answers", "scores", "comparisons", "efficiency", "phases", "verdicts", "methods", "extracts", "corpora")
+APPENDIX = ("seeds", "stopping", "searches", "oracle_pairs", "oracle_features", "oracle_timings", "missing")

@@ -1,6 +1,6 @@
 """The oracle's figure: box plots of ROUGE by who chose the sentences, as Figure 3 of Akhmetov et al. (2022).
 
-Drawn from the frames of `tables.oracle` alone. No global state of matplotlib is read or changed, and equal frames give
+Drawn from the frames of `tables.extracts` alone. No global state of matplotlib is read or changed; equal frames give
 equal bytes of SVG with one version of matplotlib.
 """
 
@@ -15,8 +15,8 @@ from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from sumcurve.tables.figure import COLOURS, FONT_SIZE, GREY, INK, TITLES, WIDTH, save
-from sumcurve.tables.oracle import ALGORITHMS, EXACT, ORACLE_METRICS
+from sumcurve.tables.extracts import ALGORITHMS, EXACT, ORACLE_METRICS, TITLES
+from sumcurve.tables.figure import COLOURS, FONT_SIZE, GREY, INK, WIDTH, save
 from sumcurve.tables.table import number
 
 ROW, ABOVE, BELOW = 0.235, 0.86, 0.42  # inches of a row, and of a block above and below its rows
@@ -40,9 +40,9 @@ def write_boxes(
     name: str,
     notes: Sequence[str] = (),
     heading: str = "",
-) -> list[Path]:
-    """Draw the frames of oracle_scores and oracle_corpora as name.svg and name.png in `folder`; returns their paths."""
-    return save(lambda: draw(scores, corpora, notes, heading), folder, name)
+) -> None:
+    """Draw the first two of `extracts.frames` as name.svg in `folder`."""
+    save(lambda: draw(scores, corpora, notes, heading), folder, name)
 
 
 def draw(scores: pd.DataFrame, corpora: pd.DataFrame, notes: Sequence[str] = (), heading: str = "") -> Figure:

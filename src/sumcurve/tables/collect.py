@@ -2,9 +2,11 @@
 
 import csv
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from sumcurve import manifest
@@ -12,13 +14,13 @@ from sumcurve.curves.stopping import read_history
 from sumcurve.manifest import ManifestError
 from sumcurve.plan import Folder, Plan, Scored
 from sumcurve.records import read_jsonl
-from sumcurve.scores import METRICS
+from sumcurve.scores.scorer import Metric
 from sumcurve.settings import Oracle, Rouge, Search
 from sumcurve.tables.evidence import (
-    SEARCH,
     CorpusStatistics,
     EvidenceError,
     Extracts,
+    Items,
     Missing,
     PartStatistics,
     ScoredOutput,
@@ -53,6 +55,7 @@ def training(run: Path) -> Training:
         ended=[(entry["phase"], entry["reason"]) for entry in told["ended"]],
         precision=told["precision"],
         threads=_facts(run)["threads"],
+        selected=(told["selected"]["phase"], told["selected"]["update"]),
     )
 
 
@@ -86,15 +89,38 @@ def timing(run: Path) -> Timing:
     )
 
 
+def items(folder: Path) -> Items:
+    """Per-item values with the metrics that the score folder describes."""
+    told = _json(folder / "scores.json")
+    metrics = tuple(Metric(**metric) for metric in told["metrics"])
+    rows = _rows(folder / "items.csv")
+    return Items(
+        metrics=metrics,
+        ids=tuple(row["id"] for row in rows),
+        groups=tuple(row["group"] for row in rows),
+        values=np.array([[float(row[metric.name]) for row in rows] for metric in metrics]),
+        signature=told["signature"],
+        counts=told["counts"],
+    )
+
+
+def repeated_trigrams(sentences: Sequence[str]) -> float:
+    """The share of a summary's trigrams, in percent, that occur in it before; trigrams do not cross sentences."""
+    trigrams = [
+        tuple(words[place : place + 3])
+        for words in (sentence.split(" ") for sentence in sentences)
+        for place in range(len(words) - 2)
+    ]
+    return 100 * (1 - len(set(trigrams)) / len(trigrams)) if trigrams else 0.0
+
+
 def scored_output(plan: Plan, results: Path, row: Scored) -> ScoredOutput:
-    """One row of the score table with its per-item scores and what its training cost."""
-    items = _rows(results / row.scores / "items.csv")
-    scores = _json(results / row.scores / "scores.json")
+    """One output with its per-item values and what its training cost."""
     run = results / row.run if row.run else None
-    signature = scores["signature"]
-    if run is not None:
-        search = Search.model_validate(plan.folder(row.output).specification["search"])
-        signature += f"|{SEARCH}{search.signature()}"
+    search = Search.model_validate(plan.folder(row.output).specification["search"]).signature() if run else ""
+    sealed = manifest.read(results / row.output) or {}
+    summaries = results / row.output / "summaries.jsonl"
+    phased = run is not None and row.percent == plan.settings.corpora[row.corpus].percents[-1]
     return ScoredOutput(
         corpus=row.corpus,
         method=row.method,
@@ -103,14 +129,14 @@ def scored_output(plan: Plan, results: Path, row: Scored) -> ScoredOutput:
         seed=row.seed,
         search=row.search,
         run=row.table_name,
-        signature=signature,
-        ids=[item["id"] for item in items],
-        items=[
-            {metric: float(item[metric]) for metric in METRICS} | {"empty": item["empty"] == "True"} for item in items
-        ],
+        scores={scorer: items(results / key) for scorer, key in row.scores.items()},
+        search_signature=search,
+        part=row.part,
         timing=timing(run) if run else None,
         training=training(run) if run else None,
         history=read_history(run) if run else (),
+        summaries=sealed.get("files", {}).get("summaries.jsonl", {}).get("sha256", ""),
+        repeated={one["id"]: repeated_trigrams(one["summary"]) for one in read_jsonl(summaries)} if phased else {},
     )
 
 
@@ -180,7 +206,7 @@ def collect(plan: Plan, results: Path, partial: bool = False) -> Study:
             )
     rows, missing = [], []
     for row in (one for one in plan.rows if one.part == "study"):
-        way = [key for key in (row.run, row.output, row.scores) if key]
+        way = [key for key in (row.run, row.output, *row.scores.values()) if key]
         first = next((key for key in way if not finished(key)), None)
         if first is None:
             rows.append(row)
@@ -213,6 +239,7 @@ def collect(plan: Plan, results: Path, partial: bool = False) -> Study:
         refused=plan.refused,
         missing=missing,
         trained=sum(row.run is not None and row.part == "study" for row in plan.rows),
-        scores=[row.scores for row in rows],
+        scores=[key for row in rows for key in row.scores.values()],
+        single_sentences=[name for name, corpus in plan.settings.corpora.items() if corpus.target == "titles"],
         extracts=[extracts(plan, results, one) for one in plan.named("annotations", "prove") if finished(one.key)],
     )

@@ -1,128 +1,95 @@
-"""Paired comparisons of a study's systems as data frames, scores averaged over seeds first.
+"""Who is ahead of whom: every two systems at the largest size, and each method against its smallest size."""
 
-Differences are first minus second system, in points of F1. Where a corpus has several seeds, intervals and tests hold
-both test items and seeds (`curves.variance`); otherwise they speak of these trained models, not of their methods.
-"""
-
-from collections.abc import Sequence
 from typing import Any
 
-import pandas as pd
+import numpy as np
 
-from sumcurve.curves.variance import SeededDifference, seeded_difference, seeded_differences
-from sumcurve.scores import METRICS
-from sumcurve.scores.comparison import holm
-from sumcurve.settings import Bootstrap
-from sumcurve.tables.cells import Variances, cell
-from sumcurve.tables.evidence import BLIND, TRIVIAL, Aligned, groups
-from sumcurve.tables.frames import framed, largest
+from sumcurve.scores.scorer import Metric
+from sumcurve.tables.results import LEVEL, POWER, Pair, Results, replicates, value
+from sumcurve.tables.table import Column, Table, number
 
-LEVEL = 0.05  # of the tests that bold type reports
-MEASURES = ["difference", "low", "high", "wins", "ties", "losses", "p", "p_holm"]
-
-Place = tuple[str, int | None, str, str]
-"""Corpus, percent, metric, method."""
+SIZE, GROWTH = "which method", "more data"
 
 
-def differences(aligned: Sequence[Aligned], variances: Variances, settings: Bootstrap) -> pd.DataFrame:
-    """Each method at its largest fraction against the best blind trivial system and its smallest fraction.
+def table(results: Results) -> Table:
+    """A row for every pair and metric, first minus second system.
 
-    The best blind system is the one with the highest mean on this very test set, chosen for each metric. `p_holm`
-    corrects over all rows.
-    """
-    found = groups(aligned)
-    rows: list[dict[str, Any]] = []
-    for corpus in dict.fromkeys(one.output.corpus for one in aligned):
-        here = [group for group in found if group[0].output.corpus == corpus]
-        blind = [group for group in here if group[0].output.method in BLIND]
-        curves: dict[str, list[list[Aligned]]] = {}
-        for group in here:
-            if group[0].output.method not in TRIVIAL:
-                curves.setdefault(group[0].output.method, []).append(group)
-        for curve in curves.values():
-            for index, metric in enumerate(METRICS):
-                rivals = [max(blind, key=lambda group: cell(group, index).mean)] if blind else []
-                rivals += [curve[0]] if len(curve) > 1 else []
-                for rival in rivals:
-                    output, other = curve[-1][0].output, rival[0].output
-                    result = seeded_difference(
-                        cell(curve[-1], index), cell(rival, index), variances[corpus, metric], settings
-                    )
-                    named = {
-                        "corpus": corpus,
-                        "method": output.method,
-                        "percent": output.percent,
-                        "against": other.method if other.percent is None else f"{other.method} {other.percent} %",
-                        "metric": metric,
-                        "seeds": len(curve[-1]),
-                    }
-                    rows.append(named | _told(result))
-    _correct(rows)
-    return framed(rows, ["corpus", "method", "percent", "against", "metric", "seeds", "items", *MEASURES])
-
-
-def comparisons(aligned: Sequence[Aligned], variances: Variances, settings: Bootstrap) -> pd.DataFrame:
-    """Every two methods of a corpus, each at its largest fraction, and the blind trivial systems.
-
-    `p_holm` corrects over all pairs and metrics of a corpus.
+    `p` is corrected for its family: all pairs at the size, or all methods' growth. `ahead` is empty where nobody is
+    shown to be.
     """
     rows: list[dict[str, Any]] = []
-    for corpus in dict.fromkeys(one.output.corpus for one in aligned):
-        here = [one for one in aligned if one.output.corpus == corpus]
-        systems = [group for group in groups(here) if group[0].output.method in BLIND] + largest(here)
-        percents = {group[0].output.method: group[0].output.percent for group in systems}
-        of_corpus: list[dict[str, Any]] = []
-        for index, metric in enumerate(METRICS):
-            cells = [cell(group, index) for group in systems]
-            for one in seeded_differences(cells, variances[corpus, metric], settings):
-                named: dict[str, Any] = {"corpus": corpus, "metric": metric, "first": one.first, "second": one.second}
-                named |= {"first_percent": percents[one.first], "second_percent": percents[one.second]}
-                of_corpus.append(named | _told(one))
-        _correct(of_corpus)
-        rows += of_corpus
-    columns = ["corpus", "metric", "first", "first_percent", "second", "second_percent", "items"]
-    return framed(rows, [*columns, *MEASURES])
+    for corpus in results.corpora:
+        sizes = results.sizes(corpus)
+        for metric in results.metrics:
+            if results.design(corpus, metric.name) is None:
+                continue
+            found = []
+            if sizes:
+                largest = max(sizes)
+                found += [(SIZE, pair) for pair in results.pairs(corpus, metric.name, largest).values()]
+                found += [(GROWTH, pair) for pair in results.growth(corpus, metric.name).values()]
+            rows += [_row(results, corpus, metric, question, pair) for question, pair in found]
+    columns = [
+        Column("corpus", "corpus"),
+        Column("metric", "metric"),
+        Column("question", "question"),
+        Column("first", "first"),
+        Column("first_records", "records", "count"),
+        Column("second", "second"),
+        Column("second_records", "records", "count"),
+        Column("difference", "difference", "number", 2, interval=True),
+        Column("p", "p (family)", "p"),
+        Column("ahead", "ahead"),
+        Column("interval_covers", "interval covers"),
+        Column("seen", f"seen at {POWER:.0%}", "number", 2),
+        *(Column(name, None, "count") for name in ("items", "wins", "ties", "losses")),
+    ]
+    notes = [
+        f"First minus second, paired over groups of test items and seeds, with its {results.share} interval. p: of "
+        "max-|t| over the family, which is all pairs of methods and of methods and blind baselines at one size under "
+        "one metric; growth, each method at its largest size against its smallest, is a family of its own. Ahead: "
+        f"p < {LEVEL:g}. Seen at {POWER:.0%}: the true difference that this test would see with that probability.",
+        f"{results.seeds_note} {results.caveat}",
+        results.reading_note,
+        *results.identical,
+    ]
+    return Table("comparisons", results.title("Paired differences at the largest size"), columns, rows, notes)
 
 
-def ahead(aligned: Sequence[Aligned], variances: Variances, settings: Bootstrap) -> set[Place]:
-    """Where a trained method is best of its corpus and percent, and significantly ahead of every other one there.
-
-    Holm-corrected over all pairs of that place and metric, since the best was chosen by looking.
-    """
-    found: set[Place] = set()
-    places: dict[tuple[str, int], list[list[Aligned]]] = {}
-    for group in groups(aligned):
-        if group[0].output.percent is not None:
-            places.setdefault((group[0].output.corpus, group[0].output.percent), []).append(group)
-    for (corpus, percent), systems in places.items():
-        for index, metric in enumerate(METRICS):
-            cells = [cell(group, index) for group in systems]
-            if len(cells) > 1:
-                results = seeded_differences(cells, variances[corpus, metric], settings)
-                corrected = holm([result.p for result in results])
-                best = max(cells, key=lambda one: one.mean).method
-                rivals = [
-                    p for result, p in zip(results, corrected, strict=True) if best in (result.first, result.second)
-                ]
-                if max(rivals) < LEVEL:
-                    found.add((corpus, percent, metric, best))
-    return found
-
-
-def _told(result: SeededDifference) -> dict[str, Any]:
-    low, high = result.mean.bounds or (None, None)
+def _row(results: Results, corpus: str, metric: Metric, question: str, pair: Pair) -> dict[str, Any]:
+    wins, ties, losses = _outcomes(results, corpus, metric, pair)
+    if pair.ahead is None:
+        ahead = pair.why
+    elif pair.ahead == "":
+        ahead = "not shown"
+    else:
+        ahead = pair.ahead[0] if question == SIZE else f"{number(pair.ahead[1])} records"
     return {
-        "difference": result.mean.value,
-        "low": low,
-        "high": high,
-        "wins": result.wins,
-        "ties": result.ties,
-        "losses": result.losses,
-        "items": result.items,
-        "p": result.p,
+        "corpus": corpus,
+        "metric": metric.title,
+        "question": question,
+        "first": pair.first[0],
+        "first_records": pair.first[1],
+        "second": pair.second[0],
+        "second_records": pair.second[1],
+        "difference": value(pair.difference),
+        "p": pair.p,
+        "ahead": ahead,
+        "interval_covers": pair.difference.covers if pair.difference.low is not None else None,
+        "seen": pair.seen,
+        "items": wins + ties + losses,
+        "wins": wins,
+        "ties": ties,
+        "losses": losses,
     }
 
 
-def _correct(rows: list[dict[str, Any]]) -> None:
-    for row, p in zip(rows, holm([row["p"] for row in rows]), strict=True):
-        row["p_holm"] = p
+def _outcomes(results: Results, corpus: str, metric: Metric, pair: Pair) -> tuple[int, int, int]:
+    """On how many items the first is better, as good, worse; scores averaged over seeds."""
+    scorer = results.scorer(metric.name)
+    of_cell = {one.cell: one for one in results.of(corpus, metric=metric.name)}
+    first, second = (
+        replicates(of_cell[cell], metric.name, scorer).items.mean(axis=0) for cell in (pair.first, pair.second)
+    )
+    better = np.sign(first - second) * (1 if metric.higher_is_better else -1)
+    return int((better > 0).sum()), int((better == 0).sum()), int((better < 0).sum())

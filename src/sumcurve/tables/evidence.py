@@ -6,7 +6,7 @@ Plain data, given by the caller; nothing here reads a folder.
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -15,12 +15,11 @@ from numpy.typing import NDArray
 
 from sumcurve.curves.stopping import Validation
 from sumcurve.plan import Refused
-from sumcurve.scores import METRICS
+from sumcurve.scores.scorer import Metric
 from sumcurve.settings import Oracle
 
 BLIND = ("lead", "random")  # trivial systems that read the source only
 TRIVIAL = (*BLIND, "best-sentence")  # best-sentence picks by the reference
-SEARCH = "search:"  # begins that part of a signature
 
 
 class EvidenceError(ValueError):
@@ -50,7 +49,8 @@ class Training:
     """What was trained and how it ended, without measured time.
 
     `parameters` counts those of the model: total, of it vocabulary and other. `epochs` are passes over the training
-    items up to the selected checkpoint; `ended` names every phase, in order, and the reason it ended.
+    items up to the selected checkpoint; `ended` names every phase, in order, and the reason it ended. `selected` is the
+    phase and the update in it whose checkpoint was scored.
     """
 
     parameters: Mapping[str, int]
@@ -58,17 +58,44 @@ class Training:
     ended: Sequence[tuple[str, str]]
     precision: str
     threads: int
+    selected: tuple[str, int]
+
+
+@dataclass(frozen=True)
+class Items:
+    """Per-item values of one output under one scorer, as its score folder describes them.
+
+    `values` ``[metrics, items]`` are in each metric's unit, in the order of `ids`; `groups` names every item's group.
+    """
+
+    metrics: tuple[Metric, ...]
+    ids: tuple[str, ...]
+    groups: tuple[str, ...]
+    values: NDArray[np.float64]
+    signature: str
+    counts: Mapping[str, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.values.shape != (len(self.metrics), len(self.ids)) or len(self.groups) != len(self.ids):
+            raise EvidenceError(
+                f"values of shape {self.values.shape} and {len(self.groups)} groups for "
+                f"{len(self.metrics)} metrics and {len(self.ids)} items; score again"
+            )
+        repeated = [name for name, count in Counter(self.ids).items() if count > 1]
+        if repeated:
+            raise EvidenceError(f"item {sorted(repeated)[0]} is scored twice")
 
 
 @dataclass(frozen=True)
 class ScoredOutput:
-    """Per-item scores of one output: `items` as `scores.rouge.score_items` returns them, one for each of
-    `ids`.
+    """One output with its per-item values by scorer.
 
     A trained output has percent, records (it was trained on), seed, search and, where measured, its timing and
     training and history. A trivial system (`TRIVIAL`) has none of them. `search` says whose search decoded it:
-    "common" for the corpus's, "paper" for that of the method's paper. `run` names the folder behind the row.
-    `signature` holds the scorer's, then `search:` with the search's.
+    "common" for the corpus's, "paper" for that of the method's paper; `search_signature` says what it was. `run` names
+    the folder behind the row. `part` says what it is for: "study", or "after", "before", "control" for what the
+    method's last phase buys. `summaries` is the sha256 of what it wrote; `repeated` the share of trigrams that each of
+    its summaries repeats, in percent, by item.
     """
 
     corpus: str
@@ -78,24 +105,21 @@ class ScoredOutput:
     seed: int | None
     search: Literal["common", "paper"] | None
     run: str
-    signature: str
-    ids: Sequence[str]
-    items: Sequence[Mapping[str, Any]]
+    scores: Mapping[str, Items]
+    search_signature: str = ""
+    part: Literal["study", "after", "before", "control"] = "study"
     timing: Timing | None = None
     training: Training | None = None
     history: Sequence[Validation] = ()
-
-    @property
-    def search_signature(self) -> str:
-        """The part of the signature that says how it was decoded; empty where there is none."""
-        parts = [part for part in self.signature.split("|") if part.startswith(SEARCH)]
-        return parts[0].removeprefix(SEARCH) if parts else ""
+    summaries: str = ""
+    repeated: Mapping[str, float] = field(default_factory=dict)
 
     def __str__(self) -> str:
         parts = [self.corpus, self.method]
         parts += [f"{self.percent} %"] if self.percent is not None else []
         parts += [f"seed {self.seed}"] if self.seed is not None else []
         parts += ["paper search"] if self.search == "paper" else []
+        parts += [f"({self.part})"] if self.part != "study" else []
         return " ".join(parts)
 
 
@@ -213,7 +237,8 @@ class Study:
 
     `settings` names the recipe of each method ("small", "paper"), `titles` the methods for people. `trained` counts
     the trained outputs that the study asks for; where some are `missing`, all tables say so. `scores` are the keys of
-    the folders that `outputs` come from.
+    the folders that `outputs` come from. `single_sentences` names the corpora whose references are one
+    sentence each.
     """
 
     title: str
@@ -226,13 +251,20 @@ class Study:
     trained: int = 0
     scores: Sequence[str] = ()
     extracts: Sequence[Extracts] = ()
+    single_sentences: Sequence[str] = ()
 
     @property
     def ceilings(self) -> list[Ceiling]:
         """Of the corpora whose every test item has been searched, whatever the filter of the oracle."""
-        items = {output.corpus: {*output.ids} for output in self.outputs}
+        metrics = metrics_of(self.outputs)
+        scored = {
+            (output.corpus, name): {*output.scores[scorer].ids}
+            for output in self.outputs
+            for name, (_, scorer) in metrics.items()
+            if scorer in output.scores
+        }
         every = [ceiling for one in self.extracts for ceiling in one.ceilings()]
-        return [ceiling for ceiling in every if {*ceiling.ids} == items.get(ceiling.corpus)]
+        return [one for one in every if {*one.ids} == scored.get((one.corpus, one.metric))]
 
     @property
     def in_part(self) -> str:
@@ -243,64 +275,62 @@ class Study:
         return f"IN PART: {found} of {self.trained} trained outputs"
 
 
-@dataclass(frozen=True)
-class Aligned:
-    """A scored output with its F1 in percent, `[metrics, items]`, items in the order of their ids."""
+def checked(outputs: Sequence[ScoredOutput]) -> list[ScoredOutput]:
+    """The outputs in one order, whatever theirs was, and every scorer's items in the order of their ids.
 
-    output: ScoredOutput
-    scores: NDArray[np.float64]
-
-    @property
-    def empty(self) -> int:
-        """Summaries without a word."""
-        return sum(item["empty"] for item in self.output.items)
-
-
-def align(outputs: Sequence[ScoredOutput]) -> list[Aligned]:
-    """The outputs in one order, whatever theirs was, those of a corpus over the same items in one order.
-
-    Trivial systems come first, then methods by name, percent, search and seed. Raises EvidenceError, naming the
-    output, for an item that is missing, surplus or repeated, an output given twice, a training without its
-    size, and signatures within a corpus that differ in more than the version of sumcurve and the search.
+    Trivial systems come first, then methods by name, percent, search, part and seed. Raises EvidenceError, naming the
+    output, for an item that another output of the corpus has and it lacks, an output given twice, a training without
+    its size, and signatures within a corpus that differ in more than the version of sumcurve.
     """
     if not outputs:
         raise EvidenceError("no scored output; a table needs at least one")
-    aligned: list[Aligned] = []
-    first_of: dict[str, ScoredOutput] = {}
+    found: list[ScoredOutput] = []
+    first_of: dict[tuple[str, str], ScoredOutput] = {}
     sizes: dict[str, dict[int, dict[int, str]]] = {}  # corpus -> percent -> records -> an output
     for output in sorted(outputs, key=_place):
         _check_form(output)
-        if aligned and _place(aligned[-1].output)[:-1] == _place(output)[:-1]:
-            raise EvidenceError(f"{output} is given twice: {aligned[-1].output.run} and {output.run}")
-        first = first_of.setdefault(output.corpus, output)
-        _check_items(first, output)
-        if _comparable(first.signature) != _comparable(output.signature):
-            raise EvidenceError(
-                f"{first} is scored as {first.signature} but {output} as {output.signature}; score both alike"
-            )
+        if found and _place(found[-1])[:-1] == _place(output)[:-1]:
+            raise EvidenceError(f"{output} is given twice: {found[-1].run} and {output.run}")
+        for scorer, items in output.scores.items():
+            first = first_of.setdefault((output.corpus, scorer), output)
+            _check_items(scorer, first, output)
+            if _comparable(first.scores[scorer].signature) != _comparable(items.signature):
+                raise EvidenceError(
+                    f"{first} is scored as {first.scores[scorer].signature} but {output} as {items.signature}; "
+                    "score both alike"
+                )
         if output.percent is not None and output.records is not None:
             sizes.setdefault(output.corpus, {}).setdefault(output.percent, {})[output.records] = str(output)
-        order = sorted(range(len(output.ids)), key=lambda index: output.ids[index])
-        f1 = [[100 * float(output.items[index][metric]) for index in order] for metric in METRICS]
-        aligned.append(Aligned(output, np.array(f1)))
+        found.append(replace(output, scores={scorer: _sorted(items) for scorer, items in output.scores.items()}))
     for corpus, fractions in sizes.items():
         _check_sizes(corpus, fractions)
-    return aligned
+    return found
 
 
-def groups(aligned: Sequence[Aligned]) -> list[list[Aligned]]:
-    """The outputs that differ by their seed alone, together; the order stays."""
-    found: dict[tuple[str, str, int | None, str | None], list[Aligned]] = {}
-    for one in aligned:
-        output = one.output
-        found.setdefault((output.corpus, output.method, output.percent, output.search), []).append(one)
-    return list(found.values())
+def _sorted(items: Items) -> Items:
+    order = sorted(range(len(items.ids)), key=lambda index: items.ids[index])
+    ids, groups = (tuple(names[index] for index in order) for names in (items.ids, items.groups))
+    return replace(items, ids=ids, groups=groups, values=items.values[:, order])
+
+
+def metrics_of(outputs: Sequence[ScoredOutput]) -> dict[str, tuple[Metric, str]]:
+    """Every metric by name with its scorer, in the order in which outputs hold them.
+
+    Raises EvidenceError where two scorers give a metric one name.
+    """
+    found: dict[str, tuple[Metric, str]] = {}
+    for output in outputs:
+        for scorer, items in output.scores.items():
+            for metric in items.metrics:
+                if found.setdefault(metric.name, (metric, scorer)) != (metric, scorer):
+                    raise EvidenceError(f"{scorer} and {found[metric.name][1]} have different metrics {metric.name!r}")
+    return found
 
 
 def _place(output: ScoredOutput) -> tuple[Any, ...]:
     trivial = TRIVIAL.index(output.method) if output.method in TRIVIAL else len(TRIVIAL)
     percent, seed = (-1 if value is None else value for value in (output.percent, output.seed))
-    return (output.corpus, trivial, output.method, percent, output.search or "", seed, output.run)
+    return (output.corpus, trivial, output.method, percent, output.search or "", output.part, seed, output.run)
 
 
 def _check_sizes(corpus: str, fractions: dict[int, dict[int, str]]) -> None:
@@ -319,8 +349,8 @@ def _check_sizes(corpus: str, fractions: dict[int, dict[int, str]]) -> None:
 
 
 def _comparable(signature: str) -> list[str]:
-    """The scorer's part, without the version of sumcurve: two searches compare, two ways of scoring do not."""
-    return [part for part in signature.split("|") if not part.startswith(("sumcurve:", SEARCH))]
+    """Without the version of sumcurve."""
+    return [part for part in signature.split("|") if not part.startswith(("sumcurve:", "engine:"))]
 
 
 def _check_form(output: ScoredOutput) -> None:
@@ -332,18 +362,15 @@ def _check_form(output: ScoredOutput) -> None:
         raise EvidenceError(
             f"{output} ({output.run}) needs percent, records, seed and search; trivial are {', '.join(TRIVIAL)}"
         )
-    if len(output.ids) != len(output.items):
-        raise EvidenceError(f"{output}: {len(output.ids)} ids for {len(output.items)} scored items")
-    if any(not isinstance(item["empty"], bool) for item in output.items):
-        raise EvidenceError(f"{output}: `empty` of an item must be true or false, not text or a number")
-    repeated = [name for name, count in Counter(output.ids).items() if count > 1]
-    if repeated:
-        raise EvidenceError(f"{output}: item {sorted(repeated)[0]} is scored twice")
 
 
-def _check_items(first: ScoredOutput, output: ScoredOutput) -> None:
-    known, given = set(first.ids), set(output.ids)
+def _check_items(scorer: str, first: ScoredOutput, output: ScoredOutput) -> None:
+    known, given = set(first.scores[scorer].ids), set(output.scores[scorer].ids)
     if missing := sorted(known - given):
-        raise EvidenceError(f"{output} lacks item {missing[0]} ({len(missing)} in all), which {first} has")
+        raise EvidenceError(f"{output} lacks {scorer}'s item {missing[0]} ({len(missing)} in all), which {first} has")
     if surplus := sorted(given - known):
-        raise EvidenceError(f"{first} lacks item {surplus[0]} ({len(surplus)} in all), which {output} has")
+        raise EvidenceError(f"{first} lacks {scorer}'s item {surplus[0]} ({len(surplus)} in all), which {output} has")
+    groups = dict(zip(first.scores[scorer].ids, first.scores[scorer].groups, strict=True))
+    for name, group in zip(output.scores[scorer].ids, output.scores[scorer].groups, strict=True):
+        if groups[name] != group:
+            raise EvidenceError(f"{output} has item {name} in group {group}, {first} in group {groups[name]}")

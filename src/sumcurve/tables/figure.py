@@ -1,4 +1,4 @@
-"""The figure of scores against training size, drawn from the frame of `frames.intervals`.
+"""The figure of scores against training size, drawn from the frame of table scores.
 
 A corpus with several fractions is drawn as curves, one with a single fraction as dots. Up to `PANEL` methods share
 the panels of one row, a panel for each metric. More are split into groups of related methods: a row for each metric,
@@ -23,11 +23,9 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, MaxNLocator, NullLocator
 
 from sumcurve.records import write_bytes
-from sumcurve.scores import METRICS
-from sumcurve.settings import Bootstrap
+from sumcurve.scores.scorer import Metric
 from sumcurve.tables.evidence import BLIND, TRIVIAL
 
-TITLES = {"rouge1": "ROUGE-1", "rouge2": "ROUGE-2", "rougeLsum": "ROUGE-Lsum"}
 # Okabe and Ito's colours for all kinds of colour vision, without the yellow, which is lost on white, and the black.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00")
 MARKERS = ("o", "s", "D", "^", "v", "P", "X")
@@ -53,7 +51,7 @@ STYLE: dict[Any, Any] = {
 
 @dataclass(frozen=True)
 class Overlay:
-    """What is drawn over the scores of a corpus: `learning.bands`, and by metric the bounds (name, score) above."""
+    """What is drawn over the scores of a corpus: `verdicts.bands`, and by metric the bounds (name, score) above."""
 
     bands: pd.DataFrame
     bounds: Mapping[str, Sequence[tuple[str, float]]]
@@ -69,50 +67,46 @@ class Label:
 
 
 def write_figure(
-    intervals: pd.DataFrame,
-    settings: Bootstrap,
+    scores: pd.DataFrame,
+    metrics: Sequence[Metric],
+    share: str,
     folder: Path,
     name: str,
     notes: Sequence[str] = (),
     heading: str = "",
     overlays: Mapping[str, Overlay] | None = None,
-) -> list[Path]:
-    """Draw `frames.intervals`, with an overlay for each corpus that has one; see `save`."""
-    return save(lambda: draw(intervals, settings, notes, heading, overlays), folder, name)
+) -> None:
+    """Draw the frame of table scores, with an overlay for each corpus that has one; see `draw` and `save`."""
+    save(lambda: draw(scores, metrics, share, notes, heading, overlays), folder, name)
 
 
-def save(drawn: Callable[[], Figure], folder: Path, name: str) -> list[Path]:
-    """Write what is drawn in the house's style as name.svg and name.png into `folder`; returns their paths."""
-    paths = []
+def save(drawn: Callable[[], Figure], folder: Path, name: str) -> None:
+    """Write what is drawn in the house's style as name.svg into `folder`."""
     with style.context(["default", STYLE]):  # a user's matplotlibrc must not change the bytes
-        figure = drawn()
-        for suffix, metadata in (("svg", {"Date": None, "Creator": None}), ("png", {"Software": None})):
-            stream = io.BytesIO()
-            figure.savefig(stream, format=suffix, dpi=160, metadata=metadata)
-            paths.append(folder / f"{name}.{suffix}")
-            write_bytes(paths[-1], stream.getvalue())
-    return paths
+        stream = io.BytesIO()
+        drawn().savefig(stream, format="svg", metadata={"Date": None, "Creator": None})
+        write_bytes(folder / f"{name}.svg", stream.getvalue())
 
 
 def draw(
-    intervals: pd.DataFrame,
-    settings: Bootstrap,
+    scores: pd.DataFrame,
+    metrics: Sequence[Metric],
+    share: str,
     notes: Sequence[str] = (),
     heading: str = "",
     overlays: Mapping[str, Overlay] | None = None,
 ) -> Figure:
     """A block of panels for each corpus, below a heading; the caption at the foot says what is drawn."""
-    names = sorted(set(intervals.method) - set(TRIVIAL))
+    names = sorted(set(scores.method) - set(TRIVIAL))
     looks = looks_of(names)
-    several = bool((intervals.seeds > 1).any())
-    corpora = [rows for _, rows in intervals.groupby("corpus", sort=True)]
+    corpora = [rows for _, rows in scores.groupby("corpus", sort=True)]
     curved = [rows.percent.nunique() > 1 for rows in corpora]
-    heights = [_height(rows, curve, looks) for rows, curve in zip(corpora, curved, strict=True)]
+    heights = [_height(rows, curve, looks, metrics) for rows, curve in zip(corpora, curved, strict=True)]
     grouped = any(curve and len(_panels(rows, looks)) > 1 for rows, curve in zip(corpora, curved, strict=True))
     drawn = {str(rows.corpus.iloc[0]) for rows, curve in zip(corpora, curved, strict=True) if curve}
     overlays = {corpus: overlay for corpus, overlay in (overlays or {}).items() if corpus in drawn}
-    parts = [*_caption(intervals, settings, curved, several)]
-    parts += _beyond(overlays, settings)
+    parts = [*_caption(scores, metrics, share, curved)]
+    parts += _beyond(overlays, share)
     parts += ["Every panel shows every method: those it names in colour, the others pale."] if grouped else []
     parts += notes
     caption = [line for part in parts for line in textwrap.wrap(part, 165)]
@@ -128,9 +122,9 @@ def draw(
         remark = f"{items:,} test items" + ("" if curve else _size(rows))
         figure.text(0.988, (top - 0.14) / total, remark, ha="right", va="top", color=GREY)
         if curve:
-            _curves(figure, rows, looks, top - 0.6, total, several, overlays.get(str(rows.corpus.iloc[0])))
+            _curves(figure, rows, metrics, looks, top - 0.6, total, overlays.get(str(rows.corpus.iloc[0])))
         else:
-            _dots(figure, rows, looks, top - 0.6, total, several)
+            _dots(figure, rows, metrics, looks, top - 0.6, total)
         top -= height
     figure.text(0.012, (foot - 0.16) / total, "\n".join(caption), va="top", size=FONT_SIZE - 0.5, linespacing=1.35)
     return figure
@@ -157,11 +151,11 @@ def panels_of(names: Sequence[str]) -> list[list[str]]:
     return panels
 
 
-def _height(rows: pd.DataFrame, curve: bool, looks: Iterable[str]) -> float:
+def _height(rows: pd.DataFrame, curve: bool, looks: Iterable[str], metrics: Sequence[Metric]) -> float:
     """Inches of a corpus's block of panels, its heading included."""
     if not curve:
         return 0.9 + DOT_HEIGHT * rows.method.nunique()
-    return 1.15 + len(METRICS) * GROUPS_HEIGHT if len(_panels(rows, looks)) > 1 else CURVES_HEIGHT
+    return 1.15 + len(metrics) * GROUPS_HEIGHT if len(_panels(rows, looks)) > 1 else CURVES_HEIGHT
 
 
 def _panels(rows: pd.DataFrame, looks: Iterable[str]) -> list[list[str]]:
@@ -173,14 +167,11 @@ def _panels(rows: pd.DataFrame, looks: Iterable[str]) -> list[list[str]]:
     return [panel for panel in panels if panel]
 
 
-def _beyond(overlays: Mapping[str, Overlay], settings: Bootstrap) -> list[str]:
+def _beyond(overlays: Mapping[str, Overlay], share: str) -> list[str]:
     """Sentences of the caption on what the overlays draw."""
     parts = []
     if any(len(overlay.bands) for overlay in overlays.values()):
-        share = f"{100 * settings.confidence:g} %"
-        parts.append(
-            f"Dashed, beyond the data: median and {share} band of the fitted curves (tables families, verdicts)."
-        )
+        parts.append(f"Dashed, beyond the data: median and {share} band of the fitted curves (table verdicts).")
     if any(overlay.bounds for overlay in overlays.values()):
         parts.append(
             "Optimum: the best extract of every item, proven (its bound: where some are not proven); no ceiling for "
@@ -193,10 +184,10 @@ def _beyond(overlays: Mapping[str, Overlay], settings: Bootstrap) -> list[str]:
 def _curves(
     figure: Figure,
     rows: pd.DataFrame,
+    metrics: Sequence[Metric],
     looks: Mapping[str, tuple[str, str]],
     top: float,
     total: float,
-    several: bool,
     overlay: Overlay | None,
 ) -> None:
     """Panels from `top` inches down, in a figure `total` inches high."""
@@ -204,43 +195,47 @@ def _curves(
     longest = max(len(name) for name in rows.method)
     label = (0.2 + 0.066 * longest) / WIDTH  # room for names right of a panel
     if len(panels) == 1:
-        step, tall = 0.945 / len(METRICS), CURVES_HEIGHT - 1.32
-        for column, metric in enumerate(METRICS):
+        step, tall = 0.945 / len(metrics), CURVES_HEIGHT - 1.32
+        for column, metric in enumerate(metrics):
             axes = figure.add_axes((0.055 + column * step, (top - tall) / total, step - label - 0.03, tall / total))
-            axes.set_title(TITLES[metric], loc="left", pad=5)
-            _draw_curves(axes, rows, metric, looks, panels[0], tall, several, overlay)
+            axes.set_title(f"{metric.title} ({metric.unit})", loc="left", pad=5)
+            _draw_curves(axes, rows, metric.name, looks, panels[0], tall, overlay)
             axes.set_xlabel("training records, logarithmic")
-            if column == 0:
-                axes.set_ylabel("F1 (%)")
         return
     step, tall = 0.945 / len(panels), GROUPS_HEIGHT - 0.16
-    for place, metric in enumerate(METRICS):
+    for place, metric in enumerate(metrics):
         bottom = top + 0.2 - place * GROUPS_HEIGHT - tall
         for column, panel in enumerate(panels):
             axes = figure.add_axes((0.055 + column * step, bottom / total, step - label, tall / total))
-            _draw_curves(axes, rows, metric, looks, panel, tall, several, overlay)
+            _draw_curves(axes, rows, metric.name, looks, panel, tall, overlay)
             if column == 0:
-                axes.set_ylabel(f"{TITLES[metric]} F1 (%)")
+                axes.set_ylabel(f"{metric.title} ({metric.unit})")
             else:
                 axes.tick_params(labelleft=False)
-            if place == len(METRICS) - 1:
+            if place == len(metrics) - 1:
                 axes.set_xlabel("training records")
             else:
                 axes.tick_params(labelbottom=False)
 
 
 def _dots(
-    figure: Figure, rows: pd.DataFrame, looks: Mapping[str, tuple[str, str]], top: float, total: float, several: bool
+    figure: Figure,
+    rows: pd.DataFrame,
+    metrics: Sequence[Metric],
+    looks: Mapping[str, tuple[str, str]],
+    top: float,
+    total: float,
 ) -> None:
     tall = DOT_HEIGHT * len(rows) + 0.02
     left = 0.03 + 0.0062 * max(len(name) for name in rows.method)
-    step = (1.0 - left) / len(METRICS)
-    trained = rows[~rows.method.isin(TRIVIAL)].sort_values(METRICS[0], ascending=False, kind="stable")
+    step = (1.0 - left) / len(metrics)
+    rising = not metrics[0].higher_is_better
+    trained = rows[~rows.method.isin(TRIVIAL)].sort_values(metrics[0].name, ascending=rising, kind="stable")
     ordered = pd.concat([rows[rows.method.isin(TRIVIAL)], trained])
-    for column, metric in enumerate(METRICS):
+    for column, metric in enumerate(metrics):
         axes = figure.add_axes((left + column * step, (top - tall) / total, step - 0.035, tall / total))
-        axes.set_title(TITLES[metric], loc="left", pad=5)
-        _draw_dots(axes, ordered, metric, looks, several, names_shown=column == 0)
+        axes.set_title(f"{metric.title} ({metric.unit})", loc="left", pad=5)
+        _draw_dots(axes, ordered, metric.name, looks, names_shown=column == 0)
 
 
 def _size(row: pd.DataFrame) -> str:
@@ -248,27 +243,18 @@ def _size(row: pd.DataFrame) -> str:
     return f", trained on {trained.records.iloc[0]:,} records ({trained.percent.iloc[0]} %)" if len(trained) else ""
 
 
-def _caption(intervals: pd.DataFrame, settings: Bootstrap, curved: Sequence[bool], several: bool) -> list[str]:
+def _caption(scores: pd.DataFrame, metrics: Sequence[Metric], share: str, curved: Sequence[bool]) -> list[str]:
     """Sentences, each of which starts a line."""
-    trained = intervals[~intervals.method.isin(TRIVIAL)]
-    share = f"{100 * settings.confidence:g} % bootstrap interval over the test items ({settings.resamples:,} resamples)"
+    trained = scores[~scores.method.isin(TRIVIAL)]
     what = "bands and bars" if len(set(curved)) > 1 else "bands" if curved[0] else "bars"
-    parts = []
-    if several:
-        least, most = trained.seeds.min(), trained.seeds.max()
-        number = f"{least}" if least == most else f"{least} to {most}"
-        both = f"{100 * settings.confidence:g} % interval over test items and seeds"
-        parts.append(f"F1 on the test set, in percent, mean of {number} seeds; {what}: {both}.")
-        parts.append(f"Thin lines at the points: {share}, which knows nothing of other seeds.")
-        if least == 1:
-            parts.append(
-                "The variance of seeds is pooled over methods and sizes; single ones are taken to vary likewise."
-            )
-    else:
-        parts.append(f"F1 on the test set, in percent. {what.capitalize()}: {share}.")
-        if len(trained):
-            parts.append("One seed for each training: seed spread unknown, and no part of these intervals.")
-    there = [name for name in TRIVIAL if name in set(intervals.method)]
+    covers = " or ".join(dict.fromkeys(str(one) for one in trained.interval_covers if one))
+    parts = [f"Mean scores on the test set; {what}: {share} intervals{f' over {covers}' if covers else ''}."]
+    if len(trained) and (trained.seeds == 1).any():
+        parts.append("One seed: these weights, not their method.")
+    if any(not metric.higher_is_better for metric in metrics):
+        lower = ", ".join(metric.title for metric in metrics if not metric.higher_is_better)
+        parts.append(f"Lower is better: {lower}.")
+    there = [name for name in TRIVIAL if name in set(scores.method)]
     blind = [name for name in there if name in BLIND]
     grey = [f"{' and '.join(blind)}: without the reference"] if blind else []
     grey += ["best-sentence: the source's best sentence, picked by the reference"] if "best-sentence" in there else []
@@ -283,7 +269,6 @@ def _draw_curves(
     looks: Mapping[str, tuple[str, str]],
     shown: Sequence[str],
     inches: float,
-    several: bool,
     overlay: Overlay | None,
 ) -> None:
     trained = rows[~rows.method.isin(TRIVIAL)]
@@ -295,21 +280,18 @@ def _draw_curves(
             axes.plot(x, curve[metric], color=PALE, linewidth=0.8, zorder=0.5)
             continue
         colour, marker = looks[str(method)]
-        everything = (curve[f"{metric}_low"], curve[f"{metric}_high"])
-        items = (curve[f"{metric}_items_low"], curve[f"{metric}_items_high"])
-        if several:
-            axes.vlines(x, *items, color=colour, linewidth=0.8)
-        axes.fill_between(x, *everything, color=colour, alpha=0.15, linewidth=0)
+        axes.fill_between(x, curve[f"{metric}_low"], curve[f"{metric}_high"], color=colour, alpha=0.15, linewidth=0)
         axes.plot(x, curve[metric], color=colour, marker=marker, markersize=4.5, linewidth=1.6)
         labels.append(Label(str(method), curve[metric].iloc[-1], colour))
     axes.set_xscale("log")
     first, last = float(sizes.records.min()), float(sizes.records.max())
     bands = _bands(overlay, metric, shown)
+    of_row = _bands(overlay, metric, list(looks))  # all panels of a row share one scale
     marked = [
         (float(size), f"{size:,}\n{percent} %") for percent, size in zip(sizes.percent, sizes.records, strict=True)
     ]
-    if len(bands):  # every other size, so that names do not touch, and how far the curves go
-        furthest = float(bands.records.max())
+    if len(of_row):  # every other size, so that names do not touch, and how far the curves go
+        furthest = float(of_row.records.max())
         marked = [*marked[::-1][::2], (furthest, f"{furthest:,.0f}\n× {furthest / last:.0f}")]
     axes.xaxis.set_major_locator(FixedLocator([size for size, _ in marked]))
     axes.xaxis.set_minor_locator(NullLocator())
@@ -318,18 +300,19 @@ def _draw_curves(
         colour, _ = looks[str(method)]
         axes.fill_between(band.records, band.low, band.high, color=colour, alpha=0.08, linewidth=0)
         axes.plot(band.records, band.middle, color=colour, linewidth=1.1, linestyle=(0, (4, 2)))
-    if len(bands):
+    if len(of_row):
         axes.axvline(last, color="#cccccc", linewidth=0.8, zorder=0.4)
-        last = float(bands.records.max())
+        last = float(of_row.records.max())
     margin = (last / first) ** 0.06
     axes.set_xlim(first / margin, last * margin)
 
-    trivial = rows[rows.method.isin(TRIVIAL)].set_index("method")
+    trivial = rows[rows.method.isin(TRIVIAL) & rows[metric].notna()].set_index("method")
     near = rows[rows.method != "best-sentence"]
-    least, most = near[f"{metric}_low"].min(), near[f"{metric}_high"].max()
-    if len(bands):  # a wide band must not press the curves flat
+    least = near[[metric, f"{metric}_low"]].min().min()
+    most = near[[metric, f"{metric}_high"]].max().max()
+    if len(of_row):  # a wide band must not press the curves flat
         reach = most - least
-        least, most = max(least - reach, min(least, bands.low.min())), min(most + reach, max(most, bands.high.max()))
+        least, most = max(least - reach, min(least, of_row.low.min())), min(most + reach, max(most, of_row.high.max()))
     above = []
     for method in trivial.index:
         score = float(trivial.loc[method, metric])
@@ -341,7 +324,7 @@ def _draw_curves(
         labels.append(Label(method, score, GREY))
     above += overlay.bounds.get(metric, ()) if overlay else ()
     room = 0.06 * (most - least) or 1.0
-    axes.set_ylim(max(0.0, least - room), most + room * (1.0 + 1.6 * len(above)))
+    axes.set_ylim(max(0.0, least - room) if least >= 0 else least - room, most + room * (1.0 + 1.6 * len(above)))
     if above:
         axes.text(
             0.99,
@@ -356,7 +339,7 @@ def _draw_curves(
     axes.yaxis.set_major_locator(MaxNLocator(8, steps=[1, 2, 5, 10]))
     axes.grid(axis="y", color="#e6e6e6", linewidth=0.7)
     axes.set_axisbelow(True)
-    _write_labels(axes, labels, inches)
+    write_labels(axes, labels, inches)
 
 
 def _bands(overlay: Overlay | None, metric: str, shown: Sequence[str]) -> pd.DataFrame:
@@ -367,7 +350,7 @@ def _bands(overlay: Overlay | None, metric: str, shown: Sequence[str]) -> pd.Dat
     return bands[(bands.metric == metric) & bands.method.isin(shown) & bands.beyond]
 
 
-def _write_labels(axes: Axes, labels: Sequence[Label], inches: float) -> None:
+def write_labels(axes: Axes, labels: Sequence[Label], inches: float) -> None:
     """Names right of the panel, moved apart where lines end close together, with a leader to the line."""
     ordered = sorted(labels, key=lambda label: label.y)
     low, high = axes.get_ylim()
@@ -413,22 +396,19 @@ def _draw_dots(
     rows: pd.DataFrame,
     metric: str,
     looks: Mapping[str, tuple[str, str]],
-    several: bool,
     names_shown: bool,
 ) -> None:
     ordered = rows.iloc[::-1].reset_index(drop=True)  # the first row stands on top
     for place, one in ordered.iterrows():
         colour, marker = looks.get(one.method, (GREY, "|"))
-        everything, items = ([one[f"{metric}{part}_{end}"] for end in ("low", "high")] for part in ("", "_items"))
-        axes.hlines(place, *everything, color=colour, linewidth=2.6, alpha=0.45)
-        if several:
-            axes.hlines(place, *items, color=colour, linewidth=0.8)
+        axes.hlines(place, one[f"{metric}_low"], one[f"{metric}_high"], color=colour, linewidth=2.6, alpha=0.45)
         axes.plot(one[metric], place, marker=marker, color=colour, markersize=8 if marker == "|" else 5)
     axes.set_ylim(-0.6, len(ordered) - 0.4)
     axes.set_yticks(range(len(ordered)))
     axes.set_yticklabels(list(ordered.method) if names_shown else [])
     axes.tick_params(axis="y", length=0)
-    axes.set_xlim(left=max(0.0, axes.get_xlim()[0]))
+    if rows[metric].min() >= 0:
+        axes.set_xlim(left=max(0.0, axes.get_xlim()[0]))
     axes.xaxis.set_major_locator(MaxNLocator(6, steps=[1, 2, 5, 10]))
     axes.grid(axis="x", color="#e6e6e6", linewidth=0.7)
     axes.set_axisbelow(True)

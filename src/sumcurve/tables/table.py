@@ -1,16 +1,19 @@
-"""One table in four forms: CSV for programs; Markdown, LaTeX and an HTML page for people.
+"""One table: its columns, its rows, what it says of itself; as CSV for programs, Markdown and HTML for people.
 
-The CSV holds the frame with a fixed number of decimals, so equal numbers give equal bytes. The other forms
-hold what `shown` says, a frame of ready cells with headings for people.
+A row is a dict by column name. A cell is a number, a text, a `Value` (a number with its interval, or the reason why
+there is none), or nothing. A CSV holds every column with its own number of decimals, so that equal numbers give equal
+bytes; people see the columns that have a title, and reasons as notes.
 """
 
 import csv
 import html
 import io
+import math
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -18,36 +21,8 @@ import pandas as pd
 from sumcurve.records import write_text
 
 NOTHING = "–"
-DECIMALS = 4  # of a float in a CSV
-LATEX = {
-    "\\": r"\textbackslash{}",
-    "&": r"\&",
-    "%": r"\%",
-    "$": r"\$",
-    "#": r"\#",
-    "_": r"\_",
-    "{": r"\{",
-    "}": r"\}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "|": r"\textbar{}",
-    "Σ": r"$\Sigma$",
-    "Θ": r"$\Theta$",
-    "σ": r"$\sigma$",
-    "θ": r"$\theta$",
-    "ε": r"$\varepsilon$",
-    "Δ": r"$\Delta$",
-    "−": r"$-$",
-    "→": r"$\to$",
-    "≥": r"$\ge$",
-    "≤": r"$\le$",
-    "–": "--",
-    "[": "{[}",  # after \\ a bare bracket would be read as the row's extra space
-    "]": "{]}",
-}
-NUMBER = re.compile(r"[−+<]?[\d.,]+( \[.*\])?|–( \[\d+\])?|")
+DECIMALS = 4  # of a number in a CSV, if the column's own are fewer
+NUMBER = re.compile(r"[−+<>≤]?[\d.,]+(e[−+]?\d+)?( \[.*\])?( %|†)?|–( \[\d+\])?|")
 BOLD = re.compile(r"\*\*(.*)\*\*")
 STYLE = """
 body { font: 15px/1.45 system-ui, sans-serif; color: #1a1a1a; background: #fff; margin: 1.5rem; }
@@ -61,10 +36,127 @@ tr.rule td { border-top: 1px solid #bbb; }
 .note { max-width: 60rem; color: #444; font-size: .9em; margin: .5rem 0 0; overflow-wrap: anywhere; }
 """
 
+Row = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Value:
+    """A number with its interval, where there is one; without a number, `why` says why.
+
+    `bold` is for people; `sign` stands before the number (">", "≤") where it is a bound.
+    """
+
+    number: float | None
+    low: float | None = None
+    high: float | None = None
+    why: str = ""
+    bold: bool = False
+    sign: str = ""
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column: `name` in the CSV, `title` for people, None where a CSV alone holds it.
+
+    `kind` is "text", "count" (a whole number), "number" (with `decimals`), or "p" (a probability of chance, three
+    significant digits). With `interval` the CSV has `name`, `name_low` and `name_high`. `plain` decimals are those of
+    the CSV.
+    """
+
+    name: str
+    title: str | None
+    kind: Literal["text", "count", "number", "p"] = "text"
+    decimals: int = 2
+    interval: bool = False
+
+    @property
+    def names(self) -> list[str]:
+        return [self.name, f"{self.name}_low", f"{self.name}_high"] if self.interval else [self.name]
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of a study: `name` is that of its files, `caption` stands over it and `notes` below."""
+
+    name: str
+    caption: str
+    columns: Sequence[Column]
+    rows: Sequence[Row]
+    notes: Sequence[str] = field(default_factory=tuple)
+
+    def __post_init__(self) -> None:
+        known = {column.name for column in self.columns}
+        for row in self.rows:
+            if strange := sorted(set(row) - known):
+                raise ValueError(f"table {self.name}: a row has {', '.join(strange)}, which no column shows")
+
+    def frame(self) -> pd.DataFrame:
+        """What the CSV holds, numbers unrounded."""
+        rows = []
+        for row in self.rows:
+            cells: dict[str, Any] = {}
+            for column in self.columns:
+                cell = row.get(column.name)
+                ends = (cell.number, cell.low, cell.high) if isinstance(cell, Value) else (cell, None, None)
+                cells |= dict(zip(column.names, ends, strict=False))
+            if self._reasoned:
+                cells["reason"] = "; ".join(dict.fromkeys(_reasons(row)))
+            rows.append(cells)
+        names = [name for column in self.columns for name in column.names] + ["reason"] * self._reasoned
+        frame = pd.DataFrame(rows, columns=names)
+        kinds = {name: column.kind for column in self.columns for name in column.names}
+        types = {"count": "Int64", "number": "float", "p": "float"}
+        return frame.astype({name: types[kind] for name, kind in kinds.items() if kind in types})
+
+    @property
+    def _reasoned(self) -> bool:
+        return any(_reasons(row) for row in self.rows)
+
+    def csv(self) -> str:
+        stream = io.StringIO()
+        writer = csv.writer(stream, lineterminator="\n")
+        frame = self.frame()
+        writer.writerow(frame.columns)
+        column_of = {name: column for column in self.columns for name in column.names}
+        for row in frame.itertuples(index=False, name=None):
+            writer.writerow(
+                [_plain(value, column_of.get(name)) for name, value in zip(frame.columns, row, strict=True)]
+            )
+        return stream.getvalue()
+
+    def shown(self) -> tuple[pd.DataFrame, list[str]]:
+        """Ready cells under headings for people, and a note for every reason."""
+        reasons = list(dict.fromkeys(why for row in self.rows for why in _reasons(row)))
+        columns = [column for column in self.columns if column.title is not None]
+        cells = [[_cell(row.get(column.name), column, reasons) for column in columns] for row in self.rows]
+        frame = pd.DataFrame(cells, columns=[column.title for column in columns])
+        return frame, [f"[{place}] {_sentence(why)}" for place, why in enumerate(reasons, start=1)]
+
+    def markdown(self) -> str:
+        return _markdown(*self._for_people())
+
+    def html(self) -> str:
+        return _html(*self._for_people())
+
+    def _for_people(self) -> tuple[pd.DataFrame, str, list[str]]:
+        shown, reasons = self.shown()
+        return shown, self.caption, [*reasons, *(note.strip() for note in self.notes if note.strip())]
+
+
+def write_table(table: Table, folder: Path, page: Path | None = None, forms: Sequence[str] = ("csv", "md")) -> None:
+    """Write name.csv and name.md into `folder`, and as HTML to `page` where it is given; nothing without rows."""
+    if not table.rows:
+        return
+    made = {"csv": table.csv, "md": table.markdown}
+    for form in forms:
+        write_text(folder / f"{table.name}.{form}", made[form]())
+    if page is not None:
+        write_text(page, table.html())
+
 
 def number(value: Any, decimals: int = 2) -> str:
     """A cell for people: thousands apart, a true minus sign, none before zero, a dash for nothing."""
-    if pd.isna(value):
+    if value is None or pd.isna(value):
         return NOTHING
     text = f"{value:,}" if isinstance(value, int | np.integer) else f"{value:,.{decimals}f}"
     if text.startswith("-"):
@@ -72,61 +164,61 @@ def number(value: Any, decimals: int = 2) -> str:
     return text
 
 
-def bold(cell: str) -> str:
-    """A cell that every form for people prints in bold type."""
-    return f"**{cell}**"
+def significant(value: Any, digits: int = 3) -> str:
+    """A number with so many significant digits, such as a measured time: 15,863.73 is 15,900."""
+    if value is None or pd.isna(value):
+        return NOTHING
+    if value == 0:
+        return "0"
+    places = digits - 1 - math.floor(math.log10(abs(value)))
+    return number(round(float(value), places), max(0, places))
+
+
+def probability(value: Any) -> str:
+    """A p value: three significant digits."""
+    if value is None or pd.isna(value):
+        return NOTHING
+    return "<0.0001" if value < 0.0001 else f"{value:.{max(2, 2 - math.floor(math.log10(value)))}f}"
 
 
 def span(value: Any, low: Any, high: Any, decimals: int = 2) -> str:
     """A cell that holds a value with its interval."""
-    if pd.isna(value):
-        return NOTHING
-    if pd.isna(low):
-        return number(value, decimals)
-    return f"{number(value, decimals)} [{number(low, decimals)}, {number(high, decimals)}]"
+    text = number(value, decimals)
+    if text == NOTHING or low is None or pd.isna(low):
+        return text
+    return f"{text} [{number(low, decimals)}, {number(high, decimals)}]"
 
 
-def write_table(
-    frame: pd.DataFrame,
-    folder: Path,
-    name: str,
-    caption: str,
-    shown: pd.DataFrame,
-    notes: Sequence[str] = (),
-    decimals: Mapping[str, int] | None = None,
-) -> list[Path]:
-    """Write name.csv, .md, .tex and .html into `folder` and return their paths.
-
-    `shown` holds strings; rows are parted by a rule where its first column changes. `decimals` overrides
-    `DECIMALS` for columns of the CSV.
-    """
-    forms = {
-        "csv": _csv(frame, decimals or {}),
-        "md": _markdown(shown, caption, notes),
-        "tex": _latex(shown, name, caption, notes),
-        "html": _html(shown, caption, notes),
-    }
-    paths = []
-    for suffix, text in forms.items():
-        paths.append(folder / f"{name}.{suffix}")
-        write_text(paths[-1], text)
-    return paths
+def _reasons(row: Row) -> list[str]:
+    return [cell.why for cell in row.values() if isinstance(cell, Value) and cell.why]
 
 
-def _csv(frame: pd.DataFrame, decimals: Mapping[str, int]) -> str:
-    stream = io.StringIO()
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(frame.columns)
-    places = [decimals.get(column, DECIMALS) for column in frame.columns]
-    for row in frame.itertuples(index=False, name=None):
-        writer.writerow([_plain(value, digits) for value, digits in zip(row, places, strict=True)])
-    return stream.getvalue()
+def _sentence(text: str) -> str:
+    return text if text.endswith(".") else text + "."
 
 
-def _plain(value: Any, decimals: int) -> str:
-    if pd.isna(value):
+def _cell(cell: Any, column: Column, reasons: Sequence[str]) -> str:
+    value = cell if isinstance(cell, Value) else Value(cell)
+    if column.kind == "text":
+        text = NOTHING if cell is None or cell == "" else str(value.number if isinstance(cell, Value) else cell)
+    elif column.kind == "p":
+        text = probability(value.number)
+    elif column.kind == "count":
+        text = number(None if value.number is None or pd.isna(value.number) else int(value.number))
+    else:
+        text = span(value.number, value.low, value.high, column.decimals)
+    if value.sign and text != NOTHING:
+        text = f"{value.sign} {text}"
+    if value.why:
+        text += f" [{reasons.index(value.why) + 1}]"
+    return f"**{text}**" if value.bold else text
+
+
+def _plain(value: Any, column: Column | None) -> str:
+    if value is None or pd.isna(value):
         return ""
     if isinstance(value, float):
+        decimals = DECIMALS if column is None else 6 if column.kind == "p" else max(DECIMALS, column.decimals)
         text = f"{value:.{decimals}f}"
         return text.lstrip("-") if not text.strip("-0.") else text
     return str(value)
@@ -134,7 +226,10 @@ def _plain(value: Any, decimals: int) -> str:
 
 def _right(shown: pd.DataFrame) -> list[bool]:
     """Which columns hold numbers only, and are set flush right."""
-    return [all(NUMBER.fullmatch(_parts(cell)[0]) for cell in shown[column]) for column in shown.columns]
+    return [
+        all(NUMBER.fullmatch(_parts(cell)[0].lstrip("≤<> ")) for cell in shown.iloc[:, place])
+        for place in range(shown.shape[1])
+    ]
 
 
 def _parts(cell: str) -> tuple[str, bool]:
@@ -159,40 +254,6 @@ def _markdown(shown: pd.DataFrame, caption: str, notes: Sequence[str]) -> str:
     for note in notes:
         lines += ["", note]
     return "\n".join(lines) + "\n"
-
-
-def _latex(shown: pd.DataFrame, name: str, caption: str, notes: Sequence[str]) -> str:
-    def row(cells: Sequence[str]) -> str:
-        return " & ".join(latex(cell) for cell in cells) + r" \\"
-
-    def latex(cell: str) -> str:
-        text, heavy = _parts(cell)
-        return rf"\textbf{{{escape_latex(text)}}}" if heavy else escape_latex(text)
-
-    lines = [
-        "% needs \\usepackage{booktabs}",
-        r"\begin{table}[htbp]",
-        r"\centering\small",
-        rf"\caption{{{escape_latex(caption)}}}",
-        rf"\label{{tab:{name}}}",
-        rf"\begin{{tabular}}{{{''.join('r' if right else 'l' for right in _right(shown))}}}",
-        r"\toprule",
-        row(list(shown.columns)),
-        r"\midrule",
-    ]
-    for cells, rule in zip(shown.itertuples(index=False, name=None), _rules(shown), strict=True):
-        lines += [r"\addlinespace"] if rule else []
-        lines.append(row(cells))
-    lines += [r"\bottomrule", r"\end{tabular}"]
-    for note in notes:
-        lines.append(rf"\par\smallskip{{\footnotesize {escape_latex(note)}\par}}")
-    lines.append(r"\end{table}")
-    return "\n".join(lines) + "\n"
-
-
-def escape_latex(text: str) -> str:
-    """Text for LaTeX: special characters escaped, the tables' Greek letters and signs as mathematics."""
-    return "".join(LATEX.get(character, character) for character in text)
 
 
 def _html(shown: pd.DataFrame, caption: str, notes: Sequence[str]) -> str:

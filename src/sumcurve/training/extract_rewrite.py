@@ -23,7 +23,7 @@ from sumcurve.models.summarizer import score
 from sumcurve.models.vocabulary import Vocabulary
 from sumcurve.records import Record
 from sumcurve.scores.rewards import Reference, repetition, words
-from sumcurve.scores.rouge import score_items
+from sumcurve.scores.rouge import METRICS, score_items
 from sumcurve.settings import ExtractRewriteSettings, PhaseSettings, Rouge, Search
 from sumcurve.training import losses
 from sumcurve.training.history import METRICS

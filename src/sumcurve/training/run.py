@@ -5,7 +5,7 @@ import io
 import json
 import time
 from collections.abc import Callable, Iterable, Sequence
-from itertools import islice, repeat
+from itertools import repeat
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -13,13 +13,14 @@ import torch
 from safetensors.torch import load_file, save
 
 from sumcurve.annotations.entities import read_salient
-from sumcurve.corpora.fraction import positions, read_words, take
+from sumcurve.corpora.fraction import positions, read_words
+from sumcurve.corpora.store import Corpus, take
 from sumcurve.devices import Lease
 from sumcurve.models.batch import Example, encode
 from sumcurve.models.extract_rewrite import build as build_extract_rewrite
 from sumcurve.models.summarizer import build, parameter_counts
 from sumcurve.models.vocabulary import Vocabulary
-from sumcurve.records import Record, read_records, write_bytes, write_json, write_text
+from sumcurve.records import Record, write_bytes, write_json, write_text
 from sumcurve.settings import Recipe, Search, Training
 from sumcurve.training.fit import Checkpoint, ResumeError, fit
 from sumcurve.training.learner import Learner
@@ -64,7 +65,7 @@ def salient_spans(entities: Path, drawn: Sequence[int]) -> Callable[[str], Itera
     """The spans of salient tokens of the training records drawn, or of all of another part, from their annotation."""
 
     def spans(part: str) -> Iterable[list[tuple[int, int]]]:
-        found = read_salient(entities / f"{part}.jsonl")
+        found = read_salient(entities, part)
         return take(found, drawn) if part == "train" else found
 
     return spans
@@ -177,15 +178,10 @@ def train_run(
         start, spent = read_checkpoint(parent)
         training = _spending(training, spent)
 
-    drawn = positions(fraction, corpus / "train.jsonl", specification["seed"])
-    records = take(read_records(corpus / "train.jsonl"), drawn)
+    train, valid = Corpus(corpus).part("train"), Corpus(corpus).part("valid").first(training.valid_records)
+    drawn = positions(fraction, train, specification["seed"])
+    records = train[drawn]
     vocabulary = Vocabulary.from_counts(read_words(fraction), training.vocabulary, training.least_count)
-    valid = list(islice(read_records(corpus / "valid.jsonl"), training.valid_records))
-    if len(valid) < training.valid_records:
-        raise ValueError(
-            f"{name}: {corpus} has {len(valid)} validation records and valid_records is {training.valid_records}; "
-            "lower it or set more records aside"
-        )
 
     salient = salient_spans(entities, drawn) if entities is not None else None
     search = Search.model_validate(specification["validation"])

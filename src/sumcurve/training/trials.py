@@ -17,7 +17,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from itertools import islice
 from math import sqrt
 from multiprocessing import get_context
 from pathlib import Path
@@ -30,7 +29,7 @@ from pydantic import Field
 from sumcurve import sums
 from sumcurve.manifest import digest
 from sumcurve.plan import Plan, PlanError, read_settings, refusal
-from sumcurve.records import read_records, write_text
+from sumcurve.records import write_text
 from sumcurve.settings import Dropout, MethodSettings, Percent, Positive, Recipe, Settings
 from sumcurve.sums import Sums
 
@@ -75,11 +74,11 @@ class TrialsSettings(Settings):
     study: str
     corpora: Annotated[dict[str, Percent], Field(min_length=1)]  # and the percent of each that is trained on
     seeds: Annotated[list[Positive], Field(min_length=2)]
-    sums: Sums = "native"  # which setting is best does not hang on last bits
     first: Annotated[list[Trial], Field(min_length=1)]
     last: Annotated[list[Rate], Field(min_length=1)]  # rates of a last phase
     # Twins, which share the settings of another method, their base
     tuned_with: Annotated[dict[str, str], Field(default_factory=dict)]
+    sums: Sums = "native"  # a choice among noisy trials is not worth what portable sums cost
 
 
 @dataclass(frozen=True)
@@ -170,7 +169,7 @@ def tasks(
             "source_tokens": lengths.source_tokens,
             "target_tokens": lengths.target_tokens,
             "validation": lengths.search.greedy().model_dump(mode="json"),
-            **({} if settings.sums == "native" else {"sums": settings.sums}),
+            "sums": settings.sums,
         }
         found += [
             Task(method, stage, rate, dropout, seed, corpus, percent, one, digest(told)) for seed in settings.seeds
@@ -282,6 +281,7 @@ def one_trial(config: Path, home: Path, task: Task) -> dict[str, Any]:
 
     A last phase starts from the checkpoint that the first stage left in scratch; where it is gone, that is made again.
     """
+    sums.apply(read_settings(config / "trials.yaml", TrialsSettings).sums)
     import torch  # in the processes that train, not in the one that waits
 
     from sumcurve.training.fit import Checkpoint, fit
@@ -339,7 +339,8 @@ def _learner(config: Path, home: Path, task: Task) -> tuple[Any, int]:
     """What the task trains, and on how many records."""
     import torch
 
-    from sumcurve.corpora.fraction import positions, read_words, take, write_fraction
+    from sumcurve.corpora.fraction import positions, read_words, write_fraction
+    from sumcurve.corpora.store import Corpus
     from sumcurve.models.vocabulary import Vocabulary
     from sumcurve.training.run import learner_of, salient_spans
 
@@ -348,12 +349,13 @@ def _learner(config: Path, home: Path, task: Task) -> tuple[Any, int]:
     prepared = home / "results" / corpus.key
     if not prepared.is_dir():
         raise PlanError(f"{prepared} is not finished; `make trials` makes it first")
+    train = Corpus(prepared).part("train")
     fraction = home / "scratch" / "trials" / f"{corpus.name}-{task.percent:03d}-s{task.seed}"
     with _alone(home / "scratch" / "trials.lock"):
         if not (fraction / "statistics.json").is_file():  # which is written last
             fraction.mkdir(parents=True, exist_ok=True)
-            write_fraction(prepared / "train.jsonl", task.percent, task.seed, fraction)
-    drawn = positions(fraction, prepared / "train.jsonl", task.seed)
+            write_fraction(train, task.percent, task.seed, fraction)
+    drawn = positions(fraction, train, task.seed)
     salient = None
     if getattr(task.recipe.model, "entity_attention", False):
         (entities,) = (
@@ -364,8 +366,8 @@ def _learner(config: Path, home: Path, task: Task) -> tuple[Any, int]:
     learner = learner_of(
         {"source_tokens": lengths.source_tokens, "target_tokens": lengths.target_tokens, "seed": task.seed},
         task.recipe,
-        take(read_records(prepared / "train.jsonl"), drawn),
-        list(islice(read_records(prepared / "valid.jsonl"), training.valid_records)),
+        train[drawn],
+        Corpus(prepared).part("valid").first(training.valid_records),
         Vocabulary.from_counts(read_words(fraction), training.vocabulary, training.least_count),
         torch.device("cpu"),
         salient,
@@ -385,8 +387,7 @@ def run_trials(config: Path, home: Path, jobs: int, methods: list[str] | None = 
     lock.parent.mkdir(parents=True, exist_ok=True)
     bases = list(dict.fromkeys(settings.tuned_with.get(method, method) for method in methods or plan.settings.methods))
     recipes = {method: small(config, method) for method in bases}
-    spawn = get_context("spawn")
-    with ProcessPoolExecutor(jobs, spawn, initializer=sums.apply, initargs=(settings.sums,)) as pool:
+    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
         for stage in ("first", "last"):
             rows = read_rows(table)
             there = {tuple(row[name] for name in KEY) for row in rows}

@@ -23,7 +23,7 @@ from sumcurve.annotations.entities import (
     read_salient,
 )
 from sumcurve.corpora.tokens import tokenize
-from sumcurve.records import Record, read_jsonl, read_records, write_jsonl
+from sumcurve.records import Record, Text, read_jsonl, write_jsonl
 
 REFERENCE = ["Marta Lind moved the Harbour Museum from Aarhus to Bergen .", "Lind says Bergen won Lind's heart ."]
 SOURCE = ["the museum of the harbour ? it was marta who wrote marta lind .", "LIND and the harbour museum of bergen ."]
@@ -37,7 +37,7 @@ NAMES = {
 
 
 def record(cased: list[str], source: list[str] | None = None, name: str = "r") -> Record:
-    return Record(name, source or ["s"], [sentence.lower() for sentence in cased], cased=cased)
+    return Record(name, source or ["s"], [sentence.lower() for sentence in cased])
 
 
 def saved(folder: Path, names: dict[str, list[str]], component: str = "ner") -> str:
@@ -65,7 +65,7 @@ def rules() -> Finder:
 
 
 def entities_of(finder: Finder, *cased: str) -> Entities:
-    ((_, entities),) = finder.read([record(list(cased))])
+    ((_, entities),) = finder.read([(record(list(cased)), cased)])
     return entities
 
 
@@ -74,7 +74,7 @@ def names_of(finder: Finder, *cased: str) -> set[str]:
 
 
 def test_one_reference_gives_its_six_questions(press: str) -> None:
-    ((of, entities),) = load(press).read([record(REFERENCE, SOURCE)])
+    ((of, entities),) = load(press).read([(record(REFERENCE, SOURCE), REFERENCE)])
     assert entities == [["harbour museum"], ["marta lind", "lind"], ["bergen"], ["aarhus"]]
     row = annotation(of, entities)
     assert [(one["sentence"], one["answer"], one["text"]) for one in row["questions"]] == [
@@ -216,7 +216,7 @@ def test_without_a_lemmatiser_a_plural_is_its_singular(rules: Finder) -> None:
 
 def test_a_target_in_its_own_case_needs_no_cased_one(rules: Finder) -> None:
     targets = (["The Bessel function of float64"], ["the bessel function of float64"])
-    found = [entities for _, entities in rules.read([Record("r", ["s"], target) for target in targets])]
+    found = [entities for _, entities in rules.read([(Record("r", ["s"], target), target) for target in targets])]
     assert found == [[["float64"], ["bessel"]], [["float64"]]]
     (_, one) = questions(targets[0], found[0])
     assert one["text"] == "The @placeholder function of @entity0"
@@ -224,7 +224,7 @@ def test_a_target_in_its_own_case_needs_no_cased_one(rules: Finder) -> None:
 
 def test_a_pipeline_reads_our_tokens(press: str) -> None:
     cased = ["Don't re-enter U.S. territory , Bergen's mayor"]
-    doc = load(press).doc(record(cased))
+    doc = load(press).doc(cased)
     assert [token.text for token in doc] == ["Don't", "re-enter", "U.S.", "territory", ",", "Bergen", "mayor"]
 
 
@@ -248,13 +248,16 @@ def test_spellings_of_the_united_states_are_one_entity(tmp_path: Path) -> None:
 
 def corpus(folder: Path) -> dict[str, list[Record]]:
     folder.mkdir()
+    targets = {"a": REFERENCE, "b": ["Nobody came ."], "c": ["To Aarhus ."], "d": ["It rains ."], "e": ["Bergen ."]}
+    sources = {"a": SOURCE, "b": SOURCE, "c": ["of aarhus"], "d": ["rain"], "e": ["rain"]}
     parts = {
-        "train": [record(REFERENCE, SOURCE, "a"), record(["Nobody came ."], SOURCE, "b")],
-        "valid": [record(["To Aarhus ."], ["of aarhus"], "c")],
-        "test": [record(["It rains ."], ["rain"], "d"), record(["Bergen ."], ["rain"], "e")],
+        part: [record(targets[name], sources[name], name) for name in names]
+        for part, names in {"train": "ab", "valid": "c", "test": "de"}.items()
     }
     for part, records in parts.items():
         write_jsonl(folder / f"{part}.jsonl", (one.as_dict() for one in records))
+        texts = (Text(one.id, one.source, targets[one.id]) for one in records)
+        write_jsonl(folder / f"{part}.text.jsonl", (text.as_dict() for text in texts))
     return parts
 
 
@@ -266,8 +269,7 @@ def test_every_record_has_its_line_and_the_statistics_count_them(tmp_path: Path,
     for part, records in parts.items():
         rows = list(read_jsonl(tmp_path / f"{part}.jsonl"))
         assert [row["id"] for row in rows] == [one.id for one in records]
-        assert [one.cased for one in read_records(tmp_path / "corpus" / f"{part}.jsonl")] == [r.cased for r in records]
-        spans = list(read_salient(tmp_path / f"{part}.jsonl"))
+        spans = list(read_salient(tmp_path, part))
         assert spans == [[tuple(span) for span in row["salient"]] for row in rows]
         tokens = sum(len(one.source_tokens) for one in records)
         counts = Counter(len(row["questions"]) for row in rows)

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sumcurve.corpora.errors import CorpusError
-from sumcurve.corpora.fraction import draw, positions, read_words, records_of, take, write_fraction
+from sumcurve.corpora.fraction import draw, positions, read_words, records_of, write_fraction
+from sumcurve.corpora.store import Corpus
 from sumcurve.records import Record, write_jsonl
 
 RECORDS = [
@@ -65,31 +66,20 @@ def test_who_is_drawn_depends_on_ids_and_not_on_their_order() -> None:
     assert [ids[place] for place in draw(ids, 20, 7)] == [back[place] for place in draw(back, 20, 7)]
 
 
-@given(st.lists(st.integers(0, 30), unique=True, min_size=1))
-def test_take_gives_rows_in_the_order_asked_for_and_reads_no_further(places: list[int]) -> None:
-    rows = iter(range(100, 131))
-    assert take(rows, places) == [100 + place for place in places]
-    assert next(rows, 131) == 100 + max(places) + 1
-
-
-def test_rows_that_are_not_there_are_refused() -> None:
-    with pytest.raises(CorpusError, match="fewer than 4 records"):
-        take(iter("abc"), [0, 3])
-
-
 def test_a_finished_fraction_says_which_records_it_counted(tmp_path: Path) -> None:
     records = [Record(f"r-{number}", [f"word-{number}"], ["t"]) for number in range(9)]
     write_jsonl(tmp_path / "train.jsonl", (record.as_dict() for record in records))
-    write_fraction(tmp_path / "train.jsonl", 34, 5, tmp_path)
-    drawn = take(records, positions(tmp_path, tmp_path / "train.jsonl", 5))
+    train = Corpus(tmp_path).part("train")
+    write_fraction(train, 34, 5, tmp_path)
+    drawn = train[positions(tmp_path, train, 5)]
     assert {word for word, _ in read_words(tmp_path)} == {word for record in drawn for word in record.source} | {"t"}
     assert len(drawn) == 3
 
 
 @pytest.mark.parametrize(("percent", "count"), [(33, 1), (67, 2), (100, 3)])
 def test_words_and_statistics_count_the_fraction_and_nothing_else(tmp_path: Path, percent: int, count: int) -> None:
-    train = tmp_path / "train.jsonl"
-    write_jsonl(train, (record.as_dict() for record in RECORDS))
+    write_jsonl(tmp_path / "train.jsonl", (record.as_dict() for record in RECORDS))
+    train = Corpus(tmp_path).part("train")
     statistics = write_fraction(train, percent, 1, tmp_path)
 
     sources = [" ".join(record.source).split() for record in RECORDS[:count]]
@@ -107,7 +97,7 @@ def test_words_and_statistics_count_the_fraction_and_nothing_else(tmp_path: Path
 
 def test_words_of_sources_and_targets_are_counted_apart(tmp_path: Path) -> None:
     write_jsonl(tmp_path / "train.jsonl", [Record("a", ["x x y"], ["y z"]).as_dict()])
-    write_fraction(tmp_path / "train.jsonl", 100, 1, tmp_path)
+    write_fraction(Corpus(tmp_path).part("train"), 100, 1, tmp_path)
     assert (tmp_path / "words.tsv").read_text() == "x\t2\t0\ny\t1\t1\nz\t0\t1\n"
 
 
@@ -120,4 +110,4 @@ def test_a_broken_word_list_is_named_with_its_line(tmp_path: Path) -> None:
 def test_an_empty_training_part_is_refused(tmp_path: Path) -> None:
     (tmp_path / "train.jsonl").write_text("")
     with pytest.raises(CorpusError, match="no record"):
-        write_fraction(tmp_path / "train.jsonl", 50, 1, tmp_path)
+        write_fraction(Corpus(tmp_path).part("train"), 50, 1, tmp_path)

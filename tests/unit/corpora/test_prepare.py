@@ -15,7 +15,9 @@ from sumcurve.corpora import prepare as module
 from sumcurve.corpora.errors import CorpusError
 from sumcurve.corpora.jsonl import PARTS
 from sumcurve.corpora.prepare import prepare
-from sumcurve.records import Record, read_jsonl, read_records
+from sumcurve.corpora.store import Corpus
+from sumcurve.corpora.tokens import own_case, tokenize
+from sumcurve.records import Record, RecordError, Text, read_jsonl
 from sumcurve.settings import CorpusSettings
 
 DATA = Path(__file__).parents[2] / "data"
@@ -58,13 +60,17 @@ def build(folder: Path, rows: Rows | bytes, of: CorpusSettings) -> dict[str, Any
     assert Counter(row["reason"] for row in dropped) == statistics["dropped"]
     assert json.loads((out / "statistics.json").read_text()) == statistics
     assert all(row["file"] == "raw.jsonl" for row in dropped)
-    names = {"dropped.jsonl", "statistics.json", "train.jsonl", "valid.jsonl", "test.jsonl"}
+    names = {"dropped.jsonl", "statistics.json", *(f"{name}{kind}.jsonl" for name in PARTS for kind in ("", ".text"))}
     assert {path.name for path in out.iterdir()} == names
     return statistics
 
 
 def part(folder: Path, name: str) -> list[Record]:
-    return list(read_records(folder / "out" / f"{name}.jsonl"))
+    return list(Corpus(folder / "out").part(name))
+
+
+def texts(folder: Path, name: str) -> list[Text]:
+    return list(Corpus(folder / "out").part(name).text)
 
 
 def ids(folder: Path) -> dict[str, list[str]]:
@@ -104,46 +110,66 @@ def test_records_arrive_tokenized_with_their_references(tmp_path: Path) -> None:
         ["one thing .", "two"],
         [["a bee .", "two bees ."], ["e ."]],
         "G",
-        ["One thing .", "Two"],
+    )
+    (text,) = [row for name in PARTS for row in texts(tmp_path, name) if row.id == "odd"]
+    assert text == Text(
+        "odd",
+        ["The Otter's v1.5!", "It is, e.g. wet.", "End"],
+        ["One thing.", "Two"],
+        [["A bee.", "Two bees."], ["E."]],
     )
 
 
 def test_case_is_kept_when_asked(tmp_path: Path) -> None:
     build(tmp_path, [record(n, target=f"The N{n}") for n in range(6)], settings(prepare={"lower": False}))
     rows = [row for name in PARTS for row in part(tmp_path, name)]
-    assert all(row.target[0].startswith("The N") and not row.cased for row in rows)
+    assert all(row.target[0].startswith("The N") for row in rows)
 
 
-def test_a_target_without_capitals_is_written_once(tmp_path: Path) -> None:
-    build(tmp_path, [record(n, target=f"{'T' if n % 2 else 't'}he w{n}") for n in range(8)], settings())
-    lines = {row["id"]: row for name in PARTS for row in read_jsonl(tmp_path / "out" / f"{name}.jsonl")}
-    assert {name: row.get("cased") for name, row in lines.items()} == {
-        f"r{n}": [f"The w{n}"] if n % 2 else None for n in range(8)
-    }
+@pytest.mark.parametrize("lower", [True, False])
+def test_tokenising_the_text_gives_the_tokens(tmp_path: Path, lower: bool) -> None:
+    rows = [
+        record(
+            n, source=f"Otter{n} Swims!  It\tsees a heron{n}.\n\nOdd {n}", references=[f"R{n}. Two.", ["One,", "two"]]
+        )
+        for n in range(8)
+    ]
+    build(tmp_path, rows, settings(prepare={"lower": lower}))
+    for name in PARTS:
+        for tokens, text in Corpus(tmp_path / "out").part(name).with_text:
+            pairs = zip(
+                [text.source, *[text.target], *text.references], [tokens.source, *tokens.all_references], strict=True
+            )
+            for wrote, sentences in pairs:
+                assert [" ".join(tokenize(sentence, lower)) for sentence in wrote] == sentences
+            number = tokens.id.removeprefix("r")
+            assert text.source == [f"Otter{number} Swims!", f"It sees a heron{number}.", f"Odd {number}"]
 
 
 SIGNS = st.sampled_from([*"aB. '_9İıΣςßẞÉ\u0307\u0345\u200dǅΩ\n\x85’-"])
 
 
 @given(st.one_of(st.text(SIGNS, max_size=12), st.lists(st.text(SIGNS, max_size=8), max_size=3)))
-def test_the_cased_target_has_the_tokens_of_the_target(text: str | list[str]) -> None:
-    lower, cased = module.sentences_of(text, lower=True), module.cased_sentences_of(text)
-    assert [[len(token) for token in one.split(" ")] for one in lower] == [
-        [len(token) for token in one.split(" ")] for one in cased
-    ]
-    assert [one.lower().replace("ς", "σ") for one in cased] == [one.replace("ς", "σ") for one in lower]
-    letters = "".join(text) if isinstance(text, list) else text
-    if not set(letters) & {"İ", "\u0307"}:
-        assert "".join("".join(cased).split()) == "".join(letters.split())
+def test_the_text_has_the_tokens_of_the_record_in_its_own_case(text: str | list[str]) -> None:
+    for wrote in module.written(text):
+        lower = " ".join(tokenize(wrote, lower=True))
+        cased = own_case(wrote, lower)
+        assert [len(token) for token in lower.split(" ")] == [len(token) for token in cased.split(" ")]
+        assert cased.lower().replace("ς", "σ") == lower.replace("ς", "σ")
+        if not set(wrote) & {"İ", "\u0307"}:
+            assert "".join(cased.split()) == "".join(wrote.split())
+        exact = " ".join(tokenize(wrote, lower=False))
+        assert own_case(wrote, exact) == exact or exact == lower
 
 
-@pytest.mark.parametrize("text", ["Ein Straßen-Café, ODYSSEUS ΟΔΥΣΣΕΥΣ!", ["Don't U.S.", "\x85", "It_is 1.5"]])
-def test_ordinary_text_is_tokenised_alike_in_both_cases(text: str | list[str]) -> None:
-    assert module.cased_sentences_of(text) == module.sentences_of(text, lower=False)
+@pytest.mark.parametrize("text", ["Ein Straßen-Café, ODYSSEUS ΟΔΥΣΣΕΥΣ!", "Don't U.S.", "It_is 1.5"])
+def test_ordinary_text_is_tokenised_alike_in_both_cases(text: str) -> None:
+    assert own_case(text, " ".join(tokenize(text, lower=True))) == " ".join(tokenize(text, lower=False))
 
 
 def test_a_sign_that_is_longer_in_lower_case_moves_no_token() -> None:
-    (lower,), (cased,) = module.sentences_of("İz And Is", lower=True), module.cased_sentences_of("İz And Is")
+    lower = " ".join(tokenize("İz And Is", lower=True))
+    cased = own_case("İz And Is", lower)
     assert cased.split(" ")[-2:] == ["And", "Is"]
     assert cased.lower() == lower
 
@@ -325,18 +351,18 @@ def test_composed_records_join_consecutive_members_of_one_group(tmp_path: Path) 
     assert all(count < 3 for count in Counter(names[name]["group"] for name in few).values())
 
 
-def test_composed_targets_keep_their_members_case(tmp_path: Path) -> None:
+def test_composed_texts_are_their_members_texts(tmp_path: Path) -> None:
     rows = composed_rows([9, 9, 9])
     for number, row in enumerate(rows):
-        row["target"] = f"{'About' if number % 3 else 'about'} x{number}" if number < 14 else row["target"]
+        row["target"] = f"About X{number}"
+        row["source"][1] = f"It Sees W{number}d ."
     build(tmp_path, rows, settings(valid=1, test=1, compose={"least": 3, "most": 3}))
-    targets = {row["id"]: row["target"] for row in rows}
-    joined = [one for name in PARTS for one in part(tmp_path, name)]
-    for one in joined:
-        cased = [targets[member] for member in one.id.split("+")]
-        assert one.target == [sentence.lower() for sentence in cased]
-        assert one.cased == (cased if cased != one.target else [])
-    assert {bool(one.cased) for one in joined} == {True, False}
+    members = {row["id"]: row for row in rows}
+    for name in PARTS:
+        for one, text in Corpus(tmp_path / "out").part(name).with_text:
+            assert text.target == [members[member]["target"] for member in one.id.split("+")]
+            assert text.source == [sentence for member in one.id.split("+") for sentence in members[member]["source"]]
+            assert [sentence.lower() for sentence in text.target] == one.target
 
 
 def test_composing_says_the_group_once_in_the_id(tmp_path: Path) -> None:
@@ -402,7 +428,7 @@ def test_a_compressed_raw_file_gives_the_same_corpus(tmp_path: Path) -> None:
     again = tmp_path / "again"
     again.mkdir()
     prepare(packed, settings(), again)
-    for name in ("train.jsonl", "valid.jsonl", "test.jsonl", "statistics.json"):
+    for name in ("train.jsonl", "valid.jsonl", "test.jsonl", "test.text.jsonl", "statistics.json"):
         assert (again / name).read_bytes() == (tmp_path / "out" / name).read_bytes()
 
 
@@ -417,10 +443,38 @@ def test_the_check_of_the_written_files_sees_a_shared_group_and_a_repeated_id(tm
         (Record("a", ["s"], ["t"]), "id 'a'"),
     ):
         for name, of in {**rows, "test": [*rows["test"], bad]}.items():
-            text = "".join(json.dumps(row.as_dict()) + "\n" for row in of)
-            (tmp_path / f"{name}.jsonl").write_text(text)
+            lay(tmp_path, name, of)
         with pytest.raises(CorpusError, match=message):
             module.measured(tmp_path)
+
+
+def lay(folder: Path, name: str, records: list[Record]) -> None:
+    """A part whose text is its tokens."""
+    for ending, rows in (
+        ("", records),
+        (".text", [Text(one.id, one.source, one.target, one.references) for one in records]),
+    ):
+        (folder / f"{name}{ending}.jsonl").write_text("".join(json.dumps(row.as_dict()) + "\n" for row in rows))
+
+
+@pytest.mark.parametrize(
+    ("ids", "message"),
+    [
+        (["a", "c", "b"], r"train\.text\.jsonl:2: id 'c', but train\.jsonl has 'b'"),
+        (["a", "b"], r"train\.text\.jsonl:3: id None, but train\.jsonl has 'c'"),
+        (["a", "b", "c", "d"], r"train\.text\.jsonl:4: id 'd', but train\.jsonl has None"),
+    ],
+)
+def test_the_check_of_the_written_files_sees_a_text_of_other_records(
+    tmp_path: Path, ids: list[str], message: str
+) -> None:
+    for name in PARTS:
+        lay(tmp_path, name, [Record(name + one, ["s"], ["t"]) for one in "abc"])
+    lay(tmp_path, "train", [Record(one, ["s"], ["t"]) for one in ids])
+    records = "".join(json.dumps(Record(one, ["s"], ["t"]).as_dict()) + "\n" for one in "abc")
+    (tmp_path / "train.jsonl").write_text(records)
+    with pytest.raises(RecordError, match=message):
+        module.measured(tmp_path)
 
 
 def test_the_tales_are_what_their_script_makes_and_a_corpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

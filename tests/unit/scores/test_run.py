@@ -1,47 +1,113 @@
-"""An output's summaries are scored against the test set, item by item, or not at all."""
+"""An output is scored against the test set, item by item, or not at all, and its folder says what its columns are."""
 
 import csv
 import json
 
 import pytest
+from pydantic import BaseModel
 
 from sumcurve.records import RecordError, write_jsonl
-from sumcurve.scores import METRICS
+from sumcurve.scores import SCORERS
 from sumcurve.scores.rouge import score_items
+from sumcurve.scores.rouge_f1 import RougeF1
 from sumcurve.scores.run import write_scores
+from sumcurve.scores.scorer import Metric, Scores, group_of, summaries_of
 from sumcurve.settings import Rouge
 
 TEST = [
-    {"id": "a", "source": ["the fox ran"], "target": ["the fox ran home"]},
+    {"id": "a", "source": ["the fox ran"], "target": ["the fox ran home"], "group": "foxes"},
     {"id": "b", "source": ["a hen sang"], "target": ["a hen sang"], "references": [["the hen sang well"]]},
 ]
 SUMMARIES = [{"id": "a", "summary": ["the fox"]}, {"id": "b", "summary": ["the hen sang well"]}]
+DIRECT = score_items(
+    [["the fox"], ["the hen sang well"]], [[["the fox ran home"]], [["a hen sang"], ["the hen sang well"]]], Rouge()
+)
+
+
+class Nothing(BaseModel):
+    pass
+
+
+class Words:
+    """Counts the words of a summary, twice: each item against each half of a made-up rating."""
+
+    Settings = Nothing
+    metrics = (Metric("words", "Words", "W", "words", 1, higher_is_better=False),)
+    value = 0.0
+
+    def __init__(self, settings):
+        self.settings = settings
+
+    def inputs(self, output, outputs):
+        return [other for other in outputs if other != output]
+
+    def score(self, output, records, inputs):
+        counts = [len(" ".join(row["summary"]).split()) + self.value for row in summaries_of(output, records)]
+        return Scores(
+            [f"{record.id} {half}" for half in "12" for record in records],
+            [group_of(record) for _ in "12" for record in records],
+            {"words": counts * 2},
+            f"read:{'+'.join(sorted(inputs))}",
+        )
 
 
 @pytest.fixture
 def write(tmp_path):
-    def written(summaries):
+    def written(summaries, scorer=None, inputs=None):
         write_jsonl(tmp_path / "test.jsonl", TEST)
         write_jsonl(tmp_path / "summaries.jsonl", summaries)
-        write_scores(tmp_path / "summaries.jsonl", tmp_path / "test.jsonl", Rouge(), tmp_path)
-        return tmp_path
+        write_scores("it", scorer or RougeF1(Rouge()), tmp_path, tmp_path / "test.jsonl", inputs or {}, tmp_path)
+        with (tmp_path / "items.csv").open(newline="") as stream:
+            return list(csv.DictReader(stream)), json.loads((tmp_path / "scores.json").read_text())
 
     return written
 
 
-def test_items_are_kept_and_their_means_are_the_scores(write):
-    folder = write(SUMMARIES)
-    with (folder / "items.csv").open(newline="") as stream:
-        items = list(csv.DictReader(stream))
-    direct = score_items(
-        [["the fox"], ["the hen sang well"]], [[["the fox ran home"]], [["a hen sang"], ["the hen sang well"]]], Rouge()
-    )
-    scores = json.loads((folder / "scores.json").read_text())
-    assert [item["id"] for item in items] == ["a", "b"]
-    for metric in METRICS:
-        assert [float(item[metric]) for item in items] == [item[metric] for item in direct]
-        assert scores["means"][metric] == pytest.approx(sum(float(item[metric]) for item in items) / 2, abs=1e-15)
-    assert float(items[1]["rouge1"]) == 1.0  # the further reference counts
+def test_items_are_kept_in_points_and_their_means_are_the_scores(write):
+    items, scores = write(SUMMARIES)
+    assert [(item["id"], item["group"]) for item in items] == [("a", "foxes"), ("b", "b")]
+    assert [metric["name"] for metric in scores["metrics"]] == [metric.name for metric in RougeF1.metrics]
+    for metric in scores["metrics"]:
+        name = metric["name"]
+        assert metric["unit"] == "points"
+        for part in ("", "_precision", "_recall"):
+            assert [float(item[name + part]) for item in items] == [100 * item[name + part] for item in DIRECT]
+        assert scores["means"][name] == pytest.approx(sum(float(item[name]) for item in items) / 2, abs=1e-12)
+    assert float(items[1]["rouge1"]) == 100.0  # the further reference counts
+    assert scores["counts"] == {"empty": 0}
+
+
+def test_empty_summaries_score_nothing_and_are_counted(write):
+    items, scores = write([{"id": "a", "summary": []}, SUMMARIES[1]])
+    assert float(items[0]["rouge1"]) == 0.0
+    assert scores["counts"] == {"empty": 1}
+
+
+def test_a_scorer_has_items_and_inputs_of_its_own(write, tmp_path):
+    items, scores = write(SUMMARIES, Words(Nothing()), {"outputs/other": tmp_path})
+    assert [item["id"] for item in items] == ["a 1", "b 1", "a 2", "b 2"]
+    assert [float(item["words"]) for item in items] == [2, 4, 2, 4]
+    assert (scores["groups"], scores["items"]) == (2, 4)
+    assert scores["signature"] == "read:outputs/other"
+    assert scores["metrics"] == [
+        {
+            "name": "words",
+            "title": "Words",
+            "short": "W",
+            "unit": "words",
+            "decimals": 1,
+            "higher_is_better": False,
+            "ranks": True,
+            "threshold": None,
+        }
+    ]
+
+
+def test_a_value_that_is_no_number_is_refused(write):
+    broken = Words(Nothing())
+    broken.value = float("nan")
+    with pytest.raises(RecordError, match="words of item a 1 is nan"):
+        write(SUMMARIES, broken)
 
 
 @pytest.mark.parametrize(
@@ -55,3 +121,11 @@ def test_items_are_kept_and_their_means_are_the_scores(write):
 def test_summaries_of_another_test_set_are_refused(write, summaries, message):
     with pytest.raises(RecordError, match=message):
         write(summaries)
+
+
+@pytest.mark.parametrize("name", SCORERS)
+def test_every_scorer_can_be_told_nothing_and_describes_itself(name):
+    scorer = SCORERS[name](SCORERS[name].Settings())
+    names = [metric.name for metric in scorer.metrics]
+    assert len(set(names)) == len(names) > 0
+    assert not {"id", "group"} & set(names)

@@ -8,7 +8,7 @@ import pytest
 
 from sumcurve.curves.stopping import Validation
 from sumcurve.curves.variance import Cell, Replicates, SeedVariance, pooled_variance, seed_variance
-from sumcurve.scores import METRICS
+from sumcurve.scores.rouge import METRICS
 from sumcurve.settings import Bootstrap, Oracle
 from sumcurve.tables.evidence import (
     Ceiling,

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from sumcurve.scores import METRICS
+from sumcurve.scores.rouge import METRICS
 from sumcurve.tables.cells import cell, seed_variances
 from sumcurve.tables.evidence import TRIVIAL, align, groups
 

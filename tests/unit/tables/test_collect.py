@@ -13,7 +13,7 @@ from sumcurve.annotations.oracle.corpus import FEATURES
 from sumcurve.curves import stopping
 from sumcurve.manifest import ManifestError
 from sumcurve.plan import Plan, PlanError
-from sumcurve.scores import METRICS
+from sumcurve.scores.rouge import METRICS
 from sumcurve.tables import study as tables
 from sumcurve.tables.collect import collect, timing, training
 from sumcurve.training.history import COLUMNS, History, Row

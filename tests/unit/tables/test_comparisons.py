@@ -6,8 +6,8 @@ import pandas as pd
 import pytest
 
 from sumcurve.curves.variance import linear, seeded_difference
-from sumcurve.scores import METRICS
 from sumcurve.scores.comparison import paired_difference
+from sumcurve.scores.rouge import METRICS
 from sumcurve.tables import frames, layout
 from sumcurve.tables.cells import seed_variances
 from sumcurve.tables.comparisons import ahead, comparisons, differences

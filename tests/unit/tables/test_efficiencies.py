@@ -8,8 +8,8 @@ from scipy.stats import t
 from sumcurve.curves import efficiency
 from sumcurve.curves.efficiency import Point
 from sumcurve.curves.variance import Cell, linear, quotient
-from sumcurve.scores import METRICS
 from sumcurve.scores.comparison import bca_interval
+from sumcurve.scores.rouge import METRICS
 from sumcurve.tables.cells import seed_variances
 from sumcurve.tables.efficiencies import efficiencies, measure, seeds, sigma, stopping_rules
 from sumcurve.tables.evidence import align

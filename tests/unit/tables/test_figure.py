@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sumcurve.scores import METRICS
+from sumcurve.scores.rouge import METRICS
 from sumcurve.tables import frames
 from sumcurve.tables.cells import seed_variances
 from sumcurve.tables.evidence import TRIVIAL, align

@@ -6,8 +6,8 @@ import pytest
 
 from sumcurve.curves.variance import mean_score
 from sumcurve.plan import Refused
-from sumcurve.scores import METRICS
 from sumcurve.scores.comparison import bootstrap_interval, paired_difference
+from sumcurve.scores.rouge import METRICS
 from sumcurve.tables import frames
 from sumcurve.tables.cells import seed_variances
 from sumcurve.tables.evidence import Missing, align

@@ -17,7 +17,7 @@ from sumcurve.curves.fit import (
     measured,
 )
 from sumcurve.curves.verdict import verdict
-from sumcurve.scores import METRICS
+from sumcurve.scores.rouge import METRICS
 from sumcurve.tables import layout, learning
 from sumcurve.tables.cells import seed_variances
 from sumcurve.tables.evidence import TRIVIAL, align, groups

@@ -18,7 +18,7 @@ from sumcurve.annotations.oracle.optimum import source_words_bound
 from sumcurve.annotations.oracle.searches import ALGORITHMS as SEARCHES
 from sumcurve.annotations.oracle.searches import Variant, search
 from sumcurve.annotations.oracle.systems import extracts
-from sumcurve.records import Record, read_records, write_jsonl, write_text
+from sumcurve.records import Record, write_jsonl, write_text
 from sumcurve.settings import Oracle, Rouge
 
 VARIANTS: tuple[Variant, ...] = get_args(Variant)
@@ -52,7 +52,11 @@ def articles(records: Iterable[Record], settings: Oracle) -> Iterator[Article]:
 
 
 def write_oracle(
-    test: Path, settings: Oracle, rouge: Rouge, folder: Path, clock: Callable[[], float] = time.perf_counter
+    records: Iterable[Record],
+    settings: Oracle,
+    rouge: Rouge,
+    folder: Path,
+    clock: Callable[[], float] = time.perf_counter,
 ) -> None:
     """Write articles.jsonl, certificates.jsonl, features.csv, found.csv and timings.csv.
 
@@ -60,7 +64,7 @@ def write_oracle(
     every article, search or system, and metric that it optimised, with ROUGE-1 and ROUGE-2 F1 in 0..1 of what it took.
     Measured time is in timings.csv and nowhere else; certificates say 0 seconds, and no budget is one of time.
     """
-    given = list(articles(read_records(test), settings))
+    given = list(articles(records, settings))
     for metric in ORDERS:  # before anything is timed
         for algorithm in ALGORITHMS:
             warm_up(Request(metric, rouge.scorer, algorithm))

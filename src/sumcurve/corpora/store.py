@@ -1,0 +1,106 @@
+"""Opens the folder of a finished corpus: its parts, their records in order, their text and their ids.
+
+A part is read from its file whenever it is asked for; nothing but what was asked for stays in memory.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+from pathlib import Path
+from typing import TypeVar
+
+from sumcurve.corpora.errors import CorpusError
+from sumcurve.corpora.jsonl import PARTS
+from sumcurve.records import Record, RecordError, Text, open_bytes, parsed, read_jsonl, read_records
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Part:
+    """The train, valid or test part of a corpus. Iterating reads its records in order."""
+
+    folder: Path
+    name: str
+
+    @property
+    def path(self) -> Path:
+        """Of the tokenised records."""
+        return self.folder / f"{self.name}.jsonl"
+
+    @property
+    def text_path(self) -> Path:
+        """Of the same records as people wrote them."""
+        return self.folder / f"{self.name}.text.jsonl"
+
+    def __iter__(self) -> Iterator[Record]:
+        return read_records(self.path)
+
+    def __len__(self) -> int:
+        with open_bytes(self.path) as stream:
+            return sum(1 for _ in stream)
+
+    def __getitem__(self, positions: Sequence[int]) -> list[Record]:
+        """The records at these positions, in the order of `positions`; reads no further than the last."""
+        with open_bytes(self.path) as stream:
+            lines = take(enumerate(stream, start=1), positions, self.path)
+        return [parsed(line, self.path, number) for number, line in lines]
+
+    def first(self, count: int) -> list[Record]:
+        """The first `count` records, or all there are if they are fewer."""
+        return [record for _, record in zip(range(count), self, strict=False)]
+
+    @property
+    def text(self) -> Iterator[Text]:
+        """What people wrote, record by record in the order of the part."""
+        for number, row in enumerate(read_jsonl(self.text_path), start=1):
+            try:
+                yield Text(**row)
+            except TypeError as error:
+                raise RecordError(f"{self.text_path}:{number}: not a record's text ({error}); rebuild it") from error
+
+    @property
+    def ids(self) -> list[str]:
+        return [row["id"] for row in read_jsonl(self.path)]
+
+    @property
+    def with_text(self) -> Iterator[tuple[Record, Text]]:
+        """Every record and its text; RecordError where the two files do not hold the same ids in the same order."""
+        for number, (record, text) in enumerate(zip_longest(self, self.text), start=1):
+            if record is None or text is None or record.id != text.id:
+                ids = [one and one.id for one in (record, text)]
+                raise RecordError(
+                    f"{self.text_path}:{number}: id {ids[1]!r}, but {self.path.name} has {ids[0]!r} there; "
+                    "rebuild their folder"
+                )
+            yield record, text
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """A finished corpus."""
+
+    folder: Path
+
+    def part(self, name: str) -> Part:
+        """The part called "train", "valid" or "test"; CorpusError for any other name."""
+        if name not in PARTS:
+            raise CorpusError(f"{self.folder}: a corpus has no part {name!r}; its parts are {', '.join(PARTS)}")
+        return Part(self.folder, name)
+
+
+def take(rows: Iterable[T], positions: Sequence[int], where: object = "the training part") -> list[T]:
+    """The rows at these positions, in the order of `positions`; reads the rows once, and none after the last.
+
+    CorpusError, with `where`, if there are too few.
+    """
+    places = {position: place for place, position in enumerate(positions)}
+    found: dict[int, T] = {}
+    for position, row in enumerate(rows) if places else ():
+        if position in places:
+            found[places[position]] = row
+            if len(found) == len(places):
+                break
+    if len(found) < len(places):
+        raise CorpusError(f"{where} has fewer than {max(places) + 1} records; rebuild its folder")
+    return [found[place] for place in range(len(positions))]

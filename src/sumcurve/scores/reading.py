@@ -1,0 +1,103 @@
+"""The scorer `reading`: how much a system's own source helps it to predict the target, in nats a word.
+
+An item's gap is the mean log-probability of its target's words given its own source, minus that given the sources of
+records of other groups (`decoding.reading`). A system that does not read its source has a gap of 0, whatever it scores
+by ROUGE.
+"""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+from pydantic import BaseModel
+
+from sumcurve.records import Record, RecordError
+from sumcurve.scores.scorer import Metric, Scores, group_of
+from sumcurve.settings import Reading
+
+READS = 0.1  # nats a word; a system reads where the lower end of its gap's interval over groups is above
+
+
+class Reads:
+    """Scores systems that give log-probabilities of single tokens, decoded with the corpus's common search.
+
+    It counts the words that all of them have in their vocabularies, and marks: so they are compared on the same words,
+    and a word that one system cannot say costs it nothing. The share left out is counted as `left_out`.
+    """
+
+    Settings: ClassVar[type[BaseModel]] = Reading
+    metrics: Sequence[Metric] = (
+        Metric("gap", "Reading gap", "gap", "nats a word", ranks=False, threshold=READS),
+        Metric("own_nll", "NLL, own source", "own", "nats a word", higher_is_better=False, ranks=False),
+        Metric("others_nll", "NLL, others' sources", "others", "nats a word", higher_is_better=False, ranks=False),
+    )
+
+    def __init__(self, settings: Reading) -> None:
+        self.settings = settings
+
+    def inputs(
+        self, output: str, outputs: Sequence[str], specifications: Mapping[str, Mapping[str, Any]]
+    ) -> Mapping[str, Any] | None:
+        """The fractions that the compared systems take their vocabularies from: sizes and least counts of these."""
+        if "reading" not in specifications[output]:
+            return None
+        told: dict[str, set[tuple[int, int]]] = {}
+        for other in outputs:
+            if "reading" in specifications[other]:
+                run = specifications[specifications[other]["run"]]
+                training = run["training"]
+                told.setdefault(run["fraction"], set()).add((training["vocabulary"], training["least_count"]))
+        return {fraction: [list(of) for of in sorted(told[fraction])] for fraction in sorted(told)}
+
+    def score(self, output: Path, records: Sequence[Record], inputs: Mapping[Path, Any]) -> Scores:
+        from sumcurve.corpora.fraction import read_words
+        from sumcurve.decoding.logp import read_logp
+        from sumcurve.models.vocabulary import MARKS, UNK, Vocabulary
+
+        groups = [group_of(record) for record in records]
+        if len(set(groups)) < 2:
+            raise RecordError(
+                f"all {len(records)} test records are of one group ({groups[0]!r}): whether a system reads is asked "
+                "with sources of other groups; give the records groups, or leave `reading` out of the study's scores"
+            )
+        found = read_logp(output, [record.id for record in records])
+        vocabularies = [
+            set(Vocabulary.from_counts(read_words(fraction), most, least).words[len(MARKS) :])
+            for fraction, told in inputs.items()
+            for most, least in told
+        ]
+        common = Vocabulary(sorted(set.intersection(*vocabularies)))
+        kept = np.zeros(len(found.own), dtype=bool)
+        for number, record in enumerate(records):
+            sentences = [sentence.split(" ") for sentence in record.target if sentence]
+            _, target = common.target(sentences, [], found.target_tokens)
+            start, end = found.starts[number : number + 2]
+            if len(target) != end - start:
+                raise RecordError(
+                    f"{output}: record {record.id} has {end - start} tokens, not {len(target)}; decode again"
+                )
+            kept[start:end] = [token != UNK for token in target]
+        if not found.known[kept].all():
+            raise RecordError(f"{output} was decoded with another vocabulary than its fraction's; decode again")
+
+        places = [number for number in range(len(records)) if kept[slice(*found.starts[number : number + 2])].any()]
+        own, others = -found.own.astype(float), -found.others.astype(float).mean(axis=0)
+        words = [np.flatnonzero(kept[slice(*found.starts[n : n + 2])]) + found.starts[n] for n in places]
+        own_nll, others_nll = ([float(nll[of].mean()) for of in words] for nll in (own, others))
+        return Scores(
+            ids=[records[number].id for number in places],
+            groups=[groups[number] for number in places],
+            values={
+                "gap": [other - mine for mine, other in zip(own_nll, others_nll, strict=True)],
+                "own_nll": own_nll,
+                "others_nll": others_nll,
+            },
+            signature=f"others{self.settings.others}+seed{self.settings.seed}+words{len(common.words)}",
+            details={"words": [len(of) for of in words]},
+            counts={
+                "words": int(kept.sum()),
+                "left_out": round(1 - float(kept.mean()), 6),
+                "items_left_out": len(records) - len(places),
+            },
+        )

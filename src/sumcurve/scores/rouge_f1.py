@@ -1,0 +1,52 @@
+"""The scorer `rouge`: F1 of ROUGE-1, ROUGE-2 and ROUGE-Lsum of every summary, in points (100 F1)."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+
+from pydantic import BaseModel
+
+from sumcurve.records import Record
+from sumcurve.scores.scorer import Metric, Scores, group_of, summaries_of
+from sumcurve.settings import Rouge
+
+POINTS = 100
+
+
+class RougeF1:
+    """`score` keeps precision and recall as details and counts empty summaries, which score 0 and stay."""
+
+    Settings: ClassVar[type[BaseModel]] = Rouge
+    metrics: Sequence[Metric] = (
+        Metric("rouge1", "ROUGE-1", "1", "points"),
+        Metric("rouge2", "ROUGE-2", "2", "points"),
+        Metric("rougeLsum", "ROUGE-Lsum", "L", "points"),
+    )
+
+    def __init__(self, settings: Rouge) -> None:
+        self.settings = settings
+
+    def inputs(
+        self, output: str, outputs: Sequence[str], specifications: Mapping[str, Mapping[str, Any]]
+    ) -> Mapping[str, Any]:
+        return {}
+
+    def score(self, output: Path, records: Sequence[Record], inputs: Mapping[Path, Any]) -> Scores:
+        from sumcurve.scores.rouge import score_items, signature
+
+        summaries = [row["summary"] for row in summaries_of(output, records)]
+        references = [record.all_references for record in records]
+        items = score_items(summaries, references, self.settings)
+        return Scores(
+            ids=[record.id for record in records],
+            groups=[group_of(record) for record in records],
+            values={one.name: [POINTS * item[one.name] for item in items] for one in self.metrics},
+            signature=signature(self.settings, references),
+            details={
+                f"{one.name}_{part}": [POINTS * item[f"{one.name}_{part}"] for item in items]
+                for one in self.metrics
+                for part in ("precision", "recall")
+            }
+            | {"empty": [item["empty"] for item in items]},
+            counts={"empty": sum(item["empty"] for item in items)},
+        )

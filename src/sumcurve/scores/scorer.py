@@ -1,0 +1,106 @@
+"""What a scorer is: metrics, a signature, and values of every item of one output.
+
+A scorer is one file beside this one and one line of `sumcurve.scores.SCORERS`. A study names it under `scores:`; tables
+read what its folders describe, so that nothing else changes. The plan imports every scorer on each parse: heavy
+packages are imported by `score`.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, ClassVar, Protocol
+
+from pydantic import BaseModel
+
+from sumcurve.records import Record, RecordError, read_jsonl
+
+
+@dataclass(frozen=True)
+class Metric:
+    """One column of values: its name in files, how people read it, and which direction is better.
+
+    `title` heads columns and panels, `short` stands where room is scarce, `unit` is that of every value ("points" are
+    100 F1), and `decimals` is what a cell for people holds. Systems are ranked by a metric in answers, efficiency and
+    verdicts unless `ranks` is false. With a `threshold` the metric says whether a system does at all what it is
+    compared for, such as read its source: it does where its interval's lower end is above the threshold, and takes no part in
+    answers and verdicts where it does not.
+    """
+
+    name: str
+    title: str
+    short: str
+    unit: str
+    decimals: int = 2
+    higher_is_better: bool = True
+    ranks: bool = True
+    threshold: float | None = None
+
+
+@dataclass(frozen=True)
+class Scores:
+    """What a scorer says of one output, item by item.
+
+    `values` holds for every metric, by name and in its unit, one value for each of `ids`; `groups` names the group that
+    each item was drawn with (`group_of`), since intervals resample groups. `details` are further columns of items.csv
+    that no table reads, `counts` what was counted over all items (`empty`: summaries without a word).
+    """
+
+    ids: Sequence[str]
+    groups: Sequence[str]
+    values: Mapping[str, Sequence[float]]
+    signature: str
+    details: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    counts: Mapping[str, float] = field(default_factory=dict)
+
+
+class Scorer(Protocol):
+    """Scores outputs under `settings`, which a study states below the scorer's name.
+
+    Its items need not be those of another scorer: a record, a record and what it is contrasted with, a record and a
+    rater.
+    """
+
+    Settings: ClassVar[type[BaseModel]]
+    settings: Any
+    metrics: Sequence[Metric]
+
+    def __init__(self, settings: Any) -> None: ...
+
+    def inputs(
+        self, output: str, outputs: Sequence[str], specifications: Mapping[str, Mapping[str, Any]]
+    ) -> Mapping[str, Any] | None:
+        """The folders that it reads beside the output and its corpus, by key, and what `score` is told of each.
+
+        None where it has nothing to say of the output. `outputs` are all of the corpus in this study; `specifications`
+        those of every folder of the study, by key. What is told becomes a part of the score folder's name.
+        """
+        ...
+
+    def score(self, output: Path, records: Sequence[Record], inputs: Mapping[Path, Any]) -> Scores:
+        """Score the files of an output's folder against the test records.
+
+        `inputs` are the folders asked for, and what was told of them.
+
+        Raises RecordError where the output is not one of these records.
+        """
+        ...
+
+
+def group_of(record: Record) -> str:
+    """The group that a record was drawn with; a record without one is a group of its own."""
+    return record.group if record.group is not None else record.id
+
+
+def summaries_of(output: Path, records: Sequence[Record]) -> list[dict[str, Any]]:
+    """The rows of an output's summaries.jsonl, one for each record, in order.
+
+    Raises RecordError where they are not those of the records, item by item.
+    """
+    path = output / "summaries.jsonl"
+    rows = list(read_jsonl(path))
+    for number, (record, row) in enumerate(zip(records, rows, strict=False), start=1):
+        if row["id"] != record.id:
+            raise RecordError(f"{path}:{number}: id {row['id']!r}, but the test set has {record.id!r} there")
+    if len(rows) != len(records):
+        raise RecordError(f"{path} holds {len(rows)} summaries for {len(records)} test items; decode again")
+    return rows

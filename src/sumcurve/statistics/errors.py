@@ -1,0 +1,5 @@
+"""What statistics cannot say."""
+
+
+class Undefined(ValueError):
+    """A number without a meaningful value here; the message is the reason, fit for a table's cell."""

@@ -1,0 +1,201 @@
+"""What seeds vary by: a moderated covariance of cells over the seeds that they share.
+
+Three seeds say little of one cell's variance, much of what all cells have in common. At one size, a seed's effect is
+shared by all methods (it draws the same records for them) but for a residual:
+
+    y[m, r] = mean[m] + scale[m] (shared[r] + residual[m, r]),    T = var(shared + residual),  E = var(residual).
+
+Scales are how unequal methods are at all sizes, drawn towards 1. T and E are pooled over the methods of a size, then
+drawn towards those of the other sizes; the size of all records is kept apart, because there a seed draws nothing. So
+every size has a prior covariance. Sizes count as independent, although one seed's are nested. Last, the covariance of
+all cells as these seeds show it, with R - 1 degrees of freedom, is drawn towards that prior.
+
+How strongly something is drawn is estimated, by how unequal the variances are beyond what sampling makes: a prior's
+degrees of freedom d0 are infinite where they are alike. This is limma's moderation (Smyth, 2004, sections 4 to 6), the
+standard for many variances of few replicates each.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import digamma, polygamma
+
+Array = NDArray[np.float64]
+Places = NDArray[np.int64]
+
+
+def satterthwaite(parts: Sequence[tuple[float, float]]) -> float:
+    """Degrees of freedom of a sum of independent estimates (variance, degrees); Satterthwaite (1946), eq. 17."""
+    weight = sum(variance**2 / degrees for variance, degrees in parts if variance)
+    total = sum(variance for variance, _ in parts)
+    return total**2 / weight if weight > 0 else min(degrees for _, degrees in parts)
+
+
+def prior_degrees(variances: Array, degrees: Array, *factors: Places) -> float:
+    """d0 of variances ``[n]`` that have a scaled F distribution with (degrees, d0); infinite where they are alike.
+
+    Smyth (2004), section 6.2: from the variance of log variances beyond what sampling alone makes. Each of `factors`
+    ``[n]`` names classes that may differ by a constant factor. Infinite where that leaves nothing to tell it by.
+    """
+    usable = (variances > 0) & (degrees > 0)
+    if not usable.any():
+        return np.inf
+    degrees = degrees[usable]
+    logs = np.log(variances[usable]) - digamma(degrees / 2) + np.log(degrees / 2)
+    columns = [np.ones((len(logs), 1))]
+    columns += [(places[usable][:, None] == np.unique(places[usable])).astype(np.float64) for places in factors]
+    classes = np.hstack(columns)
+    fitted, _, rank, _ = np.linalg.lstsq(classes, logs, rcond=None)
+    free = len(logs) - int(rank)
+    if free < 1:
+        return np.inf
+    excess = float(((logs - classes @ fitted) ** 2).sum() / free - polygamma(1, degrees / 2).mean())
+    return 2 * _trigamma_inverse(excess) if excess > 0 else np.inf
+
+
+def _trigamma_inverse(value: float) -> float:
+    """Newton's iteration of Smyth (2004), appendix."""
+    if value > 1e7:
+        return float(1 / np.sqrt(value))
+    if value < 1e-6:
+        return 1 / value
+    y = 0.5 + 1 / value
+    for _ in range(50):
+        step = float(polygamma(1, y) * (1 - polygamma(1, y) / value) / polygamma(2, y))
+        y += step
+        if -step / y < 1e-8:
+            break
+    return y
+
+
+def _moderated(variances: Array, degrees: Array) -> tuple[Array, Array]:
+    """Variances ``[n]`` drawn towards their mean, and the degrees of freedom that they have then."""
+    usable = degrees > 0
+    if usable.sum() < 2 or not (variances[usable] > 0).any():
+        return variances, degrees
+    before = prior_degrees(variances, degrees)
+    pooled, most = float(np.average(variances[usable], weights=degrees[usable])), degrees[usable].sum()
+    if np.isinf(before):
+        return np.full_like(variances, pooled), np.full_like(degrees, most)
+    return (before * pooled + degrees * variances) / (before + degrees), np.minimum(degrees + before, most)
+
+
+@dataclass(frozen=True)
+class SeedCovariance:
+    """The covariance ``[cells, cells]`` of one seed's values, and the degrees of freedom of weighted sums.
+
+    `own_degrees` are R - 1, `prior_degrees` d0. `size` and `method` ``[cells]`` are positions in what follows: `total`
+    T and `residual` E ``[sizes]`` of one seed, with their degrees, and each method's `scale` ``[methods]`` (of standard
+    deviations), with `scale_degrees`, infinite where methods vary alike.
+    """
+
+    covariance: Array
+    own_degrees: int
+    prior_degrees: float
+    size: Places
+    method: Places
+    total: Array
+    total_degrees: Array
+    residual: Array
+    residual_degrees: Array
+    scale: Array
+    scale_degrees: float
+
+    def degrees(self, weights: Array) -> float:
+        """Degrees of freedom of the variance of a weighted sum ``[cells]``."""
+        scaled = weights * self.scale[self.method]
+        parts: list[tuple[float, float]] = []
+        for place in np.unique(self.size[weights != 0]):
+            here = scaled[self.size == place]
+            shared, alone = float(here.sum() ** 2), float((here**2).sum())
+            if self.residual_degrees[place] > 0:
+                total = max(self.total[place], self.residual[place])
+                parts += [(shared * total, self.total_degrees[place])]
+                parts += [((alone - shared) * self.residual[place], self.residual_degrees[place])]
+            else:
+                parts += [(alone * self.total[place], self.total_degrees[place])]
+        if not parts:
+            return float(self.own_degrees)
+        pooled = satterthwaite(parts)
+        if np.isfinite(self.scale_degrees):
+            of_methods = np.bincount(self.method, weights=scaled**2)
+            pooled = 1 / (1 / pooled + float((of_methods**2).sum() / of_methods.sum() ** 2) / self.scale_degrees)
+        return float(max(self.own_degrees, min(self.own_degrees + self.prior_degrees, pooled)))
+
+
+def seed_covariance(
+    values: Array, methods: Sequence[str], records: Sequence[float], full_records: float | None
+) -> SeedCovariance:
+    """The moderated covariance of ``[cells, seeds]``, such as mean scores, or logarithms of costs.
+
+    Seeds are those that all cells share, two at least. `methods` and `records` ``[cells]`` name the cells; the size
+    `full_records` is kept apart from the others.
+    """
+    cells, seeds = values.shape
+    if seeds < 2:
+        raise ValueError("one seed says nothing of what seeds vary by; give two at least")
+    own = seeds - 1
+    sizes, size = np.unique(np.asarray(records, dtype=np.float64), return_inverse=True)
+    names, method = np.unique(np.asarray(methods, dtype=str), return_inverse=True)
+    size, method = size.astype(np.int64), method.astype(np.int64)
+    centred = values - values.mean(axis=1, keepdims=True)
+    sample = centred @ centred.T / own
+    variances = np.diag(sample).copy()
+
+    scale, scale_degrees = np.ones(len(names)), np.inf
+    if len(names) > 1 and len(sizes) > 1:
+        scale, scale_degrees = _scales(variances, own, size, method)
+    centred = centred / scale[method][:, None]
+    total, residual = np.zeros(len(sizes)), np.zeros(len(sizes))
+    total_degrees, residual_degrees = np.zeros(len(sizes)), np.zeros(len(sizes))
+    for place in range(len(sizes)):
+        here = centred[size == place]
+        count = len(here)
+        total[place] = (here**2).sum() / (count * own)
+        residual_degrees[place] = (count - 1) * own
+        if count > 1:
+            residual[place] = ((here - here.mean(axis=0)) ** 2).sum() / residual_degrees[place]
+        correlation = max(0.0, 1 - residual[place] / total[place]) if count > 1 and total[place] > 0 else 0.0
+        total_degrees[place] = count * own / (1 + (count - 1) * correlation**2)
+    drawn = sizes != full_records
+    total[drawn], total_degrees[drawn] = _moderated(total[drawn], total_degrees[drawn])
+    residual[drawn], residual_degrees[drawn] = _moderated(residual[drawn], residual_degrees[drawn])
+
+    prior = np.zeros((cells, cells))
+    for place in range(len(sizes)):
+        here = np.flatnonzero(size == place)
+        alone = residual[place] if len(here) > 1 else total[place]
+        prior[np.ix_(here, here)] = max(0.0, total[place] - alone)
+        prior[here, here] += alone
+    prior *= np.outer(scale[method], scale[method])
+    factors = (size,) if np.isinf(scale_degrees) else (size, method)
+    before = prior_degrees(variances, np.full(cells, float(own)), *factors)
+    share = 1.0 if np.isinf(before) else before / (before + own)
+    covariance = share * prior + (1 - share) * sample
+    return SeedCovariance(
+        covariance,
+        own,
+        before,
+        size,
+        method,
+        total,
+        total_degrees,
+        residual,
+        residual_degrees,
+        scale,
+        scale_degrees,
+    )
+
+
+def _scales(variances: Array, own: int, size: Places, method: Places) -> tuple[Array, float]:
+    """How unequal methods' standard deviations ``[methods]`` are at all sizes, and the degrees of their squares."""
+    level = np.bincount(size, weights=variances) / np.bincount(size)
+    relative = np.divide(variances, level[size], out=np.ones_like(variances), where=level[size] > 0)
+    count = np.bincount(method)
+    ratios, degrees = np.bincount(method, weights=relative) / count, own * count.astype(np.float64)
+    before = prior_degrees(ratios, degrees)
+    if np.isinf(before):
+        return np.ones(len(count)), np.inf
+    return np.sqrt((before + degrees * ratios) / (before + degrees)), float(degrees.mean() + before)

@@ -1,0 +1,273 @@
+"""What a person can act on: at every size, which methods are not behind the best, and what data would make up for it.
+
+Sizes are those that were measured, and two and four times the largest, where the fitted curves alone speak. Methods
+that do not read their source are left out.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sumcurve.curves.fit import Fits
+from sumcurve.scores.scorer import Metric
+from sumcurve.statistics.design import Cell, Design
+from sumcurve.tables.efficiency import clock_refusal, costs_of, geometric_mean
+from sumcurve.tables.results import LEVEL, POWER, THESE_WEIGHTS, Pair, Results, value
+from sumcurve.tables.table import Column, Table, Value, number
+from sumcurve.tables.verdicts import learn
+
+Array = NDArray[np.float64]
+
+BEST, LEVEL_WITH, BEHIND = "best", "not distinguishable", "behind"
+BEYOND = (2, 4)  # times the largest size
+
+
+def table(results: Results) -> Table:
+    """A row for every method at every size, the best first.
+
+    `records_needed` are those with which the best method of the size has the method's score; at the best one it is
+    the size itself, "<" where its smallest size does already. `ratio` divides them by the size.
+    """
+    refusal = clock_refusal(results)
+    rows: list[dict[str, Any]] = []
+    for corpus in results.corpora:
+        for metric in results.ranking:
+            design = results.design(corpus, metric.name)
+            if design is None:
+                continue
+            drawn = None if design.why else results.draws(corpus, metric.name)
+            for records in results.sizes(corpus):
+                rows += _measured(results, corpus, metric, records, design, drawn, refusal)
+            fits = learn(results).fits.get((corpus, metric.name))
+            if fits is not None:
+                rows += _fitted(results, corpus, metric, fits)
+    columns = [
+        Column("corpus", "corpus"),
+        Column("metric", "metric"),
+        Column("records", "records", "count"),
+        Column("basis", "basis"),
+        Column("method", "method"),
+        Column("score", "score", "number", 2, interval=True),
+        Column("place", "place"),
+        Column("behind_best", "behind the best", "number", 2, interval=True),
+        Column("seen", f"seen at {POWER:.0%}", "number", 2),
+        Column("records_needed", "the best needs", "count"),
+        Column("ratio", "of the records", "number", 2, interval=True),
+        Column("points_per_doubling", "per doubling", "number", 2, interval=True),
+        Column("seconds", "seconds", "number", 0),
+        Column("interval_covers", "intervals cover"),
+    ]
+    notes = [
+        *sentences(results),
+        f"Place: behind where the paired test of table comparisons shows it (family: all pairs of the size and metric, "
+        f"{100 * LEVEL:g} %), else not distinguishable; seen at {POWER:.0%}: the true difference that this test would "
+        f"see with that probability. With one seed nothing is claimed of methods: {THESE_WEIGHTS}.",
+        "The best needs: with so many records the best method of the size reaches this method's score (interpolated in "
+        "log records within the data); of the records: their ratio, the best chosen anew in each draw. The reverse, "
+        "what others need for the best's score, is more than the size in every row. Per doubling: points for twice "
+        "the records, a line through the sizes up to this one. Seconds: of training, up to the selected checkpoint"
+        f"{f'; left out: {refusal}' if refusal else ''}.",
+        "Basis fit: two and four times the largest size, by the curves of table verdicts; score: median and band; not "
+        "distinguishable: the band of the difference holds 0."
+        if any(row["basis"] == "fit" for row in rows)
+        else "",
+        f"{results.seeds_note} {results.caveat}",
+        results.reading_note,
+        *results.identical,
+        *results.corpora_notes,
+    ]
+    return Table("answers", results.title("Which method, at which size of data"), columns, rows, notes)
+
+
+def _measured(
+    results: Results,
+    corpus: str,
+    metric: Metric,
+    records: int,
+    design: Design,
+    drawn: Array | None,
+    refusal: str,
+) -> list[dict[str, Any]]:
+    """The rows of one size that was measured, the best method first."""
+    here = [one for one in results.of(corpus, True, metric.name) if one.records == records and results.counts(one)]
+    best = results.best(corpus, metric.name, records)
+    if best is None:
+        return []
+    sign = results.sign(metric.name)
+    methods = [one.method for one in here]
+    rows = []
+    for system in sorted(here, key=lambda one: -sign * design.means[design.place(one.cell)]):
+        cell = system.cell
+        found = results.estimate(corpus, metric.name, cell)
+        row: dict[str, Any] = {
+            "corpus": corpus,
+            "metric": metric.title,
+            "records": records,
+            "basis": "measured",
+            "method": system.method,
+            "score": value(found, bold=results.ahead(corpus, metric.name, records) == cell),
+            "points_per_doubling": doubling(results, corpus, metric, system.method, records),
+            "interval_covers": found.covers if found.low is not None else None,
+        }
+        if not refusal and (seconds := geometric_mean(costs_of(system, "seconds"))):
+            row["seconds"] = seconds
+        if cell == best:
+            row["place"] = BEST
+            row["records_needed"] = records
+        else:
+            pair = results.pair(corpus, metric.name, records, best, cell)
+            row |= _behind(pair, best, sign)
+        row |= _needed(results, design, drawn, methods, best, cell, records, sign)
+        rows.append(row)
+    return rows
+
+
+def _behind(pair: Pair, best: Cell, sign: float) -> dict[str, Any]:
+    """How far a method is behind the best one, and whether that is shown."""
+    place = pair.why if pair.ahead is None else BEHIND if pair.ahead == best else LEVEL_WITH
+    one = pair.difference
+    low, high = (None, None) if one.low is None or one.high is None else sorted((sign * one.low, sign * one.high))
+    return {"place": place, "behind_best": Value(sign * one.mean, low, high), "seen": pair.seen}
+
+
+def doubling(results: Results, corpus: str, metric: Metric, method: str, records: int) -> Value:
+    """Points for twice the records: the slope of a least-squares line over log2 of the sizes up to `records`."""
+    cells = [
+        one.cell
+        for one in results.of(corpus, True, metric.name)
+        if one.method == method and one.records is not None and one.records <= records
+    ]
+    if len(cells) < 2:
+        return Value(None)
+    logs = np.log2([float(size or 0) for _, size in cells])
+    weights = (logs - logs.mean()) / ((logs - logs.mean()) ** 2).sum()
+    return value(results.contrast(corpus, metric.name, dict(zip(cells, weights.tolist(), strict=True))))
+
+
+def _needed(
+    results: Results,
+    design: Design,
+    drawn: Array | None,
+    methods: list[str],
+    best: Cell,
+    cell: Cell,
+    records: int,
+    sign: float,
+) -> dict[str, Any]:
+    """Records with which the best method has the score of `cell`, and their ratio to `records` with its interval."""
+    row: dict[str, Any] = {}
+    curves = {
+        method: sorted(
+            (int(size), place)
+            for place, (name, size) in enumerate(design.cells)
+            if name == method and size is not None and size <= records
+        )
+        for method in methods
+    }
+    mine = design.place(cell)
+    if cell != best:
+        sizes, places = (np.array(column) for column in zip(*curves[best[0]], strict=True))
+        means = sign * design.means
+        reached = float(records_for(sizes, means[None, places], means[[mine]])[0])
+        smallest = reached <= sizes[0]
+        row["records_needed"] = Value(round(reached), sign="≤" if smallest else "")
+        row["ratio"] = Value(reached / records, sign="≤" if smallest else "")
+    if drawn is None or cell == best:
+        return row
+    scores = sign * drawn
+    tops = np.stack([scores[:, curves[method][-1][1]] for method in methods], axis=1)
+    chosen = tops.argmax(axis=1)
+    ratios = np.ones(len(scores))
+    for number_of, method in enumerate(methods):
+        rows = chosen == number_of
+        if method == cell[0] or not rows.any():
+            continue  # where it is best itself it needs all of the records
+        sizes, places = (np.array(column) for column in zip(*curves[method], strict=True))
+        ratios[rows] = records_for(sizes, scores[np.ix_(rows, places)], scores[rows, mine]) / records
+    tail = (1 - results.settings.confidence) / 2
+    low, high = np.quantile(ratios, [tail, 1 - tail])
+    row["ratio"] = Value(row["ratio"].number, float(low), float(high), sign=row["ratio"].sign)
+    return row
+
+
+def records_for(sizes: NDArray[np.int64], curves: Array, scores: Array) -> Array:
+    """The records with which each curve ``[draws, sizes]`` first has its score ``[draws]``, linear in log records.
+
+    The smallest size where it is there already, the largest where it is never.
+    """
+    logs = np.log(sizes.astype(float))
+    reached = curves >= scores[:, None]
+    first = np.where(reached.any(axis=1), reached.argmax(axis=1), len(sizes) - 1)
+    before = np.maximum(first - 1, 0)
+    rows = np.arange(len(curves))
+    rise = curves[rows, first] - curves[rows, before]
+    wanted = scores - curves[rows, before]
+    share = np.clip(np.divide(wanted, rise, out=np.ones_like(rise), where=rise > 0), 0.0, 1.0)
+    found = np.exp(logs[before] + share * (logs[first] - logs[before]))
+    return np.asarray(np.where(first == 0, sizes[0], found))
+
+
+def _fitted(results: Results, corpus: str, metric: Metric, fits: Fits) -> list[dict[str, Any]]:
+    """The rows of two and four times the largest size, by the fitted curves alone."""
+    sign = results.sign(metric.name)
+    rows = []
+    largest = float(max(fits.largest))
+    tail = (1 - results.settings.confidence) / 2
+    for times in BEYOND:
+        size = times * largest
+        reaching = [
+            method
+            for method, own in zip(fits.methods, fits.largest, strict=True)
+            if size <= fits.settings.reach * own * (1 + 1e-9) and size <= fits.sizes[-1] * (1 + 1e-9)
+        ]
+        if not reaching:
+            continue
+        drawn = {method: fits.predict(method, [size])[:, 0] for method in reaching}
+        ordered = sorted(reaching, key=lambda method: -float(np.median(drawn[method])))
+        for method in ordered:
+            low, middle, high = np.quantile(sign * drawn[method], [tail, 0.5, 1 - tail]).tolist()
+            behind = drawn[ordered[0]] - drawn[method]
+            ends = np.quantile(behind, [tail, 0.5, 1 - tail]).tolist()
+            place = BEST if method == ordered[0] else BEHIND if ends[0] > 0 else LEVEL_WITH
+            row = {
+                "corpus": corpus,
+                "metric": metric.title,
+                "records": round(size),
+                "basis": "fit",
+                "method": method,
+                "score": Value(middle, low, high),
+                "place": place,
+            }
+            if method != ordered[0]:
+                row["behind_best"] = Value(ends[1], ends[0], ends[2])
+            rows.append(row)
+    return rows
+
+
+def sentences(results: Results) -> list[str]:
+    """What came out at the largest measured size, a sentence for every corpus and metric."""
+    found = []
+    for corpus in results.corpora:
+        for metric in results.ranking:
+            sizes = results.sizes(corpus)
+            best = results.best(corpus, metric.name, max(sizes)) if sizes else None
+            if best is None or results.design(corpus, metric.name) is None:
+                continue
+            rivals = [
+                one.cell
+                for one in results.of(corpus, True, metric.name)
+                if one.records == max(sizes) and one.cell != best and results.counts(one)
+            ]
+            pairs = [results.pair(corpus, metric.name, max(sizes), best, rival) for rival in rivals]
+            level = [pair.second[0] for pair in pairs if pair.ahead == ""]
+            unknown = [pair.second[0] for pair in pairs if pair.ahead is None]
+            said = f"{corpus}, {metric.title}, {number(max(sizes))} records: {best[0]} has the best mean"
+            if unknown:
+                said += f" (of {THESE_WEIGHTS})"
+            elif level:
+                said += f"; not distinguishable from it: {', '.join(level)}"
+            elif rivals:
+                said += " and is ahead of every other method"
+            found.append(f"{said}.")
+    return found

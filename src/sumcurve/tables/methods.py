@@ -1,0 +1,93 @@
+"""What each method was at its largest size: parameters, what its training took, and how each phase ended."""
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from sumcurve.tables.efficiency import clock_refusal
+from sumcurve.tables.results import Results
+from sumcurve.tables.scores import selected
+from sumcurve.tables.table import Column, Table
+
+
+def table(results: Results) -> Table:
+    """A row for every method of a corpus; updates, examples, epochs and seconds are means over seeds.
+
+    They run up to the selected checkpoint, `total_seconds` until training ended. `phase_seconds` splits the seconds.
+    """
+    rows: list[dict[str, Any]] = []
+    for corpus in results.corpora:
+        for method, system in results.largest(corpus).items():
+            known = [one.training for one in system.outputs if one.training is not None]
+            timed = [one.timing for one in system.outputs if one.timing is not None]
+            row: dict[str, Any] = {
+                "corpus": corpus,
+                "method": results.name(system),
+                "title": results.study.titles.get(method, method),
+                "percent": system.percent,
+                "records": system.records,
+                "seeds": len(system.seeds),
+                "selected": selected(results, system),
+            }
+            if known:
+                size = known[0].parameters
+                row |= {"parameters": size["total"], "vocabulary_parameters": size["vocabulary"]}
+                row |= {"other_parameters": size["other"], "epochs": float(np.mean([one.epochs for one in known]))}
+                row |= {"precision": known[0].precision, "threads": known[0].threads}
+                row |= {"ended": _endings([one.ended for one in known])}
+            if timed:
+                for name in ("updates", "examples", "seconds", "total_seconds"):
+                    row[name] = float(np.mean([getattr(one, name) for one in timed]))
+                phases = dict.fromkeys(phase for one in timed for phase in one.phases)
+                spent = {phase: np.mean([one.phases.get(phase, 0.0) for one in timed]) for phase in phases}
+                row["phase_seconds"] = ", ".join(f"{phase} {seconds:.1f}" for phase, seconds in spent.items())
+                row["device"] = "+".join(sorted({one.device for one in timed}))
+            rows.append(row)
+    columns = [
+        Column("corpus", "corpus"),
+        Column("method", "method"),
+        Column("title", "title"),
+        Column("percent", None, "count"),
+        Column("records", "records", "count"),
+        Column("seeds", "seeds", "count"),
+        Column("parameters", "parameters", "count"),
+        Column("vocabulary_parameters", "vocabulary", "count"),
+        Column("other_parameters", None, "count"),
+        Column("updates", "updates", "number", 0),
+        Column("examples", "examples", "number", 0),
+        Column("epochs", "epochs", "number", 1),
+        Column("seconds", "seconds", "number", 1),
+        Column("phase_seconds", "of them in"),
+        Column("total_seconds", "until it ended", "number", 1),
+        Column("selected", "selected"),
+        Column("ended", "ended"),
+        Column("precision", "precision"),
+        Column("threads", "threads", "count"),
+        Column("device", "device"),
+    ]
+    refusal = clock_refusal(results)
+    notes = [
+        "Parameters: of the model that decodes; vocabulary: those that grow with it. Updates, examples, epochs and "
+        "seconds: up to the selected checkpoint, means over seeds, validation excluded, preparations included. "
+        "Seconds: process CPU seconds on a CPU, device seconds on a GPU; measured time differs from run to run.",
+        "Selected: phase and update of the scored checkpoint, a number for each seed. Ended: why each phase stopped.",
+        f"{refusal}." if refusal else "",
+        results.reading_note,
+        *results.identical,
+        results.caveat,
+    ]
+    return Table("methods", results.title("What each method was at its largest size"), columns, rows, notes)
+
+
+def _endings(seeds: Sequence[Sequence[tuple[str, str]]]) -> str:
+    """`phase: reason` of every phase; where seeds disagree, `phase: reason (2), other (1)`."""
+    reasons: dict[str, Counter[str]] = {}
+    for ended in seeds:
+        for phase, reason in ended:
+            reasons.setdefault(phase, Counter())[reason] += 1
+    return "; ".join(
+        f"{phase}: " + (", ".join(f"{reason} ({n})" for reason, n in found.items()) if len(found) > 1 else min(found))
+        for phase, found in reasons.items()
+    )

@@ -1,0 +1,29 @@
+"""Appendix: outputs that a study lacks, because they are not finished or because a corpus cannot serve the method."""
+
+from sumcurve.tables.results import Results
+from sumcurve.tables.table import Column, Table
+
+
+def table(results: Results) -> Table:
+    """A row for every output that is not finished, with the folder it waits for, and every refused method."""
+    rows = [
+        {
+            "corpus": one.corpus,
+            "method": one.method,
+            "percent": one.percent,
+            "seed": one.seed,
+            "search": one.search,
+            "why": f"waits for {one.folder}",
+        }
+        for one in results.study.missing
+    ]
+    rows += [{"corpus": one.corpus, "method": one.method, "why": one.reason} for one in results.study.refused]
+    columns = [
+        Column("corpus", "corpus"),
+        Column("method", "method"),
+        Column("percent", "%", "count"),
+        Column("seed", "seed", "count"),
+        Column("search", "search"),
+        Column("why", "why"),
+    ]
+    return Table("missing", results.title("Outputs that are missing"), columns, rows)

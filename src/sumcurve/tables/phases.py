@@ -1,0 +1,172 @@
+"""What a method's last phase buys: after it, minus before it, and minus a control that spends the same updates.
+
+The control starts from the same checkpoint and goes on with the loss of the phase before. Everything is at the largest
+size, paired over seeds and groups of test items.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from sumcurve.scores.scorer import Metric
+from sumcurve.statistics.design import Design, Replicates, common_seeds
+from sumcurve.statistics.intervals import Estimate, difference
+from sumcurve.tables.evidence import ScoredOutput
+from sumcurve.tables.results import Results, System, replicates
+from sumcurve.tables.table import Column, Table, Value
+
+AFTER, BEFORE, CONTROL = "after", "before", "control"
+REPEATED = Metric("repeated", "repeated trigrams", "rep", "percent", 1, higher_is_better=False)
+NO_DIFFERENCE = "no difference shown"
+
+
+def table(results: Results) -> Table:
+    """A row for every method of several phases and every metric, and one for the trigrams that summaries repeat."""
+    rows: list[dict[str, Any]] = []
+    for corpus, method, parts in _methods(results):
+        for metric in [*results.metrics, REPEATED]:
+            found = _design(results, corpus, method, parts, metric)
+            if found is not None:
+                rows.append(_row(results, corpus, method, parts, metric, found))
+    columns = [
+        Column("corpus", "corpus"),
+        Column("method", "method"),
+        Column("phase", "phase"),
+        Column("metric", "metric"),
+        Column("seeds", "seeds", "count"),
+        Column("before", "before", "number"),
+        Column("after", "after", "number"),
+        Column("after_minus_before", "after − before", "number", 2, interval=True),
+        Column("change", "says"),
+        Column("after_minus_control", "after − control", "number", 2, interval=True),
+        Column("worth", "says"),
+        Column("interval_covers", "intervals cover"),
+        Column("selected", "selected update"),
+        Column("updates", "updates of the phase", "number", 0),
+    ]
+    notes = [
+        "The last phase of each method at its largest size. Before: the checkpoint that it started from. Control: from "
+        "there, the same number of updates on the loss of the phase before, so that after − control is what the "
+        "phase's own loss buys. Repeated trigrams: in percent of a summary's trigrams, what coverage is for. Brackets: "
+        f"{results.share} intervals, paired over groups of test items and seeds; of single comparisons. Selected "
+        "update: of the phase, for each seed. One seed: of these weights.",
+        results.caveat,
+    ]
+    return Table("phases", results.title("What the last phase of a method buys"), columns, rows, notes)
+
+
+def _methods(results: Results) -> list[tuple[str, str, dict[str, System]]]:
+    """Corpus, method and its parts, of methods whose last phase has something to be compared with."""
+    found: dict[tuple[str, str], dict[str, list[ScoredOutput]]] = {}
+    others = {(one.corpus, one.method): one.records for one in results.outputs if one.part in (BEFORE, CONTROL)}
+    for one in results.outputs:
+        key = one.corpus, one.method
+        if one.search != "paper" and one.records is not None and others.get(key) == one.records:
+            part = AFTER if one.part == "study" else one.part
+            found.setdefault(key, {}).setdefault(part, []).append(one)
+    made = []
+    for (corpus, method), by_part in found.items():
+        parts = {
+            part: System(corpus, part, outputs[0].percent, outputs[0].records, tuple(_by_seed(outputs)))
+            for part, outputs in by_part.items()
+        }
+        if AFTER in parts:
+            made.append((corpus, method, parts))
+    return made
+
+
+def _by_seed(outputs: list[ScoredOutput]) -> list[ScoredOutput]:
+    return sorted(outputs, key=lambda one: one.seed or 0)
+
+
+def _design(results: Results, corpus: str, method: str, parts: Mapping[str, System], metric: Metric) -> Design | None:
+    """The parts of one method over the seeds that all of them have; None where they lack the metric or a seed."""
+    seeds = set.intersection(*(set(part.seeds) for part in parts.values()))
+    kept = {
+        name: replace(part, outputs=tuple(one for one in part.outputs if one.seed in seeds))
+        for name, part in parts.items()
+    }
+    if not seeds:
+        return None
+    first = kept[AFTER].outputs[0]
+    if metric is REPEATED:
+        scored = next((items for items in first.scores.values() if set(items.ids) == set(first.repeated)), None)
+        if scored is None:
+            return None
+        ids, groups = scored.ids, scored.groups
+        found = [
+            Replicates(
+                name,
+                part.records,
+                part.seeds,
+                np.array([[one.repeated[item] for item in ids] for one in part.outputs], dtype=float),
+            )
+            for name, part in kept.items()
+            if all(one.repeated for one in part.outputs)
+        ]
+    else:
+        scorer = results.scorer(metric.name)
+        if scorer not in first.scores:
+            return None
+        groups = first.scores[scorer].groups
+        having = {name: part for name, part in kept.items() if all(scorer in one.scores for one in part.outputs)}
+        found = [replicates(part, metric.name, scorer) for part in having.values()]
+    if {one.system for one in found} <= {AFTER}:
+        return None
+    cut, _ = common_seeds(found)
+    return Design(cut, groups, results.full_records(corpus), results.settings.confidence)
+
+
+def _row(
+    results: Results, corpus: str, method: str, parts: Mapping[str, System], metric: Metric, design: Design
+) -> dict[str, Any]:
+    cells = {cell[0]: cell for cell in design.cells}
+    trained = [one.training for one in parts[AFTER].outputs if one.training is not None]
+    phase = trained[0].ended[-1][0] if trained else None
+    updates = [_updates_of(one, phase) for one in parts[AFTER].outputs]
+    row: dict[str, Any] = {
+        "corpus": corpus,
+        "method": method,
+        "phase": phase,
+        "metric": f"{metric.title} ({metric.unit})",
+        "seeds": len(design.seeds) or 1,
+        "after": float(design.means[design.place(cells[AFTER])]),
+        "selected": ", ".join(f"{one.selected[0]} {one.selected[1]}" for one in trained),
+        "updates": float(np.mean([one for one in updates if one is not None])) if any(updates) else None,
+    }
+    if BEFORE in cells:
+        found = difference(design, cells[AFTER], cells[BEFORE])
+        row["before"] = float(design.means[design.place(cells[BEFORE])])
+        row |= {"after_minus_before": Value(found.mean, found.low, found.high), "interval_covers": found.covers}
+        row["change"] = _says(metric, found, _same(parts, BEFORE))
+    if CONTROL in cells:
+        found = difference(design, cells[AFTER], cells[CONTROL])
+        row |= {"after_minus_control": Value(found.mean, found.low, found.high), "interval_covers": found.covers}
+        row["worth"] = "the control is itself" if _same(parts, CONTROL) else _says(metric, found, False)
+    else:
+        row["worth"] = "no control"
+    return row
+
+
+def _updates_of(output: ScoredOutput, phase: str | None) -> int | None:
+    """Updates that the phase took in all, by its History."""
+    found = [row.update for row in output.history if row.phase == phase]
+    return max(found) if found else None
+
+
+def _same(parts: Mapping[str, System], part: str) -> bool:
+    written = parts[AFTER].summaries
+    return bool(written) and written == parts[part].summaries
+
+
+def _says(metric: Metric, found: Estimate, same: bool) -> str:
+    """Better, worse, or that nothing is shown."""
+    if same:
+        return "the same summaries, byte for byte"
+    if found.low is None or found.high is None:
+        return found.why
+    if found.low <= 0 <= found.high:
+        return NO_DIFFERENCE
+    return "better" if (found.mean > 0) == metric.higher_is_better else "worse"

@@ -1,0 +1,409 @@
+"""What a study's scores say, worked out once: every table and figure reads it here, so that none contradicts another.
+
+A *cell* is a system at one size (`statistics.design.Cell`): a method with the number of its training records, or a
+system that is not trained. All cells of one corpus and metric form a design. Who is ahead of whom at one size is one
+question: all replicated methods of that size, each pair of them and each against the systems that see no reference,
+are one family of tests. Whether more data helped is another question, with a family of its own.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+from typing import Any, Literal
+
+import numpy as np
+from scipy import stats
+
+from sumcurve.scores.scorer import Metric
+from sumcurve.settings import Bootstrap
+from sumcurve.statistics.design import Cell, Design, Replicates, common_seeds
+from sumcurve.statistics.family import Family, family
+from sumcurve.statistics.intervals import Estimate, contrast, difference, draws, estimate
+from sumcurve.tables.evidence import BLIND, TRIVIAL, ScoredOutput, Study, checked, metrics_of
+from sumcurve.tables.table import Column, Value, number
+
+LEVEL = 0.05  # of a family of tests
+POWER = 0.8  # with which the difference that is printed as seen would be seen
+OPTIMUM = "optimum"  # the best extracts, as a system
+THESE_WEIGHTS = "these weights"
+NO_FINDINGS = "Rankings at this size are no findings about the methods."
+MARK = "†"  # beside a system that does not read its source
+
+
+@dataclass(frozen=True)
+class System:
+    """All seeds of one method at one size under one search, or a system that is not trained."""
+
+    corpus: str
+    method: str
+    percent: int | None
+    records: int | None
+    outputs: tuple[ScoredOutput, ...]
+
+    @property
+    def cell(self) -> Cell:
+        return self.method, self.records
+
+    @property
+    def seeds(self) -> tuple[int, ...]:
+        return tuple(one.seed for one in self.outputs if one.seed is not None)
+
+    @property
+    def summaries(self) -> tuple[str, ...]:
+        """What identifies all that was written; empty where it is unknown."""
+        found = tuple(one.summaries for one in self.outputs)
+        return found if all(found) else ()
+
+
+@dataclass(frozen=True)
+class Pair:
+    """First minus second system: the difference, and who is ahead.
+
+    `p` is corrected for its family; None where no test is made. `ahead` names the system that is better beyond chance;
+    "" where that is not shown, and None where nothing is claimed of the methods (`why` says why).
+    """
+
+    first: Cell
+    second: Cell
+    difference: Estimate
+    p: float | None
+    ahead: Cell | Literal[""] | None
+    why: str = ""
+    seen: float | None = None  # the true difference that would be seen with power 0.8
+
+
+def systems_of(outputs: Iterable[ScoredOutput]) -> list[System]:
+    """The outputs that differ by their seed alone, together; the order stays."""
+    found: dict[tuple[Any, ...], list[ScoredOutput]] = {}
+    for one in outputs:
+        found.setdefault((one.corpus, one.method, one.percent, one.search, one.part), []).append(one)
+    return [
+        System(group[0].corpus, group[0].method, group[0].percent, group[0].records, tuple(group))
+        for group in found.values()
+    ]
+
+
+def replicates(system: System, metric: str, scorer: str, name: str | None = None) -> Replicates:
+    """The system's per-item values of one metric."""
+    items = [one.scores[scorer] for one in system.outputs]
+    place = [one.name for one in items[0].metrics].index(metric)
+    values = np.stack([one.values[place] for one in items])
+    return Replicates(name or system.method, system.records, system.seeds, values)
+
+
+class Results:
+    """A study's evidence with its designs, estimates, pairs and bests; everything is worked out when first asked for.
+
+    `metrics` are all metrics by name, in the order of the study's scorers; `systems` those of the common search.
+    """
+
+    def __init__(self, study: Study, settings: Bootstrap) -> None:
+        self.study, self.settings = study, settings
+        self.outputs = checked(study.outputs)
+        of_study = [one for one in self.outputs if one.part == "study"]
+        self.systems = systems_of(one for one in of_study if one.search != "paper")
+        self.paper = systems_of(one for one in of_study if one.search == "paper")
+        self._metrics = metrics_of(self.outputs)
+        self._pairs: dict[tuple[str, str, int | None], dict[tuple[Cell, Cell], Pair]] = {}
+        self._designs: dict[tuple[str, str], Design | None] = {}
+        self._kept: dict[str, Any] = {}
+        self.cut: dict[str, str] = {}  # by corpus, what common seeds leave out
+
+    def once(self, name: str, make: Callable[[], Any]) -> Any:
+        """What `make` returns, made when it is first asked for under this name."""
+        if name not in self._kept:
+            self._kept[name] = make()
+        return self._kept[name]
+
+    @property
+    def metrics(self) -> list[Metric]:
+        return [metric for metric, _ in self._metrics.values()]
+
+    @property
+    def ranking(self) -> list[Metric]:
+        """The metrics that systems are ranked by."""
+        return [metric for metric in self.metrics if metric.ranks]
+
+    def scorer(self, metric: str) -> str:
+        return self._metrics[metric][1]
+
+    @cached_property
+    def corpora(self) -> list[str]:
+        return list(dict.fromkeys(one.corpus for one in self.systems))
+
+    def of(self, corpus: str, trained: bool | None = None, metric: str | None = None) -> list[System]:
+        """The systems of a corpus; only trained ones or none of them, and only those that a metric is known of."""
+        return [
+            one
+            for one in self.systems
+            if one.corpus == corpus
+            and trained in (None, one.records is not None)
+            and (metric is None or self.scorer(metric) in one.outputs[0].scores)
+        ]
+
+    def methods(self, corpus: str) -> list[str]:
+        return list(dict.fromkeys(one.method for one in self.of(corpus, trained=True)))
+
+    def sizes(self, corpus: str, method: str | None = None) -> list[int]:
+        """The numbers of training records, rising; of one method where it is named."""
+        return sorted({one.records for one in self.of(corpus, True) if method in (None, one.method) and one.records})
+
+    def largest(self, corpus: str) -> dict[str, System]:
+        """Every method of a corpus at its largest size."""
+        return {one.method: one for one in self.of(corpus, trained=True)}  # by rising percent
+
+    def full_records(self, corpus: str) -> int | None:
+        """The number of all training records, where a method was trained on them: there all seeds share them."""
+        return next((one.records for one in self.of(corpus, True) if one.percent == 100), None)
+
+    def design(self, corpus: str, metric: str) -> Design | None:
+        """All systems of a corpus under a metric, the optimum too where it is known; None where no system has it."""
+        key = corpus, metric
+        if key not in self._designs:
+            here = self.of(corpus, metric=metric)
+            if not here:
+                self._designs[key] = None
+            else:
+                scorer = self.scorer(metric)
+                found = [replicates(one, metric, scorer) for one in here]
+                for ceiling in self.study.ceilings:
+                    if (ceiling.corpus, ceiling.metric) == key:
+                        found.append(Replicates(OPTIMUM, None, (), ceiling.percents()[None]))
+                kept, cut = common_seeds(found)
+                if cut:
+                    self.cut[corpus] = cut
+                groups = here[0].outputs[0].scores[scorer].groups
+                self._designs[key] = Design(kept, groups, self.full_records(corpus), self.settings.confidence)
+        return self._designs[key]
+
+    def kind(self, corpus: str, metric: str, cell: Cell) -> str:
+        """ "replicated", "single" or "fixed"."""
+        design = self._known(corpus, metric)
+        return design.kinds[design.place(cell)]
+
+    def _known(self, corpus: str, metric: str) -> Design:
+        design = self.design(corpus, metric)
+        if design is None:
+            raise KeyError(f"no system of {corpus} has {metric}")
+        return design
+
+    def estimate(self, corpus: str, metric: str, cell: Cell) -> Estimate:
+        """The mean score of a system."""
+        return estimate(self._known(corpus, metric), cell)
+
+    def contrast(self, corpus: str, metric: str, weights: Mapping[Cell, float]) -> Estimate:
+        """A weighted sum of mean scores."""
+        return contrast(self._known(corpus, metric), weights)
+
+    def draws(self, corpus: str, metric: str) -> np.ndarray:
+        """Joint draws ``[draws, cells]`` of the true means of all cells of a design; ValueError without intervals."""
+        generator = np.random.default_rng([self.settings.seed, 5])
+        return draws(self._known(corpus, metric), 2 * self.settings.resamples, generator)
+
+    def pairs(self, corpus: str, metric: str, records: int) -> dict[tuple[Cell, Cell], Pair]:
+        """Every two methods at one size, and each against the systems that see no reference: one family of tests."""
+        key = corpus, metric, records
+        if key not in self._pairs:
+            here = self.of(corpus, metric=metric)
+            blind = [one for one in here if one.method in BLIND]
+            methods = [one for one in here if one.records == records]
+            self._pairs[key] = self._tested(corpus, metric, list(combinations([*methods, *blind], 2)))
+        return self._pairs[key]
+
+    def pair(self, corpus: str, metric: str, records: int, first: Cell, second: Cell) -> Pair:
+        """First minus second at one size."""
+        found = self.pairs(corpus, metric, records)
+        if (first, second) in found:
+            return found[first, second]
+        return _turned(found[second, first])
+
+    def growth(self, corpus: str, metric: str) -> dict[tuple[Cell, Cell], Pair]:
+        """Every method at its largest size minus itself at its smallest: one family of tests."""
+        key = corpus, metric, None
+        if key not in self._pairs:
+            found = []
+            for method in self.methods(corpus):
+                sizes = [one for one in self.of(corpus, metric=metric) if one.method == method]
+                if len(sizes) > 1:
+                    found.append((sizes[-1], sizes[0]))
+            self._pairs[key] = self._tested(corpus, metric, found)
+        return self._pairs[key]
+
+    def _tested(
+        self, corpus: str, metric: str, pairs: Sequence[tuple[System, System]]
+    ) -> dict[tuple[Cell, Cell], Pair]:
+        design = self._known(corpus, metric) if pairs else None
+        return tested(design, self._metrics[metric][0], pairs, self.settings) if design else {}
+
+    def best(self, corpus: str, metric: str, records: int) -> Cell | None:
+        """The method with the best mean among those of one size that read; None where there is none."""
+        here = [one.cell for one in self.of(corpus, True, metric) if one.records == records and self.counts(one)]
+        better = self.sign(metric)
+        return max(here, key=lambda cell: better * self.estimate(corpus, metric, cell).mean, default=None)
+
+    def ahead(self, corpus: str, metric: str, records: int) -> Cell | None:
+        """The best method of a size where it is ahead of every other method there beyond chance."""
+        best = self.best(corpus, metric, records)
+        others = [cell for cell in self._cells(corpus, metric, records) if cell != best]
+        if best is None or not others:
+            return None
+        sure = all(self.pair(corpus, metric, records, best, other).ahead == best for other in others)
+        return best if sure else None
+
+    def _cells(self, corpus: str, metric: str, records: int) -> list[Cell]:
+        return [one.cell for one in self.of(corpus, True, metric) if one.records == records]
+
+    def sign(self, metric: str) -> int:
+        """1 where higher is better, else -1."""
+        return 1 if self._metrics[metric][0].higher_is_better else -1
+
+    def best_blind(self, corpus: str, metric: str) -> Cell | None:
+        """The best system that is not trained and sees no reference."""
+        here = [one.cell for one in self.of(corpus, False, metric) if one.method in BLIND]
+        better = self.sign(metric)
+        return max(here, key=lambda cell: better * self.estimate(corpus, metric, cell).mean, default=None)
+
+    def reads(self, system: System) -> bool | None:
+        """Whether a system depends on its source, by every metric that has a threshold for it; None where unknown.
+
+        It does where the interval's lower end is above the threshold.
+        """
+        found = []
+        for metric, scorer in self._metrics.values():
+            if metric.threshold is not None and scorer in system.outputs[0].scores:
+                low = self.estimate(system.corpus, metric.name, system.cell).low
+                found.append(low is not None and low > metric.threshold)
+        return all(found) if found else None
+
+    def counts(self, system: System) -> bool:
+        """Whether a system takes part in answers and verdicts: not where it is known that it does not read."""
+        return self.reads(system) is not False
+
+    def name(self, system: System) -> str:
+        """Its method's name, marked where it does not read its source."""
+        return system.method + (MARK if self.reads(system) is False else "")
+
+    @cached_property
+    def identical(self) -> list[str]:
+        """A sentence for every group of methods that wrote the same summaries at one size, byte for byte."""
+        groups: dict[tuple[Any, ...], list[System]] = {}
+        for one in self.systems:
+            if one.summaries and one.records is not None:
+                groups.setdefault((one.corpus, one.percent, one.summaries), []).append(one)
+        return [
+            f"{corpus}: {' and '.join(one.method for one in group)} wrote the same summaries at {percent} %, "
+            "byte for byte: one system under several names."
+            for (corpus, percent, _), group in groups.items()
+            if len(group) > 1
+        ]
+
+    @property
+    def share(self) -> str:
+        return f"{100 * self.settings.confidence:g} %"
+
+    @property
+    def caveat(self) -> str:
+        """What a study with settings other than the papers' must say of rankings."""
+        return "" if self.study.settings == "paper" else NO_FINDINGS
+
+    def title(self, caption: str) -> str:
+        """A caption with the study's title, which says where the study is in part."""
+        parts = [self.study.title, self.study.in_part, caption]
+        return ". ".join(part.rstrip(".") for part in parts if part) + "."
+
+    @cached_property
+    def seeds_note(self) -> str:
+        """How many seeds there are, and what intervals cover."""
+        counts = [len(one.seeds) for one in self.systems if one.records is not None]
+        if not counts:
+            return "No trained method."
+        many = f"{min(counts)}" if min(counts) == max(counts) else f"{min(counts)} to {max(counts)}"
+        items = "Groups of test items are drawn together."
+        if max(counts) == 1:
+            return f"One seed for each training: intervals speak of {THESE_WEIGHTS}, not of their methods. {items}"
+        full = ""
+        if any(self.full_records(corpus) for corpus in self.corpora):
+            full = " At all records seeds share them: such an interval is conditional on this training set."
+        cut = "".join(f" {corpus}: {what}." for corpus, what in self.cut.items())
+        return f"Seeds of each training: {many}, paired over methods. {items}{full}{cut}"
+
+    @cached_property
+    def reading_note(self) -> str:
+        """What the mark at a method's name means; empty where none is marked."""
+        if not any(self.reads(one) is False for one in self.systems):
+            return ""
+        gates = [
+            f"{metric.title}: its interval is not above {number(metric.threshold, metric.decimals)} {metric.unit}"
+            for metric in self.metrics
+            if metric.threshold is not None
+        ]
+        return f"{MARK} does not read its source ({'; '.join(gates)}); left out of answers and verdicts."
+
+    @cached_property
+    def corpora_notes(self) -> list[str]:
+        """What each corpus is, where its title tells."""
+        here = sorted(self.study.statistics, key=lambda one: one.corpus)
+        return [f"{one.corpus}: {one.title}" for one in here if one.title]
+
+
+def tested(
+    design: Design, metric: Metric, pairs: Sequence[tuple[System, System]], settings: Bootstrap
+) -> dict[tuple[Cell, Cell], Pair]:
+    """Every pair's difference; those whose methods are known are one family of tests."""
+    same = {(one.cell, two.cell) for one, two in pairs if one.summaries and one.summaries == two.summaries}
+    cells = [(one.cell, two.cell) for one, two in pairs]
+    testable = [pair for pair in cells if pair not in same and _testable(design, pair)]
+    whole = family(design, testable, seed=settings.seed) if testable else Family((), None)
+    p_of = {(one.first, one.second): one.p_family for one in whole.tests}
+    found = {}
+    for first, second in cells:
+        result = difference(design, first, second)
+        p = p_of.get((first, second))
+        ahead: Cell | Literal[""] | None = None
+        why = ""
+        if (first, second) in same:
+            why = "the same summaries, byte for byte"
+        elif result.why:
+            why = result.why
+        elif (first, second) not in p_of:
+            kinds = {design.kinds[design.place(first)], design.kinds[design.place(second)]}
+            why = f"one seed: of {THESE_WEIGHTS}" if "single" in kinds else "neither is trained"
+        elif p is not None:
+            winner = first if (result.mean > 0) == metric.higher_is_better else second
+            ahead = winner if p < LEVEL else ""
+        found[first, second] = Pair(first, second, result, p, ahead, why, _seen(result, whole.level))
+    return found
+
+
+def _testable(design: Design, pair: tuple[Cell, Cell]) -> bool:
+    kinds = {design.kinds[design.place(cell)] for cell in pair}
+    return "replicated" in kinds and "single" not in kinds
+
+
+def _seen(result: Estimate, level: float | None) -> float | None:
+    """The true difference that a test at this level sees with probability `POWER`."""
+    if result.error is None or result.df is None or level is None:
+        return None
+    return float((stats.t.isf(level / 2, result.df) + stats.t.ppf(POWER, result.df)) * result.error)
+
+
+def _turned(pair: Pair) -> Pair:
+    one = pair.difference
+    low, high = (None if one.high is None else -one.high), (None if one.low is None else -one.low)
+    turned = Estimate(-one.mean, low, high, one.error, one.df, one.p, one.covers, one.why)
+    return Pair(pair.second, pair.first, turned, pair.p, pair.ahead, pair.why, pair.seen)
+
+
+def value(found: Estimate, bold: bool = False) -> Value:
+    """An estimate as a cell; the reason for a lacking interval stays a note of its own."""
+    return Value(found.mean, found.low, found.high, bold=bold)
+
+
+def metric_columns(metrics: Sequence[Metric]) -> list[Column]:
+    """A column with intervals for every metric, as its scorer describes it."""
+    return [Column(one.name, one.title, "number", one.decimals, interval=True) for one in metrics]
+
+
+def trivial(method: str) -> bool:
+    return method in TRIVIAL

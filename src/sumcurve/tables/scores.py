@@ -1,0 +1,108 @@
+"""Every system's mean scores with intervals; bold where a method is best of its size beyond chance."""
+
+from typing import Any
+
+import numpy as np
+
+from sumcurve.tables.results import LEVEL, Results, metric_columns, value
+from sumcurve.tables.table import Column, Table
+
+
+def table(results: Results) -> Table:
+    """A row for every system and size, scores averaged over seeds.
+
+    `interval_covers` names what all intervals of the row cover. `_least` and `_most` are over seeds where there are
+    several.
+    """
+    rows: list[dict[str, Any]] = []
+    for system in results.systems:
+        scorers = system.outputs[0].scores
+        cell = system.cell
+        row: dict[str, Any] = {
+            "corpus": system.corpus,
+            "method": results.name(system),
+            "percent": system.percent,
+            "records": system.records,
+            "seeds": len(system.seeds) or None,
+            "selected": selected(results, system),
+            "items": max(len(items.ids) for items in scorers.values()),
+            "groups": max(len(set(items.groups)) for items in scorers.values()),
+            "empty": sum(int(items.counts.get("empty", 0)) for one in system.outputs for items in one.scores.values()),
+        }
+        covers: dict[str, None] = {}
+        for metric in results.metrics:
+            scorer = results.scorer(metric.name)
+            if scorer not in scorers:
+                continue
+            found = results.estimate(system.corpus, metric.name, cell)
+            covers[found.covers] = None
+            best = system.records is not None and results.ahead(system.corpus, metric.name, system.records) == cell
+            row[metric.name] = value(found, bold=best)
+            if len(system.seeds) > 1:
+                place = [one.name for one in scorers[scorer].metrics].index(metric.name)
+                means = [float(np.mean(one.scores[scorer].values[place])) for one in system.outputs]
+                row |= {f"{metric.name}_least": min(means), f"{metric.name}_most": max(means)}
+        rows.append(row | {"interval_covers": ", ".join(covers)})
+    ends = [Column(f"{one.name}_{end}", None, "number") for one in results.metrics for end in ("least", "most")]
+    columns = [
+        Column("corpus", "corpus"),
+        Column("method", "method"),
+        Column("percent", "%", "count"),
+        Column("records", "records", "count"),
+        Column("seeds", "seeds", "count"),
+        *metric_columns(results.metrics),
+        Column("interval_covers", "intervals cover"),
+        Column("selected", "selected"),
+        Column("items", "items", "count"),
+        Column("groups", "groups", "count"),
+        Column("empty", "empty", "count"),
+        *ends,
+    ]
+    units = ", ".join(dict.fromkeys(f"{one.title} in {one.unit}" for one in results.metrics))
+    notes = [
+        f"{units}. In brackets: {results.share} intervals. {results.seeds_note}",
+        f"Bold: ahead of every other method of its size in the paired test of table comparisons (family: all pairs of "
+        f"that size and metric, {100 * LEVEL:g} %). Selected: the phase and update whose checkpoint is scored. Empty: "
+        f"summaries without a word. {results.caveat}",
+        *best_sentence(results),
+        results.reading_note,
+        *results.identical,
+        *(f"{one.corpus} without {one.method}: {one.reason}." for one in results.study.refused),
+        *signatures(results),
+        *results.corpora_notes,
+    ]
+    return Table("scores", results.title("Mean scores on the test items, common search"), columns, rows, notes)
+
+
+def selected(results: Results, system: Any) -> str:
+    """`phase update` of the scored checkpoints, where it is known; of several seeds each update."""
+    found: dict[str, list[int]] = {}
+    for one in system.outputs:
+        if one.training is not None:
+            phase, update = one.training.selected
+            found.setdefault(phase, []).append(update)
+    return "; ".join(f"{phase} {', '.join(map(str, updates))}" for phase, updates in found.items())
+
+
+def best_sentence(results: Results) -> list[str]:
+    """What best-sentence is, by what a corpus's references are."""
+    notes = []
+    for corpus in results.corpora:
+        if any(one.method == "best-sentence" for one in results.of(corpus, trained=False)):
+            bound = "no bound: references may have several sentences"
+            if corpus in results.study.single_sentences:
+                bound = "a bound for what copies one sentence: references have one"
+            notes.append(f"{corpus}: best-sentence is the source sentence that the reference chose, {bound}.")
+    return notes
+
+
+def signatures(results: Results) -> list[str]:
+    """Every scorer's signature and the common search, each once, with its corpora."""
+    found: dict[tuple[str, str], dict[str, None]] = {}
+    for one in results.outputs:
+        if one.part == "study" and one.search != "paper":
+            for scorer, items in one.scores.items():
+                found.setdefault((f"Signature of {scorer}", items.signature), {})[one.corpus] = None
+            if one.search_signature:
+                found.setdefault(("Common search", one.search_signature), {})[one.corpus] = None
+    return [f"{what} ({', '.join(corpora)}): {signature}" for (what, signature), corpora in found.items()]

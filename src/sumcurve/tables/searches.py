@@ -1,0 +1,59 @@
+"""Appendix: each method at its largest size, the same weights decoded by the common search and by its paper's."""
+
+from typing import Any
+
+from sumcurve.statistics.design import Design, common_seeds
+from sumcurve.statistics.intervals import difference
+from sumcurve.tables.results import Results, replicates, value
+from sumcurve.tables.table import Column, Table
+
+
+def table(results: Results) -> Table:
+    """A row for every method and metric; `difference` is paper minus common, paired over groups of items and seeds."""
+    rows: list[dict[str, Any]] = []
+    for corpus in results.corpora:
+        for method, common in results.largest(corpus).items():
+            paper = next((one for one in results.paper if (one.corpus, one.method) == (corpus, method)), None)
+            if paper is None:
+                continue
+            for metric in results.metrics:
+                scorer = results.scorer(metric.name)
+                if not all(scorer in one.outputs[0].scores for one in (common, paper)):
+                    continue
+                both = [
+                    replicates(common, metric.name, scorer, "common"),
+                    replicates(paper, metric.name, scorer, "paper"),
+                ]
+                kept, _ = common_seeds(both)
+                groups = common.outputs[0].scores[scorer].groups
+                design = Design(kept, groups, results.full_records(corpus), results.settings.confidence)
+                found = difference(design, ("paper", paper.records), ("common", common.records))
+                rows.append(
+                    {
+                        "corpus": corpus,
+                        "method": method,
+                        "percent": common.percent,
+                        "seeds": len(common.seeds),
+                        "metric": metric.title,
+                        "common": float(design.means[0]),
+                        "paper": float(design.means[1]),
+                        "difference": value(found),
+                        "interval_covers": found.covers,
+                        "common_search": common.outputs[0].search_signature,
+                        "paper_search": paper.outputs[0].search_signature,
+                    }
+                )
+    columns = [
+        Column("corpus", "corpus"),
+        Column("method", "method"),
+        Column("percent", "%", "count"),
+        Column("seeds", "seeds", "count"),
+        Column("metric", "metric"),
+        Column("common", "common", "number"),
+        Column("paper", "paper", "number"),
+        Column("difference", "difference", "number", 2, interval=True),
+        Column("interval_covers", "interval covers"),
+        Column("common_search", "common search"),
+        Column("paper_search", "paper's search"),
+    ]
+    return Table("searches", results.title("The common search and that of the method's paper"), columns, rows)

@@ -1,0 +1,232 @@
+"""Log-probabilities of targets given their own and others' sources, from derangements to the scorer's gap."""
+
+import random
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from torch import Tensor
+
+from sumcurve.decoding.logp import FILE, TargetLogp, read_logp, write_logp
+from sumcurve.decoding.reading import GroupError, derangement, derangements, target_logp
+from sumcurve.models.batch import Batch, Example, collate, encode
+from sumcurve.models.emission import Emission
+from sumcurve.models.summarizer import Memory, State, Summarizer, score
+from sumcurve.models.vocabulary import Vocabulary
+from sumcurve.records import Record, RecordError
+from sumcurve.scores.reading import Reads
+from sumcurve.settings import Reading
+
+WORDS = [f"w{number}" for number in range(20)]
+KNOWN = Vocabulary(WORDS)
+MOST = 6
+DEEP = 20.0  # how much higher a logit is that a copier prefers
+
+
+def records_of(count: int, seed: int = 0) -> list[Record]:
+    """Sources of one known word, repeated; the target says it, then an unknown word."""
+    rng = random.Random(seed)
+    made = []
+    for number in range(count):
+        word = f"w{number % 20}"
+        source = " ".join([word] * rng.randint(1, 4))
+        made.append(Record(f"r{number}", [source], [f"{word} x{number}"], group=f"g{number % 20}"))
+    return made
+
+
+class Invented(Summarizer):
+    """Says the source's first word with near certainty if it copies, and all words alike if it does not."""
+
+    def __init__(self, copies: bool, vocabulary_size: int = len(KNOWN)) -> None:
+        super().__init__()
+        self.copies, self.vocabulary_size = copies, vocabulary_size
+        self.encoded = 0
+
+    def encode(self, batch: Batch) -> Memory:
+        self.encoded += len(batch)
+        return Memory(batch.src[:, :1, None].float(), batch.src != 0, {})
+
+    def start(self, memory: Memory, q: int) -> State:
+        return {}
+
+    def step(self, tok: Tensor, memory: Memory, state: State) -> tuple[Emission, Tensor, State]:
+        logits = torch.zeros(*tok.shape, self.vocabulary_size)
+        if self.copies:
+            word = memory.states[:, :, 0].long()[:, :, None].expand(-1, tok.shape[1], 1)
+            logits = logits.scatter(2, word, DEEP)
+        return Emission(logits), torch.zeros(*tok.shape, memory.mask.shape[1]), state
+
+
+def written(folder: Path, model: Summarizer, records: list[Record], vocabulary: Vocabulary, reading: Reading) -> None:
+    """An output's log-probabilities, and the words of its fraction."""
+    examples = [encode(record, vocabulary, 9, MOST) for record in records]
+    found = target_logp(model, vocabulary, examples, derangements(records, reading), MOST, "cpu")
+    folder.mkdir()
+    write_logp(folder, found, [record.id for record in records])
+    (folder / "words.tsv").write_text("".join(f"{word}\t1\t0\n" for word in sorted(vocabulary.words[5:])))
+
+
+def told(*folders: Path) -> dict[Path, list[list[int]]]:
+    """What the scorer is told of fractions: the sizes and least counts of vocabularies made from them."""
+    return {folder: [[99, 1]] for folder in folders}
+
+
+# --- derangements
+
+GROUPS = st.lists(st.integers(0, 9).map(str), min_size=2, max_size=60).filter(lambda groups: len(set(groups)) > 1)
+
+
+@given(GROUPS, st.text(st.sampled_from("ab "), max_size=5))
+def test_no_record_is_paired_with_its_own_group(groups: list[str], key: str) -> None:
+    ids = [f"r{number}" for number in range(len(groups))]
+    others = derangement(ids, groups, key)
+    assert all(groups[at] != groups[other] for at, other in enumerate(others))
+    assert derangement(ids, groups, key) == others
+    if 2 * max(Counter(groups).values()) <= len(groups):
+        assert sorted(others) == list(range(len(groups)))
+
+
+def test_pairs_depend_on_the_seed_and_the_round_and_not_on_the_order_of_records() -> None:
+    records = records_of(60)
+    first, again, other = (derangements(records, Reading(seed=seed)) for seed in (1, 1, 2))
+    assert first.shape == (5, 60)
+    assert np.array_equal(first, again)
+    assert not np.array_equal(first, other)
+    assert len({tuple(row) for row in first.tolist()}) == 5
+    back = derangements(records[::-1], Reading())
+    pairs = {(records[at].id, records[one].id) for at, one in enumerate(first[0])}
+    assert pairs == {(records[59 - at].id, records[59 - one].id) for at, one in enumerate(back[0])}
+
+
+def test_one_group_is_refused_with_a_sentence(tmp_path: Path) -> None:
+    with pytest.raises(GroupError, match=r"all 3 test records are of one group \('g'\)"):
+        derangement(["a", "b", "c"], ["g"] * 3, "key")
+    records = [Record(name, ["a"], ["b"], group="g") for name in "abc"]
+    with pytest.raises(RecordError, match=r"all 3 test records are of one group \('g'\).*leave `reading` out"):
+        Reads(Reading()).score(tmp_path, records, {})
+
+
+def test_a_record_without_a_group_is_its_own() -> None:
+    records = [Record(f"r{n}", ["a"], ["b"]) for n in range(4)]
+    assert all(other != at for row in derangements(records, Reading()) for at, other in enumerate(row))
+
+
+# --- log-probabilities
+
+
+def test_each_pair_is_scored_as_it_would_be_alone(
+    name: str,
+    make_model: Callable[..., Summarizer],
+    make_examples: Callable[..., list[Example]],
+    vocabulary: Vocabulary,
+) -> None:
+    model, examples = make_model(name), make_examples(150)
+    sources = derangements([example.record for example in examples], Reading(others=2))
+    found = target_logp(model, vocabulary, examples, sources, 7, "cpu")
+    assert found.starts[-1] == sum(len(example.target) for example in examples)
+    for number, example in enumerate(examples[:40]):
+        place = slice(*found.starts[number : number + 2])
+        lines = [found.own[place], *found.others[:, place]]
+        for line, source in zip(lines, [number, *sources[:, number]], strict=True):
+            record = Record("pair", examples[source].record.source, example.record.target)
+            with torch.no_grad():
+                alone = score(model, collate([encode(record, vocabulary, 11, 7)]))[0]
+            assert line == pytest.approx(alone.numpy(), rel=1e-4, abs=1e-5)
+        words = [word for sentence in example.record.target for word in sentence.split(" ")]
+        known = [word in vocabulary.words[5:] for word in words][:7]
+        assert found.known[place].tolist() == [*known, *([True] * (len(example.target) - len(known)))]
+
+
+def test_every_source_is_encoded_once() -> None:
+    model, records = Invented(copies=True), records_of(150)
+    examples = [encode(record, KNOWN, 9, MOST) for record in records]
+    target_logp(model, KNOWN, examples, derangements(records, Reading()), MOST, "cpu")
+    assert model.encoded == 150
+
+
+# --- the file
+
+
+def test_the_file_comes_back_and_only_for_its_records(tmp_path: Path) -> None:
+    records = records_of(40)
+    ids = [record.id for record in records]
+    examples = [encode(record, KNOWN, 9, MOST) for record in records]
+    found = target_logp(Invented(copies=True), KNOWN, examples, derangements(records, Reading()), MOST, "cpu")
+    write_logp(tmp_path, found, ids)
+    back = read_logp(tmp_path, ids)
+    for field in TargetLogp.__dataclass_fields__:
+        assert np.array_equal(getattr(found, field), getattr(back, field)), field
+    for other in (ids[:-1], [*ids[:-1], "r"], ids[::-1]):
+        with pytest.raises(RecordError, match=r"logp\.safetensors is of other records"):
+            read_logp(tmp_path, other)
+    (tmp_path / FILE).write_bytes((tmp_path / FILE).read_bytes()[:-8])
+    with pytest.raises(RecordError, match=r"logp\.safetensors cannot be read"):
+        read_logp(tmp_path, ids)
+
+
+# --- the scorer
+
+
+@pytest.mark.parametrize("copies", [False, True])
+def test_who_ignores_its_source_has_no_gap_and_who_copies_it_a_large_one(tmp_path: Path, copies: bool) -> None:
+    records = records_of(60)
+    output = tmp_path / "output"
+    written(output, Invented(copies), records, KNOWN, Reading())
+    scores = Reads(Reading()).score(output, records, told(output))
+    assert list(scores.ids) == [record.id for record in records]
+    assert list(scores.groups) == [record.group for record in records]
+    assert scores.counts["left_out"] == pytest.approx(1 / 3, abs=1e-6)  # of word, unknown word and end mark
+    uniform = np.log(len(KNOWN))
+    for gap, own, others in zip(*scores.values.values(), strict=True):
+        if copies:  # one of two words is the source's first: its logit is DEEP higher with the own source
+            assert gap == pytest.approx(DEEP / 2, rel=1e-3)
+        else:
+            assert gap == 0.0
+            assert own == others == pytest.approx(uniform, rel=1e-6)
+
+
+def test_only_words_that_every_system_knows_count(tmp_path: Path) -> None:
+    records = [Record(f"r{n}", [f"w{n % 4} w5"], [f"w{n % 4}"], group=f"g{n % 4}") for n in range(20)]
+    few = Vocabulary(WORDS[1:])
+    written(tmp_path / "all", Invented(copies=True), records, KNOWN, Reading())
+    written(tmp_path / "few", Invented(copies=True, vocabulary_size=len(few)), records, few, Reading())
+    runs = told(tmp_path / "all", tmp_path / "few")
+    alone = Reads(Reading()).score(tmp_path / "all", records, told(tmp_path / "all"))
+    both = Reads(Reading()).score(tmp_path / "all", records, runs)
+    other = Reads(Reading()).score(tmp_path / "few", records, runs)
+    assert (alone.counts["left_out"], both.counts["left_out"]) == (0.0, pytest.approx(5 / 40))
+    assert both.details == other.details
+    assert both.details["words"] == [1 if n % 4 == 0 else 2 for n in range(20)]  # w0 is not among the few
+
+
+def test_an_output_of_another_vocabulary_than_its_run_is_refused(tmp_path: Path) -> None:
+    records = records_of(40)
+    few = Vocabulary(WORDS[1:])
+    written(tmp_path / "few", Invented(copies=True, vocabulary_size=len(few)), records, few, Reading())
+    with (tmp_path / "few" / "words.tsv").open("a") as stream:
+        stream.write("x0\t1\t0\n")
+    with pytest.raises(RecordError, match="another vocabulary"):
+        Reads(Reading()).score(tmp_path / "few", records, told(tmp_path / "few"))
+
+
+def test_only_outputs_with_logp_are_asked_and_compared() -> None:
+    training = {"vocabulary": 40, "least_count": 2}
+    specifications = {
+        "a": {"run": "runs/a", "reading": {}},
+        "a-paper": {"run": "runs/a"},
+        "b": {"run": "runs/b", "reading": {}},
+        "lead": {"system": "lead"},
+        "fastrl": {"run": "runs/f"},
+        "runs/a": {"fraction": "corpora/3", "training": training},
+        "runs/b": {"fraction": "corpora/100", "training": {**training, "vocabulary": 50}},
+        "runs/f": {"fraction": "corpora/50", "training": training},
+    }
+    outputs = [name for name in specifications if not name.startswith("runs/")]
+    asked = {name: Reads(Reading()).inputs(name, outputs, specifications) for name in outputs}
+    compared = {"corpora/3": [[40, 2]], "corpora/100": [[50, 2]]}
+    assert asked == {"a": compared, "b": compared, "a-paper": None, "lead": None, "fastrl": None}
