@@ -512,6 +512,17 @@ def test_seeds_and_threads_are_part_of_a_runs_name(config):
     assert names(before, "runs").isdisjoint(names(smoke(config), "runs"))
 
 
+def test_sums_are_part_of_a_runs_and_an_outputs_name(config):
+    before = smoke(config)
+    edit(config / "studies" / "smoke.yaml", lambda content: content.update(sums="native"))
+    after = smoke(config)
+    assert before.settings.sums == "portable"
+    assert names(before, "runs").isdisjoint(names(after, "runs"))
+    for old, new in zip(before.named("outputs", "decode"), after.named("outputs", "decode"), strict=True):
+        assert (old.specification["sums"], new.specification["sums"]) == ("portable", "native")
+    assert names(before, "corpora") == names(after, "corpora")
+
+
 @pytest.mark.parametrize(
     ("file", "old", "new", "message"),
     [
