@@ -26,8 +26,8 @@ from sumcurve.settings import MethodSettings, Recipe, Stop
 TABLE = Path(__file__).with_suffix(".csv")
 COLUMNS = ("cpu", "emulated", "sums", "torch", "numpy", "pcov", "trans")
 METHODS = Path(__file__).parents[1] / "config" / "methods"
-WORDS, TRAIN, VALID, UPDATES = 600, 96, 8, 3
-LENGTHS = {"source_tokens": 50, "target_tokens": 20, "seed": 1}
+WORDS, TRAIN, VALID, UPDATES = 250, 64, 2, 2  # few: an emulator computes them in minutes
+LENGTHS = {"source_tokens": 20, "target_tokens": 20, "seed": 1}
 
 
 def cpu_model() -> str:
@@ -43,8 +43,8 @@ def cpu_model() -> str:
 def generated(count: int, rng: random.Random) -> Iterator[Record]:
     """Records whose target repeats words of its source."""
     for number in range(count):
-        source = [f"w{rng.randrange(WORDS)}" for _ in range(rng.randint(25, 50))]
-        yield Record(str(number), [" ".join(source)], [" ".join(rng.choices(source, k=rng.randint(8, 19)))])
+        source = [f"w{rng.randrange(WORDS)}" for _ in range(rng.randint(12, 20))]
+        yield Record(str(number), [" ".join(source)], [" ".join(rng.choices(source, k=rng.randint(14, 19)))])
 
 
 def shortened(recipe: Recipe) -> Recipe:

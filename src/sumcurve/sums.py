@@ -79,7 +79,7 @@ def apply(sums: Sums) -> dict[str, Any]:
     if sums == "portable" and found != expected:
         wrong = [f"{name} is {found[name]}, not {value}" for name, value in expected.items() if found[name] != value]
         raise SumsError(
-            "sums 'portable' needs an x86-64 CPU with AVX2 and FMA, a torch built with MKL and numpy's wheel from PyPI: "
+            "sums 'portable' needs an x86-64 CPU with AVX2 and FMA, torch with MKL and numpy's wheel from PyPI: "
             f"{'; '.join(wrong)}. State `sums: native` in the study instead"
         )
     return found

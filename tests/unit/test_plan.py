@@ -272,8 +272,8 @@ def test_draw_and_training_are_seeded_apart_where_their_variances_are_asked_for(
     before = of_two_corpora(config, ["pcov", "abs"])
     edit(config / "studies" / "smoke.yaml", lambda content: content.update(variance=VARIANCE))
     after = smoke(config)
-    assert names(before) < names(after)
-    added = [row for row in after.rows if row not in before.rows]
+    assert names(before, "runs", "outputs") < names(after, "runs", "outputs")
+    added = [row for row in after.rows if row.output not in names(before, "outputs")]
     assert {(row.corpus, row.method, row.percent, row.search, row.part) for row in added} == {
         ("tales", "pcov", 50, "common", "variance")
     }
@@ -511,6 +511,17 @@ def test_seeds_and_threads_are_part_of_a_runs_name(config):
     before = smoke(config)
     edit(config / "studies" / "smoke.yaml", lambda content: content.update(threads=before.settings.threads + 1))
     assert names(before, "runs").isdisjoint(names(smoke(config), "runs"))
+
+
+def test_sums_are_part_of_a_runs_and_an_outputs_name(config):
+    before = smoke(config)
+    edit(config / "studies" / "smoke.yaml", lambda content: content.update(sums="native"))
+    after = smoke(config)
+    assert before.settings.sums == "portable"
+    assert names(before, "runs").isdisjoint(names(after, "runs"))
+    for old, new in zip(before.named("outputs", "decode"), after.named("outputs", "decode"), strict=True):
+        assert (old.specification["sums"], new.specification["sums"]) == ("portable", "native")
+    assert names(before, "corpora") == names(after, "corpora")
 
 
 @pytest.mark.parametrize(

@@ -36,8 +36,8 @@ from sumcurve.curves.variance import (
     satterthwaite,
     seed_variance,
 )
-from sumcurve.curves.variance import Undefined as Undefined
 from sumcurve.settings import Bootstrap
+from sumcurve.statistics.errors import Undefined as Undefined
 
 Mark = Literal["leftmost", "middle", "rightmost"]
 

@@ -21,7 +21,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Literal
 
-from sumcurve.curves.variance import Undefined
+from sumcurve.statistics.errors import Undefined
 
 WITHIN = 0.01
 ROUNDING = 1e-9  # epochs are sums of fractions

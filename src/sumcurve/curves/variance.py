@@ -32,16 +32,13 @@ from scipy.special import stdtr, stdtrit
 
 from sumcurve.scores.comparison import Statistic, bca_interval, compare_all
 from sumcurve.settings import Bootstrap
+from sumcurve.statistics.errors import Undefined
 
 Bounds = tuple[float, float]
 """Low and high end of an interval with the confidence of its `Bootstrap` settings."""
 
 Part = Literal["total", "items", "seeds"]
 DRAWS = 1_999  # of Bartlett's statistic under equal variances
-
-
-class Undefined(ValueError):
-    """A quotient without a meaningful value here; the message is the reason, fit for a table's cell."""
 
 
 @dataclass(frozen=True)

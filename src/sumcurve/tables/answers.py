@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sumcurve.curves.fit import Fits
+from sumcurve.curves.fit import FURTHEST, Fits
 from sumcurve.scores.scorer import Metric
 from sumcurve.statistics.design import Cell, Design
 from sumcurve.tables.efficiency import clock_refusal, costs_of, geometric_mean
@@ -221,7 +221,7 @@ def _fitted(results: Results, corpus: str, metric: Metric, fits: Fits) -> list[d
         reaching = [
             method
             for method, own in zip(fits.methods, fits.largest, strict=True)
-            if size <= fits.settings.reach * own * (1 + 1e-9) and size <= fits.sizes[-1] * (1 + 1e-9)
+            if size <= FURTHEST * own * (1 + 1e-9) and size <= fits.sizes[-1] * (1 + 1e-9)
         ]
         if not reaching:
             continue

@@ -7,23 +7,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from sumcurve.curves.fit import (
-    LEAST_SIZES,
-    Curves,
-    Extrapolation,
-    Fits,
-    Judgement,
-    TooFewSizes,
-    fit_curves,
-    judge,
-)
+from sumcurve.curves.fit import FURTHEST, LEAST_SIZES, Curves, Extrapolation, Fits, NoCurve, fit_curves, measured
 from sumcurve.curves.verdict import verdicts
 from sumcurve.statistics.design import Design
 from sumcurve.tables.results import Results
-from sumcurve.tables.table import Column, Table, Value, number
+from sumcurve.tables.table import Column, Table, Value
 
 CEILING = 100.0
-ERRORS = 400  # draws of the noise that cells share by their test items
 
 
 @dataclass(frozen=True)
@@ -67,9 +57,8 @@ def learn(results: Results) -> Learned:
 
 def _learn(results: Results) -> Learned:
     extrapolation = Extrapolation(confidence=results.settings.confidence, seed=results.settings.seed, ceiling=CEILING)
-    found: dict[tuple[str, str], Curves] = {}
+    fits: dict[tuple[str, str], Fits] = {}
     scales: dict[tuple[str, str], Scale] = {}
-    judgement: Judgement | None = None
     refused: dict[str, str] = {}
     for corpus in results.corpora:
         methods = [name for name, system in results.largest(corpus).items() if results.counts(system)]
@@ -82,12 +71,10 @@ def _learn(results: Results) -> Learned:
                 if design is None:
                     continue
                 scale, curves = curves_of(design, methods, metric.higher_is_better, results.settings.seed)
-                judged = judge(curves, extrapolation)
-                judgement = judged if judgement is None else judgement + judged
-                found[corpus, metric.name], scales[corpus, metric.name] = curves, scale
-        except TooFewSizes as reason:
+                fits[corpus, metric.name] = fit_curves(curves, extrapolation)
+                scales[corpus, metric.name] = scale
+        except NoCurve as reason:
             refused[corpus] = str(reason)
-    fits = {place: fit_curves(curves, extrapolation, judgement) for place, curves in found.items()}
     for (corpus, _), one in fits.items():
         if one.refused:
             refused[corpus] = "; ".join(f"{method}: {reason}" for method, reason in one.refused.items())
@@ -96,31 +83,10 @@ def _learn(results: Results) -> Learned:
 
 def curves_of(design: Design, methods: list[str], higher_is_better: bool, seed: int) -> tuple[Scale, Curves]:
     """The mean scores of these methods on a scale, with the noise of seeds and of groups of test items."""
-    places = {cell: place for place, cell in enumerate(design.cells) if cell[0] in methods and cell[1] is not None}
-    names = tuple(dict.fromkeys(cell[0] for cell in places))
-    sizes = sorted({int(cell[1] or 0) for cell in places})
-    scale = Scale.of([float(design.means[place]) for place in places.values()], higher_is_better)
-    shape = (len(names), len(sizes))
-    generator = np.random.default_rng([seed, 4])
-    count = design.groups.count
-    times = generator.multinomial(count, np.full(count, 1 / count), ERRORS) - 1.0
-    noise = times @ design.deviations.T  # [ERRORS, cells]
-    scores, standard_errors = np.full(shape, np.nan), np.full(shape, np.nan)
-    errors = np.full((ERRORS, *shape), np.nan)
-    degrees = []
-    for cell, place in places.items():
-        row, column = names.index(cell[0]), sizes.index(int(cell[1] or 0))
-        scores[row, column] = scale.offset + scale.factor * design.means[place]
-        errors[:, row, column] = scale.factor * noise[:, place]
-        deviation = np.sqrt(max(0.0, design.seeds_covariance[place, place]))
-        standard_errors[row, column] = abs(scale.factor) * deviation
-        if design.moderated is not None and place in design.replicated:
-            unit = (design.replicated == place).astype(float)
-            degrees.append(design.moderated.degrees(unit))
-    if not degrees or len(degrees) < len(places):
-        return scale, Curves(names, np.array(sizes, float), scores, errors=errors)
-    dof = float(np.median(degrees))
-    return scale, Curves(names, np.array(sizes, float), scores, standard_errors, dof, errors)
+    curves = measured(design, methods, seed)
+    scale = Scale.of(curves.scores[np.isfinite(curves.scores)].tolist(), higher_is_better)
+    scores = scale.offset + scale.factor * curves.scores
+    return scale, Curves(curves.methods, curves.sizes, scores, scale.factor * curves.errors)
 
 
 def bands(results: Results) -> pd.DataFrame:
@@ -133,7 +99,7 @@ def bands(results: Results) -> pd.DataFrame:
         scale = learn(results).scales[corpus, metric]
         for method, largest in zip(fits.methods, fits.largest, strict=True):
             for size, low, middle, high in zip(fits.sizes, *fits.band(method, fits.sizes), strict=True):
-                if size <= fits.settings.reach * largest * (1 + 1e-9):
+                if size <= FURTHEST * largest * (1 + 1e-9):
                     ends = sorted((scale.back(low), scale.back(high)))
                     rows.append(
                         {
@@ -168,9 +134,9 @@ def table(results: Results) -> Table:
                     "probability": one.probability,
                     "at_records": int(one.size),
                     "difference": Value(middle, low, high),
-                    "from_records": None if one.from_size is None else round(one.from_size),
-                    "from_low": one.low,
-                    "from_high": one.high,
+                    "ahead_now": one.ahead[0],
+                    "ahead_twice": one.ahead[1],
+                    "ahead_four_times": one.ahead[2],
                     "up_to_records": int(one.furthest),
                     "sentence": one.sentence,
                 }
@@ -184,32 +150,19 @@ def table(results: Results) -> Table:
         Column("probability", None, "number"),
         Column("at_records", "records", "count"),
         Column("difference", "difference now", "number", 2, interval=True),
-        Column("from_records", None, "count"),
-        Column("from_low", None, "number"),
-        Column("from_high", None, "number"),
+        Column("ahead_now", "P(ahead) at N", "number", 2),
+        Column("ahead_twice", "at 2N", "number", 2),
+        Column("ahead_four_times", "at 4N", "number", 2),
         Column("up_to_records", "up to", "count"),
         Column("sentence", "verdict"),
     ]
     notes = [
         "Difference now: of the fitted curves at the largest size, which use all sizes; positive where the first is "
-        f"better. Never beyond four times the largest size; a fit needs {LEAST_SIZES} sizes. Probabilities are of "
-        "single claims: of many at 0.975, one in forty may err.",
-        *_families(learned),
+        "better. P(ahead): that the first is ahead, at the largest size N that both have and on more data; never "
+        f"beyond four times N. A fit needs {LEAST_SIZES} sizes and two seeds. A claim is made where its probability "
+        f"reaches {results.settings.confidence:g}; probabilities are of single claims.",
         *(f"{corpus}: {reason}." for corpus, reason in learned.refused.items()),
         f"{results.seeds_note} {results.reading_note} {results.caveat}",
     ]
     caption = "Who is ahead, and who is expected ahead on more data"
     return Table("verdicts", results.title(caption), columns, rows, notes)
-
-
-def _families(learned: Learned) -> list[str]:
-    """How well each family predicted the largest size when it was held back."""
-    fits = next(iter(learned.fits.values()), None)
-    if fits is None:
-        return []
-    told = [
-        f"{one.name} ({one.formula}): RMSE {number(one.rmse[0])}, coverage {number(one.coverage[0])}, "
-        f"weight {number(one.weight)}"
-        for one in (*fits.families, fits.average)
-    ]
-    return [f"Families of curves, on the largest size of every curve held back: {'; '.join(told)}."]

@@ -20,7 +20,7 @@ from sumcurve.curves.stopping import (
     selected,
     within,
 )
-from sumcurve.curves.variance import Undefined
+from sumcurve.statistics.errors import Undefined
 from sumcurve.training.history import History, Row
 
 

@@ -3,12 +3,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from sumcurve.curves.fit import Curves, Extrapolation, FamilyScore, Fits, fit_curves
-from sumcurve.curves.verdict import Verdict, _crossings, verdict, verdicts
+from sumcurve.curves.fit import Curves, Extrapolation, Fits, fit_curves
+from sumcurve.curves.verdict import Verdict, verdict, verdicts
 
 SIZES = np.array([100.0, 200.0, 360.0, 640.0, 1120.0, 2000.0])
 FAR = np.geomspace(2000, 8000, 25)
@@ -16,13 +16,13 @@ Array = NDArray[np.float64]
 Truth = Callable[[Array], Array]
 
 
-def drawn(*methods: Array) -> Fits:
-    """Fits that consist of the draws given, ``[draws, sizes]`` at `FAR` for each method."""
-    score = FamilyScore("any", "", 1.0, (0.0, 0.0), (0.0, 0.0), (1.0, 1.0), 1)
+def drawn(*methods: Array, measured: tuple[float, ...] | None = None, error: float = 1e3) -> Fits:
+    """Fits that consist of the draws given, ``[draws, sizes]`` at `FAR` for each method, and a measurement at 2,000."""
     names = tuple("ABCDEF"[: len(methods)])
-    return Fits(
-        names, np.full(len(names), 2000.0), FAR, np.stack(methods, axis=1), (), score, (), {}, Extrapolation(), True
-    )
+    scores = np.array(measured or [0.0] * len(methods))[:, None]
+    errors = error * np.random.default_rng(1).standard_normal((200, len(methods), 1))
+    curves = Curves(names, FAR[:1], scores, errors)
+    return Fits(names, np.full(len(names), 2000.0), FAR, np.stack(methods, axis=1), curves, {}, Extrapolation())
 
 
 def lines(at_largest: Array, slope: Array) -> Array:
@@ -33,48 +33,31 @@ def uniform(low: float, high: float) -> Array:
     return np.linspace(low, high, 1001)
 
 
-def test_level_then_ahead() -> None:
-    """A rises by 1 for each factor of e and starts 0.6 below to 0.2 above B, so it crosses at 2000·e^(-start)."""
-    flat = lines(np.zeros(1001), np.zeros(1001))
-    found = verdict(drawn(lines(uniform(-0.6, 0.2), np.ones(1001)), flat), "A", "B")
-    assert (found.kind, found.first, found.second, found.level) == ("level then ahead", "A", "B", True)
-    assert found.probability == 1
-    assert found.from_size == pytest.approx(2000 * np.exp(0.2), rel=0.01)
-    assert found.low == 2000
-    assert found.high == pytest.approx(2000 * np.exp(0.58), rel=0.01)
-    assert found.difference == pytest.approx((-0.58, -0.2, 0.18), abs=0.01)
-    assert found.sentence == (
-        "A and B are level at 2,000; A is expected ahead from 2,440 (95 % interval 2,000 to 3,570), "
-        "at 8,000 with probability above 0.99."
-    )
-
-
-def test_overtaken() -> None:
-    flat = lines(np.zeros(1001), np.zeros(1001))
-    found = verdict(drawn(flat, lines(uniform(-0.6, -0.2), np.ones(1001))), "A", "B")
-    assert (found.kind, found.first, found.second, found.level) == ("overtaken", "B", "A", False)
-    assert found.sentence.startswith("A is ahead of B at 2,000; B is expected ahead from 2,980 (95 % interval 2,470 to")
-
-
-def test_a_crossing_that_one_draw_in_twenty_has_not_seen_is_undecided() -> None:
-    flat = lines(np.zeros(1001), np.zeros(1001))
-    closed, opened = (verdict(drawn(lines(uniform(low, 0.2), np.ones(1001)), flat), "A", "B") for low in (-1.4, -1.5))
-    assert closed.kind == "level then ahead"
-    assert closed.high is not None
-    assert closed.high <= closed.furthest
-    assert opened.kind == "undecided"
-    assert opened.probability == pytest.approx((0.2 + np.log(4)) / 1.7, abs=0.002)
-    assert opened.sentence == "A and B are level at 2,000; which is ahead up to 8,000 is undecided."
+FLAT = lines(np.zeros(1001), np.zeros(1001))
 
 
 def test_ahead_throughout_and_ahead_now() -> None:
-    flat = lines(np.zeros(1001), np.zeros(1001))
-    stays = verdict(drawn(flat, lines(uniform(0.2, 0.4), np.zeros(1001))), "A", "B")
-    assert (stays.kind, stays.first, stays.probability) == ("ahead throughout", "B", 1)
+    stays = verdict(drawn(FLAT, lines(uniform(0.2, 0.4), np.zeros(1001))), "A", "B")
+    assert (stays.kind, stays.first, stays.probability, stays.ahead) == ("ahead throughout", "B", 1, (1, 1, 1))
     assert stays.sentence == "B is ahead of A from 2,000 up to 8,000 (probability above 0.99)."
-    now = verdict(drawn(flat, lines(uniform(0.2, 0.4), uniform(-1, 1))), "A", "B")
-    assert (now.kind, now.first, now.from_size) == ("ahead now", "B", None)
-    assert now.sentence.endswith("which is ahead at 8,000 is undecided.")
+    now = verdict(drawn(FLAT, lines(uniform(0.2, 0.4), uniform(-1, 1))), "A", "B")
+    assert (now.kind, now.first, now.size, now.furthest) == ("ahead now", "B", 2000, 8000)
+    lead = uniform(0.2, 0.4) + uniform(-1, 1) * np.log([[1], [2], [4]])
+    assert now.ahead == pytest.approx(tuple((lead > 0).mean(axis=1)))
+    assert now.ahead[0] > now.ahead[1] > now.ahead[2] > 0.5
+    assert now.sentence.startswith("B is ahead of A at 2,000 (probability above 0.99); 0.")
+
+
+def test_undecided_gives_all_three_probabilities() -> None:
+    """A rises by 1 for each factor of e and starts 0.6 below to 0.2 above B, so it crosses at 2000·e^(-start)."""
+    found = verdict(drawn(lines(uniform(-0.6, 0.2), np.ones(1001)), FLAT), "A", "B")
+    assert (found.kind, found.first) == ("undecided", "B")
+    assert found.probability == found.ahead[0] == pytest.approx(0.75, abs=0.001)
+    assert found.ahead[1:] == (0, 0)
+    assert found.difference == pytest.approx((-0.18, 0.2, 0.58), abs=0.01)
+    assert found.sentence == (
+        "B or A: undecided. Probability that B is ahead: 0.75 at 2,000, below 0.01 at 4,000, below 0.01 at 8,000."
+    )
 
 
 def test_dipping_in_between_is_not_ahead_throughout() -> None:
@@ -84,96 +67,119 @@ def test_dipping_in_between_is_not_ahead_throughout() -> None:
     assert found.kind == "ahead now"
 
 
-def test_a_margin_makes_level_an_equivalence() -> None:
-    wide = drawn(lines(uniform(-1, 1), np.zeros(1001)), np.zeros((1001, 25)))
-    assert verdict(wide, "A", "B").level
-    assert not verdict(wide, "A", "B", margin=0.5).level
-    assert "neither apart nor level" in verdict(wide, "A", "B", margin=0.5).sentence
-    assert verdict(wide, "A", "B", margin=0.96).level
-    ahead = drawn(lines(uniform(0.1, 0.2), np.full(1001, -1.0)), np.zeros((1001, 25)))
-    assert not verdict(ahead, "A", "B").level
-    assert verdict(ahead, "A", "B", margin=0.3).kind == "level then ahead"
-    with pytest.raises(ValueError, match="at least 0"):
-        verdict(wide, "A", "B", margin=-1)
+def test_a_claim_is_made_where_its_probability_reaches_the_confidence() -> None:
+    def found(ahead: int, confidence: float) -> str:
+        lead = np.where(np.arange(1000) < ahead, 1.0, -1.0)[:, None] * np.ones(25)
+        fits = drawn(lead, np.zeros((1000, 25)))
+        return verdict(replace(fits, settings=Extrapolation(confidence=confidence)), "A", "B").kind
+
+    assert found(951, 0.95) == "ahead throughout"
+    assert found(949, 0.95) == "undecided"
+    assert found(901, 0.9) == "ahead throughout"
 
 
-@given(st.lists(st.lists(st.integers(-3, 3), min_size=5, max_size=5), min_size=1, max_size=6))
-def test_crossings_against_a_fine_walk(rows: list[list[int]]) -> None:
-    lead, sizes = np.array(rows, dtype=np.float64), np.array([1.0, 2.0, 4.0, 8.0, 16.0])
-    fine = np.linspace(0, 4, 8001)
-    for row, crossing in zip(lead, _crossings(lead, sizes), strict=True):
-        walked = np.interp(fine, np.arange(5), row)
-        ahead = np.flatnonzero(walked <= 1e-12)
-        expected = 1.0 if not len(ahead) else np.inf if ahead[-1] == 8000 else 2.0 ** fine[ahead[-1]]
-        assert crossing == pytest.approx(expected, rel=1e-3)
+def test_ties_count_half() -> None:
+    level = drawn(FLAT, FLAT)
+    assert verdict(level, "A", "B").ahead == (0.5, 0.5, 0.5)
+    assert verdict(level, "A", "B") == verdict(level, "B", "A")
 
 
 @given(st.integers(0, 10_000), st.floats(-1, 1), st.floats(-2, 2))
-def test_verdicts_do_not_depend_on_the_order_of_a_pair(seed: int, start: float, slope: float) -> None:
+def test_swapping_methods_mirrors_the_verdict(seed: int, start: float, slope: float) -> None:
     generator = np.random.default_rng(seed)
-    first = lines(start + 0.3 * generator.standard_normal(200), slope + 0.3 * generator.standard_normal(200))
-    fits = drawn(first, 0.3 * generator.standard_normal((200, 1)) * np.ones((1, 25)))
-    one, other = verdict(fits, "A", "B"), verdict(fits, "B", "A")
-    assert one == other
-    for size in (one.from_size, one.low, one.high):
-        assert size is None or 2000 <= size <= 8000
+    one = lines(start + 0.3 * generator.standard_normal(200), slope + 0.3 * generator.standard_normal(200))
+    other = 0.3 * generator.standard_normal((200, 1)) * np.ones((1, 25))
+    fits, swapped = drawn(one, other), drawn(other, one)
+    found = verdict(fits, "A", "B")
+    assert found == verdict(fits, "B", "A")
+    mirrored = verdict(swapped, "A", "B")
+    assume(found.ahead[0] != 0.5)  # a tie goes to the one named first
+    assert mirrored.kind == found.kind
+    assert (mirrored.first, mirrored.second) == (found.second, found.first)
+    assert mirrored.ahead == pytest.approx(found.ahead)
+    assert mirrored.probability == pytest.approx(found.probability)
+
+
+def test_probabilities_of_the_two_orders_sum_to_one() -> None:
+    """Who is likelier ahead now may be the less likely one later; both read off one verdict."""
+    fits = drawn(lines(uniform(-0.3, 0.7001), uniform(-1, 0.2)), FLAT)
+    found = verdict(fits, "A", "B")
+    lead = fits.predict("A", [2000, 4000, 8000]) - fits.predict("B", [2000, 4000, 8000])
+    of_first = np.array(found.ahead)
+    of_second = (lead < 0).mean(axis=0) if found.first == "A" else (lead > 0).mean(axis=0)
+    assert np.allclose(of_first + of_second, 1, atol=0.001)  # a draw of a tie
+    assert of_first[0] > 0.5 > of_first[2]
+
+
+def test_a_verdict_never_contradicts_the_paired_comparison() -> None:
+    """The curves say A, what was measured at 2,000 says B: no claim is made."""
+    ahead = (lines(uniform(0.2, 0.4), np.zeros(1001)), FLAT)
+    assert verdict(drawn(*ahead, measured=(1.0, 2.0), error=0.1), "A", "B").kind == "undecided"
+    assert verdict(drawn(*ahead, measured=(1.0, 2.0), error=3.0), "A", "B").kind == "ahead throughout"
+    assert verdict(drawn(*ahead, measured=(2.0, 1.0), error=0.1), "A", "B").kind == "ahead throughout"
 
 
 def study(truths: list[Truth], noise: float, seed: int) -> Curves:
     true = np.array([truth(SIZES) for truth in truths])
-    scores = true + noise * np.random.default_rng(seed).standard_normal(true.shape)
-    names = tuple("ABCDEF"[: len(truths)])
-    return Curves(names, SIZES, scores, np.full(true.shape, noise), 12.0 * len(truths))
+    generator = np.random.default_rng(seed)
+    scores = true + noise * generator.standard_normal(true.shape)
+    return Curves(tuple("ABCDEF"[: len(truths)]), SIZES, scores, noise * generator.standard_normal((400, *true.shape)))
 
 
-def figure_1() -> list[Truth]:
+def line(at_largest: float, slope: float) -> Truth:
+    return lambda d: at_largest + slope * np.log(d / 2000)
+
+
+def test_more_noise_never_makes_it_surer() -> None:
+    made = study([line(26, 1.5), line(25, 1.5)], 0.2, 3)
+    surer = [
+        verdicts(fit_curves(replace(made, errors=times * made.errors), Extrapolation(draws=2000)))[0].ahead
+        for times in (0.5, 2.0, 6.0, 20.0)
+    ]
+    assert (np.diff(np.array(surer), axis=0) < 0.02).all()
+    assert surer[0][0] > 0.95 > surer[-1][0]
+
+
+def test_the_further_the_less_sure() -> None:
+    (found,) = verdicts(fit_curves(study([line(26, 1.5), line(25, 1.5)], 0.2, 3), Extrapolation(draws=2000)))
+    assert found.first == "A"
+    assert found.ahead[0] > found.ahead[1] > found.ahead[2] > 0.5
+
+
+def test_of_two_level_methods_the_steeper_is_likelier_ahead_later() -> None:
     """The paper's Figure 1: A and B meet at the largest size, where A rises faster."""
-    return [lambda d: 25 + 2.5 * np.log(d / 2000), lambda d: 25 + 1.0 * np.log(d / 2000)]
-
-
-def test_figure_1_with_little_noise_says_who_will_be_ahead() -> None:
-    level = 0
-    for seed in range(5):
-        (found,) = verdicts(fit_curves(study(figure_1(), 0.05, seed), Extrapolation(draws=1000)))
-        assert found.first == "A"
-        if found.level:
-            level += 1
-            assert found.kind == "level then ahead"
-            assert found.low == 2000
-            assert found.high is not None
-            assert found.high < 3000
-    assert level >= 4  # all but one study in twenty
-
-
-def test_figure_1_with_much_noise_is_undecided() -> None:
-    kinds = [verdicts(fit_curves(study(figure_1(), 3.0, seed), Extrapolation(draws=1000)))[0].kind for seed in range(6)]
-    assert kinds.count("undecided") >= 5
-
-
-def test_a_crossing_beyond_four_times_the_largest_size_is_not_announced() -> None:
-    slow: list[Truth] = [lambda d: 25 + 2 * np.log(d / 12_000), lambda d: 25 + 1 * np.log(d / 12_000)]
-    found = verdicts(fit_curves(study(slow, 0.05, 1), Extrapolation(draws=1000)))[0]
-    assert (found.kind, found.first) in {("ahead throughout", "B"), ("ahead now", "B")}
-    near: list[Truth] = [lambda d: 25 + 2 * np.log(d / 3500), lambda d: 25 + 1 * np.log(d / 3500)]
-    found = verdicts(fit_curves(study(near, 0.05, 1), Extrapolation(draws=1000)))[0]
-    assert (found.kind, found.first) == ("overtaken", "A")
-    assert found.low is not None
-    assert found.high is not None
-    assert found.low <= 3500 <= found.high
+    later = []
+    for seed in range(6):
+        (found,) = verdicts(fit_curves(study([line(25, 3.5), line(25, 1.0)], 0.05, seed), Extrapolation(draws=1000)))
+        later.append(found.ahead[2] if found.first == "A" else 1 - found.ahead[2])
+    assert min(later) > 0.5  # each of the draws that are not parallel says so
+    assert np.mean(later) > 0.65
 
 
 def test_a_pair_is_judged_at_the_largest_size_that_both_have() -> None:
     sizes = np.append(SIZES, 3500.0)
-    made = study(figure_1(), 0.1, 0)
+    made = study([line(25, 2.5), line(25, 1.0)], 0.1, 0)
     scores = np.hstack([made.scores, [[np.nan], [25.5]]])
-    errors = np.hstack([np.asarray(made.standard_errors), [[np.nan], [0.1]]])
-    longer = replace(made, sizes=sizes, scores=scores, standard_errors=errors)
+    errors = np.concatenate([made.errors, np.zeros((400, 2, 1))], axis=2)
+    longer = replace(made, sizes=sizes, scores=scores, errors=errors)
     (found,) = verdicts(fit_curves(longer, Extrapolation(draws=400)))
-    assert (found.size, found.furthest) == (pytest.approx(2000), pytest.approx(8000))
+    assert (found.size, found.furthest) == (2000, 8000)
+
+
+def test_a_pair_without_a_common_size_has_no_verdict() -> None:
+    made = study([line(25, 2.5), line(25, 1.0)], 0.1, 0)
+    sizes = np.concatenate([SIZES, SIZES + 7]).reshape(2, -1).T.ravel()
+    scores, errors = np.full((2, 12), np.nan), np.zeros((400, 2, 12))
+    scores[0, ::2], scores[1, 1::2] = made.scores
+    errors[:, 0, ::2], errors[:, 1, 1::2] = made.errors[:, 0], made.errors[:, 1]
+    fits = fit_curves(Curves(("A", "B"), sizes, scores, errors), Extrapolation(draws=200))
+    assert verdicts(fits) == []
+    with pytest.raises(ValueError, match="A and B have no size in common"):
+        verdict(fits, "A", "B")
 
 
 def own_course(generator: np.random.Generator) -> Truth:
-    """A power law, an offset power law or a sigmoid with an exponent of its own: no candidate has two of them."""
+    """A power law, an offset power law or a sigmoid with an exponent of its own."""
     top, rise, own = generator.normal(25, 1.5), generator.uniform(4, 18), generator.uniform(0.15, 1.2)
     offset, half, kind = generator.uniform(0.02, 0.3), np.exp(generator.uniform(-3, 0.7)), generator.integers(3)
 
@@ -187,20 +193,16 @@ def own_course(generator: np.random.Generator) -> Truth:
 
 def holds(found: Verdict, truths: dict[str, Truth]) -> bool:
     lead = truths[found.first](FAR) - truths[found.second](FAR)
-    if found.kind == "ahead throughout":
-        return bool((lead > 0).all())
-    if found.kind == "overtaken":
-        return bool(lead[0] < 0 < lead[-1])
-    return bool(lead[0 if found.kind == "ahead now" else -1] > 0)
+    return bool((lead > 0).all() if found.kind == "ahead throughout" else lead[0] > 0)
 
 
-def overclaimed(studies: int, methods: int, change: Callable[[Curves], Curves]) -> tuple[float, float, int]:
+def overclaimed(studies: int, methods: int) -> tuple[float, float, int]:
     """How much more often claims are said to hold than they do, its standard error over studies, and their number."""
     excess, claims = np.zeros(studies), np.zeros(studies)
     for number in range(studies):
         generator = np.random.default_rng([31, number])
         truths = [own_course(generator) for _ in range(methods)]
-        fits = fit_curves(change(study(truths, 0.35, number)), Extrapolation(draws=400))
+        fits = fit_curves(study(truths, 0.35, number), Extrapolation(draws=400))
         for found in verdicts(fits):
             if found.kind != "undecided":
                 claims[number] += 1
@@ -210,8 +212,8 @@ def overclaimed(studies: int, methods: int, change: Callable[[Curves], Curves]) 
 
 
 def test_verdicts_are_right_as_often_as_they_claim() -> None:
-    """`benchmarks/verdicts.py` does the same at length."""
-    excess, error, claims = overclaimed(16, 5, lambda curves: curves)
+    """On invented curves; `benchmarks/lcdb.py` asks the same of real ones."""
+    excess, error, claims = overclaimed(16, 5)
     assert claims > 60
     assert excess < 0.01 + 2 * error
     assert excess < 0.05
@@ -224,14 +226,4 @@ def test_verdicts_of_equal_methods_are_rare() -> None:
         made += verdicts(fit_curves(study([truth] * 4, 0.35, number), Extrapolation(draws=400)))
     decided = sum(found.kind != "undecided" for found in made)
     assert len(made) == 48
-    assert decided <= 8  # 5 % claimed; pairs of one study hang together
-
-
-@pytest.mark.slow
-def test_verdicts_with_understated_uncertainty_would_overclaim(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The simulation can tell: without departures from the families, its bound is broken."""
-    excess, error, _ = overclaimed(60, 5, lambda curves: curves)
-    assert excess < 0.01 + 2 * error
-    monkeypatch.setattr("sumcurve.curves.fit.DEPARTURES", np.array([1e-3]))
-    excess, error, _ = overclaimed(60, 5, lambda curves: curves)
-    assert excess > 0.01 + 2 * error
+    assert decided <= 12  # 10 % claimed, 5 % for either; pairs of one study hang together

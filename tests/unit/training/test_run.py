@@ -18,13 +18,14 @@ def test_records_are_drawn_by_the_draw_and_else_by_the_seed(monkeypatch, told, e
         raise Drawn(seed)
 
     monkeypatch.setattr(run, "positions", positions)
+    monkeypatch.setattr(run.Corpus, "part", lambda corpus, name: SimpleNamespace(first=lambda count: []))
     monkeypatch.setattr(run.torch, "set_num_threads", lambda threads: None)
     monkeypatch.setattr(run.torch, "use_deterministic_algorithms", lambda on: None)
     here = Path("nowhere")
     with pytest.raises(Drawn, match=rf"^{expected}$"):
         run.train_run(
             {"threads": 1, **told},
-            settings=SimpleNamespace(training=None),
+            settings=SimpleNamespace(training=SimpleNamespace(valid_records=1)),
             fraction=here,
             corpus=here,
             entities=None,

@@ -1,0 +1,288 @@
+"""Verdicts on learning curves, tried on real ones: LCDB 1.0 (Mohr et al., 2022; PyPI `lcdb` 0.1.0, accuracies).
+
+Its data sets are halved by a hash of their OpenML id. On the first half the model of curves and the thresholds were
+chosen; the second was run once, after that. `benchmarks/README.md` has both.
+
+A study is up to four random learners of one data set at six sizes, d/32 to d, with three random seeds, as this project
+has them; the truth is the mean of the 22 other seeds at d, 2d and 4d. Four studies for each data set with at least
+2,048 training records. Pairs whose held-out means are equal count for nothing; pairs within two standard errors of the
+held-out difference are counted apart, too.
+
+Baselines: whoever is ahead at d stays ahead, with the probability that draws of the measured scores at d give it; and a
+straight line in log d through each curve, by least squares.
+
+OMP_NUM_THREADS=1 python benchmarks/lcdb.py [first|second] [--csv FILE] [--cache scratch/lcdb] [--sizes 6]
+"""
+
+import argparse
+import csv
+import hashlib
+import io
+import subprocess
+import sys
+import tarfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import combinations
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from sumcurve.curves import fit
+from sumcurve.curves.verdict import verdict
+from sumcurve.statistics.seeds import seed_covariance
+
+Half = Literal["first", "second"]
+Array = NDArray[np.float64]
+OUTER, INNER = 5, 5  # LCDB's seeds: of the test set, and of the training set within it
+STUDIES, METHODS, SEEDS, SIZES = 4, 4, 3, 6
+DRAWS = 2000
+TIMES = (1, 2, 4)
+PREDICTORS = ("verdicts", "stays ahead", "log-linear")
+Rows = list[dict[str, float | str]]
+
+
+def half(openml_id: int) -> Half:
+    """The half of LCDB that a data set belongs to, by a hash of its id alone: no curve has a say in it."""
+    return "first" if hashlib.sha256(f"lcdb {openml_id}".encode()).digest()[0] < 128 else "second"
+
+
+def accuracies(cache: Path) -> pd.DataFrame:
+    """LCDB's table of accuracies, fetched through pip where `cache` lacks it; the package itself is never imported."""
+    archive = cache / "lcdb-0.1.0.tar.gz"
+    if not archive.exists():
+        wanted = ["download", "--no-deps", "--no-binary", ":all:", "--dest", str(cache), "lcdb==0.1.0"]
+        subprocess.run([sys.executable, "-m", "pip", *wanted], check=True)
+    with tarfile.open(archive) as opened:
+        table = opened.extractfile("lcdb-0.1.0/lcdb/database-accuracy.csv")
+        assert table is not None
+        columns = ["openmlid", "learner", "size_train", "outer_seed", "inner_seed", "score_test"]
+        return pd.read_csv(io.BytesIO(table.read()), usecols=columns)
+
+
+@dataclass(frozen=True)
+class Study:
+    """`seen` ``[learners, sizes, 3]`` at `sizes`, d the last; `held` ``[learners, 3, 22]`` at d, 2d, 4d; in percent."""
+
+    data_set: int
+    learners: tuple[str, ...]
+    sizes: Array
+    seen: Array
+    held: Array
+
+
+def studies(table: pd.DataFrame, chosen: Half, number: int = SIZES) -> Iterator[Study]:
+    table = table[(table.inner_seed < INNER) & (np.log2(table.size_train) % 1 == 0)]
+    for data_set, rows in table.groupby("openmlid"):
+        largest = int(rows.size_train.max())
+        if half(int(data_set)) != chosen or largest < 2048:
+            continue
+        seeds = rows.outer_seed * INNER + rows.inner_seed
+        scores = rows.assign(seed=seeds).pivot_table(
+            index=["learner", "size_train"], columns="seed", values="score_test"
+        )
+        scores = scores.dropna() if scores.shape[1] == OUTER * INNER else scores.iloc[:0]
+        generator = np.random.default_rng([7, int(data_set)])
+        powers = [power for power in range(9, 40) if 2 ** (power + 2) <= largest]
+        for _ in range(STUDIES):
+            power = int(generator.choice(powers))
+            sizes = [2**step for step in range(power - 5, power + 3)]
+            have = [
+                learner
+                for learner in scores.index.get_level_values(0).unique()
+                if all((learner, size) in scores.index for size in sizes)
+            ]
+            if len(have) < 2:
+                continue
+            learners = tuple(sorted(generator.choice(have, min(METHODS, len(have)), replace=False)))
+            # Seeds of three test sets: what a seed varies by is then independent.
+            kept = INNER * generator.choice(OUTER, SEEDS, replace=False) + generator.integers(0, INNER, SEEDS)
+            found = 100 * np.array([[scores.loc[(learner, size)] for size in sizes] for learner in learners])
+            yield Study(
+                int(data_set),
+                learners,
+                np.array(sizes[6 - number : 6], dtype=np.float64),
+                found[:, 6 - number : 6][..., kept],
+                np.delete(found[:, 5:], kept, axis=2),
+            )
+
+
+def noise(study: Study, draws: int) -> Array:
+    """Joint draws ``[draws, learners, sizes]`` of the errors of means over seeds, as `statistics.intervals.draws`."""
+    learners, sizes, seeds = study.seen.shape
+    names = [name for name in study.learners for _ in range(sizes)]
+    found = seed_covariance(study.seen.reshape(-1, seeds), names, list(study.sizes) * learners, None)
+    values, vectors = np.linalg.eigh(found.covariance / seeds)
+    generator = np.random.default_rng(1)
+    errors = generator.normal(size=(draws, len(names))) @ (vectors * np.sqrt(np.maximum(values, 0.0))).T
+    for place in np.unique(found.size):
+        at = np.flatnonzero(found.size == place)
+        units = np.eye(len(names))
+        degrees = float(np.median([found.degrees(units[a] - units[b]) for a, b in combinations(at, 2)]))
+        errors[:, at] *= np.sqrt(degrees / generator.chisquare(degrees, draws))[:, None]
+    return errors.reshape(draws, learners, sizes)
+
+
+def log_linear(study: Study) -> Array:
+    """Draws ``[draws, learners, 3]`` of a straight line in log d at d, 2d, 4d, with the t distribution of its error."""
+    x, generator = np.log2(study.sizes), np.random.default_rng(2)
+    design, at = np.vander(x, 2), np.vander(x[-1] + np.log2(TIMES), 2)
+    inverse = np.linalg.inv(design.T @ design)
+    drawn = []
+    for scores in study.seen.mean(axis=2):
+        line = inverse @ design.T @ scores
+        free = len(x) - 2
+        variance = max(float(np.square(scores - design @ line).sum()) / free, 1e-8)
+        scale = np.sqrt(variance * free / generator.chisquare(free, DRAWS))[:, None]
+        drawn.append((line + scale * (generator.standard_normal((DRAWS, 2)) @ np.linalg.cholesky(inverse).T)) @ at.T)
+    return np.stack(drawn, axis=1)
+
+
+def tried(study: Study) -> tuple[Rows, Rows]:
+    """A row for each pair and one for each fitted curve."""
+    means, errors = study.seen.mean(axis=2), noise(study, DRAWS)
+    try:
+        fits = fit.fit_curves(fit.Curves(study.learners, study.sizes, means, errors), fit.Extrapolation(draws=DRAWS))
+    except fit.NoCurve:
+        return [], []
+    d, truth = study.sizes[-1], study.held.mean(axis=2)
+    curves: Rows = []
+    for method in fits.methods:
+        place = study.learners.index(method)
+        low, middle, high = fits.band(method, d * np.array(TIMES))
+        # The held-out mean is the truth and its own noise, which the band does not hold.
+        own = study.held[place].std(axis=1, ddof=1) / np.sqrt(study.held.shape[2])
+        row: dict[str, float | str] = {"data_set": study.data_set}
+        for index, times in enumerate(TIMES):
+            row |= {
+                f"within {times}": float(low[index] <= truth[place, index] <= high[index]),
+                f"within, noise {times}": float(
+                    low[index] - 2 * own[index] <= truth[place, index] <= high[index] + 2 * own[index]
+                ),
+                f"error {times}": float(middle[index] - truth[place, index]),
+                f"last value {times}": float(means[place, -1] - truth[place, index]),
+                f"width {times}": float(high[index] - low[index]),
+            }
+        curves.append(row)
+    lines = log_linear(study)
+    pairs: Rows = []
+    for first, second in combinations(fits.methods, 2):
+        one = verdict(fits, first, second)
+        a, b = study.learners.index(one.first), study.learners.index(one.second)
+        differences = study.held[a] - study.held[b]  # [3, 22]
+        stays = float(((means[a, -1] - means[b, -1] + errors[:, a, -1] - errors[:, b, -1]) > 0).mean())
+        row = {"data_set": study.data_set, "kind": one.kind, "claimed": one.probability}
+        for index, times in enumerate(TIMES):
+            row |= {
+                f"truth {times}": float(differences[index].mean()),
+                f"error {times}": float(differences[index].std(ddof=1) / np.sqrt(differences.shape[1])),
+                f"verdicts {times}": one.ahead[index],
+                f"stays ahead {times}": stays,
+                f"log-linear {times}": float((lines[:, a, index] > lines[:, b, index]).mean()),
+            }
+        pairs.append(row)
+    return pairs, curves
+
+
+def brier(probabilities: Array, outcomes: Array) -> float:
+    return float(np.square(probabilities - outcomes).mean())
+
+
+def right(pairs: pd.DataFrame, kind: str) -> Array:
+    """Whether the held-out means bear out the claim ``[pairs]``: at d, 2d and 4d, or at d alone."""
+    times = TIMES if kind == "ahead throughout" else TIMES[:1]
+    return (pairs[[f"truth {n}" for n in times]] > 0).all(axis=1).to_numpy()
+
+
+def report(pairs: pd.DataFrame, curves: pd.DataFrame) -> Rows:
+    """Every figure as (measure, of, value, cases); truths of equal means are left out where someone must be ahead."""
+    rows: Rows = []
+
+    def put(measure: str, of: str, value: float, cases: int) -> None:
+        rows.append({"measure": measure, "of": of, "value": round(float(value), 4), "cases": cases})
+
+    for n in TIMES:
+        put("share of 95 % bands that hold the held-out mean", f"{n}d", curves[f"within {n}"].mean(), len(curves))
+        put("the same, two of its standard errors granted", f"{n}d", curves[f"within, noise {n}"].mean(), len(curves))
+        put("median width of bands", f"{n}d", curves[f"width {n}"].median(), len(curves))
+        for of, name in (("fit", "error"), ("last value", "last value")):
+            put("median absolute error", f"{of} at {n}d", curves[f"{name} {n}"].abs().median(), len(curves))
+            put("root mean square error", f"{of} at {n}d", np.sqrt(curves[f"{name} {n}"].pow(2).mean()), len(curves))
+    decided = pairs.kind != "undecided"
+    for kind in ("ahead throughout", "ahead now", "undecided"):
+        put("share of verdicts", kind, (pairs.kind == kind).mean(), len(pairs))
+    borne_out = []
+    for kind in ("ahead throughout", "ahead now"):
+        chosen = pairs[pairs.kind == kind]
+        true = right(chosen, kind)
+        borne_out.append(true)
+        times = TIMES if kind == "ahead throughout" else TIMES[:1]
+        clear = np.all([chosen[f"truth {n}"].abs() > 2 * chosen[f"error {n}"] for n in times], axis=0)
+        against = np.any([chosen[f"truth {n}"] < -2 * chosen[f"error {n}"] for n in times], axis=0)
+        put("claimed", kind, chosen.claimed.mean(), len(chosen))
+        put("true", kind, true.mean(), len(chosen))
+        put("true where held-out means are apart", kind, true[clear].mean(), int(clear.sum()))
+        put("true where held-out means are within two standard errors", kind, true[~clear].mean(), int((~clear).sum()))
+        put("clearly wrong", kind, against.mean(), len(chosen))
+    put("claimed", "all stated verdicts", pairs[decided].claimed.mean(), int(decided.sum()))
+    put("true", "all stated verdicts", np.concatenate(borne_out).mean(), int(decided.sum()))
+    for n in TIMES:
+        apart = pairs[pairs[f"truth {n}"] != 0]
+        outcome = (apart[f"truth {n}"] > 0).to_numpy(dtype=np.float64)
+        for who in PREDICTORS:
+            said = apart[f"{who} {n}"].to_numpy()
+            put("Brier score of P(ahead)", f"{who} at {n}d", brier(said, outcome), len(apart))
+            likely = np.where(outcome > 0, said, 1 - said)
+            put("log loss of P(ahead)", f"{who} at {n}d", -np.log(np.maximum(likely, 1e-3)).mean(), len(apart))
+        for low, high in ((0.5, 0.6), (0.6, 0.7), (0.7, 0.8), (0.8, 0.9), (0.9, 0.95), (0.95, 0.99), (0.99, 1.01)):
+            for who in PREDICTORS:
+                said = apart[f"{who} {n}"].to_numpy()
+                surer = np.maximum(said, 1 - said)
+                here = (surer >= low) & (surer < high)
+                if here.any():
+                    label = f"{who} at {n}d, {low:g} to {min(high, 1):g}"
+                    put("reliability: claimed", label, surer[here].mean(), int(here.sum()))
+                    put("reliability: true", label, ((said > 0.5) == (outcome > 0))[here].mean(), int(here.sum()))
+    # Pairs of a data set hang together: whole data sets are resampled.
+    sets, generator = pairs.data_set.unique(), np.random.default_rng(3)
+    for n in TIMES[1:]:
+        apart = pairs[pairs[f"truth {n}"] != 0]
+        outcome = (apart[f"truth {n}"] > 0).to_numpy(dtype=np.float64)
+        for who in PREDICTORS[1:]:
+            gain = np.square(apart[f"{who} {n}"] - outcome) - np.square(apart[f"verdicts {n}"] - outcome)
+            of_sets = gain.groupby(apart.data_set).agg(["sum", "size"]).reindex(sets, fill_value=0).to_numpy()
+            sums = of_sets[generator.integers(0, len(sets), (2000, len(sets)))].sum(axis=1)
+            for name, end in zip(("low", "high"), np.quantile(sums[:, 0] / sums[:, 1], [0.025, 0.975]), strict=True):
+                put(f"Brier score, less by (95 % interval, {name})", f"than {who} at {n}d", end, len(apart))
+    return rows
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("half", nargs="?", default="second", choices=("first", "second"))
+    parser.add_argument("--csv", type=Path, help="write the figures here, too")
+    parser.add_argument("--cache", type=Path, default=Path("scratch/lcdb"), help="where the archive is kept")
+    parser.add_argument("--sizes", type=int, default=SIZES, help="the largest of the six")
+    arguments = parser.parse_args()
+    arguments.cache.mkdir(parents=True, exist_ok=True)
+    pairs: Rows = []
+    curves: Rows = []
+    for study in studies(accuracies(arguments.cache), arguments.half, arguments.sizes):
+        of_pairs, of_curves = tried(study)
+        pairs += of_pairs
+        curves += of_curves
+    rows = report(pd.DataFrame(pairs), pd.DataFrame(curves))
+    for row in rows:
+        print(f"{row['measure']:62} {row['of']:40} {row['value']:8.4f} {row['cases']:6}")
+    if arguments.csv:
+        with arguments.csv.open("w", newline="", encoding="utf-8") as opened:
+            writer = csv.DictWriter(opened, ["half", "measure", "of", "value", "cases"], lineterminator="\n")
+            writer.writeheader()
+            writer.writerows({"half": arguments.half} | row for row in rows)
+
+
+if __name__ == "__main__":
+    main()
