@@ -368,7 +368,7 @@ def tables(path: Path, partial: bool = False) -> None:
         stage.mkdir(parents=True)
         try:
             study = collect(plan, results, partial)
-            written = write_study(stage, study, plan.settings.bootstrap)
+            write_study(stage, study, plan.settings.bootstrap)
         except EvidenceError as error:
             raise PlanError(f"study {plan.study}: {error}") from error
         manifest.write_sealed(
