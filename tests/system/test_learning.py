@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from sumcurve.corpora.harvest import harvest
-from sumcurve.corpora.prepare import sentences_of
+from sumcurve.corpora.tokens import sentences, tokenize
 from sumcurve.decoding.run import system_of
 from sumcurve.decoding.search import greedy
 from sumcurve.models.batch import batches, encode
@@ -132,7 +132,10 @@ def pairs(tmp_path_factory: pytest.TempPathFactory) -> list[Record]:
     harvest({"networkx": version("networkx")}, raw)
     records = []
     for row in read_jsonl(raw):
-        source, target = sentences_of(row["source"], True), sentences_of(row["target"], True)
+        source, target = (
+            [" ".join(tokenize(sentence, lower=True)) for sentence in sentences(row[side])]
+            for side in ("source", "target")
+        )
         if len(source) > 1 and len(target) == 1 and 4 <= target[0].count(" ") < 9:
             records.append(Record(row["id"], source[:2], target))
     assert len(records) > 100
