@@ -1,8 +1,9 @@
 """The hash of a short training, by CPU model and setting of sums: which machines give the same bytes.
 
 A small PCOV (an LSTM, attention, copying; coverage in a second phase, with Adagrad) and a small TRANS, through the
-project's own `fit` on generated records. Code that changes what a training computes changes the hashes: make them anew. The table beside this file, same_bytes.csv, holds what was found; a line is added with
---add. An emulated CPU is one of qemu-user's, to whose program Python is given:
+project's own `fit` on generated records. The table beside this file, same_bytes.csv, holds what was found; --add puts a
+row in. Code that changes what a training computes changes the hashes: make them anew. An emulated CPU is one of
+qemu-user's, to whose program Python is given:
 
     python benchmarks/same_bytes.py [--sums native] [--add]
     qemu-x86_64 -cpu EPYC-Milan $(which python) benchmarks/same_bytes.py --emulated EPYC-Milan [--add]
