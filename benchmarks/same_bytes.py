@@ -1,8 +1,9 @@
 """The hash of a short training, by CPU model and setting of sums: which machines give the same bytes.
 
-PCOV (an LSTM, attention, copying, coverage in a second phase) and TRANS, at their small widths, through the project's
-own `fit` on generated records. The table beside this file, same_bytes.csv, holds what was found; a line is added with
---add. An emulated CPU is one of qemu-user's, to whose program Python is given:
+A small PCOV (an LSTM, attention, copying; coverage in a second phase, with Adagrad) and a small TRANS, through the
+project's own `fit` on generated records. The table beside this file, same_bytes.csv, holds what was found; --add puts a
+row in. Code that changes what a training computes changes the hashes: make them anew. An emulated CPU is one of
+qemu-user's, to whose program Python is given:
 
     python benchmarks/same_bytes.py [--sums native] [--add]
     qemu-x86_64 -cpu EPYC-Milan $(which python) benchmarks/same_bytes.py --emulated EPYC-Milan [--add]
@@ -19,13 +20,11 @@ from pathlib import Path
 from typing import Any, get_args
 
 from sumcurve import sums
-from sumcurve.plan import read_settings
 from sumcurve.records import Record, write_text
-from sumcurve.settings import MethodSettings, Recipe, Stop
+from sumcurve.settings import Recipe
 
 TABLE = Path(__file__).with_suffix(".csv")
 COLUMNS = ("cpu", "emulated", "sums", "torch", "numpy", "pcov", "trans")
-METHODS = Path(__file__).parents[1] / "config" / "methods"
 WORDS, TRAIN, VALID, UPDATES = 250, 64, 2, 2  # few: an emulator computes them in minutes
 LENGTHS = {"source_tokens": 20, "target_tokens": 20, "seed": 1}
 
@@ -47,16 +46,24 @@ def generated(count: int, rng: random.Random) -> Iterator[Record]:
         yield Record(str(number), [" ".join(source)], [" ".join(rng.choices(source, k=rng.randint(14, 19)))])
 
 
-def shortened(recipe: Recipe) -> Recipe:
-    """The same model and optimisers for a few updates a phase, each in force from the first."""
-    stop = Stop(every_updates=UPDATES, every_epochs=0.01, patience=1, most_updates=UPDATES)
-    phases = [
-        phase.model_copy(
-            update={"stop": stop, "optimizer": phase.optimizer.model_copy(update={"warmup_updates": 1})},
+def recipe_of(method: str) -> Recipe:
+    """A method of settings of its own, which no tuning changes, for a few updates a phase."""
+    stop = {"every_updates": UPDATES, "every_epochs": 0.01, "patience": 1, "most_updates": UPDATES}
+    training = {"batch": 32, "vocabulary": WORDS, "valid_records": VALID}
+    adam = {"rate": 0.003, "clip_norm": 2.0}
+    phases: list[dict[str, Any]] = [{"name": "nll", "loss": "nll", "optimizer": adam, "stop": stop}]
+    model: dict[str, Any] = {"dropout": 0.1, "output": "tied"}
+    if method == "pcov":
+        recurrent = {"feed": "merged", "query": "hc", "embedding": 48, "hidden": 32, "copy_attention": True}
+        model |= {"kind": "recurrent", **recurrent}
+        adagrad = {"name": "adagrad", "rate": 0.1}
+        phases.append(
+            {"name": "coverage", "loss": "nll+coverage", "coverage": True, "optimizer": adagrad, "stop": stop}
         )
-        for phase in recipe.training.phases
-    ]
-    return recipe.model_copy(update={"training": recipe.training.model_copy(update={"phases": phases})})
+    else:
+        model |= {"kind": "transformer", "width": 48, "heads": 4, "feedforward": 96}
+        model |= {"encoder_layers": 1, "decoder_layers": 1}
+    return Recipe.model_validate({"model": model, "training": training | {"phases": phases}})
 
 
 def trained(method: str) -> str:
@@ -69,7 +76,7 @@ def trained(method: str) -> str:
 
     torch.set_num_threads(1)
     torch.use_deterministic_algorithms(True)
-    recipe = shortened(read_settings(METHODS / f"{method}.yaml", MethodSettings).settings["small"])
+    recipe = recipe_of(method)
     rng, cpu = random.Random("same bytes"), torch.device("cpu")
     vocabulary = Vocabulary(f"w{number}" for number in range(WORDS - WORDS // 10))  # the rest is unknown
     train, valid = list(generated(TRAIN, rng)), list(generated(VALID, rng))

@@ -104,7 +104,7 @@ def test_bytes_are_the_recorded_ones_under_a_hostile_environment() -> None:
     if there is None:  # an unlisted CPU: at least a second process says the same
         assert same_bytes()["row"] == found["row"]
     else:
-        assert there == found["row"]
+        assert there == found["row"], "a changed training? then `python benchmarks/same_bytes.py --add` on every CPU"
 
 
 def test_native_sums_do_not_listen_to_the_environment_either() -> None:
