@@ -53,7 +53,7 @@ def held_back(curves: Curves, settings: Extrapolation) -> tuple[list[HeldBackCur
     """
     largest = curves.sizes[-1]
     rows = np.flatnonzero(np.isfinite(curves.scores[:, -1]))
-    small = curves.sizes <= SHARE * largest * (1 + 1e-9)
+    small = curves.sizes <= np.ceil(SHARE * largest)  # half of an odd number of records is rounded up
     if not small.any():
         raise NoCurve(f"no size up to {100 * SHARE:g} % of the largest, {largest:,.0f}")
     last = float(curves.sizes[small][-1])
