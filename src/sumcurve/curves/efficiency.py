@@ -19,7 +19,7 @@ from itertools import pairwise
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
 from sumcurve.statistics.errors import Undefined as Undefined
@@ -192,8 +192,8 @@ def spread(trainings: Sequence[Repeats]) -> Spread:
     )
 
 
-def _products(first: Sequence[float] | NDArray[np.float64], second: Sequence[float] | NDArray[np.float64]) -> float:
-    return float(((first - np.mean(first)) * (second - np.mean(second))).sum())
+def _products(first: ArrayLike, second: ArrayLike) -> float:
+    return float((np.subtract(first, np.mean(first)) * np.subtract(second, np.mean(second))).sum())
 
 
 def bounds_from_seeds(

@@ -201,7 +201,7 @@ def run_rouge(arguments: argparse.Namespace) -> None:
     scored = [_score(scorer, system, references) for system in systems]
     settings = Bootstrap(seed=arguments.seed, resamples=arguments.resamples)
     intervals = [_intervals(one, settings) for one in scored]
-    family = _differences(*scored, settings) if arguments.compare else {}
+    family = _differences(scored[0], scored[1], settings) if arguments.compare else {}
     outcome = Outcome(scorer.signature_for(references.items), scored, intervals, family)
     if arguments.per_item:
         write_text(arguments.per_item, _per_item(systems, outcome))
