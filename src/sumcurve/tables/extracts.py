@@ -382,6 +382,7 @@ def table(results: Results) -> Table:
     ahead = best(frame, tests)
     rows: list[dict[str, Any]] = []
     for one in frame.itertuples(index=False):
+        low, high = (None if pd.isna(end) else float(end) for end in (one.low, one.high))
         leads = (one.corpus, one.metric, one.algorithm, one.variant, one.optimised) in ahead
         rows.append(
             {
@@ -392,7 +393,7 @@ def table(results: Results) -> Table:
                 "variant": one.variant,
                 "optimised": one.optimised,
                 "optimises": TITLES.get(one.optimised),
-                "mean": Value(one.mean, *(None if pd.isna(end) else end for end in (one.low, one.high)), bold=leads),
+                "mean": Value(one.mean, low, high, bold=leads),
                 **{name: getattr(one, name) for name in DISTRIBUTION},
                 **{name: getattr(one, name) for name in ("cv_percent", "shortfall", "shortfall_max")},
                 **{name: getattr(one, name) for name in ("reached_percent", "sentences", "articles", "beyond")},
