@@ -18,7 +18,7 @@ from transformers import PegasusConfig, PegasusForConditionalGeneration
 
 from sumcurve.decoding.search import generate
 from sumcurve.models.batch import Batch
-from sumcurve.models.summarizer import build
+from sumcurve.models.build import build
 from sumcurve.models.transformer import TransformerSummarizer
 from sumcurve.models.vocabulary import BOS, EOS, PAD
 from sumcurve.records import Record

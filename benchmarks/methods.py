@@ -19,8 +19,9 @@ from pcov_step import random_batch
 from torch import Tensor
 
 from sumcurve.models.batch import Batch
+from sumcurve.models.build import build
 from sumcurve.models.recurrent import RecurrentSummarizer
-from sumcurve.models.summarizer import Summarizer, build
+from sumcurve.models.summarizer import Summarizer
 from sumcurve.models.transformer import TransformerSummarizer
 from sumcurve.models.vocabulary import Vocabulary
 from sumcurve.plan import read_settings

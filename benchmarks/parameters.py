@@ -8,8 +8,9 @@ python benchmarks/parameters.py [--words 49000 98000]
 import argparse
 from pathlib import Path
 
+from sumcurve.models.build import build
 from sumcurve.models.extract_rewrite import build as build_extract_rewrite
-from sumcurve.models.summarizer import build, parameter_counts
+from sumcurve.models.summarizer import parameter_counts
 from sumcurve.plan import read_settings
 from sumcurve.settings import MethodSettings, Model
 

@@ -18,8 +18,8 @@ from torch import Tensor
 from torch.nn import functional
 
 from sumcurve.models.batch import Batch, collate, encode
+from sumcurve.models.build import build
 from sumcurve.models.recurrent import RecurrentSummarizer
-from sumcurve.models.summarizer import build
 from sumcurve.models.vocabulary import PAD, Vocabulary
 from sumcurve.records import Record
 from sumcurve.settings import RecurrentSettings

@@ -13,9 +13,7 @@ from typing import Any
 from sumcurve import manifest, verify
 from sumcurve.manifest import ManifestError
 from sumcurve.plan import STEPS, Plan, PlanError
-
-# Tables with measured time in a column. What else they say is made of folders that are compared.
-MEASURED_TABLES = {"answers", "efficiency", "methods", "seeds", "stopping", "oracle_timings"}
+from sumcurve.tables import MEASURED
 
 
 class Difference(ManifestError):
@@ -49,8 +47,10 @@ def require_lock(tables: Path) -> None:
 
 
 def _measured(name: str) -> bool:
-    """Whether a file of tables holds measured time; a page may have its table's rank before the name."""
-    return re.sub(r"^\d+-", "", Path(name).stem) in MEASURED_TABLES
+    """Whether a file of tables holds measured time; what else it says is made of folders that are compared.
+
+    A page may have its table's rank before the name."""
+    return re.sub(r"^\d+-", "", Path(name).stem) in MEASURED
 
 
 def _different_files(one: Path, other: Path) -> list[str]:

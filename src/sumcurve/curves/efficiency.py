@@ -7,9 +7,10 @@ method as such. The relative ones (σ, θ, ε) are plain ratios here; the paper 
 
 A cost is seconds, updates or examples; the paper's is seconds.
 
-`interval_efficiency` gives all of them error bars from all seeds of both trainings. Costs vary by seeds alone, and by
-factors rather than summands, so that their spread is pooled on the logarithm and several seeds' cost is their
-geometric mean. σ and ε are quotients of uncertain numbers: their intervals are Fieller's.
+`bounds_from_seeds` gives all of them error bars where only mean scores are known: from seeds alone, on one test set.
+Costs vary by factors rather than summands, so that their spread is pooled on the logarithm and several seeds' cost is
+their geometric mean. σ, E and ε are quotients of uncertain numbers: their intervals are Fieller's. Where the scores of
+single items are known, `tables.efficiency` does it with items, too.
 """
 
 from collections.abc import Callable, Sequence
@@ -18,26 +19,11 @@ from itertools import pairwise
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+from scipy import stats
 
-from sumcurve.curves.variance import (
-    Bounds,
-    Cell,
-    Estimate,
-    Replicates,
-    SeedVariance,
-    fieller,
-    linear,
-    moments,
-    pooled_covariance,
-    pooled_variance,
-    quantile,
-    quotient,
-    satterthwaite,
-    seed_variance,
-)
-from sumcurve.settings import Bootstrap
 from sumcurve.statistics.errors import Undefined as Undefined
+from sumcurve.statistics.seeds import satterthwaite
 
 Mark = Literal["leftmost", "middle", "rightmost"]
 
@@ -135,18 +121,6 @@ def relative_overall_efficiency(first: Point, second: Point) -> float:
     return sigma / theta
 
 
-def gap_closed(first: Point, second: Point, optimum: float) -> float:
-    """(s2 - s1) / (optimum - s1): the share of the gap to the optimum that more data closed.
-
-    `optimum` is the score of the best possible extracts. Where σ flatters a low start, this does not. Undefined where
-    the smaller training is not below the optimum.
-    """
-    _added_samples(first, second)
-    if first.score >= optimum:
-        raise Undefined("the smaller training is not below the extractive optimum")
-    return (second.score - first.score) / (optimum - first.score)
-
-
 def _added_samples(first: Point, second: Point) -> float:
     if not 0 < first.samples < second.samples:
         raise ValueError(f"an interval from {first.samples:g} to {second.samples:g} samples; both above 0, growing")
@@ -161,187 +135,174 @@ def _costs(first: Point, second: Point) -> tuple[float, float]:
     return first.cost, second.cost
 
 
-@dataclass(frozen=True)
-class Trained:
-    """All seeds of one method at one size: per-item scores, and where known what each seed's training cost."""
+Bounds = tuple[float, float]
+"""Low and high end of an interval."""
 
-    cell: Cell  # its size is d, the number of samples
-    costs: tuple[float, ...] | None = None  # [seeds], in the order of the cell's
+Quotient = Literal["Sigma", "Theta", "E", "sigma", "theta", "epsilon"]
+
+
+@dataclass(frozen=True)
+class Repeats:
+    """One method trained on `samples`: the mean score of every seed, and what each training cost, () if not known."""
+
+    samples: float
+    scores: tuple[float, ...]
+    costs: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
-        if self.costs is not None and (len(self.costs) != len(self.cell.seeds) or min(self.costs) <= 0):
+        if not self.scores or (self.costs and (len(self.costs) != len(self.scores) or min(self.costs) <= 0)):
             raise ValueError(
-                f"{self.cell.method} at {self.cell.size:g}: costs of {list(self.costs)} for seeds "
-                f"{list(self.cell.seeds)}; give a cost above 0 for each seed, or None"
+                f"{len(self.scores)} scores with costs of {list(self.costs)} at {self.samples:g} samples; give a score "
+                "and a cost above 0 for each seed, or no costs"
             )
-
-    @property
-    def cost(self) -> float | None:
-        """The geometric mean over seeds."""
-        return float(np.exp(np.log(self.costs).mean())) if self.costs else None
 
     @property
     def point(self) -> Point:
         """Mean score and geometric mean cost over seeds."""
-        return Point(self.cell.size, self.cell.mean, self.cost)
-
-    def log_costs(self) -> Replicates:
-        return Replicates(self.cell.method, self.cell.size, self.cell.seeds, np.log(self.costs or ()))
+        cost = float(np.exp(np.log(self.costs).mean())) if self.costs else None
+        return Point(self.samples, float(np.mean(self.scores)), cost)
 
 
 @dataclass(frozen=True)
 class Spread:
-    """What seeds vary by, pooled over all trainings of a corpus and metric; None where there is one seed only.
+    """What one seed varies by, pooled over trainings; variances are None, with 0 degrees, where all have one seed.
 
-    `costs` is of the logarithm of costs, `covariance` that of a seed's mean score and the logarithm of its cost.
+    `costs` is the variance of the logarithm of a cost, `covariance` that of a score and the logarithm of its cost.
     """
 
-    scores: SeedVariance | None
-    costs: SeedVariance | None
+    scores: float | None
+    score_degrees: int
+    costs: float | None
+    cost_degrees: int
     covariance: float
 
 
-def spread(trained: Sequence[Trained], settings: Bootstrap) -> Spread:
-    """The pooled spread over seeds of all trainings of a corpus and metric, one entry for each method and size."""
-    timed = [one for one in trained if one.costs is not None]
-    logs = [one.log_costs() for one in timed]
+def spread(trainings: Sequence[Repeats]) -> Spread:
+    """The pooled spread over seeds of all trainings of a corpus and score."""
+    repeated = [one for one in trainings if len(one.scores) > 1]
+    timed = [one for one in repeated if one.costs]
+    logs = [np.log(one.costs) for one in timed]
+    degrees, cost_degrees = (sum(len(one.scores) - 1 for one in some) for some in (repeated, timed))
     return Spread(
-        seed_variance([one.cell for one in trained], settings),
-        pooled_variance(logs, settings),
-        pooled_covariance([one.cell.replicates() for one in timed], logs),
+        sum(_products(one.scores, one.scores) for one in repeated) / degrees if degrees else None,
+        degrees,
+        sum(_products(log, log) for log in logs) / cost_degrees if cost_degrees else None,
+        cost_degrees,
+        sum(_products(one.scores, log) for one, log in zip(timed, logs, strict=True)) / max(1, cost_degrees),
     )
 
 
-@dataclass(frozen=True)
-class Efficiency:
-    """The six quotients and the gap closed on one interval: each with its intervals, or Undefined with the reason."""
-
-    Sigma: Estimate | Undefined
-    Theta: Estimate | Undefined
-    E: Estimate | Undefined
-    sigma: Estimate | Undefined
-    theta: Estimate | Undefined
-    epsilon: Estimate | Undefined
-    gap_closed: Estimate | Undefined
+def _products(first: ArrayLike, second: ArrayLike) -> float:
+    return float((np.subtract(first, np.mean(first)) * np.subtract(second, np.mean(second))).sum())
 
 
-def interval_efficiency(
-    first: Trained, second: Trained, spread: Spread, settings: Bootstrap, optimum: Cell | None = None
-) -> Efficiency:
-    """All quotients from one training to a larger one with error bars; relative ones as plain ratios.
+def bounds_from_seeds(
+    first: Repeats, second: Repeats, spread: Spread, confidence: float = 0.95
+) -> dict[Quotient, Bounds | Undefined]:
+    """Intervals of the quotients from one training to a larger one, on one test set; relative ones as plain ratios.
 
-    Σ, σ and the gap closed vary by items and seeds; Θ and θ by seeds alone. E and ε are undefined unless the larger
-    training is significantly more costly; with one seed that cannot be told, and they have an interval from items
-    alone. `optimum` holds the per-item scores of the best possible extracts, a cell without seeds.
+    A quotient whose spread is not known is left out; one that has no interval is Undefined with the reason. E and ε are
+    undefined unless the larger training is significantly more costly.
     """
     before, after = first.point, second.point
     added = _added_samples(before, after)
     growth = added / before.samples
-    cells = [first.cell, second.cell]
+    rates = np.array([1 / len(one.scores) for one in (first, second)])
+    found: dict[Quotient, Bounds | Undefined] = {}
 
-    def gain() -> Estimate:
-        return linear(cells, [-1, 1], spread.scores, settings)
-
-    def relative_gain() -> Estimate:
-        relative_score_efficiency(before, after)
+    def put(name: Quotient, factor: float, make: Callable[[], Bounds]) -> None:
         try:
-            return quotient(cells, [-1, 1], [1, 0], spread.scores, settings)
-        except Undefined as error:
-            raise Undefined("the smaller training's score is not significantly above 0") from error
+            low, high = make()
+            found[name] = low * factor, high * factor
+        except Undefined as reason:
+            found[name] = reason
 
-    def closed() -> Estimate:
-        if optimum is None:
-            raise Undefined("no extractive optimum is known")
-        gap_closed(before, after, optimum.mean)
-        try:
-            return quotient([*cells, optimum], [-1, 1, 0], [-1, 0, 1], spread.scores, settings)
-        except Undefined as error:
-            raise Undefined("the gap to the extractive optimum is not significantly above 0") from error
+    variance, costs = spread.scores, spread.costs
+    if variance is not None:
+        reach = _quantile(spread.score_degrees, confidence)
+        gain = after.score - before.score
 
-    def per_cost(relative: bool) -> Estimate:
-        (relative_overall_efficiency if relative else overall_efficiency)(before, after)  # refuses
-        return _per_cost(first, second, spread, settings, relative, relative_gain() if relative else gain())
+        def relative_gain() -> Bounds:
+            relative_score_efficiency(before, after)  # refuses
+            variances = variance * rates.sum(), variance * rates[0]
+            try:
+                return fieller(gain, before.score, variances, -variance * rates[0], reach)
+            except Undefined as error:
+                raise Undefined("the smaller training's score is not significantly above 0") from error
 
-    return Efficiency(
-        Sigma=_scaled(gain, 1 / added),
-        Theta=_scaled(lambda: _extra_cost(first, second, spread.costs, settings), 1 / added),
-        E=_scaled(lambda: per_cost(relative=False), 1.0),
-        sigma=_scaled(relative_gain, 1 / growth),
-        theta=_scaled(lambda: relative_cost_growth(first, second, spread.costs, settings), 1 / growth),
-        epsilon=_scaled(lambda: per_cost(relative=True), 1.0),
-        gap_closed=_scaled(closed, 1.0),
-    )
-
-
-def _scaled(estimate: Callable[[], Estimate], factor: float) -> Estimate | Undefined:
-    try:
-        return estimate().scaled(factor)
-    except Undefined as reason:
-        return reason
+        margin = reach * float(variance * rates.sum()) ** 0.5
+        put("Sigma", 1 / added, lambda: (gain - margin, gain + margin))
+        put("sigma", 1 / growth, relative_gain)
+    if costs is not None:
+        cost_reach = _quantile(spread.cost_degrees, confidence)
+        put("Theta", 1 / added, lambda: _extra_cost(before, after, cost_reach * (costs * rates) ** 0.5))
+        put("theta", 1 / growth, lambda: _cost_growth(before, after, cost_reach * float(costs * rates.sum()) ** 0.5))
+    if variance is not None and costs is not None:
+        put("E", 1.0, lambda: _per_cost(before, after, spread, rates, confidence, relative=False))
+        put("epsilon", 1.0, lambda: _per_cost(before, after, spread, rates, confidence, relative=True))
+    return found
 
 
-def _rates(first: Trained, second: Trained) -> NDArray[np.float64]:
-    return np.array([1 / len(one.cell.seeds) for one in (first, second)])
+def _quantile(degrees: float, confidence: float) -> float:
+    """The t quantile of a two-sided interval."""
+    return float(stats.t.ppf((1 + confidence) / 2, degrees))
 
 
-def relative_cost_growth(first: Trained, second: Trained, costs: SeedVariance | None, settings: Bootstrap) -> Estimate:
-    """Δt / t; its interval is that of log(t2 / t1), from the pooled variance of log t, taken back to the ratio."""
-    before, after = _costs(first.point, second.point)
-    ratio = after / before
-    if costs is None:
-        return Estimate(ratio - 1, None, None, None, seeds_known=False)
-    reach = quantile(costs.degrees, settings) * (costs.variance * _rates(first, second).sum()) ** 0.5
-    bounds = float(ratio * np.exp(-reach) - 1), float(ratio * np.exp(reach) - 1)
-    return Estimate(ratio - 1, bounds, None, bounds, seeds_known=True, degrees=costs.degrees)
+def _cost_growth(before: Point, after: Point, reach: float) -> Bounds:
+    """Δt / t: the interval of log(t2 / t1), taken back to the ratio."""
+    t1, t2 = _costs(before, after)
+    return float(t2 / t1 * np.exp(-reach) - 1), float(t2 / t1 * np.exp(reach) - 1)
 
 
-def _extra_cost(first: Trained, second: Trained, costs: SeedVariance | None, settings: Bootstrap) -> Estimate:
-    """Δt; its interval is put together from those of both costs (MOVER; Zou and Donner, 2008, eq. 3)."""
-    before, after = _costs(first.point, second.point)
-    if costs is None:
-        return Estimate(after - before, None, None, None, seeds_known=False)
-    factors = np.exp(quantile(costs.degrees, settings) * (costs.variance * _rates(first, second)) ** 0.5)
-    t = np.array([before, after])
-    below, above = t - t / factors, t * factors - t
+def _extra_cost(before: Point, after: Point, reach: NDArray[np.float64]) -> Bounds:
+    """Δt, put together from the intervals of both costs (MOVER; Zou and Donner, 2008, eq. 3)."""
+    t = np.array(_costs(before, after))
+    below, above = t - t / np.exp(reach), t * np.exp(reach) - t
     down, up = np.hypot(below[1], above[0]), np.hypot(above[1], below[0])
-    bounds = float(after - before - down), float(after - before + up)
-    return Estimate(after - before, bounds, None, bounds, seeds_known=True, degrees=costs.degrees)
+    return float(t[1] - t[0] - down), float(t[1] - t[0] + up)
 
 
 def _per_cost(
-    first: Trained, second: Trained, spread: Spread, settings: Bootstrap, relative: bool, gained: Estimate
-) -> Estimate:
-    """Δs / Δt, or (Δs / s) / (Δt / t) if `relative`, with Fieller's interval; `gained` is the numerator.
+    before: Point, after: Point, spread: Spread, rates: NDArray[np.float64], confidence: float, relative: bool
+) -> Bounds:
+    """Δs / Δt, or (Δs / s) / (Δt / t) if `relative`, with Fieller's interval.
 
     The slopes of numerator and denominator in scores and log t give their variances and covariance (delta method).
     """
-    before, after = first.point, second.point
-    t1, t2 = _costs(before, after)
-    added = t2 / t1 - 1 if relative else t2 - t1
-    scores, costs = spread.scores, spread.costs
-    of_items = None if gained.items is None else (gained.items[0] / added, gained.items[1] / added)
-    if scores is None or costs is None:
-        return Estimate(gained.value / added, None, of_items, None, seeds_known=False)
-    theta = relative_cost_growth(first, second, costs, settings).total
-    if theta is None or theta[0] <= 0:
-        raise Undefined("the larger training is not significantly more costly than the smaller one")
-    found = moments([first.cell, second.cell])
-    s1, s2 = found.means
+    value = (relative_overall_efficiency if relative else overall_efficiency)(before, after)  # refuses
+    (s1, s2), (t1, t2) = (before.score, after.score), _costs(before, after)
+    gain, added = (s2 / s1 - 1, t2 / t1 - 1) if relative else (s2 - s1, t2 - t1)
+    dear = Undefined("the larger training is not significantly more costly than the smaller one")
+    variance, costs = spread.scores or 0.0, spread.costs or 0.0
+    if (
+        _cost_growth(before, after, _quantile(spread.cost_degrees, confidence) * float(costs * rates.sum()) ** 0.5)[0]
+        <= 0
+    ):
+        raise dear
     over = np.array([-s2 / s1**2, 1 / s1]) if relative else np.array([-1.0, 1.0])
     under = np.array([-t2, t2]) / t1 if relative else np.array([-t1, t2])
-    rates = _rates(first, second)
-    value = gained.value / added
-    of_cost = costs.variance * float(under**2 @ rates)
+    variances = variance * float(over**2 @ rates), costs * float(under**2 @ rates)
+    degrees = satterthwaite([(variances[0], spread.score_degrees), (value**2 * variances[1], spread.cost_degrees)])
     covariance = spread.covariance * float(over * under @ rates)
+    try:
+        return fieller(gain, added, variances, covariance, _quantile(degrees, confidence))
+    except Undefined as error:
+        raise dear from error
 
-    def bounds(part: Literal["total", "seeds"]) -> tuple[Bounds, float]:
-        variance, degrees = found.spread(over, scores, part)
-        both = satterthwaite([(variance, degrees), (value**2 * of_cost, costs.degrees)])
-        variances = (variance, of_cost)
-        try:
-            return fieller(gained.value, added, variances, covariance, quantile(both, settings)), both
-        except Undefined as error:
-            raise Undefined("the larger training is not significantly more costly than the smaller one") from error
 
-    total, degrees = bounds("total")
-    return Estimate(value, total, of_items, bounds("seeds")[0], seeds_known=True, degrees=degrees)
+def fieller(
+    numerator: float, denominator: float, variances: tuple[float, float], covariance: float, quantile: float
+) -> Bounds:
+    """The values q for which numerator - q denominator is within `quantile` standard errors of 0 (Fieller, 1954).
+
+    Raises Undefined where these do not form an interval, that is where the denominator itself is within `quantile`
+    standard errors of 0.
+    """
+    square = quantile**2
+    a = denominator**2 - square * variances[1]
+    b = numerator * denominator - square * covariance
+    c = numerator**2 - square * variances[0]
+    if a <= 0:
+        raise Undefined("the denominator is not significantly different from 0")
+    root = float(np.sqrt(max(0.0, b**2 - a * c)))
+    return (b - root) / a, (b + root) / a

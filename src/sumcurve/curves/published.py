@@ -21,13 +21,10 @@ from importlib import resources
 from pathlib import Path
 from statistics import fmean
 
-import numpy as np
-
-from sumcurve.curves import efficiency, variance
-from sumcurve.curves.efficiency import Point, Spread, Trained, Undefined
+from sumcurve.curves import efficiency
+from sumcurve.curves.efficiency import Point, Quotient, Repeats, Spread, Undefined
 from sumcurve.curves.errors import ResultsError
 from sumcurve.records import open_bytes
-from sumcurve.settings import Bootstrap
 
 SHIPPED = {"cano-bojar-2020": ("cano_bojar_2020_table2.csv", "cano_bojar_2020_tables3_4.csv")}  # results, published
 ENDS = ("low", "high")
@@ -52,11 +49,10 @@ class Training:
     seeds: int
     by_seed: dict[str, tuple[float, ...]]  # the scores of each seed
 
-    def trained(self, score: str) -> Trained:
-        """All seeds, on a test set taken as given: every seed's mean score stands for each of two items."""
-        values = np.array(self.by_seed[score])
-        cell = variance.Cell(self.method, self.records, tuple(range(self.seeds)), np.repeat(values[:, None], 2, axis=1))
-        return Trained(cell, self.seconds if self.seconds and min(self.seconds) > 0 else None)
+    def repeats(self, score: str) -> Repeats:
+        """All seeds; without seconds where one of them is 0."""
+        seconds = self.seconds if self.seconds and min(self.seconds) > 0 else ()
+        return Repeats(self.records, self.by_seed[score], seconds)
 
     def cost(self, longer: float = 0.0) -> float | None:
         """The geometric mean of the seeds' seconds if each had taken `longer` seconds more (not below 0)."""
@@ -307,26 +303,29 @@ def _spreads(results: Results) -> dict[tuple[str, str], Spread]:
         here = [one for (name, _), trainings in results.trainings.items() if name == corpus for one in trainings]
         if any(one.seeds > 1 for one in here):
             for score in results.scores:
-                found[corpus, score] = efficiency.spread([one.trained(score) for one in here], Bootstrap())
+                found[corpus, score] = efficiency.spread([one.repeats(score) for one in here])
     return found
 
 
 def _spread_out(row: EfficiencyRow, score: str, spread: Spread) -> None:
     """Add the intervals of one score's columns, and of the cost's; a column without one keeps its value alone."""
     name = short_name(score)
-    made = efficiency.interval_efficiency(row.first.trained(score), row.second.trained(score), spread, Bootstrap())
-    for column, quotient, factor in (
-        (f"sigma{name}_pct", made.sigma, 100.0),
-        ("theta_pct", made.theta, 100.0),
-        (f"epsilon{name}", made.epsilon, 1.0),
-        (f"Sigma{name}", made.Sigma, 1.0),
-        ("Theta", made.Theta, 1.0),
-        (f"E{name}", made.E, 1.0),
-    ):
-        if isinstance(quotient, variance.Estimate) and quotient.total is not None:
-            row.intervals[column] = (quotient.total[0] * factor, quotient.total[1] * factor)
-        elif isinstance(quotient, Undefined) and row.values[column] is not None:
-            row.reasons[f"interval of {column}"] = str(quotient)
+    made = efficiency.bounds_from_seeds(row.first.repeats(score), row.second.repeats(score), spread)
+    columns: list[tuple[str, Quotient, float]] = [
+        (f"sigma{name}_pct", "sigma", 100.0),
+        ("theta_pct", "theta", 100.0),
+        (f"epsilon{name}", "epsilon", 1.0),
+        (f"Sigma{name}", "Sigma", 1.0),
+        ("Theta", "Theta", 1.0),
+        (f"E{name}", "E", 1.0),
+    ]
+    for column, quotient, factor in columns:
+        bounds = made.get(quotient)
+        if isinstance(bounds, Undefined):
+            if row.values[column] is not None:
+                row.reasons[f"interval of {column}"] = str(bounds)
+        elif bounds is not None:
+            row.intervals[column] = (bounds[0] * factor, bounds[1] * factor)
 
 
 def columns_of(scores: Sequence[str]) -> list[str]:

@@ -15,9 +15,9 @@ from sumcurve.decoding.logp import write_logp
 from sumcurve.decoding.reading import GroupError, derangements, target_logp
 from sumcurve.decoding.system import SummarizerSystem, System
 from sumcurve.models.batch import batches, encode
+from sumcurve.models.build import build
 from sumcurve.models.extract_rewrite import build as build_extract_rewrite
 from sumcurve.models.recurrent import RecurrentSummarizer
-from sumcurve.models.summarizer import build
 from sumcurve.models.vocabulary import Vocabulary
 from sumcurve.records import write_jsonl
 from sumcurve.settings import Reading, Recipe, Search

@@ -14,7 +14,6 @@ from torch.nn import functional
 from sumcurve.models.batch import Batch
 from sumcurve.models.emission import IMPOSSIBLE, Emission, copied, generated, in_single, mixture
 from sumcurve.models.vocabulary import PAD
-from sumcurve.settings import NgramSettings, RecurrentSettings, TransformerSettings
 
 State = dict[str, Tensor]
 """What a decoder remembers; every tensor is [B, Q, ...] so that search reorders it along axis 1."""
@@ -144,32 +143,6 @@ class ReadoutSummarizer(Summarizer):
             logp = mixture(logp.masked_fill(~known, IMPOSSIBLE), copy, in_single(readout.gate))
             logp = logp.masked_fill(tgt == PAD, 0.0)
         return logp, readout.attention
-
-
-def build(
-    settings: RecurrentSettings | TransformerSettings | NgramSettings, vocabulary_size: int, seed: int
-) -> Summarizer:
-    """A new summarizer on the CPU whose weights depend on the settings and `seed` alone.
-
-    Matrices are Xavier uniform (Glorot & Bengio 2010), embeddings normal with variance 1 / width, biases 0
-    but for the LSTM's forget gate (1), normalisation weights 1.
-    """
-    from sumcurve.models.ngram import NgramSummarizer  # these modules build on this one
-    from sumcurve.models.recurrent import RecurrentSummarizer
-    from sumcurve.models.transformer import TransformerSummarizer
-
-    model: RecurrentSummarizer | TransformerSummarizer | NgramSummarizer
-    if settings.kind == "recurrent":
-        model = RecurrentSummarizer(settings, vocabulary_size)
-    elif settings.kind == "transformer":
-        model = TransformerSummarizer(settings, vocabulary_size)
-    elif settings.kind == "ngram":
-        model = NgramSummarizer(settings, vocabulary_size)
-    else:
-        raise ValueError(f"there is no summarizer of kind {settings.kind!r}; FASTRL's is models.extract_rewrite's")
-    generator = torch.Generator().manual_seed(seed)
-    model.initialize(generator)
-    return model
 
 
 VOCABULARY = ("embedding", "source_embedding", "context_embedding", "output")

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from sumcurve.scores.comparison import Difference, Interval
     from sumcurve.scores.rouge import Scorer
     from sumcurve.scores.texts import Texts
     from sumcurve.statistics.power import Aim, Noise
@@ -71,13 +70,38 @@ class Scored:
 
 
 @dataclass
+class Interval:
+    """The ends of a mean's interval."""
+
+    low: float
+    high: float
+
+
+@dataclass
+class Difference:
+    """First minus second system: mean difference of F, its interval, p of it alone and corrected over the metrics.
+
+    `wins` counts the items on which the first system is better.
+    """
+
+    mean: float
+    low: float
+    high: float
+    p: float
+    p_holm: float
+    wins: int
+    ties: int
+    losses: int
+
+
+@dataclass
 class Outcome:
     """What `sumcurve rouge` found: every system's scores and intervals of F, and each metric's comparison if any."""
 
     signature: str
     scored: list[Scored]
-    intervals: "list[dict[str, Interval]]"
-    family: "dict[str, Difference]"
+    intervals: list[dict[str, Interval]]
+    family: dict[str, Difference]
 
     @property
     def metrics(self) -> list[str]:
@@ -162,9 +186,6 @@ def add_parser(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> 
 
 def run_rouge(arguments: argparse.Namespace) -> None:
     """Print the scores and write the files asked for."""
-    from tqdm import tqdm
-
-    from sumcurve.scores.comparison import bootstrap_interval, holm_corrected, paired_difference
     from sumcurve.scores.texts import TextError, check_same_items, read_texts
 
     _check_folders(arguments.per_item, arguments.json)
@@ -179,20 +200,8 @@ def run_rouge(arguments: argparse.Namespace) -> None:
 
     scored = [_score(scorer, system, references) for system in systems]
     settings = Bootstrap(seed=arguments.seed, resamples=arguments.resamples)
-    intervals: list[dict[str, Interval]] = []
-    alone: list[Difference] = []
-    total = len(scorer.metrics) * (3 if arguments.compare else 1)
-    with tqdm(total=total, desc="intervals", disable=None, leave=False) as bar:
-        for one in scored:
-            intervals.append({})
-            for metric in scorer.metrics:
-                intervals[-1][metric] = bootstrap_interval(one.f[metric], settings)
-                bar.update()
-        for metric in scorer.metrics if arguments.compare else ():
-            alone.append(paired_difference(scored[0].f[metric], scored[1].f[metric], settings))
-            bar.update()
-    family = dict(zip(scorer.metrics, holm_corrected(alone), strict=bool(alone)))
-
+    intervals = [_intervals(one, settings) for one in scored]
+    family = _differences(scored[0], scored[1], settings) if arguments.compare else {}
     outcome = Outcome(scorer.signature_for(references.items), scored, intervals, family)
     if arguments.per_item:
         write_text(arguments.per_item, _per_item(systems, outcome))
@@ -363,6 +372,33 @@ def _score(scorer: "Scorer", system: "Texts", references: "Texts") -> Scored:
         return {metric: np.concatenate([column[metric] for column in columns]) for metric in scorer.metrics}
 
     return Scored(joined("precision"), joined("recall"), joined("f"), np.concatenate([one.empty for one in pieces]))
+
+
+def _intervals(scored: Scored, settings: Bootstrap) -> dict[str, Interval]:
+    """Of every metric's mean F."""
+    import numpy as np
+
+    from sumcurve.statistics.ungrouped import bca_intervals
+
+    ends = bca_intervals(np.stack([*scored.f.values()]), settings.confidence, settings.resamples, settings.seed)
+    return {metric: Interval(*pair) for metric, pair in zip(scored.f, ends.tolist(), strict=True)}
+
+
+def _differences(first: Scored, second: Scored, settings: Bootstrap) -> dict[str, Difference]:
+    """Of every metric's F, on the same items."""
+    import numpy as np
+
+    from sumcurve.statistics.ungrouped import bca_intervals, holm, sign_flip_p
+
+    differences = np.stack([first.f[metric] - second.f[metric] for metric in first.f])
+    ends = bca_intervals(differences, settings.confidence, settings.resamples, settings.seed)
+    p = sign_flip_p(differences, settings.resamples, settings.seed)
+    counts = np.stack([(differences > 0).sum(axis=1), (differences == 0).sum(axis=1), (differences < 0).sum(axis=1)])
+    columns = np.column_stack([differences.mean(axis=1), ends, p, holm(p)]).tolist()
+    return {
+        metric: Difference(*values, *outcomes)
+        for metric, values, outcomes in zip(first.f, columns, counts.T.tolist(), strict=True)
+    }
 
 
 def _per_item(systems: Sequence["Texts"], outcome: Outcome) -> str:

@@ -62,11 +62,6 @@ def rouge_l_f1(candidate: Sequence[str], reference: Sequence[str]) -> float:
     return Reference(reference).rouge_l(candidate).f1
 
 
-def longest_common_subsequence(first: Sequence[str], second: Sequence[str]) -> int:
-    """Its length."""
-    return Reference(first).common(second)
-
-
 def f1_of_ngrams(sentence: Sequence[str], target: Sequence[str], order: int) -> float:
     """ROUGE-N F1 in 0..1 (Lin, 2004)."""
     ours, theirs = ngrams(sentence, order), ngrams(target, order)

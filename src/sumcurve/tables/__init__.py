@@ -5,3 +5,6 @@ Each module has `table(results) -> Table`. Nothing is imported here: the Snakefi
 
 TABLES = ("answers", "scores", "comparisons", "efficiency", "phases", "verdicts", "methods", "extracts", "corpora")
 APPENDIX = ("seeds", "variance", "stopping", "searches", "oracle_pairs", "oracle_features", "oracle_timings", "missing")
+
+# Those with a column of measured time: they differ from run to run.
+MEASURED = ("answers", "efficiency", "methods", "seeds", "stopping", "oracle_timings")

@@ -5,16 +5,19 @@ is the best F1 of any set of its sentences in the order of the document; where i
 stands for it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from sumcurve.scores.comparison import Difference, bca_interval, compare_all, holm, paired_difference
 from sumcurve.settings import Bootstrap, Oracle
+from sumcurve.statistics.design import Cell, Design, Replicates
+from sumcurve.statistics.family import family
+from sumcurve.statistics.intervals import estimate
 from sumcurve.tables.evidence import EvidenceError, Extracts, Study, item_of
 from sumcurve.tables.results import LEVEL, Results
 from sumcurve.tables.table import Column, Table, Value, number
@@ -45,7 +48,8 @@ Chosen = tuple[str, str, str]
 class Searched:
     """What was found on the articles of one corpus, all in the order of their ids.
 
-    `scores`, `optimum` and `gap` are by metric, in percent. `item` numbers the test item of each article.
+    `scores`, `optimum` and `gap` are by metric, in percent. `item` numbers the test item of each article, `groups`
+    names the group of that item.
     """
 
     corpus: str
@@ -58,15 +62,26 @@ class Searched:
     gap: dict[str, NDArray[np.float64]]  # of the upper bound above what was found
     proven: dict[str, NDArray[np.bool_]]
     item: NDArray[np.int64]
+    groups: tuple[str, ...]
 
     def contestants(self, metric: str) -> list[Chosen]:
         """Who optimised the metric, and the systems, which optimise none."""
         return [one for one in self.scores[metric] if one[2] in (metric, "")]
 
+    def design(self, metric: str, settings: Bootstrap) -> Design:
+        """All who chose, as systems over the articles; there is one article at least."""
+        systems = [Replicates(*_cell(chosen), (), f1[None]) for chosen, f1 in self.scores[metric].items()]
+        return Design(systems, self.groups, None, settings.confidence)
 
-def arranged(one: Extracts) -> Searched:
-    """The evidence of one corpus by article. Raises EvidenceError where its parts do not have the same articles."""
+
+def arranged(one: Extracts, groups: Mapping[str, str]) -> Searched:
+    """The evidence of one corpus by article, with the group of every test item.
+
+    Raises EvidenceError where its parts do not have the same articles, or an article is of no scored test item.
+    """
     ids = sorted(one.features.id)
+    if unknown := [name for name in ids if item_of(name) not in groups]:
+        raise EvidenceError(f"{one.corpus}: article {unknown[0]} is of no scored test item; make the oracle anew")
     if len(set(ids)) < len(ids):
         raise EvidenceError(f"{one.corpus}: an article is twice in features.csv; make the oracle anew")
     certified = {metric: {c["id"]: c for c in one.certificates if c["metric"] == metric} for metric in ORACLE_METRICS}
@@ -104,6 +119,7 @@ def arranged(one: Extracts) -> Searched:
         {m: 100 * np.array([float(certified[m][name]["gap"]) for name in ids]) for m in ORACLE_METRICS},
         {m: np.array([certified[m][name]["status"] == "proven" for name in ids], dtype=bool) for m in ORACLE_METRICS},
         np.array([items[item_of(name)] for name in ids], dtype=np.int64),
+        tuple(groups[item_of(name)] for name in ids),
     )
 
 
@@ -151,6 +167,9 @@ def scores(found: Sequence[Searched], settings: Bootstrap) -> pd.DataFrame:
     rows = []
     for one in found:
         for metric, table in one.scores.items():
+            if not table:
+                continue  # no article
+            design = one.design(metric, settings)
             optimum, proven = one.optimum[metric], one.proven[metric]
             worth = proven & (optimum > 0)
             for chosen in sorted(table, key=lambda column: (_turn(column, metric), *place_of(column))):
@@ -158,7 +177,7 @@ def scores(found: Sequence[Searched], settings: Bootstrap) -> pd.DataFrame:
                 short = np.round(optimum - f1, DECIMALS - 2)  # scores are known to so many decimals
                 moments = _moments(f1)
                 percentiles = np.percentile(f1, [5, 25, 50, 75, 95])
-                interval = bca_interval(_sums(f1, one.item), _mean_of_sums, settings)
+                interval = estimate(design, _cell(chosen))
                 rows.append(
                     {"corpus": one.corpus, "metric": metric, **named(chosen), "articles": len(f1)}
                     | {"mean": moments["mean"], "low": interval.low, "high": interval.high, "sd": moments["sd"]}
@@ -190,7 +209,7 @@ def best(frame: pd.DataFrame, tests: pd.DataFrame) -> set[tuple[str, ...]]:
         here = tests[(tests.corpus == corpus) & (tests.metric == metric)]
         here = here[(here.first_algorithm != EXACT) & here.second_optimised.isin(["", metric])]
         mine = [
-            row.p_holm
+            row.p_family
             for row in here.itertuples(index=False)
             if leader
             in (
@@ -198,7 +217,7 @@ def best(frame: pd.DataFrame, tests: pd.DataFrame) -> set[tuple[str, ...]]:
                 (row.second_algorithm, row.second_variant, row.second_optimised),
             )
         ]
-        if max(mine) < LEVEL:
+        if all(p is not None and p < LEVEL for p in mine):
             found.add((str(corpus), str(metric), *leader))
     return found
 
@@ -206,43 +225,38 @@ def best(frame: pd.DataFrame, tests: pd.DataFrame) -> set[tuple[str, ...]]:
 def pairs(found: Sequence[Searched], settings: Bootstrap) -> pd.DataFrame:
     """Every two contestants of each metric, and each against itself optimising the other metric; first minus second.
 
-    `p_holm` corrects over all pairs and metrics of a corpus.
+    `p_family` is of max-|t| over all pairs of a corpus and metric; wins, ties and losses count test items.
     """
     rows: list[dict[str, Any]] = []
     for one in found:
-        compared: list[tuple[str, Chosen, Chosen, Difference]] = []
         for metric, table in one.scores.items():
-            values = {chosen: _weighted(f1, one.item) for chosen, f1 in table.items()}
-            contestants = {"\t".join(chosen): values[chosen] for chosen in one.contestants(metric)}
-            for result in compare_all(contestants, settings):
-                compared.append((metric, _parsed(result.first), _parsed(result.second), result))
-            for chosen in one.contestants(metric):
-                for other in table:
-                    if other[:2] == chosen[:2] and other[2] not in ("", metric):
-                        result = paired_difference(values[chosen], values[other], settings)
-                        compared.append((metric, chosen, other, result))
-        corrected = holm([result.p for *_, result in compared])
-        for (metric, first, second, result), p_holm in zip(compared, corrected, strict=True):
-            rows.append(
-                {"corpus": one.corpus, "metric": metric}
-                | {f"first_{key}": value for key, value in named(first).items()}
-                | {f"second_{key}": value for key, value in named(second).items()}
-                | {"items": result.items, "difference": result.mean, "low": result.low, "high": result.high}
-                | {"wins": result.wins, "ties": result.ties, "losses": result.losses, "p": result.p, "p_holm": p_holm}
-            )
+            contestants = one.contestants(metric)
+            compared = list(combinations(contestants, 2))
+            for chosen in contestants:
+                others = [other for other in table if other[:2] == chosen[:2] and other[2] not in ("", metric)]
+                compared += [(chosen, other) for other in others]
+            if not compared:
+                continue
+            cells = [(_cell(first), _cell(second)) for first, second in compared]
+            tests = family(one.design(metric, settings), cells, seed=settings.seed).tests
+            for (first, second), tested in zip(compared, tests, strict=True):
+                result = tested.difference
+                by_item = np.bincount(one.item, table[first] - table[second])
+                rows.append(
+                    {"corpus": one.corpus, "metric": metric}
+                    | {f"first_{key}": value for key, value in named(first).items()}
+                    | {f"second_{key}": value for key, value in named(second).items()}
+                    | {"items": len(by_item), "difference": result.mean, "low": result.low, "high": result.high}
+                    | {"wins": (by_item > 0).sum(), "ties": (by_item == 0).sum(), "losses": (by_item < 0).sum()}
+                    | {"p": result.p, "p_family": tested.p_family}
+                )
     texts = [f"{place}_{key}" for place in ("first", "second") for key in ("algorithm", "variant", "optimised")]
-    measures = ["items", "difference", "low", "high", "wins", "ties", "losses", "p", "p_holm"]
+    measures = ["items", "difference", "low", "high", "wins", "ties", "losses", "p", "p_family"]
     return pd.DataFrame(rows, columns=["corpus", "metric", *texts, *measures])
 
 
-def _weighted(values: NDArray[np.float64], item: NDArray[np.int64]) -> NDArray[np.float64]:
-    """One value for every item, whose mean is that over articles: [articles] -> [items]"""
-    return np.asarray(np.bincount(item, values) * (item.max() + 1) / len(item))
-
-
-def _parsed(name: str) -> Chosen:
-    algorithm, variant, optimised = name.split("\t")
-    return algorithm, variant, optimised
+def _cell(chosen: Chosen) -> Cell:
+    return " ".join(filter(None, chosen)), None
 
 
 def place_of(chosen: Chosen) -> tuple[Any, ...]:
@@ -315,15 +329,6 @@ def _moments(values: NDArray[np.float64]) -> dict[str, float]:
     return {"mean": known.mean(), "sd": known.std(), "min": known.min(), "max": known.max()}
 
 
-def _sums(values: NDArray[np.float64], item: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Sum of the values and number of articles of every item: [articles] -> [2, items]"""
-    return np.stack([np.bincount(item, values), np.bincount(item).astype(float)])
-
-
-def _mean_of_sums(means: NDArray[np.float64]) -> NDArray[np.float64]:
-    return np.asarray(means[0] / means[1])
-
-
 def name_of(chosen: Chosen, metric: str) -> str:
     """A name for people in a table of one metric."""
     algorithm, variant, optimised = chosen
@@ -334,8 +339,16 @@ def name_of(chosen: Chosen, metric: str) -> str:
 def searched(results: Results) -> list[Searched]:
     """What was found on the articles of every corpus, by its name."""
     extracts = sorted(results.study.extracts, key=lambda one: one.corpus)
-    made: list[Searched] = results.once("extracts", lambda: [arranged(one) for one in extracts])
+    made: list[Searched] = results.once(
+        "extracts", lambda: [arranged(one, _groups(results, one.corpus)) for one in extracts]
+    )
     return made
+
+
+def _groups(results: Results, corpus: str) -> dict[str, str]:
+    """The group of every scored test item."""
+    scores = [items for one in results.outputs if one.corpus == corpus for items in one.scores.values()]
+    return {name: group for items in scores for name, group in zip(items.ids, items.groups, strict=True)}
 
 
 def frames(results: Results) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
@@ -358,8 +371,7 @@ def told(results: Results) -> list[str]:
     several = [one.corpus for one in found if len(set(one.item)) < len(one.item)]
     if several:
         notes.append(
-            f"{', '.join(several)}: an item with several references is an article for each; intervals and tests draw "
-            "items."
+            f"{', '.join(several)}: an item with several references is an article for each, all of its item's group."
         )
     return notes
 
@@ -370,6 +382,7 @@ def table(results: Results) -> Table:
     ahead = best(frame, tests)
     rows: list[dict[str, Any]] = []
     for one in frame.itertuples(index=False):
+        low, high = (None if pd.isna(end) else float(end) for end in (one.low, one.high))
         leads = (one.corpus, one.metric, one.algorithm, one.variant, one.optimised) in ahead
         rows.append(
             {
@@ -380,7 +393,7 @@ def table(results: Results) -> Table:
                 "variant": one.variant,
                 "optimised": one.optimised,
                 "optimises": TITLES.get(one.optimised),
-                "mean": Value(one.mean, one.low, one.high, bold=leads),
+                "mean": Value(one.mean, low, high, bold=leads),
                 **{name: getattr(one, name) for name in DISTRIBUTION},
                 **{name: getattr(one, name) for name in ("cv_percent", "shortfall", "shortfall_max")},
                 **{name: getattr(one, name) for name in ("reached_percent", "sentences", "articles", "beyond")},
@@ -404,22 +417,29 @@ def table(results: Results) -> Table:
         Column("articles", "articles", "count"),
         Column("beyond", None, "count"),
     ]
-    settings = results.settings
+    found, settings = searched(results), results.settings
     notes = [
-        f"F1 in percent. In brackets: {results.share} BCa bootstrap over the articles, taken as independent, "
-        f"{settings.resamples:,} resamples. Articles are common to all rows, so whether two intervals overlap says "
-        "nothing of a difference: see oracle_pairs.csv.",
+        f"F1 in percent. In brackets: {results.share} interval over groups of test items, which are drawn together. "
+        "Articles are common to all rows, so whether two intervals overlap says nothing of a difference: see "
+        "oracle_pairs.csv.",
+        *_without_intervals(found, settings),
         "Short: how far below the optimum of the metric, mean and largest. Reached: share of the articles with a "
         "proven optimum above 0. Systems optimise nothing and take as many sentences as the abstract has. Rows that "
         "optimise one metric and are read in the other are what the paper did for ROUGE-2.",
         "Bold: best of those that optimise the metric and the systems, the exact search apart, and ahead of each "
-        f"(paired, Holm over oracle_pairs, {100 * LEVEL:g} %).",
+        f"(paired, max-|t| over all pairs of oracle_pairs under a metric, {100 * LEVEL:g} %).",
         *(_lengths(row) for _, row in lengths.iterrows()),
         *_beyond(frame),
         *told(results),
     ]
     caption = "Extracts: how good they are, by who chose the sentences, and how far from the proven optimum"
     return Table("extracts", results.title(caption), columns, rows, notes)
+
+
+def _without_intervals(found: Sequence[Searched], settings: Bootstrap) -> list[str]:
+    """Why a corpus has no intervals."""
+    whys = [(one.corpus, one.design(ORACLE_METRICS[0], settings).why) for one in found if one.scores["rouge1"]]
+    return [f"{corpus}: {why}." for corpus, why in whys if why]
 
 
 def _lengths(row: Any) -> str:

@@ -5,15 +5,17 @@ from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
-from scipy.special import ndtri, stdtr
 
-from sumcurve.scores.comparison import holm
 from sumcurve.settings import Bootstrap
+from sumcurve.statistics.correlation import Coefficient, Correlation, correlation
+from sumcurve.statistics.groups import Groups
+from sumcurve.statistics.ungrouped import holm
 from sumcurve.tables.extracts import EXACT, Searched, searched
 from sumcurve.tables.results import Results
 from sumcurve.tables.table import Column, Table
 
+COEFFICIENTS: tuple[Coefficient, ...] = ("spearman", "pearson")
+LEAST_ARTICLES = 3  # of which a correlation says anything
 Feature = Callable[[pd.DataFrame], pd.Series]
 
 FEATURES: dict[str, tuple[Literal["source", "abstract", "both"], Feature]] = {
@@ -47,8 +49,8 @@ def table(results: Results) -> Table:
 def features(found: Sequence[Searched], settings: Bootstrap) -> list[dict[str, Any]]:
     """The paper's Table 5: the size of the proven ROUGE-1 optimum against features of the text, over articles.
 
-    Intervals are Fisher's z, of Spearman's coefficient with the variance of Bonett and Wright (2000). `p_holm` corrects
-    over all coefficients of a corpus.
+    Intervals and p take a group of test items as one draw (`statistics.correlation`). `p_holm` corrects over all
+    coefficients of a corpus.
     """
     rows: list[dict[str, Any]] = []
     for one in found:
@@ -60,34 +62,18 @@ def features(found: Sequence[Searched], settings: Bootstrap) -> list[dict[str, A
         for name, (of, feature) in FEATURES.items():
             values = feature(one.features[proven]).to_numpy(dtype=float)
             known = np.isfinite(values)  # an abstract may be without a word
-            for coefficient in ("spearman", "pearson"):
-                row = {"corpus": one.corpus, "feature": name, "of": of, "coefficient": coefficient}
-                row |= {"articles": known.sum()} | _correlation(sizes[known], values[known], coefficient, settings)
-                of_corpus.append(row)
-        tested = [row for row in of_corpus if not np.isnan(row["p"])]
+            for coefficient in COEFFICIENTS:
+                result = Correlation(None)
+                if known.sum() >= LEAST_ARTICLES:
+                    groups = Groups.of(np.array(one.groups)[proven][known].tolist())
+                    result = correlation(sizes[known], values[known], groups, coefficient, settings.confidence)
+                of_corpus.append(
+                    {"corpus": one.corpus, "feature": name, "of": of, "coefficient": coefficient}
+                    | {"articles": int(known.sum()), "correlation": result.value}
+                    | {"low": result.low, "high": result.high, "p": result.p}
+                )
+        tested = [row for row in of_corpus if row["p"] is not None]
         for row, p in zip(tested, holm([row["p"] for row in tested]), strict=True):
             row["p_holm"] = p
         rows += of_corpus
     return rows
-
-
-def _correlation(
-    sizes: NDArray[np.float64], values: NDArray[np.float64], coefficient: str, settings: Bootstrap
-) -> dict[str, float]:
-    """A coefficient with Fisher's interval and its two-sided p of Student's t; nothing where there is no variation."""
-    nothing = dict.fromkeys(("correlation", "low", "high", "p"), np.nan)
-    articles = len(sizes)
-    if articles < 3 or np.ptp(sizes) == 0 or np.ptp(values) == 0:
-        return nothing
-    if coefficient == "spearman":
-        sizes, values = (pd.Series(numbers).rank().to_numpy() for numbers in (sizes, values))
-    r = float(np.clip(np.corrcoef(sizes, values)[0, 1], -1, 1))
-    with np.errstate(divide="ignore"):  # a perfect correlation has p 0 and is its own interval
-        t = r * np.sqrt((articles - 2) / np.float64(1 - r**2))
-        found = nothing | {"correlation": r, "p": float(2 * stdtr(articles - 2, -abs(t)))}
-        if articles > 3:
-            variance = (1.0 if coefficient == "pearson" else 1 + r**2 / 2) / (articles - 3)
-            reach = ndtri((1 + settings.confidence) / 2) * np.sqrt(variance)
-            low, high = np.tanh(np.arctanh(r) + np.array([-reach, reach]))
-            found |= {"low": float(low), "high": float(high)}
-    return found

@@ -6,7 +6,7 @@ from sumcurve.tables.table import Column, Table
 
 
 def table(results: Results) -> Table:
-    """A row for every pair and metric, first minus second in points; `p_holm` corrects over all of a corpus."""
+    """A row for every pair and metric, first minus second in points; `p_family` is corrected over all of a metric."""
     frame = frames(results)[2]
     texts = ["corpus", "metric"]
     texts += [f"{place}_{key}" for place in ("first", "second") for key in ("algorithm", "variant", "optimised")]
@@ -15,7 +15,7 @@ def table(results: Results) -> Table:
         Column("items", "items", "count"),
         *(Column(name, name, "number") for name in ("difference", "low", "high")),
         *(Column(name, name, "count") for name in ("wins", "ties", "losses")),
-        *(Column(name, name, "p") for name in ("p", "p_holm")),
+        *(Column(name, name, "p") for name in ("p", "p_family")),
     ]
     rows = frame.to_dict("records")
     return Table("oracle_pairs", results.title("Every two ways of choosing sentences"), columns, rows)

@@ -17,8 +17,9 @@ from sumcurve.corpora.fraction import positions, read_words
 from sumcurve.corpora.store import Corpus, take
 from sumcurve.devices import Lease
 from sumcurve.models.batch import Example, encode
+from sumcurve.models.build import build
 from sumcurve.models.extract_rewrite import build as build_extract_rewrite
-from sumcurve.models.summarizer import build, parameter_counts
+from sumcurve.models.summarizer import parameter_counts
 from sumcurve.models.vocabulary import Vocabulary
 from sumcurve.records import Record, write_bytes, write_json, write_text
 from sumcurve.settings import Recipe, Search, Training

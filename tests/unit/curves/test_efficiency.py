@@ -10,12 +10,12 @@ from scipy import stats
 
 from sumcurve.curves.efficiency import (
     Point,
+    Repeats,
     Spread,
-    Trained,
     Undefined,
+    bounds_from_seeds,
     cost_deficiency,
-    gap_closed,
-    interval_efficiency,
+    fieller,
     intervals,
     marks,
     overall_efficiency,
@@ -26,8 +26,6 @@ from sumcurve.curves.efficiency import (
     spread,
 )
 from sumcurve.curves.published import published_file, results_file
-from sumcurve.curves.variance import Cell, Estimate
-from sumcurve.settings import Bootstrap
 
 # Cells of Čano and Bojar's Tables 3 and 4 that their own Table 2 does not give.
 SLIPS = {
@@ -137,58 +135,6 @@ def test_a_cost_below_zero_is_refused() -> None:
         cost_deficiency(FIRST, Point(200, 25.0, -1.0))
 
 
-SETTINGS = Bootstrap(resamples=1000)
-
-
-def items(shift: float, noise: float = 0.05) -> np.ndarray:
-    easy = np.random.default_rng(0).uniform(0.2, 0.8, 400)
-    return easy + shift + np.random.default_rng(1).normal(0, noise, 400)
-
-
-def sigma_interval(first: np.ndarray, second: np.ndarray, settings: Bootstrap = SETTINGS) -> tuple[float, float]:
-    """From 100 to 200 samples, one seed each."""
-    ends = [Trained(Cell("m", size, (1,), scores[None])) for size, scores in ((100, first), (200, second))]
-    found = interval_efficiency(*ends, Spread(None, None, 0.0), settings).sigma
-    if isinstance(found, Undefined):
-        raise found
-    return found.bounds
-
-
-def test_the_interval_of_sigma_holds_it_and_narrows_with_more_items() -> None:
-    first, second = items(0.0, 0.04), items(0.02)
-    low, high = sigma_interval(first, second)
-    sigma = relative_score_efficiency(Point(100, first.mean()), Point(200, second.mean()))
-    assert low < sigma < high
-    few = sigma_interval(first[:50], second[:50])
-    assert few[1] - few[0] > 2 * (high - low)
-
-
-def test_items_are_drawn_for_both_trainings_together() -> None:
-    first = items(0.0)
-    # Every item gains a tenth: whatever the items, sigma is a tenth.
-    assert sigma_interval(first, 1.1 * first) == pytest.approx((0.1, 0.1))
-
-
-def test_the_interval_agrees_with_the_delta_method() -> None:
-    first, second = items(0.0), items(0.02)[::-1].copy()
-    low, high = sigma_interval(first, second, Bootstrap(resamples=4000))
-    ratio = second.mean() / first.mean()
-    error = np.std(second - ratio * first, ddof=1) / np.sqrt(len(first)) / first.mean()
-    assert (high - low) / 2 == pytest.approx(1.96 * error, rel=0.08)
-
-
-def test_a_score_that_may_be_zero_leaves_no_interval() -> None:
-    first = np.zeros(30)
-    first[0] = 1.0
-    with pytest.raises(Undefined, match="not significantly above 0"):
-        sigma_interval(first, items(0.0)[:30])
-
-
-def test_scores_of_other_items_are_refused() -> None:
-    with pytest.raises(ValueError, match="same items"):
-        sigma_interval(items(0.0), items(0.0)[1:])
-
-
 # --- the paper's scheme -----------------------------------------------------------------------------------------------
 
 
@@ -210,44 +156,17 @@ def test_the_whole_curve_has_no_mark() -> None:
     assert [one.marks for one in intervals([Point(d, 1.0) for d in (10, 20, 30)]) if one.whole] == [()]
 
 
-@given(NUMBER, st.floats(0.1, 50), NUMBER)
-def test_the_gap_closed_is_all_at_the_optimum_and_none_without_gain(start, gain, room) -> None:
-    first, optimum = Point(100, start), start + gain + room
-    assert gap_closed(first, Point(200, start), optimum) == 0
-    assert gap_closed(first, Point(200, optimum), optimum) == pytest.approx(1)
-    share = gap_closed(first, Point(200, start + gain), optimum)
-    assert first.score + share * (optimum - first.score) == pytest.approx(start + gain)
-
-
-@pytest.mark.parametrize("start", [40.0, 41.0])
-def test_above_the_optimum_there_is_no_gap(start) -> None:
-    with pytest.raises(Undefined, match="not below the extractive optimum"):
-        gap_closed(Point(100, start), Point(200, 45.0), 40.0)
-
-
 # --- error bars -------------------------------------------------------------------------------------------------------
 
-FAST = Bootstrap(resamples=300)
-NAMES = ("Sigma", "Theta", "E", "sigma", "theta", "epsilon", "gap_closed")
+NAMES = ("Sigma", "Theta", "E", "sigma", "theta", "epsilon")
+SMALL = Repeats(100, (0.198, 0.205, 0.201), (10.0, 11.0, 10.4))
+LARGE = Repeats(300, (0.262, 0.255, 0.259), (41.0, 36.0, 40.0))
 
 
-def trained(size: float, mean: float, costs, seeds: int = 3, seed: int = 0, method: str = "a") -> Trained:
-    generator = np.random.default_rng([seed, int(size)])
-    easy = np.random.default_rng(7).normal(0, 0.05, 200)
-    scores = mean + easy + generator.normal(0, 0.005, (seeds, 1)) + generator.normal(0, 0.05, (seeds, 200))
-    return Trained(Cell(method, size, tuple(range(seeds)), scores), costs)
-
-
-SMALL = trained(100, 0.20, (10.0, 11.0, 10.4))
-LARGE = trained(300, 0.26, (41.0, 36.0, 40.0))
-OPTIMUM = Cell("optimum", 0, (), np.random.default_rng(1).normal(0.5, 0.05, (1, 200)))
-
-
-def test_values_are_the_published_quotients_of_means_and_their_intervals_hold_them() -> None:
-    found = interval_efficiency(SMALL, LARGE, spread([SMALL, LARGE], FAST), FAST, OPTIMUM)
-    points = [
-        Point(one.cell.size, one.cell.scores.mean(), float(np.prod(one.costs)) ** (1 / 3)) for one in (SMALL, LARGE)
-    ]
+def test_intervals_hold_the_published_quotients_of_means() -> None:
+    found = bounds_from_seeds(SMALL, LARGE, spread([SMALL, LARGE]))
+    assert set(found) == set(NAMES)
+    points = [Point(one.samples, np.mean(one.scores), stats.gmean(one.costs)) for one in (SMALL, LARGE)]
     functions = (
         score_efficiency,
         cost_deficiency,
@@ -255,138 +174,161 @@ def test_values_are_the_published_quotients_of_means_and_their_intervals_hold_th
         relative_score_efficiency,
         relative_cost_deficiency,
         relative_overall_efficiency,
-        lambda first, second: gap_closed(first, second, OPTIMUM.scores.mean()),
     )
     for name, function in zip(NAMES, functions, strict=True):
-        estimate = getattr(found, name)
-        assert isinstance(estimate, Estimate), name
-        assert estimate.value == pytest.approx(function(*points)), name
-        assert estimate.total[0] < estimate.value < estimate.total[1], name
-        assert estimate.seeds_known
-        assert (estimate.items is None) == (name in ("Theta", "theta")), name
+        low, high = found[name]
+        assert low < function(*points) < high, name
 
 
-def test_the_interval_of_theta_is_that_of_the_log_ratio_of_costs() -> None:
-    pooled = spread([SMALL, LARGE], FAST)
-    found = interval_efficiency(SMALL, LARGE, pooled, FAST).theta
-    reference = stats.ttest_ind(np.log(LARGE.costs), np.log(SMALL.costs)).confidence_interval(0.95)
-    assert found.total == pytest.approx([(np.exp(end) - 1) / 2 for end in reference])
-    assert found.seeds == found.total
+def test_intervals_of_differences_are_those_of_the_t_test() -> None:
+    found = bounds_from_seeds(SMALL, LARGE, spread([SMALL, LARGE]))
+    costs = stats.ttest_ind(np.log(LARGE.costs), np.log(SMALL.costs)).confidence_interval(0.95)
+    assert found["theta"] == pytest.approx([(np.exp(end) - 1) / 2 for end in costs])
+    scores = stats.ttest_ind(LARGE.scores, SMALL.scores).confidence_interval(0.95)
+    assert found["Sigma"] == pytest.approx([end / 200 for end in scores])
 
 
-def test_one_seed_prints_items_only_and_says_so() -> None:
-    pair = [trained(100, 0.20, (10.0,), seeds=1), trained(300, 0.26, (40.0,), seeds=1)]
-    pooled = spread(pair, FAST)
-    assert pooled == Spread(None, None, 0.0)
-    found = interval_efficiency(*pair, pooled, FAST, OPTIMUM)
-    for name in NAMES:
-        estimate = getattr(found, name)
-        assert not estimate.seeds_known
-        assert estimate.total is estimate.seeds is None
-        assert (estimate.items is None) == (name in ("Theta", "theta"))
-    assert found.epsilon.items == pytest.approx([end / found.theta.value for end in found.sigma.items])
+def test_sigma_agrees_with_the_delta_method_where_seeds_hardly_vary() -> None:
+    pair = [replace(SMALL, scores=(0.1999, 0.2001, 0.2)), replace(LARGE, scores=(0.2599, 0.2601, 0.26))]
+    low, high = bounds_from_seeds(*pair, spread(pair))["sigma"]
+    error = 1e-4 / 3**0.5 * np.hypot(1, 1.3) / 0.2 / 2  # of the ratio 1.3, over a growth of 2
+    assert (high - low) / 2 == pytest.approx(stats.t.ppf(0.975, 4) * error, rel=1e-3)
+    assert (high + low) / 2 == pytest.approx(0.15, rel=1e-3)
+
+
+def test_the_spread_is_pooled_within_trainings() -> None:
+    two = Repeats(200, (0.3, 0.32), (20.0, 26.0))
+    alone = Repeats(300, (0.9,), (1.0,))
+    found = spread([SMALL, two, alone])
+    scores = [np.var(one.scores, ddof=1) for one in (SMALL, two)]
+    assert (found.score_degrees, found.cost_degrees) == (3, 3)
+    assert found.scores == pytest.approx(np.average(scores, weights=[2, 1]))
+    assert found.costs == pytest.approx(
+        np.average([np.var(np.log(o.costs), ddof=1) for o in (SMALL, two)], weights=[2, 1])
+    )
+    covariances = [np.cov(one.scores, np.log(one.costs))[0, 1] for one in (SMALL, two)]
+    assert found.covariance == pytest.approx(np.average(covariances, weights=[2, 1]))
+    untimed = spread([replace(SMALL, costs=()), two])
+    assert (untimed.scores, untimed.cost_degrees) == (found.scores, 1)
+
+
+def test_one_seed_has_no_intervals() -> None:
+    pair = [Repeats(100, (0.2,), (10.0,)), Repeats(300, (0.26,), (40.0,))]
+    assert spread(pair) == Spread(None, 0, None, 0, 0.0)
+    assert not bounds_from_seeds(*pair, spread(pair))
 
 
 def test_certain_costs_leave_epsilon_the_uncertainty_of_sigma() -> None:
-    sure = [trained(100, 0.20, (10.0,) * 3), trained(300, 0.26, (40.0,) * 3)]
-    found = interval_efficiency(*sure, spread(sure, FAST), FAST)
-    assert found.theta.total == pytest.approx((1.5, 1.5))
-    assert found.epsilon.total == pytest.approx([end / 1.5 for end in found.sigma.total], rel=0.05)
-    assert found.E.total == pytest.approx([end / found.Theta.value for end in found.Sigma.total])
-    less = interval_efficiency(SMALL, LARGE, spread([SMALL, LARGE], FAST), FAST)
-    assert np.ptp(less.epsilon.total) > np.ptp(found.epsilon.total)
+    sure = [replace(SMALL, costs=(10.0,) * 3), replace(LARGE, costs=(40.0,) * 3)]
+    found = bounds_from_seeds(*sure, spread(sure))
+    assert found["theta"] == pytest.approx((1.5, 1.5))
+    assert found["epsilon"] == pytest.approx([end / 1.5 for end in found["sigma"]], rel=0.05)
+    assert found["E"] == pytest.approx([end / found["Theta"][0] for end in found["Sigma"]])
+    less = bounds_from_seeds(SMALL, LARGE, replace(spread([SMALL, LARGE]), covariance=0.0))
+    assert np.ptp(less["E"]) > np.ptp(found["E"])
 
 
 def test_certain_scores_leave_the_uncertainty_of_costs() -> None:
-    pair = [
-        Trained(Cell("a", size, (1, 2, 3), np.full((3, 20), score)), costs)
-        for size, score, costs in ((100, 0.20, (10.0, 11.0, 10.4)), (300, 0.26, (41.0, 36.0, 40.0)))
-    ]
-    found = interval_efficiency(*pair, spread(pair, FAST), FAST)
+    pair = [replace(SMALL, scores=(0.20,) * 3), replace(LARGE, scores=(0.26,) * 3)]
+    found = bounds_from_seeds(*pair, spread(pair))
     t1, t2 = (stats.gmean(one.costs) for one in pair)
     logs = [np.log(one.costs) for one in pair]
     error = (np.mean([one.var(ddof=1) for one in logs]) / 3) ** 0.5  # of a mean log cost
     reach = stats.t.ppf(0.975, 4) * error
     # By the delta method t2 / t1 varies by (t2 / t1) sqrt(2) error, t2 - t1 by hypot(t1, t2) error.
-    for estimate, gain, cost, spans in (
-        (found.epsilon, 0.3, t2 / t1 - 1, t2 / t1 * 2**0.5),
-        (found.E, 0.06, t2 - t1, np.hypot(t1, t2)),
+    for bounds, gain, cost, spans in (
+        (found["epsilon"], 0.3, t2 / t1 - 1, t2 / t1 * 2**0.5),
+        (found["E"], 0.06, t2 - t1, np.hypot(t1, t2)),
     ):
-        assert estimate.total == pytest.approx([gain / (cost + spans * reach), gain / (cost - spans * reach)])
+        assert bounds == pytest.approx([gain / (cost + spans * reach), gain / (cost - spans * reach)])
     # The difference's ends by the ends of both costs (Zou and Donner, 2008).
     low1, low2, high1, high2 = (t * np.exp(sign * reach) for sign in (-1, 1) for t in (t1, t2))
     low = t2 - t1 - ((t2 - low2) ** 2 + (high1 - t1) ** 2) ** 0.5
     high = t2 - t1 + ((high2 - t2) ** 2 + (t1 - low1) ** 2) ** 0.5
-    assert found.Theta.total == pytest.approx((low / 200, high / 200))
+    assert found["Theta"] == pytest.approx((low / 200, high / 200))
 
 
 def test_costs_that_hardly_grow_leave_quotients_by_cost_undefined() -> None:
-    pair = [trained(100, 0.20, (10.0, 20.0, 40.0)), trained(300, 0.26, (12.0, 30.0, 45.0))]
-    found = interval_efficiency(*pair, spread(pair, FAST), FAST)
-    assert found.theta.total[0] < 0 < found.theta.total[1]
+    pair = [replace(SMALL, costs=(10.0, 20.0, 40.0)), replace(LARGE, costs=(12.0, 30.0, 45.0))]
+    found = bounds_from_seeds(*pair, spread(pair))
+    assert found["theta"][0] < 0 < found["theta"][1]
     for name in ("epsilon", "E"):
-        assert isinstance(getattr(found, name), Undefined)
-        assert "not significantly more costly" in str(getattr(found, name))
-    assert isinstance(found.sigma, Estimate)
+        assert isinstance(found[name], Undefined)
+        assert "not significantly more costly" in str(found[name])
+    assert not isinstance(found["sigma"], Undefined)
 
 
 def test_epsilon_is_undefined_wherever_theta_may_be_zero() -> None:
     """Also where scores weigh more, so that the quotient's own quantile is smaller than that of the costs."""
-    pair = [trained(100, 0.20, (10.0, 11.0, 10.4)), trained(300, 0.21, (14.0, 12.9, 13.2))]
-    pooled = spread(pair, FAST)
-    many = replace(pooled.scores, variance=1e-3, degrees=100)
-    for degrees, kind in ((1, Undefined), (100, Estimate)):
-        found = interval_efficiency(*pair, Spread(many, replace(pooled.costs, degrees=degrees), 0.0), FAST)
-        assert (found.theta.total[0] < 0) == (kind is Undefined)
-        assert isinstance(found.epsilon, kind)
-        assert isinstance(found.E, kind)
+    pair = [SMALL, replace(LARGE, costs=(14.0, 12.9, 13.2))]
+    pooled = spread(pair)
+    for degrees, refused in ((1, True), (100, False)):
+        wide = replace(pooled, scores=1e-3, score_degrees=100, cost_degrees=degrees, covariance=0.0)
+        found = bounds_from_seeds(*pair, wide)
+        assert (found["theta"][0] < 0) == refused
+        assert [isinstance(found[name], Undefined) for name in ("epsilon", "E")] == [refused, refused]
 
 
 def test_what_is_not_known_leaves_its_reason_and_the_rest() -> None:
-    bare = [trained(100, 0.20, None), trained(300, 0.26, None)]
-    found = interval_efficiency(*bare, spread(bare, FAST), FAST)
-    assert isinstance(found.sigma, Estimate)
+    bare = [replace(SMALL, costs=()), replace(LARGE, costs=())]
+    assert set(bounds_from_seeds(*bare, spread(bare))) == {"Sigma", "sigma"}
+    found = bounds_from_seeds(*bare, spread([SMALL, LARGE]))
     for name in ("theta", "Theta", "epsilon", "E"):
-        assert "no training cost" in str(getattr(found, name))
-    assert "optimum" in str(found.gap_closed)
-    zero = Trained(Cell("a", 100, (1, 2), np.zeros((2, 200))))
-    nothing = interval_efficiency(zero, bare[1], spread([zero, bare[1]], FAST), FAST)
-    assert "scores 0" in str(nothing.sigma)
-    assert isinstance(nothing.Sigma, Estimate)
+        assert "no training cost" in str(found[name])
+    zero = replace(SMALL, scores=(0.0, 0.0, 0.0))
+    assert "scores 0" in str(bounds_from_seeds(zero, LARGE, spread([zero, LARGE]))["sigma"])
+    shaky = replace(SMALL, scores=(0.01, 0.4, 0.02))
+    assert "not significantly above 0" in str(bounds_from_seeds(shaky, LARGE, spread([shaky, LARGE]))["sigma"])
     with pytest.raises(ValueError, match="a cost above 0 for each seed"):
-        trained(100, 0.2, (1.0, 2.0))
+        replace(SMALL, costs=(1.0, 2.0))
 
 
 def test_scores_and_costs_that_go_together_narrow_epsilon() -> None:
-    pair = [SMALL, LARGE]
-    pooled = spread(pair, FAST)
-    wide = (pooled.scores.variance * pooled.costs.variance) ** 0.5
+    pooled = spread([SMALL, LARGE])
+    wide = (pooled.scores * pooled.costs) ** 0.5
     widths = [
-        np.ptp(interval_efficiency(*pair, Spread(pooled.scores, pooled.costs, share * wide), FAST).epsilon.total)
+        np.ptp(bounds_from_seeds(SMALL, LARGE, replace(pooled, covariance=share * wide))["epsilon"])
         for share in (0.9, 0.0, -0.9)
     ]
     assert widths[0] < widths[1] < widths[2]
 
 
+@given(st.floats(-5, 5), st.floats(1, 5), st.floats(0.01, 2), st.floats(0.0001, 0.1), st.floats(-0.9, 0.9))
+def test_fiellers_ends_are_where_the_line_is_a_quantile_from_zero(over, under, v_over, v_under, correlation) -> None:
+    covariance = correlation * (v_over * v_under) ** 0.5
+    if under**2 <= 4 * v_under:
+        with pytest.raises(Undefined):
+            fieller(over, under, (v_over, v_under), covariance, 2.0)
+        return
+    low, high = fieller(over, under, (v_over, v_under), covariance, 2.0)
+    assert low <= over / under <= high
+    for end in (low, high):
+        error = v_over - 2 * end * covariance + end**2 * v_under
+        assert abs(over - end * under) == pytest.approx(2 * error**0.5, rel=1e-6, abs=1e-9)
+
+
+def test_fieller_is_unbounded_where_the_denominator_may_be_zero() -> None:
+    with pytest.raises(Undefined, match="denominator"):
+        fieller(1.0, 1.0, (0.1, 0.26), 0.0, 2.0)
+    assert fieller(1.0, 2.0, (0.0, 0.0), 0.0, 2.0) == (0.5, 0.5)
+
+
 @pytest.mark.slow
-def test_intervals_of_theta_and_epsilon_hold_the_truth_as_often_as_they_say() -> None:
+def test_intervals_hold_the_truth_as_often_as_they_say() -> None:
     """Costs vary by a tenth and go with scores; three seeds of two methods at two sizes, 1,200 repeats."""
-    held: dict[str, list[bool]] = {"theta": [], "Theta": [], "epsilon": [], "E": []}
-    truth = {"theta": 1.5, "Theta": 0.15, "epsilon": 0.3 / 3, "E": 0.06 / 30}
-    few = Bootstrap(resamples=20)
+    held: dict[str, list[bool]] = {name: [] for name in NAMES}
+    truth = {"theta": 1.5, "Theta": 0.15, "epsilon": 0.3 / 3, "E": 0.06 / 30, "sigma": 0.15, "Sigma": 0.0003}
     for repeat in range(1200):
         generator = np.random.default_rng([13, repeat])
-        easy = generator.normal(0, 0.05, 100)
         everything = []
-        for method in "ab":
+        for _ in "ab":
             for size, mean, cost in ((100, 0.20, 10.0), (300, 0.26, 40.0)):
                 of_seed = generator.normal(size=3)
-                scores = mean + 0.005 * of_seed[:, None] + easy + generator.normal(0, 0.05, (3, 100))
                 factors = np.exp(0.1 * (0.6 * of_seed + 0.8 * generator.normal(size=3)))
-                everything.append(Trained(Cell(method, size, (1, 2, 3), scores), tuple(cost * factors)))
-        found = interval_efficiency(*everything[:2], spread(everything, few), few)
+                everything.append(Repeats(size, tuple(mean + 0.005 * of_seed), tuple(cost * factors)))
+        found = bounds_from_seeds(*everything[:2], spread(everything))
         for name, value in truth.items():
-            estimate = getattr(found, name)
-            held[name].append(isinstance(estimate, Estimate) and estimate.total[0] <= value <= estimate.total[1])
+            bounds = found[name]
+            held[name].append(not isinstance(bounds, Undefined) and bounds[0] <= value <= bounds[1])
     for name, values in held.items():
         assert 0.93 <= np.mean(values) <= 0.97, name

@@ -7,7 +7,8 @@ import pytest
 import torch
 
 from sumcurve.models.batch import Batch, Example, collate, encode
-from sumcurve.models.summarizer import Summarizer, build
+from sumcurve.models.build import build
+from sumcurve.models.summarizer import Summarizer
 from sumcurve.models.vocabulary import EOS, UNK, Vocabulary
 from sumcurve.records import Record
 from sumcurve.settings import RecurrentSettings, TransformerSettings

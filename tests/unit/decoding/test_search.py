@@ -12,8 +12,9 @@ from torch.nn import functional
 
 from sumcurve.decoding.search import Hypotheses, generate, greedy, length_norm
 from sumcurve.models.batch import Batch, Example, collate, encode
+from sumcurve.models.build import build
 from sumcurve.models.emission import Emission
-from sumcurve.models.summarizer import Memory, State, Summarizer, build, score
+from sumcurve.models.summarizer import Memory, State, Summarizer, score
 from sumcurve.models.vocabulary import BOS, EOS, PAD, SEP, UNK, Vocabulary
 from sumcurve.records import Record
 from sumcurve.settings import RecurrentSettings, Search, TransformerSettings

@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from sumcurve.models.build import build
 from sumcurve.models.extract_rewrite import build as build_extract_rewrite
-from sumcurve.models.summarizer import build, parameter_counts
+from sumcurve.models.summarizer import parameter_counts
 from sumcurve.plan import read_settings
 from sumcurve.settings import ExtractRewriteSettings, MethodSettings
 

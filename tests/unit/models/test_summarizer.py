@@ -8,8 +8,9 @@ from torch import Tensor
 from torch.nn import functional
 
 from sumcurve.models.batch import Batch, Example, collate
+from sumcurve.models.build import build
 from sumcurve.models.emission import Emission
-from sumcurve.models.summarizer import Summarizer, build, score
+from sumcurve.models.summarizer import Summarizer, score
 from sumcurve.models.transformer import TransformerSummarizer
 from sumcurve.models.vocabulary import PAD, Vocabulary
 from sumcurve.plan import read_settings

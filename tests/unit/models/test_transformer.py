@@ -5,7 +5,8 @@ import torch
 from torch import nn
 
 from sumcurve.models.batch import Batch
-from sumcurve.models.summarizer import Summarizer, build, parameter_counts
+from sumcurve.models.build import build
+from sumcurve.models.summarizer import Summarizer, parameter_counts
 from sumcurve.models.transformer import CACHE_BLOCK, TransformerSummarizer, sinusoids
 from sumcurve.models.vocabulary import PAD, Vocabulary
 from sumcurve.settings import TransformerSettings

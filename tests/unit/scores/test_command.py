@@ -11,11 +11,11 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from rouge_score.rouge_scorer import RougeScorer
+from scipy import stats
 
 from sumcurve.scores.command import CommandError, add_parser
-from sumcurve.scores.comparison import bootstrap_interval, holm, paired_difference
-from sumcurve.settings import Bootstrap
 from sumcurve.statistics.power import Aim, Noise, items_needed, paired_sd, pooled_sd, power, seeds_needed
+from sumcurve.statistics.ungrouped import holm, sign_flip_p
 
 METRICS = ("rouge1", "rouge2", "rougeLsum")
 WORDS = [f"w{number}" for number in range(12)]
@@ -73,8 +73,9 @@ def test_the_json_holds_means_and_intervals_as_the_issue_asks(sumcurve, texts, t
         assert set(found[metric]) == {"precision", "recall", "f", "low", "high"}
         means = [found[metric][part] for part in ("precision", "recall", "f")]
         assert means == pytest.approx(list(expected[metric].mean(axis=0)), rel=1e-12)
-        interval = bootstrap_interval(expected[metric][:, 2], Bootstrap(seed=4))
-        assert (found[metric]["low"], found[metric]["high"]) == pytest.approx((interval.low, interval.high))
+        f = expected[metric][:, 2]
+        interval = stats.bootstrap([f], np.mean, n_resamples=2000, method="BCa", rng=np.random.default_rng(4))
+        assert (found[metric]["low"], found[metric]["high"]) == pytest.approx(interval.confidence_interval)
 
 
 def test_the_comparison_is_candidates_minus_the_other_file(sumcurve, texts, tmp_path) -> None:
@@ -84,13 +85,16 @@ def test_the_comparison_is_candidates_minus_the_other_file(sumcurve, texts, tmp_
     found = json.loads(out.read_text())
     assert set(found) == {"signature", "items", *METRICS, "comparison"}
     d, c = reference_scores(texts, "d"), reference_scores(texts, "c")
-    expected = [paired_difference(d[m][:, 2], c[m][:, 2], Bootstrap(resamples=500)) for m in METRICS]
-    for metric, one, p_holm in zip(METRICS, expected, holm([one.p for one in expected]), strict=True):
+    differences = np.stack([d[metric][:, 2] - c[metric][:, 2] for metric in METRICS])
+    p = sign_flip_p(differences, 500, 1)
+    for metric, one, p_one, p_holm in zip(METRICS, differences, p, holm(p), strict=True):
         row = found["comparison"][metric]
         assert row["difference"] == pytest.approx(found[metric]["f"] - row["f"])
         assert row["difference"] > 0.1
-        assert [row[key] for key in ("low", "high", "p", "p_holm")] == pytest.approx([one.low, one.high, one.p, p_holm])
-        assert (row["wins"], row["ties"], row["losses"]) == (one.wins, one.ties, one.losses)
+        bootstrap = stats.bootstrap([one], np.mean, n_resamples=500, method="BCa", rng=np.random.default_rng(1))
+        assert (row["low"], row["high"]) == pytest.approx(bootstrap.confidence_interval)
+        assert (row["p"], row["p_holm"]) == pytest.approx((p_one, p_holm))
+        assert (row["wins"], row["losses"]) == ((one > 0).sum(), (one < 0).sum())
         assert f"{100 * row['difference']:+.2f}" in printed
     assert row["wins"] + row["ties"] + row["losses"] == 40
 

@@ -11,7 +11,6 @@ from rouge_score import rouge_scorer, tokenizers
 from sumcurve.scores.rewards import (
     Reference,
     f1_of_ngrams,
-    longest_common_subsequence,
     repetition,
     rouge_l_f1,
     words,
@@ -35,7 +34,7 @@ def table(first: list[str], second: list[str]) -> int:
 
 @given(TOKENS, TOKENS)
 def test_the_longest_common_subsequence_is_that_of_the_textbook(first: list[str], second: list[str]) -> None:
-    assert longest_common_subsequence(first, second) == table(first, second)
+    assert Reference(first).common(second) == table(first, second)
 
 
 def test_one_reference_serves_many_candidates_and_texts_longer_than_a_machine_word() -> None:

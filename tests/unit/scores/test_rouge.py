@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from rouge_score.rouge_scorer import RougeScorer
 
 from sumcurve.scores import rouge
-from sumcurve.scores.rouge import METRICS
-from sumcurve.scores.rouge import Scorer, bootstrap_155, score_items, signature
+from sumcurve.scores.rouge import METRICS, Scorer, bootstrap_155, score_items, signature
 from sumcurve.settings import Rouge
 
 try:

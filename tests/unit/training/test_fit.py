@@ -6,7 +6,7 @@ import random
 import pytest
 import torch
 
-from sumcurve.models.summarizer import build
+from sumcurve.models.build import build
 from sumcurve.settings import Search
 from sumcurve.training import fit as module
 from sumcurve.training import losses

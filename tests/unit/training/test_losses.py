@@ -8,7 +8,7 @@ from torch.nn import functional
 
 from sumcurve.decoding.rollout import as_target, rollout
 from sumcurve.models.batch import batches, collate, encode
-from sumcurve.models.summarizer import build
+from sumcurve.models.build import build
 from sumcurve.models.vocabulary import BOS, EOS, PAD, UNK, Vocabulary
 from sumcurve.records import Record
 from sumcurve.settings import Optimizer, PhaseSettings, RecurrentSettings, Stop

@@ -9,7 +9,8 @@ from rouge_score.rouge_scorer import RougeScorer
 
 from sumcurve.decoding.search import greedy
 from sumcurve.models.batch import collate
-from sumcurve.models.summarizer import build, score
+from sumcurve.models.build import build
+from sumcurve.models.summarizer import score
 from sumcurve.models.vocabulary import EOS
 from sumcurve.settings import RecurrentSettings, Search
 from sumcurve.training.validation import Validation, area_under_curve

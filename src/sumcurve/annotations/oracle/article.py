@@ -4,7 +4,6 @@ The F1 of ROUGE-N (Lin, 2004) is 2 h / (c + r) with h matching n-grams, c n-gram
 abstract. Here it stays a fraction of two integers, which can be compared and proven without rounding.
 """
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -107,15 +106,6 @@ class Instance:
         """S, the number of sentences."""
         return len(self.lengths)
 
-    def boundary_type(self, i: int, j: int) -> int:
-        """The type of the bigram (last word of i, first word of j), or -1 if the abstract lacks it.
-
-        -1, too, for order 1 and for a sentence without words.
-        """
-        if self.order == 1 or self.last[i] < 0 or self.first[j] < 0:
-            return -1
-        return int(find(self.grams, int(self.last[i]) << _WORD_BITS | int(self.first[j])))
-
 
 def instance(article: Article, scorer: str, order: int) -> Instance:
     """The article counted for this scorer and order.
@@ -190,26 +180,9 @@ def authors_words(sentence: str) -> list[str]:
 
     The authors join sentences with ". " first, so that a sentence that begins with a full stop, or is empty, brings
     one more empty word unless it comes first. Here each sentence is split by itself, and that word is left out
-    wherever the sentence stands: otherwise what a sentence counts would depend on the others. `authors_score` keeps
-    it.
+    wherever the sentence stands: otherwise what a sentence counts would depend on the others.
     """
     return [word for piece in sentence.split(".") if piece for word in piece.split() or [""]]
-
-
-def authors_score(extract: Sequence[str], abstract: Sequence[str]) -> tuple[float, float]:
-    """F1 of ROUGE-1 and ROUGE-2 to the letter of the authors' runs, joined with ". " and with their 1e-8.
-
-    It differs from `value` under scorer `multiset` by that 1e-8 and by the word that `authors_words` describes.
-    """
-    texts = [authors_words(". ".join(sentences)) for sentences in (extract, abstract)]
-    scores = []
-    for order in ORDERS:
-        ours, theirs = (Counter(zip(*(text[start:] for start in range(order)), strict=False)) for text in texts)
-        hits = (ours & theirs).total()
-        precision = hits / ours.total() if ours else 0.0
-        recall = hits / theirs.total() if theirs else 0.0
-        scores.append(2 * precision * recall / (precision + recall + 1e-8))
-    return scores[0], scores[1]
 
 
 def counted(article: Words, scorer: str, order: int) -> Instance:

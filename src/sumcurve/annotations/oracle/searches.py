@@ -129,16 +129,6 @@ def search(
     return found(aim, chosen, iterations)
 
 
-def same_text(instance: Instance, sentences: Sequence[int]) -> list[int]:
-    """All sentences that read like one of these, in document order.
-
-    The authors keep a result of VNS as labels that they find by comparing texts, so that of a repeated sentence
-    every occurrence is marked: their lists of sentences may be longer than what they scored.
-    """
-    chosen = {int(instance.same[index]) for index in sentences}
-    return [index for index in range(instance.size) if int(instance.same[index]) in chosen]
-
-
 @njit(cache=True)
 def _below(state: NDArray[np.uint64], limit: int) -> int:  # pragma: no cover
     """A random integer of 0 .. limit - 1 (SplitMix64: Steele, Lea and Flood, 2014); limit < 2**31."""

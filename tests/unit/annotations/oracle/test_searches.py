@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from sumcurve.annotations.oracle.article import Article, Instance, OracleError, instances, value
 from sumcurve.annotations.oracle.improve import f1_greedy
-from sumcurve.annotations.oracle.searches import ALGORITHMS, LIMITS, Limits, same_text, search
+from sumcurve.annotations.oracle.searches import ALGORITHMS, LIMITS, Limits, search
 
 BOTH = [
     (name, variant) for name in ALGORITHMS for variant in ("paper", "code") if (name, variant) != ("Greedy", "code")
@@ -234,13 +234,6 @@ def test_optimising_rouge_2_finds_more_of_it_than_optimising_rouge_1() -> None:
             pair = invented(seed)
             sums[order] += f1(pair[1], search(pair, algorithm, seed=seed, order=order).sentences)
         assert sums[2] > sums[1]
-
-
-def test_equal_texts_are_marked_together() -> None:
-    one, _ = instances(Article("x", ["a b", "c", "a b", "A b", "c", "d"], ["a b"]), "rouge-score")
-    assert same_text(one, [2, 4]) == [0, 1, 2, 4]
-    assert same_text(one, [3]) == [3]  # "A b" is another text, though the same words
-    assert same_text(one, []) == []
 
 
 @pytest.mark.parametrize(("algorithm", "variant"), BOTH)

@@ -1,0 +1,145 @@
+import numpy as np
+import pytest
+from scipy import stats
+
+from sumcurve.statistics import ungrouped
+from sumcurve.statistics.ungrouped import bca_intervals, holm, sign_flip_p
+
+
+@pytest.fixture
+def values() -> np.ndarray:
+    return np.random.default_rng(0).beta(2, 5, 300)
+
+
+def interval(values: np.ndarray, resamples: int = 2000, seed: int = 3, confidence: float = 0.95) -> tuple[float, float]:
+    return tuple(bca_intervals(np.asarray(values, dtype=float)[None], confidence, resamples, seed)[0])
+
+
+def p_of(differences: np.ndarray, resamples: int = 2000, seed: int = 3) -> float:
+    return float(sign_flip_p(np.asarray(differences, dtype=float)[None], resamples, seed)[0])
+
+
+def scipys(values: np.ndarray, method: str = "BCa", seed: int = 3) -> tuple[float, float]:
+    """scipy draws as we do, so that a generator with the same seed gives the same resamples."""
+    generator = np.random.default_rng(seed)
+    return tuple(stats.bootstrap([values], np.mean, n_resamples=2000, method=method, rng=generator).confidence_interval)
+
+
+@pytest.mark.parametrize("skew", [0.05, 0.5, 2.0])
+def test_the_interval_is_scipys_bca(skew) -> None:
+    values = np.random.default_rng(0).gamma(skew, size=60)
+    low, high = interval(values)
+    assert (low, high) == pytest.approx(scipys(values), rel=1e-9)
+    plain = scipys(values, "percentile")
+    assert low > plain[0]  # skewed to the right: BCa moves both ends up
+    assert high > plain[1]
+
+
+def test_ties_of_resamples_and_mean_count_half() -> None:
+    values = np.zeros(20)
+    values[np.arange(7) * 20 // 7] = 0.1  # a resample often has the very mean, up to the order of its sum
+    whole = np.rint(10 * values)  # integers: sums are exact
+    assert [10 * end for end in interval(values)] == pytest.approx(scipys(whole))
+
+
+@pytest.mark.parametrize("values", [[0.3] * 7, [0.1 + 0.2], [0.0, 0.0]])
+def test_data_without_spread_give_the_mean(values) -> None:
+    with np.errstate(all="raise"):
+        assert interval(values) == (np.mean(values), np.mean(values))
+
+
+def test_intervals_stay_within_the_values_whatever_the_skew() -> None:
+    generator = np.random.default_rng(2)
+    for items in (2, 3, 5, 20):
+        for _ in range(20):
+            values = np.exp(4 * generator.normal(size=items))
+            low, high = interval(values, resamples=50)
+            assert values.min() - 1e-9 * values.max() <= low <= high <= values.max() * (1 + 1e-12)
+
+
+def test_coverage_of_the_true_mean_is_near_that_of_the_t_interval() -> None:
+    samples = np.random.default_rng(5).beta(2, 5, (400, 100))
+    ends = bca_intervals(samples, 0.95, 1000, 1)
+    ours = ((ends[:, 0] <= 2 / 7) & (ends[:, 1] >= 2 / 7)).mean()
+    low, high = stats.t.interval(0.95, 99, samples.mean(axis=1), stats.sem(samples, axis=1))
+    assert 0.91 < ours < 0.98
+    assert abs(ours - ((low <= 2 / 7) & (high >= 2 / 7)).mean()) < 0.03
+
+
+def test_more_confidence_is_a_wider_interval_and_the_seed_decides(values) -> None:
+    narrow, wide = (interval(values, confidence=share) for share in (0.8, 0.99))
+    assert wide[0] < narrow[0] < values.mean() < narrow[1] < wide[1]
+    assert interval(values, seed=1) == interval(values, seed=1) != interval(values, seed=2)
+
+
+def test_rows_are_resampled_jointly_and_in_pieces_alike(values, monkeypatch) -> None:
+    rows = np.stack([values, 2 * values + 0.5])
+    both = bca_intervals(rows, 0.95, 500, 3)
+    np.testing.assert_allclose(both[1], 2 * both[0] + 0.5)
+    p = p_of(values - values[::-1])
+    monkeypatch.setattr(ungrouped, "CELLS", 7 * len(values))
+    assert both == pytest.approx(bca_intervals(rows, 0.95, 500, 3), rel=1e-12)
+    assert p_of(values - values[::-1]) == pytest.approx(p, abs=0.02)
+
+
+@pytest.mark.parametrize("bad", [[[]], [0.1, 0.2], [[0.1, float("nan")]]])
+def test_values_that_cannot_be_resampled_are_refused(bad) -> None:
+    with pytest.raises(ValueError, match="finite"):
+        bca_intervals(np.array(bad), 0.95, 100, 1)
+
+
+def test_a_difference_turns_round(values) -> None:
+    difference = np.random.default_rng(1).normal(0.004, 0.05, len(values))
+    (low, high), back = interval(difference), interval(-difference)
+    assert (low, high) == pytest.approx((-back[1], -back[0]))
+    assert p_of(difference) == p_of(-difference)
+
+
+def test_p_agrees_with_scipys_permutation_test(values) -> None:
+    other = values + np.random.default_rng(1).normal(0.004, 0.05, len(values))
+    theirs = stats.permutation_test(
+        (other, values),
+        lambda a, b, axis: (a - b).mean(axis=axis),
+        permutation_type="samples",
+        n_resamples=9999,
+        vectorized=True,
+        rng=np.random.default_rng(2),
+    )
+    assert 0.01 < theirs.pvalue < 0.9  # a case that could go either way
+    assert p_of(other - values) == pytest.approx(theirs.pvalue, abs=0.02)
+
+
+def test_p_of_few_items_is_the_exact_one() -> None:
+    # Of the 2**4 sign patterns two are as extreme as 4 equal wins; ties add nothing.
+    assert p_of(np.array([0.3, 0.3, 0.3, 0.3, 0.5]) - [0.1, 0.1, 0.1, 0.1, 0.5]) == pytest.approx(2 / 16, abs=0.01)
+    assert p_of(np.zeros(9)) == 1
+
+
+def test_p_is_uniform_where_nothing_differs() -> None:
+    p = sign_flip_p(np.random.default_rng(11).normal(size=(300, 40)), 100, 1)
+    assert stats.kstest(p, "uniform").pvalue > 1e-3
+
+
+def test_overlapping_intervals_hide_a_sure_difference() -> None:
+    generator = np.random.default_rng(9)
+    easy = generator.beta(2, 5, 300)  # what both systems find easy
+    first, second = easy + generator.normal(0.01, 0.02, 300), easy
+    assert interval(first)[0] < interval(second)[1]  # they overlap
+    assert p_of(first - second) < 0.001
+    assert interval(first - second)[0] > 0
+
+
+def test_holm_rejects_one_of_many_true_nulls_as_rarely_as_promised() -> None:
+    generator = np.random.default_rng(8)
+    wrong = 0
+    for _ in range(200):
+        systems = generator.normal(size=(4, 30))
+        differences = np.stack([systems[a] - systems[b] for a in range(4) for b in range(a)])
+        wrong += min(holm(sign_flip_p(differences, 100, 1))) <= 0.05
+    assert wrong / 200 < 0.05 + 4 * np.sqrt(0.05 * 0.95 / 200)
+
+
+def test_holm_multiplies_by_the_tests_left() -> None:
+    assert holm([0.04, 0.01, 0.03]) == pytest.approx([0.06, 0.03, 0.06])
+    assert holm([0.5, 0.9]) == pytest.approx([1, 1])
+    assert len(holm([])) == 0
