@@ -309,7 +309,7 @@ def trained(
 
     with placed(device):
         learner = learner_for(recipe, sizes, sizes.resumed_records, device)
-        resume = read_state(state) if state is not None else None
+        resume = read_state(state, print) if state is not None else None
         fitted = fit(learner, training, seed=SEED, clock=lambda: 0.0, device=device, resume=resume, keep=keep)
     return fitted.weights
 
