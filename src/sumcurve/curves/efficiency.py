@@ -193,7 +193,8 @@ def spread(trainings: Sequence[Repeats]) -> Spread:
 
 
 def _products(first: ArrayLike, second: ArrayLike) -> float:
-    return float((np.subtract(first, np.mean(first)) * np.subtract(second, np.mean(second))).sum())
+    one, other = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
+    return float(((one - one.mean()) * (other - other.mean())).sum())
 
 
 def bounds_from_seeds(
