@@ -49,7 +49,8 @@ def require_lock(tables: Path) -> None:
 def _measured(name: str) -> bool:
     """Whether a file of tables holds measured time; what else it says is made of folders that are compared.
 
-    A page may have its table's rank before the name."""
+    A page may have its table's rank before the name.
+    """
     return re.sub(r"^\d+-", "", Path(name).stem) in MEASURED
 
 

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from sumcurve.plan import STEPS, Plan
-from sumcurve.reproduce import MEASURED_TABLES
+from sumcurve.tables import MEASURED
 
 pytestmark = pytest.mark.xdist_group("workflow")
 
@@ -133,7 +133,7 @@ def test_a_folder_that_was_deleted_is_made_again_and_all_keep_their_names(checko
     after = record(checkout)
     assert set(after) == set(before)
     for name in set(before) - {"dvc.lock"}:
-        if name.split(".")[0] not in MEASURED_TABLES and not name.startswith("manifest"):
+        if name.split(".")[0] not in MEASURED and not name.startswith("manifest"):
             assert after[name] == before[name], name
     assert "Nothing to be done" in checkout.run("snakemake", "--cores", "2").stdout
     rebuilt = checkout.path / "scratch" / "reproduce" / "results"

@@ -193,7 +193,7 @@ def spread(trainings: Sequence[Repeats]) -> Spread:
 
 
 def _products(first: ArrayLike, second: ArrayLike) -> float:
-    one, other = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
+    one, other = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
     return float(((one - one.mean()) * (other - other.mean())).sum())
 
 

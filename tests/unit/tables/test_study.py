@@ -7,12 +7,11 @@ import random
 import pytest
 
 from sumcurve.plan import Refused
-from sumcurve.tables import APPENDIX, TABLES
+from sumcurve.tables import APPENDIX, MEASURED, TABLES
 from sumcurve.tables.evidence import EvidenceError, Missing
 from sumcurve.tables.results import MARK, THESE_WEIGHTS, Results
 from sumcurve.tables.study import FIGURES, PAGES, made, write_study
 
-MEASURED = {"answers", "efficiency", "methods", "seeds", "stopping", "oracle_timings"}
 SENTENCE = "Rankings at this size are no findings about the methods."
 
 
