@@ -106,10 +106,10 @@ def checkout_of_tree(tmp_path_factory):
         ).stdout.split("\0")
         for name_of_file in filter(None, listed):
             source = ROOT / name_of_file
-            if source.is_file() and not name_of_file.startswith("results/") and name_of_file != "dvc.lock":
+            if source.exists() and not name_of_file.startswith("results/") and name_of_file != "dvc.lock":
                 target = path / name_of_file
                 target.parent.mkdir(parents=True, exist_ok=True)
-                shutil.copy2(source, target)
+                shutil.copy2(source, target, follow_symlinks=False)
         new = Checkout(path)
         new.run("git", "init", "--quiet", "--initial-branch=main")
         new.commit("the working tree")
