@@ -376,7 +376,11 @@ def tables(path: Path, partial: bool = False) -> None:
             {
                 "study": plan.study,
                 "inputs": verified.contents,
-                "files": manifest.hashes(stage),
+                "files": {
+                    name: found
+                    for name, found in manifest.hashes(stage).items()
+                    if not name.startswith(f"{verify.PAGES}/")
+                },
                 "facts": {key: value for key, value in facts("tables").items() if key != "commit"},
             },
         )

@@ -16,6 +16,7 @@ TABLES_KEYS = {"study", "inputs", "files", "facts"}
 PARTIAL = "manifest-partial.json"  # of tables that are made of a part of the study
 REPORT = "report.html"  # made after the tables, with run times in it
 TIMESTAMP = ".snakemake_timestamp"  # Snakemake's own, in a folder that a rule declares
+PAGES = "pages"  # the tables again, as HTML for the report: not in git, so that a clone lacks them
 
 
 @dataclass(frozen=True)
@@ -74,8 +75,8 @@ def tables_manifest(plan: Plan, results: Path) -> Path:
 
 def besides(path: Path) -> set[str]:
     """What may lie among tables beside what their manifest `path` names."""
-    timestamps = {found.relative_to(path.parent).as_posix() for found in path.parent.rglob(TIMESTAMP)}
-    return {path.name, REPORT} | timestamps
+    others = [*path.parent.rglob(TIMESTAMP), *(path.parent / PAGES).glob("*")]
+    return {path.name, REPORT} | {found.relative_to(path.parent).as_posix() for found in others}
 
 
 def tables(plan: Plan, results: Path, contents: Mapping[str, str]) -> list[Damage]:

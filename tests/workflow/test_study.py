@@ -85,12 +85,14 @@ def test_a_control_starts_where_the_last_phase_did_and_differs_by_it(finished, p
         assert own["before"] == told["before"]
         assert (results / row.run / "before.safetensors").read_bytes() == (parent / "before.safetensors").read_bytes()
         assert own["ended"] == [{"phase": "control", "reason": "most_updates", "update": told["ended"][-1]["update"]}]
+        weights = {(run / "weights.safetensors").read_bytes() for run in (parent, results / row.run)}
+        assert len(weights) == 2
+        if row.method == "fastrl":
+            continue  # its last phase alone learns when to stop, so that its validation reads other summaries
         start, after = (
             [one for one in rows(run / "history.csv") if one["update"] == "0"] for run in (results / row.run, parent)
         )
         assert (start[-1]["nll"], start[-1]["rouge1"]) == (after[-1]["nll"], after[-1]["rouge1"])
-        weights = {(run / "weights.safetensors").read_bytes() for run in (parent, results / row.run)}
-        assert len(weights) == 2
 
 
 def test_a_run_trained_on_the_first_records_with_words_of_these_alone(finished, plan):
@@ -131,7 +133,7 @@ def test_a_study_leaves_resume_states_behind_for_no_finished_run(finished):
 
 
 def test_trace_walks_a_number_back_and_sees_a_changed_file(finished, plan, tables):
-    row = next(row for row in rows(tables / "seeds.csv") if row["method"] == "pcov")
+    row = next(row for row in rows(tables / "seeds.csv") if row["method"] == "pcov" and row["part"] == "study")
     said = finished.make("trace", f"RUN={row['run']}", "STUDY=smoke").stdout
     assert said.count(": yes") >= 10
     assert plan.folder(f"runs/{row['run']}").specification["fraction"] in said
