@@ -9,7 +9,7 @@ min_version("9.0")
 # The code that jobs run is the code that named their folders, whatever else is installed.
 SOURCE = str(Path(workflow.basedir) / "src")
 sys.path.insert(0, SOURCE)
-os.environ["PYTHONPATH"] = SOURCE
+os.environ.update(PYTHONPATH=SOURCE)
 
 from sumcurve.driver import DriverError, begin
 from sumcurve.manifest import ManifestError
