@@ -55,7 +55,7 @@ def widened(method: str, most_updates: int, rate: float) -> Recipe:
     optimizer = Optimizer(rate=rate, clip_norm=2.0, warmup_updates=50)
     keep = ("nll", "extraction") if model.kind == "extract-rewrite" else (recipe.training.phases[0].loss,)
     phases = [
-        phase.model_copy(update={"stop": stop, "optimizer": optimizer})
+        phase.model_copy(update={"stop": stop, "optimizer": optimizer, "label_smoothing": 0.0})
         for index, phase in enumerate(recipe.training.phases)
         if phase.loss in keep and (index == 0 or model.kind == "extract-rewrite")
     ]
