@@ -28,7 +28,7 @@ from sumcurve.devices import DeviceError
 from sumcurve.manifest import ManifestError
 from sumcurve.plan import Folder, Plan, PlanError, studies
 from sumcurve.provenance import facts
-from sumcurve.records import RecordError, write_json, write_jsonl
+from sumcurve.records import RecordError, write_json
 from sumcurve.scores import command as rouge_command
 from sumcurve.scores.command import CommandError
 from sumcurve.settings import Oracle, Reading, Recipe, Rouge, Search
@@ -170,23 +170,15 @@ def prove(task: Task, stage: Path, found: dict[str, Any]) -> None:
     write_oracle(Corpus(task.at(told["corpus"])).part("test"), settings, rouge, stage)
 
 
-def trivial(task: Task, stage: Path, found: dict[str, Any]) -> None:
-    """Write what lead, random or the best single sentence says of the test set."""
-    from sumcurve.annotations.extraction import read_best
-    from sumcurve.decoding import trivial as systems
+def summarize(task: Task, stage: Path, found: dict[str, Any]) -> None:
+    """Write what a system that is not trained says of the test set."""
+    from sumcurve.systems import SYSTEMS
+    from sumcurve.systems.system import Item, write_summaries
 
-    specification = task.specification
-    records = Corpus(task.at(specification["corpus"])).part("test")
-    most = specification["max_tokens"]
-    if specification["system"] == "best-sentence":
-        best = read_best(task.at(specification["annotation"]))
-        summaries = (
-            (record.id, systems.best_sentence(record, index, most)) for record, index in zip(records, best, strict=True)
-        )
-    else:
-        system = systems.lead if specification["system"] == "lead" else systems.random
-        summaries = ((record.id, system(record, specification["sentences"], most)) for record in records)
-    write_jsonl(stage / "summaries.jsonl", ({"id": name, "summary": summary} for name, summary in summaries))
+    told = task.specification
+    test = Corpus(task.at(told["corpus"])).part("test")
+    system = SYSTEMS[told["system"]](told, {key: task.at(key) for key in task.folder.inputs})
+    write_summaries(system, [Item(record, text) for record, text in test.with_text], stage)
 
 
 def train(task: Task, stage: Path, found: dict[str, Any]) -> None:
@@ -275,7 +267,7 @@ BUILDERS = {
     "annotate": annotate,
     "entities": entities,
     "prove": prove,
-    "trivial": trivial,
+    "summarize": summarize,
     "train": train,
     "decode": decode,
     "score": score,
@@ -471,7 +463,7 @@ def parser() -> argparse.ArgumentParser:
         "prove": "a corpus -> the best extracts of its test items, proven, and how far searches get",
         "train": "a fraction -> weights and History",
         "decode": "a run -> summaries of the test set",
-        "trivial": "lead, random, best single sentence of the test set",
+        "summarize": "a system that is not trained -> summaries of the test set",
         "score": "an output and a scorer -> per-item values",
         "tables": "a study's scores -> tables and figures",
     }

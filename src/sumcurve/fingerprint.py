@@ -20,7 +20,8 @@ ENTRY_MODULES = {
     "entities": ["annotations.entities"],
     "oracle": ["annotations.oracle.corpus"],
     "runs": ["training.run", "sums"],
-    "outputs": ["decoding.run", "decoding.trivial", "sums"],
+    "outputs": ["decoding.run", "systems.baselines", "sums"],
+    "systems": ["systems.system"],  # and the module of the kind
     "scores": ["scores.run"],  # and the scorer's own module
     "tables": ["tables.study", "tables.collect", *(f"tables.{name}" for name in (*TABLES, *APPENDIX))],
 }

@@ -19,6 +19,7 @@ from pydantic import BaseModel, ValidationError
 from sumcurve.fingerprint import fingerprint
 from sumcurve.manifest import digest
 from sumcurve.provenance import versions
+from sumcurve.records import RecordError
 from sumcurve.scores import SCORERS
 from sumcurve.scores.scorer import Scorer
 from sumcurve.settings import (
@@ -31,10 +32,12 @@ from sumcurve.settings import (
     StudySettings,
     VarianceTable,
 )
+from sumcurve.systems import SYSTEMS
+from sumcurve.systems.system import Role, System, SystemSettings
 
 STEPS = ("corpora", "annotations", "runs", "outputs", "scores", "tables")
-TRIVIAL_SYSTEMS = ("lead", "random", "best-sentence")
 NAME = re.compile(r"[a-z][a-z0-9_]*")
+SYSTEM_NAME = re.compile(r"[a-z][a-z0-9_-]*")
 STUDY_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")  # it becomes a folder's name and part of shell lines
 S = TypeVar("S", bound=BaseModel)
 
@@ -61,10 +64,13 @@ class Folder:
     def code(self) -> tuple[str, ...]:
         """What makes it: a step of `sumcurve.fingerprint`, and further modules.
 
-        Entities and proofs have recipe numbers of their own; a score folder is also made by its scorer.
+        Entities and proofs have recipe numbers of their own; a score folder is also made by its scorer, and what a
+        system says by its kind.
         """
         if self.verb == "score":
             return self.step, SCORERS[self.specification["scorer"]].__module__
+        if self.verb == "summarize" and "fingerprint" in self.specification:
+            return "systems", SYSTEMS[self.specification["system"]].__module__
         return ({"entities": "entities", "prove": "oracle"}.get(self.verb, self.step),)
 
 
@@ -73,7 +79,8 @@ class Scored:
     """One output of the score table: which folders stand behind it.
 
     Every run is decoded with its corpus's common search, and at the largest percent with the search of its method's
-    paper, too, where that is another one. A trivial system has no percent, seed, search and run.
+    paper, too, where that is another one. A system that is not trained (`role` "fixed" or "bound", see
+    `sumcurve.systems.system`) has no percent, seed, search and run.
 
     `part` is "study" but for what tells a last phase's worth, at the largest percent of methods of several phases: the
     checkpoint "before" that phase, the "control" that spent the same updates on the loss of the phase before, and
@@ -90,6 +97,7 @@ class Scored:
     scores: Mapping[str, str] = field(default_factory=dict)  # by scorer; without those that do not apply
     part: Literal["study", "after", "before", "control", "variance"] = "study"
     draw: int | None = None  # which seed drew the records, where it is not `seed`
+    role: Role = "trained"
 
     @property
     def table_name(self) -> str:
@@ -197,6 +205,22 @@ def _check_scorers(path: Path, settings: StudySettings) -> None:
         _validated(path, told, SCORERS[name].Settings, ("scores", name))
 
 
+def _check_systems(path: Path, settings: StudySettings) -> None:
+    """PlanError for a system of no kind, one that is told what its kind does not know, and one of no corpus."""
+    for name, told in settings.systems.items():
+        where = f"{path}:{_line(path, ('systems', name))}: systems.{name}"
+        if not SYSTEM_NAME.fullmatch(name):
+            raise PlanError(f"{where}: a system's name holds small letters, digits, hyphens and underscores")
+        if name in settings.methods:
+            raise PlanError(f"{where}: a method of this study has that name; give the system another")
+        kind = (told or {}).get("kind", name)
+        if kind not in SYSTEMS:
+            raise PlanError(f"{where}: no kind {kind!r}; there are: {', '.join(SYSTEMS)}")
+        validated = _validated(path, told, SYSTEMS[kind].Settings, ("systems", name))
+        if strange := [one for one in validated.corpora or [] if one not in settings.corpora]:
+            raise PlanError(f"{where}: corpora: no corpus {strange[0]!r}; there are: {', '.join(settings.corpora)}")
+
+
 def _check_variance(path: Path, settings: StudySettings, table: VarianceTable, methods: dict[str, Recipe]) -> None:
     """PlanError where the study does not have what is to be trained anew."""
 
@@ -276,6 +300,10 @@ class Plan:
         self.scorers: dict[str, Scorer] = {
             name: SCORERS[name](SCORERS[name].Settings.model_validate(told)) for name, told in settings.scores.items()
         }
+        self.systems: dict[str, tuple[type[System], SystemSettings]] = {}  # by name: kind, and what it is told
+        for name, told in settings.systems.items():
+            kind = SYSTEMS[(told or {}).get("kind", name)]
+            self.systems[name] = kind, kind.Settings.model_validate(told)
         for corpus, corpus_settings in settings.corpora.items():
             self._plan_corpus(corpus, corpus_settings)
         self.tables = digest(
@@ -283,6 +311,7 @@ class Plan:
                 "study": settings.title,
                 "settings": settings.settings,
                 "methods": titles,
+                "systems": self.system_titles,
                 "scores": [[row.output, row.part, dict(row.scores)] for row in self.rows],
                 "oracles": [folder.key for folder in self.named("annotations", "prove")],
                 "refused": [[one.corpus, one.method, one.reason] for one in self.refused],
@@ -309,6 +338,7 @@ class Plan:
         path = config / "studies" / f"{study}.yaml"
         settings = read_settings(path, StudySettings)
         _check_scorers(path, settings)
+        _check_systems(path, settings)
         for corpus, corpus_settings in settings.corpora.items():
             where = f"{path}:{_line(path, ('corpora', corpus))}: corpora.{corpus}"
             if not NAME.fullmatch(corpus):
@@ -324,7 +354,7 @@ class Plan:
                 )
         methods, titles = {}, {}
         for method in settings.methods:
-            if not NAME.fullmatch(method) or method in TRIVIAL_SYSTEMS:
+            if not NAME.fullmatch(method):
                 raise PlanError(f"{path}: methods: {method!r} is no method's name (small letters, digits, underscores)")
             file = config / "methods" / f"{method}.yaml"
             content = read_settings(file, MethodSettings)
@@ -395,8 +425,9 @@ class Plan:
             }
             self._add("annotations", f"{name}-oracle", "prove", proven, [prepared])
         planned = _Corpus(name, corpus, prepared)
-        for system in TRIVIAL_SYSTEMS:
-            self._plan_trivial(planned, system, annotation)
+        for system, (kind, told) in self.systems.items():
+            if told.corpora is None or name in told.corpora:
+                self._plan_system(planned, system, kind, told, {"annotate": annotation})
         methods = {}
         for method, recipe in self.methods.items():
             if corpus.methods is not None and method not in corpus.methods:
@@ -441,21 +472,29 @@ class Plan:
             stem += f"-s{seed}"
         return self._add("corpora", stem, "fraction", specification, [corpus.prepared])
 
-    def _plan_trivial(self, corpus: _Corpus, system: str, annotation: str) -> None:
+    def _plan_system(
+        self, corpus: _Corpus, name: str, kind: type[System], told: SystemSettings, annotations: Mapping[str, str]
+    ) -> None:
+        """What a system that is not trained says; `annotations` are keys of folders by the verb that makes them."""
+        try:
+            decides = kind.specify(told, corpus.settings)
+        except RecordError as error:
+            raise PlanError(f"study {self.study}: systems.{name}: {error}") from None
+        needed = {key: annotations[verb] for key, verb in kind.needs.items()}
         specification: dict[str, Any] = {
             "corpus": corpus.prepared,
-            "system": system,
-            "max_tokens": corpus.settings.search.max_tokens,
-            "recipe": self._recipes["outputs"],
+            "system": told.kind or name,
+            **decides,
+            **needed,
+            **(
+                {"recipe": self._recipes["outputs"]}
+                if kind.recipe
+                else {"fingerprint": fingerprint("systems", kind.__module__)}
+            ),
         }
-        inputs = [corpus.prepared]
-        if system == "best-sentence":
-            specification["annotation"] = annotation
-            inputs.append(annotation)
-        else:
-            specification["sentences"] = corpus.settings.lead_sentences
-        output = self._add("outputs", f"{corpus.name}-{system}", "trivial", specification, inputs)
-        self.rows.append(Scored(corpus.name, system, None, None, None, None, output))
+        inputs = [corpus.prepared, *needed.values()]
+        output = self._add("outputs", f"{corpus.name}-{name}", "summarize", specification, inputs)
+        self.rows.append(Scored(corpus.name, name, None, None, None, None, output, role=kind.role))
 
     def _plan_row(self, corpus: _Corpus, method: str, recipe: Recipe, percent: int, seed: int) -> None:
         """A training, decoded with the common search, and at the largest percent with its paper's, too."""
@@ -582,6 +621,11 @@ class Plan:
                 needed = list(dict.fromkeys([row.output, corpus.prepared, *inputs]))
                 scores[name] = self._add("scores", stem, "score", specification, needed)
             self.rows[place] = replace(row, scores=scores)
+
+    @property
+    def system_titles(self) -> dict[str, str]:
+        """What each system that is not trained is, by name."""
+        return {name: told.title or kind.title for name, (kind, told) in self.systems.items()}
 
     def folder(self, key: str) -> Folder:
         """The folder of this key; PlanError when the study does not ask for it."""

@@ -5,7 +5,7 @@ Unknown keys are errors. Imports nothing heavy, because the Snakefile reads it o
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 from sumcurve.sums import Sums
 
@@ -175,7 +175,7 @@ class CorpusSettings(Settings):
         "summaries"  # titles are one sentence: nothing to extract sentence by sentence
     )
     entities: str = "rules"  # what finds entities in references: our rules, or an installed spaCy pipeline's name
-    lead_sentences: Positive = 1  # of the trivial systems lead and random
+    lead_sentences: Positive = 1  # that systems take which extract whole sentences
     oracle: Oracle | None = Oracle()  # None: no proofs, for a test part too large for them
     title: str = ""  # one honest sentence, printed under the corpus's tables
 
@@ -560,6 +560,15 @@ class VarianceTable(Settings):
     seeds: Annotated[list[NonNegative], Field(min_length=2)]
 
 
+Systems = dict[str, dict[str, Any] | None]
+REFERENCE_SYSTEMS = ("lead", "random", "best-sentence", "sumbasic", "lexrank", "lsa")
+
+
+def _with_references(given: Systems) -> Systems:
+    """Every study has the reference systems, each as it tells them; null leaves one out."""
+    return {name: told for name, told in ({name: {} for name in REFERENCE_SYSTEMS} | given).items() if told is not None}
+
+
 class StudySettings(Settings):
     title: str
     corpora: dict[str, CorpusSettings]
@@ -570,5 +579,8 @@ class StudySettings(Settings):
     phases: PhasesTable | None = None  # None: the study's own seeds
     variance: VarianceTable | None = None
     sums: Sums = "portable"  # the same bytes on all CPUs with AVX2, or this CPU's fastest kernels (sumcurve.sums)
+    # By name what is not trained: its kind (`sumcurve.systems.SYSTEMS`) and what that is told; beside, or instead of null,
+    # lead, random, best-sentence, sumbasic, lexrank and lsa
+    systems: Annotated[Systems, AfterValidator(_with_references), Field(validate_default=True)] = {}
     scores: dict[str, dict[str, Any]] = {"rouge": {}}  # by scorer (`sumcurve.scores.SCORERS`) what it is told
     bootstrap: Bootstrap = Bootstrap()

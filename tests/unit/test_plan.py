@@ -8,10 +8,10 @@ import pytest
 import yaml
 from pydantic import BaseModel
 
-from sumcurve.plan import TRIVIAL_SYSTEMS, Plan, PlanError
+from sumcurve.plan import Plan, PlanError
 from sumcurve.scores import SCORERS
 from sumcurve.scores.scorer import Metric
-from sumcurve.settings import Search
+from sumcurve.settings import REFERENCE_SYSTEMS, Search
 
 ROOT = Path(__file__).parents[2]
 
@@ -68,12 +68,12 @@ def test_every_method_percent_and_seed_is_scored_once_with_the_common_search(con
         for percent in of_corpus.percents
         for seed in settings.seeds
         if (corpus, method) not in refused
-    } | {(corpus, system, None, None) for corpus in settings.corpora for system in TRIVIAL_SYSTEMS}
+    } | {(corpus, system, None, None) for corpus in settings.corpora for system in REFERENCE_SYSTEMS}
     common = [row for row in plan.rows if row.part == "study" and row.search != "paper"]
     rows = [(row.corpus, row.method, row.percent, row.seed) for row in common]
     assert len(rows) == len(expected)
     assert set(rows) == expected
-    assert all((row.search is None) == (row.method in TRIVIAL_SYSTEMS) for row in plan.rows)
+    assert all((row.search is None) == (row.role != "trained") for row in plan.rows)
 
 
 def of_two_corpora(config, methods, **changes):
@@ -220,7 +220,7 @@ def parts(plan, corpus, method, part):
 
 def test_a_last_phase_is_told_from_before_it_and_from_its_control_at_the_largest_percent(config):
     plan = of_two_corpora(config, ["pcov", "abs", "ent_base"], tales={"percents": [25, 50, 75]})
-    assert not any(row.part != "study" for row in plan.rows if row.method in ("abs", *TRIVIAL_SYSTEMS))
+    assert not any(row.part != "study" for row in plan.rows if row.method in ("abs", *REFERENCE_SYSTEMS))
     for corpus, percent in (("tales", 75), ("modules", 100)):
         (before,), (control,) = (parts(plan, corpus, "pcov", part) for part in ("before", "control"))
         (after,) = (
@@ -420,7 +420,7 @@ def test_the_search_changes_outputs_but_no_run(config):
     assert names(before, "runs") == names(after, "runs")
     assert changed(before, after, "outputs")
     stems = {stem.removesuffix("-rouge").removesuffix("-reading") for stem in changed(before, after, "scores")}
-    assert changed(before, after, "outputs") == {stem for stem in stems if not stem.endswith(TRIVIAL_SYSTEMS)}
+    assert changed(before, after, "outputs") == {stem for stem in stems if not stem.endswith(REFERENCE_SYSTEMS)}
 
 
 @pytest.mark.parametrize(

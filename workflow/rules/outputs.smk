@@ -1,7 +1,7 @@
 rule outputs:
     input:
         manifests("outputs", "decode"),
-        manifests("outputs", "trivial"),
+        manifests("outputs", "summarize"),
 
 
 rule decode:
@@ -21,7 +21,7 @@ rule decode:
         "python -m sumcurve decode {output:q} --log {log:q}"
 
 
-rule trivial:
+rule summarize:
     input:
         inputs("outputs"),
     output:
@@ -29,8 +29,8 @@ rule trivial:
     log:
         f"{LOGS}/outputs/{{name}}.log",
     wildcard_constraints:
-        name=names("outputs", "trivial"),
+        name=names("outputs", "summarize"),
     resources:
         mem_mb=1000,
     shell:
-        "python -m sumcurve trivial {output:q} --log {log:q}"
+        "python -m sumcurve summarize {output:q} --log {log:q}"

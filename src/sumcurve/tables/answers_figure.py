@@ -15,8 +15,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocato
 
 from sumcurve.scores.scorer import Metric
 from sumcurve.tables.efficiency import clock_refusal, costs_of, geometric_mean
-from sumcurve.tables.evidence import BLIND
-from sumcurve.tables.figure import DASHES, FONT_SIZE, GREY, INK, WIDTH, Label, looks_of, save, write_labels
+from sumcurve.tables.figure import FONT_SIZE, GREY, INK, WIDTH, Label, dashes_of, looks_of, save, write_labels
 from sumcurve.tables.results import Results, System
 
 HEIGHT, LINE = 3.3, 0.17  # inches of a corpus at least, and of a name beside its panels
@@ -43,7 +42,7 @@ def draw(results: Results) -> Figure:
     ]
     caption = [line for part in parts if part for line in textwrap.wrap(part, 165)]
     foot, head = 0.3 + 0.17 * len(caption), 0.35 if results.study.in_part else 0.0
-    heights = [max(HEIGHT, 1.2 + LINE * (len(results.methods(corpus)) + len(BLIND))) for corpus in corpora]
+    heights = [max(HEIGHT, 1.2 + LINE * (len(results.methods(corpus)) + len(_fixed(results, corpus)))) for corpus in corpora]
     total = head + sum(heights) + foot
     figure = Figure(figsize=(WIDTH, total))
     if head:
@@ -53,7 +52,8 @@ def draw(results: Results) -> Figure:
     for corpus, height in zip(corpora, heights, strict=True):
         figure.text(0.012, (top - 0.14) / total, corpus, weight="bold", size=FONT_SIZE + 2, va="top")
         systems = _timed(results, corpus)
-        label = (0.2 + 0.066 * max(len(name) for name in (*BLIND, *map(results.name, systems)))) / WIDTH
+        names = map(results.name, (*_fixed(results, corpus), *systems))
+        label = (0.2 + 0.066 * max(map(len, names))) / WIDTH
         step, tall = 0.945 / len(results.ranking), height - 1.2
         for column, metric in enumerate(results.ranking):
             place = (0.055 + column * step, (top - 0.6 - tall) / total, step - label - 0.03, tall / total)
@@ -68,6 +68,11 @@ def draw(results: Results) -> Figure:
 
 def _timed(results: Results, corpus: str) -> list[System]:
     return [one for one in results.of(corpus, trained=True) if costs_of(one, "seconds")]
+
+
+def _fixed(results: Results, corpus: str, metric: str | None = None) -> list[System]:
+    """What is not trained and does not see the reference."""
+    return [one for one in results.of(corpus, False, metric) if one.role == "fixed"]
 
 
 def _draw_panel(
@@ -100,11 +105,11 @@ def _draw_panel(
         end = max(x for x, _ in points)
         costs, best = zip(*front, (end, front[-1][1]), strict=True)
         axes.step(costs, best, where="post", color=GREY, linewidth=4.0, alpha=0.25, zorder=0.5)
-    for system in results.of(corpus, False, metric.name):
-        if system.method in BLIND:
-            score = results.estimate(corpus, metric.name, system.cell).mean
-            axes.axhline(score, color=GREY, linewidth=0.9, linestyle=DASHES[system.method], zorder=0.6)
-            labels.append(Label(system.method, score, GREY))
+    dashes = dashes_of([one.method for one in _fixed(results, corpus)])
+    for system in _fixed(results, corpus, metric.name):
+        score = results.estimate(corpus, metric.name, system.cell).mean
+        axes.axhline(score, color=GREY, linewidth=0.9, linestyle=dashes[system.method], zorder=0.6)
+        labels.append(Label(system.method, score, GREY))
     axes.set_xscale("log")
     axes.xaxis.set_major_locator(LogLocator(subs=(1, 3)))
     axes.xaxis.set_major_formatter(FuncFormatter(lambda seconds, _: f"{seconds:,.10g}"))

@@ -139,6 +139,7 @@ def scored_output(plan: Plan, results: Path, row: Scored) -> ScoredOutput:
         history=read_history(trained) if trained else (),
         summaries=sealed.get("files", {}).get("summaries.jsonl", {}).get("sha256", ""),
         repeated={one["id"]: repeated_trigrams(one["summary"]) for one in read_jsonl(summaries)} if phased else {},
+        role=row.role,
     )
 
 
@@ -238,6 +239,7 @@ def collect(plan: Plan, results: Path, partial: bool = False) -> Study:
         statistics=statistics,
         outputs=[scored_output(plan, results, row) for row in rows],
         titles=plan.titles,
+        systems=plan.system_titles,
         refused=plan.refused,
         missing=missing,
         trained=sum(row.run is not None for row in plan.rows),

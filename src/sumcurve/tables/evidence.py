@@ -17,9 +17,9 @@ from sumcurve.curves.stopping import Validation
 from sumcurve.plan import Refused
 from sumcurve.scores.scorer import Metric
 from sumcurve.settings import Oracle
+from sumcurve.systems.system import Role
 
-BLIND = ("lead", "random")  # trivial systems that read the source only
-TRIVIAL = (*BLIND, "best-sentence")  # best-sentence picks by the reference
+ROLES: tuple[Role, ...] = ("fixed", "bound", "trained")  # in the order of rows
 
 
 class EvidenceError(ValueError):
@@ -91,7 +91,7 @@ class ScoredOutput:
     """One output with its per-item values by scorer.
 
     A trained output has percent, records (it was trained on), seed, search and, where measured, its timing and
-    training and history. A trivial system (`TRIVIAL`) has none of them. `search` says whose search decoded it:
+    training and history. A system of another `role` (`systems.system.System`) has none of them. `search` says whose search decoded it:
     "common" for the corpus's, "paper" for that of the method's paper; `search_signature` says what it was. `run` names
     the folder behind the row. `part` says what it is for: "study", or "after", "before", "control" for what the
     method's last phase buys, or "variance" for what draws and trainings vary by; `draw` is the seed that drew its
@@ -115,6 +115,7 @@ class ScoredOutput:
     history: Sequence[Validation] = ()
     summaries: str = ""
     repeated: Mapping[str, float] = field(default_factory=dict)
+    role: Role = "trained"
 
     def __str__(self) -> str:
         parts = [self.corpus, self.method]
@@ -238,7 +239,8 @@ def item_of(article: str) -> str:
 class Study:
     """All that a study's tables are made of.
 
-    `settings` names the recipe of each method ("small", "paper"), `titles` the methods for people. `trained` counts
+    `settings` names the recipe of each method ("small", "paper"), `titles` the methods for people, `systems` what is not
+    trained. `trained` counts
     the trained outputs that the study asks for; where some are `missing`, all tables say so. `scores` are the keys of
     the folders that `outputs` come from. `single_sentences` names the corpora whose references are one
     sentence each.
@@ -255,6 +257,7 @@ class Study:
     scores: Sequence[str] = ()
     extracts: Sequence[Extracts] = ()
     single_sentences: Sequence[str] = ()
+    systems: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def ceilings(self) -> list[Ceiling]:
@@ -281,7 +284,7 @@ class Study:
 def checked(outputs: Sequence[ScoredOutput]) -> list[ScoredOutput]:
     """The outputs in one order, whatever theirs was, and every scorer's items in the order of their ids.
 
-    Trivial systems come first, then methods by name, percent, search, part and seed. Raises EvidenceError, naming the
+    Systems that are not trained come first, bounds behind the others, then methods by name, percent, search, part and seed. Raises EvidenceError, naming the
     output, for an item that another output of the corpus has and it lacks, an output given twice, a training without
     its size, and signatures within a corpus that differ in more than the version of sumcurve.
     """
@@ -331,9 +334,9 @@ def metrics_of(outputs: Sequence[ScoredOutput]) -> dict[str, tuple[Metric, str]]
 
 
 def _place(output: ScoredOutput) -> tuple[Any, ...]:
-    trivial = TRIVIAL.index(output.method) if output.method in TRIVIAL else len(TRIVIAL)
+    rank = ROLES.index(output.role)
     percent, draw, seed = (-1 if value is None else value for value in (output.percent, output.draw, output.seed))
-    return (output.corpus, trivial, output.method, percent, output.search or "", output.part, draw, seed, output.run)
+    return (output.corpus, rank, output.method, percent, output.search or "", output.part, draw, seed, output.run)
 
 
 def _check_sizes(corpus: str, fractions: dict[int, dict[int, str]]) -> None:
@@ -358,13 +361,11 @@ def _comparable(signature: str) -> list[str]:
 
 def _check_form(output: ScoredOutput) -> None:
     trained = [part is not None for part in (output.percent, output.records, output.search, output.seed)]
-    if output.method in TRIVIAL:
+    if output.role != "trained":
         if any(trained[:3]):
-            raise EvidenceError(f"{output} is a trivial system; it has no percent, no records and no search")
+            raise EvidenceError(f"{output} is not trained; it has no percent, no records and no search")
     elif not all(trained):
-        raise EvidenceError(
-            f"{output} ({output.run}) needs percent, records, seed and search; trivial are {', '.join(TRIVIAL)}"
-        )
+        raise EvidenceError(f"{output} ({output.run}) needs percent, records, seed and search, as all that is trained")
 
 
 def _check_items(scorer: str, first: ScoredOutput, output: ScoredOutput) -> None:

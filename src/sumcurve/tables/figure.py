@@ -24,13 +24,12 @@ from matplotlib.ticker import FixedLocator, MaxNLocator, NullLocator
 
 from sumcurve.records import write_bytes
 from sumcurve.scores.scorer import Metric
-from sumcurve.tables.evidence import BLIND, TRIVIAL
 
 # Okabe and Ito's colours for all kinds of colour vision, without the yellow, which is lost on white, and the black.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00")
 MARKERS = ("o", "s", "D", "^", "v", "P", "X")
 PANEL = 5  # methods that can be told apart in one panel
-DASHES = {"lead": (0, (6, 2)), "random": (0, (1, 1.6)), "best-sentence": (0, (6, 2, 1, 2))}
+DASHES = ((6, 2), (1, 1.6), (6, 2, 1, 2), (3, 1.5), (6, 2, 1, 2, 1, 2), (9, 3))  # of what is not trained, by name
 GREY, PALE, INK = "#6b6b6b", "#d4d4d4", "#222222"
 WIDTH, CURVES_HEIGHT, GROUPS_HEIGHT, DOT_HEIGHT, FONT_SIZE = 11.0, 3.4, 2.2, 0.26, 8.5  # inches, and points
 STYLE: dict[Any, Any] = {
@@ -97,7 +96,7 @@ def draw(
     overlays: Mapping[str, Overlay] | None = None,
 ) -> Figure:
     """A block of panels for each corpus, below a heading; the caption at the foot says what is drawn."""
-    names = sorted(set(scores.method) - set(TRIVIAL))
+    names = sorted(set(scores.method[scores.role == "trained"]))
     looks = looks_of(names)
     corpora = [rows for _, rows in scores.groupby("corpus", sort=True)]
     curved = [rows.percent.nunique() > 1 for rows in corpora]
@@ -137,6 +136,11 @@ def looks_of(names: Sequence[str]) -> dict[str, tuple[str, str]]:
     }
 
 
+def dashes_of(names: Iterable[str]) -> dict[str, tuple[int, tuple[float, ...]]]:
+    """A dash pattern for each system that is not trained."""
+    return {name: (0, DASHES[place % len(DASHES)]) for place, name in enumerate(sorted(names))}
+
+
 def panels_of(names: Sequence[str]) -> list[list[str]]:
     """Methods by name in panels of at most `PANEL`; relatives (`ent`, `ent_gold`) share one where they fit."""
     panels: list[list[str]] = [[]]
@@ -160,7 +164,7 @@ def _height(rows: pd.DataFrame, curve: bool, looks: Iterable[str], metrics: Sequ
 
 def _panels(rows: pd.DataFrame, looks: Iterable[str]) -> list[list[str]]:
     """The panels of a corpus: those of the whole figure, of whose methods it may lack some."""
-    here = set(rows.method) - set(TRIVIAL)
+    here = set(rows.method[rows.role == "trained"])
     if len(here) <= PANEL:
         return [sorted(here)]
     panels = [[name for name in panel if name in here] for panel in panels_of(list(looks))]
@@ -230,8 +234,8 @@ def _dots(
     left = 0.03 + 0.0062 * max(len(name) for name in rows.method)
     step = (1.0 - left) / len(metrics)
     rising = not metrics[0].higher_is_better
-    trained = rows[~rows.method.isin(TRIVIAL)].sort_values(metrics[0].name, ascending=rising, kind="stable")
-    ordered = pd.concat([rows[rows.method.isin(TRIVIAL)], trained])
+    trained = rows[rows.role == "trained"].sort_values(metrics[0].name, ascending=rising, kind="stable")
+    ordered = pd.concat([rows[rows.role != "trained"], trained])
     for column, metric in enumerate(metrics):
         axes = figure.add_axes((left + column * step, (top - tall) / total, step - 0.035, tall / total))
         axes.set_title(f"{metric.title} ({metric.unit})", loc="left", pad=5)
@@ -245,7 +249,7 @@ def _size(row: pd.DataFrame) -> str:
 
 def _caption(scores: pd.DataFrame, metrics: Sequence[Metric], share: str, curved: Sequence[bool]) -> list[str]:
     """Sentences, each of which starts a line."""
-    trained = scores[~scores.method.isin(TRIVIAL)]
+    trained = scores[scores.role == "trained"]
     what = "bands and bars" if len(set(curved)) > 1 else "bands" if curved[0] else "bars"
     covers = " or ".join(dict.fromkeys(str(one) for one in trained.interval_covers if one))
     parts = [f"Mean scores on the test set; {what}: {share} intervals{f' over {covers}' if covers else ''}."]
@@ -254,10 +258,12 @@ def _caption(scores: pd.DataFrame, metrics: Sequence[Metric], share: str, curved
     if any(not metric.higher_is_better for metric in metrics):
         lower = ", ".join(metric.title for metric in metrics if not metric.higher_is_better)
         parts.append(f"Lower is better: {lower}.")
-    there = [name for name in TRIVIAL if name in set(scores.method)]
-    blind = [name for name in there if name in BLIND]
-    grey = [f"{' and '.join(blind)}: without the reference"] if blind else []
-    grey += ["best-sentence: the source's best sentence, picked by the reference"] if "best-sentence" in there else []
+    there = {role: list(dict.fromkeys(scores.method[scores.role == role])) for role in ("fixed", "bound")}
+    grey = [
+        f"{', '.join(names)}: {what} the reference"
+        for (role, names), what in zip(there.items(), ("without", "picked by"), strict=True)
+        if names
+    ]
     parts += [f"Dark grey, not trained. {'; '.join(grey)}."] if grey else []
     return parts
 
@@ -271,7 +277,7 @@ def _draw_curves(
     inches: float,
     overlay: Overlay | None,
 ) -> None:
-    trained = rows[~rows.method.isin(TRIVIAL)]
+    trained = rows[rows.role == "trained"]
     sizes = trained[["percent", "records"]].drop_duplicates().sort_values("records")
     labels = []
     for method, curve in trained.groupby("method", sort=True):
@@ -306,20 +312,21 @@ def _draw_curves(
     margin = (last / first) ** 0.06
     axes.set_xlim(first / margin, last * margin)
 
-    trivial = rows[rows.method.isin(TRIVIAL) & rows[metric].notna()].set_index("method")
-    near = rows[rows.method != "best-sentence"]
+    levels = rows[(rows.role != "trained") & rows[metric].notna()].set_index("method")
+    dashes = dashes_of(set(rows.method[rows.role != "trained"]))
+    near = rows[rows.role != "bound"]
     least = near[[metric, f"{metric}_low"]].min().min()
     most = near[[metric, f"{metric}_high"]].max().max()
     if len(of_row):  # a wide band must not press the curves flat
         reach = most - least
         least, most = max(least - reach, min(least, of_row.low.min())), min(most + reach, max(most, of_row.high.max()))
     above = []
-    for method in trivial.index:
-        score = float(trivial.loc[method, metric])
-        if method == "best-sentence" and score > most + 0.25 * (most - least):
+    for method in levels.index:
+        score = float(levels.loc[method, metric])
+        if levels.loc[method, "role"] == "bound" and score > most + 0.25 * (most - least):
             above.append((method, score))  # drawn to scale it would press the curves flat
             continue
-        axes.axhline(score, color=GREY, linewidth=0.9, linestyle=DASHES[method], zorder=1)
+        axes.axhline(score, color=GREY, linewidth=0.9, linestyle=dashes[method], zorder=1)
         least, most = min(least, score), max(most, score)
         labels.append(Label(method, score, GREY))
     above += overlay.bounds.get(metric, ()) if overlay else ()

@@ -20,7 +20,8 @@ from sumcurve.settings import Bootstrap
 from sumcurve.statistics.design import Cell, Design, Replicates, common_seeds
 from sumcurve.statistics.family import Family, family
 from sumcurve.statistics.intervals import Estimate, contrast, difference, draws, estimate
-from sumcurve.tables.evidence import BLIND, ScoredOutput, Study, checked, metrics_of
+from sumcurve.systems.system import Role
+from sumcurve.tables.evidence import ScoredOutput, Study, checked, metrics_of
 from sumcurve.tables.table import Column, Value, number
 
 LEVEL = 0.05  # of a family of tests
@@ -44,6 +45,10 @@ class System:
     @property
     def cell(self) -> Cell:
         return self.method, self.records
+
+    @property
+    def role(self) -> Role:
+        return self.outputs[0].role
 
     @property
     def seeds(self) -> tuple[int, ...]:
@@ -213,7 +218,7 @@ class Results:
         key = corpus, metric, records
         if key not in self._pairs:
             here = self.of(corpus, metric=metric)
-            blind = [one for one in here if one.method in BLIND]
+            blind = [one for one in here if one.role == "fixed"]
             methods = [one for one in here if one.records == records]
             self._pairs[key] = self._tested(corpus, metric, list(combinations([*methods, *blind], 2)))
         return self._pairs[key]
@@ -267,7 +272,7 @@ class Results:
 
     def best_blind(self, corpus: str, metric: str) -> Cell | None:
         """The best system that is not trained and sees no reference."""
-        here = [one.cell for one in self.of(corpus, False, metric) if one.method in BLIND]
+        here = [one.cell for one in self.of(corpus, False, metric) if one.role == "fixed"]
         better = self.sign(metric)
         return max(here, key=lambda cell: better * self.estimate(corpus, metric, cell).mean, default=None)
 

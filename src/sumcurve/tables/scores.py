@@ -21,6 +21,7 @@ def table(results: Results) -> Table:
         row: dict[str, Any] = {
             "corpus": system.corpus,
             "method": results.name(system),
+            "role": system.role,
             "percent": system.percent,
             "records": system.records,
             "seeds": len(system.seeds) or None,
@@ -48,6 +49,7 @@ def table(results: Results) -> Table:
     columns = [
         Column("corpus", "corpus"),
         Column("method", "method"),
+        Column("role", None),
         Column("percent", "%", "count"),
         Column("records", "records", "count"),
         Column("seeds", "seeds", "count"),
@@ -68,7 +70,7 @@ def table(results: Results) -> Table:
         f"Bold: ahead of every other method of its size in the paired test of table comparisons (family: all pairs of "
         f"that size and metric, {100 * LEVEL:g} %). Selected: the phase and update whose checkpoint is scored. Empty: "
         f"summaries without a word. {results.caveat}",
-        *best_sentence(results),
+        *not_trained(results),
         results.reading_note,
         *results.identical,
         *(f"{one.corpus} without {one.method}: {one.reason}." for one in results.study.refused),
@@ -89,15 +91,17 @@ def selected(results: Results, system: Any) -> str:
     return "; ".join(f"{phase} {', '.join(map(str, updates))}" for phase, updates in found.items())
 
 
-def best_sentence(results: Results) -> list[str]:
-    """What best-sentence is, by what a corpus's references are."""
-    notes = []
+def not_trained(results: Results) -> list[str]:
+    """What the systems are that are not trained, and what those bound that see the reference."""
+    here = dict.fromkeys(one.method for one in results.systems if one.role != "trained")
+    told = [f"{name}: {results.study.systems[name].rstrip('.')}" for name in here if name in results.study.systems]
+    notes = [f"Not trained: {'; '.join(told)}."] if told else []
     for corpus in results.corpora:
-        if any(one.method == "best-sentence" for one in results.of(corpus, trained=False)):
+        if bounds := [one.method for one in results.of(corpus, trained=False) if one.role == "bound"]:
             bound = "no bound: references may have several sentences"
             if corpus in results.study.single_sentences:
                 bound = "a bound for what copies one sentence: references have one"
-            notes.append(f"{corpus}: best-sentence is the source sentence that the reference chose, {bound}.")
+            notes.append(f"{corpus}: {' and '.join(bounds)} chose by the reference, {bound}.")
     return notes
 
 

@@ -72,6 +72,7 @@ def scored(
         history=validations(timing, records) if timing and records else (),
         summaries=name,
         repeated=dict(zip(ids, generator.uniform(0, 5, ITEMS).tolist(), strict=True)) if percent == 100 else {},
+        role="trained" if percent is not None else "bound" if method == "best-sentence" else "fixed",
     )
 
 
@@ -123,7 +124,7 @@ def invented() -> Callable[..., ScoredOutput]:
 
 @pytest.fixture(scope="session")
 def evidence() -> Callable[..., list[ScoredOutput]]:
-    """Outputs of two corpora, one with three fractions, one with one; two methods and the trivial systems."""
+    """Outputs of two corpora, one with three fractions, one with one; two methods and systems that are not trained."""
 
     def build(seeds: tuple[int, ...] = (1,)) -> list[ScoredOutput]:
         outputs = []

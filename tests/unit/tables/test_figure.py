@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from sumcurve.scores.rouge_f1 import RougeF1
 from sumcurve.tables import scores as scores_table
-from sumcurve.tables.evidence import TRIVIAL
 from sumcurve.tables.figure import (
     COLOURS,
     MARKERS,
@@ -72,7 +71,7 @@ def words(figure) -> str:
 
 
 def dashed(axes):
-    """The lines that are neither curves nor levels of trivial systems."""
+    """The lines that are neither curves nor levels of what is not trained."""
     return [line for line in axes.lines if line.get_linestyle() != "-" and len(set(line.get_xdata())) > 2]
 
 
@@ -162,7 +161,7 @@ def many(evidence):
     """The outputs of one corpus with three fractions, as those of seventeen methods."""
     rows = [one for one in evidence() if one.corpus == "notes"]
     return [
-        *(one for one in rows if one.method in TRIVIAL),
+        *(one for one in rows if one.role != "trained"),
         *(replace(one, method=method) for method in METHODS for one in rows if one.method == "abs"),
     ]
 
@@ -232,7 +231,7 @@ def test_dots_stand_in_the_order_of_their_scores_below_what_is_not_trained(many,
     ]
     frame = of(single, study, settings)
     names = [label.get_text() for label in drawn(frame).axes[0].get_yticklabels()][::-1]
-    assert names[:3] == list(TRIVIAL)
+    assert names[:3] == ["lead", "random", "best-sentence"]
     assert names[3:] == list(frame[frame.percent.notna()].sort_values("rouge1", ascending=False).method)
 
 

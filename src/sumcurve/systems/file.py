@@ -1,0 +1,45 @@
+"""A file of summaries that anybody wrote, for the test items of one corpus."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+
+from sumcurve.records import RecordError
+from sumcurve.settings import CorpusSettings, Sha256
+from sumcurve.systems.outside import OutsideSettings, read_summaries, sha256_of, told, tokenized
+from sumcurve.systems.system import Item, Role, SystemSettings
+
+
+class FileSettings(OutsideSettings):
+    path: str  # JSON lines {id, summary}, or one summary a line in the order of the test part; plain, .gz or .zst
+    sha256: Sha256 | None = None  # of its content; None: of what is there when the study is read
+
+
+class File:
+    """Its content decides what it says, so the output's name holds the content's hash."""
+
+    Settings: ClassVar[type[SystemSettings]] = FileSettings
+    title: ClassVar[str] = "summaries from a file"
+    role: ClassVar[Role] = "fixed"
+    needs: ClassVar[Mapping[str, str]] = {}
+    recipe: ClassVar[bool] = False
+
+    def __init__(self, specification: Mapping[str, Any], inputs: Mapping[str, Path]) -> None:
+        self.told = specification
+
+    @classmethod
+    def specify(cls, settings: FileSettings, corpus: CorpusSettings) -> dict[str, Any]:
+        remedy = "restore it, correct `path`, or state its `sha256` where its output is finished already"
+        sha256 = settings.sha256 or sha256_of(Path(settings.path), remedy)
+        return {"path": settings.path, "sha256": sha256, **told(settings, corpus)}
+
+    def summarize(self, items: Sequence[Item]) -> Iterator[list[str]]:
+        path = Path(self.told["path"])
+        found = sha256_of(path, "the study reads summaries from it")
+        if found != self.told["sha256"]:
+            raise RecordError(
+                f"{path} has sha256 {found}, but the study was read with {self.told['sha256']}: restore the file, or "
+                "name its new content by `sha256:` and run again"
+            )
+        for summary in read_summaries(path, [item.record.id for item in items]):
+            yield tokenized(summary, self.told["lower"], self.told["split"], self.told["max_tokens"])

@@ -1,0 +1,87 @@
+"""What a study sees of a summarizer, whatever it is made of: test items in, sentences out.
+
+A kind of system is one file beside this one and one line of `sumcurve.systems.SYSTEMS`. A study names systems under
+`systems:`, each with its kind and what that is told; the trained ones follow from its methods. The plan imports every
+kind on each parse: heavy packages are imported where work begins.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar, Literal, Protocol
+
+from sumcurve.records import Record, Text, write_jsonl
+from sumcurve.settings import CorpusSettings, Settings
+
+Role = Literal["trained", "fixed", "bound"]
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A test item: its tokens, and its text as people wrote it, sentence for sentence the same."""
+
+    record: Record
+    text: Text
+
+
+class SystemSettings(Settings):
+    """What a study may say of every system; a kind adds its own keys."""
+
+    kind: str = ""  # of `SYSTEMS`; the system's own name where nothing is said
+    title: str = ""  # one honest sentence, printed under the tables; the kind's own where nothing is said
+    corpora: list[str] | None = None  # of the study's; None: all
+
+    def own(self) -> dict[str, Any]:
+        """What the kind is told, as plain values."""
+        return self.model_dump(mode="json", exclude=set(SystemSettings.model_fields))
+
+
+class Summarizing(Protocol):
+    def summarize(self, items: Sequence[Item]) -> Iterable[list[str]]:
+        """A summary of each item, in order: sentences of blank-separated tokens, as the corpus's tokenizer gives them.
+
+        The summary of an item does not depend on the other items.
+        """
+        ...
+
+
+class Scoring(Summarizing, Protocol):
+    """A system that has probabilities."""
+
+    def logp(self, items: Sequence[Item], targets: Sequence[list[str]]) -> list[float]:
+        """Log-probability, in nats, of each item's target (sentences of blank-separated tokens) given its source."""
+        ...
+
+
+class System(Summarizing, Protocol):
+    """A kind of system that a study names under `systems:`.
+
+    A "fixed" system reads sources alone; a "bound" sees the references, too, and competes with nobody. Neither is
+    trained by the study: tables have one row of it, without records. `needs` names the annotations of the corpus that
+    it reads: the key of its specification, and the verb that makes the folder. `recipe` says that its code is known by
+    the recipe number of outputs, as that of trained systems; that of other kinds is known by its fingerprint.
+    """
+
+    Settings: ClassVar[type[SystemSettings]]
+    title: ClassVar[str]
+    role: ClassVar[Role]
+    needs: ClassVar[Mapping[str, str]]
+    recipe: ClassVar[bool]
+
+    def __init__(self, specification: Mapping[str, Any], inputs: Mapping[str, Path]) -> None:
+        """A system as its output's specification says; `inputs` are the folders that this is made from, by key."""
+        ...
+
+    @classmethod
+    def specify(cls, settings: Any, corpus: CorpusSettings) -> dict[str, Any]:
+        """What decides its summaries beside the corpus, its code and what it `needs`, as plain values.
+
+        Raises RecordError where what the settings name cannot be used.
+        """
+        ...
+
+
+def write_summaries(system: Summarizing, items: Sequence[Item], folder: Path) -> None:
+    """Write summaries.jsonl: a row for each item with id and summary. ValueError where the system's are fewer or more."""
+    rows = zip(items, system.summarize(items), strict=True)
+    write_jsonl(folder / "summaries.jsonl", ({"id": item.record.id, "summary": summary} for item, summary in rows))
