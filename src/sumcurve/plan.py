@@ -420,8 +420,7 @@ class Plan:
                 "oracle": corpus.oracle.model_dump(mode="json"),
                 "rouge": Rouge.model_validate(self.settings.scores.get("rouge", {})).model_dump(mode="json"),
                 "recipe": self._recipes["oracle"],
-                # sumy's systems, its algebra, and the solver that picks among optima
-                "versions": versions("sumy", "numpy", "scipy"),
+                "versions": versions("numpy", "scipy"),  # algebra, and the solver that picks among optima
             }
             self._add("annotations", f"{name}-oracle", "prove", proven, [prepared])
         planned = _Corpus(name, corpus, prepared)

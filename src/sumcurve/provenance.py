@@ -7,7 +7,7 @@ from typing import Any
 
 from sumcurve.fingerprint import files, fingerprint
 
-DISTRIBUTIONS = ("nltk", "numba", "numpy", "py-rouge", "scipy", "spacy", "sumy", "torch")
+DISTRIBUTIONS = ("nltk", "numba", "numpy", "py-rouge", "scipy", "spacy", "torch")
 
 
 def _git(*arguments: str) -> str | None:

@@ -582,7 +582,7 @@ def test_a_study_that_is_half_written_hinders_no_other(config):
 
 @pytest.mark.parametrize(
     ("distribution", "stems"),
-    [("spacy", {"tales-entities", "modules-entities"}), ("sumy", {"modules-oracle"}), ("scipy", {"modules-oracle"})],
+    [("spacy", {"tales-entities", "modules-entities"}), ("numpy", {"modules-oracle"}), ("scipy", {"modules-oracle"})],
 )
 def test_another_version_of_a_library_renames_what_it_decides(config, monkeypatch, distribution, stems):
     from sumcurve import provenance

@@ -1,0 +1,203 @@
+"""Files of summaries and outside programs: what they wrote, or which line is wrong and why."""
+
+import gzip
+import json
+import shlex
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from sumcurve.corpora.tokens import tokenize
+from sumcurve.records import Record, RecordError, Text
+from sumcurve.settings import CorpusSettings
+from sumcurve.systems import SYSTEMS
+from sumcurve.systems.system import Item
+
+SOURCES = {
+    "r1": ["Ants eat 1,000 leaves.", "They rest."],
+    "r2": ["E.g. bees fly! All of them do."],
+    "r3": ["It's a cat.", "Dogs bark."],
+}
+ITEMS = [
+    Item(
+        Record(name, [" ".join(tokenize(one, lower=True)) for one in source], ["secret"]),
+        Text(name, source, ["Secret"]),
+    )
+    for name, source in SOURCES.items()
+]
+CORPUS = CorpusSettings.model_validate(
+    {
+        "raw": {"path": "x", "sha256": "0" * 64},
+        "split": {"valid": 1, "test": 3},
+        "percents": [100],
+        "source_tokens": 9,
+        "target_tokens": 9,
+        "search": {"max_tokens": 5},
+    }
+)
+
+
+def system(kind, **told):
+    settings = SYSTEMS[kind].Settings.model_validate(told)
+    return SYSTEMS[kind](SYSTEMS[kind].specify(settings, CORPUS), {})
+
+
+def summaries(kind, **told):
+    return list(system(kind, **told).summarize(ITEMS))
+
+
+def write(path, *lines):
+    path.write_text("".join(f"{line}\n" for line in lines))
+    return str(path)
+
+
+def row(name, summary):
+    return json.dumps({"id": name, "summary": summary})
+
+
+def test_lines_in_test_order_and_json_lines_in_any_order_say_the_same(tmp_path):
+    plain = write(tmp_path / "plain.txt", "Ants EAT.", "", "Cats, dogs")
+    rows = [row("r3", "Cats, dogs"), row("r1", ["Ants EAT."]), row("r2", [])]
+    expected = [["ants eat ."], [], ["cats , dogs"]]
+    assert summaries("file", path=plain) == expected
+    assert summaries("file", path=write(tmp_path / "rows.jsonl", *rows)) == expected
+    packed = tmp_path / "rows.jsonl.gz"
+    packed.write_bytes(gzip.compress((tmp_path / "rows.jsonl").read_bytes()))
+    assert summaries("file", path=str(packed)) == expected
+
+
+def test_sentences_are_those_given_unless_asked_to_be_found(tmp_path):
+    path = write(tmp_path / "s.txt", "One two. Three.", "<t> One. </t> <t> Two. </t>", "")
+    assert summaries("file", path=path)[:2] == [["one two . three ."], ["one .", "two ."]]
+    assert summaries("file", path=path, split=True)[0] == ["one two .", "three ."]
+
+
+def test_the_corpus_s_longest_summary_cuts_unless_told_otherwise(tmp_path):
+    path = write(tmp_path / "s.txt", "a b c d e f g", "", "")
+    assert summaries("file", path=path)[0] == ["a b c d e"]
+    assert summaries("file", path=path, cut=False)[0] == ["a b c d e f g"]
+
+
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        ([row("r1", "a"), row("r9", "b"), row("r3", "c")], r"s.jsonl:2: id 'r9' is of no test item"),
+        ([row("r1", "a"), row("r2", "b"), row("r1", "c")], r"s.jsonl:3: a second summary of id 'r1', after line 1"),
+        ([row("r1", "a"), row("r3", "c")], r"no summary of id 'r2' \(1 of 3"),
+        ([row("r1", "a"), '{"summary": "b"}', row("r3", "c")], r"s.jsonl:2: no id"),
+        ([row("r1", "a"), "not json", row("r3", "c")], r"s.jsonl:2: not JSON"),
+        ([row("r1", "a"), '{"id": "r2"}', row("r3", "c")], r"s.jsonl:2: an object without"),
+        ([], r"s.jsonl is empty, but there are 3"),
+    ],
+)
+def test_a_line_that_is_no_summary_of_a_test_item_is_named(tmp_path, lines, message):
+    path = write(tmp_path / "s.jsonl", *lines)
+    with pytest.raises(RecordError, match=message):
+        summaries("file", path=path)
+
+
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        (["a", "b"], r"ends after line 2, .*line 3 is to be the summary of id 'r3'"),
+        (["a", "b", "c", "d"], r"s.txt:4: one summary more than the 3"),
+    ],
+)
+def test_too_few_and_too_many_lines_are_named(tmp_path, lines, message):
+    path = write(tmp_path / "s.txt", *lines)
+    with pytest.raises(RecordError, match=message):
+        summaries("file", path=path)
+
+
+def test_a_file_s_content_decides_and_a_later_change_is_refused(tmp_path):
+    path = tmp_path / "s.txt"
+    write(path, "a", "b", "c")
+    before = system("file", path=str(path))
+    assert system("file", path=str(path), sha256=before.told["sha256"]).told == before.told
+    write(path, "a", "b", "other")
+    assert system("file", path=str(path)).told != before.told
+    with pytest.raises(RecordError, match="name its new content by `sha256:`"):
+        list(before.summarize(ITEMS))
+    path.unlink()
+    with pytest.raises(RecordError, match="cannot be read"):
+        system("file", path=str(path))
+    assert system("file", path=str(path), sha256="0" * 64)  # where its output is finished, the file is not needed
+
+
+def program(path, *lines):
+    path.write_text("import json, os, sys\n" + "\n".join(lines) + "\n")
+    return f"{shlex.quote(sys.executable)} {shlex.quote(str(path))}"
+
+
+def test_a_program_gets_text_as_people_wrote_it_and_no_reference(tmp_path):
+    told = tmp_path / "told.jsonl"
+    command = program(tmp_path / "p.py", f"open({str(told)!r}, 'w').write(sys.stdin.read())", "print('x\\n' * 2)")
+    assert summaries("command", command=command) == [["x"], ["x"], []]
+    assert [json.loads(line) for line in told.read_text().splitlines()] == [
+        {"id": name, "source": source} for name, source in SOURCES.items()
+    ]
+
+
+def test_a_program_that_prints_the_first_sentence_is_lead(tmp_path):
+    command = program(tmp_path / "first.py", "for line in sys.stdin: print(json.loads(line)['source'][0])")
+    lead = SYSTEMS["lead"]({"sentences": 1, "max_tokens": 5}, {})
+    assert summaries("command", command=command) == list(lead.summarize(ITEMS))
+
+
+def test_json_lines_of_a_program_may_come_in_any_order(tmp_path):
+    lines = ["rows = [json.loads(line) for line in sys.stdin][::-1]"]
+    lines += ["for one in rows: print(json.dumps({'id': one['id'], 'summary': one['source'][1:]}))"]
+    command = program(tmp_path / "p.py", *lines)
+    assert summaries("command", command=command) == [["they rest ."], [], ["dogs bark ."]]
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("sys.exit('no weights')", r"(?s)ended with exit status 1; it said:\nno weights"),
+        ("os.kill(os.getpid(), 9)", "killed by signal 9|exit status 137"),
+        ("print('only one')", "ends after line 1, .*'r2'"),
+        ("print('a\\n' * 3)", r"the output of `.*`:4: one summary more"),
+        ("pass", "is empty, but there are 3"),
+        ("print(json.dumps({'id': 'zz', 'summary': ''}))", ":1: id 'zz' is of no test item"),
+    ],
+)
+def test_a_program_that_fails_is_named_with_what_it_did(tmp_path, line, message):
+    with pytest.raises(RecordError, match=message):
+        summaries("command", command=program(tmp_path / "p.py", line))
+
+
+def test_a_program_that_takes_too_long_is_stopped_with_what_it_started(tmp_path):
+    pid = tmp_path / "pid"
+    command = f"sleep 600 & echo $! > {shlex.quote(str(pid))}; wait"
+    with pytest.raises(RecordError, match=r"has run for 2 seconds and was stopped; .*`timeout`"):
+        summaries("command", command=command, timeout=2)
+    assert not runs(int(pid.read_text()))
+
+
+def runs(pid):
+    """Whether a process goes on, neither gone nor a zombie, five seconds from now."""
+    status = Path(f"/proc/{pid}/stat")
+    for _ in range(100):
+        if not status.exists() or status.read_text().rpartition(")")[2].split()[0] == "Z":
+            return False
+        time.sleep(0.05)
+    return True
+
+
+def test_the_files_that_a_command_names_decide_with_it(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path / "model.bin", "weights")
+    write(tmp_path / "run.sh", "cat > /dev/null; printf 'a\\nb\\nc\\n'")
+    command = "sh run.sh --model=model.bin --out=missing.bin"
+    one = system("command", command=command)
+    assert set(one.told["files"]) == {"run.sh", "model.bin"}
+    assert list(one.summarize(ITEMS)) == [["a"], ["b"], ["c"]]
+    write(tmp_path / "model.bin", "other weights")
+    assert system("command", command=command).told != one.told
+    with pytest.raises(RecordError, match="has changed since the study was read"):
+        list(one.summarize(ITEMS))
+    with pytest.raises(RecordError, match="no shell line"):
+        system("command", command="echo 'half")
