@@ -161,11 +161,16 @@ class Oracle(Settings):
     seed: NonNegative = 1  # of the searches
 
 
-class CorpusSettings(Settings):
-    raw: Raw
+class Preparation(Settings):
+    """How raw content becomes a corpus: with the content's sha256 all that decides one."""
+
     compose: Compose | None = None
     prepare: Prepare = Prepare()
     split: Split
+
+
+class CorpusSettings(Preparation):
+    raw: Raw
     percents: list[Percent]
     methods: list[str] | None = None  # of the study's, those that are trained on this corpus; None: all
     source_tokens: Positive  # what a model reads of the source: its first tokens

@@ -37,7 +37,7 @@ from sumcurve.corpora.statistics import Statistics
 from sumcurve.corpora.store import Corpus
 from sumcurve.corpora.tokens import TOKEN, sentences, tokenize
 from sumcurve.records import Record, Text, write_json, write_jsonl
-from sumcurve.settings import Compose, CorpusSettings, Prepare, Split
+from sumcurve.settings import Compose, Preparation, Prepare, Split
 
 # Reasons for which a readable record is dropped.
 SHORT_SOURCE = "source shorter than least_source_tokens"
@@ -118,7 +118,7 @@ class Spool:
         return Text(**json.loads(self.stream.readline()))
 
 
-def prepare(raw_path: Path, settings: CorpusSettings, folder: Path) -> dict[str, Any]:
+def prepare(raw_path: Path, settings: Preparation, folder: Path) -> dict[str, Any]:
     """Write PART.jsonl, PART.text.jsonl (of train, valid, test), dropped.jsonl and statistics.json; returns the last.
 
     PART.text.jsonl holds the records of PART.jsonl, in order, as people wrote them (`records.Text`).

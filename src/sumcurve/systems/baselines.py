@@ -46,6 +46,10 @@ class _Baseline:
     def specify(cls, settings: SystemSettings, corpus: CorpusSettings) -> dict[str, Any]:
         return {"max_tokens": corpus.search.max_tokens, "sentences": corpus.lead_sentences}
 
+    @classmethod
+    def files(cls, settings: SystemSettings) -> Mapping[str, str]:
+        return {}
+
 
 class Lead(_Baseline):
     title: ClassVar[str] = "the source's first sentences"

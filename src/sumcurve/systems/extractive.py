@@ -61,6 +61,10 @@ class Extractive:
     def specify(cls, settings: SystemSettings, corpus: CorpusSettings) -> dict[str, Any]:
         return {"sentences": corpus.lead_sentences, "max_tokens": corpus.search.max_tokens, **settings.own()}
 
+    @classmethod
+    def files(cls, settings: SystemSettings) -> Mapping[str, str]:
+        return {}
+
     def choose(self, sentences: Sequence[list[str]], count: int) -> Sequence[int]:
         """`count` positions of sentences, given as their content words; at most all there are."""
         raise NotImplementedError

@@ -4,7 +4,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
-from sumcurve.records import RecordError
 from sumcurve.settings import CorpusSettings, Sha256
 from sumcurve.systems.outside import OutsideSettings, read_summaries, sha256_of, told, tokenized
 from sumcurve.systems.system import Item, Role, SystemSettings
@@ -25,21 +24,18 @@ class File:
     recipe: ClassVar[bool] = False
 
     def __init__(self, specification: Mapping[str, Any], inputs: Mapping[str, Path]) -> None:
-        self.told = specification
+        self.told, self.path = specification, inputs[specification["sha256"]]
 
     @classmethod
     def specify(cls, settings: FileSettings, corpus: CorpusSettings) -> dict[str, Any]:
-        remedy = "restore it, correct `path`, or state its `sha256` where its output is finished already"
-        sha256 = settings.sha256 or sha256_of(Path(settings.path), remedy)
-        return {"path": settings.path, "sha256": sha256, **told(settings, corpus)}
+        (sha256,) = cls.files(settings)
+        return {"sha256": sha256, **told(settings, corpus)}
+
+    @classmethod
+    def files(cls, settings: FileSettings) -> Mapping[str, str]:
+        remedy = "restore it, correct `path`, or state the `sha256` of what it held"
+        return {settings.sha256 or sha256_of(Path(settings.path), remedy): settings.path}
 
     def summarize(self, items: Sequence[Item]) -> Iterator[list[str]]:
-        path = Path(self.told["path"])
-        found = sha256_of(path, "the study reads summaries from it")
-        if found != self.told["sha256"]:
-            raise RecordError(
-                f"{path} has sha256 {found}, but the study was read with {self.told['sha256']}: restore the file, or "
-                "name its new content by `sha256:` and run again"
-            )
-        for summary in read_summaries(path, [item.record.id for item in items]):
+        for summary in read_summaries(self.path, [item.record.id for item in items]):
             yield tokenized(summary, self.told["lower"], self.told["split"], self.told["max_tokens"])

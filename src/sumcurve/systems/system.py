@@ -58,7 +58,7 @@ class System(Summarizing, Protocol):
 
     A "fixed" system reads sources alone; a "bound" sees the references, too, and competes with nobody. Neither is
     trained by the study: tables have one row of it, without records. `needs` names the annotations of the corpus that
-    it reads: the key of its specification, and the verb that makes the folder. `recipe` says that its code is known by
+    it reads: the key of its specification, and the kind of folder. `recipe` says that its code is known by
     the recipe number of outputs, as that of trained systems; that of other kinds is known by its fingerprint.
     """
 
@@ -69,7 +69,10 @@ class System(Summarizing, Protocol):
     recipe: ClassVar[bool]
 
     def __init__(self, specification: Mapping[str, Any], inputs: Mapping[str, Path]) -> None:
-        """A system as its output's specification says; `inputs` are the folders that this is made from, by key."""
+        """A system as its output's specification says.
+
+        `inputs` are what this is made from, verified: folders by key and `files` by sha256.
+        """
         ...
 
     @classmethod
@@ -78,6 +81,11 @@ class System(Summarizing, Protocol):
 
         Raises RecordError where what the settings name cannot be used.
         """
+        ...
+
+    @classmethod
+    def files(cls, settings: Any) -> Mapping[str, str]:
+        """The paths of the files that it reads, by the sha256 of their content, which `specify` holds."""
         ...
 
 

@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sumcurve.records import Record, Text
@@ -45,6 +45,7 @@ def test_lexrank_puts_the_centre_of_a_star_first(variant, leaves):
     assert list(lexrank.choose(star(leaves), 1)) == [leaves // 2]
 
 
+@settings(deadline=None)
 @given(documents)
 def test_lexrank_is_the_stationary_distribution_of_its_walk(document):
     networkx = pytest.importorskip("networkx")
@@ -63,6 +64,7 @@ def test_a_walk_that_always_jumps_has_no_favourite_and_one_that_never_does_follo
     assert stationary(weights, 1e-9).tolist() == pytest.approx((degrees / degrees.sum()).tolist(), abs=1e-6)
 
 
+@settings(deadline=None)
 @given(documents)
 def test_similarities_are_cosines(document):
     found = similarities(document)
@@ -76,6 +78,7 @@ def test_similarities_are_cosines(document):
             assert (found[row, column] == 0) == set(first).isdisjoint(second)
 
 
+@settings(deadline=None)
 @given(documents)
 def test_similarities_are_sumys_under_its_weights(document):
     lex_rank = pytest.importorskip("sumy.summarizers.lex_rank").LexRankSummarizer
@@ -88,6 +91,7 @@ def test_similarities_are_sumys_under_its_weights(document):
             assert found[row, column] == pytest.approx(cosine, abs=1e-8)
 
 
+@settings(deadline=None)
 @given(documents)
 def test_lsa_is_sumys_where_all_topics_are_kept(document):
     lsa = pytest.importorskip("sumy.summarizers.lsa").LsaSummarizer()
@@ -96,12 +100,14 @@ def test_lsa_is_sumys_where_all_topics_are_kept(document):
     assert lengths(matrix, 0.0).tolist() == pytest.approx(list(lsa._compute_ranks(sigma, topics)), abs=1e-8)
 
 
+@settings(deadline=None)
 @given(documents)
 def test_all_topics_together_give_a_sentence_the_length_of_its_counts(document):
     matrix = counts(document)
     assert lengths(matrix, 0.0).tolist() == pytest.approx(np.linalg.norm(matrix, axis=0).tolist())
 
 
+@settings(deadline=None)
 @given(documents, st.randoms(use_true_random=False), st.sampled_from([0.0, 0.5, 1.0]))
 def test_lsa_knows_neither_the_order_of_sentences_nor_the_names_of_words(document, random, share):
     found = lengths(counts(document), share)
@@ -115,6 +121,7 @@ def test_lsa_knows_neither_the_order_of_sentences_nor_the_names_of_words(documen
     assert doubled.tolist() == pytest.approx((2 * found).tolist(), abs=1e-7)
 
 
+@settings(deadline=None)
 @given(documents, st.floats(0, 1), st.floats(0, 1))
 def test_more_topics_make_no_sentence_shorter(document, one, other):
     low, high = sorted((one, other))
@@ -137,6 +144,7 @@ def test_sumbasic_takes_a_sentence_with_the_most_probable_word_then_squares_its_
     assert sum_basic(document, 4) == [2, 3, 0, 1]
 
 
+@settings(deadline=None)
 @given(documents, st.data())
 def test_sumbasic_goes_on_where_it_stopped_and_first_takes_the_most_frequent_word(document, data):
     count = data.draw(st.integers(1, len(document)))
@@ -148,6 +156,7 @@ def test_sumbasic_goes_on_where_it_stopped_and_first_takes_the_most_frequent_wor
     assert any(words.count(word) == most for word in document[whole[0]])
 
 
+@settings(deadline=None)
 @given(st.lists(st.lists(st.sampled_from(WORDS), min_size=1, max_size=6, unique=True), min_size=1, max_size=7))
 def test_sumbasic_first_takes_what_sumy_does_where_that_has_the_most_frequent_word(document):
     sumy = pytest.importorskip("sumy.summarizers.sum_basic").SumBasicSummarizer
@@ -166,6 +175,7 @@ def test_sentences_without_words_come_last_in_their_order():
 
 
 @pytest.mark.parametrize("kind", KINDS)
+@settings(deadline=None)
 @given(source=documents, sentences=st.integers(1, 5), most=st.integers(1, 20))
 def test_they_take_whole_sentences_in_source_order_up_to_the_corpus_s_limits(kind, source, sentences, most):
     texts = [" ".join(one) for one in source]
@@ -197,6 +207,7 @@ def test_function_words_count_where_nothing_is_stopped():
     assert content_words(sentence, stopped=False) == ["the", "ants", "and", "the", "bees"]
 
 
+@settings(deadline=None)
 @given(st.lists(st.integers(0, 5), min_size=1))
 def test_the_earlier_of_equal_scores_comes_first(scores):
     shaken = [score * (1 + 1e-13 * (place % 3)) for place, score in enumerate(scores)]
