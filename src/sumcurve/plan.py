@@ -502,9 +502,7 @@ class Plan:
         specification: SystemSpecification = {"corpus": corpus.prepared, "system": told.kind or name}
         inputs = [corpus.prepared, *needed.values()]
         of_folder = "trivial" if kind.recipe else "system"
-        output = self._add(
-            of_folder, specification | decides | needed, inputs, files, corpus=corpus.name, system=name
-        )
+        output = self._add(of_folder, specification | decides | needed, inputs, files, corpus=corpus.name, system=name)
         self.rows.append(Scored(corpus.name, name, None, None, None, None, output, role=kind.role))
 
     def _plan_row(self, corpus: _Corpus, method: str, recipe: Recipe, percent: int, seed: int) -> None:

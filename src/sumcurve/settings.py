@@ -584,8 +584,8 @@ class StudySettings(Settings):
     phases: PhasesTable | None = None  # None: the study's own seeds
     variance: VarianceTable | None = None
     sums: Sums = "portable"  # the same bytes on all CPUs with AVX2, or this CPU's fastest kernels (sumcurve.sums)
-    # By name what is not trained: its kind (`sumcurve.systems.SYSTEMS`) and what that is told; beside, or instead of null,
-    # lead, random, best-sentence, sumbasic, lexrank and lsa
+    # By name what is not trained: its kind (`sumcurve.systems.SYSTEMS`) and what that is told. Every study has lead,
+    # random, best-sentence, sumbasic, lexrank and lsa; null leaves one out
     systems: Annotated[Systems, AfterValidator(_with_references), Field(validate_default=True)] = {}
     scores: dict[str, dict[str, Any]] = {"rouge": {}}  # by scorer (`sumcurve.scores.SCORERS`) what it is told
     bootstrap: Bootstrap = Bootstrap()

@@ -7,12 +7,13 @@ import signal
 import subprocess
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any, ClassVar
 
 from sumcurve.records import RecordError
 from sumcurve.settings import CorpusSettings, Positive
-from sumcurve.systems.outside import OutsideSettings, read_summaries, sha256_of, told, tokenized
+from sumcurve.systems.outside import OutsideSettings, read_summaries, sha256_of, tokenized, told
 from sumcurve.systems.system import Item, Role, SystemSettings
 
 SAID = 2000  # characters of what a failed program said last that are shown
@@ -112,8 +113,6 @@ def _run(command: str, source: IO[bytes], target: IO[bytes], timeout: int, error
 
 def _stop(process: subprocess.Popen[bytes]) -> None:
     """Kill what is left of a process's session; its own end is waited for."""
-    try:
+    with suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
-    except ProcessLookupError:
-        pass
     process.wait()

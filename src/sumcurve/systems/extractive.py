@@ -41,7 +41,7 @@ def content_words(sentence: str, stopped: bool) -> list[str]:
 
 
 def by_score(scores: Sequence[float]) -> list[int]:
-    """Positions by falling score, none negative; the earlier first where two agree to `DIGITS` digits of the highest."""
+    """Positions by falling score, none negative; the earlier first where two agree to `DIGITS` digits."""
     highest = max(scores, default=0.0) or 1.0
     return sorted(range(len(scores)), key=lambda place: (-round(scores[place] / highest, DIGITS), place))
 

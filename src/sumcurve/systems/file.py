@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from sumcurve.settings import CorpusSettings, Sha256
-from sumcurve.systems.outside import OutsideSettings, read_summaries, sha256_of, told, tokenized
+from sumcurve.systems.outside import OutsideSettings, read_summaries, sha256_of, tokenized, told
 from sumcurve.systems.system import Item, Role, SystemSettings
 
 

@@ -90,6 +90,6 @@ class System(Summarizing, Protocol):
 
 
 def write_summaries(system: Summarizing, items: Sequence[Item], folder: Path) -> None:
-    """Write summaries.jsonl: a row for each item with id and summary. ValueError where the system's are fewer or more."""
+    """Write summaries.jsonl: a row with id and summary for each item. ValueError where there are fewer or more."""
     rows = zip(items, system.summarize(items), strict=True)
     write_jsonl(folder / "summaries.jsonl", ({"id": item.record.id, "summary": summary} for item, summary in rows))

@@ -42,7 +42,8 @@ def draw(results: Results) -> Figure:
     ]
     caption = [line for part in parts if part for line in textwrap.wrap(part, 165)]
     foot, head = 0.3 + 0.17 * len(caption), 0.35 if results.study.in_part else 0.0
-    heights = [max(HEIGHT, 1.2 + LINE * (len(results.methods(corpus)) + len(_fixed(results, corpus)))) for corpus in corpora]
+    named = {corpus: len(results.methods(corpus)) + len(_fixed(results, corpus)) for corpus in corpora}
+    heights = [max(HEIGHT, 1.2 + LINE * named[corpus]) for corpus in corpora]
     total = head + sum(heights) + foot
     figure = Figure(figsize=(WIDTH, total))
     if head:

@@ -91,12 +91,12 @@ class ScoredOutput:
     """One output with its per-item values by scorer.
 
     A trained output has percent, records (it was trained on), seed, search and, where measured, its timing and
-    training and history. A system of another `role` (`systems.system.System`) has none of them. `search` says whose search decoded it:
-    "common" for the corpus's, "paper" for that of the method's paper; `search_signature` says what it was. `run` names
-    the folder behind the row. `part` says what it is for: "study", or "after", "before", "control" for what the
-    method's last phase buys, or "variance" for what draws and trainings vary by; `draw` is the seed that drew its
-    records, where it is not `seed`. `summaries` is the sha256 of what it wrote; `repeated` the share of trigrams that
-    each of its summaries repeats, in percent, by item.
+    training and history. A system of another `role` (`systems.system.System`) has none of them. `search` says whose
+    search decoded it: "common" for the corpus's, "paper" for that of the method's paper; `search_signature` says what
+    it was. `run` names the folder behind the row. `part` says what it is for: "study", or "after", "before", "control"
+    for what the method's last phase buys, or "variance" for what draws and trainings vary by; `draw` is the seed that
+    drew its records, where it is not `seed`. `summaries` is the sha256 of what it wrote; `repeated` the share of
+    trigrams that each of its summaries repeats, in percent, by item.
     """
 
     corpus: str
@@ -239,11 +239,10 @@ def item_of(article: str) -> str:
 class Study:
     """All that a study's tables are made of.
 
-    `settings` names the recipe of each method ("small", "paper"), `titles` the methods for people, `systems` what is not
-    trained. `trained` counts
-    the trained outputs that the study asks for; where some are `missing`, all tables say so. `scores` are the keys of
-    the folders that `outputs` come from. `single_sentences` names the corpora whose references are one
-    sentence each.
+    `settings` names the recipe of each method ("small", "paper"), `titles` the methods for people, `systems` what is
+    not trained. `trained` counts the trained outputs that the study asks for; where some are `missing`, all tables say
+    so. `scores` are the keys of the folders that `outputs` come from. `single_sentences` names the corpora whose
+    references are one sentence each.
     """
 
     title: str
@@ -284,9 +283,10 @@ class Study:
 def checked(outputs: Sequence[ScoredOutput]) -> list[ScoredOutput]:
     """The outputs in one order, whatever theirs was, and every scorer's items in the order of their ids.
 
-    Systems that are not trained come first, bounds behind the others, then methods by name, percent, search, part and seed. Raises EvidenceError, naming the
-    output, for an item that another output of the corpus has and it lacks, an output given twice, a training without
-    its size, and signatures within a corpus that differ in more than the version of sumcurve.
+    Systems that are not trained come first, bounds behind the others, then methods by name, percent, search, part and
+    seed. Raises EvidenceError, naming the output, for an item that another output of the corpus has and it lacks, an
+    output given twice, a training without its size, and signatures within a corpus that differ in more than the
+    version of sumcurve.
     """
     if not outputs:
         raise EvidenceError("no scored output; a table needs at least one")

@@ -1,7 +1,7 @@
 """Extractive systems that do not see the abstract: lead, SumBasic, LexRank and LSA.
 
 Each takes as many sentences as the abstract has, in document order, so that it compares with the searches of Akhmetov
-et al. (2022), which know that number, too. They are the systems of every study (`sumcurve.systems`), with their defaults.
+et al. (2022), which know that number, too. They are those of every study (`sumcurve.systems`), with defaults.
 """
 
 from sumcurve.annotations.oracle.article import Article
