@@ -37,9 +37,9 @@ def lengths(matrix: "NDArray[np.float64]", share: float) -> "NDArray[np.float64]
 
     if not matrix.size:
         return np.zeros(matrix.shape[1])
-    _, sigma, topics = np.linalg.svd(matrix, full_matrices=False)
-    kept = sigma >= share * sigma[0] * (1 - 10.0**-DIGITS)  # equal values stay together on every machine
-    return np.asarray(np.sqrt(((sigma[kept, None] * topics[kept]) ** 2).sum(axis=0)))
+    squares, topics = np.linalg.eigh(matrix.T @ matrix)  # σ², rising, and V: sentences are fewer than words
+    kept = squares >= share**2 * squares[-1] * (1 - 10.0**-DIGITS)  # equal values stay together on every machine
+    return np.asarray(np.sqrt((squares[kept].clip(0) * topics[:, kept] ** 2).sum(axis=1)))
 
 
 class LsaSettings(ExtractiveSettings):

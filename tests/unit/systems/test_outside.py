@@ -60,7 +60,7 @@ def row(name, summary):
 
 def test_lines_in_test_order_and_json_lines_in_any_order_say_the_same(tmp_path):
     plain = write(tmp_path / "plain.txt", "Ants EAT.", "", "Cats, dogs")
-    rows = [row("r3", "Cats, dogs"), row("r1", ["Ants EAT."]), row("r2", [])]
+    rows = [row("r3", ["Cats, dogs"]), row("r1", ["Ants EAT."]), row("r2", [])]
     expected = [["ants eat ."], [], ["cats , dogs"]]
     assert summaries("file", path=plain) == expected
     assert summaries("file", path=write(tmp_path / "rows.jsonl", *rows)) == expected
