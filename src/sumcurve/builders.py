@@ -211,7 +211,7 @@ class DecodeSpecification(TypedDict):
 
 def decode(specification: DecodeSpecification, inputs: Inputs, stage: Stage) -> None:
     """Write a run's summaries of the test set; the stage's facts get the sha256 of the weights that were decoded."""
-    from sumcurve.decoding.run import WEIGHTS, decode_run
+    from sumcurve.systems.trained import WEIGHTS, decode_run
 
     run = inputs[specification["run"]]
     sealed = _sealed(run)

@@ -9,7 +9,6 @@ import torch
 
 from sumcurve.corpora.harvest import harvest
 from sumcurve.corpora.tokens import sentences, tokenize
-from sumcurve.decoding.run import system_of
 from sumcurve.decoding.search import greedy
 from sumcurve.models.batch import batches, encode
 from sumcurve.models.summarizer import Summarizer
@@ -17,6 +16,7 @@ from sumcurve.models.vocabulary import EOS, Vocabulary
 from sumcurve.plan import read_settings
 from sumcurve.records import Record, read_jsonl
 from sumcurve.settings import MethodSettings, Optimizer, Recipe, Search, Stop
+from sumcurve.systems.trained import decoder_of
 from sumcurve.training.fit import Fitted, fit
 from sumcurve.training.learner import Learner
 from sumcurve.training.run import learner_of
@@ -149,7 +149,9 @@ def test_thirty_two_real_pairs_are_learned_by_heart(method: str, pairs: list[Rec
     _, fitted = trained(recipe, pairs, pairs, vocabulary)
     assert next(row["nll"] for row in fitted.history.rows()[::-1] if row["phase"] == "nll") < 0.05
     assert fitted.selected.rouge1 > 0.99
-    system = system_of(recipe, Search(beam=1, max_tokens=12, block_ngram=0), LENGTHS, vocabulary, fitted.weights, "cpu")
+    system = decoder_of(
+        recipe, Search(beam=1, max_tokens=12, block_ngram=0), LENGTHS, vocabulary, fitted.weights, "cpu"
+    )
     examples = [encode(pair, vocabulary, LENGTHS["source_tokens"], LENGTHS["target_tokens"]) for pair in pairs]
     (batch,) = batches(examples, 32)
     written = [[" ".join(sentence) for sentence in summary] for summary in system.summarize(batch)]

@@ -1,1 +1,1 @@
-"""What a system says of the test set."""
+"""How trained models write: searches over batches, log-probabilities, and the files that hold them."""

@@ -1,4 +1,4 @@
-"""The system of Chen & Bansal (2018): sentences are extracted one after another, and each is rewritten by itself."""
+"""The summarizer of Chen & Bansal (2018): sentences are extracted one after another, and each is rewritten by itself."""
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
@@ -9,7 +9,7 @@ from scipy.optimize import linear_sum_assignment
 from torch import Tensor
 
 from sumcurve.corpora.tokens import cut
-from sumcurve.decoding.system import SummarizerSystem
+from sumcurve.decoding.decoder import SummarizerDecoder
 from sumcurve.models.batch import Batch, Example, batches, encode
 from sumcurve.models.batch import collate as collate_examples
 from sumcurve.models.extract_rewrite import Document, ExtractRewrite, collate, read_document
@@ -23,13 +23,13 @@ PAIRS = 64  # scored together
 DOCUMENTS = 50  # extracted from together; results depend on none of the three
 
 
-def rewriter(model: ExtractRewrite, vocabulary: Vocabulary, search: Search) -> SummarizerSystem:
+def rewriter(model: ExtractRewrite, vocabulary: Vocabulary, search: Search) -> SummarizerDecoder:
     """The abstractor with the search, for one sentence of 1 to `rewrite_tokens` tokens."""
     limits = {"min_tokens": 1, "max_tokens": model.settings.rewrite_tokens}
-    return SummarizerSystem(model.abstractor, vocabulary, search.model_copy(update=limits))
+    return SummarizerDecoder(model.abstractor, vocabulary, search.model_copy(update=limits))
 
 
-def rewrite(system: SummarizerSystem, sentences: Iterable[str], device: torch.device) -> dict[str, str]:
+def rewrite(system: SummarizerDecoder, sentences: Iterable[str], device: torch.device) -> dict[str, str]:
     """Every distinct sentence and its rewrite, both blank-separated tokens; a rewrite may be empty.
 
     A corpus has millions of sentences: no more of them are examples at once than are rewritten together.
@@ -83,7 +83,7 @@ def compose(
     return cut([text for text in written if text] or document.sentences[: settings.sentences], most)
 
 
-class ExtractRewriteSystem:
+class ExtractRewriteDecoder:
     """A trained model, its vocabulary and a search; it puts the model into evaluation mode.
 
     It reads the batch's records; the batch's tensors are for other models. Of a record it reads `source_tokens`

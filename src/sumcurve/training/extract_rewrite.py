@@ -231,7 +231,7 @@ class ExtractRewriteLearner(Learner):
     """Trains `model`, whose settings are `settings`, on records; every record of `valid` is validated on.
 
     Of a source `source_tokens` tokens are read; `search` is what validation decodes with: its `max_tokens` cuts whole
-    summaries, and its `min_tokens` is not applied (see `ExtractRewriteSystem`). Raises ValueError for missing records
+    summaries, and its `min_tokens` is not applied (see `ExtractRewriteDecoder`). Raises ValueError for missing records
     and for a record without a source or a target.
     """
 

@@ -7,7 +7,7 @@ import numpy as np
 import torch
 from scipy.stats import rankdata
 
-from sumcurve.decoding.system import SummarizerSystem
+from sumcurve.decoding.decoder import SummarizerDecoder
 from sumcurve.models.batch import Batch, Example, batches
 from sumcurve.models.summarizer import Summarizer, score
 from sumcurve.models.vocabulary import Vocabulary
@@ -52,7 +52,7 @@ class Validation:
         tokens, and left out where these are all of one kind.
         Leaves the model in evaluation mode; draws no random number.
         """
-        system = SummarizerSystem(model, self._vocabulary, self._search)
+        system = SummarizerDecoder(model, self._vocabulary, self._search)
         losses: list[float] = []
         summaries: list[list[str]] = []
         for batch in self._batches:

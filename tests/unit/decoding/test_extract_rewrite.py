@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from sumcurve.decoding import extract_rewrite as module
-from sumcurve.decoding.extract_rewrite import ExtractRewriteSystem, compose, rewrite, rewriter
+from sumcurve.decoding.extract_rewrite import ExtractRewriteDecoder, compose, rewrite, rewriter
 from sumcurve.models.batch import Batch, collate, encode
 from sumcurve.models.extract_rewrite import ExtractRewrite, build, read_document
 from sumcurve.models.extract_rewrite import collate as collate_documents
@@ -67,10 +67,10 @@ def batch_of(records: list[Record], vocabulary: Vocabulary) -> Batch:
     return collate([encode(record, vocabulary, 99, 99) for record in records])
 
 
-def system(model: ExtractRewrite, vocabulary: Vocabulary, stops: bool = True, **keys: int) -> ExtractRewriteSystem:
+def system(model: ExtractRewrite, vocabulary: Vocabulary, stops: bool = True, **keys: int) -> ExtractRewriteDecoder:
     tokens = {"source_tokens": 99, "target_tokens": 99} | {k: v for k, v in keys.items() if k.endswith("_tokens")}
     search = Search(max_tokens=keys.get("most", 50), beam=keys.get("beam", 1), min_tokens=keys.get("least", 1))
-    return ExtractRewriteSystem(model, vocabulary, search, tokens["source_tokens"], tokens["target_tokens"], stops)
+    return ExtractRewriteDecoder(model, vocabulary, search, tokens["source_tokens"], tokens["target_tokens"], stops)
 
 
 @pytest.mark.parametrize("beam", [1, 3])

@@ -10,7 +10,7 @@ import torch
 from rouge_score import rouge_scorer
 from torch import Tensor
 
-from sumcurve.decoding.extract_rewrite import ExtractRewriteSystem, chosen, extract, rewrite, rewriter
+from sumcurve.decoding.extract_rewrite import ExtractRewriteDecoder, chosen, extract, rewrite, rewriter
 from sumcurve.models.batch import collate as collate_examples
 from sumcurve.models.batch import encode
 from sumcurve.models.extract_rewrite import ExtractRewrite, build, read_document
@@ -390,7 +390,7 @@ def test_rewards_are_of_the_abstractors_rewrites(learner: ExtractRewriteLearner,
     rewarding = phase("actor-critic")
     items = learner.prepare(rewarding)
     model = learner.model.eval()
-    system = ExtractRewriteSystem(model, words_, Search(beam=1, max_tokens=99, block_ngram=0), 30, 8, stops=True)
+    system = ExtractRewriteDecoder(model, words_, Search(beam=1, max_tokens=99, block_ngram=0), 30, 8, stops=True)
     for item in items[:5]:
         for row, sentence in enumerate(item.document.sentences):
             record = Record("one", [sentence], ["word1"])
@@ -472,7 +472,7 @@ def test_validation_scores_the_summaries_of_the_system(
     loss: str, learner: ExtractRewriteLearner, words_: Vocabulary
 ) -> None:
     at, model, stops = phase(loss), learner.model, loss == "actor-critic"
-    system = ExtractRewriteSystem(model, words_, Search(beam=1, max_tokens=8, block_ngram=0), 30, 8, stops)
+    system = ExtractRewriteDecoder(model, words_, Search(beam=1, max_tokens=8, block_ngram=0), 30, 8, stops)
     records = invented(6, 1)
     seen = []
     for seed in range(2):
@@ -518,7 +518,7 @@ def test_validation_of_the_abstractor_rewrites_the_labelled_sentences(
     learner: ExtractRewriteLearner, words_: Vocabulary
 ) -> None:
     scores = learner.validate(phase("nll"))
-    system = ExtractRewriteSystem(
+    system = ExtractRewriteDecoder(
         learner.model, words_, Search(beam=1, max_tokens=99, block_ngram=0), 30, 8, stops=True
     )
     lengths = []

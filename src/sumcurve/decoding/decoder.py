@@ -1,4 +1,4 @@
-"""What the study sees of a summarizer, whatever it is made of."""
+"""What a trained model writes and how probable it finds targets, a batch at a time."""
 
 from typing import Protocol
 
@@ -12,7 +12,7 @@ from sumcurve.models.vocabulary import SEP, Vocabulary
 from sumcurve.settings import Search
 
 
-class System(Protocol):
+class Decoder(Protocol):
     def summarize(self, batch: Batch) -> list[list[list[str]]]:
         """A summary of each example: sentences of words."""
 
@@ -20,7 +20,7 @@ class System(Protocol):
         """Log-probability [B] of each example's target, as far as the batch holds it."""
 
 
-class SummarizerSystem:
+class SummarizerDecoder:
     """A trained model, its vocabulary and a search; it puts the model into evaluation mode."""
 
     def __init__(self, model: Summarizer, vocabulary: Vocabulary, search: Search) -> None:

@@ -4,8 +4,8 @@ from itertools import chain
 import pytest
 import torch
 
+from sumcurve.decoding.decoder import SummarizerDecoder
 from sumcurve.decoding.search import generate
-from sumcurve.decoding.system import SummarizerSystem
 from sumcurve.models.batch import Batch
 from sumcurve.models.summarizer import Summarizer, score
 from sumcurve.models.vocabulary import Vocabulary
@@ -24,7 +24,7 @@ def test_summaries_are_the_words_of_the_best_hypothesis(
 ) -> None:
     model, batch = make_model(name, unknown=5.0), make_batch(20)
     search = Search(beam=beam, max_tokens=8, unknown=unknown)
-    summaries = SummarizerSystem(model, vocabulary, search).summarize(batch)
+    summaries = SummarizerDecoder(model, vocabulary, search).summarize(batch)
     assert len(summaries) == 20
     found = generate(model, batch, search)
     for row, summary in enumerate(summaries):
@@ -46,7 +46,7 @@ def test_logp_sums_the_scores(
     name: str, make_model: Callable[..., Summarizer], make_batch: Callable[..., Batch], vocabulary: Vocabulary
 ) -> None:
     model, batch = make_model(name).train(), make_batch(6)
-    system = SummarizerSystem(model, vocabulary, Search(max_tokens=8))
+    system = SummarizerDecoder(model, vocabulary, Search(max_tokens=8))
     assert not model.training
     logp = system.logp(batch)
     assert not logp.requires_grad
@@ -56,7 +56,7 @@ def test_logp_sums_the_scores(
 
 def test_a_foreign_vocabulary_is_refused(make_model: Callable[..., Summarizer]) -> None:
     with pytest.raises(ValueError, match="17 words and the vocabulary has 6"):
-        SummarizerSystem(make_model("abs"), Vocabulary(["a"]), Search(max_tokens=8))
+        SummarizerDecoder(make_model("abs"), Vocabulary(["a"]), Search(max_tokens=8))
 
 
 def test_trigrams_of_exempt_words_may_repeat(make_model, make_batch, vocabulary):
@@ -66,7 +66,7 @@ def test_trigrams_of_exempt_words_may_repeat(make_model, make_batch, vocabulary)
     words = tuple(vocabulary.words[5:])
 
     def written(**keys):
-        return SummarizerSystem(model, vocabulary, common.model_copy(update=keys)).summarize(batch)
+        return SummarizerDecoder(model, vocabulary, common.model_copy(update=keys)).summarize(batch)
 
     free, exempt, blocked = written(block_ngram=0), written(exempt=words), written(exempt=("no such word",))
     assert blocked == written()
