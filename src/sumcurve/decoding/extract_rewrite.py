@@ -1,4 +1,4 @@
-"""The summarizer of Chen & Bansal (2018): sentences are extracted one after another, and each is rewritten by itself."""
+"""Chen & Bansal (2018): sentences are extracted one after another, and each is rewritten by itself."""
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
