@@ -682,10 +682,6 @@ class Plan:
         """The name of the corpus whose folder has this key."""
         return prepared.split("/")[1].rsplit("-", 1)[0]
 
-    def corpus(self, prepared: str) -> CorpusSettings:
-        """The settings of the corpus whose folder has this key."""
-        return self.settings.corpora[self.corpus_name(prepared)]
-
     def named(self, step: str, kind: str | None = None) -> list[Folder]:
         """The folders of one step, and of one kind where given, in the plan's order."""
         return [folder for folder in self.folders.values() if folder.step == step and kind in (None, folder.kind)]

@@ -177,7 +177,7 @@ def home(tmp_path: Path) -> Path:
     (corpus,) = (one for one in plan.named("corpora", "corpus") if one.key.startswith("corpora/tales"))
     place = tmp_path / "results" / corpus.key
     place.mkdir(parents=True)
-    prepare(CONFIG.parent / "tests" / "data" / "tales.jsonl", plan.corpus(corpus.key), place)
+    prepare(CONFIG.parent / "tests" / "data" / "tales.jsonl", plan.settings.corpora["tales"], place)
     return tmp_path
 
 
