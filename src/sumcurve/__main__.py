@@ -7,7 +7,6 @@ otherwise builds it beside its place. Heavy packages are imported by the verbs t
 import argparse
 import errno
 import fcntl
-import json
 import os
 import shutil
 import sys
@@ -116,24 +115,9 @@ class Task:
 
 def corpus(task: Task, stage: Path, found: dict[str, Any]) -> None:
     """Write a prepared corpus, once the raw content has the pinned sha256; CorpusError where it has another."""
-    from sumcurve.corpora.prepare import prepare
+    from sumcurve.corpora.build import write_corpus
 
-    raw = task.plan.raw_file(task.path.name, task.home)
-    if not raw.is_file():
-        raise CorpusError(f"{raw} is missing: {task.plan.study} reads a corpus from it")
-    expected = task.specification["raw"]
-    observed = manifest.sha256_file(raw)
-    if observed != expected:
-        raise CorpusError(
-            f"{raw} has sha256 {observed}, but study {task.plan.study} pins {expected}: restore the file, or name its "
-            f"new content by `sha256: {observed}` in {CONFIG / 'studies' / task.plan.study}.yaml"
-        )
-    statistics = prepare(raw, task.plan.corpus(task.folder.key), stage)
-    counts = raw.with_suffix(".counts.json")
-    if counts.is_file():
-        write_json(stage / "harvest.json", json.loads(counts.read_text()))
-    dropped = sum(statistics["dropped"].values())
-    note(f"read {statistics['read']} records, kept {statistics['kept']}, dropped {dropped}: {statistics['dropped']}")
+    write_corpus(task.specification, task.plan.raw_path(task.path.name, task.home), stage, note)
 
 
 def fraction(task: Task, stage: Path, found: dict[str, Any]) -> None:
@@ -312,7 +296,7 @@ def follow(verb: str, task: Task) -> None:
 
 def harvest(path: Path) -> None:
     """Make the raw file of an embedded corpus from the installed packages; its name holds its content's hash."""
-    from sumcurve.corpora.harvest import harvest
+    from sumcurve.corpora.sources.harvest import harvest
 
     wanted = {
         corpus.raw.sha256: (study, corpus.raw.harvest)
