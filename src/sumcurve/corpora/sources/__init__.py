@@ -4,14 +4,17 @@ Nothing heavy is imported, because the Snakefile reads this on every parse. What
 lines.
 """
 
+from importlib import import_module
 from pathlib import PurePath
 
-from sumcurve.corpora.sources import jsonl, parquet
 from sumcurve.corpora.sources.source import Source
 
-SOURCES: dict[str, Source] = {
-    "jsonl": jsonl.SOURCE,
-    "parquet": parquet.SOURCE,
+SOURCES: dict[str, Source] = {  # by the `form` of a study's raw content, which is the name of a module beside this one
+    form: import_module(f"{__name__}.{form}").SOURCE
+    for form in (
+        "jsonl",
+        "parquet",
+    )
 }
 
 

@@ -14,7 +14,7 @@ from sumcurve.corpora.raw import EMPTY_LINE, NOT_JSON, NOT_OBJECT, NOT_UTF8, REP
 from sumcurve.corpora.sources.source import Rows, Source
 
 GZIP_MAGIC, ZSTD_MAGIC = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
-CHUNK = 1 << 20
+CHUNK = 1 << 14  # compressed bytes; what they become is in memory at once
 
 
 def rows(path: Path, names: Sequence[str] | None) -> Rows:

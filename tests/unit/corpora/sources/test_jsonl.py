@@ -1,114 +1,26 @@
 import gzip
+import hashlib
 import json
+import tracemalloc
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 import zstandard
 
-from sumcurve.corpora import jsonl
 from sumcurve.corpora.errors import CorpusError
-from sumcurve.corpora.jsonl import Dropped, RawRecord, read_raw
+from sumcurve.corpora.raw import Refused
+from sumcurve.corpora.sources.jsonl import rows
 
 
 def line(**changes: Any) -> bytes:
-    row = {"id": "a", "source": "The otter swims.", "target": "otter", **changes}
-    return json.dumps({key: value for key, value in row.items() if value is not ...}).encode()
+    return json.dumps({"id": "a", "source": "The otter swims.", "target": "otter", **changes}).encode()
 
 
-def read(path: Path, data: bytes) -> list[RawRecord | Dropped]:
+def read(path: Path, data: bytes) -> list[Mapping[str, Any] | Refused]:
     path.write_bytes(data)
-    return list(read_raw(path))
-
-
-BAD = [
-    (b'{"id": "a", "source": "x"', jsonl.NOT_JSON),
-    (b'{"id": "a", "source": "x", "target": NaNN}', jsonl.NOT_JSON),
-    (b"[" * 100_000, jsonl.NOT_JSON),
-    (b"9" * 10_000, jsonl.NOT_JSON),
-    (line()[:-2] + b'\xff"}', jsonl.NOT_UTF8),
-    (b"", jsonl.EMPTY_LINE),
-    (b" \t", jsonl.EMPTY_LINE),
-    (b'["a", "b"]', jsonl.NOT_OBJECT),
-    (b"null", jsonl.NOT_OBJECT),
-    (b'{"id": "a", "id": "b", "source": "x", "target": "y"}', jsonl.REPEATED_KEY),
-    (line(id=...), jsonl.MISSING_KEY),
-    (line(source=...), jsonl.MISSING_KEY),
-    (line(target=...), jsonl.MISSING_KEY),
-    (line(titel="x"), jsonl.UNKNOWN_KEY),
-    (line(id=7), jsonl.WRONG_TYPE),
-    (line(source=None), jsonl.WRONG_TYPE),
-    (line(source={"text": "x"}), jsonl.WRONG_TYPE),
-    (line(source=["x", 1]), jsonl.WRONG_TYPE),
-    (line(target=3.5), jsonl.WRONG_TYPE),
-    (line(references="x"), jsonl.WRONG_TYPE),
-    (line(references=[["x", None]]), jsonl.WRONG_TYPE),
-    (line(group=["g"]), jsonl.WRONG_TYPE),
-    (line(split=1), jsonl.WRONG_TYPE),
-    (line(source="\ud800"), jsonl.SURROGATE),
-    (line(id="\udfff"), jsonl.SURROGATE),
-    (line(group="\udfff"), jsonl.SURROGATE),
-    (line(id=" "), jsonl.BAD_ID),
-    (line(id="a\tb"), jsonl.BAD_ID),
-    (line(source=" \n"), jsonl.EMPTY_SOURCE),
-    (line(source=[]), jsonl.EMPTY_SOURCE),
-    (line(target=""), jsonl.EMPTY_TARGET),
-    (line(target=["", " "]), jsonl.EMPTY_TARGET),
-    (line(source=["x", ""]), jsonl.EMPTY_SENTENCE),
-    (line(references=["x", ""]), jsonl.EMPTY_REFERENCE),
-    (line(group=""), jsonl.EMPTY_GROUP),
-    (line(split="dev"), jsonl.BAD_SPLIT),
-]
-
-
-@pytest.mark.parametrize(("bad", "reason"), BAD)
-def test_a_bad_line_is_reported_with_its_number_and_its_neighbours_are_read(
-    tmp_path: Path, bad: bytes, reason: str
-) -> None:
-    rows = read(tmp_path / "raw.jsonl", b"\n".join([line(id="before"), bad, line(id="after")]))
-    assert [type(row) for row in rows] == [RawRecord, Dropped, RawRecord]
-    assert isinstance(rows[1], Dropped)
-    assert (rows[1].line, rows[1].reason) == (2, reason)
-    assert len(rows[1].value) <= jsonl.EXCERPT
-    json.dumps(rows[1].as_dict("raw.jsonl"), ensure_ascii=False).encode()  # can be written
-
-
-def test_every_reason_has_a_case() -> None:
-    named = {getattr(jsonl, name) for name in dir(jsonl) if name.isupper() and isinstance(getattr(jsonl, name), str)}
-    tested_below = {jsonl.DUPLICATE_ID, jsonl.SHARED_ID, jsonl.MIXED_SPLIT}
-    assert named == {reason for _, reason in BAD} | tested_below
-
-
-def test_fields_arrive_as_written(tmp_path: Path) -> None:
-    data = line(source=["One.", "Two."], references=["r", ["s", "t"]], group="g", split="valid")
-    (row,) = read(tmp_path / "raw.jsonl", data)
-    assert row == RawRecord(1, "a", ["One.", "Two."], "otter", ["r", ["s", "t"]], "g", "valid")
-
-
-def test_null_is_an_optional_key_left_out_and_a_byte_order_mark_is_no_text(tmp_path: Path) -> None:
-    (row,) = read(tmp_path / "raw.jsonl", b"\xef\xbb\xbf" + line(group=None, references=None) + b"\r\n")
-    assert row == RawRecord(1, "a", "The otter swims.", "otter")
-
-
-def test_the_first_of_two_records_with_one_id_stays(tmp_path: Path) -> None:
-    rows = read(tmp_path / "raw.jsonl", b"\n".join([line(), line(id="b"), line(source="else")]))
-    assert isinstance(rows[0], RawRecord)
-    assert isinstance(rows[2], Dropped)
-    assert (rows[2].reason, rows[2].id, rows[2].value) == (jsonl.DUPLICATE_ID, "a", "a first at line 1")
-
-
-def test_an_id_in_two_parts_is_named_as_such(tmp_path: Path) -> None:
-    rows = read(tmp_path / "raw.jsonl", b"\n".join([line(split="train"), line(split="test")]))
-    assert isinstance(rows[1], Dropped)
-    assert (rows[1].reason, rows[1].value) == (jsonl.SHARED_ID, "a first at line 1 (train)")
-
-
-@pytest.mark.parametrize("first", ["train", ...])
-def test_a_split_is_given_for_all_or_none(tmp_path: Path, first: Any) -> None:
-    second = "test" if first is ... else ...
-    rows = read(tmp_path / "raw.jsonl", b"\n".join([line(split=first), line(id="b", split=second)]))
-    assert isinstance(rows[1], Dropped)
-    assert rows[1].reason == jsonl.MIXED_SPLIT
+    return list(rows(path, None))
 
 
 def test_compressed_files_read_like_plain_ones(tmp_path: Path) -> None:
@@ -158,4 +70,27 @@ def test_an_unusable_file_is_an_error_that_names_it(tmp_path: Path, name: str, d
 def test_a_missing_file_and_a_folder_are_errors(tmp_path: Path) -> None:
     for path in (tmp_path / "none.jsonl", tmp_path):
         with pytest.raises(CorpusError, match="cannot be read"):
-            list(read_raw(path))
+            list(rows(path, None))
+
+
+@pytest.mark.parametrize("suffix", ["", ".gz", ".zst"])
+def test_memory_does_not_grow_with_the_file(tmp_path: Path, suffix: str) -> None:
+    pack = {"": bytes, ".gz": gzip.compress, ".zst": zstandard.ZstdCompressor().compress}[suffix]
+
+    def peak(count: int) -> int:
+        """Bytes in use at most, while so many lines of half a kilobyte are read."""
+        texts = (hashlib.shake_128(b"%d" % number).hexdigest(200) for number in range(count))
+        packed = pack(b"".join(line(id=text[:9], source=text) + b"\n" for text in texts))
+        path = tmp_path / f"{count}.jsonl{suffix}"
+        path.write_bytes(packed)
+        del packed
+        tracemalloc.start()
+        try:
+            assert sum(1 for _ in rows(path, None)) == count
+            return tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+
+    peak(10)  # what is loaded once
+    small, large = peak(1000), peak(8000)  # half a megabyte, and four
+    assert large < small + 200_000
