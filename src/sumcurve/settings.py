@@ -3,7 +3,7 @@
 Unknown keys are errors. Imports nothing heavy, because the Snakefile reads it on every parse.
 """
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypedDict
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -47,6 +47,13 @@ class Fields(Settings):
     split: str | None = None
 
 
+class FormAndFields(TypedDict, total=False):
+    """How raw content is read: its form, and what its fields are called."""
+
+    form: str
+    fields: dict[str, Any]
+
+
 class Raw(Settings):
     """Where a corpus comes from; its identity is the sha256 of that content.
 
@@ -71,10 +78,15 @@ class Raw(Settings):
             raise ValueError(f"the ending of {self.path!r} says no form; add `form:`, one of {', '.join(SOURCES)}")
         return self
 
-    def reading(self) -> dict[str, Any]:
+    def form_in_force(self) -> str:
+        """Of SOURCES: what is said, else what the ending of the path says; a harvest makes JSON lines."""
+        return self.form or form_of(self.path or "") or "jsonl"
+
+    def form_and_fields(self) -> FormAndFields:
         """How the content is read, as far as that is not JSON lines with our names of fields."""
-        form = self.form or (form_of(self.path) if self.path else "jsonl")
-        told: dict[str, Any] = {} if form == "jsonl" else {"form": form}
+        told: FormAndFields = {}
+        if self.form_in_force() != "jsonl":
+            told["form"] = self.form_in_force()
         if self.fields is not None:
             told["fields"] = self.fields.model_dump(mode="json", exclude_defaults=True)
         return told
@@ -120,6 +132,10 @@ class Split(Settings):
         if self.ready is None and (self.valid is None or self.test is None):
             raise ValueError("give the sizes `valid` and `test`, or say by `ready` where the parts come from")
         return self
+
+    def files(self) -> dict[str, str] | None:
+        """The pattern of each part's files, where they are named."""
+        return self.ready.model_dump() if isinstance(self.ready, ReadyFiles) else None
 
 
 class Prepare(Settings):
@@ -218,11 +234,16 @@ class Oracle(Settings):
     seed: NonNegative = 1  # of the searches
 
 
-class CorpusSettings(Settings):
-    raw: Raw
+class Preparation(Settings):
+    """How raw content becomes a corpus: with the content's sha256 all that decides one."""
+
     compose: Compose | None = None
     prepare: Prepare = Prepare()
     split: Split
+
+
+class CorpusSettings(Preparation):
+    raw: Raw
     percents: list[Percent]
     methods: list[str] | None = None  # of the study's, those that are trained on this corpus; None: all
     source_tokens: Positive  # what a model reads of the source: its first tokens
