@@ -106,11 +106,12 @@ class Task:
 
     def _verified(self, file: File) -> Path:
         path, study = file.at(self.home), self.plan.study
-        if not path.is_file():
+        observed = file.observed(self.home)
+        if observed is None:
             raise CorpusError(f"{path} is missing: {study} reads {self.folder.stem} from it")
-        if (observed := manifest.sha256_file(path)) != file.sha256:
+        if observed != file.sha256:
             raise CorpusError(
-                f"{path} has sha256 {observed}, but study {study} pins {file.sha256}: restore the file, or name its "
+                f"{path} has sha256 {observed}, but study {study} pins {file.sha256}: restore it, or name its "
                 f"new content by `sha256: {observed}` in {CONFIG / 'studies' / study}.yaml"
             )
         return path
@@ -157,7 +158,7 @@ def follow(task: Task) -> None:
 
 def harvest(path: Path) -> None:
     """Make the raw file of an embedded corpus from the installed packages; its name holds its content's hash."""
-    from sumcurve.corpora.harvest import harvest
+    from sumcurve.corpora.sources.harvest import harvest
 
     wanted = {
         corpus.raw.sha256: (study, corpus.raw.harvest)

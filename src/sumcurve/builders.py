@@ -63,6 +63,8 @@ def _sealed(folder: Path) -> dict[str, Any]:
 
 class CorpusSpecification(TypedDict):
     raw: str  # sha256 of the raw content
+    form: NotRequired[str]  # of corpora.sources; without it JSON lines
+    fields: NotRequired[Block]  # what they are called; without it as ours
     compose: Block | None
     prepare: Block
     split: Block
@@ -70,20 +72,26 @@ class CorpusSpecification(TypedDict):
 
 def corpus(specification: CorpusSpecification, inputs: Inputs, stage: Stage) -> None:
     """Write a prepared corpus."""
+    from sumcurve.corpora.content import Content
     from sumcurve.corpora.prepare import prepare
+    from sumcurve.corpora.sources import SOURCES
 
-    raw = inputs[specification["raw"]]
+    raw, form = inputs[specification["raw"]], specification.get("form", "jsonl")
+    content = Content(raw, SOURCES[form], specification.get("fields"), specification["split"].get("ready"))
+    stage.note(f"{raw}: {form}" + (f", {len(content.shards)} files" if content.several else ""))
     settings = Preparation.model_validate(
         {"compose": specification["compose"], "prepare": specification["prepare"], "split": specification["split"]}
     )
-    statistics = prepare(raw, settings, stage.folder)
-    counts = raw.with_suffix(".counts.json")
+    statistics = prepare(content, settings, stage.folder)
+    counts = raw.with_suffix(".counts.json")  # beside what a harvest made
     if counts.is_file():
-        write_json(stage.folder / "harvest.json", json.loads(counts.read_text()))
+        write_json(Corpus(stage.folder).harvest_path, json.loads(counts.read_text()))
     dropped = sum(statistics["dropped"].values())
     stage.note(
         f"read {statistics['read']} records, kept {statistics['kept']}, dropped {dropped}: {statistics['dropped']}"
     )
+    for part, told in statistics.get("ready", {}).items():
+        stage.note(f"{part}: kept {told['kept']}, dropped {sum(told['dropped'].values())}: {told['dropped']}")
 
 
 class FractionSpecification(TypedDict):

@@ -27,8 +27,10 @@ from sumcurve.builders import (
     SystemSpecification,
     TrainSpecification,
 )
+from sumcurve.corpora.content import names_of_shards, patterns
+from sumcurve.corpora.sources import SOURCES
 from sumcurve.fingerprint import fingerprint
-from sumcurve.manifest import digest
+from sumcurve.manifest import digest, sha256_file, sha256_files
 from sumcurve.provenance import versions
 from sumcurve.records import RecordError
 from sumcurve.scores import SCORERS
@@ -41,6 +43,7 @@ from sumcurve.settings import (
     Recipe,
     Rouge,
     Search,
+    Split,
     StudySettings,
     VarianceTable,
 )
@@ -60,14 +63,28 @@ class PlanError(ValueError):
 
 @dataclass(frozen=True)
 class File:
-    """A file from outside of the results, whose content is pinned; a harvested one lies below the study's home."""
+    """What is read from outside of the results, whose content is pinned; a harvested file lies below the study's home.
+
+    It may be a folder. Its content are the files below it that match one of the patterns `shards`.
+    """
 
     sha256: str
     path: str
     harvested: bool = False
+    shards: tuple[str, ...] = ()
 
     def at(self, home: Path) -> Path:
         return home / self.path if self.harvested else Path(self.path)
+
+    def observed(self, home: Path) -> str | None:
+        """The sha256 of what is there; of a folder that of the lines that `sha256sum` prints of its sorted shards.
+
+        None where nothing is there; CorpusError for a folder without shards.
+        """
+        path = self.at(home)
+        if path.is_dir():
+            return sha256_files(path, names_of_shards(path, self.shards))
+        return sha256_file(path) if path.is_file() else None
 
 
 @dataclass(frozen=True)
@@ -458,11 +475,12 @@ class Plan:
     def _plan_corpus(self, name: str, corpus: CorpusSettings) -> None:
         raw: CorpusSpecification = {
             "raw": corpus.raw.sha256,
+            **corpus.raw.form_and_fields(),
             "compose": corpus.compose.model_dump(mode="json") if corpus.compose else None,
             "prepare": corpus.prepare.model_dump(mode="json"),
             "split": corpus.split.model_dump(mode="json"),
         }
-        prepared = self._add("corpus", raw, [], [raw_file(corpus.raw)], corpus=name)
+        prepared = self._add("corpus", raw, [], [raw_file(corpus.raw, corpus.split)], corpus=name)
         extraction: AnnotateSpecification = {"corpus": prepared}
         annotation = self._add("annotate", extraction, [prepared], corpus=name)
         if corpus.oracle is not None:
@@ -687,10 +705,10 @@ class Plan:
         return [folder for folder in self.folders.values() if folder.step == step and kind in (None, folder.kind)]
 
 
-def raw_file(raw: Raw) -> File:
+def raw_file(raw: Raw, split: Split) -> File:
     """The raw content of a corpus. Harvested files are named after it and shared by the corpora made from it."""
     if raw.path:
-        return File(raw.sha256, raw.path)
+        return File(raw.sha256, raw.path, shards=patterns(SOURCES[raw.form_in_force()], split.files()))
     return File(raw.sha256, f"data/raw/harvest-{raw.sha256[:12]}.jsonl", harvested=True)
 
 

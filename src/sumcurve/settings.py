@@ -3,10 +3,11 @@
 Unknown keys are errors. Imports nothing heavy, because the Snakefile reads it on every parse.
 """
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypedDict
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
+from sumcurve.corpora.sources import SOURCES, form_of
 from sumcurve.sums import Sums
 
 Percent = Annotated[int, Field(ge=1, le=100)]
@@ -35,18 +36,60 @@ class Harvest(Settings):
     packages: dict[str, str]  # distribution name -> public version
 
 
+class Fields(Settings):
+    """What the fields of raw records are called, where they do not have our names. No other field is read."""
+
+    id: str | None = "id"  # None: records are numbered, because they have no id
+    source: str = "source"
+    target: str = "target"
+    references: str | None = None
+    group: str | None = None
+    split: str | None = None
+
+
+class FormAndFields(TypedDict, total=False):
+    """How raw content is read: its form, and what its fields are called."""
+
+    form: str
+    fields: dict[str, Any]
+
+
 class Raw(Settings):
-    """Where a corpus comes from; its identity is the sha256 of that content."""
+    """Where a corpus comes from; its identity is the sha256 of that content.
+
+    Of a folder it is that of the lines `sha256sum` prints of its files below it, in the order of their names.
+    """
 
     sha256: Sha256
     harvest: Harvest | None = None
-    path: str | None = None  # JSON lines: plain, .gz or .zst
+    path: str | None = None  # a file or a folder of shards
+    form: str | None = None  # of corpora.sources.SOURCES; None: what the ending of `path` says
+    fields: Fields | None = None  # None: they have our names, and there are no others
 
     @model_validator(mode="after")
     def one_source(self) -> "Raw":
         if (self.harvest is None) == (self.path is None):
             raise ValueError("give either `harvest` or `path`")
+        if self.harvest is not None and (self.form or self.fields):
+            raise ValueError("`form` and `fields` are for a `path`")
+        if self.form is not None and self.form not in SOURCES:
+            raise ValueError(f"no form {self.form!r}; there are {', '.join(SOURCES)}")
+        if self.path is not None and self.form is None and form_of(self.path) is None:
+            raise ValueError(f"the ending of {self.path!r} says no form; add `form:`, one of {', '.join(SOURCES)}")
         return self
+
+    def form_in_force(self) -> str:
+        """Of SOURCES: what is said, else what the ending of the path says; a harvest makes JSON lines."""
+        return self.form or form_of(self.path or "") or "jsonl"
+
+    def form_and_fields(self) -> FormAndFields:
+        """How the content is read, as far as that is not JSON lines with our names of fields."""
+        told: FormAndFields = {}
+        if self.form_in_force() != "jsonl":
+            told["form"] = self.form_in_force()
+        if self.fields is not None:
+            told["fields"] = self.fields.model_dump(mode="json", exclude_defaults=True)
+        return told
 
 
 class Compose(Settings):
@@ -56,13 +99,43 @@ class Compose(Settings):
     most: Positive = 6
 
 
-class Split(Settings):
-    """Sizes in records. A group (source module) is never shared between two parts."""
+class ReadyFiles(Settings):
+    """The files of each part: patterns as `train-*.parquet`, of paths below the raw content's folder."""
 
-    valid: Positive
-    test: Positive
+    train: str
+    valid: str
+    test: str
+
+    @model_validator(mode="after")
+    def below(self) -> "ReadyFiles":
+        for pattern in (self.train, self.valid, self.test):
+            if not pattern or pattern.startswith("/") or ".." in pattern.split("/"):
+                raise ValueError(f"{pattern!r} names no file below raw.path")
+        return self
+
+
+class Split(Settings):
+    """Sizes in records. A group (source module) is never shared between two parts.
+
+    Parts that are `ready` need no sizes; those that are given cut them. "records": each says its own, in its field
+    `split`.
+    """
+
+    valid: Positive | None = None
+    test: Positive | None = None
     train: Positive | None = None  # None: all that is left
     key: str = "sumcurve"  # of the keyed hash that orders groups and records
+    ready: Annotated[Literal["records"] | ReadyFiles | None, Field(exclude_if=lambda ready: ready is None)] = None
+
+    @model_validator(mode="after")
+    def sizes_or_parts(self) -> "Split":
+        if self.ready is None and (self.valid is None or self.test is None):
+            raise ValueError("give the sizes `valid` and `test`, or say by `ready` where the parts come from")
+        return self
+
+    def files(self) -> dict[str, str] | None:
+        """The pattern of each part's files, where they are named."""
+        return self.ready.model_dump() if isinstance(self.ready, ReadyFiles) else None
 
 
 class Prepare(Settings):

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sumcurve import builders
+from sumcurve.corpora.sources import SOURCES
 from sumcurve.scores import SCORERS
 from sumcurve.systems import SYSTEMS
 from sumcurve.tables import APPENDIX, TABLES
@@ -27,6 +28,10 @@ def _scorer(specification: Mapping[str, Any]) -> tuple[str, ...]:
 
 def _system(specification: Mapping[str, Any]) -> tuple[str, ...]:
     return (SYSTEMS[specification["system"]].__module__,)
+
+
+def _source(specification: Mapping[str, Any]) -> tuple[str, ...]:
+    return (SOURCES[specification.get("form", "jsonl")].rows.__module__,)
 
 
 @dataclass(frozen=True)
@@ -61,7 +66,8 @@ KINDS: dict[str, Kind] = {
         stem="{corpus}",
         specification=builders.CorpusSpecification,
         builder=builders.corpus,
-        modules=("sumcurve.corpora.prepare",),
+        modules=("sumcurve.corpora.prepare", "sumcurve.corpora.sources.jsonl", "sumcurve.corpora.sources.parquet"),
+        further=_source,
         recipe=True,
         mem_mb=3000,
     ),

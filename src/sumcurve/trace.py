@@ -6,7 +6,7 @@ from pathlib import Path
 
 from sumcurve import manifest
 from sumcurve.manifest import ManifestError
-from sumcurve.plan import Folder, Plan, PlanError, Scored
+from sumcurve.plan import File, Folder, Plan, PlanError, Scored
 
 
 def _row(table: Path, run: str | None) -> dict[str, str]:
@@ -67,13 +67,14 @@ def _check_weights(results: Path, folder: Folder, made: dict[str, dict]) -> None
     print(f"{results / folder.key}\n    weights {weights[:12]} of {run} are those that were decoded: yes")
 
 
-def _check_file(path: Path, sha256: str) -> None:
-    if not path.is_file():
-        print(f"{path}\n    not on this machine; its sha256 must be {sha256}")
-    elif manifest.sha256_file(path) != sha256:
-        raise ManifestError(f"{path} does not have sha256 {sha256}")
+def _check_file(file: File, home: Path) -> None:
+    path, observed = file.at(home), file.observed(home)
+    if observed is None:
+        print(f"{path}\n    not on this machine; its sha256 must be {file.sha256}")
+    elif observed != file.sha256:
+        raise ManifestError(f"{path} does not have sha256 {file.sha256}")
     else:
-        print(f"{path}\n    sha256 {sha256}: yes")
+        print(f"{path}\n    sha256 {file.sha256}: yes")
 
 
 def trace(plan: Plan, results: Path, run: str | None) -> None:
@@ -100,4 +101,4 @@ def trace(plan: Plan, results: Path, run: str | None) -> None:
         if "run" in folder.specification:
             _check_weights(results, folder, made)
     for file in dict.fromkeys(file for folder in behind for file in folder.files):
-        _check_file(file.at(results.parent), file.sha256)
+        _check_file(file, results.parent)

@@ -163,6 +163,7 @@ def tasks(
         "corpus": corpus,
         "percent": percent,
         "raw": lengths.raw.sha256,
+        **lengths.raw.form_and_fields(),
         "prepare": lengths.prepare.model_dump(mode="json"),
         "split": lengths.split.model_dump(mode="json"),
         "source_tokens": lengths.source_tokens,
@@ -341,7 +342,7 @@ def _learner(config: Path, home: Path, task: Task) -> tuple[Any, int]:
     """What the task trains, and on how many records."""
     import torch
 
-    from sumcurve.corpora.fraction import positions, read_words, write_fraction
+    from sumcurve.corpora.fraction import is_written, positions, read_words, write_fraction
     from sumcurve.corpora.store import Corpus
     from sumcurve.models.vocabulary import Vocabulary
     from sumcurve.training.run import learner_of, salient_spans
@@ -354,7 +355,7 @@ def _learner(config: Path, home: Path, task: Task) -> tuple[Any, int]:
     train = Corpus(prepared).part("train")
     fraction = home / "scratch" / "trials" / f"{corpus.name}-{task.percent:03d}-s{task.seed}"
     with _alone(home / "scratch" / "trials.lock"):
-        if not (fraction / "statistics.json").is_file():  # which is written last
+        if not is_written(fraction):
             fraction.mkdir(parents=True, exist_ok=True)
             write_fraction(train, task.percent, task.seed, fraction)
     drawn = positions(fraction, train, task.seed)
