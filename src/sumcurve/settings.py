@@ -3,9 +3,10 @@
 Unknown keys are errors. Imports nothing heavy, because the Snakefile reads it on every parse.
 """
 
-from typing import Annotated, Any, Literal
+from types import UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, create_model, model_validator
 
 from sumcurve.sums import Sums
 
@@ -644,12 +645,77 @@ class Recipe(Settings):
 
 
 class MethodSettings(Settings):
+    """A method, complete: its file (`MethodFile`) over the forms (`FormFile`)."""
+
     title: str
     """What tables and figures call it."""
     paper: str
     """Where it comes from, and what here differs from it."""
     settings: dict[str, Recipe]
     """Its recipes by form: small, paper, …"""
+
+
+class Layer(Settings):
+    """What a method's file says of a recipe; the recipe is validated when all that is said of it is merged."""
+
+    model: dict[str, Any] = {}
+    """The model: its kind and what that takes."""
+    search: dict[str, Any] | None = None
+    """What the method's paper asks of decoding, beside the corpus's search."""
+    training: dict[str, Any] = {}
+    """Where it differs from the form's."""
+    phases: dict[str, dict[str, Any]] = {}
+    """By name, in their order: the loss, and where the rest differs from the form's."""
+
+
+class MethodFile(Layer):
+    """A file of `config/methods/`: what a method is in every form, and by form what differs."""
+
+    title: str
+    """What tables and figures call it."""
+    paper: str
+    """Where it comes from, and what here differs from it."""
+    settings: dict[str, Layer | None]
+    """By form, a file of `config/forms/` without its ending: what of the method is like this in that form alone."""
+
+
+def part_of(model: type[BaseModel], *without: str) -> Any:
+    """The model with no key required, and some keys gone: what a file says that another file completes.
+
+    Rules between keys are left to the whole.
+    """
+    fields: dict[str, Any] = {}
+    for name, field in model.model_fields.items():
+        if name not in without:
+            default = None if field.is_required() else field.get_default(call_default_factory=True)
+            extra = _without_default if field.is_required() else None
+            told = Field(json_schema_extra=extra)
+            fields[name] = (Annotated[_part_of(field.annotation), *field.metadata, told], default)
+    return create_model(model.__name__, __base__=Settings, __doc__=model.__doc__, **fields)
+
+
+def _part_of(annotation: Any) -> Any:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return part_of(annotation)
+    if get_origin(annotation) in (Union, UnionType):
+        return Union[tuple(map(_part_of, get_args(annotation)))]  # noqa: UP007
+    return annotation
+
+
+def _without_default(schema: dict[str, Any]) -> None:
+    del schema["default"]
+
+
+_PhasePart = part_of(PhaseSettings, "name", "loss")
+FormFile = create_model(
+    "FormFile",
+    __base__=Settings,
+    __doc__="A file of `config/forms/`: what all methods share in a form, where their own files say nothing else.",
+    extends=(str | None, Field(None, description="Another form, without its ending: this one says what differs.")),
+    training=(part_of(Training, "phases"), Field({}, description="Batches, vocabulary, validation.")),
+    first=(_PhasePart, Field({}, description="Of every phase before the last, and of an only one.")),
+    last=(_PhasePart, Field({}, description="Of the last of several phases.")),
+)
 
 
 # --- scores and studies

@@ -27,10 +27,11 @@ import yaml
 from pydantic import Field
 
 from sumcurve import sums
+from sumcurve.config import PlanError, read_method, read_settings
 from sumcurve.manifest import digest
-from sumcurve.plan import Plan, PlanError, read_settings, refusal
+from sumcurve.plan import Plan, refusal
 from sumcurve.records import write_text
-from sumcurve.settings import Dropout, MethodSettings, Percent, Positive, Recipe, Settings
+from sumcurve.settings import Dropout, Percent, Positive, Recipe, Settings
 from sumcurve.sums import Sums
 
 COLUMNS = (
@@ -122,7 +123,7 @@ def recipe_of(recipe: Recipe, trial: Trial, last: float | None = None) -> Recipe
 
 def small(config: Path, method: str) -> Recipe:
     """The method's small settings."""
-    return read_settings(config / "methods" / f"{method}.yaml", MethodSettings).settings["small"]
+    return read_method(config / "methods" / f"{method}.yaml").settings["small"]
 
 
 def settings_of(recipe: Recipe) -> tuple[float, float, float | None]:
@@ -434,13 +435,13 @@ def write_settings(path: Path, found: tuple[float, float, float | None]) -> None
     Raises PlanError where a key is missing.
     """
     rate, dropout, last = found
-    recipe = read_settings(path, MethodSettings).settings["small"]
+    recipe = read_method(path).settings["small"]
     count = len(recipe.training.phases)
-    values: dict[tuple[str | int, ...], float] = {("model", "dropout"): dropout}
+    values: dict[tuple[str, ...], float] = {("model", "dropout"): dropout}
     if recipe.model.kind == "extract-rewrite":
         values["model", "abstractor", "dropout"] = dropout
     for index, phase in enumerate(recipe.training.phases):
-        at: tuple[str | int, ...] = ("training", "phases", index, "optimizer", "rate")
+        at: tuple[str, ...] = ("phases", phase.name, "optimizer", "rate")
         if index and index == count - 1:
             assert last is not None
             values[at] = last
@@ -454,14 +455,11 @@ def write_settings(path: Path, found: tuple[float, float, float | None]) -> None
     write_text(path, text)
 
 
-def _node(path: Path, node: Any, location: tuple[str | int, ...]) -> yaml.Node:
+def _node(path: Path, node: Any, location: tuple[str, ...]) -> yaml.Node:
     for part in location:
-        if isinstance(part, int):
-            node = node.value[part]
-            continue
         found = [value for key, value in node.value if key.value == part]
         if not found:
-            shown = ".".join(map(str, location))
+            shown = ".".join(location)
             raise PlanError(f"{path}:{node.start_mark.line + 1}: {shown} is not there to be changed; write it out")
         (node,) = found
     assert isinstance(node, yaml.Node)
