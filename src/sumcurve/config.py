@@ -206,7 +206,7 @@ def read_method(path: Path) -> MethodSettings:
     file = _read_mapping(path)
     told = file.validated(MethodFile)
     recipes = {form: _validated(block, path) for form, block in recipe_blocks(file).items()}
-    return MethodSettings(title=told.title, paper=told.paper, settings=recipes)
+    return MethodSettings(title=told.title, paper=told.paper, begins_as=told.begins_as, settings=recipes)
 
 
 def _validated(recipe: Block, path: Path) -> Recipe:

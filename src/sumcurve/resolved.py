@@ -7,7 +7,7 @@ from typing import Any
 import yaml
 
 from sumcurve.config import Block, read, read_study, recipe_blocks
-from sumcurve.plan import Plan
+from sumcurve.plan import Plan, read_recipes
 
 
 def resolved(config: Path, study: str | None = None) -> str:
@@ -25,7 +25,7 @@ def resolved(config: Path, study: str | None = None) -> str:
         lines += [f"  {name}:", *_lines(recipe.model_dump(mode="json"), block, 2)]
     numbers = config.parent / "recipes.yaml"
     lines.append(f"recipes:  # {numbers}")
-    lines += [f"  {step}: {number}" for step, number in plan.recipes.items()]
+    lines += [f"  {step}: {number}" for step, number in read_recipes(numbers).items()]
     return "\n".join(lines) + "\n"
 
 

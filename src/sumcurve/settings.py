@@ -651,6 +651,10 @@ class MethodSettings(Settings):
     """What tables and figures call it."""
     paper: str
     """Where it comes from, and what here differs from it."""
+    begins_as: str | None = None
+    """The method that this one differs from by its last phase (or by its search) alone: the phases before are trained
+    once, as that method's.
+    """
     settings: dict[str, Recipe]
     """Its recipes by form: small, paper, …"""
 
@@ -675,6 +679,10 @@ class MethodFile(Layer):
     """What tables and figures call it."""
     paper: str
     """Where it comes from, and what here differs from it."""
+    begins_as: str | None = None
+    """The method that this one differs from by its last phase (or by its search) alone: the phases before are trained
+    once, as that method's.
+    """
     settings: dict[str, Layer | None]
     """By form, a file of `config/forms/` without its ending: what of the method is like this in that form alone."""
 
