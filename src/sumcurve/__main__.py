@@ -7,7 +7,6 @@ otherwise builds it beside its place. Heavy packages are imported by the verbs t
 import argparse
 import errno
 import fcntl
-import json
 import os
 import shutil
 import sys
@@ -21,7 +20,8 @@ from typing import Any
 from sumcurve import manifest, sums
 from sumcurve.annotations.oracle import command as oracle_command
 from sumcurve.corpora.errors import CorpusError
-from sumcurve.corpora.store import Corpus
+from sumcurve.corpora.raw import FIELDS
+from sumcurve.corpora.store import PARTS, Corpus
 from sumcurve.curves import command as efficiency_command
 from sumcurve.curves.errors import ResultsError
 from sumcurve.devices import DeviceError
@@ -116,24 +116,9 @@ class Task:
 
 def corpus(task: Task, stage: Path, found: dict[str, Any]) -> None:
     """Write a prepared corpus, once the raw content has the pinned sha256; CorpusError where it has another."""
-    from sumcurve.corpora.prepare import prepare
+    from sumcurve.corpora.build import write_corpus
 
-    raw = task.plan.raw_file(task.path.name, task.home)
-    if not raw.is_file():
-        raise CorpusError(f"{raw} is missing: {task.plan.study} reads a corpus from it")
-    expected = task.specification["raw"]
-    observed = manifest.sha256_file(raw)
-    if observed != expected:
-        raise CorpusError(
-            f"{raw} has sha256 {observed}, but study {task.plan.study} pins {expected}: restore the file, or name its "
-            f"new content by `sha256: {observed}` in {CONFIG / 'studies' / task.plan.study}.yaml"
-        )
-    statistics = prepare(raw, task.plan.corpus(task.folder.key), stage)
-    counts = raw.with_suffix(".counts.json")
-    if counts.is_file():
-        write_json(stage / "harvest.json", json.loads(counts.read_text()))
-    dropped = sum(statistics["dropped"].values())
-    note(f"read {statistics['read']} records, kept {statistics['kept']}, dropped {dropped}: {statistics['dropped']}")
+    write_corpus(task.specification, task.plan.raw_path(task.path.name, task.home), stage, note)
 
 
 def fraction(task: Task, stage: Path, found: dict[str, Any]) -> None:
@@ -313,7 +298,7 @@ def follow(verb: str, task: Task) -> None:
 
 def harvest(path: Path) -> None:
     """Make the raw file of an embedded corpus from the installed packages; its name holds its content's hash."""
-    from sumcurve.corpora.harvest import harvest
+    from sumcurve.corpora.sources.harvest import harvest
 
     wanted = {
         corpus.raw.sha256: (study, corpus.raw.harvest)
@@ -427,6 +412,18 @@ def reproduced(rebuilt: Path, study: str | None) -> None:
     print(compare(plan, results, rebuilt))
 
 
+def configuration(study: str | None, schema: bool) -> None:
+    """Print a study resolved, or write what editors and people read of the settings' schema."""
+    if schema:
+        from sumcurve.schema import write
+
+        write(CONFIG)
+    else:
+        from sumcurve.resolved import resolved
+
+        print(resolved(CONFIG, study), end="")
+
+
 def recipes() -> None:
     """Print the code fingerprint of each step that has recipe numbers, and whether it is accepted."""
     from sumcurve.fingerprint import fingerprint
@@ -496,6 +493,18 @@ def parser() -> argparse.ArgumentParser:
     command.add_argument("run", nargs="?", help="the last column of seeds.csv [the first row that has one]")
     command.add_argument("--study")
     command.add_argument("--results", type=Path, default=Path("results"))
+    command = verbs.add_parser("config", help="a study resolved: all that decides it, and where each value stands")
+    command.add_argument("study", nargs="?", help="a file of config/studies without its ending [config.yaml's]")
+    command.add_argument("--schema", action="store_true", help="write config/schema and config/README.md anew instead")
+    command = verbs.add_parser("add", help="a study of a corpus of your own, written from its data")
+    command.add_argument("corpus", type=Path, help="a file of raw records, or a folder of such files")
+    command.add_argument("--name", required=True, help="of the corpus and of its study")
+    command.add_argument("--form", help="of the files [by their endings]")
+    for name in FIELDS:
+        command.add_argument(f"--{name}", metavar="FIELD", help=f"the records' field that is the {name} [by its name]")
+    for part in PARTS:
+        command.add_argument(f"--{part}", metavar="PATTERN", help=f"the folder's files of {part} [by their names]")
+    command.add_argument("--settings", default="small", help="the form in which methods are trained [small]")
     verbs.add_parser("recipes", help="code fingerprints of the steps with recipe numbers")
     command = verbs.add_parser("trials", help="the trials of config/trials.yaml that config/trials.csv lacks")
     command.add_argument("methods", nargs="*", help="methods [all of the study that trials.yaml names]")
@@ -515,6 +524,12 @@ def main() -> None:
             run(arguments)
         elif arguments.verb == "recipes":
             recipes()
+        elif arguments.verb == "config":
+            configuration(arguments.study, arguments.schema)
+        elif arguments.verb == "add":
+            from sumcurve.add import add
+
+            add(arguments, CONFIG)
         elif arguments.verb == "status":
             status(arguments.path, arguments.study)
         elif arguments.verb == "verify":

@@ -15,7 +15,7 @@ PACKAGE = "sumcurve"
 SOURCE = Path(__file__).parent
 
 ENTRY_MODULES = {
-    "corpora": ["corpora.prepare", "corpora.fraction"],
+    "corpora": ["corpora.prepare", "corpora.fraction", "corpora.sources.jsonl", "corpora.sources.parquet"],
     "annotations": ["annotations.extraction"],
     "entities": ["annotations.entities"],
     "oracle": ["annotations.oracle.corpus"],

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from sumcurve.config import Block, PlanError, read, read_method, read_study
+from sumcurve.corpora.sources import SOURCES
 from sumcurve.fingerprint import fingerprint
 from sumcurve.manifest import digest
 from sumcurve.provenance import versions
@@ -54,8 +55,11 @@ class Folder:
     def code(self) -> tuple[str, ...]:
         """What makes it: a step of `sumcurve.fingerprint`, and further modules.
 
-        Entities and proofs have recipe numbers of their own; a score folder is also made by its scorer.
+        Entities and proofs have recipe numbers of their own; a score folder is also made by its scorer, a corpus by
+        what reads its raw content.
         """
+        if self.verb == "corpus":
+            return self.step, SOURCES[self.specification.get("form", "jsonl")].rows.__module__
         if self.verb == "score":
             return self.step, SCORERS[self.specification["scorer"]].__module__
         return ({"entities": "entities", "prove": "oracle"}.get(self.verb, self.step),)
@@ -320,6 +324,7 @@ class Plan:
             "corpus",
             {
                 "raw": corpus.raw.sha256,
+                **corpus.raw.reading(),
                 "compose": corpus.compose.model_dump(mode="json") if corpus.compose else None,
                 "prepare": corpus.prepare.model_dump(mode="json"),
                 "split": corpus.split.model_dump(mode="json"),
@@ -562,8 +567,9 @@ class Plan:
         """The folders of one step, and of one verb where given, in the plan's order."""
         return [folder for folder in self.folders.values() if folder.step == step and verb in (None, folder.verb)]
 
-    def raw_file(self, name: str, home: Path) -> Path:
-        """Where the raw content of the corpus folder `name` lies: the user's path, or below `home` when harvested.
+    def raw_path(self, name: str, home: Path) -> Path:
+        """Where the raw content of the corpus folder `name` lies: the user's file or folder, or below `home` when
+        harvested.
 
         Harvested files are named after their content and shared by the corpora made from it.
         """

@@ -36,7 +36,7 @@ from sumcurve.settings import (
 )
 from sumcurve.training import trials
 
-MODELS = (RecurrentSettings, TransformerSettings, NgramSettings, ExtractRewriteSettings)
+MODELS: tuple[type[BaseModel], ...] = (RecurrentSettings, TransformerSettings, NgramSettings, ExtractRewriteSettings)
 
 
 class _Generator(GenerateJsonSchema):
@@ -53,14 +53,15 @@ def _study() -> type[BaseModel]:
         "Study",
         __base__=base,
         __doc__="A file of `config/studies/`.",
-        extends=(str, Field("", description="Another study, without its ending: this one says what differs.")),
+        extends=(str | None, Field(None, description="Another study, without its ending: this one says what differs.")),
         scores=(create_model("Scores", **scorers), Field({}, description="By scorer, what it is told.")),  # type: ignore[call-overload]
     )
 
 
 def _method() -> type[BaseModel]:
+    parts = tuple(part_of(model) for model in MODELS)
     said: dict[str, Any] = {
-        "model": (Union[tuple(map(part_of, MODELS))], {}),  # noqa: UP007
+        "model": (Union[parts], {}),  # noqa: UP007
         "search": (part_of(MethodSearch) | None, None),
         "training": (part_of(Training, "phases"), {}),
         "phases": (dict[str, part_of(PhaseSettings, "name")], {}),  # type: ignore[misc]
@@ -85,7 +86,12 @@ def _descriptions(module: ModuleType) -> dict[str, dict[str, str]]:
 
 def schemas() -> dict[str, dict[str, Any]]:
     """By name of a file of `config/schema/`, without its ending, its JSON schema."""
-    models = {"study": _study(), "method": _method(), "form": FormFile, "trials": trials.TrialsSettings}
+    models: dict[str, type[BaseModel]] = {
+        "study": _study(),
+        "method": _method(),
+        "form": FormFile,
+        "trials": trials.TrialsSettings,
+    }
     return {name: _described(model) for name, model in models.items()}
 
 
@@ -109,10 +115,10 @@ def _described(model: type[BaseModel]) -> dict[str, Any]:
 HEAD = """\
 # Configuration
 
-Written by `make schema` from the settings' own descriptions; change those (`src/sumcurve/settings.py`), not this page.
+Written by `make schema` from the settings' own descriptions: change those (`src/sumcurve/settings.py`), not this page.
 
-`config.yaml` names the study that is recorded. A study, `studies/NAME.yaml`, is run by `make study STUDY=NAME`. It names
-methods, `methods/NAME.yaml`, and the *form* in which they are trained, `forms/NAME.yaml`.
+`config.yaml` names the study that is recorded. A study, `studies/NAME.yaml`, is run by `make study STUDY=NAME`. It
+names methods, `methods/NAME.yaml`, and the *form* in which they are trained, `forms/NAME.yaml`.
 
 - A **form** holds what all methods share: batch, vocabulary, optimiser and stopping rule of first and last phases.
 - A **method** says what it is in every form, and under `settings:` what differs in one. What it says of a form stands
@@ -120,12 +126,12 @@ methods, `methods/NAME.yaml`, and the *form* in which they are trained, `forms/N
   have chosen (`trials.yaml`) stand in the method's file.
 - A **study** may say `extends: NAME` and then only what differs from that study; a form may do so, too.
 
-Mappings are merged key by key; anything else, lists too, replaces what it stands over. In a study a corpus, a system or
-a scorer of `null` is left out of what it extends. No name of a result depends on where a value came from.
+Mappings are merged key by key; anything else, lists too, replaces what it stands over. In a study a corpus or a scorer
+of `null` is left out of what it extends. No name of a result depends on where a value came from.
 
-`python -m sumcurve config [STUDY]` prints a study with all that decides it, and from which file and line each value came.
-`make add CORPUS=data/mine.jsonl NAME=mine` writes the study of a corpus of your own. Editors that know the YAML language
-server read `schema/`. An unknown key is an error. Keys without a default have to be said by one of the files that are
+`python -m sumcurve config [STUDY]` prints a study with all that decides it, and the file and line of each value.
+`make add CORPUS=data/mine.jsonl NAME=mine` writes the study of a corpus of your own. Editors with the YAML language
+server read `schema/`. An unknown key is an error. A key without a default has to be said by one of the files that are
 merged.
 """
 

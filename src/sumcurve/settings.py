@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, Field, create_model, model_validator
 
+from sumcurve.corpora.sources import SOURCES, form_of
 from sumcurve.sums import Sums
 
 Percent = Annotated[int, Field(ge=1, le=100)]
@@ -38,21 +39,59 @@ class Harvest(Settings):
     """Distributions and their public versions; their installed files are read."""
 
 
+class Fields(Settings):
+    """What the fields of raw records are called, where they do not have our names. No other field is read."""
+
+    id: str | None = "id"
+    """A record's own name; null: records are numbered, because they have none."""
+    source: str = "source"
+    """What is summarized."""
+    target: str = "target"
+    """Its summary."""
+    references: str | None = None
+    """Further summaries."""
+    group: str | None = None
+    """What records belong to that are never split between two parts."""
+    split: str | None = None
+    """A record's part, where the parts are ready."""
+
+
 class Raw(Settings):
-    """Where a corpus comes from; its identity is the sha256 of that content."""
+    """Where a corpus comes from; its identity is the sha256 of that content.
+
+    Of a folder it is that of the lines `sha256sum` prints of its files below it, in the order of their names.
+    """
 
     sha256: Sha256
-    """Of the raw content: the corpus's identity. `sha256sum FILE` prints it."""
+    """Of the raw content: the corpus's identity. `sha256sum FILE` prints that of a file."""
     harvest: Harvest | None = None
     """Installed packages that the raw records are made from; or `path`."""
     path: str | None = None
-    """A file of JSON lines: plain, .gz or .zst; or `harvest`."""
+    """A file or a folder of shards; or `harvest`."""
+    form: str | None = None
+    """Of the files: a form of `sumcurve.corpora.sources.SOURCES`; null: what the ending of `path` says."""
+    fields: Fields | None = None
+    """What the fields are called; null: they have our names, and there are no others."""
 
     @model_validator(mode="after")
     def one_source(self) -> "Raw":
         if (self.harvest is None) == (self.path is None):
             raise ValueError("give either `harvest` or `path`")
+        if self.harvest is not None and (self.form or self.fields):
+            raise ValueError("`form` and `fields` are for a `path`")
+        if self.form is not None and self.form not in SOURCES:
+            raise ValueError(f"no form {self.form!r}; there are {', '.join(SOURCES)}")
+        if self.path is not None and self.form is None and form_of(self.path) is None:
+            raise ValueError(f"the ending of {self.path!r} says no form; add `form:`, one of {', '.join(SOURCES)}")
         return self
+
+    def reading(self) -> dict[str, Any]:
+        """How the content is read, as far as that is not JSON lines with our names of fields."""
+        form = self.form or (form_of(self.path) if self.path else "jsonl")
+        told: dict[str, Any] = {} if form == "jsonl" else {"form": form}
+        if self.fields is not None:
+            told["fields"] = self.fields.model_dump(mode="json", exclude_defaults=True)
+        return told
 
 
 class Compose(Settings):
@@ -64,17 +103,47 @@ class Compose(Settings):
     """Records joined into one, at most."""
 
 
-class Split(Settings):
-    """Sizes in records. A group (source module) is never shared between two parts."""
+class ReadyFiles(Settings):
+    """The files of each part: patterns as `train-*.parquet`, of paths below the raw content's folder."""
 
-    valid: Positive
+    train: str
+    """Of the training part."""
+    valid: str
+    """Of the validation part."""
+    test: str
+    """Of the test part."""
+
+    @model_validator(mode="after")
+    def below(self) -> "ReadyFiles":
+        for pattern in (self.train, self.valid, self.test):
+            if not pattern or pattern.startswith("/") or ".." in pattern.split("/"):
+                raise ValueError(f"{pattern!r} names no file below raw.path")
+        return self
+
+
+class Split(Settings):
+    """Sizes in records. A group (source module) is never shared between two parts.
+
+    Parts that are `ready` need no sizes; those that are given cut them. "records": each says its own, in its field
+    `split`.
+    """
+
+    valid: Positive | None = None
     """Records of the validation part, which stops trainings and chooses checkpoints."""
-    test: Positive
+    test: Positive | None = None
     """Records of the test part, which is decoded once."""
     train: Positive | None = None
     """Records of the training part; null: all that is left."""
     key: str = "sumcurve"
     """Of the keyed hash that orders groups and records: another key, another split."""
+    ready: Annotated[Literal["records"] | ReadyFiles | None, Field(exclude_if=lambda ready: ready is None)] = None
+    """Where the parts come from that a published corpus has: from each record's field `split`, or from files."""
+
+    @model_validator(mode="after")
+    def sizes_or_parts(self) -> "Split":
+        if self.ready is None and (self.valid is None or self.test is None):
+            raise ValueError("give the sizes `valid` and `test`, or say by `ready` where the parts come from")
+        return self
 
 
 class Prepare(Settings):
@@ -707,6 +776,8 @@ def _part_of(annotation: Any) -> Any:
         return part_of(annotation)
     if get_origin(annotation) in (Union, UnionType):
         return Union[tuple(map(_part_of, get_args(annotation)))]  # noqa: UP007
+    if get_origin(annotation) is dict and isinstance(inner := get_args(annotation)[1], type):
+        return dict[str, part_of(inner) | None] if issubclass(inner, BaseModel) else annotation  # type: ignore[misc]
     return annotation
 
 

@@ -5,6 +5,7 @@ import json
 from pathlib import Path
 
 from sumcurve import manifest
+from sumcurve.corpora.build import content_of, sha256
 from sumcurve.manifest import ManifestError
 from sumcurve.plan import Plan, PlanError, Scored
 
@@ -86,11 +87,12 @@ def trace(plan: Plan, results: Path, run: str | None) -> None:
         _check(results, plan, annotation)
     corpus = plan.folder(planned.output).specification["corpus"]
     _check(results, plan, corpus)
-    raw = plan.raw_file(corpus.split("/")[1], results.parent)
-    expected = plan.folder(corpus).specification["raw"]
-    if not raw.is_file():
+    raw = plan.raw_path(corpus.split("/")[1], results.parent)
+    specification = plan.folder(corpus).specification
+    expected = specification["raw"]
+    if not raw.exists():
         print(f"{raw}\n    not on this machine; its sha256 must be {expected}")
-    elif manifest.sha256_file(raw) != expected:
+    elif sha256(content_of(raw, specification)) != expected:
         raise ManifestError(f"{raw} does not have sha256 {expected}")
     else:
         print(f"{raw}\n    sha256 {expected}: yes")

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from sumcurve.config import read_method
-from sumcurve.corpora.harvest import harvest
+from sumcurve.corpora.sources.harvest import harvest
 from sumcurve.corpora.tokens import sentences, tokenize
 from sumcurve.decoding.run import system_of
 from sumcurve.decoding.search import greedy

@@ -18,7 +18,7 @@ rule harvest:
 
 rule corpus:
     input:
-        lambda wildcards: str(PLAN.raw_file(wildcards.name, Path(HOME))),
+        lambda wildcards: str(PLAN.raw_path(wildcards.name, Path(HOME))),
     output:
         update(f"{RESULTS}/corpora/{{name}}/manifest.json"),
     log:

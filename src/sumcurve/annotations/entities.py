@@ -18,8 +18,7 @@ from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sumcurve.corpora.jsonl import PARTS
-from sumcurve.corpora.store import Corpus
+from sumcurve.corpora.store import PARTS, Corpus
 from sumcurve.corpora.tokens import ABBREVIATIONS, own_case
 from sumcurve.records import Record, Text, read_jsonl, write_json, write_jsonl
 
@@ -40,7 +39,7 @@ POSSESSIVE = re.compile(r"(?<=\w)['’]s$", re.IGNORECASE)
 USA = frozenset({"us", "usa", "u . s", "u . s .", "u . s . a", "u . s . a ."})
 QUOTES = (("'", "'"), ('"', '"'), ("`", "`"), ("‘", "’"), ("“", "”"))
 FRAME = frozenset("()[]{}").union(*QUOTES)  # no mention begins or ends with these
-FORMULA = "MATH"  # what stands for a formula in harvested docstrings (corpora.harvest)
+FORMULA = "MATH"  # what stands for a formula in harvested docstrings (corpora.sources.harvest)
 SENTENCE_MARKS = frozenset(".:;!?")
 
 # Of spaCy's token shapes, where X is a capital, x another letter and d a digit: H2O, float64, iPhone, SQL, x_1.

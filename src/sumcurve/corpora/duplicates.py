@@ -2,6 +2,7 @@
 
 import hashlib
 import zlib
+from collections.abc import Callable
 
 import numpy as np
 
@@ -28,8 +29,11 @@ class NearDuplicates:
         self.factors = numbers[:HASHES] | np.uint64(1)
         self.offsets = numbers[HASHES:]
 
-    def find_or_add(self, tokens: list[str]) -> int | None:
-        """The number of the first added text that `tokens` nearly repeats; or None, and `tokens` is added."""
+    def find_or_add(self, tokens: list[str], counts: Callable[[int], bool] = lambda number: True) -> int | None:
+        """The number of the first added text that `tokens` nearly repeats; or None, and `tokens` is added.
+
+        Texts are numbered from 0 as they are added; those for which `counts` is false are passed over.
+        """
         shingles = self.shingles_of(tokens)
         # [shingles, 1] * [HASHES] -> [HASHES]
         signature = (shingles[:, None] * self.factors + self.offsets).min(axis=0)
@@ -38,7 +42,7 @@ class NearDuplicates:
         for bucket, key in zip(self.buckets, keys, strict=True):
             candidates.update(bucket.get(key, ()))
         for candidate in sorted(candidates):
-            if jaccard(shingles, self.shingles[candidate]) >= self.threshold:
+            if counts(candidate) and jaccard(shingles, self.shingles[candidate]) >= self.threshold:
                 return candidate
         number = len(self.shingles)
         self.shingles.append(shingles)

@@ -15,6 +15,8 @@ from sumcurve.corpora.statistics import Statistics
 from sumcurve.corpora.store import Part
 from sumcurve.records import write_json, write_text
 
+WORDS, STATISTICS = "words.tsv", "statistics.json"
+
 
 def records_of(percent: int, total: int) -> int:
     """How many of `total` records `percent` % are: rounded half up, at least 1."""
@@ -37,7 +39,17 @@ def draw(ids: Sequence[str], percent: int, seed: int) -> Sequence[int]:
 
 def positions(folder: Path, train: Part, seed: int) -> Sequence[int]:
     """`draw` of a finished fraction's folder, which was made with this seed."""
-    return draw(train.ids, json.loads((folder / "statistics.json").read_text())["percent"], seed)
+    return draw(train.ids, read_statistics(folder)["percent"], seed)
+
+
+def read_statistics(folder: Path) -> dict[str, Any]:
+    """What `write_fraction` returned when it made this folder."""
+    return json.loads((folder / STATISTICS).read_text())
+
+
+def is_written(folder: Path) -> bool:
+    """Whether `write_fraction` came to its end here."""
+    return (folder / STATISTICS).is_file()
 
 
 def write_fraction(train: Part, percent: int, seed: int, folder: Path) -> dict[str, Any]:
@@ -56,15 +68,15 @@ def write_fraction(train: Part, percent: int, seed: int, folder: Path) -> dict[s
         ((word, counts.source[word], counts.target[word]) for word in counts.source.keys() | counts.target.keys()),
         key=lambda row: (-row[1] - row[2], row[0]),
     )
-    write_text(folder / "words.tsv", "".join(f"{word}\t{source}\t{target}\n" for word, source, target in rows))
+    write_text(folder / WORDS, "".join(f"{word}\t{source}\t{target}\n" for word, source, target in rows))
     statistics = {"percent": percent, "of_records": len(ids), **counts.as_dict()}
-    write_json(folder / "statistics.json", statistics)
+    write_json(folder / STATISTICS, statistics)  # last, see `is_written`
     return statistics
 
 
 def read_words(folder: Path) -> Iterator[tuple[str, int]]:
     """The words of a fraction and their counts in sources and targets; by falling count, then by word."""
-    path = folder / "words.tsv"
+    path = folder / WORDS
     with path.open(encoding="utf-8", newline="\n") as stream:
         for number, line in enumerate(stream, start=1):
             try:

@@ -1,6 +1,6 @@
 """From raw records to a corpus: tokenised, filtered, without duplicates, split by group, in a fixed order.
 
-Every line of the raw file is kept or counted under the one reason for which it was dropped.
+Every row of the raw content is kept or counted under the one reason for which it was dropped.
 
 The order. Groups are ordered by a keyed hash of their name, a record without a group being its own; the first
 groups fill test, the next valid, the rest is train. Inside a part records are ordered by a keyed hash of
@@ -8,36 +8,40 @@ their id, so that the first p % are a random sample and a smaller sample is a pr
 records are appended to the raw file, none moves to a part further from train, that is from train to valid or
 test, or from valid to test: what was trained upon is never tested upon. Old records of one part keep their
 order. With `compose` this holds for groups.
+
+Parts that are ready, as those of a published corpus, are taken as they are. Nothing leaves a test part because it
+repeats something; valid gives up what test holds too, train what test or valid hold, and its own duplicates.
 """
 
 import hashlib
 import json
 import os
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
+from sumcurve.corpora.content import PRECEDENCE, Content
 from sumcurve.corpora.duplicates import NearDuplicates
 from sumcurve.corpora.errors import CorpusError
-from sumcurve.corpora.jsonl import (
+from sumcurve.corpora.raw import (
     EMPTY_REFERENCE,
     EMPTY_SOURCE,
     EMPTY_TARGET,
-    PARTS,
     Dropped,
+    Place,
     RawRecord,
     RawText,
     Refused,
-    read_raw,
+    excerpt,
 )
 from sumcurve.corpora.statistics import Statistics
-from sumcurve.corpora.store import Corpus
+from sumcurve.corpora.store import PARTS, Corpus
 from sumcurve.corpora.tokens import TOKEN, sentences, tokenize
 from sumcurve.records import Record, Text, write_json, write_jsonl
-from sumcurve.settings import Compose, CorpusSettings, Prepare, Split
+from sumcurve.settings import Compose, Prepare, Split
 
 # Reasons for which a readable record is dropped.
 SHORT_SOURCE = "source shorter than least_source_tokens"
@@ -49,14 +53,18 @@ MANY_SOURCE_SENTENCES = "source of more sentences than most_source_sentences"
 FEW_TARGET_SENTENCES = "target of fewer sentences than least_target_sentences"
 MANY_TARGET_SENTENCES = "target of more sentences than most_target_sentences"
 FEW_WORDS = "fewer alphabetic tokens than least_alphabetic_share"
-SHARED_GROUP = "group shared by two parts"
+DUPLICATE_ID = "duplicate id"
 SAME_SOURCE = "duplicate source"
 SAME_TARGET = "duplicate target"
 NEAR_DUPLICATE = "near-duplicate source"
+SHARED_ID = "id shared by two parts"
+SHARED_GROUP = "group shared by two parts"
+SHARED_SOURCE = "source shared by two parts"
+SHARED_TARGET = "target shared by two parts"
+NEAR_SHARED = "near-duplicate of a source of another part"
 NOT_COMPOSED = "too few left in the group to compose"
 BEYOND = "beyond split size"
 
-PRECEDENCE = ("test", "valid", "train")  # who keeps what two parts share; who is filled first
 LETTER = re.compile(r"[^\W\d_]")
 
 
@@ -64,10 +72,11 @@ LETTER = re.compile(r"[^\W\d_]")
 class Candidate:
     """A record that passed the filters and waits in the spool."""
 
-    line: int
+    number: int  # of all rows read
+    place: Place
     id: str
     group: str | None
-    split: str | None
+    split: str | None  # where the parts are ready
     offset: int
 
     @property
@@ -80,20 +89,22 @@ Unit = tuple[Candidate, ...]  # the members of one record of the corpus: one, or
 
 
 class Ledger:
-    """Writes what was dropped, line by line, and counts it."""
+    """Writes what was dropped, row by row, and counts it, in all and by part."""
 
-    def __init__(self, file: str, stream: IO[bytes]) -> None:
-        self.file = file
+    def __init__(self, stream: IO[bytes]) -> None:
         self.stream = stream
         self.counts: Counter[str] = Counter()
+        self.parts: dict[str | None, Counter[str]] = defaultdict(Counter)
+        self.first: Dropped | None = None
 
     def drop(self, dropped: Dropped) -> None:
         self.counts[dropped.reason] += 1
-        row = json.dumps(dropped.as_dict(self.file), ensure_ascii=False)
-        self.stream.write(row.encode() + b"\n")
+        self.parts[dropped.split][dropped.reason] += 1
+        self.first = self.first or dropped
+        self.stream.write(json.dumps(dropped.as_dict(), ensure_ascii=False).encode() + b"\n")
 
     def drop_candidate(self, candidate: Candidate, reason: str, value: str) -> None:
-        self.drop(Dropped(candidate.line, candidate.id, reason, value))
+        self.drop(Dropped(candidate.place, candidate.id, reason, value, candidate.split))
 
 
 class Spool:
@@ -118,74 +129,95 @@ class Spool:
         return Text(**json.loads(self.stream.readline()))
 
 
-def prepare(raw_path: Path, settings: CorpusSettings, folder: Path) -> dict[str, Any]:
+def prepare(content: Content, compose: Compose | None, settings: Prepare, split: Split, folder: Path) -> dict[str, Any]:
     """Write PART.jsonl, PART.text.jsonl (of train, valid, test), dropped.jsonl and statistics.json; returns the last.
 
     PART.text.jsonl holds the records of PART.jsonl, in order, as people wrote them (`records.Text`).
 
     `read` = `kept` + the sum of `dropped` (reason -> raw records). `parts` holds, for train, valid and test,
     the number of records, their mean source and target lengths in tokens and their vocabulary. With `compose`
-    a record of a part holds several raw records, and `kept` counts the raw ones.
-
-    If the raw records say their own `split`, the parts are these, and the sizes of `settings.split` cut them.
-    What two parts share (groups, duplicates) stays in test before valid before train; without own splits in
-    the earlier line.
+    a record of a part holds several raw records, and `kept` counts the raw ones. Where the parts are ready, `ready`
+    has `kept` and `dropped` of each.
 
     Raises CorpusError for a file that cannot be read, too few records, and a broken invariant.
     """
+    corpus = Corpus(folder)
     spool_path = folder / "spool.partial"
-    dropped_path = folder / "dropped.jsonl"
-    partial = folder / "dropped.jsonl.partial"
+    partial = corpus.dropped_path.with_suffix(".jsonl.partial")
     with partial.open("wb") as dropped_stream, spool_path.open("w+b") as spool_stream:
-        ledger = Ledger(raw_path.name, dropped_stream)
+        ledger = Ledger(dropped_stream)
         spool = Spool(spool_stream)
-        read, candidates = filtered(read_raw(raw_path), settings.prepare, spool, ledger)
-        candidates = without_shared_groups(candidates, ledger)
-        candidates = without_duplicates(candidates, settings.prepare, spool, ledger)
+        read, candidates = filtered(content.records(), settings, spool, ledger)
+        if not candidates:
+            raise CorpusError(nothing_left(content, read, ledger.first))
+        candidates = without_shared(candidates, ledger)
+        candidates = without_duplicates(candidates, settings, spool, ledger)
         units: list[Unit]
-        if settings.compose is None:
+        if compose is None:
             units = [(candidate,) for candidate in candidates]
         else:
-            units = composed(candidates, settings.compose, settings.split.key, ledger)
-        parts = parts_of(units, settings.split, ledger, raw_path)
-        for part in PARTS:
-            write_jsonl(folder / f"{part}.jsonl", (record_of(unit, spool).as_dict() for unit in parts[part]))
-            write_jsonl(folder / f"{part}.text.jsonl", (text_of(unit, spool).as_dict() for unit in parts[part]))
+            units = composed(candidates, compose, split.key, ledger)
+        parts = parts_of(units, split, ledger, content.path)
+        for name, records in parts.items():
+            part = corpus.part(name)
+            write_jsonl(part.path, (record_of(unit, spool).as_dict() for unit in records))
+            write_jsonl(part.text_path, (text_of(unit, spool).as_dict() for unit in records))
         dropped_stream.flush()
         os.fsync(dropped_stream.fileno())
-    kept = sum(len(unit) for part in PARTS for unit in parts[part])
+    of_part = {part: sum(map(len, parts[part])) for part in PARTS}
+    kept = sum(of_part.values())
     if read != kept + ledger.counts.total():
-        raise CorpusError(f"{raw_path}: read {read}, kept {kept}, dropped {dict(ledger.counts)}; report this bug")
+        raise CorpusError(f"{content.path}: read {read}, kept {kept}, dropped {dict(ledger.counts)}; report this bug")
     statistics = {
         "read": read,
         "kept": kept,
         "dropped": dict(sorted(ledger.counts.items())),
-        "composed": settings.compose is not None,
-        "parts": measured(folder),
+        "composed": compose is not None,
+        "parts": measured(corpus),
     }
+    if content.ready is not None:
+        statistics["ready"] = {
+            part: {"kept": of_part[part], "dropped": dict(sorted(ledger.parts[part].items()))} for part in PARTS
+        }
     spool_path.unlink()
-    os.replace(partial, dropped_path)
-    write_json(folder / "statistics.json", statistics)
+    os.replace(partial, corpus.dropped_path)
+    write_json(corpus.statistics_path, statistics)
     return statistics
+
+
+def nothing_left(content: Content, read: int, first: Dropped | None) -> str:
+    """What is wrong with content of which no record passes the filters."""
+    if first is None:
+        return f"{content.path} holds no record: check raw.path in the study file"
+    return (
+        f"{content.path}: none of {read} records can be used. The first, {first.place}: {first.reason} "
+        f"({first.value}); correct the file, say the names of its fields under raw.fields, or loosen prepare"
+    )
 
 
 def filtered(
     rows: Iterable[RawRecord | Dropped], settings: Prepare, spool: Spool, ledger: Ledger
 ) -> tuple[int, list[Candidate]]:
-    """How many lines there were, and those that pass the filters, tokenised into the spool."""
+    """How many rows there were, and those that pass the filters, tokenised into the spool.
+
+    Of records with one id the first is kept, in each part where parts are ready.
+    """
     read = 0
     candidates = []
-    for row in rows:
-        read += 1
+    places: dict[tuple[str | None, str], Place] = {}  # of ids
+    for read, row in enumerate(rows, start=1):
         if isinstance(row, Dropped):
             ledger.drop(row)
             continue
         try:
+            if (first := places.setdefault((row.split, row.id), row.place)) != row.place:
+                raise Refused(DUPLICATE_ID, f"{row.id} first at {first}")
             record, text = tokenized(row, settings)
         except Refused as refused:
-            ledger.drop(Dropped(row.line, row.id, refused.reason, refused.value))
+            ledger.drop(Dropped(row.place, row.id, refused.reason, refused.value, row.split))
             continue
-        candidates.append(Candidate(row.line, row.id, row.group, row.split, spool.write(record, text)))
+        offset = spool.write(record, text)
+        candidates.append(Candidate(read, row.place, row.id, row.group, row.split, offset))
     return read, candidates
 
 
@@ -238,26 +270,42 @@ def written(text: RawText) -> list[str]:
     return [sentence for sentence in divided if TOKEN.search(sentence)]
 
 
-def without_shared_groups(candidates: list[Candidate], ledger: Ledger) -> list[Candidate]:
-    """Of records with own splits, those whose group is of their part; test before valid before train."""
-    if not candidates or candidates[0].split is None:
+def without_shared(candidates: list[Candidate], ledger: Ledger) -> list[Candidate]:
+    """Of parts that are ready, the records whose id and group no part before theirs has: test, then valid, then train.
+
+    They are returned in this order, and in the order of the rows inside a part.
+    """
+    if candidates[0].split is None:
         return candidates
-    candidates = sorted(candidates, key=lambda one: PRECEDENCE.index(one.split or "train"))  # stable: lines
-    owners: dict[str, Candidate] = {}
+    candidates = sorted(candidates, key=lambda one: PRECEDENCE.index(one.split or "train"))
+    ids: dict[str, Candidate] = {}
+    groups: dict[str, Candidate] = {}
     kept = []
     for candidate in candidates:
-        owner = owners.setdefault(candidate.unit, candidate)
-        if owner.split == candidate.split:
-            kept.append(candidate)
+        owners = [(SHARED_ID, candidate.id, ids.setdefault(candidate.id, candidate))]
+        if candidate.group is not None:
+            owners.append((SHARED_GROUP, candidate.group, groups.setdefault(candidate.group, candidate)))
+        for reason, name, owner in owners:
+            if owner.split != candidate.split:
+                ledger.drop_candidate(candidate, reason, excerpt(f"{name} is in {owner.split}, {owner.place}"))
+                break
         else:
-            ledger.drop_candidate(candidate, SHARED_GROUP, f"{candidate.group} is in {owner.split}, line {owner.line}")
+            kept.append(candidate)
     return kept
 
 
+def gives_way(candidate: Candidate, owner: Candidate) -> bool:
+    """Whether a record that repeats an earlier one is dropped for it.
+
+    Always where the study draws the parts. Where they are ready, one of train is; one of valid is for one of test.
+    """
+    return candidate.split in (None, "train") or (candidate.split, owner.split) == ("valid", "test")
+
+
 def without_duplicates(candidates: list[Candidate], settings: Prepare, spool: Spool, ledger: Ledger) -> list[Candidate]:
-    """The candidates that repeat no earlier one that was kept."""
-    sources: dict[bytes, int] = {}
-    targets: dict[bytes, int] = {}
+    """The candidates that repeat no earlier one for which they would give way."""
+    sources: dict[bytes, Candidate] = {}
+    targets: dict[bytes, Candidate] = {}
     near = None if settings.near_duplicates is None else NearDuplicates(settings.near_duplicates)
     kept: list[Candidate] = []
     if settings.duplicates == "keep" and near is None:
@@ -265,22 +313,29 @@ def without_duplicates(candidates: list[Candidate], settings: Prepare, spool: Sp
     for candidate in candidates:
         record = spool.read(candidate)
         tokens = record.source_tokens
+        digests = (digest_of(tokens), digest_of([token for s in record.target for token in s.split(" ")]))
+        repeated = None
         if settings.duplicates == "drop":
-            source, target = (
-                digest_of(tokens),
-                digest_of([token for s in record.target for token in s.split(" ")]),
-            )
-            if source in sources or target in targets:
-                reason, line = (SAME_SOURCE, sources[source]) if source in sources else (SAME_TARGET, targets[target])
-                ledger.drop_candidate(candidate, reason, f"as line {line}")
-                continue
-        if near is not None:
-            number = near.find_or_add(tokens)
+            reasons = ((SAME_SOURCE, SHARED_SOURCE), (SAME_TARGET, SHARED_TARGET))
+            for (same, shared), digest, owners in zip(reasons, digests, (sources, targets), strict=True):
+                owner = owners.get(digest)
+                if repeated is None and owner is not None and gives_way(candidate, owner):
+                    repeated = (same if owner.split == candidate.split else shared), owner
+        if repeated is None and near is not None:
+
+            def counts(number: int, candidate: Candidate = candidate) -> bool:
+                return gives_way(candidate, kept[number])
+
+            number = near.find_or_add(tokens, counts)
             if number is not None:
-                ledger.drop_candidate(candidate, NEAR_DUPLICATE, f"as line {kept[number].line}")
-                continue
-        if settings.duplicates == "drop":
-            sources[source] = targets[target] = candidate.line
+                owner = kept[number]
+                repeated = (NEAR_DUPLICATE if owner.split == candidate.split else NEAR_SHARED), owner
+        if repeated is not None:
+            reason, owner = repeated
+            ledger.drop_candidate(candidate, reason, f"as {owner.place}")
+            continue
+        for digest, owners in zip(digests, (sources, targets), strict=True):
+            owners.setdefault(digest, candidate)
         kept.append(candidate)
     return kept
 
@@ -306,7 +361,7 @@ def composed(candidates: Sequence[Candidate], settings: Compose, key: str, ledge
             f"compose.least = {settings.least} exceeds compose.most = {settings.most}: change the study file"
         )
     groups: dict[str, list[Candidate]] = {}
-    for candidate in sorted(candidates, key=lambda one: one.line):
+    for candidate in sorted(candidates, key=lambda one: one.number):
         groups.setdefault(candidate.unit, []).append(candidate)
     units = []
     for name, members in groups.items():
@@ -357,10 +412,10 @@ def text_of(unit: Unit, spool: Spool) -> Text:
 def parts_of(units: list[Unit], split: Split, ledger: Ledger, raw_path: Path) -> dict[str, list[Unit]]:
     """Every part's records in their order, cut to the sizes asked for."""
     sizes = {"test": split.test, "valid": split.valid, "train": split.train}
-    if units and units[0][0].split is not None:
+    if split.ready is not None:
         parts = {part: [unit for unit in units if unit[0].split == part] for part in PARTS}
     else:
-        parts = filled(units, split)
+        parts = filled(units, split.key, test=split.test or 0, valid=split.valid or 0)  # both are given
     for part in PRECEDENCE:
         parts[part].sort(key=lambda unit: (keyed(split.key, "record", id_of(unit)), id_of(unit)))
         size = sizes[part]
@@ -379,23 +434,23 @@ def parts_of(units: list[Unit], split: Split, ledger: Ledger, raw_path: Path) ->
     return parts
 
 
-def filled(units: list[Unit], split: Split) -> dict[str, list[Unit]]:
+def filled(units: list[Unit], key: str, test: int, valid: int) -> dict[str, list[Unit]]:
     """Whole groups in the order of their keyed hash: into test until it is full, then valid, then train."""
     groups: dict[str, list[Unit]] = {}
     for unit in units:
         groups.setdefault(unit[0].unit, []).append(unit)
     parts: dict[str, list[Unit]] = {part: [] for part in PARTS}
-    for name in sorted(groups, key=lambda name: (keyed(split.key, "group", name), name)):
-        if len(parts["test"]) < split.test:
+    for name in sorted(groups, key=lambda name: (keyed(key, "group", name), name)):
+        if len(parts["test"]) < test:
             parts["test"].extend(groups[name])
-        elif len(parts["valid"]) < split.valid:
+        elif len(parts["valid"]) < valid:
             parts["valid"].extend(groups[name])
         else:
             parts["train"].extend(groups[name])
     return parts
 
 
-def measured(folder: Path) -> dict[str, dict[str, Any]]:
+def measured(corpus: Corpus) -> dict[str, dict[str, Any]]:
     """The statistics of the parts as written; CorpusError for an id twice or a group in two parts.
 
     RecordError where a part's text does not hold the part's records in their order.
@@ -403,7 +458,6 @@ def measured(folder: Path) -> dict[str, dict[str, Any]]:
     ids: dict[str, str] = {}
     groups: dict[str, str] = {}
     statistics = {}
-    corpus = Corpus(folder)
     for name in PARTS:
         part = corpus.part(name)
         counts = Statistics()

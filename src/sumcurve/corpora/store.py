@@ -3,16 +3,17 @@
 A part is read from its file whenever it is asked for; nothing but what was asked for stays in memory.
 """
 
+import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from sumcurve.corpora.errors import CorpusError
-from sumcurve.corpora.jsonl import PARTS
 from sumcurve.records import Record, RecordError, Text, open_bytes, parsed, read_jsonl, read_records
 
+PARTS = ("train", "valid", "test")
 T = TypeVar("T")
 
 
@@ -87,6 +88,29 @@ class Corpus:
         if name not in PARTS:
             raise CorpusError(f"{self.folder}: a corpus has no part {name!r}; its parts are {', '.join(PARTS)}")
         return Part(self.folder, name)
+
+    @property
+    def statistics(self) -> dict[str, Any]:
+        """What became of the raw records, and what the parts are (`corpora.prepare`)."""
+        return json.loads(self.statistics_path.read_text())
+
+    @property
+    def harvest(self) -> dict[str, Any] | None:
+        """How many docstrings a harvested corpus comes from, `found` and `dropped` by reason; None for others."""
+        return json.loads(self.harvest_path.read_text()) if self.harvest_path.is_file() else None
+
+    @property
+    def statistics_path(self) -> Path:
+        return self.folder / "statistics.json"
+
+    @property
+    def harvest_path(self) -> Path:
+        return self.folder / "harvest.json"
+
+    @property
+    def dropped_path(self) -> Path:
+        """Of the raw records that were left out: a line each with file, line, id, reason and value."""
+        return self.folder / "dropped.jsonl"
 
 
 def take(rows: Iterable[T], positions: Sequence[int], where: object = "the training part") -> list[T]:

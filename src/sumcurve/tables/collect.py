@@ -10,6 +10,8 @@ import numpy as np
 import pandas as pd
 
 from sumcurve import manifest
+from sumcurve.corpora.fraction import read_statistics
+from sumcurve.corpora.store import Corpus
 from sumcurve.curves.stopping import read_history
 from sumcurve.manifest import ManifestError
 from sumcurve.plan import Folder, Plan, Scored
@@ -145,16 +147,14 @@ def scored_output(plan: Plan, results: Path, row: Scored) -> ScoredOutput:
 def corpus_statistics(plan: Plan, results: Path, prepared: Folder, fractions: list[Folder]) -> CorpusStatistics:
     """What became of a corpus, from the docstrings found or the records read to its parts and `fractions`."""
     corpus = plan.corpus_name(prepared.key)
-    statistics = _json(results / prepared.key / "statistics.json")
+    made = Corpus(results / prepared.key)
+    statistics, counts = made.statistics, made.harvest
     read, dropped = statistics["read"], dict(statistics["dropped"])
-    harvested = results / prepared.key / "harvest.json"
-    if harvested.is_file():
-        counts = _json(harvested)
+    if counts is not None:
         read = counts["found"]
         dropped = {f"docstring: {reason}": count for reason, count in counts["dropped"].items()} | dropped
     parts = [
-        _part("train", _json(results / folder.key / "statistics.json"), folder.specification["percent"])
-        for folder in fractions
+        _part("train", read_statistics(results / folder.key), folder.specification["percent"]) for folder in fractions
     ]
     parts += [_part(part, statistics["parts"][part], None) for part in ("valid", "test")]
     title = plan.settings.corpora[corpus].title

@@ -2,10 +2,9 @@
 
 from typing import Any
 
+from sumcurve.corpora.store import PARTS
 from sumcurve.tables.results import Results
 from sumcurve.tables.table import Column, Table
-
-PARTS = ["train", "valid", "test"]
 
 
 def table(results: Results) -> Table:

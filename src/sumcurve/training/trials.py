@@ -65,22 +65,31 @@ Stage = Literal["first", "last"]
 class Trial(Settings):
     """What one trial of the first stage puts into a method's small settings."""
 
-    rate: Rate  # of the first phase (and of FASTRL's extractor)
+    rate: Rate
+    """Of the first phase (and of FASTRL's extractor)."""
     dropout: Dropout
+    """Of the whole model."""
 
 
 class TrialsSettings(Settings):
     """The budget: every method gets all trials. A method goes to the first corpus whose targets it can serve."""
 
     study: str
-    corpora: Annotated[dict[str, Percent], Field(min_length=1)]  # and the percent of each that is trained on
-    percents: Annotated[dict[str, Percent], Field(default_factory=dict)]  # of methods that need more of any corpus
+    """Whose corpora the trials are trained on."""
+    corpora: Annotated[dict[str, Percent], Field(min_length=1)]
+    """The corpora, and the percent of each that is trained on."""
+    percents: Annotated[dict[str, Percent], Field(default_factory=dict)]
+    """Of methods that need more of any corpus."""
     seeds: Annotated[list[Positive], Field(min_length=2)]
+    """Of every trial; each draws its own records."""
     first: Annotated[list[Trial], Field(min_length=1)]
-    last: Annotated[list[Rate], Field(min_length=1)]  # rates of a last phase
-    # Twins, which share the settings of another method, their base
+    """Rate and dropout of the phases before the last."""
+    last: Annotated[list[Rate], Field(min_length=1)]
+    """Rates of a last phase, from the best of `first`."""
     tuned_with: Annotated[dict[str, str], Field(default_factory=dict)]
-    sums: Sums = "native"  # a choice among noisy trials is not worth what portable sums cost
+    """Twins, which share the settings of another method, their base."""
+    sums: Sums = "native"
+    """A choice among noisy trials is not worth what portable sums cost."""
 
 
 @dataclass(frozen=True)
@@ -342,7 +351,7 @@ def _learner(config: Path, home: Path, task: Task) -> tuple[Any, int]:
     """What the task trains, and on how many records."""
     import torch
 
-    from sumcurve.corpora.fraction import positions, read_words, write_fraction
+    from sumcurve.corpora.fraction import is_written, positions, read_words, write_fraction
     from sumcurve.corpora.store import Corpus
     from sumcurve.models.vocabulary import Vocabulary
     from sumcurve.training.run import learner_of, salient_spans
@@ -355,7 +364,7 @@ def _learner(config: Path, home: Path, task: Task) -> tuple[Any, int]:
     train = Corpus(prepared).part("train")
     fraction = home / "scratch" / "trials" / f"{corpus.name}-{task.percent:03d}-s{task.seed}"
     with _alone(home / "scratch" / "trials.lock"):
-        if not (fraction / "statistics.json").is_file():  # which is written last
+        if not is_written(fraction):
             fraction.mkdir(parents=True, exist_ok=True)
             write_fraction(train, task.percent, task.seed, fraction)
     drawn = positions(fraction, train, task.seed)

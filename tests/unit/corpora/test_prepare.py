@@ -10,12 +10,12 @@ from hypothesis import given
 from hypothesis import settings as hypothesis
 from hypothesis import strategies as st
 
-from sumcurve.corpora import jsonl
 from sumcurve.corpora import prepare as module
+from sumcurve.corpora import raw as reasons
+from sumcurve.corpora.build import content_of
 from sumcurve.corpora.errors import CorpusError
-from sumcurve.corpora.jsonl import PARTS
 from sumcurve.corpora.prepare import prepare
-from sumcurve.corpora.store import Corpus
+from sumcurve.corpora.store import PARTS, Corpus
 from sumcurve.corpora.tokens import own_case, tokenize
 from sumcurve.records import Record, RecordError, Text, read_jsonl
 from sumcurve.settings import CorpusSettings
@@ -24,12 +24,13 @@ DATA = Path(__file__).parents[2] / "data"
 Rows = list[dict[str, Any]]
 
 
-def settings(valid: int = 2, test: int = 3, train: int | None = None, **blocks: Any) -> CorpusSettings:
-    key = blocks.pop("key", "k")
+def settings(valid: int | None = 2, test: int | None = 3, train: int | None = None, **blocks: Any) -> CorpusSettings:
+    split = {"valid": valid, "test": test, "train": train, "key": "k"}
+    split |= {name: blocks.pop(name) for name in ("key", "ready") if name in blocks}
     return CorpusSettings.model_validate(
         {
             "raw": {"sha256": "0" * 64, "path": "raw.jsonl"},
-            "split": {"valid": valid, "test": test, "train": train, "key": key},
+            "split": split,
             "percents": [100],
             "source_tokens": 10,
             "target_tokens": 10,
@@ -46,6 +47,16 @@ def record(number: int, **changes: Any) -> dict[str, Any]:
     return {key: value for key, value in row.items() if value is not ...}
 
 
+def ready(from_: str | dict[str, str] = "records", **blocks: Any) -> CorpusSettings:
+    """Parts as they are published, of which nothing but duplicates is taken away."""
+    return settings(valid=None, test=None, ready=from_, **blocks)
+
+
+def prepared(raw: Path, of: CorpusSettings, folder: Path) -> dict[str, Any]:
+    told = {"split": of.split.model_dump(mode="json"), **of.raw.reading()}
+    return prepare(content_of(raw, told), of.compose, of.prepare, of.split, folder)
+
+
 def build(folder: Path, rows: Rows | bytes, of: CorpusSettings) -> dict[str, Any]:
     folder.mkdir(parents=True, exist_ok=True)
     raw = folder / "raw.jsonl"
@@ -53,7 +64,7 @@ def build(folder: Path, rows: Rows | bytes, of: CorpusSettings) -> dict[str, Any
     raw.write_bytes(data)
     out = folder / "out"
     out.mkdir()
-    statistics = prepare(raw, of, out)
+    statistics = prepared(raw, of, out)
     dropped = list(read_jsonl(out / "dropped.jsonl"))
     assert statistics["read"] == data.rstrip(b"\n").count(b"\n") + 1
     assert statistics["read"] == statistics["kept"] + len(dropped)
@@ -183,15 +194,15 @@ def test_bad_lines_are_quarantined_beside_good_ones(tmp_path: Path) -> None:
     assert statistics["kept"] == 8
     rows = list(read_jsonl(tmp_path / "out" / "dropped.jsonl"))
     assert [row["line"] for row in rows] == list(range(9, 15))
-    reasons = [
-        jsonl.NOT_JSON,
-        jsonl.NOT_UTF8,
-        jsonl.NOT_OBJECT,
-        jsonl.EMPTY_LINE,
-        jsonl.MISSING_KEY,
-        jsonl.DUPLICATE_ID,
+    expected = [
+        reasons.NOT_JSON,
+        reasons.NOT_UTF8,
+        reasons.NOT_OBJECT,
+        reasons.EMPTY_LINE,
+        reasons.MISSING_KEY,
+        module.DUPLICATE_ID,
     ]
-    assert [row["reason"] for row in rows] == reasons
+    assert [row["reason"] for row in rows] == expected
 
 
 @pytest.mark.parametrize(
@@ -247,7 +258,7 @@ def test_the_earlier_duplicate_stays_and_a_dropped_one_drops_no_other(tmp_path: 
 def test_sentences_without_tokens_are_an_empty_source(tmp_path: Path) -> None:
     rows = [record(number) for number in range(6)]
     build(tmp_path, [*rows, record(7, source="\x85")], settings())
-    assert set(dropped(tmp_path).values()) == {jsonl.EMPTY_SOURCE}
+    assert set(dropped(tmp_path).values()) == {reasons.EMPTY_SOURCE}
 
 
 def grouped(numbers: list[int]) -> Rows:
@@ -291,7 +302,7 @@ def test_the_order_is_that_of_the_key_not_of_the_file(tmp_path: Path) -> None:
 def test_the_key_orders_records_inside_a_part(tmp_path: Path) -> None:
     rows = [record(number, split=PARTS[number % 3]) for number in range(45)]
     for key in ("k", "l"):
-        build(tmp_path / key, rows, settings(valid=15, test=15, key=key))
+        build(tmp_path / key, rows, ready(key=key))
     for name in PARTS:
         one, other = ids(tmp_path / "k")[name], ids(tmp_path / "l")[name]
         assert one != other
@@ -379,32 +390,144 @@ def test_composing_needs_a_possible_size(tmp_path: Path) -> None:
         build(tmp_path, composed_rows([9]), settings(compose={"least": 4, "most": 3}))
 
 
-def test_own_splits_are_kept_and_cut_to_size(tmp_path: Path) -> None:
-    rows = [record(n, split=("train", "valid", "test")[n % 3]) for n in range(30)]
-    build(tmp_path, rows, settings(valid=4, test=10))
+def published(numbers: range) -> Rows:
+    return [record(n, split=("train", "valid", "test")[n % 3]) for n in numbers]
+
+
+@pytest.mark.parametrize(("sizes", "expected"), [({}, (10, 10, 10)), ({"valid": 4, "test": 10}, (10, 4, 10))])
+def test_ready_parts_are_kept_and_cut_to_the_sizes_that_are_given(
+    tmp_path: Path, sizes: dict[str, int], expected: tuple[int, ...]
+) -> None:
+    rows = published(range(30))
+    of = settings(**{"valid": None, "test": None, **sizes}, ready="records")
+    statistics = build(tmp_path, rows, of)
     found = ids(tmp_path)
-    assert {name: len(of) for name, of in found.items()} == {"train": 10, "valid": 4, "test": 10}
+    assert tuple(len(found[name]) for name in PARTS) == expected
     own = {row["id"]: row["split"] for row in rows}
-    assert all(own[row] == name for name, of in found.items() for row in of)
-    assert set(dropped(tmp_path).values()) == {module.BEYOND}
+    assert all(own[row] == name for name, of_part in found.items() for row in of_part)
+    assert set(dropped(tmp_path).values()) <= {module.BEYOND}
+    for name, of_part in statistics["ready"].items():
+        assert of_part["kept"] + sum(of_part["dropped"].values()) == sum(row["split"] == name for row in rows)
+    if not sizes:
+        with pytest.raises(CorpusError, match=r"the record's own split"):
+            build(tmp_path / "drawn", rows, settings())
 
 
-def test_what_two_own_splits_share_stays_in_test(tmp_path: Path) -> None:
-    rows = [record(n, split=("train", "valid", "test")[n % 3]) for n in range(12)]
+def test_what_two_ready_parts_share_stays_in_test(tmp_path: Path) -> None:
     first = [
         record(20, split="train", group="shared"),
         record(21, split="train", source="same words here"),
         record(22, split="train", id="twice"),
+        record(23, split="train", target="same title"),
     ]
     last = [
         record(30, split="test", group="shared"),
         record(31, split="test", source="same words here"),
         record(32, split="test", id="twice"),
+        record(33, split="test", target="same title"),
     ]
-    build(tmp_path, [*first, *rows, *last], settings(valid=3, test=4))
-    rows_dropped = list(read_jsonl(tmp_path / "out" / "dropped.jsonl"))
-    reasons = {row["id"]: row["reason"] for row in rows_dropped if row["reason"] != module.BEYOND}
-    assert reasons == {"r20": module.SHARED_GROUP, "r21": module.SAME_SOURCE, "twice": jsonl.SHARED_ID}
+    statistics = build(tmp_path, [*first, *published(range(12)), *last], ready())
+    expected = {
+        "r20": module.SHARED_GROUP,
+        "r21": module.SHARED_SOURCE,
+        "twice": module.SHARED_ID,
+        "r23": module.SHARED_TARGET,
+    }
+    assert dropped(tmp_path) == expected
+    assert {"r30", "r31", "twice", "r33"} <= set(ids(tmp_path)["test"])
+    assert statistics["ready"]["train"] == {"kept": 4, "dropped": dict.fromkeys(expected.values(), 1)}
+    assert statistics["ready"]["test"] == {"kept": 8, "dropped": {}}
+
+
+ROWS_OF_PARTS = st.lists(
+    st.tuples(st.sampled_from(PARTS), st.integers(0, 9), st.integers(0, 9)), min_size=3, max_size=30
+)
+
+
+@hypothesis(max_examples=40, deadline=None)
+@given(ROWS_OF_PARTS, ROWS_OF_PARTS)
+def test_training_gives_way_to_valid_and_both_to_a_test_part_that_loses_nothing(
+    tmp_path_factory: pytest.TempPathFactory, of_parts: list[tuple[str, int, int]], more: list[tuple[str, int, int]]
+) -> None:
+    def rows_of(texts: list[tuple[str, int, int]], start: int) -> Rows:
+        return [
+            record(start + n, split=name, source=f"source {source} x", target=f"target {target}")
+            for n, (name, source, target) in enumerate(texts)
+        ]
+
+    of_parts = [*of_parts, *((name, 20 + n, 20 + n) for n, name in enumerate(PARTS))]  # no part is empty
+    rows = rows_of(of_parts, 0)
+    before, after = (tmp_path_factory.mktemp("corpus") for _ in range(2))
+    build(before, rows, ready())
+    found = {name: part(before, name) for name in PARTS}
+    assert {row.id for row in found["test"]} == {row["id"] for row in rows if row["split"] == "test"}
+
+    def repeats(source: str, target: str, others: list[Record]) -> bool:
+        return any(other.source == [source] or other.target == [target] for other in others)
+
+    for row in rows:
+        if row["split"] == "valid":
+            is_there = row["id"] in {one.id for one in found["valid"]}
+            assert is_there != repeats(row["source"], row["target"], found["test"])
+    for one in found["train"]:
+        assert not repeats(one.source[0], one.target[0], [*found["valid"], *found["test"]])
+        assert not repeats(one.source[0], one.target[0], [other for other in found["train"] if other != one])
+
+    extra = [(name, source, target) for name, source, target in more if name == "train"]
+    build(after, [*rows_of(extra, 100), *rows], ready())
+    for name in ("valid", "test"):  # training records decide nothing of what is tested
+        for ending in ("", ".text"):
+            file = f"out/{name}{ending}.jsonl"
+            assert (before / file).read_bytes() == (after / file).read_bytes()
+
+
+def test_near_duplicates_leave_training_and_valid_and_never_test(tmp_path: Path) -> None:
+    """The second text of test nearly repeats the first; what nearly repeats the second only is found, too."""
+    words = [f"w{n}" for n in range(20)]
+    drift = [" ".join([*(f"x{n}" for n in range(changed)), *words[changed:]]) for changed in (0, 4, 8)]
+    rows = [
+        record(1, split="train", source=drift[2]),
+        record(2, split="test", source=drift[0]),
+        record(3, split="test", source=drift[1]),
+        record(4, split="valid", source=f"{drift[0]} more"),
+        record(5, split="valid", source="a b c d e f g"),
+        record(6, split="valid", source="a b c d e f g h"),
+        *published(range(10, 16)),
+    ]
+    build(tmp_path, rows, ready(prepare={"near_duplicates": 0.5}))
+    assert dropped(tmp_path) == {"r1": module.NEAR_SHARED, "r4": module.NEAR_SHARED}
+    left = [row for row in rows if row["id"] != "r3"]
+    build(tmp_path / "without", left, ready(prepare={"near_duplicates": 0.5}))
+    assert dropped(tmp_path / "without") == {"r4": module.NEAR_SHARED}
+    build(tmp_path / "all", rows, ready(prepare={"duplicates": "keep"}))
+    assert dropped(tmp_path / "all") == {}
+
+
+def test_parts_by_files_are_those_that_records_say(tmp_path: Path) -> None:
+    rows = [*published(range(30)), record(40, split="train", source=record(2)["source"])]
+    build(tmp_path / "records", rows, ready())
+    folder = tmp_path / "files" / "raw"
+    folder.mkdir(parents=True)
+    for name in PARTS:
+        own = [{**row, "split": ...} for row in rows if row["split"] == name]
+        lines = [json.dumps({key: value for key, value in row.items() if value is not ...}) for row in own]
+        (folder / f"{name}-0.jsonl").write_text("\n".join(lines[:4]))
+        (folder / f"{name}-1.jsonl").write_text("\n".join(lines[4:]))
+    out = tmp_path / "files" / "out"
+    out.mkdir()
+    prepared(folder, ready({name: f"{name}-*.jsonl" for name in PARTS}), out)
+    for name in PARTS:
+        for ending in ("", ".text"):
+            file = f"{name}{ending}.jsonl"
+            assert (out / file).read_bytes() == (tmp_path / "records" / "out" / file).read_bytes()
+    (row,) = read_jsonl(out / "dropped.jsonl")
+    assert (row["file"], row["line"], row["id"]) == ("train-1.jsonl", 7, "r40")
+    assert row["value"] == "as line 1 of test-0.jsonl"
+
+
+def test_content_of_which_nothing_can_be_used_names_its_first_row(tmp_path: Path) -> None:
+    with pytest.raises(CorpusError, match=r"raw\.jsonl: none of 3 records can be used.*line 1: unknown key \('text'"):
+        build(tmp_path, [{"text": "a"}, {"text": "b"}, record(1, source="")], settings())
 
 
 def test_statistics_are_those_of_the_files(tmp_path: Path) -> None:
@@ -427,7 +550,7 @@ def test_a_compressed_raw_file_gives_the_same_corpus(tmp_path: Path) -> None:
     packed.write_bytes(gzip.compress((tmp_path / "raw.jsonl").read_bytes()))
     again = tmp_path / "again"
     again.mkdir()
-    prepare(packed, settings(), again)
+    prepared(packed, settings(), again)
     for name in ("train.jsonl", "valid.jsonl", "test.jsonl", "test.text.jsonl", "statistics.json"):
         assert (again / name).read_bytes() == (tmp_path / "out" / name).read_bytes()
 
@@ -445,7 +568,7 @@ def test_the_check_of_the_written_files_sees_a_shared_group_and_a_repeated_id(tm
         for name, of in {**rows, "test": [*rows["test"], bad]}.items():
             lay(tmp_path, name, of)
         with pytest.raises(CorpusError, match=message):
-            module.measured(tmp_path)
+            module.measured(Corpus(tmp_path))
 
 
 def lay(folder: Path, name: str, records: list[Record]) -> None:
@@ -474,7 +597,7 @@ def test_the_check_of_the_written_files_sees_a_text_of_other_records(
     records = "".join(json.dumps(Record(one, ["s"], ["t"]).as_dict()) + "\n" for one in "abc")
     (tmp_path / "train.jsonl").write_text(records)
     with pytest.raises(RecordError, match=message):
-        module.measured(tmp_path)
+        module.measured(Corpus(tmp_path))
 
 
 def test_the_tales_are_what_their_script_makes_and_a_corpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -482,6 +605,6 @@ def test_the_tales_are_what_their_script_makes_and_a_corpus(tmp_path: Path, monk
     import make_tales
 
     assert (DATA / "tales.jsonl").read_text() == make_tales.tales()
-    statistics = prepare(DATA / "tales.jsonl", settings(valid=20, test=30), tmp_path)
+    statistics = prepared(DATA / "tales.jsonl", settings(valid=20, test=30), tmp_path)
     assert statistics["read"] == make_tales.RECORDS
     assert set(statistics["dropped"]) <= {module.BEYOND}

@@ -154,7 +154,7 @@ def test_a_key_that_is_not_there_is_asked_for(tmp_path: Path) -> None:
 @pytest.fixture
 def home(tmp_path: Path) -> Path:
     """A workplace whose trials are tiny: smoke settings as small ones, on the invented corpus of the smoke study."""
-    from sumcurve.corpora.prepare import prepare
+    from sumcurve.corpora.build import write_corpus
 
     shutil.copytree(CONFIG, tmp_path / "config")
     shutil.copy(CONFIG.parent / "recipes.yaml", tmp_path)
@@ -176,7 +176,7 @@ def home(tmp_path: Path) -> Path:
     (corpus,) = (one for one in plan.named("corpora", "corpus") if one.key.startswith("corpora/tales"))
     place = tmp_path / "results" / corpus.key
     place.mkdir(parents=True)
-    prepare(CONFIG.parent / "tests" / "data" / "tales.jsonl", plan.corpus(corpus.key), place)
+    write_corpus(corpus.specification, CONFIG.parent / "tests" / "data" / "tales.jsonl", place, print)
     return tmp_path
 
 

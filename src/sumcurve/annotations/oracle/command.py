@@ -22,7 +22,8 @@ from typing import IO, TYPE_CHECKING, Any, TypeVar
 
 import sumcurve
 from sumcurve.corpora.errors import CorpusError
-from sumcurve.corpora.jsonl import LONE_SURROGATE, read_lines
+from sumcurve.corpora.raw import LONE_SURROGATE
+from sumcurve.corpora.sources.jsonl import read_lines
 from sumcurve.records import write_jsonl
 from sumcurve.scores.command import CommandError
 

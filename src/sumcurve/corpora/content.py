@@ -1,0 +1,135 @@
+"""The raw content of a corpus: one file, or the shards of a folder, and the records in them."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Literal
+
+from sumcurve.corpora.errors import CorpusError
+from sumcurve.corpora.raw import (
+    NO_SPLIT,
+    OTHER_SPLIT,
+    REQUIRED,
+    Dropped,
+    Place,
+    RawRecord,
+    Refused,
+    identity,
+    record_of,
+    renamed,
+)
+from sumcurve.corpora.sources.source import Source
+
+PRECEDENCE = ("test", "valid", "train")  # who keeps what two parts share; who is filled first
+
+# Where parts that are ready come from: each record's field `split`, or for each part a pattern of files.
+Ready = Literal["records"] | Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Shard:
+    """One file of the content. `name` is its path below the corpus's folder, or just its name where there is none."""
+
+    name: str
+    path: Path
+    part: str | None = None  # where its file says it
+
+
+@dataclass(frozen=True)
+class Content:
+    """What a corpus is made from.
+
+    `path` is a file, or a folder whose shards are read in the order of their names: those with an ending of the source,
+    or, with patterns for `ready`, those that the patterns name, the test part's first. `fields` maps our names of
+    fields to the rows' (id to None: rows are numbered), and other fields are not read; None: they have our names and
+    there are no others.
+    """
+
+    path: Path
+    source: Source
+    fields: Mapping[str, str | None] | None = None
+    ready: Ready | None = None
+
+    @cached_property
+    def shards(self) -> list[Shard]:
+        """The files in the order in which they are read; CorpusError where a part or all of them are missing."""
+        if isinstance(self.ready, Mapping):
+            return self._shards_of_parts(self.ready)
+        if not self.path.is_dir():
+            return [Shard(self.path.name, self.path)]
+        names = sorted(
+            path.relative_to(self.path).as_posix()
+            for path in self.path.rglob("*")
+            if path.is_file() and path.name.endswith(tuple(self.source.suffixes)) and not _hidden(path, self.path)
+        )
+        if not names:
+            raise CorpusError(f"{self.path} holds no file ending in {', '.join(self.source.suffixes)}: check raw.path")
+        return [Shard(name, self.path / name) for name in names]
+
+    def _shards_of_parts(self, patterns: Mapping[str, str]) -> list[Shard]:
+        if not self.path.is_dir():
+            raise CorpusError(f"{self.path} is no folder, but split.ready names files in it: check raw.path")
+        shards: dict[str, Shard] = {}
+        for part in PRECEDENCE:
+            names = sorted(
+                path.relative_to(self.path).as_posix() for path in self.path.glob(patterns[part]) if path.is_file()
+            )
+            if not names:
+                raise CorpusError(f"{self.path} holds no file {patterns[part]}, which split.ready.{part} names")
+            for name in names:
+                if name in shards:
+                    raise CorpusError(
+                        f"{self.path / name} is a file of {shards[name].part} and of {part}: make the patterns of "
+                        "split.ready exclude each other"
+                    )
+                shards[name] = Shard(name, self.path / name, part)
+        return list(shards.values())
+
+    @property
+    def several(self) -> bool:
+        """Whether a row's number alone does not say where it stands."""
+        return self.path.is_dir()
+
+    def records(self) -> Iterator[RawRecord | Dropped]:
+        """Every row of every shard: the record, or why it is none. Whether ids repeat is not looked at.
+
+        CorpusError for a file that cannot be read, and for a record with a part of its own where the study draws parts.
+        """
+        fields = self.fields
+        names = None
+        if fields is not None:
+            names = [name for name in ({ours: ours for ours in REQUIRED} | dict(fields)).values() if name is not None]
+        for shard in self.shards:
+            for number, row in enumerate(self.source.rows(shard.path, names), start=1):
+                place = Place(shard.name, number, self.source.unit, self.several)
+                name = None
+                try:
+                    if isinstance(row, Refused):
+                        raise row
+                    if fields is not None:
+                        row = renamed(row, fields, place)
+                    name = identity(row)
+                    record = record_of(row, place)
+                    yield self._in_part(record, shard.part)
+                except Refused as refused:
+                    yield Dropped(place, name, refused.reason, refused.value, shard.part)
+
+    def _in_part(self, record: RawRecord, part: str | None) -> RawRecord:
+        """The record with the part that it is ready for, or none."""
+        if part is not None:
+            if record.split not in (None, part):
+                raise Refused(OTHER_SPLIT, f"{record.split}, in a file of {part}")
+            return replace(record, split=part)
+        if self.ready is None and record.split is not None:
+            raise CorpusError(
+                f"{self.path}: {record.place}: the record's own split is {record.split}, but the study draws the "
+                "parts: write `split: {ready: records}` in the study file, or leave the field `split` out"
+            )
+        if self.ready is not None and record.split is None:
+            raise Refused(NO_SPLIT, "split.ready: records")
+        return record
+
+
+def _hidden(path: Path, folder: Path) -> bool:
+    return any(name.startswith(".") for name in path.relative_to(folder).parts)

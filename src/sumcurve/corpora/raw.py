@@ -1,0 +1,169 @@
+"""The raw record, whatever file it stands in, and the reasons for which a row is none.
+
+A row is an object with `id`, `source` and `target`, where source and target are a string or a list of sentences.
+Optional: `references` (a list of further targets), `group` (records of one group never fall into two parts) and
+`split` (the record's part, where a published corpus says it). The names may be others (`raw.fields` of a study). A row
+that cannot be used is not skipped but reported as `Dropped`; a file that cannot be read is a `CorpusError`.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from sumcurve.corpora.store import PARTS
+
+RawText = str | list[str]
+
+REQUIRED = ("id", "source", "target")
+FIELDS = (*REQUIRED, "references", "group", "split")
+SPLITS = {  # what published corpora call the parts
+    **{part: part for part in PARTS},
+    "training": "train",
+    **dict.fromkeys(["validation", "val", "dev"], "valid"),
+}
+
+# Reasons for which a row is dropped.
+NOT_UTF8 = "invalid UTF-8"
+NOT_JSON = "broken JSON"
+EMPTY_LINE = "empty line"
+NOT_OBJECT = "not an object"
+REPEATED_KEY = "repeated key"
+MISSING_KEY = "missing key"
+UNKNOWN_KEY = "unknown key"
+WRONG_TYPE = "wrong type"
+SURROGATE = "lone surrogate"
+BAD_ID = "empty id, or control characters in it"
+EMPTY_SOURCE = "empty source"
+EMPTY_TARGET = "empty target"
+EMPTY_REFERENCE = "empty reference"
+EMPTY_SENTENCE = "empty sentence"
+EMPTY_GROUP = "empty group"
+BAD_SPLIT = "unknown split"
+OTHER_SPLIT = "split other than its file's"
+NO_SPLIT = "no split"
+
+EXCERPT = 80  # characters of a bad value that are shown
+CONTROL = re.compile(r"[\x00-\x1f\x7f\u0085\u2028\u2029]")
+LONE_SURROGATE = re.compile(r"[\ud800-\udfff]")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a row stands: `line 3`, or `line 3 of test.jsonl` where the corpus has several files."""
+
+    file: str  # its name; below the corpus's folder where it has several
+    number: int  # from 1
+    unit: str = "line"
+    several: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.unit} {self.number}" + (f" of {self.file}" if self.several else "")
+
+
+@dataclass(frozen=True, slots=True)
+class RawRecord:
+    place: Place
+    id: str
+    source: RawText
+    target: RawText
+    references: list[RawText] = field(default_factory=list)
+    group: str | None = None
+    split: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Dropped:
+    """A record that is left out: where it stood, why, the value that decided, and its part where that is known."""
+
+    place: Place
+    id: str | None
+    reason: str
+    value: str
+    split: str | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        file, line = self.place.file, self.place.number
+        return {"file": file, "line": line, "id": self.id, "reason": self.reason, "value": self.value}
+
+
+class Refused(Exception):
+    """Why a row is no record: a reason and the value that decided."""
+
+    def __init__(self, reason: str, value: object) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.value = excerpt(value)
+
+
+def excerpt(value: object) -> str:
+    text = str(value)
+    return text if len(text) <= EXCERPT else text[: EXCERPT - 1] + "…"
+
+
+def identity(row: Mapping[str, Any]) -> str | None:
+    """The id of a row that may be no record, if it has one that can be written."""
+    name = row.get("id")
+    return name if isinstance(name, str) and not LONE_SURROGATE.search(name) else None
+
+
+def renamed(row: Mapping[str, Any], fields: Mapping[str, str | None], place: Place) -> dict[str, Any]:
+    """The fields of a row that `fields` names, under our names. Whose id is None, it is the row's place.
+
+    Raises Refused for a required field that the row does not have.
+    """
+    names = {**{name: name for name in REQUIRED}, **fields}
+    for name in REQUIRED:
+        if names[name] is not None and names[name] not in row:
+            raise Refused(MISSING_KEY, f"{names[name]} (raw.fields: {name})")
+    found = {ours: row[theirs] for ours, theirs in names.items() if theirs is not None and theirs in row}
+    if names["id"] is None:
+        found["id"] = f"{place.file}:{place.number}" if place.several else str(place.number)
+    return found
+
+
+def record_of(row: Mapping[str, Any], place: Place) -> RawRecord:
+    """The record of one row, checked. An optional field may be None, which is as if it were left out."""
+    row = {key: value for key, value in row.items() if value is not None or key in REQUIRED}
+    for key in row:
+        if key not in FIELDS:
+            raise Refused(UNKNOWN_KEY, f"{key!r}; known are {', '.join(FIELDS)}")
+    for key in REQUIRED:
+        if key not in row:
+            raise Refused(MISSING_KEY, key)
+    for key in ("id", "group", "split"):
+        if not isinstance(row.get(key, ""), str):
+            raise Refused(WRONG_TYPE, f"{key}: {row[key]!r}, must be a string")
+        if LONE_SURROGATE.search(row.get(key, "")):
+            raise Refused(SURROGATE, f"{key}: {row[key]!r}")
+    if not row["id"].strip() or CONTROL.search(row["id"]):
+        raise Refused(BAD_ID, repr(row["id"]))
+    if "group" in row and not row["group"].strip():
+        raise Refused(EMPTY_GROUP, repr(row["group"]))
+    if "split" in row:
+        if row["split"] not in SPLITS:
+            raise Refused(BAD_SPLIT, f"{row['split']}; known are {', '.join(SPLITS)}")
+        row["split"] = SPLITS[row["split"]]
+    check_text(row["source"], "source", EMPTY_SOURCE)
+    check_text(row["target"], "target", EMPTY_TARGET)
+    references = row.get("references", [])
+    if not isinstance(references, list):
+        raise Refused(WRONG_TYPE, f"references: {references!r}, must be a list of targets")
+    for reference in references:
+        check_text(reference, "references", EMPTY_REFERENCE)
+    return RawRecord(place, **row)
+
+
+def check_text(value: Any, key: str, empty: str) -> None:
+    if not isinstance(value, str | list) or (
+        isinstance(value, list) and not all(isinstance(sentence, str) for sentence in value)
+    ):
+        raise Refused(WRONG_TYPE, f"{key}: {value!r}, must be a string or a list of strings")
+    sentences = [value] if isinstance(value, str) else value
+    if not any(sentence.strip() for sentence in sentences):
+        raise Refused(empty, repr(value))
+    for sentence in sentences:
+        if not sentence.strip():
+            raise Refused(EMPTY_SENTENCE, f"{key}: sentence {sentences.index(sentence) + 1} of {len(sentences)}")
+        if LONE_SURROGATE.search(sentence):
+            raise Refused(SURROGATE, f"{key}: {sentence!r}")
