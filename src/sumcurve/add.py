@@ -7,9 +7,10 @@ quantiles of its lengths what is left out, what a model reads and what it writes
 import argparse
 import random
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
+from math import ceil
 from pathlib import Path
 from typing import Any
 
@@ -68,7 +69,7 @@ class Seen:
 def quantile(values: Iterable[int], share: float) -> int:
     """The smallest of the values that at least this share of them does not exceed."""
     ordered = sorted(values)
-    return ordered[max(0, -int(-share * len(ordered) // 1) - 1)]
+    return ordered[max(0, ceil(share * len(ordered)) - 1)]
 
 
 def form_in(path: Path) -> str:
@@ -202,13 +203,13 @@ def corpus_of(path: Path, told: Seen, raw: Mapping[str, Any], ready: Any) -> dic
     return corpus
 
 
-COMMENTS = {
-    "prepare": "the middle 98 % of lengths in tokens; what is outside is dropped and counted",
-    "ready": "parts as they are; nothing is dropped from them for its length",
-    "percents": "of the training part; verdicts need four sizes",
-    "source_tokens": "what a model reads of a source: all of it in nine of ten records",
-    "target_tokens": "what it learns to write: all of it in 19 of 20 records",
-    "oracle": "proofs of the best extracts would take long for so many, or so long, test items",
+WIDTH = 120
+COMMENTS = {  # of keys, in the lines before them
+    "prepare": "The middle 98 % of lengths in tokens; what is outside is dropped and counted.",
+    "percents": "Of the training part; verdicts need four sizes.",
+    "source_tokens": "What a model reads of a source: all of it in nine of ten records, if that is no more than 400.",
+    "target_tokens": "What it learns to write: all of it in 19 of 20 records, if that is no more than 120.",
+    "oracle": "Proofs of the best extracts would take long for so many, or so long, test items.",
 }
 
 
@@ -219,18 +220,19 @@ def written(study: Mapping[str, Any]) -> str:
         text = yaml.safe_dump(value, default_flow_style=True, allow_unicode=True, width=float("inf"), sort_keys=False)
         return text.removesuffix("\n").removesuffix("\n...")
 
-    lines = ["# yaml-language-server: $schema=../schema/study.json", "# Written by `sumcurve add`; yours to change."]
-    for key, value in study.items():
-        if key != "corpora":
-            lines.append(f"{key}: {flow(value)}")
-            continue
-        lines.append("corpora:")
-        for name, corpus in value.items():
-            lines.append(f"  {name}:")
-            for inner, said in corpus.items():
-                note = COMMENTS.get("ready" if inner == "split" and "ready" in said else inner, "")
-                lines.append(f"    {inner}: {flow(said)}" + (f"  # {note}" if note else ""))
-    return "\n".join(lines) + "\n"
+    def lines(told: Mapping[str, Any], indent: str) -> Iterator[str]:
+        for key, value in told.items():
+            line = f"{indent}{key}: {flow(value)}"
+            if key in COMMENTS:
+                yield f"{indent}# {COMMENTS[key]}"
+            if isinstance(value, dict) and (key == "corpora" or len(line) > WIDTH):
+                yield f"{indent}{key}:"
+                yield from lines(value, indent + "  ")
+            else:
+                yield line
+
+    head = ["# yaml-language-server: $schema=../schema/study.json", "# Written by `sumcurve add`; yours to change."]
+    return "\n".join([*head, *lines(study, "")]) + "\n"
 
 
 def add(arguments: argparse.Namespace, config: Path, note: Callable[[str], None] = print) -> Path:
@@ -275,7 +277,11 @@ def add(arguments: argparse.Namespace, config: Path, note: Callable[[str], None]
         "scores": {scorer: {} for scorer in SCORERS},
     }
     write_text(study, written(settings))
-    plan = Plan.read(config, name)
+    try:
+        plan = Plan.read(config, name)
+    except PlanError:
+        study.unlink()
+        raise
     names = ", ".join(f"{ours}: {theirs}" for ours, theirs in fields.items() if theirs) or "by our names"
     parts = "drawn" if ready is None else "ready: " + ", ".join(f"{told.parts[part]} {part}" for part in PARTS)
     note(f"{path}: {count} records ({form}); fields {names}; {told.groups or 'no'} groups; parts {parts}")
