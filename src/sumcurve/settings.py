@@ -483,7 +483,10 @@ class ExtractRewriteSettings(Settings):
 
 
 class Optimizer(Settings):
+    """How a phase's weights are updated."""
+
     name: Literal["adam", "adagrad"] = "adam"
+    """The algorithm."""
     rate: Annotated[float, Field(gt=0.0)]
     """The learning rate; for schedule noam its peak."""
     betas: tuple[float, float] = (0.9, 0.999)

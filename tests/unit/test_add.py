@@ -149,7 +149,7 @@ def test_too_few_records_are_no_study(place, monkeypatch):
 
 
 def test_a_missing_file_is_named(place, monkeypatch):
-    with pytest.raises(SystemExit, match="nowhere.jsonl is missing"):
+    with pytest.raises(SystemExit, match=r"nowhere.jsonl is missing"):
         add(monkeypatch, "nowhere.jsonl", "--name", "mine")
 
 
