@@ -170,6 +170,7 @@ class TrainSpecification(TypedDict):
     entities: NotRequired[str]  # where the method learns them
     draw: NotRequired[int]  # the fraction's seed where it is not `seed`
     parent: NotRequired[str]  # of a control: the run from whose checkpoint before its last phase it starts
+    begins: NotRequired[str]  # the run of the same phases but the last, from whose checkpoint before it starts
 
 
 def train(specification: TrainSpecification, inputs: Inputs, stage: Stage) -> None:
@@ -188,6 +189,7 @@ def train(specification: TrainSpecification, inputs: Inputs, stage: Stage) -> No
                 corpus=inputs[_sealed(fraction)["specification"]["corpus"]],
                 entities=inputs[specification["entities"]] if "entities" in specification else None,
                 parent=inputs[specification["parent"]] if "parent" in specification else None,
+                begins=inputs[specification["begins"]] if "begins" in specification else None,
                 stage=stage.folder,
                 state=stage.home / "scratch" / "resume" / f"{stage.name}.pt",
                 events=stage.home / "logs" / "tensorboard" / stage.name,

@@ -268,6 +268,28 @@ def _check_variance(path: Path, settings: StudySettings, table: VarianceTable, m
             raise PlanError(f"{where(key)}: {values} names one twice")
 
 
+def _twin(config: Path, path: Path, content: MethodSettings, form: str) -> Recipe:
+    """The recipe of the method that `content`, read from `path`, begins as. PlanError where it begins otherwise."""
+    where = f"{path}:{_line(path, ('begins_as',))}: begins_as: {content.begins_as}"
+    file = config / "methods" / f"{content.begins_as}.yaml"
+    if not file.is_file():
+        raise PlanError(f"{where}: there is no {file}")
+    other = read_settings(file, MethodSettings)
+    if other.begins_as is not None:
+        raise PlanError(f"{where}: that begins as {other.begins_as} itself; name this one")
+    if form not in other.settings:
+        raise PlanError(f"{where}: {file} has no settings {form!r}; there are {sorted(other.settings)}")
+    own, base = content.settings[form], other.settings[form]
+    if len(base.training.phases) < 2 or len(own.training.phases) != len(base.training.phases):
+        raise PlanError(f"{where}: both need the same number of phases, two or more")
+    if (own.before().model, own.before().training) != (base.before().model, base.before().training):
+        raise PlanError(
+            f"{where}: model, batches or phases before the last of settings {form!r} differ from those of {file}; "
+            "make them equal, or remove begins_as"
+        )
+    return base
+
+
 def refusal(method: Recipe, corpus: CorpusSettings) -> str:
     """Why a corpus cannot serve a method; empty where it can."""
     if method.model.kind == "extract-rewrite" and corpus.target == "titles":
@@ -306,6 +328,7 @@ class Plan:
         settings: StudySettings,
         methods: dict[str, Recipe],
         titles: dict[str, str],
+        twins: dict[str, tuple[str, Recipe]],
         recipes: dict[str, int],
         config: Path,
     ) -> None:
@@ -313,6 +336,7 @@ class Plan:
         self.settings = settings
         self.methods = methods
         self.titles = titles  # of methods
+        self.twins = twins  # of a method that begins as another: that one and its recipe
         self.config = config
         self.folders: dict[str, Folder] = {}
         self.rows: list[Scored] = []
@@ -367,7 +391,7 @@ class Plan:
                 raise PlanError(
                     f"{where}: methods: {', '.join(strange)}: not among the study's methods; add them there"
                 )
-        methods, titles = {}, {}
+        methods, titles, twins = {}, {}, {}
         for method in settings.methods:
             if not NAME.fullmatch(method) or method in TRIVIAL_SYSTEMS:
                 raise PlanError(f"{path}: methods: {method!r} is no method's name (small letters, digits, underscores)")
@@ -379,9 +403,11 @@ class Plan:
                     f"{file}: no settings {settings.settings!r}, which {path} asks for; there are {sorted(forms)}"
                 )
             methods[method] = forms[settings.settings]
+            if content.begins_as is not None:
+                twins[method] = (content.begins_as, _twin(config, file, content, settings.settings))
         if settings.variance is not None:
             _check_variance(path, settings, settings.variance, methods)
-        return cls(study, settings, methods, titles, read_recipes(config.parent / "recipes.yaml"), config)
+        return cls(study, settings, methods, titles, twins, read_recipes(config.parent / "recipes.yaml"), config)
 
     @classmethod
     def holding(cls, config: Path, key: str) -> "Plan":
@@ -496,12 +522,12 @@ class Plan:
 
     def _plan_row(self, corpus: _Corpus, method: str, recipe: Recipe, percent: int, seed: int) -> None:
         """A training, decoded with the common search, and at the largest percent with its paper's, too."""
-        run = self._plan_run(corpus, method, recipe, percent, seed)
+        stem, run = self._plan_run(corpus, method, recipe, percent, seed)
         row = Scored(corpus.name, method, percent, seed, "common", run, "")
-        self._plan_output(corpus, row, corpus.settings.search)
+        self._plan_output(corpus, row, stem, corpus.settings.search)
         paper = _paper_search(recipe, corpus.settings)
         if paper is not None and percent == corpus.settings.percents[-1]:
-            self._plan_output(corpus, replace(row, search="paper"), paper, variant="-paper")
+            self._plan_output(corpus, replace(row, search="paper"), stem, paper, variant="-paper")
 
     def _plan_phases(self, corpus: _Corpus, method: str, recipe: Recipe) -> None:
         """What tells the worth of the method's last phase, at the largest percent (see `Scored`)."""
@@ -509,14 +535,14 @@ class Plan:
         own, more = self.settings.seeds, self.settings.phases.seeds if self.settings.phases else []
         control = recipe.control()
         for seed in [*own, *(seed for seed in more if seed not in own)]:
-            run = self._plan_run(corpus, method, recipe, percent, seed)
+            stem, run = self._plan_run(corpus, method, recipe, percent, seed)
             row = Scored(corpus.name, method, percent, seed, "common", run, "")
             if seed not in own:
-                self._plan_output(corpus, replace(row, part="after"), search)
-            self._plan_output(corpus, replace(row, part="before"), search, variant="-before")
+                self._plan_output(corpus, replace(row, part="after"), stem, search)
+            self._plan_output(corpus, replace(row, part="before"), stem, search, variant="-before")
             if control is not None:
-                spent = self._plan_run(corpus, method, control, percent, seed, parent=run)
-                self._plan_output(corpus, replace(row, run=spent, part="control"), search)
+                other, spent = self._plan_run(corpus, method, control, percent, seed, parent=run)
+                self._plan_output(corpus, replace(row, run=spent, part="control"), other, search)
 
     def _plan_variance(self, corpus: _Corpus, methods: dict[str, Recipe], table: VarianceTable) -> None:
         """Every draw with every seed; a draw's own seed of the study is there already."""
@@ -525,11 +551,11 @@ class Plan:
                 for seed in table.seeds:
                     if draw == seed and seed in self.settings.seeds:
                         continue
-                    run = self._plan_run(corpus, method, methods[method], table.percent, seed, draw=draw)
+                    stem, run = self._plan_run(corpus, method, methods[method], table.percent, seed, draw=draw)
                     row = Scored(
                         corpus.name, method, table.percent, seed, "common", run, "", part="variance", draw=draw
                     )
-                    self._plan_output(corpus, row, corpus.settings.search)
+                    self._plan_output(corpus, row, stem, corpus.settings.search)
 
     def _plan_run(
         self,
@@ -540,10 +566,11 @@ class Plan:
         seed: int,
         parent: str | None = None,
         draw: int | None = None,
-    ) -> str:
-        """The key of a training; with `parent`, of the control that starts from that run's checkpoint before.
+    ) -> tuple[str, str]:
+        """Stem and key of a training; with `parent`, of the control that starts from that run's checkpoint before.
 
-        The seed draws the records, too, unless `draw` is another.
+        A method that begins as another starts from that one's checkpoint before. The seed draws the records, too,
+        unless `draw` is another.
         """
         settings = corpus.settings
         fraction = self._plan_fraction(corpus, percent, draw if draw is not None else seed)
@@ -569,29 +596,38 @@ class Plan:
             variant += f"-d{draw}"
         if parent is not None:
             specification["parent"] = parent
+            specification["method"] = self.folders[parent].specification["method"]  # twins may share the parent
             inputs.append(parent)
             variant += "-control"
-        named: dict[str, Any] = {"corpus": corpus.name, "method": method, "percent": percent, "seed": seed}
-        return self._add("train", specification, inputs, variant=variant, **named)
+        named: dict[str, Any] = {"corpus": corpus.name, "method": specification["method"], "percent": percent}
+        named |= {"seed": seed, "variant": variant}
+        stem = KINDS["train"].stem.format(**named)
+        if parent is None and method in self.twins:
+            other, base = self.twins[method]
+            _, begins = self._plan_run(corpus, other, base, percent, seed, draw=draw)
+            if (base.model, base.training) == (recipe.model, recipe.training):  # they differ by their search alone
+                return stem, begins
+            specification["begins"] = begins
+            inputs.append(begins)
+        return stem, self._add("train", specification, inputs, **named)
 
-    def _plan_output(self, corpus: _Corpus, row: Scored, search: Search, variant: str = "") -> None:
-        run = self.folders[str(row.run)]
+    def _plan_output(self, corpus: _Corpus, row: Scored, stem: str, search: Search, variant: str = "") -> None:
         specification: DecodeSpecification = {
-            "run": run.key,
+            "run": str(row.run),
             "corpus": corpus.prepared,
             "search": search.model_dump(mode="json"),
             "sums": self.settings.sums,
         }
         if row.part == "before":
             specification["checkpoint"] = "before"
-        inputs = [run.key, corpus.prepared]
+        inputs = [str(row.run), corpus.prepared]
         if row.search == "common" and _scores_tokens(self.methods[row.method]):  # whoever asks: no scorer renames it
             reading = Reading.model_validate(self.settings.scores.get("reading", {}))
             specification["reading"] = reading.model_dump(mode="json")
         if _reads_entities(search) and corpus.entities:
             specification["entities"] = corpus.entities
             inputs.append(corpus.entities)
-        output = self._add("decode", specification, inputs, run=run.stem, variant=variant)
+        output = self._add("decode", specification, inputs, run=stem, variant=variant)
         self.rows.append(replace(row, output=output))
 
     def _plan_scores(self, corpus: _Corpus) -> None:
@@ -629,10 +665,6 @@ class Plan:
     def corpus_name(prepared: str) -> str:
         """The name of the corpus whose folder has this key."""
         return prepared.split("/")[1].rsplit("-", 1)[0]
-
-    def corpus(self, prepared: str) -> CorpusSettings:
-        """The settings of the corpus whose folder has this key."""
-        return self.settings.corpora[self.corpus_name(prepared)]
 
     def named(self, step: str, kind: str | None = None) -> list[Folder]:
         """The folders of one step, and of one kind where given, in the plan's order."""
