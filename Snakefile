@@ -14,6 +14,7 @@ os.environ.update(PYTHONPATH=SOURCE)
 from sumcurve.driver import DriverError, begin
 from sumcurve.manifest import ManifestError
 from sumcurve.plan import Plan, PlanError
+from sumcurve.steps import KINDS
 
 
 configfile: "config/config.yaml"

@@ -1,7 +1,7 @@
-"""`python -m sumcurve <verb> <folder>`: one verb per rule of the workflow, and tools for people.
+"""`python -m sumcurve make <folder>`, what makes raw files and tables, and tools for people.
 
-Every verb that makes a folder looks the folder up in the plan, does nothing when it is finished and verified, and
-otherwise builds it beside its place. Heavy packages are imported by the verbs that need them, after that look.
+`make` looks the folder up in the plan, does nothing when it is finished and verified, and otherwise lets the builder of
+its kind (`sumcurve.steps`) write it beside its place. Heavy packages are imported by what needs them, after that look.
 """
 
 import argparse
@@ -12,33 +12,31 @@ import shutil
 import sys
 import traceback
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from sumcurve import manifest, sums
+from sumcurve import devices, manifest, sums
 from sumcurve.annotations.oracle import command as oracle_command
+from sumcurve.builders import BuildError, Stage
 from sumcurve.corpora.errors import CorpusError
 from sumcurve.corpora.raw import FIELDS
-from sumcurve.corpora.store import PARTS, Corpus
+from sumcurve.corpora.store import PARTS
 from sumcurve.curves import command as efficiency_command
 from sumcurve.curves.errors import ResultsError
 from sumcurve.devices import DeviceError
 from sumcurve.manifest import ManifestError
-from sumcurve.plan import Folder, Plan, PlanError, studies
+from sumcurve.plan import File, Folder, Plan, PlanError, studies
 from sumcurve.provenance import facts
-from sumcurve.records import RecordError, write_json, write_jsonl
+from sumcurve.records import RecordError, write_json
 from sumcurve.scores import command as rouge_command
 from sumcurve.scores.command import CommandError
-from sumcurve.settings import Oracle, Reading, Recipe, Rouge, Search
+from sumcurve.steps import KINDS, TABLES_MODULES
 from sumcurve.sums import SumsError
 
 CONFIG = Path("config")
-
-
-class TrainError(RuntimeError):
-    """A training that cannot start, resume or go on; the message is the training package's."""
 
 
 # Their messages say all there is to say; anything else is a bug and shows where it happened.
@@ -49,7 +47,7 @@ ERRORS = (
     CorpusError,
     DeviceError,
     SumsError,
-    TrainError,
+    BuildError,
     CommandError,
     ResultsError,
 )
@@ -75,13 +73,13 @@ def lock(home: Path, name: str) -> Iterator[None]:
 
 
 class Task:
-    """One verb at work on one folder: where it lies, what the plan says of it, what it is made from."""
+    """One folder to make: where it lies, what the plan says of it, what it is made from."""
 
-    def __init__(self, folder: Path) -> None:
-        self.path = folder
-        self.results = folder.parents[1]
-        self.home = folder.parents[2]
-        key = f"{folder.parent.name}/{folder.name}"
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.results = path.parents[1]
+        self.home = path.parents[2]
+        key = f"{path.parent.name}/{path.name}"
         self.plan = Plan.holding(CONFIG, key)
         self.folder: Folder = self.plan.folder(key)
 
@@ -90,8 +88,8 @@ class Task:
         return self.folder.specification
 
     @cached_property
-    def inputs(self) -> dict[str, dict[str, Any]]:
-        """The manifests of the folders that it is made from, by key, once all their files were hashed."""
+    def contents(self) -> dict[str, str]:
+        """What each folder says that it is made from, by key, once all their files were hashed."""
         found = {}
         for key in self.folder.inputs:
             sealed = manifest.verify(self.results / key, self.plan.folder(key).specification)
@@ -99,182 +97,45 @@ class Task:
                 raise ManifestError(
                     f"{self.results / key} is not finished; make it first (`snakemake` does so in the right order)"
                 )
-            found[key] = sealed
+            found[key] = manifest.content(sealed)
         return found
 
     @property
-    def contents(self) -> dict[str, str]:
-        """What each folder says that it is made from, by key."""
-        return {key: manifest.content(sealed) for key, sealed in self.inputs.items()}
+    def inputs(self) -> dict[str, Path]:
+        """Where all lies that it is made from, folders by key and files by sha256; nothing unverified is read."""
+        folders = {key: self.results / key for key in self.contents}
+        return folders | {file.sha256: self._verified(file) for file in self.folder.files}
 
-    def at(self, key: str) -> Path:
-        """Where a folder that it is made from lies; nothing unverified is read."""
-        if key not in self.inputs:
-            raise PlanError(f"{self.path} is not made from {key}")
-        return self.results / key
-
-
-def corpus(task: Task, stage: Path, found: dict[str, Any]) -> None:
-    """Write a prepared corpus, once the raw content has the pinned sha256; CorpusError where it has another."""
-    from sumcurve.corpora.build import write_corpus
-
-    write_corpus(task.specification, task.plan.raw_path(task.path.name, task.home), stage, note)
-
-
-def fraction(task: Task, stage: Path, found: dict[str, Any]) -> None:
-    """Write word counts and statistics of a corpus's first percent."""
-    from sumcurve.corpora.fraction import write_fraction
-
-    train = Corpus(task.at(task.specification["corpus"])).part("train")
-    write_fraction(train, task.specification["percent"], task.specification.get("seed", 1), stage)
-
-
-def annotate(task: Task, stage: Path, found: dict[str, Any]) -> None:
-    """Write the best single source sentence of every test record of a corpus."""
-    from sumcurve.annotations.extraction import annotate
-
-    annotate(task.at(task.specification["corpus"]), stage)
-
-
-def entities(task: Task, stage: Path, found: dict[str, Any]) -> None:
-    """Write the entities of every part of a corpus: what its references name, and where its sources name it."""
-    from sumcurve.annotations.entities import EntityError, annotate
-
-    try:
-        annotate(task.at(task.specification["corpus"]), stage, task.specification["pipeline"])
-    except EntityError as error:
-        raise CorpusError(f"{task.path.name}: {error}") from error
-
-
-def prove(task: Task, stage: Path, found: dict[str, Any]) -> None:
-    """Write how far an extract of every test item can go, with certificates, and how far searches and systems get."""
-    from sumcurve.annotations.oracle.corpus import write_oracle
-
-    told = task.specification
-    settings, rouge = Oracle.model_validate(told["oracle"]), Rouge.model_validate(told["rouge"])
-    write_oracle(Corpus(task.at(told["corpus"])).part("test"), settings, rouge, stage)
-
-
-def trivial(task: Task, stage: Path, found: dict[str, Any]) -> None:
-    """Write what lead, random or the best single sentence says of the test set."""
-    from sumcurve.annotations.extraction import read_best
-    from sumcurve.decoding import trivial as systems
-
-    specification = task.specification
-    records = Corpus(task.at(specification["corpus"])).part("test")
-    most = specification["max_tokens"]
-    if specification["system"] == "best-sentence":
-        best = read_best(task.at(specification["annotation"]))
-        summaries = (
-            (record.id, systems.best_sentence(record, index, most)) for record, index in zip(records, best, strict=True)
-        )
-    else:
-        system = systems.lead if specification["system"] == "lead" else systems.random
-        summaries = ((record.id, system(record, specification["sentences"], most)) for record in records)
-    write_jsonl(stage / "summaries.jsonl", ({"id": name, "summary": summary} for name, summary in summaries))
-
-
-def train(task: Task, stage: Path, found: dict[str, Any]) -> None:
-    """Write the weights and History of one run, resuming where an interrupted training left its state."""
-    from sumcurve import devices
-
-    found["sums"] = sums.apply(task.specification["sums"])
-    with (
-        devices.device(dict(os.environ), Path("/tmp"), note) as lease,
-        devices.bar_line(task.home / "scratch" / "locks") as line,
-    ):
-        from sumcurve.training.fit import ResumeError, TrainingError
-        from sumcurve.training.run import train_run
-
-        parent, begins = task.specification.get("parent"), task.specification.get("begins")
-        found["device"] = lease.device
-        found["exclusive"] = lease.exclusive
-        try:
-            train_run(
-                specification=task.specification,
-                settings=Recipe.of_run(task.specification),
-                fraction=task.at(task.specification["fraction"]),
-                corpus=task.at(task.folder.inputs[0]),
-                entities=task.at(task.specification["entities"]) if "entities" in task.specification else None,
-                parent=task.at(parent) if parent is not None else None,
-                begins=task.at(begins) if begins is not None else None,
-                stage=stage,
-                state=task.home / "scratch" / "resume" / f"{task.path.name}.pt",
-                events=task.home / "logs" / "tensorboard" / task.path.name,
-                name=task.path.name,
-                lease=lease,
-                note=note,
-                terminal=sys.__stderr__ or sys.stderr,
-                position=line,
-                found=found,
+    def _verified(self, file: File) -> Path:
+        path, study = file.at(self.home), self.plan.study
+        observed = file.observed(self.home)
+        if observed is None:
+            raise CorpusError(f"{path} is missing: {study} reads {self.folder.stem} from it")
+        if observed != file.sha256:
+            raise CorpusError(
+                f"{path} has sha256 {observed}, but study {study} pins {file.sha256}: restore it, or name its "
+                f"new content by `sha256: {observed}` in {CONFIG / 'studies' / study}.yaml"
             )
-        except (TrainingError, ResumeError) as error:
-            raise TrainError(f"{task.path.name}: {error}") from error
+        return path
+
+    def build(self, folder: Path, found: dict[str, Any]) -> None:
+        """Let the builder of its kind write into `folder`; `found` gets what the manifest says beside the files."""
+        kind = KINDS[self.folder.kind]
+        with ExitStack() as held:
+            stage = Stage(folder, self.path.name, self.home, note, facts=found)
+            if kind.gpu:
+                found["sums"] = sums.apply(self.specification["sums"])  # before torch is imported
+                lease = held.enter_context(devices.device(dict(os.environ), Path("/tmp"), note))
+                found["device"] = lease.device
+                stage = replace(stage, lease=lease)
+            kind.builder(self.specification, self.inputs, stage)
 
 
-def decode(task: Task, stage: Path, found: dict[str, Any]) -> None:
-    """Write a run's summaries of the test set; `found` gets the sha256 of the weights that were decoded."""
-    from sumcurve import devices
-
-    found["sums"] = sums.apply(task.specification["sums"])
-    with devices.device(dict(os.environ), Path("/tmp"), note) as lease:
-        from sumcurve.decoding.run import WEIGHTS, decode_run
-
-        found["device"] = lease.device
-        run = task.plan.folder(task.specification["run"])
-        checkpoint = task.specification.get("checkpoint", "selected")
-        found["weights"] = task.inputs[run.key]["files"][WEIGHTS[checkpoint]]["sha256"]
-        decode_run(
-            settings=Recipe.of_run(run.specification),
-            search=Search.model_validate(task.specification["search"]),
-            run=task.at(run.key),
-            specification=run.specification,
-            corpus=task.at(task.specification["corpus"]),
-            entities=task.at(task.specification["entities"]) if "entities" in task.specification else None,
-            reading=Reading.model_validate(task.specification["reading"]) if "reading" in task.specification else None,
-            stage=stage,
-            device=lease.device,
-            checkpoint=checkpoint,
-        )
-
-
-def score(task: Task, stage: Path, found: dict[str, Any]) -> None:
-    """Write the per-item values of one output under one scorer."""
-    from sumcurve.scores import SCORERS
-    from sumcurve.scores.run import write_scores
-
-    told = task.specification
-    scorer = SCORERS[told["scorer"]]
-    write_scores(
-        told["scorer"],
-        scorer(scorer.Settings.model_validate(told["settings"])),
-        task.at(told["output"]),
-        Corpus(task.at(told["corpus"])).part("test"),
-        {task.at(key): what for key, what in told["inputs"].items()},
-        stage,
-    )
-
-
-BUILDERS = {
-    "corpus": corpus,
-    "fraction": fraction,
-    "annotate": annotate,
-    "entities": entities,
-    "prove": prove,
-    "trivial": trivial,
-    "train": train,
-    "decode": decode,
-    "score": score,
-}
-
-
-def build(verb: str, path: Path) -> None:
+def make(path: Path) -> None:
     """Make one folder of the plan, unless it is finished and verified."""
     task = Task(path)
-    if task.folder.verb != verb:
-        raise PlanError(f"{path} is made by `{task.folder.verb}`, not by `{verb}`")
     if int(os.environ.get("RANK", "0")):
-        follow(verb, task)
+        follow(task)
         return
     with lock(task.home, task.path.name):
         if (sealed := manifest.verify(path, task.specification)) is not None:
@@ -284,16 +145,17 @@ def build(verb: str, path: Path) -> None:
             return
         found = facts(*task.folder.code)
         with manifest.building(path, task.specification, found, task.contents) as stage:
-            BUILDERS[verb](task, stage, found)
+            task.build(stage, found)
         note(f"{path} is finished")
 
 
-def follow(verb: str, task: Task) -> None:
-    """Take part in a training that another process of `torchrun` leads; it alone locks and writes the folder."""
-    if verb != "train":
-        raise PlanError(f"torchrun is for `train`; run `{verb}` in one process")
+def follow(task: Task) -> None:
+    """Take part in what another process of `torchrun` leads; it alone locks and writes the folder."""
+    if not KINDS[task.folder.kind].together:
+        together = ", ".join(f"`{name}`" for name, kind in KINDS.items() if kind.together)
+        raise PlanError(f"torchrun is for folders of kind {together}; make {task.path} in one process")
     if manifest.verify(task.path, task.specification) is None:
-        train(task, task.path, {})
+        task.build(task.path, {})
 
 
 def harvest(path: Path) -> None:
@@ -367,7 +229,7 @@ def tables(path: Path, partial: bool = False) -> None:
                     for name, found in manifest.hashes(stage).items()
                     if not name.startswith(f"{verify.PAGES}/")
                 },
-                "facts": {key: value for key, value in facts("tables").items() if key != "commit"},
+                "facts": {key: value for key, value in facts(*TABLES_MODULES).items() if key != "commit"},
             },
         )
         for old in path.glob("manifest-*.json"):
@@ -425,14 +287,15 @@ def configuration(study: str | None, schema: bool) -> None:
 
 
 def recipes() -> None:
-    """Print the code fingerprint of each step that has recipe numbers, and whether it is accepted."""
+    """Print the code fingerprint of each kind of folder that has recipe numbers, and whether it is accepted."""
     from sumcurve.fingerprint import fingerprint
     from sumcurve.plan import accepted, read_recipes
 
     path = Path("recipes.yaml")
-    for step, number in read_recipes(path).items():
-        state = "accepted" if fingerprint(step) in accepted(path, step) else "NOT ACCEPTED"
-        print(f"{step}: recipe {number}, fingerprint {fingerprint(step)} {state}")
+    for kind, number in read_recipes(path).items():
+        found = fingerprint(*KINDS[kind].modules)
+        state = "accepted" if found in accepted(path, kind) else "NOT ACCEPTED"
+        print(f"{kind}: recipe {number}, fingerprint {found} {state}")
 
 
 @contextmanager
@@ -462,15 +325,7 @@ def parser() -> argparse.ArgumentParser:
     verbs = arguments.add_subparsers(dest="verb", required=True, metavar="verb")
     helps = {
         "harvest": "docstrings of pinned packages -> one raw file",
-        "corpus": "raw records -> cleaned, tokenised, split, ordered",
-        "fraction": "a corpus and a seed -> a share of its training records: word counts and statistics",
-        "annotate": "a corpus -> the best single source sentences of its test records",
-        "entities": "a corpus -> entities of references and where sources name them",
-        "prove": "a corpus -> the best extracts of its test items, proven, and how far searches get",
-        "train": "a fraction -> weights and History",
-        "decode": "a run -> summaries of the test set",
-        "trivial": "lead, random, best single sentence of the test set",
-        "score": "an output and a scorer -> per-item values",
+        "make": "a folder of corpora, annotations, runs, outputs or scores, from the folders that it is made from",
         "tables": "a study's scores -> tables and figures",
     }
     for verb, text in helps.items():
@@ -505,7 +360,7 @@ def parser() -> argparse.ArgumentParser:
     for part in PARTS:
         command.add_argument(f"--{part}", metavar="PATTERN", help=f"the folder's files of {part} [by their names]")
     command.add_argument("--settings", default="small", help="the form in which methods are trained [small]")
-    verbs.add_parser("recipes", help="code fingerprints of the steps with recipe numbers")
+    verbs.add_parser("recipes", help="code fingerprints of the kinds of folder with recipe numbers")
     command = verbs.add_parser("trials", help="the trials of config/trials.yaml that config/trials.csv lacks")
     command.add_argument("methods", nargs="*", help="methods [all of the study that trials.yaml names]")
     command.add_argument("--home", type=Path, default=Path(), help="where results/ lies")
@@ -548,8 +403,8 @@ def main() -> None:
             with logged(arguments.log):
                 if arguments.path.name.startswith("manifest"):  # a folder may be named by its manifest
                     arguments.path = arguments.path.parent
-                if arguments.verb in BUILDERS:
-                    build(arguments.verb, arguments.path)
+                if arguments.verb == "make":
+                    make(arguments.path)
                 elif arguments.verb == "harvest":
                     harvest(arguments.path)
                 else:

@@ -17,13 +17,12 @@ from typing import Any
 import yaml
 
 from sumcurve.config import PlanError
-from sumcurve.corpora.build import sha256
-from sumcurve.corpora.content import Content
+from sumcurve.corpora.content import Content, patterns
 from sumcurve.corpora.prepare import tokenized
 from sumcurve.corpora.raw import FIELDS, REQUIRED, SPLITS, Dropped, RawRecord, Refused
 from sumcurve.corpora.sources import SOURCES, form_of
 from sumcurve.corpora.store import PARTS
-from sumcurve.plan import NAME, Plan
+from sumcurve.plan import NAME, File, Plan
 from sumcurve.records import write_text
 from sumcurve.scores import SCORERS
 from sumcurve.settings import Prepare
@@ -246,10 +245,10 @@ def add(arguments: argparse.Namespace, config: Path, note: Callable[[str], None]
     form = arguments.form or form_in(path)
     if form not in SOURCES:
         raise PlanError(f"--form {form!r}: there are {', '.join(SOURCES)}")
-    patterns = {part: getattr(arguments, part) for part in PARTS}
-    if any(patterns.values()) and not all(patterns.values()):
+    files = {part: getattr(arguments, part) for part in PARTS}
+    if any(files.values()) and not all(files.values()):
         raise PlanError("say all of --train, --valid and --test, or none")
-    ready: Any = patterns if all(patterns.values()) else ready_files(path)
+    ready: Any = files if all(files.values()) else ready_files(path)
     fields = fields_in(Content(path, SOURCES[form], None, ready), {one: getattr(arguments, one) for one in NAMES})
     if ready is None and fields.get("split", "split" if not fields else None):
         ready = "records" if _says_parts(path, form, fields) else None
@@ -262,7 +261,8 @@ def add(arguments: argparse.Namespace, config: Path, note: Callable[[str], None]
             f"{path} has {count} usable records, and a study needs at least {LEAST_RECORDS}"
             + (f"; not usable: {drops}" if drops else "")
         )
-    raw: dict[str, Any] = {"path": str(path), "sha256": sha256(content)}
+    raw: dict[str, Any] = {"path": str(path)}
+    raw["sha256"] = File("", str(path), shards=patterns(content.source, ready)).observed(Path())
     if form_of(str(path)) != form:
         raw["form"] = form
     if fields:

@@ -1,7 +1,7 @@
-"""Fingerprints of code: what a step's syntax trees say, without comments, docstrings, layout or Python version.
+"""Fingerprints of code: what syntax trees say, without comments, docstrings, layout or Python version.
 
-Every step names its entry modules; the project's modules that these import, directly or not, belong to the step too.
-`sumcurve.settings` does not: the values of settings are in each folder's specification already.
+`sumcurve.steps` names the modules that decide each kind of folder; the project's modules that these import, directly or
+not, count too. `sumcurve.settings` does not: the values of settings are in each folder's specification already.
 """
 
 import ast
@@ -9,21 +9,8 @@ import hashlib
 from functools import cache
 from pathlib import Path
 
-from sumcurve.tables import APPENDIX, TABLES
-
 PACKAGE = "sumcurve"
 SOURCE = Path(__file__).parent
-
-ENTRY_MODULES = {
-    "corpora": ["corpora.prepare", "corpora.fraction", "corpora.sources.jsonl", "corpora.sources.parquet"],
-    "annotations": ["annotations.extraction"],
-    "entities": ["annotations.entities"],
-    "oracle": ["annotations.oracle.corpus"],
-    "runs": ["training.run", "sums"],
-    "outputs": ["decoding.run", "decoding.trivial", "sums"],
-    "scores": ["scores.run"],  # and the scorer's own module
-    "tables": ["tables.study", "tables.collect", *(f"tables.{name}" for name in (*TABLES, *APPENDIX))],
-}
 OUTSIDE = {f"{PACKAGE}.settings"}
 
 
@@ -78,10 +65,10 @@ def fingerprint_source(text: str) -> str:
     return hashlib.sha256(repr(_describe(_without_docstrings(ast.parse(text)))).encode()).hexdigest()
 
 
-def modules(step: str, *further: str) -> list[str]:
-    """The dotted names of all project modules behind a step and behind `further` modules, sorted."""
+def modules(*entries: str) -> list[str]:
+    """The dotted names of the modules `entries` and of all project modules that these import, sorted."""
     found: set[str] = set()
-    waiting = [*(f"{PACKAGE}.{module}" for module in ENTRY_MODULES[step]), *further]
+    waiting = list(entries)
     while waiting:
         module = waiting.pop()
         path = _path(module)
@@ -92,20 +79,22 @@ def modules(step: str, *further: str) -> list[str]:
     return sorted(found)
 
 
-def files(step: str, *further: str) -> list[Path]:
-    """The files of code behind a step and `further` modules, and those that read settings and name and seal folders."""
-    shared = ("settings.py", "__main__.py", "manifest.py")
-    behind = {path for module in modules(step, *further) if (path := _path(module)) is not None}
+def files(*entries: str) -> list[Path]:
+    """The files of code behind the modules, and those that read settings, call builders and name and seal folders."""
+    shared = ("settings.py", "steps.py", "builders.py", "__main__.py", "manifest.py")
+    behind = {path for module in modules(*entries) if (path := _path(module)) is not None}
     return sorted(behind | {SOURCE / name for name in shared})
 
 
 @cache
-def fingerprint(step: str, *further: str) -> str:
-    """16 hex digits that change when code behind the step or behind `further` modules changes, and only then."""
-    lines = []
-    for module in modules(step, *further):
-        path = _path(module)
-        if path is None:
-            raise FileNotFoundError(f"{module}, an entry module of step {step}, has no file below {SOURCE}")
-        lines.append(f"{module} {fingerprint_source(path.read_text())}")
+def fingerprint(*entries: str) -> str:
+    """16 hex digits that change when code behind the modules changes, and only then."""
+    for module in entries:
+        if _path(module) is None:
+            raise FileNotFoundError(f"{module} has no file below {SOURCE}; correct its row in sumcurve.steps")
+    lines = [
+        f"{module} {fingerprint_source(path.read_text())}"
+        for module in modules(*entries)
+        if (path := _path(module)) is not None
+    ]
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:16]

@@ -55,6 +55,12 @@ def sha256_file(path: Path) -> str:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
+def sha256_files(folder: Path, names: Sequence[str]) -> str:
+    """The sha256 (hex) of what `sha256sum` prints of these files of a folder, in this order."""
+    lines = "".join(f"{sha256_file(folder / name)}  {name}\n" for name in names)
+    return hashlib.sha256(lines.encode()).hexdigest()
+
+
 def _sha256(value: Any) -> str:
     """The sha256 (hex) of plain JSON values, whatever the order of their keys."""
     return hashlib.sha256(

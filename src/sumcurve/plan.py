@@ -8,61 +8,102 @@ Imports nothing heavy: the Snakefile reads it on every parse.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
+from sumcurve.builders import (
+    AnnotateSpecification,
+    CorpusSpecification,
+    DecodeSpecification,
+    EntitiesSpecification,
+    FractionSpecification,
+    ProveSpecification,
+    ScoreSpecification,
+    TrainSpecification,
+    TrivialSpecification,
+)
 from sumcurve.config import Block, PlanError, read, read_method, read_study
+from sumcurve.corpora.content import names_of_shards, patterns
 from sumcurve.corpora.sources import SOURCES
 from sumcurve.fingerprint import fingerprint
-from sumcurve.manifest import digest
+from sumcurve.manifest import digest, sha256_file, sha256_files
 from sumcurve.provenance import versions
 from sumcurve.scores import SCORERS
 from sumcurve.scores.scorer import Scorer
 from sumcurve.settings import (
     CorpusSettings,
     MethodSettings,
+    Raw,
     Reading,
     Recipe,
     Rouge,
     Search,
+    Split,
     StudySettings,
     VarianceTable,
 )
+from sumcurve.steps import KINDS, TABLES_MODULES
 
-STEPS = ("corpora", "annotations", "runs", "outputs", "scores", "tables")
 TRIVIAL_SYSTEMS = ("lead", "random", "best-sentence")
 NAME = re.compile(r"[a-z][a-z0-9_]*")
 STUDY_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")  # it becomes a folder's name and part of shell lines
 
 
 @dataclass(frozen=True)
-class Folder:
-    """One folder of results: `step/name` below the results folder, made by `verb` from `inputs`."""
+class File:
+    """What is read from outside of the results, whose content is pinned; a harvested file lies below the study's home.
 
-    step: str
+    It may be a folder. Its content are the files below it that match one of the patterns `shards`.
+    """
+
+    sha256: str
+    path: str
+    harvested: bool = False
+    shards: tuple[str, ...] = ()
+
+    def at(self, home: Path) -> Path:
+        return home / self.path if self.harvested else Path(self.path)
+
+    def observed(self, home: Path) -> str | None:
+        """The sha256 of what is there; of a folder that of the lines that `sha256sum` prints of its sorted shards.
+
+        None where nothing is there; CorpusError for a folder without shards.
+        """
+        path = self.at(home)
+        if path.is_dir():
+            return sha256_files(path, names_of_shards(path, self.shards))
+        return sha256_file(path) if path.is_file() else None
+
+
+@dataclass(frozen=True)
+class Folder:
+    """One folder of results: `step/name` below the results folder, of a kind (`sumcurve.steps`), made from `inputs`."""
+
+    kind: str
     name: str
-    verb: str
     specification: dict[str, Any]
     inputs: tuple[str, ...]  # keys of other folders
+    files: tuple[File, ...] = ()
+
+    @property
+    def step(self) -> str:
+        return KINDS[self.kind].step
 
     @property
     def key(self) -> str:
         return f"{self.step}/{self.name}"
 
     @property
-    def code(self) -> tuple[str, ...]:
-        """What makes it: a step of `sumcurve.fingerprint`, and further modules.
+    def stem(self) -> str:
+        """Its name without the digest."""
+        return self.name.rsplit("-", 1)[0]
 
-        Entities and proofs have recipe numbers of their own; a score folder is also made by its scorer, a corpus by
-        what reads its raw content.
-        """
-        if self.verb == "corpus":
-            return self.step, SOURCES[self.specification.get("form", "jsonl")].rows.__module__
-        if self.verb == "score":
-            return self.step, SCORERS[self.specification["scorer"]].__module__
-        return ({"entities": "entities", "prove": "oracle"}.get(self.verb, self.step),)
+    @property
+    def code(self) -> tuple[str, ...]:
+        """The modules that decide it, for `sumcurve.fingerprint`."""
+        return KINDS[self.kind].code(self.specification)
 
 
 @dataclass(frozen=True)
@@ -239,7 +280,7 @@ class Plan:
                 "refused": [[one.corpus, one.method, one.reason] for one in self.refused],
                 "corpora": {name: corpus.title for name, corpus in settings.corpora.items()},
                 "bootstrap": settings.bootstrap.model_dump(mode="json"),
-                "fingerprint": fingerprint("tables"),
+                "fingerprint": fingerprint(*TABLES_MODULES),
             }
         )
 
@@ -312,43 +353,41 @@ class Plan:
             "was made; run the study again" + "".join(f"\nnot read: {error}" for error in dict.fromkeys(unread))
         )
 
-    def _add(self, step: str, stem: str, verb: str, specification: dict[str, Any], inputs: list[str]) -> str:
-        folder = Folder(step, f"{stem}-{digest(specification)}", verb, specification, tuple(inputs))
+    def _add(
+        self,
+        kind: str,
+        specification: Mapping[str, object],
+        inputs: Iterable[str],
+        files: Iterable[File] = (),
+        **named: Any,
+    ) -> str:
+        """The key of a folder of the kind; `named` is what its stem tells of it."""
+        row = KINDS[kind]
+        whole = dict(specification)
+        whole |= {"recipe": self._recipes[kind]} if row.recipe else {"fingerprint": fingerprint(*row.code(whole))}
+        folder = Folder(kind, f"{row.stem.format(**named)}-{digest(whole)}", whole, tuple(inputs), tuple(files))
         self.folders[folder.key] = folder
         return folder.key
 
     def _plan_corpus(self, name: str, corpus: CorpusSettings) -> None:
-        prepared = self._add(
-            "corpora",
-            name,
-            "corpus",
-            {
-                "raw": corpus.raw.sha256,
-                **corpus.raw.reading(),
-                "compose": corpus.compose.model_dump(mode="json") if corpus.compose else None,
-                "prepare": corpus.prepare.model_dump(mode="json"),
-                "split": corpus.split.model_dump(mode="json"),
-                "recipe": self._recipes["corpora"],
-            },
-            [],
-        )
-        annotation = self._add(
-            "annotations",
-            f"{name}-extraction",
-            "annotate",
-            {"corpus": prepared, "fingerprint": fingerprint("annotations")},
-            [prepared],
-        )
+        raw: CorpusSpecification = {
+            "raw": corpus.raw.sha256,
+            **corpus.raw.form_and_fields(),
+            "compose": corpus.compose.model_dump(mode="json") if corpus.compose else None,
+            "prepare": corpus.prepare.model_dump(mode="json"),
+            "split": corpus.split.model_dump(mode="json"),
+        }
+        prepared = self._add("corpus", raw, [], [raw_file(corpus.raw, corpus.split)], corpus=name)
+        extraction: AnnotateSpecification = {"corpus": prepared}
+        annotation = self._add("annotate", extraction, [prepared], corpus=name)
         if corpus.oracle is not None:
-            proven = {
+            proven: ProveSpecification = {
                 "corpus": prepared,
                 "oracle": corpus.oracle.model_dump(mode="json"),
                 "rouge": Rouge.model_validate(self.settings.scores.get("rouge", {})).model_dump(mode="json"),
-                "recipe": self._recipes["oracle"],
-                # sumy's systems, its algebra, and the solver that picks among optima
                 "versions": versions("sumy", "numpy", "scipy"),
             }
-            self._add("annotations", f"{name}-oracle", "prove", proven, [prepared])
+            self._add("prove", proven, [prepared], corpus=name)
         planned = _Corpus(name, corpus, prepared)
         for system in TRIVIAL_SYSTEMS:
             self._plan_trivial(planned, system, annotation)
@@ -362,19 +401,12 @@ class Plan:
                 methods[method] = recipe
         searches = [corpus.search, *(_paper_search(recipe, corpus) for recipe in methods.values())]
         if any(map(_learns_entities, methods.values())) or any(map(_reads_entities, searches)):
-            entities = self._add(
-                "annotations",
-                f"{name}-entities",
-                "entities",
-                {
-                    "corpus": prepared,
-                    "pipeline": corpus.entities,
-                    "recipe": self._recipes["entities"],
-                    "versions": versions("spacy", *([corpus.entities] if corpus.entities != "rules" else [])),
-                },
-                [prepared],
-            )
-            planned = replace(planned, entities=entities)
+            found: EntitiesSpecification = {
+                "corpus": prepared,
+                "pipeline": corpus.entities,
+                "versions": versions("spacy", *([corpus.entities] if corpus.entities != "rules" else [])),
+            }
+            planned = replace(planned, entities=self._add("entities", found, [prepared], corpus=name))
         for percent in corpus.percents:
             for seed in self.settings.seeds:
                 self._plan_fraction(planned, percent, seed)
@@ -389,19 +421,19 @@ class Plan:
         self._plan_scores(planned)
 
     def _plan_fraction(self, corpus: _Corpus, percent: int, seed: int) -> str:
-        specification = {"corpus": corpus.prepared, "percent": percent, "recipe": self._recipes["corpora"]}
-        stem = f"{corpus.name}-{percent:03d}"
+        specification: FractionSpecification = {"corpus": corpus.prepared, "percent": percent}
+        variant = ""
         if seed != 1:  # which takes the corpus's own order (corpora.fraction)
             specification["seed"] = seed
-            stem += f"-s{seed}"
-        return self._add("corpora", stem, "fraction", specification, [corpus.prepared])
+            variant = f"-s{seed}"
+        inputs = [corpus.prepared]
+        return self._add("fraction", specification, inputs, corpus=corpus.name, percent=percent, variant=variant)
 
     def _plan_trivial(self, corpus: _Corpus, system: str, annotation: str) -> None:
-        specification: dict[str, Any] = {
+        specification: TrivialSpecification = {
             "corpus": corpus.prepared,
             "system": system,
             "max_tokens": corpus.settings.search.max_tokens,
-            "recipe": self._recipes["outputs"],
         }
         inputs = [corpus.prepared]
         if system == "best-sentence":
@@ -409,7 +441,7 @@ class Plan:
             inputs.append(annotation)
         else:
             specification["sentences"] = corpus.settings.lead_sentences
-        output = self._add("outputs", f"{corpus.name}-{system}", "trivial", specification, inputs)
+        output = self._add("trivial", specification, inputs, corpus=corpus.name, system=system)
         self.rows.append(Scored(corpus.name, system, None, None, None, None, output))
 
     def _plan_row(self, corpus: _Corpus, method: str, recipe: Recipe, percent: int, seed: int) -> None:
@@ -419,7 +451,7 @@ class Plan:
         self._plan_output(corpus, row, stem, corpus.settings.search)
         paper = _paper_search(recipe, corpus.settings)
         if paper is not None and percent == corpus.settings.percents[-1]:
-            self._plan_output(corpus, replace(row, search="paper"), f"{stem}-paper", paper)
+            self._plan_output(corpus, replace(row, search="paper"), stem, paper, variant="-paper")
 
     def _plan_phases(self, corpus: _Corpus, method: str, recipe: Recipe) -> None:
         """What tells the worth of the method's last phase, at the largest percent (see `Scored`)."""
@@ -431,7 +463,7 @@ class Plan:
             row = Scored(corpus.name, method, percent, seed, "common", run, "")
             if seed not in own:
                 self._plan_output(corpus, replace(row, part="after"), stem, search)
-            self._plan_output(corpus, replace(row, part="before"), f"{stem}-before", search)
+            self._plan_output(corpus, replace(row, part="before"), stem, search, variant="-before")
             if control is not None:
                 other, spent = self._plan_run(corpus, method, control, percent, seed, parent=run)
                 self._plan_output(corpus, replace(row, run=spent, part="control"), other, search)
@@ -465,9 +497,8 @@ class Plan:
         unless `draw` is another.
         """
         settings = corpus.settings
-        apart = draw is not None and draw != seed
         fraction = self._plan_fraction(corpus, percent, draw if draw is not None else seed)
-        specification: dict[str, Any] = {
+        specification: TrainSpecification = {
             "fraction": fraction,
             "method": method,
             "model": recipe.model.model_dump(mode="json"),
@@ -478,37 +509,38 @@ class Plan:
             "seed": seed,
             "threads": self.settings.threads,
             "sums": self.settings.sums,
-            "recipe": self._recipes["runs"],
         }
         inputs = [corpus.prepared, fraction]
         if _learns_entities(recipe) and corpus.entities:
             specification["entities"] = corpus.entities
             inputs.append(corpus.entities)
-        stem = f"{corpus.name}-{method}-{percent:03d}-s{seed}"
-        if apart:
+        variant = ""
+        if draw is not None and draw != seed:
             specification["draw"] = draw
-            stem += f"-d{draw}"
+            variant += f"-d{draw}"
         if parent is not None:
             specification["parent"] = parent
             specification["method"] = self.folders[parent].specification["method"]  # twins may share the parent
             inputs.append(parent)
-            stem = f"{corpus.name}-{specification['method']}-{percent:03d}-s{seed}-control"
-        elif method in self.twins:
+            variant += "-control"
+        named: dict[str, Any] = {"corpus": corpus.name, "method": specification["method"], "percent": percent}
+        named |= {"seed": seed, "variant": variant}
+        stem = KINDS["train"].stem.format(**named)
+        if parent is None and method in self.twins:
             other, base = self.twins[method]
             _, begins = self._plan_run(corpus, other, base, percent, seed, draw=draw)
             if (base.model, base.training) == (recipe.model, recipe.training):  # they differ by their search alone
                 return stem, begins
             specification["begins"] = begins
             inputs.append(begins)
-        return stem, self._add("runs", stem, "train", specification, inputs)
+        return stem, self._add("train", specification, inputs, **named)
 
-    def _plan_output(self, corpus: _Corpus, row: Scored, stem: str, search: Search) -> None:
-        specification: dict[str, Any] = {
-            "run": row.run,
+    def _plan_output(self, corpus: _Corpus, row: Scored, stem: str, search: Search, variant: str = "") -> None:
+        specification: DecodeSpecification = {
+            "run": str(row.run),
             "corpus": corpus.prepared,
             "search": search.model_dump(mode="json"),
             "sums": self.settings.sums,
-            "recipe": self._recipes["outputs"],
         }
         if row.part == "before":
             specification["checkpoint"] = "before"
@@ -519,7 +551,7 @@ class Plan:
         if _reads_entities(search) and corpus.entities:
             specification["entities"] = corpus.entities
             inputs.append(corpus.entities)
-        output = self._add("outputs", stem, "decode", specification, inputs)
+        output = self._add("decode", specification, inputs, run=stem, variant=variant)
         self.rows.append(replace(row, output=output))
 
     def _plan_scores(self, corpus: _Corpus) -> None:
@@ -534,17 +566,16 @@ class Plan:
                 inputs = scorer.inputs(row.output, outputs, specifications)
                 if inputs is None:
                     continue
-                specification = {
+                specification: ScoreSpecification = {
                     "output": row.output,
                     "corpus": corpus.prepared,
                     "inputs": dict(inputs),
                     "scorer": name,
                     "settings": scorer.settings.model_dump(mode="json"),
-                    "fingerprint": fingerprint("scores", SCORERS[name].__module__),
                 }
-                stem = f"{row.output.split('/')[1].rsplit('-', 1)[0]}-{name}"
-                needed = list(dict.fromkeys([row.output, corpus.prepared, *inputs]))
-                scores[name] = self._add("scores", stem, "score", specification, needed)
+                needed = dict.fromkeys([row.output, corpus.prepared, *inputs])
+                stem = self.folders[row.output].stem
+                scores[name] = self._add("score", specification, needed, output=stem, scorer=name)
             self.rows[place] = replace(row, scores=scores)
 
     def folder(self, key: str) -> Folder:
@@ -559,22 +590,16 @@ class Plan:
         """The name of the corpus whose folder has this key."""
         return prepared.split("/")[1].rsplit("-", 1)[0]
 
-    def corpus(self, prepared: str) -> CorpusSettings:
-        """The settings of the corpus whose folder has this key."""
-        return self.settings.corpora[self.corpus_name(prepared)]
+    def named(self, step: str, kind: str | None = None) -> list[Folder]:
+        """The folders of one step, and of one kind where given, in the plan's order."""
+        return [folder for folder in self.folders.values() if folder.step == step and kind in (None, folder.kind)]
 
-    def named(self, step: str, verb: str | None = None) -> list[Folder]:
-        """The folders of one step, and of one verb where given, in the plan's order."""
-        return [folder for folder in self.folders.values() if folder.step == step and verb in (None, folder.verb)]
 
-    def raw_path(self, name: str, home: Path) -> Path:
-        """Where the raw content of the corpus folder `name` lies: the user's file or folder, or below `home` when
-        harvested.
-
-        Harvested files are named after their content and shared by the corpora made from it.
-        """
-        raw = self.corpus(f"corpora/{name}").raw
-        return Path(raw.path) if raw.path else home / "data" / "raw" / f"harvest-{raw.sha256[:12]}.jsonl"
+def raw_file(raw: Raw, split: Split) -> File:
+    """The raw content of a corpus. Harvested files are named after it and shared by the corpora made from it."""
+    if raw.path:
+        return File(raw.sha256, raw.path, shards=patterns(SOURCES[raw.form_in_force()], split.files()))
+    return File(raw.sha256, f"data/raw/harvest-{raw.sha256[:12]}.jsonl", harvested=True)
 
 
 def studies(config: Path) -> list[str]:
@@ -583,15 +608,19 @@ def studies(config: Path) -> list[str]:
 
 
 def read_recipes(path: Path) -> dict[str, int]:
-    """The recipe number in force of each step whose results depend on code through a number: the highest."""
+    """The recipe number in force of each kind of folder whose content depends on code through a number: the highest."""
     content = read(path).plain()
     try:
-        return {step: max(numbers) for step, numbers in content.items()}
+        numbers = {kind: max(accepted) for kind, accepted in content.items()}
     except (AttributeError, TypeError, ValueError) as error:
-        raise PlanError(f"{path}: each step must map recipe numbers to lists of fingerprints ({error})") from error
+        raise PlanError(f"{path}: each kind must map recipe numbers to lists of fingerprints ({error})") from error
+    wanted = {kind for kind, row in KINDS.items() if row.recipe}
+    if wrong := sorted(wanted ^ set(numbers)):
+        raise PlanError(f"{path}: {', '.join(wrong)}: each kind with a recipe number (sumcurve.steps) stands here once")
+    return numbers
 
 
-def accepted(path: Path, step: str) -> list[str]:
-    """The code fingerprints accepted under the step's recipe in force."""
-    numbers = read(path).plain()[step]
+def accepted(path: Path, kind: str) -> list[str]:
+    """The code fingerprints accepted under the kind's recipe in force."""
+    numbers = read(path).plain()[kind]
     return list(numbers[max(numbers)])

@@ -30,15 +30,15 @@ def versions(*distributions: str) -> dict[str, str | None]:
     return {name: _version(name) for name in distributions}
 
 
-def facts(step: str, *modules: str) -> dict[str, Any]:
-    """The part of a manifest that every step shares; steps that train or decode add device and threads.
+def facts(*modules: str) -> dict[str, Any]:
+    """The part of a manifest that all folders share, by the modules that decide one; trainings and outputs add more.
 
-    `clean`: the commit holds the step's own code as it ran. Configuration stands in the specification.
+    `clean`: the commit holds this code as it ran. Configuration stands in the specification.
     """
-    code = files(step, *modules)
+    code = files(*modules)
     state = _git("-C", str(code[0].parent), "status", "--porcelain", "--", *map(str, code))
     return {
-        "fingerprint": fingerprint(step, *modules),
+        "fingerprint": fingerprint(*modules),
         "commit": _git("-C", str(code[0].parent), "rev-parse", "HEAD"),
         "clean": None if state is None else not state,
         "python": platform.python_version(),

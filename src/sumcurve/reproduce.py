@@ -12,7 +12,8 @@ from typing import Any
 
 from sumcurve import manifest, verify
 from sumcurve.manifest import ManifestError
-from sumcurve.plan import STEPS, Plan, PlanError
+from sumcurve.plan import Plan, PlanError
+from sumcurve.steps import STEPS
 from sumcurve.tables import MEASURED
 
 

@@ -4,7 +4,7 @@ Unknown keys are errors. Imports nothing heavy, because the Snakefile reads it o
 """
 
 from types import UnionType
-from typing import Annotated, Any, Literal, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, TypedDict, Union, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, Field, create_model, model_validator
 
@@ -56,6 +56,13 @@ class Fields(Settings):
     """A record's part, where the parts are ready."""
 
 
+class FormAndFields(TypedDict, total=False):
+    """How raw content is read: its form, and what its fields are called."""
+
+    form: str
+    fields: dict[str, Any]
+
+
 class Raw(Settings):
     """Where a corpus comes from; its identity is the sha256 of that content.
 
@@ -85,10 +92,15 @@ class Raw(Settings):
             raise ValueError(f"the ending of {self.path!r} says no form; add `form:`, one of {', '.join(SOURCES)}")
         return self
 
-    def reading(self) -> dict[str, Any]:
+    def form_in_force(self) -> str:
+        """Of SOURCES: what is said, else what the ending of the path says; a harvest makes JSON lines."""
+        return self.form or form_of(self.path or "") or "jsonl"
+
+    def form_and_fields(self) -> FormAndFields:
         """How the content is read, as far as that is not JSON lines with our names of fields."""
-        form = self.form or (form_of(self.path) if self.path else "jsonl")
-        told: dict[str, Any] = {} if form == "jsonl" else {"form": form}
+        told: FormAndFields = {}
+        if self.form_in_force() != "jsonl":
+            told["form"] = self.form_in_force()
         if self.fields is not None:
             told["fields"] = self.fields.model_dump(mode="json", exclude_defaults=True)
         return told
@@ -144,6 +156,10 @@ class Split(Settings):
         if self.ready is None and (self.valid is None or self.test is None):
             raise ValueError("give the sizes `valid` and `test`, or say by `ready` where the parts come from")
         return self
+
+    def files(self) -> dict[str, str] | None:
+        """The pattern of each part's files, where they are named."""
+        return self.ready.model_dump() if isinstance(self.ready, ReadyFiles) else None
 
 
 class Prepare(Settings):
@@ -287,15 +303,22 @@ class Oracle(Settings):
     """Of the searches."""
 
 
-class CorpusSettings(Settings):
-    raw: Raw
-    """Where the records come from."""
+class Preparation(Settings):
+    """How raw content becomes a corpus: with the content's sha256 all that decides one."""
+
     compose: Compose | None = None
     """Records of one group joined into one; null: none are."""
     prepare: Prepare = Prepare()
     """How raw records become a corpus."""
     split: Split
-    """Sizes of its parts."""
+    """Sizes of its parts, or where they are ready."""
+
+
+class CorpusSettings(Preparation):
+    """A corpus of a study: where it comes from, how it is prepared, and how it is used."""
+
+    raw: Raw
+    """Where the records come from."""
     percents: list[Percent]
     """Shares of the training part that methods are trained on, rising."""
     methods: list[str] | None = None

@@ -5,9 +5,8 @@ import json
 from pathlib import Path
 
 from sumcurve import manifest
-from sumcurve.corpora.build import content_of, sha256
 from sumcurve.manifest import ManifestError
-from sumcurve.plan import Plan, PlanError, Scored
+from sumcurve.plan import File, Folder, Plan, PlanError, Scored
 
 
 def _row(table: Path, run: str | None) -> dict[str, str]:
@@ -49,6 +48,35 @@ def _check(results: Path, plan: Plan, key: str) -> dict:
     return sealed
 
 
+def _check_means(scores: Path, row: dict[str, str], table: Path) -> None:
+    with (scores / "items.csv").open(newline="") as stream:
+        items = list(csv.DictReader(stream))
+    for metric in (one["name"] for one in json.loads((scores / "scores.json").read_text())["metrics"]):
+        mean = sum(float(item[metric]) for item in items) / len(items)
+        if abs(mean - float(row[metric])) > 1e-3:
+            raise ManifestError(f"{table}: {metric} is {row[metric]}, but the mean of {len(items)} items is {mean:.4f}")
+        print(f"    {metric} {row[metric]} = mean of {len(items)} items: yes")
+
+
+def _check_weights(results: Path, folder: Folder, made: dict[str, dict]) -> None:
+    run = folder.specification["run"]
+    file = "before.safetensors" if folder.specification.get("checkpoint") == "before" else "weights.safetensors"
+    weights = made[run]["files"][file]["sha256"]
+    if made[folder.key]["facts"]["weights"] != weights:
+        raise ManifestError(f"{results / folder.key} was decoded from other weights than {results / run} holds")
+    print(f"{results / folder.key}\n    weights {weights[:12]} of {run} are those that were decoded: yes")
+
+
+def _check_file(file: File, home: Path) -> None:
+    path, observed = file.at(home), file.observed(home)
+    if observed is None:
+        print(f"{path}\n    not on this machine; its sha256 must be {file.sha256}")
+    elif observed != file.sha256:
+        raise ManifestError(f"{path} does not have sha256 {file.sha256}")
+    else:
+        print(f"{path}\n    sha256 {file.sha256}: yes")
+
+
 def trace(plan: Plan, results: Path, run: str | None) -> None:
     """Print the way from the row of `run` (the first trained one without it) to the raw corpus.
 
@@ -60,39 +88,17 @@ def trace(plan: Plan, results: Path, run: str | None) -> None:
     row = _row(table, run)
     planned = _planned(plan, row["run"])
     print(f"{table}: {row['corpus']} {row['method']} {row['percent'] or '-'} % seed {row['seed'] or '-'}")
-    for scores in planned.scores.values():
-        _check(results, plan, scores)
-        with (results / scores / "items.csv").open(newline="") as stream:
-            items = list(csv.DictReader(stream))
-        for metric in (one["name"] for one in json.loads((results / scores / "scores.json").read_text())["metrics"]):
-            mean = sum(float(item[metric]) for item in items) / len(items)
-            if abs(mean - float(row[metric])) > 1e-3:
-                raise ManifestError(
-                    f"{table}: {metric} is {row[metric]}, but the mean of {len(items)} items is {mean:.4f}"
-                )
-            print(f"    {metric} {row[metric]} = mean of {len(items)} items: yes")
-    output = _check(results, plan, planned.output)
-    if planned.run is not None:
-        trained = _check(results, plan, planned.run)
-        file = "before.safetensors" if planned.part == "before" else "weights.safetensors"
-        weights = trained["files"][file]["sha256"]
-        if output["facts"]["weights"] != weights:
-            raise ManifestError(
-                f"{results / planned.output} was decoded from other weights than {results / planned.run} holds"
-            )
-        print(f"    weights {weights[:12]} are those that were decoded: yes")
-        _check(results, plan, plan.folder(planned.run).specification["fraction"])
-    made_from = [plan.folder(key).specification for key in (planned.output, planned.run) if key is not None]
-    for annotation in sorted({one["entities"] for one in made_from if "entities" in one}):
-        _check(results, plan, annotation)
-    corpus = plan.folder(planned.output).specification["corpus"]
-    _check(results, plan, corpus)
-    raw = plan.raw_path(corpus.split("/")[1], results.parent)
-    specification = plan.folder(corpus).specification
-    expected = specification["raw"]
-    if not raw.exists():
-        print(f"{raw}\n    not on this machine; its sha256 must be {expected}")
-    elif sha256(content_of(raw, specification)) != expected:
-        raise ManifestError(f"{raw} does not have sha256 {expected}")
-    else:
-        print(f"{raw}\n    sha256 {expected}: yes")
+    made: dict[str, dict] = {}
+    waiting = [*planned.scores.values(), planned.output]
+    for key in waiting:  # which grows: every folder is followed by those that it was made from
+        if key not in made:
+            made[key] = _check(results, plan, key)
+            if key in planned.scores.values():
+                _check_means(results / key, row, table)
+            waiting += plan.folder(key).inputs
+    behind = [plan.folder(key) for key in made]
+    for folder in behind:
+        if "run" in folder.specification:
+            _check_weights(results, folder, made)
+    for file in dict.fromkeys(file for folder in behind for file in folder.files):
+        _check_file(file, results.parent)

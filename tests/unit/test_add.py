@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from sumcurve.__main__ import main
+from sumcurve.__main__ import main, make
 from sumcurve.add import percents, quantile
-from sumcurve.corpora.build import write_corpus
 from sumcurve.corpora.store import Corpus
 from sumcurve.plan import Plan
 
@@ -60,8 +59,7 @@ def prepared(study):
     plan = Plan.read(Path("config"), study)
     (folder,) = plan.named("corpora", "corpus")
     place = Path("results") / folder.key
-    place.mkdir(parents=True)
-    write_corpus(folder.specification, plan.raw_path(folder.name, Path()), place, print)
+    make(place)
     return plan, Corpus(place)
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from sumcurve import fingerprint
 from sumcurve.plan import accepted, read_recipes
+from sumcurve.steps import KINDS
 
 ROOT = Path(__file__).parents[2]
 
@@ -46,24 +47,40 @@ def test_what_code_does_changes_it(old, new):
 
 
 def test_modules_are_found_through_imports_of_imports():
-    assert "sumcurve.models.emission" in fingerprint.modules("runs")
-    assert "sumcurve.records" in fingerprint.modules("corpora")
-    assert "sumcurve.settings" not in fingerprint.modules("runs")
+    assert "sumcurve.models.emission" in fingerprint.modules("sumcurve.training.run")
+    assert "sumcurve.records" in fingerprint.modules("sumcurve.corpora.prepare")
+    assert "sumcurve.settings" not in fingerprint.modules("sumcurve.training.run")
 
 
-def test_steps_do_not_depend_on_each_other_by_accident():
-    """A changed table must not retrain, a changed scorer must not decode again."""
-    assert not any(name.startswith("sumcurve.tables") for name in fingerprint.modules("scores"))
-    assert not any(name.startswith(("sumcurve.tables", "sumcurve.curves")) for name in fingerprint.modules("runs"))
-    assert not any(name.startswith("sumcurve.models") for name in fingerprint.modules("corpora"))
+def test_kinds_do_not_depend_on_each_other_by_accident():
+    """A changed table must not retrain, a changed scorer must not decode again, a new kind changes no other."""
+    packages = ["corpora", "annotations", "models", "training", "decoding", "scores", "curves", "tables"]
+    later = {
+        "corpus": ["annotations", "models"],
+        "fraction": ["annotations", "models"],
+        "train": ["curves"],
+        "decode": ["training.fit", "curves"],
+        "trivial": ["models", "training", "curves"],
+        "score": ["training", "curves"],
+    }
+    for kind, row in KINDS.items():
+        behind = fingerprint.modules(*row.modules)
+        for package in [*later.get(kind, []), "tables", "steps", "builders", "plan"]:
+            assert package in [*packages, "training.fit", "steps", "builders", "plan"]
+            assert not any(name.startswith(f"sumcurve.{package}") for name in behind), (kind, package)
 
 
-@pytest.mark.parametrize("step", ["corpora", "entities", "runs", "outputs"])
-def test_code_in_force_is_accepted_under_its_recipe(step):
-    """When this fails: do results of this step change? Then raise its number in recipes.yaml, else add the print."""
+def test_a_module_without_a_file_is_an_error_that_names_it():
+    with pytest.raises(FileNotFoundError, match=r"sumcurve\.no_such has no file"):
+        fingerprint.fingerprint("sumcurve.corpora.prepare", "sumcurve.no_such")
+
+
+@pytest.mark.parametrize("kind", [kind for kind, row in KINDS.items() if row.recipe])
+def test_code_in_force_is_accepted_under_its_recipe(kind):
+    """When this fails: do results of this kind change? Then raise its number in recipes.yaml, else add the print."""
     path = ROOT / "recipes.yaml"
-    assert step in read_recipes(path)
-    assert fingerprint.fingerprint(step) in accepted(path, step)
+    assert kind in read_recipes(path)
+    assert fingerprint.fingerprint(*KINDS[kind].modules) in accepted(path, kind)
 
 
 @pytest.mark.parametrize("python", ["python3.12", "python3.13"])
@@ -71,9 +88,10 @@ def test_other_pythons_agree(python):
     if shutil.which(python) is None or subprocess.run([python, "-c", ""], capture_output=True, check=False).returncode:
         pytest.skip(f"no {python} here")
     file = Path(fingerprint.__file__)
+    entries = KINDS["train"].modules
     program = (
         f"import sys; sys.path.insert(0, {str(file.parents[1])!r})\n"
-        f"from sumcurve.fingerprint import fingerprint\nprint(fingerprint('runs'), fingerprint('corpora'))"
+        f"from sumcurve.fingerprint import fingerprint\nprint(fingerprint(*{entries!r}))"
     )
     answer = subprocess.run([python, "-c", program], capture_output=True, text=True, check=True)
-    assert answer.stdout.split() == [fingerprint.fingerprint("runs"), fingerprint.fingerprint("corpora")]
+    assert answer.stdout.split() == [fingerprint.fingerprint(*entries)]

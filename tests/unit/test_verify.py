@@ -9,8 +9,9 @@ import pytest
 
 from sumcurve import driver, manifest, verify
 from sumcurve.manifest import ManifestError
-from sumcurve.plan import STEPS, Plan
+from sumcurve.plan import Plan
 from sumcurve.reproduce import Difference, compare
+from sumcurve.steps import STEPS
 
 ROOT = Path(__file__).parents[2]
 FACTS = {"clean": True}

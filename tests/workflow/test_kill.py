@@ -10,7 +10,7 @@ import time
 
 import pytest
 
-from sumcurve.plan import STEPS
+from sumcurve.steps import STEPS
 
 pytestmark = [pytest.mark.xdist_group("workflow"), pytest.mark.slow]  # whole studies, again and again
 

@@ -7,6 +7,9 @@ from pathlib import Path
 
 import yaml
 
+from sumcurve.plan import Plan
+from sumcurve.steps import KINDS
+
 ROOT = Path(__file__).parents[2]
 WORKFLOW = ROOT / "workflow"
 RULES = {path: path.read_text() for path in [ROOT / "Snakefile", *sorted((WORKFLOW / "rules").glob("*.smk"))]}
@@ -15,6 +18,7 @@ RULES = {path: path.read_text() for path in [ROOT / "Snakefile", *sorted((WORKFL
 def test_planning_imports_nothing_heavy():
     program = (
         "import sys; from pathlib import Path; from sumcurve.plan import Plan; Plan.read(Path('config'));"
+        "import sumcurve.steps, sumcurve.builders;"
         "print(sorted({'torch', 'numpy', 'pandas', 'scipy', 'nltk', 'transformers', 'matplotlib'} & set(sys.modules)))"
     )
     answer = subprocess.run(
@@ -30,13 +34,47 @@ def test_planning_imports_nothing_heavy():
 
 def test_every_rule_with_a_gpu_has_its_partition_in_the_slurm_profile():
     profile = yaml.safe_load((ROOT / "workflow" / "profiles" / "slurm" / "config.yaml").read_text())
-    for text in RULES.values():
-        for rule in re.split(r"^rule ", text, flags=re.M)[1:]:
-            if "gpu=" in rule:
-                name = rule.split(":")[0]
-                assert (
-                    profile["set-resources"][name]["slurm_partition"] != profile["default-resources"]["slurm_partition"]
-                )
+    cpu = profile["default-resources"]["slurm_partition"]
+    apart = {name for name, told in profile["set-resources"].items() if told.get("slurm_partition", cpu) != cpu}
+    assert apart == {name for name, kind in KINDS.items() if kind.gpu}
+    assert not any("gpu=" in text for text in RULES.values())  # the table of kinds alone says who needs one
+
+
+def test_every_kind_of_folder_has_its_rule_in_the_file_of_its_step():
+    found = {
+        (path.stem, name, taken, needed)
+        for path, text in RULES.items()
+        for name, taken, needed in re.findall(
+            r"^use rule folder as (\w+) with:\n(?:.*\n)*?        name=names\(\"(\w+)\"\),\n(?:.*\n)*?"
+            r"        \*\*needs\(\"(\w+)\"\),",
+            text,
+            flags=re.M,
+        )
+    }
+    assert found == {(kind.step, name, name, name) for name, kind in KINDS.items()}
+
+
+def test_snakemake_gives_each_kind_what_its_row_says():
+    """Asked of Snakemake itself: the rules that it has, and what a job of each needs."""
+    told = subprocess.run(
+        ["snakemake", "-n", "--config", "study=smoke", "home=scratch/none"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert told.returncode == 0, told.stdout + told.stderr
+    jobs = re.split(r"^rule ", told.stdout + told.stderr, flags=re.M)[1:]
+    seen = set()
+    for job in jobs:
+        name = job.split(":")[0]
+        assert name != "folder"
+        if name in KINDS:
+            seen.add(name)
+            resources = dict(re.findall(r"(\w+)=([^,\s]+)", re.search(r"^    resources: (.*)$", job, flags=re.M)[1]))
+            assert resources["mem_mb"] == str(KINDS[name].mem_mb)
+            assert resources.get("gpu") == ("1" if KINDS[name].gpu else None)
+    assert seen == {folder.kind for folder in Plan.read(ROOT / "config", "smoke").folders.values()}
 
 
 def test_nothing_that_is_known_to_break_is_used():

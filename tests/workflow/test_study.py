@@ -180,7 +180,7 @@ def test_a_users_corpus_that_cannot_be_used_stops_with_its_name(finished, plan, 
             raw.unlink()
         else:
             raw.write_bytes(content)
-        done = finished.run("python", "-m", "sumcurve", "corpus", str(place.relative_to(finished.path)), check=False)
+        done = finished.run("python", "-m", "sumcurve", "make", str(place.relative_to(finished.path)), check=False)
         assert done.returncode != 0
         assert "tales.jsonl" in done.stdout
         assert message in done.stdout

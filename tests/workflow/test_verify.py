@@ -6,7 +6,8 @@ import sys
 
 import pytest
 
-from sumcurve.plan import STEPS, Plan
+from sumcurve.plan import Plan
+from sumcurve.steps import STEPS
 from sumcurve.tables import MEASURED
 
 pytestmark = [pytest.mark.xdist_group("workflow"), pytest.mark.slow]  # whole studies, again and again

@@ -1,50 +1,24 @@
 rule annotations:
     input:
-        manifests("annotations", "annotate"),
-        manifests("annotations", "entities"),
-        manifests("annotations", "prove"),
+        manifests("annotations"),
 
 
-rule annotate:
-    input:
-        inputs("annotations"),
-    output:
-        update(f"{RESULTS}/annotations/{{name}}/manifest.json"),
-    log:
-        f"{LOGS}/annotations/{{name}}.log",
+use rule folder as annotate with:
     wildcard_constraints:
-        name=names("annotations", "annotate"),
+        name=names("annotate"),
     resources:
-        mem_mb=1000,
-    shell:
-        "python -m sumcurve annotate {output:q} --log {log:q}"
+        **needs("annotate"),
 
 
-rule entities:
-    input:
-        inputs("annotations"),
-    output:
-        update(f"{RESULTS}/annotations/{{name}}/manifest.json"),
-    log:
-        f"{LOGS}/annotations/{{name}}.log",
+use rule folder as entities with:
     wildcard_constraints:
-        name=names("annotations", "entities"),
+        name=names("entities"),
     resources:
-        mem_mb=2000,
-    shell:
-        "python -m sumcurve entities {output:q} --log {log:q}"
+        **needs("entities"),
 
 
-rule prove:
-    input:
-        inputs("annotations"),
-    output:
-        update(f"{RESULTS}/annotations/{{name}}/manifest.json"),
-    log:
-        f"{LOGS}/annotations/{{name}}.log",
+use rule folder as prove with:
     wildcard_constraints:
-        name=names("annotations", "prove"),
+        name=names("prove"),
     resources:
-        mem_mb=2000,
-    shell:
-        "python -m sumcurve prove {output:q} --log {log:q}"
+        **needs("prove"),

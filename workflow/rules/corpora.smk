@@ -1,7 +1,6 @@
 rule corpora:
     input:
-        manifests("corpora", "corpus"),
-        manifests("corpora", "fraction"),
+        manifests("corpora"),
 
 
 rule harvest:
@@ -16,31 +15,15 @@ rule harvest:
         "python -m sumcurve harvest {output:q} --log {log:q}"
 
 
-rule corpus:
-    input:
-        lambda wildcards: str(PLAN.raw_path(wildcards.name, Path(HOME))),
-    output:
-        update(f"{RESULTS}/corpora/{{name}}/manifest.json"),
-    log:
-        f"{LOGS}/corpora/{{name}}.log",
+use rule folder as corpus with:
     wildcard_constraints:
-        name=names("corpora", "corpus"),
+        name=names("corpus"),
     resources:
-        mem_mb=3000,
-    shell:
-        "python -m sumcurve corpus {output:q} --log {log:q}"
+        **needs("corpus"),
 
 
-rule fraction:
-    input:
-        inputs("corpora"),
-    output:
-        update(f"{RESULTS}/corpora/{{name}}/manifest.json"),
-    log:
-        f"{LOGS}/corpora/{{name}}.log",
+use rule folder as fraction with:
     wildcard_constraints:
-        name=names("corpora", "fraction"),
+        name=names("fraction"),
     resources:
-        mem_mb=1000,
-    shell:
-        "python -m sumcurve fraction {output:q} --log {log:q}"
+        **needs("fraction"),

@@ -1,6 +1,9 @@
 # Which folders a step's rules make, and of what: questions to the plan.
 
 
+NOTHING = "(?!)"  # a pattern without a match
+
+
 # Called for the inputs of every job, because there Snakemake knows what it was asked for: neither a dry run nor `--touch`
 # nor a job's own process verifies. It gives no file: what was verified once may be damaged the next time.
 def verified(wildcards=None):
@@ -16,27 +19,29 @@ def verified(wildcards=None):
     return []
 
 
-def manifests(step, verb):
-    """The manifests of a step's folders that this verb makes."""
-    return [
-        f"{RESULTS}/{folder.key}/manifest.json" for folder in PLAN.named(step, verb)
-    ]
+def manifests(step):
+    """The manifests of all folders of a step."""
+    return [f"{RESULTS}/{folder.key}/manifest.json" for folder in PLAN.named(step)]
 
 
-def inputs(step):
-    """The manifests of the folders that a folder of this step is made from."""
-
-    def of_wildcards(wildcards):
-        folder = PLAN.folder(f"{step}/{wildcards.name}")
-        verified()
-        return [f"{RESULTS}/{key}/manifest.json" for key in folder.inputs]
-
-    return of_wildcards
+def inputs(wildcards):
+    """The manifests and files that a folder is made from."""
+    folder = PLAN.folder(f"{wildcards.step}/{wildcards.name}")
+    verified()
+    made = [f"{RESULTS}/{key}/manifest.json" for key in folder.inputs]
+    return made + [str(file.at(Path(HOME))) for file in folder.files]
 
 
-def names(step, verb):
-    """A wildcard pattern that matches this verb's folders and nothing else."""
-    return "|".join(folder.name for folder in PLAN.named(step, verb)) or "none"
+def names(kind):
+    """A wildcard pattern that matches the names of this kind's folders and nothing else."""
+    folders = PLAN.named(KINDS[kind].step, kind)
+    return "|".join(folder.name for folder in folders) or NOTHING
+
+
+def needs(kind):
+    """What a job that makes such a folder needs of a machine."""
+    row = KINDS[kind]
+    return {"mem_mb": row.mem_mb} | ({"gpu": 1} if row.gpu else {})
 
 
 def cost(wildcards):
@@ -44,3 +49,17 @@ def cost(wildcards):
     run = PLAN.folder(f"runs/{wildcards.name}").specification
     percent = PLAN.folder(run["fraction"]).specification["percent"]
     return run["source_tokens"] * run["target_tokens"] * percent
+
+
+# How every folder is made. The rules of the steps use it: each takes the names of one kind, and what that kind needs.
+rule folder:
+    input:
+        inputs,
+    output:
+        update(f"{RESULTS}/{{step}}/{{name}}/manifest.json"),
+    log:
+        f"{LOGS}/{{step}}/{{name}}.log",
+    wildcard_constraints:
+        name=NOTHING,
+    shell:
+        "python -m sumcurve make {output:q} --log {log:q}"

@@ -1,36 +1,18 @@
 rule outputs:
     input:
-        manifests("outputs", "decode"),
-        manifests("outputs", "trivial"),
+        manifests("outputs"),
 
 
-rule decode:
-    input:
-        inputs("outputs"),
-    output:
-        update(f"{RESULTS}/outputs/{{name}}/manifest.json"),
-    log:
-        f"{LOGS}/outputs/{{name}}.log",
+use rule folder as decode with:
     wildcard_constraints:
-        name=names("outputs", "decode"),
+        name=names("decode"),
     threads: PLAN.settings.threads
     resources:
-        gpu=1,
-        mem_mb=3000,
-    shell:
-        "python -m sumcurve decode {output:q} --log {log:q}"
+        **needs("decode"),
 
 
-rule trivial:
-    input:
-        inputs("outputs"),
-    output:
-        update(f"{RESULTS}/outputs/{{name}}/manifest.json"),
-    log:
-        f"{LOGS}/outputs/{{name}}.log",
+use rule folder as trivial with:
     wildcard_constraints:
-        name=names("outputs", "trivial"),
+        name=names("trivial"),
     resources:
-        mem_mb=1000,
-    shell:
-        "python -m sumcurve trivial {output:q} --log {log:q}"
+        **needs("trivial"),

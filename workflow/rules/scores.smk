@@ -1,16 +1,10 @@
 rule scores:
     input:
-        manifests("scores", "score"),
+        manifests("scores"),
 
 
-rule score:
-    input:
-        inputs("scores"),
-    output:
-        update(f"{RESULTS}/scores/{{name}}/manifest.json"),
-    log:
-        f"{LOGS}/scores/{{name}}.log",
+use rule folder as score with:
+    wildcard_constraints:
+        name=names("score"),
     resources:
-        mem_mb=1000,
-    shell:
-        "python -m sumcurve score {output:q} --log {log:q}"
+        **needs("score"),

@@ -1,6 +1,6 @@
 """The raw content of a corpus: one file, or the shards of a folder, and the records in them."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -54,30 +54,15 @@ class Content:
     @cached_property
     def shards(self) -> list[Shard]:
         """The files in the order in which they are read; CorpusError where a part or all of them are missing."""
-        if isinstance(self.ready, Mapping):
-            return self._shards_of_parts(self.ready)
         if not self.path.is_dir():
+            if isinstance(self.ready, Mapping):
+                raise CorpusError(f"{self.path} is no folder, but split.ready names files in it: check raw.path")
             return [Shard(self.path.name, self.path)]
-        names = sorted(
-            path.relative_to(self.path).as_posix()
-            for path in self.path.rglob("*")
-            if path.is_file() and path.name.endswith(tuple(self.source.suffixes)) and not _hidden(path, self.path)
-        )
-        if not names:
-            raise CorpusError(f"{self.path} holds no file ending in {', '.join(self.source.suffixes)}: check raw.path")
-        return [Shard(name, self.path / name) for name in names]
-
-    def _shards_of_parts(self, patterns: Mapping[str, str]) -> list[Shard]:
-        if not self.path.is_dir():
-            raise CorpusError(f"{self.path} is no folder, but split.ready names files in it: check raw.path")
+        if not isinstance(self.ready, Mapping):
+            return [Shard(name, self.path / name) for name in names_of_shards(self.path, patterns(self.source))]
         shards: dict[str, Shard] = {}
         for part in PRECEDENCE:
-            names = sorted(
-                path.relative_to(self.path).as_posix() for path in self.path.glob(patterns[part]) if path.is_file()
-            )
-            if not names:
-                raise CorpusError(f"{self.path} holds no file {patterns[part]}, which split.ready.{part} names")
-            for name in names:
+            for name in names_of_shards(self.path, [self.ready[part]]):
                 if name in shards:
                     raise CorpusError(
                         f"{self.path / name} is a file of {shards[name].part} and of {part}: make the patterns of "
@@ -131,5 +116,22 @@ class Content:
         return record
 
 
-def _hidden(path: Path, folder: Path) -> bool:
-    return any(name.startswith(".") for name in path.relative_to(folder).parts)
+def patterns(source: Source, ready: Ready | None = None) -> tuple[str, ...]:
+    """Which paths below a folder are shards of its content."""
+    if isinstance(ready, Mapping):
+        return tuple(ready.values())
+    return tuple(f"**/*{ending}" for ending in source.suffixes)
+
+
+def names_of_shards(folder: Path, patterns: Sequence[str]) -> list[str]:
+    """The paths below `folder` of its files, but for hidden ones, that match a pattern, sorted.
+
+    CorpusError where there is none.
+    """
+    found = {
+        path.relative_to(folder).as_posix() for pattern in patterns for path in folder.glob(pattern) if path.is_file()
+    }
+    names = sorted(name for name in found if not any(part.startswith(".") for part in name.split("/")))
+    if not names:
+        raise CorpusError(f"{folder} holds no file {' or '.join(patterns)}: check raw.path and split.ready")
+    return names

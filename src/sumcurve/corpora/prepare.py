@@ -41,7 +41,7 @@ from sumcurve.corpora.statistics import Statistics
 from sumcurve.corpora.store import PARTS, Corpus
 from sumcurve.corpora.tokens import TOKEN, sentences, tokenize
 from sumcurve.records import Record, Text, write_json, write_jsonl
-from sumcurve.settings import Compose, Prepare, Split
+from sumcurve.settings import Compose, Preparation, Prepare, Split
 
 # Reasons for which a readable record is dropped.
 SHORT_SOURCE = "source shorter than least_source_tokens"
@@ -129,7 +129,7 @@ class Spool:
         return Text(**json.loads(self.stream.readline()))
 
 
-def prepare(content: Content, compose: Compose | None, settings: Prepare, split: Split, folder: Path) -> dict[str, Any]:
+def prepare(content: Content, settings: Preparation, folder: Path) -> dict[str, Any]:
     """Write PART.jsonl, PART.text.jsonl (of train, valid, test), dropped.jsonl and statistics.json; returns the last.
 
     PART.text.jsonl holds the records of PART.jsonl, in order, as people wrote them (`records.Text`).
@@ -147,17 +147,17 @@ def prepare(content: Content, compose: Compose | None, settings: Prepare, split:
     with partial.open("wb") as dropped_stream, spool_path.open("w+b") as spool_stream:
         ledger = Ledger(dropped_stream)
         spool = Spool(spool_stream)
-        read, candidates = filtered(content.records(), settings, spool, ledger)
+        read, candidates = filtered(content.records(), settings.prepare, spool, ledger)
         if not candidates:
             raise CorpusError(nothing_left(content, read, ledger.first))
         candidates = without_shared(candidates, ledger)
-        candidates = without_duplicates(candidates, settings, spool, ledger)
+        candidates = without_duplicates(candidates, settings.prepare, spool, ledger)
         units: list[Unit]
-        if compose is None:
+        if settings.compose is None:
             units = [(candidate,) for candidate in candidates]
         else:
-            units = composed(candidates, compose, split.key, ledger)
-        parts = parts_of(units, split, ledger, content.path)
+            units = composed(candidates, settings.compose, settings.split.key, ledger)
+        parts = parts_of(units, settings.split, ledger, content.path)
         for name, records in parts.items():
             part = corpus.part(name)
             write_jsonl(part.path, (record_of(unit, spool).as_dict() for unit in records))
@@ -172,7 +172,7 @@ def prepare(content: Content, compose: Compose | None, settings: Prepare, split:
         "read": read,
         "kept": kept,
         "dropped": dict(sorted(ledger.counts.items())),
-        "composed": compose is not None,
+        "composed": settings.compose is not None,
         "parts": measured(corpus),
     }
     if content.ready is not None:

@@ -201,7 +201,7 @@ def collect(plan: Plan, results: Path, partial: bool = False) -> Study:
         return manifest.read(results / key) is not None
 
     for folder in plan.folders.values():
-        needless = folder.step == "annotations" and folder.verb != "prove"
+        needless = folder.step == "annotations" and folder.kind != "prove"
         if not partial and not needless and not finished(folder.key):
             raise ManifestError(
                 f"{results / folder.key} is not finished; run the study first, or make its tables with --partial"

@@ -173,6 +173,7 @@ def tasks(
         "corpus": corpus,
         "percent": percent,
         "raw": lengths.raw.sha256,
+        **lengths.raw.form_and_fields(),
         "prepare": lengths.prepare.model_dump(mode="json"),
         "split": lengths.split.model_dump(mode="json"),
         "source_tokens": lengths.source_tokens,

@@ -7,12 +7,13 @@ from typing import Any
 
 import pytest
 
-from sumcurve.corpora import build, raw
-from sumcurve.corpora.content import Content, Ready
+from sumcurve.corpora import raw
+from sumcurve.corpora.content import Content, Ready, patterns
 from sumcurve.corpora.errors import CorpusError
 from sumcurve.corpora.raw import Dropped, Place, RawRecord
 from sumcurve.corpora.sources import SOURCES, form_of
 from sumcurve.corpora.sources.source import Source
+from sumcurve.plan import File
 
 JSONL = SOURCES["jsonl"]
 
@@ -110,6 +111,10 @@ def lay(folder: Path, shards: Mapping[str, bytes]) -> Path:
     return folder
 
 
+def sha256(path: Path, ready: Ready | None = None) -> str | None:
+    return File("", str(path), shards=patterns(JSONL, ready)).observed(Path())
+
+
 SHARDS = {"b.jsonl": line(id="b1") + b"\n" + line(id="b2"), "a/9.jsonl": line(id="a1"), "c.jsonl": line(id="c1")}
 
 
@@ -134,9 +139,9 @@ def test_a_folder_is_read_like_one_file_of_its_shards_in_the_order_of_their_name
 def test_a_folders_hash_is_that_of_what_sha256sum_prints(tmp_path: Path) -> None:
     folder = lay(tmp_path / "shards", SHARDS)
     printed = subprocess.run(["sha256sum", *sorted(SHARDS)], cwd=folder, capture_output=True, check=True).stdout
-    assert build.sha256(Content(folder, JSONL)) == hashlib.sha256(printed).hexdigest()
+    assert sha256(folder) == hashlib.sha256(printed).hexdigest()
     one = folder / "b.jsonl"
-    assert build.sha256(Content(one, JSONL)) == hashlib.sha256(one.read_bytes()).hexdigest()
+    assert sha256(one) == hashlib.sha256(one.read_bytes()).hexdigest()
 
 
 @pytest.mark.parametrize(
@@ -145,9 +150,9 @@ def test_a_folders_hash_is_that_of_what_sha256sum_prints(tmp_path: Path) -> None
 )
 def test_a_folders_hash_follows_its_shards(tmp_path: Path, changed: dict[str, bytes], same: bool) -> None:
     one, other = lay(tmp_path / "one", SHARDS), lay(tmp_path / "other", {**SHARDS, **changed})
-    assert (build.sha256(Content(one, JSONL)) == build.sha256(Content(other, JSONL))) == same
+    assert (sha256(one) == sha256(other)) == same
     (other / "b.jsonl").rename(other / "b2.jsonl")
-    assert build.sha256(Content(one, JSONL)) != build.sha256(Content(other, JSONL))
+    assert sha256(one) != sha256(other)
 
 
 PARTS_AS_FILES = {"train": "train-*.jsonl", "valid": "validation/*.jsonl", "test": "test.jsonl"}
@@ -168,9 +173,9 @@ def test_files_say_the_parts_of_their_records(tmp_path: Path) -> None:
         ("t1", "train"),
         ("t2", "train"),
     ]
-    before = build.sha256(content)
+    before = sha256(tmp_path / "raw", PARTS_AS_FILES)
     (tmp_path / "raw" / "extra.jsonl").write_bytes(b"else")
-    assert build.sha256(Content(tmp_path / "raw", JSONL, ready=PARTS_AS_FILES)) == before
+    assert sha256(tmp_path / "raw", PARTS_AS_FILES) == before
 
 
 def test_a_record_of_another_part_than_its_files_is_dropped(tmp_path: Path) -> None:
@@ -204,7 +209,7 @@ def test_a_record_with_a_part_of_its_own_stops_a_study_that_draws_parts(tmp_path
 @pytest.mark.parametrize(
     ("patterns", "message"),
     [
-        ({"valid": "dev.jsonl"}, r"raw holds no file dev\.jsonl, which split\.ready\.valid names"),
+        ({"valid": "dev.jsonl"}, r"raw holds no file dev\.jsonl: check raw\.path and split\.ready"),
         ({"train": "t*.jsonl"}, r"test\.jsonl is a file of test and of train"),
     ],
 )
@@ -215,7 +220,7 @@ def test_patterns_that_name_no_parts_are_errors(tmp_path: Path, patterns: dict[s
 
 
 def test_a_folder_without_shards_and_a_file_with_patterns_are_errors(tmp_path: Path) -> None:
-    with pytest.raises(CorpusError, match=r"empty holds no file ending in \.jsonl"):
+    with pytest.raises(CorpusError, match=r"empty holds no file \*\*/\*\.jsonl or"):
         list(Content(lay(tmp_path / "empty", {"empty/README.md": b"x"}), JSONL).records())
     file = tmp_path / "raw.jsonl"
     file.write_bytes(line())

@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 
 from sumcurve.corpora import prepare as module
 from sumcurve.corpora import raw as reasons
-from sumcurve.corpora.build import content_of
+from sumcurve.corpora.content import Content
 from sumcurve.corpora.errors import CorpusError
 from sumcurve.corpora.prepare import prepare
+from sumcurve.corpora.sources import SOURCES
 from sumcurve.corpora.store import PARTS, Corpus
 from sumcurve.corpora.tokens import own_case, tokenize
 from sumcurve.records import Record, RecordError, Text, read_jsonl
@@ -53,8 +54,7 @@ def ready(from_: str | dict[str, str] = "records", **blocks: Any) -> CorpusSetti
 
 
 def prepared(raw: Path, of: CorpusSettings, folder: Path) -> dict[str, Any]:
-    told = {"split": of.split.model_dump(mode="json"), **of.raw.reading()}
-    return prepare(content_of(raw, told), of.compose, of.prepare, of.split, folder)
+    return prepare(Content(raw, SOURCES["jsonl"], ready=of.split.files() or of.split.ready), of, folder)
 
 
 def build(folder: Path, rows: Rows | bytes, of: CorpusSettings) -> dict[str, Any]:

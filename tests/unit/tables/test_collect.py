@@ -187,7 +187,7 @@ def prove(path):
 def finish(results, folder):
     """A folder of results with the least that tables read of it."""
     path = results / folder.key
-    if folder.verb == "train":
+    if folder.kind == "train":
         run(path, "coverage", 5)
         records = 10 * int(folder.name.split("-")[2])
         told = json.loads((path / "training.json").read_text())
@@ -195,14 +195,14 @@ def finish(results, folder):
         return
     path.mkdir(parents=True)
     part = {"records": 5, "mean_source_tokens": 9.0, "mean_target_tokens": 3.0, "vocabulary": 7}
-    if folder.verb == "corpus":
+    if folder.kind == "corpus":
         statistics = {"read": 9, "kept": 9, "dropped": {}, "parts": {"valid": part, "test": part}}
         write_json(path / "statistics.json", statistics)
-    elif folder.verb == "fraction":
+    elif folder.kind == "fraction":
         write_json(path / "statistics.json", part)
-    elif folder.verb == "prove":
+    elif folder.kind == "prove":
         prove(path)
-    elif folder.verb == "score":
+    elif folder.kind == "score":
         metrics = [asdict(metric) for metric in SCORERS[folder.specification["scorer"]].metrics]
         told = {"signature": "rouge:1+2+Lsum|sumcurve:0.1.0", "metrics": metrics, "counts": {"empty": 1}}
         write_json(path / "scores.json", told)

@@ -154,7 +154,9 @@ def test_a_key_that_is_not_there_is_asked_for(tmp_path: Path) -> None:
 @pytest.fixture
 def home(tmp_path: Path) -> Path:
     """A workplace whose trials are tiny: smoke settings as small ones, on the invented corpus of the smoke study."""
-    from sumcurve.corpora.build import write_corpus
+    from sumcurve.corpora.content import Content
+    from sumcurve.corpora.prepare import prepare
+    from sumcurve.corpora.sources import SOURCES
 
     shutil.copytree(CONFIG, tmp_path / "config")
     shutil.copy(CONFIG.parent / "recipes.yaml", tmp_path)
@@ -176,7 +178,8 @@ def home(tmp_path: Path) -> Path:
     (corpus,) = (one for one in plan.named("corpora", "corpus") if one.key.startswith("corpora/tales"))
     place = tmp_path / "results" / corpus.key
     place.mkdir(parents=True)
-    write_corpus(corpus.specification, CONFIG.parent / "tests" / "data" / "tales.jsonl", place, print)
+    tales = Content(CONFIG.parent / "tests" / "data" / "tales.jsonl", SOURCES["jsonl"])
+    prepare(tales, plan.settings.corpora["tales"], place)
     return tmp_path
 
 

@@ -1,0 +1,294 @@
+"""How a folder of each kind is made: the specification that decides it, and the function that writes it.
+
+A builder receives the specification (a folder's name ends in its digest), where each input lies, and a stage; and
+nothing else: what the name does not hold cannot decide what is written. It maps them to the functions of its package,
+whose code is what the kind's row in `sumcurve.steps` counts as deciding. Heavy packages are imported inside, since the
+plan reads this module on every parse.
+
+Beside its keys here a specification holds `recipe` or `fingerprint`, which the plan adds. Strings that look like
+`corpora/docstrings-1c72ccea` are keys of other folders.
+"""
+
+import json
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal, NotRequired, TypedDict
+
+from sumcurve import devices, manifest
+from sumcurve.corpora.errors import CorpusError
+from sumcurve.corpora.store import Corpus
+from sumcurve.devices import Lease
+from sumcurve.records import write_json, write_jsonl
+from sumcurve.settings import Oracle, Preparation, Reading, Recipe, Rouge, Search
+from sumcurve.sums import Sums
+
+Inputs = Mapping[str, Path]  # verified folders by key, verified files from outside by sha256
+Block = dict[str, Any]  # a block of settings as plain JSON values
+CPU = Lease("cpu", exclusive=False)
+
+
+class BuildError(RuntimeError):
+    """A folder that cannot be made here; the message is that of the package that makes it."""
+
+
+@dataclass(frozen=True)
+class Stage:
+    """Where a builder writes, and what it uses of the machine meanwhile; nothing of it decides what is written.
+
+    `facts` go into the manifest beside what all folders record there; a builder adds to them. Below `home` a builder
+    may keep what outlives a kill (`scratch/`) and what people watch (`logs/`). `lease` is the device of a kind that
+    wants a GPU.
+    """
+
+    folder: Path  # empty; what is in it in the end becomes the finished folder
+    name: str  # of the finished folder
+    home: Path
+    note: Callable[[str], None]  # one line for whoever listens
+    lease: Lease = CPU
+    facts: dict[str, Any] = field(default_factory=dict)
+
+
+def _sealed(folder: Path) -> dict[str, Any]:
+    """An input's manifest. Its specification decides its name, and so the name of what is made from it."""
+    sealed = manifest.read(folder)
+    if sealed is None:
+        raise BuildError(f"{folder} is not finished; make it first")
+    return sealed
+
+
+# --- corpora
+
+
+class CorpusSpecification(TypedDict):
+    raw: str  # sha256 of the raw content
+    form: NotRequired[str]  # of corpora.sources; without it JSON lines
+    fields: NotRequired[Block]  # what they are called; without it as ours
+    compose: Block | None
+    prepare: Block
+    split: Block
+
+
+def corpus(specification: CorpusSpecification, inputs: Inputs, stage: Stage) -> None:
+    """Write a prepared corpus."""
+    from sumcurve.corpora.content import Content
+    from sumcurve.corpora.prepare import prepare
+    from sumcurve.corpora.sources import SOURCES
+
+    raw, form = inputs[specification["raw"]], specification.get("form", "jsonl")
+    content = Content(raw, SOURCES[form], specification.get("fields"), specification["split"].get("ready"))
+    stage.note(f"{raw}: {form}" + (f", {len(content.shards)} files" if content.several else ""))
+    settings = Preparation.model_validate(
+        {"compose": specification["compose"], "prepare": specification["prepare"], "split": specification["split"]}
+    )
+    statistics = prepare(content, settings, stage.folder)
+    counts = raw.with_suffix(".counts.json")  # beside what a harvest made
+    if counts.is_file():
+        write_json(Corpus(stage.folder).harvest_path, json.loads(counts.read_text()))
+    dropped = sum(statistics["dropped"].values())
+    stage.note(
+        f"read {statistics['read']} records, kept {statistics['kept']}, dropped {dropped}: {statistics['dropped']}"
+    )
+    for part, told in statistics.get("ready", {}).items():
+        stage.note(f"{part}: kept {told['kept']}, dropped {sum(told['dropped'].values())}: {told['dropped']}")
+
+
+class FractionSpecification(TypedDict):
+    corpus: str
+    percent: int
+    seed: NotRequired[int]  # that draws the records; without it 1, the corpus's own order
+
+
+def fraction(specification: FractionSpecification, inputs: Inputs, stage: Stage) -> None:
+    """Write word counts and statistics of a corpus's first percent."""
+    from sumcurve.corpora.fraction import write_fraction
+
+    train = Corpus(inputs[specification["corpus"]]).part("train")
+    write_fraction(train, specification["percent"], specification.get("seed", 1), stage.folder)
+
+
+# --- annotations
+
+
+class AnnotateSpecification(TypedDict):
+    corpus: str
+
+
+def annotate(specification: AnnotateSpecification, inputs: Inputs, stage: Stage) -> None:
+    """Write the best single source sentence of every test record of a corpus."""
+    from sumcurve.annotations.extraction import annotate
+
+    annotate(inputs[specification["corpus"]], stage.folder)
+
+
+class EntitiesSpecification(TypedDict):
+    corpus: str
+    pipeline: str  # "rules", or a spaCy pipeline's name
+    versions: Block  # of spaCy and the pipeline
+
+
+def entities(specification: EntitiesSpecification, inputs: Inputs, stage: Stage) -> None:
+    """Write the entities of every part of a corpus: what its references name, and where its sources name it."""
+    from sumcurve.annotations.entities import EntityError, annotate
+
+    try:
+        annotate(inputs[specification["corpus"]], stage.folder, specification["pipeline"])
+    except EntityError as error:
+        raise CorpusError(f"{stage.name}: {error}") from error
+
+
+class ProveSpecification(TypedDict):
+    corpus: str
+    oracle: Block
+    rouge: Block
+    versions: Block  # of sumy's systems, its algebra, and the solver that picks among optima
+
+
+def prove(specification: ProveSpecification, inputs: Inputs, stage: Stage) -> None:
+    """Write how far an extract of every test item can go, with certificates, and how far searches and systems get."""
+    from sumcurve.annotations.oracle.corpus import write_oracle
+
+    settings, rouge = Oracle.model_validate(specification["oracle"]), Rouge.model_validate(specification["rouge"])
+    write_oracle(Corpus(inputs[specification["corpus"]]).part("test"), settings, rouge, stage.folder)
+
+
+# --- runs
+
+
+class TrainSpecification(TypedDict):
+    fraction: str
+    method: str
+    model: Block
+    training: Block
+    source_tokens: int
+    target_tokens: int
+    validation: Block  # the search that validation decodes with
+    seed: int
+    threads: int
+    sums: Sums
+    entities: NotRequired[str]  # where the method learns them
+    draw: NotRequired[int]  # the fraction's seed where it is not `seed`
+    parent: NotRequired[str]  # of a control: the run from whose checkpoint before its last phase it starts
+    begins: NotRequired[str]  # the run of the same phases but the last, from whose checkpoint before it starts
+
+
+def train(specification: TrainSpecification, inputs: Inputs, stage: Stage) -> None:
+    """Write the weights and History of one run, resuming where an interrupted training left its state."""
+    from sumcurve.training.fit import ResumeError, TrainingError
+    from sumcurve.training.run import train_run
+
+    fraction = inputs[specification["fraction"]]
+    stage.facts["exclusive"] = stage.lease.exclusive
+    with devices.bar_line(stage.home / "scratch" / "locks") as line:
+        try:
+            train_run(
+                specification=dict(specification),
+                settings=Recipe.of_run(dict(specification)),
+                fraction=fraction,
+                corpus=inputs[_sealed(fraction)["specification"]["corpus"]],
+                entities=inputs[specification["entities"]] if "entities" in specification else None,
+                parent=inputs[specification["parent"]] if "parent" in specification else None,
+                begins=inputs[specification["begins"]] if "begins" in specification else None,
+                stage=stage.folder,
+                state=stage.home / "scratch" / "resume" / f"{stage.name}.pt",
+                events=stage.home / "logs" / "tensorboard" / stage.name,
+                name=stage.name,
+                lease=stage.lease,
+                note=stage.note,
+                terminal=sys.__stderr__ or sys.stderr,
+                position=line,
+                found=stage.facts,
+            )
+        except (TrainingError, ResumeError) as error:
+            raise BuildError(f"{stage.name}: {error}") from error
+
+
+# --- outputs
+
+
+class DecodeSpecification(TypedDict):
+    run: str
+    corpus: str
+    search: Block
+    sums: Sums
+    reading: NotRequired[Block]  # for systems that score single tokens, with the common search
+    checkpoint: NotRequired[Literal["before"]]  # of the run's last phase; without it the selected one
+    entities: NotRequired[str]  # for a search that asks for gold positions
+
+
+def decode(specification: DecodeSpecification, inputs: Inputs, stage: Stage) -> None:
+    """Write a run's summaries of the test set; the stage's facts get the sha256 of the weights that were decoded."""
+    from sumcurve.decoding.run import WEIGHTS, decode_run
+
+    run = inputs[specification["run"]]
+    sealed = _sealed(run)
+    trained = sealed["specification"]
+    checkpoint: Literal["selected", "before"] = specification.get("checkpoint", "selected")
+    stage.facts["weights"] = sealed["files"][WEIGHTS[checkpoint]]["sha256"]
+    decode_run(
+        settings=Recipe.of_run(trained),
+        search=Search.model_validate(specification["search"]),
+        run=run,
+        specification=trained,
+        corpus=inputs[specification["corpus"]],
+        entities=inputs[specification["entities"]] if "entities" in specification else None,
+        reading=Reading.model_validate(specification["reading"]) if "reading" in specification else None,
+        stage=stage.folder,
+        device=stage.lease.device,
+        checkpoint=checkpoint,
+    )
+
+
+class TrivialSpecification(TypedDict):
+    corpus: str
+    system: str
+    max_tokens: int
+    sentences: NotRequired[int]  # of lead and random
+    annotation: NotRequired[str]  # of the best single sentence
+
+
+def trivial(specification: TrivialSpecification, inputs: Inputs, stage: Stage) -> None:
+    """Write what lead, random or the best single sentence says of the test set."""
+    from sumcurve.annotations.extraction import read_best
+    from sumcurve.decoding import trivial as systems
+
+    records = Corpus(inputs[specification["corpus"]]).part("test")
+    most = specification["max_tokens"]
+    if specification["system"] == "best-sentence":
+        best = read_best(inputs[specification["annotation"]])
+        summaries = (
+            (record.id, systems.best_sentence(record, index, most)) for record, index in zip(records, best, strict=True)
+        )
+    else:
+        system = systems.lead if specification["system"] == "lead" else systems.random
+        summaries = ((record.id, system(record, specification["sentences"], most)) for record in records)
+    write_jsonl(stage.folder / "summaries.jsonl", ({"id": name, "summary": summary} for name, summary in summaries))
+
+
+# --- scores
+
+
+class ScoreSpecification(TypedDict):
+    output: str
+    corpus: str
+    inputs: Block  # further folders, by key, and what the scorer is told of each
+    scorer: str
+    settings: Block
+
+
+def score(specification: ScoreSpecification, inputs: Inputs, stage: Stage) -> None:
+    """Write the per-item values of one output under one scorer."""
+    from sumcurve.scores import SCORERS
+    from sumcurve.scores.run import write_scores
+
+    name = specification["scorer"]
+    scorer = SCORERS[name]
+    write_scores(
+        name,
+        scorer(scorer.Settings.model_validate(specification["settings"])),
+        inputs[specification["output"]],
+        Corpus(inputs[specification["corpus"]]).part("test"),
+        {inputs[key]: what for key, what in specification["inputs"].items()},
+        stage.folder,
+    )

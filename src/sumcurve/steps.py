@@ -1,0 +1,153 @@
+"""The steps of a study, and one row for every kind of folder in them.
+
+`corpora → annotations → runs → outputs → scores → tables`: each reads only what stands to its left. The plan, the
+rules, the command line, recipes and fingerprints read this table; a new kind of folder is a specification and a
+builder (`sumcurve.builders`), a row here, and the line of the plan that asks for it.
+
+Imports nothing heavy: the Snakefile reads it on every parse.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sumcurve import builders
+from sumcurve.corpora.sources import SOURCES
+from sumcurve.scores import SCORERS
+from sumcurve.tables import APPENDIX, TABLES
+
+
+def _no_other(specification: Mapping[str, Any]) -> tuple[str, ...]:
+    return ()
+
+
+def _scorer(specification: Mapping[str, Any]) -> tuple[str, ...]:
+    return (SCORERS[specification["scorer"]].__module__,)
+
+
+def _source(specification: Mapping[str, Any]) -> tuple[str, ...]:
+    return (SOURCES[specification.get("form", "jsonl")].rows.__module__,)
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One kind of folder: `results/<step>/<stem>-<digest of its specification>/`.
+
+    `stem` is a format string of what the plan knows of the folder. `specification` holds all that decides its content
+    (a TypedDict), beside the code: its modules are `modules`, with all that these import, and `further` ones by the
+    specification. With `recipe` a number that people raise stands for the code (recipes.yaml, under the kind's name);
+    else the code's own fingerprint does. `together`: several processes of one `torchrun` may make one folder.
+    """
+
+    step: str
+    stem: str
+    specification: type
+    builder: Callable[[Any, builders.Inputs, builders.Stage], None]
+    modules: tuple[str, ...]
+    recipe: bool
+    mem_mb: int
+    gpu: bool = False
+    together: bool = False
+    further: Callable[[Mapping[str, Any]], tuple[str, ...]] = _no_other
+
+    def code(self, specification: Mapping[str, Any]) -> tuple[str, ...]:
+        """The modules whose code, with all that they import, decides a folder of this specification."""
+        return self.modules + self.further(specification)
+
+
+KINDS: dict[str, Kind] = {
+    "corpus": Kind(
+        step="corpora",
+        stem="{corpus}",
+        specification=builders.CorpusSpecification,
+        builder=builders.corpus,
+        modules=("sumcurve.corpora.prepare", "sumcurve.corpora.sources.jsonl", "sumcurve.corpora.sources.parquet"),
+        further=_source,
+        recipe=True,
+        mem_mb=3000,
+    ),
+    "fraction": Kind(
+        step="corpora",
+        stem="{corpus}-{percent:03d}{variant}",
+        specification=builders.FractionSpecification,
+        builder=builders.fraction,
+        modules=("sumcurve.corpora.fraction",),
+        recipe=True,
+        mem_mb=1000,
+    ),
+    "annotate": Kind(
+        step="annotations",
+        stem="{corpus}-extraction",
+        specification=builders.AnnotateSpecification,
+        builder=builders.annotate,
+        modules=("sumcurve.annotations.extraction",),
+        recipe=False,
+        mem_mb=1000,
+    ),
+    "entities": Kind(
+        step="annotations",
+        stem="{corpus}-entities",
+        specification=builders.EntitiesSpecification,
+        builder=builders.entities,
+        modules=("sumcurve.annotations.entities",),
+        recipe=True,  # trainings read them
+        mem_mb=2000,
+    ),
+    "prove": Kind(
+        step="annotations",
+        stem="{corpus}-oracle",
+        specification=builders.ProveSpecification,
+        builder=builders.prove,
+        modules=("sumcurve.annotations.oracle.corpus",),
+        recipe=True,  # hours, on a corpus of long documents
+        mem_mb=2000,
+    ),
+    "train": Kind(
+        step="runs",
+        stem="{corpus}-{method}-{percent:03d}-s{seed}{variant}",
+        specification=builders.TrainSpecification,
+        builder=builders.train,
+        modules=("sumcurve.training.run", "sumcurve.sums"),
+        recipe=True,
+        mem_mb=3000,
+        gpu=True,
+        together=True,
+    ),
+    "decode": Kind(
+        step="outputs",
+        stem="{run}{variant}",
+        specification=builders.DecodeSpecification,
+        builder=builders.decode,
+        modules=("sumcurve.decoding.run", "sumcurve.sums"),
+        recipe=True,
+        mem_mb=3000,
+        gpu=True,
+    ),
+    "trivial": Kind(
+        step="outputs",
+        stem="{corpus}-{system}",
+        specification=builders.TrivialSpecification,
+        builder=builders.trivial,
+        modules=("sumcurve.decoding.trivial",),
+        recipe=True,
+        mem_mb=1000,
+    ),
+    "score": Kind(
+        step="scores",
+        stem="{output}-{scorer}",
+        specification=builders.ScoreSpecification,
+        builder=builders.score,
+        modules=("sumcurve.scores.run",),
+        further=_scorer,
+        recipe=False,
+        mem_mb=1000,
+    ),
+}
+
+# The last step has no kinds: a study has one folder of tables, which bears its name and is made anew.
+TABLES_MODULES = (
+    "sumcurve.tables.study",
+    "sumcurve.tables.collect",
+    *(f"sumcurve.tables.{name}" for name in (*TABLES, *APPENDIX)),
+)
+STEPS = (*dict.fromkeys(kind.step for kind in KINDS.values()), "tables")

@@ -1,0 +1,110 @@
+"""One row for every kind of folder, and builders that read nothing but what the folder's name holds."""
+
+import inspect
+import shutil
+from pathlib import Path
+from typing import get_type_hints
+
+import pytest
+import yaml
+
+from sumcurve import manifest
+from sumcurve.builders import Stage
+from sumcurve.plan import Plan, PlanError, read_recipes, studies
+from sumcurve.steps import KINDS, STEPS
+
+ROOT = Path(__file__).parents[2]
+RAW = ROOT / "tests" / "data" / "tales.jsonl"
+
+
+@pytest.fixture(scope="module")
+def plan(tmp_path_factory):
+    """A study of one invented corpus with folders of every kind, and every kind's ways to be."""
+    config = tmp_path_factory.mktemp("tiny") / "config"
+    shutil.copytree(ROOT / "config", config)
+    shutil.copy(ROOT / "recipes.yaml", config.parent)
+    path = config / "studies" / "tiny.yaml"
+    study = yaml.safe_load((config / "studies" / "smoke.yaml").read_text())
+    tales = study["corpora"]["tales"] | {"percents": [20], "target": "summaries", "oracle": {"searches": False}}
+    tales["raw"]["path"] = str(RAW)
+    study |= {"corpora": {"tales": tales}, "methods": ["ent", "fastrl"]}
+    path.write_text(yaml.safe_dump(study))
+    return Plan.read(config, "tiny")
+
+
+def test_every_folder_of_every_study_is_of_a_kind_that_has_a_row_and_no_row_is_idle(plan):
+    planned = set()
+    for one in [plan, *(Plan.read(ROOT / "config", study) for study in studies(ROOT / "config"))]:
+        for folder in one.folders.values():
+            row = KINDS[folder.kind]
+            assert folder.key.split("/")[0] == row.step
+            planned.add(folder.kind)
+    assert planned == set(KINDS)
+    assert [step for step in STEPS if step != "tables"] == list(dict.fromkeys(row.step for row in KINDS.values()))
+
+
+def test_a_specification_holds_what_its_row_declares_and_nothing_else(plan):
+    for one in [plan, *(Plan.read(ROOT / "config", study) for study in studies(ROOT / "config"))]:
+        for folder in one.folders.values():
+            row = KINDS[folder.kind]
+            keys, code = set(folder.specification), "recipe" if row.recipe else "fingerprint"
+            required, optional = row.specification.__required_keys__, row.specification.__optional_keys__
+            assert required | {code} <= keys <= required | optional | {code}, folder.key
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_builder_takes_specification_inputs_and_stage(kind):
+    builder = KINDS[kind].builder
+    assert list(inspect.signature(builder).parameters) == ["specification", "inputs", "stage"]
+    assert get_type_hints(builder)["specification"] is KINDS[kind].specification
+
+
+def chosen(plan):
+    """Few folders with every key of every kind's specifications, each after what it is made from."""
+    shown, kept = set(), {}
+
+    def keep(folder):
+        for key in folder.inputs:
+            keep(plan.folder(key))
+        kept[folder.key] = folder
+        shown.update((folder.kind, key) for key in folder.specification)
+
+    for folder in plan.folders.values():
+        system = folder.specification.get("system")
+        if not {(folder.kind, key) for key in folder.specification} <= shown or system:
+            keep(folder)
+    return list(kept.values())
+
+
+def build(folder, home):
+    """Let the builder write below `home`, given what it gets in the workflow, and return what the folder says."""
+    results = home / "results"
+    inputs = {key: results / key for key in folder.inputs} | {file.sha256: file.at(home) for file in folder.files}
+    facts: dict = {}
+    with manifest.building(results / folder.key, folder.specification, facts) as written:
+        stage = Stage(written, folder.name, home, note=lambda text: None, facts=facts)
+        KINDS[folder.kind].builder(folder.specification, inputs, stage)
+        assert list(written.iterdir()), folder.key
+    return manifest.content(manifest.read(results / folder.key))
+
+
+def test_what_a_builder_writes_is_decided_by_its_three_arguments(plan, tmp_path, monkeypatch):
+    """Called far from the configuration, with folders that lie elsewhere the second time: the same, of every kind."""
+    monkeypatch.chdir(tmp_path)
+    folders = chosen(plan)
+    assert {folder.kind for folder in folders} == set(KINDS)
+    said = [{folder.key: build(folder, tmp_path / home) for folder in folders} for home in ("here", "there")]
+    assert said[0] == said[1]
+
+
+def test_recipes_that_lack_a_kind_or_have_another_are_named(tmp_path):
+    numbers = yaml.safe_load((ROOT / "recipes.yaml").read_text())
+    path = tmp_path / "recipes.yaml"
+    path.write_text(yaml.safe_dump(numbers))
+    assert set(read_recipes(path)) == {kind for kind, row in KINDS.items() if row.recipe}
+    path.write_text(yaml.safe_dump({kind: told for kind, told in numbers.items() if kind != "train"}))
+    with pytest.raises(PlanError, match="train: each kind with a recipe number"):
+        read_recipes(path)
+    path.write_text(yaml.safe_dump(numbers | {"score": {1: []}}))
+    with pytest.raises(PlanError, match="score: each kind with a recipe number"):
+        read_recipes(path)
