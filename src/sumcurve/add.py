@@ -19,7 +19,7 @@ import yaml
 from sumcurve.config import PlanError
 from sumcurve.corpora.content import Content, patterns
 from sumcurve.corpora.prepare import tokenized
-from sumcurve.corpora.raw import FIELDS, REQUIRED, SPLITS, Dropped, RawRecord, Refused
+from sumcurve.corpora.raw import FIELDS, SPLITS, Dropped, RawRecord, Refused
 from sumcurve.corpora.sources import SOURCES, form_of
 from sumcurve.corpora.store import PARTS
 from sumcurve.plan import NAME, File, Plan
@@ -95,7 +95,7 @@ def ready_files(path: Path) -> dict[str, str] | None:
             if any(inner.is_file() for inner in path.glob(pattern)):
                 if part in found:
                     raise PlanError(
-                        f"{path}: both {found[part]} and {pattern} are files of {part}: say --{part} PATTERN"
+                        f"{path}: both {found[part]} and {pattern} are files of {part}: say --train, --valid and --test"
                     )
                 found[part] = pattern
     return {part: found[part] for part in PARTS} if found.keys() == set(PARTS) else None
@@ -130,7 +130,7 @@ def fields_in(content: Content, told: Mapping[str, str | None]) -> dict[str, str
     ours = {key: key for key in found}
     if found == ours and set(there) <= set(FIELDS) and "id" in found:
         return {}
-    return {"id": None, **{name: value for name, value in found.items() if name in REQUIRED or value is not None}}
+    return {"id": None, **found}
 
 
 def seen(content: Content) -> Seen:
@@ -260,6 +260,11 @@ def add(arguments: argparse.Namespace, config: Path, note: Callable[[str], None]
         raise PlanError(
             f"{path} has {count} usable records, and a study needs at least {LEAST_RECORDS}"
             + (f"; not usable: {drops}" if drops else "")
+        )
+    if ready is not None and (empty := [part for part in PARTS if not told.parts[part]]):
+        raise PlanError(
+            f"{path}: its parts are ready, but no record is of {' or '.join(empty)}: add some, or take the parts out "
+            "of the data to have them drawn"
         )
     raw: dict[str, Any] = {"path": str(path)}
     raw["sha256"] = File("", str(path), shards=patterns(content.source, ready)).observed(Path())

@@ -103,6 +103,12 @@ def test_parts_that_records_say_are_kept(place, monkeypatch, capsys):
     assert ids(corpus, "test") == {f"r{number}" for number in range(70, 100)}
 
 
+def test_ready_parts_of_which_one_is_empty_are_no_study(place, monkeypatch):
+    write(place / "mine.jsonl", ({**row, "split": "train"} for row in records(100)))
+    with pytest.raises(SystemExit, match="no record is of valid or test"):
+        add(monkeypatch, "mine.jsonl", "--name", "mine")
+
+
 def test_parts_that_are_files_of_a_folder_are_kept(place, monkeypatch):
     rows = list(records(100, target="summary"))
     for name, part in (("train-0", rows[:30]), ("train-1", rows[30:60]), ("val", rows[60:70]), ("test", rows[70:])):
