@@ -10,10 +10,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import pyarrow
 import pytest
 import yaml
-from pyarrow import parquet
 
 from sumcurve.plan import Folder, Plan, PlanError
 
@@ -96,26 +94,25 @@ def test_a_source_that_cannot_be_is_an_error_with_its_line(
         corpus(home, {"sha256": SHA256, **raw}, split)
 
 
-def run(home: Path, source: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(source), *filter(None, sys.path)])}
-    command = [sys.executable, *arguments]
-    done = subprocess.run(command, cwd=home, env=environment, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    return done
-
-
-KEY = """
+MAKE = """
 import sys
 from pathlib import Path
+from sumcurve.__main__ import main
 from sumcurve.plan import Plan
-print(*(folder.key for folder in Plan.read(Path("config"), sys.argv[1]).named("corpora", "corpus")))
+(folder,) = Plan.read(Path("config"), sys.argv[1]).named("corpora", "corpus")
+sys.argv[1:] = ["make", f"results/{folder.key}"]
+main()
+print(folder.key)
 """
 
 
 def make(home: Path, study: str, source: Path = ROOT / "src") -> tuple[Path, str]:
-    """Where the command line made the study's corpus, and what it said."""
-    key = run(home, source, "-c", KEY, study).stdout.strip().split()[-1]
-    return home / "results" / key, run(home, source, "-m", "sumcurve", "make", f"results/{key}").stderr
+    """Where the command line of the package below `source` made the study's corpus, and what it said."""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(source), *filter(None, sys.path)])}
+    command = [sys.executable, "-c", MAKE, study]
+    done = subprocess.run(command, cwd=home, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return home / "results" / done.stdout.strip(), done.stderr
 
 
 CSV = '''"""Comma-separated values with a header."""
@@ -166,6 +163,7 @@ def test_a_new_source_is_one_file_and_one_line(home: Path) -> None:
 
 def test_published_parquet_makes_a_corpus(home: Path) -> None:
     """As hubs publish: files of each part, fields of other names, no ids; and a test record in training."""
+    pyarrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
     rows = [{"document": row["source"], "summary": row["target"], "date": 1} for row in TALES]
     parts = {"train-00000-of-00002": rows[:60] + rows[100:101], "train-00001-of-00002": rows[60:90]}
     parts |= {"validation-00000-of-00001": rows[90:100], "test-00000-of-00001": rows[100:120]}
