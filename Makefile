@@ -11,8 +11,9 @@
 #   make trace RUN=…          walk one number of a table back to the raw corpus and recompute its hashes
 #   make status               what the study asks for and what of it is finished
 #   make partial STUDY=…      tables of what is finished of a study, marked as a part
+#   make add CORPUS=… NAME=…  a study of a corpus of your own, written from its data (FLAGS=… as `sumcurve add -h` says)
 #   make trials               what config/trials.csv lacks of the trials that chose the small settings
-#   make lint  bench  pull  push  recipes  lock  clean-env
+#   make lint  bench  pull  push  recipes  schema  lock  clean-env
 
 SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
@@ -28,6 +29,9 @@ PYTHON ?= python3
 VENV ?= .venv
 STUDY ?=
 RUN ?=
+CORPUS ?=
+NAME ?=
+FLAGS ?=
 TESTS ?=
 HOME_FOLDER ?= .
 # A folder of workflow/profiles; Snakemake takes `default` by itself, by the link `profiles`, beside the Snakefile.
@@ -47,7 +51,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # The code that runs is this checkout's, whatever else is installed.
 export PYTHONPATH := $(CURDIR)/src
 
-.PHONY: study run test test-all demo smoke lint bench pull push verify record reproduce trace status partial trials recipes lock env clean-env
+.PHONY: study run test test-all demo smoke lint bench pull push verify record reproduce trace status partial add trials recipes schema lock env clean-env
 
 study: env
 	$(MAKE) --no-print-directory run
@@ -121,12 +125,19 @@ status: env
 partial: env
 	python -m sumcurve tables "$(HOME_FOLDER)/results/tables/$(NAMED)" --partial
 
+add: env
+	python -m sumcurve add "$(CORPUS)" --name "$(NAME)" $(FLAGS)
+
 trials: env
 	$(SNAKEMAKE) corpora annotations --config study=$$(sed -n 's/^study: *//p' config/trials.yaml)
 	python -m sumcurve trials
 
 recipes: env
 	python -m sumcurve recipes
+
+# What editors and people read of the configuration: config/schema, config/README.md.
+schema: env
+	python -m sumcurve config --schema
 
 # --- the environment: uv inside it, the lock of this Python's minor version, torch beside the lock
 

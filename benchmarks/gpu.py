@@ -40,10 +40,10 @@ import torch
 from torch import Tensor
 
 from sumcurve import devices
+from sumcurve.config import read_method
 from sumcurve.models.vocabulary import Vocabulary
-from sumcurve.plan import read_settings
 from sumcurve.records import Record
-from sumcurve.settings import MethodSettings, PhaseSettings, Recipe
+from sumcurve.settings import PhaseSettings, Recipe
 from sumcurve.training import optimization
 from sumcurve.training.extract_rewrite import ExtractRewriteLearner, RewardedBatch, actor_critic, look_up
 from sumcurve.training.fit import fit
@@ -155,7 +155,7 @@ def wait(device: torch.device) -> None:
 
 
 def recipe_of(method: str, sizes: Sizes) -> Recipe:
-    return read_settings(CONFIG / f"{method}.yaml", MethodSettings).settings[sizes.settings]
+    return read_method(CONFIG / f"{method}.yaml").settings[sizes.settings]
 
 
 def without_dropout(recipe: Recipe) -> Recipe:

@@ -18,14 +18,14 @@ import torch
 from pcov_step import random_batch
 from torch import Tensor
 
+from sumcurve.config import read_method
 from sumcurve.models.batch import Batch
 from sumcurve.models.build import build
 from sumcurve.models.recurrent import RecurrentSummarizer
 from sumcurve.models.summarizer import Summarizer
 from sumcurve.models.transformer import TransformerSummarizer
 from sumcurve.models.vocabulary import Vocabulary
-from sumcurve.plan import read_settings
-from sumcurve.settings import MethodSettings, PhaseSettings
+from sumcurve.settings import PhaseSettings
 from sumcurve.training import losses, optimization
 
 METHODS = Path(__file__).parents[1] / "config" / "methods"
@@ -65,7 +65,7 @@ class Update:
 
 def measured(method: str, options: argparse.Namespace) -> dict[str, object]:
     """A row of the table for one method."""
-    recipe = read_settings(METHODS / f"{method}.yaml", MethodSettings).settings["paper"]
+    recipe = read_method(METHODS / f"{method}.yaml").settings["paper"]
     settings = recipe.model.abstractor if recipe.model.kind == "extract-rewrite" else recipe.model
     vocabulary = Vocabulary(f"word{number}" for number in range(options.words - 5))
     batch = random_batch(vocabulary, options.batch, options.source, options.target)

@@ -8,11 +8,11 @@ python benchmarks/parameters.py [--words 49000 98000]
 import argparse
 from pathlib import Path
 
+from sumcurve.config import read_method
 from sumcurve.models.build import build
 from sumcurve.models.extract_rewrite import build as build_extract_rewrite
 from sumcurve.models.summarizer import parameter_counts
-from sumcurve.plan import read_settings
-from sumcurve.settings import MethodSettings, Model
+from sumcurve.settings import Model
 
 METHODS = Path(__file__).parents[1] / "config" / "methods"
 PRINTED = {"ABS": "15M / 22M", "PCOV": "14M / 21M", "NATS": "15M", "GLOBEN": "68M", "TRANS": "81M / 129M"}
@@ -31,7 +31,7 @@ def main() -> None:
     print("| method | settings |" + "".join(f" {size:,} words |" for size in words) + " not vocabulary | printed |")
     print("|---|---|" + "---:|" * (len(words) + 1) + "---|")
     for path in sorted(METHODS.glob("*.yaml")):
-        method = read_settings(path, MethodSettings)
+        method = read_method(path)
         for name, recipe in method.settings.items():
             if name in ("small", "smoke"):
                 continue

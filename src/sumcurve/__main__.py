@@ -22,6 +22,8 @@ from sumcurve import devices, manifest, sums
 from sumcurve.annotations.oracle import command as oracle_command
 from sumcurve.builders import BuildError, Stage
 from sumcurve.corpora.errors import CorpusError
+from sumcurve.corpora.raw import FIELDS
+from sumcurve.corpora.store import PARTS
 from sumcurve.curves import command as efficiency_command
 from sumcurve.curves.errors import ResultsError
 from sumcurve.devices import DeviceError
@@ -272,6 +274,18 @@ def reproduced(rebuilt: Path, study: str | None) -> None:
     print(compare(plan, results, rebuilt))
 
 
+def configuration(study: str | None, schema: bool) -> None:
+    """Print a study resolved, or write what editors and people read of the settings' schema."""
+    if schema:
+        from sumcurve.schema import write
+
+        write(CONFIG)
+    else:
+        from sumcurve.resolved import resolved
+
+        print(resolved(CONFIG, study), end="")
+
+
 def recipes() -> None:
     """Print the code fingerprint of each kind of folder that has recipe numbers, and whether it is accepted."""
     from sumcurve.fingerprint import fingerprint
@@ -334,6 +348,18 @@ def parser() -> argparse.ArgumentParser:
     command.add_argument("run", nargs="?", help="the last column of seeds.csv [the first row that has one]")
     command.add_argument("--study")
     command.add_argument("--results", type=Path, default=Path("results"))
+    command = verbs.add_parser("config", help="a study resolved: all that decides it, and where each value stands")
+    command.add_argument("study", nargs="?", help="a file of config/studies without its ending [config.yaml's]")
+    command.add_argument("--schema", action="store_true", help="write config/schema and config/README.md anew instead")
+    command = verbs.add_parser("add", help="a study of a corpus of your own, written from its data")
+    command.add_argument("corpus", type=Path, help="a file of raw records, or a folder of such files")
+    command.add_argument("--name", required=True, help="of the corpus and of its study")
+    command.add_argument("--form", help="of the files [by their endings]")
+    for name in FIELDS:
+        command.add_argument(f"--{name}", metavar="FIELD", help=f"the records' field that is the {name} [by its name]")
+    for part in PARTS:
+        command.add_argument(f"--{part}", metavar="PATTERN", help=f"the folder's files of {part} [by their names]")
+    command.add_argument("--settings", default="small", help="the form in which methods are trained [small]")
     verbs.add_parser("recipes", help="code fingerprints of the kinds of folder with recipe numbers")
     command = verbs.add_parser("trials", help="the trials of config/trials.yaml that config/trials.csv lacks")
     command.add_argument("methods", nargs="*", help="methods [all of the study that trials.yaml names]")
@@ -353,6 +379,12 @@ def main() -> None:
             run(arguments)
         elif arguments.verb == "recipes":
             recipes()
+        elif arguments.verb == "config":
+            configuration(arguments.study, arguments.schema)
+        elif arguments.verb == "add":
+            from sumcurve.add import add
+
+            add(arguments, CONFIG)
         elif arguments.verb == "status":
             status(arguments.path, arguments.study)
         elif arguments.verb == "verify":

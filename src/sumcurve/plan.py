@@ -11,10 +11,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal, TypeVar
-
-import yaml
-from pydantic import BaseModel, ValidationError
+from typing import Any, Literal
 
 from sumcurve.builders import (
     AnnotateSpecification,
@@ -27,6 +24,7 @@ from sumcurve.builders import (
     SystemSpecification,
     TrainSpecification,
 )
+from sumcurve.config import Block, PlanError, read, read_method, read_study
 from sumcurve.corpora.content import names_of_shards, patterns
 from sumcurve.corpora.sources import SOURCES
 from sumcurve.fingerprint import fingerprint
@@ -54,11 +52,6 @@ from sumcurve.systems.system import Role, System, SystemSettings
 NAME = re.compile(r"[a-z][a-z0-9_]*")
 SYSTEM_NAME = re.compile(r"[a-z][a-z0-9_-]*")
 STUDY_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")  # it becomes a folder's name and part of shell lines
-S = TypeVar("S", bound=BaseModel)
-
-
-class PlanError(ValueError):
-    """A configuration that cannot be used; the message names file, key, value and remedy."""
 
 
 @dataclass(frozen=True)
@@ -167,90 +160,21 @@ class _Corpus:
     entities: str | None = None  # where a method learns them, or a search reads them
 
 
-def _read_yaml(path: Path) -> Any:
-    try:
-        text = path.read_text()
-        _refuse_repeated_keys(path, yaml.compose(text, Loader=yaml.SafeLoader))
-        return yaml.safe_load(text)
-    except FileNotFoundError:
-        there = sorted(other.stem for other in path.parent.glob("*.yaml"))
-        raise PlanError(f"{path} is missing; there are: {', '.join(there) or 'none'}") from None
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise PlanError(f"{path} is not YAML: {error}") from error
-
-
-def _refuse_repeated_keys(path: Path, node: yaml.Node | None) -> None:
-    """YAML's reader would keep the last of two equal keys and say nothing."""
-    if isinstance(node, yaml.MappingNode):
-        keys = set()
-        for key, value in node.value:
-            if key.value in keys:
-                raise PlanError(f"{path}:{key.start_mark.line + 1}: the key {key.value!r} stands twice; remove one")
-            keys.add(key.value)
-            _refuse_repeated_keys(path, value)
-    elif isinstance(node, yaml.SequenceNode):
-        for value in node.value:
-            _refuse_repeated_keys(path, value)
-
-
-def _line(path: Path, location: tuple[int | str, ...]) -> int:
-    """The line of the deepest part of `location` that the YAML file has."""
-    node = yaml.compose(path.read_text(), Loader=yaml.SafeLoader)
-    line: int = node.start_mark.line if node else 0
-    for part in location:
-        if isinstance(node, yaml.MappingNode):
-            pairs = {key.value: (key, value) for key, value in node.value}
-            if str(part) not in pairs:
-                continue  # a discriminator's tag, or a key that is missing
-            key, node = pairs[str(part)]
-            line = key.start_mark.line
-        elif isinstance(node, yaml.SequenceNode) and isinstance(part, int) and part < len(node.value):
-            node = node.value[part]
-            line = node.start_mark.line
-    return line + 1
-
-
-def read_settings(path: Path, schema: type[S]) -> S:
-    """A validated block of settings; PlanError names file, line, key, value and what is allowed."""
-    content = _read_yaml(path)
-    if not isinstance(content, dict):
-        raise PlanError(f"{path} must hold keys and values, not {type(content).__name__}")
-    return _validated(path, content, schema, ())
-
-
-def _validated(path: Path, content: Any, schema: type[S], location: tuple[str, ...]) -> S:
-    """The settings that stand at `location` of a file."""
-    try:
-        return schema.model_validate(content)
-    except ValidationError as error:
-        lines = []
-        for problem in error.errors():
-            whole = (*location, *problem["loc"])
-            where = ".".join(str(part) for part in whole)
-            value = problem["input"]
-            shown = f" (value: {value!r})" if not isinstance(value, dict) else ""
-            advice = problem["msg"]
-            if problem["type"] == "extra_forbidden":
-                advice = "unknown key; remove it or correct its spelling"
-            lines.append(f"{path}:{_line(path, whole)}: {where}: {advice}{shown}")
-        raise PlanError("\n".join(lines)) from None
-
-
-def _check_scorers(path: Path, settings: StudySettings) -> None:
+def _check_scorers(block: Block, settings: StudySettings) -> None:
     """PlanError for no scorer, one that does not exist, and one that is told what it does not know."""
     if not settings.scores:
-        raise PlanError(f"{path}:{_line(path, ('scores',))}: scores: name at least one of {', '.join(SCORERS)}")
-    for name, told in settings.scores.items():
+        raise PlanError(f"{block.where('scores')}: name at least one of {', '.join(SCORERS)}")
+    for name in settings.scores:
         if name not in SCORERS:
-            line = _line(path, ("scores", name))
-            raise PlanError(f"{path}:{line}: scores: no scorer {name!r}; there are: {', '.join(SCORERS)}")
-        _validated(path, told, SCORERS[name].Settings, ("scores", name))
+            raise PlanError(f"{block.where('scores', name)}: no scorer {name!r}; there are: {', '.join(SCORERS)}")
+        block.validated(SCORERS[name].Settings, "scores", name)
 
 
-def _check_systems(path: Path, settings: StudySettings) -> None:
+def _check_systems(block: Block, settings: StudySettings) -> None:
     """PlanError for a system of no kind, one that is told what its kind does not know, and one of no corpus."""
+    given = block.deepest(("systems",))[0].mapping if "systems" in block.mapping else {}
     for name, told in settings.systems.items():
-        where = f"{path}:{_line(path, ('systems', name))}: systems.{name}"
+        where = block.where("systems", name)
         if not SYSTEM_NAME.fullmatch(name):
             raise PlanError(f"{where}: a system's name holds small letters, digits, hyphens and underscores")
         if name in settings.methods:
@@ -258,16 +182,18 @@ def _check_systems(path: Path, settings: StudySettings) -> None:
         kind = (told or {}).get("kind", name)
         if kind not in SYSTEMS:
             raise PlanError(f"{where}: no kind {kind!r}; there are: {', '.join(SYSTEMS)}")
-        validated = _validated(path, told, SYSTEMS[kind].Settings, ("systems", name))
+        if name not in given:
+            continue  # a reference system of every study
+        validated = block.validated(SYSTEMS[kind].Settings, "systems", name)
         if strange := [one for one in validated.corpora or [] if one not in settings.corpora]:
             raise PlanError(f"{where}: corpora: no corpus {strange[0]!r}; there are: {', '.join(settings.corpora)}")
 
 
-def _check_variance(path: Path, settings: StudySettings, table: VarianceTable, methods: dict[str, Recipe]) -> None:
+def _check_variance(block: Block, settings: StudySettings, table: VarianceTable, methods: dict[str, Recipe]) -> None:
     """PlanError where the study does not have what is to be trained anew."""
 
     def where(key: str) -> str:
-        return f"{path}:{_line(path, ('variance', key))}: variance.{key}"
+        return block.where("variance", key)
 
     if table.corpus not in settings.corpora:
         raise PlanError(f"{where('corpus')}: no corpus {table.corpus!r}; there are: {', '.join(settings.corpora)}")
@@ -291,11 +217,11 @@ def _check_variance(path: Path, settings: StudySettings, table: VarianceTable, m
 
 def _twin(config: Path, path: Path, content: MethodSettings, form: str) -> Recipe:
     """The recipe of the method that `content`, read from `path`, begins as. PlanError where it begins otherwise."""
-    where = f"{path}:{_line(path, ('begins_as',))}: begins_as: {content.begins_as}"
+    where = f"{read(path).where('begins_as')}: {content.begins_as}"
     file = config / "methods" / f"{content.begins_as}.yaml"
     if not file.is_file():
         raise PlanError(f"{where}: there is no {file}")
-    other = read_settings(file, MethodSettings)
+    other = read_method(file)
     if other.begins_as is not None:
         raise PlanError(f"{where}: that begins as {other.begins_as} itself; name this one")
     if form not in other.settings:
@@ -390,7 +316,7 @@ class Plan:
     @classmethod
     def read(cls, config: Path, study: str | None = None) -> "Plan":
         """The plan of a study of `config/studies/`; without a name, of the one that config.yaml names."""
-        main = _read_yaml(config / "config.yaml")
+        main = read(config / "config.yaml").plain()
         if not isinstance(main, dict) or set(main) != {"study"} or not isinstance(main["study"], str):
             raise PlanError(
                 f"{config / 'config.yaml'} must hold one key, `study`, that names a file of {config / 'studies'}"
@@ -402,11 +328,12 @@ class Plan:
                 f"{config / 'studies'} without its ending"
             )
         path = config / "studies" / f"{study}.yaml"
-        settings = read_settings(path, StudySettings)
-        _check_scorers(path, settings)
-        _check_systems(path, settings)
+        block = read_study(path)
+        settings = block.validated(StudySettings)
+        _check_scorers(block, settings)
+        _check_systems(block, settings)
         for corpus, corpus_settings in settings.corpora.items():
-            where = f"{path}:{_line(path, ('corpora', corpus))}: corpora.{corpus}"
+            where = block.where("corpora", corpus)
             if not NAME.fullmatch(corpus):
                 raise PlanError(f"{where}: a corpus's name holds small letters, digits and underscores only")
             percents = corpus_settings.percents
@@ -423,7 +350,7 @@ class Plan:
             if not NAME.fullmatch(method):
                 raise PlanError(f"{path}: methods: {method!r} is no method's name (small letters, digits, underscores)")
             file = config / "methods" / f"{method}.yaml"
-            content = read_settings(file, MethodSettings)
+            content = read_method(file)
             forms, titles[method] = content.settings, content.title
             if settings.settings not in forms:
                 raise PlanError(
@@ -433,7 +360,7 @@ class Plan:
             if content.begins_as is not None:
                 twins[method] = (content.begins_as, _twin(config, file, content, settings.settings))
         if settings.variance is not None:
-            _check_variance(path, settings, settings.variance, methods)
+            _check_variance(block, settings, settings.variance, methods)
         return cls(study, settings, methods, titles, twins, read_recipes(config.parent / "recipes.yaml"), config)
 
     @classmethod
@@ -719,7 +646,7 @@ def studies(config: Path) -> list[str]:
 
 def read_recipes(path: Path) -> dict[str, int]:
     """The recipe number in force of each kind of folder whose content depends on code through a number: the highest."""
-    content = _read_yaml(path)
+    content = read(path).plain()
     try:
         numbers = {kind: max(accepted) for kind, accepted in content.items()}
     except (AttributeError, TypeError, ValueError) as error:
@@ -732,5 +659,5 @@ def read_recipes(path: Path) -> dict[str, int]:
 
 def accepted(path: Path, kind: str) -> list[str]:
     """The code fingerprints accepted under the kind's recipe in force."""
-    numbers = _read_yaml(path)[kind]
+    numbers = read(path).plain()[kind]
     return list(numbers[max(numbers)])

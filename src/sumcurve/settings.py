@@ -3,9 +3,10 @@
 Unknown keys are errors. Imports nothing heavy, because the Snakefile reads it on every parse.
 """
 
-from typing import Annotated, Any, Literal, TypedDict
+from types import UnionType
+from typing import Annotated, Any, Literal, TypedDict, Union, get_args, get_origin
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, create_model, model_validator
 
 from sumcurve.corpora.sources import SOURCES, form_of
 from sumcurve.sums import Sums
@@ -32,19 +33,27 @@ class Settings(BaseModel):
 class Harvest(Settings):
     """Docstrings of pinned packages, parsed with `ast` on the user's machine."""
 
-    kind: Literal["docstrings", "outlines"] = "docstrings"  # outlines: a module's or class's over those below it
-    packages: dict[str, str]  # distribution name -> public version
+    kind: Literal["docstrings", "outlines"] = "docstrings"
+    """What is taken: docstrings, or outlines, a module's or class's docstring over those of what lies below it."""
+    packages: dict[str, str]
+    """Distributions and their public versions; their installed files are read."""
 
 
 class Fields(Settings):
     """What the fields of raw records are called, where they do not have our names. No other field is read."""
 
-    id: str | None = "id"  # None: records are numbered, because they have no id
+    id: str | None = "id"
+    """A record's own name; null: records are numbered, because they have none."""
     source: str = "source"
+    """What is summarized."""
     target: str = "target"
+    """Its summary."""
     references: str | None = None
+    """Further summaries."""
     group: str | None = None
+    """What records belong to that are never split between two parts."""
     split: str | None = None
+    """A record's part, where the parts are ready."""
 
 
 class FormAndFields(TypedDict, total=False):
@@ -61,10 +70,15 @@ class Raw(Settings):
     """
 
     sha256: Sha256
+    """Of the raw content: the corpus's identity. `sha256sum FILE` prints that of a file."""
     harvest: Harvest | None = None
-    path: str | None = None  # a file or a folder of shards
-    form: str | None = None  # of corpora.sources.SOURCES; None: what the ending of `path` says
-    fields: Fields | None = None  # None: they have our names, and there are no others
+    """Installed packages that the raw records are made from; or `path`."""
+    path: str | None = None
+    """A file or a folder of shards; or `harvest`."""
+    form: str | None = None
+    """Of the files: a form of `sumcurve.corpora.sources.SOURCES`; null: what the ending of `path` says."""
+    fields: Fields | None = None
+    """What the fields are called; null: they have our names, and there are no others."""
 
     @model_validator(mode="after")
     def one_source(self) -> "Raw":
@@ -95,16 +109,21 @@ class Raw(Settings):
 class Compose(Settings):
     """Several records of one group joined into one multi-sentence record (the `modules` corpus)."""
 
-    least: Positive = 3  # records joined into one
+    least: Positive = 3
+    """Records joined into one, at least."""
     most: Positive = 6
+    """Records joined into one, at most."""
 
 
 class ReadyFiles(Settings):
     """The files of each part: patterns as `train-*.parquet`, of paths below the raw content's folder."""
 
     train: str
+    """Of the training part."""
     valid: str
+    """Of the validation part."""
     test: str
+    """Of the test part."""
 
     @model_validator(mode="after")
     def below(self) -> "ReadyFiles":
@@ -122,10 +141,15 @@ class Split(Settings):
     """
 
     valid: Positive | None = None
+    """Records of the validation part, which stops trainings and chooses checkpoints."""
     test: Positive | None = None
-    train: Positive | None = None  # None: all that is left
-    key: str = "sumcurve"  # of the keyed hash that orders groups and records
+    """Records of the test part, which is decoded once."""
+    train: Positive | None = None
+    """Records of the training part; null: all that is left."""
+    key: str = "sumcurve"
+    """Of the keyed hash that orders groups and records: another key, another split."""
     ready: Annotated[Literal["records"] | ReadyFiles | None, Field(exclude_if=lambda ready: ready is None)] = None
+    """Where the parts come from that a published corpus has: from each record's field `split`, or from files."""
 
     @model_validator(mode="after")
     def sizes_or_parts(self) -> "Split":
@@ -145,35 +169,62 @@ class Prepare(Settings):
     """
 
     tokenizer: Literal["words"] = "words"
+    """How sentences become tokens."""
     lower: bool = True
+    """Whether tokens are in small letters."""
     least_source_tokens: NonNegative = 1
+    """Tokens of a source, at least."""
     most_source_tokens: Positive | None = None
+    """Tokens of a source, at most."""
     least_target_tokens: NonNegative = 1
+    """Tokens of a target, at least."""
     most_target_tokens: Positive | None = None
+    """Tokens of a target, at most."""
     least_source_sentences: LimitIfGiven = None
+    """Sentences of a source, at least."""
     most_source_sentences: LimitIfGiven = None
+    """Sentences of a source, at most."""
     least_target_sentences: LimitIfGiven = None
+    """Sentences of a target, at least."""
     most_target_sentences: LimitIfGiven = None
-    least_alphabetic_share: Share = 0.0  # of the source's tokens
-    duplicates: Literal["drop", "keep"] = "drop"  # exact duplicate source or target
-    near_duplicates: Share | None = None  # Jaccard of source 3-shingles from which a record is dropped
+    """Sentences of a target, at most."""
+    least_alphabetic_share: Share = 0.0
+    """Share of the source's tokens that hold a letter, at least."""
+    duplicates: Literal["drop", "keep"] = "drop"
+    """Records that repeat a source or a target exactly."""
+    near_duplicates: Share | None = None
+    """Jaccard similarity of source 3-shingles from which a record is dropped; null: none is."""
 
 
 class Search(Settings):
     """Decoding of one corpus. Lengths count tokens without the end mark."""
 
     beam: Positive = 4
+    """Hypotheses at a time; 1 is greedy."""
     min_tokens: NonNegative = 1
+    """Tokens of a summary, at least."""
     max_tokens: Positive
+    """Tokens of a summary, at most."""
     length_penalty: Literal["average", "gnmt", "none"] = "average"
-    alpha: float = 1.0  # score = logp / tokens**alpha (average)
-    block_ngram: NonNegative = 3  # 0: off; n-grams that hold a sentence mark are exempt
-    exempt: tuple[str, ...] = ()  # words whose n-grams may repeat, too, where the vocabulary has them
-    early_stopping: Literal["first", "heuristic", "never"] = "heuristic"  # transformers' True, False, "never"
-    unknown: Literal["copy", "ban", "keep"] = "copy"  # copy: an unknown word becomes the most attended source word
-    coverage_penalty: NonNegativeFloat = 0.0  # beta of Eyal et al. 2019: on attention beyond 1, at every step
-    entity_penalty: NonNegativeFloat = 0.0  # gamma of Eyal et al. 2019: on salient entities left unattended, at the end
-    entity_positions: Literal["model", "gold"] = "model"  # gold: positions by the reference; a bound, no competitor
+    """How log-probabilities of summaries of different lengths compare: divided by tokens**alpha (average), by Wu et
+    al. 2016's penalty (gnmt), or as they are.
+    """
+    alpha: float = 1.0
+    """Exponent of the length penalty."""
+    block_ngram: NonNegative = 3
+    """Length of n-grams that may not repeat, 0: all may; n-grams that hold a sentence mark are exempt."""
+    exempt: tuple[str, ...] = ()
+    """Words whose n-grams may repeat, too, where the vocabulary has them."""
+    early_stopping: Literal["first", "heuristic", "never"] = "heuristic"
+    """When a beam ends: transformers' True (first), False (heuristic) and "never"."""
+    unknown: Literal["copy", "ban", "keep"] = "copy"
+    """What becomes of an unknown word: the most attended source word (copy), never written (ban), or kept."""
+    coverage_penalty: NonNegativeFloat = 0.0
+    """Beta of Eyal et al. 2019: on attention beyond 1, at every step."""
+    entity_penalty: NonNegativeFloat = 0.0
+    """Gamma of Eyal et al. 2019: on salient entities left unattended, at the end."""
+    entity_positions: Literal["model", "gold"] = "model"
+    """Whose salient entities: the model's, or the reference's (gold), which is a bound and no competitor."""
 
     def signature(self) -> str:
         """All that decides an output beside the model, in one word: `beam4+min6+max20+average1.5+block3+unk-copy`.
@@ -206,15 +257,27 @@ class MethodSearch(Settings):
     """What a method's paper asks of decoding. Lengths are the corpus's, and nothing else is."""
 
     beam: Positive
+    """Hypotheses at a time; 1 is greedy."""
     length_penalty: Literal["average", "gnmt", "none"]
+    """How log-probabilities of summaries of different lengths compare: divided by tokens**alpha (average), by Wu et
+    al. 2016's penalty (gnmt), or as they are.
+    """
     alpha: float = 1.0
+    """Exponent of the length penalty."""
     block_ngram: NonNegative
+    """Length of n-grams that may not repeat, 0: all may; n-grams that hold a sentence mark are exempt."""
     exempt: tuple[str, ...] = ()
+    """Words whose n-grams may repeat, too, where the vocabulary has them."""
     early_stopping: Literal["first", "heuristic", "never"] = "heuristic"
+    """When a beam ends: transformers' True (first), False (heuristic) and "never"."""
     unknown: Literal["copy", "ban", "keep"] = "copy"
+    """What becomes of an unknown word: the most attended source word (copy), never written (ban), or kept."""
     coverage_penalty: NonNegativeFloat = 0.0
+    """Beta of Eyal et al. 2019: on attention beyond 1, at every step."""
     entity_penalty: NonNegativeFloat = 0.0
+    """Gamma of Eyal et al. 2019: on salient entities left unattended, at the end."""
     entity_positions: Literal["model", "gold"] = "model"
+    """Whose salient entities: the model's, or the reference's (gold), which is a bound and no competitor."""
 
     def over(self, search: Search) -> Search:
         """This search under the corpus's lengths."""
@@ -224,38 +287,58 @@ class MethodSearch(Settings):
 class Oracle(Settings):
     """How far an extract of a test item can go (annotations.oracle), and for which items it is asked."""
 
-    # The filter of Akhmetov et al. (2022) is 100 to 500 source sentences and 10 to 20 in the abstract.
     least_source_sentences: Positive = 1
+    """Sentences of a source, at least, for its item to be asked (Akhmetov et al. 2022: 100)."""
     most_source_sentences: Positive | None = None
+    """Sentences of a source, at most (Akhmetov et al. 2022: 500)."""
     least_target_sentences: Positive = 1
+    """Sentences of a target, at least (Akhmetov et al. 2022: 10)."""
     most_target_sentences: Positive | None = None
-    nodes: Positive = 100_000  # of one proof; then HiGHS, or a bound
-    searches: bool = True  # the five searches of Akhmetov et al. and the systems beside the proven optimum
-    seed: NonNegative = 1  # of the searches
+    """Sentences of a target, at most (Akhmetov et al. 2022: 20)."""
+    nodes: Positive = 100_000
+    """Of one proof, at most; then HiGHS, or a bound."""
+    searches: bool = True
+    """Whether the five searches of Akhmetov et al. and the systems stand beside the proven optimum."""
+    seed: NonNegative = 1
+    """Of the searches."""
 
 
 class Preparation(Settings):
     """How raw content becomes a corpus: with the content's sha256 all that decides one."""
 
     compose: Compose | None = None
+    """Records of one group joined into one; null: none are."""
     prepare: Prepare = Prepare()
+    """How raw records become a corpus."""
     split: Split
+    """Sizes of its parts, or where they are ready."""
 
 
 class CorpusSettings(Preparation):
+    """A corpus of a study: where it comes from, how it is prepared, and how it is used."""
+
     raw: Raw
+    """Where the records come from."""
     percents: list[Percent]
-    methods: list[str] | None = None  # of the study's, those that are trained on this corpus; None: all
-    source_tokens: Positive  # what a model reads of the source: its first tokens
-    target_tokens: Positive  # what a model is trained to write
+    """Shares of the training part that methods are trained on, rising."""
+    methods: list[str] | None = None
+    """Of the study's methods, those that are trained on this corpus; null: all."""
+    source_tokens: Positive
+    """What a model reads of a source: its first tokens."""
+    target_tokens: Positive
+    """What a model is trained to write: a target's first tokens."""
     search: Search
-    target: Literal["titles", "summaries"] = (
-        "summaries"  # titles are one sentence: nothing to extract sentence by sentence
-    )
-    entities: str = "rules"  # what finds entities in references: our rules, or an installed spaCy pipeline's name
-    lead_sentences: Positive = 1  # that systems take which extract whole sentences
-    oracle: Oracle | None = Oracle()  # None: no proofs, for a test part too large for them
-    title: str = ""  # one honest sentence, printed under the corpus's tables
+    """The search that all methods are compared under."""
+    target: Literal["titles", "summaries"] = "summaries"
+    """What the targets are; titles are one sentence, so that no sentence-by-sentence extract is made for them."""
+    entities: str = "rules"
+    """What finds entities in references: our rules, or an installed spaCy pipeline's name."""
+    lead_sentences: Positive = 1
+    """Sentences that systems take which extract whole sentences."""
+    oracle: Oracle | None = Oracle()
+    """Proofs of how far an extract can go; null: none, for a test part too large for them."""
+    title: str = ""
+    """One honest sentence, printed under the corpus's tables."""
 
 
 # --- methods
@@ -272,34 +355,59 @@ class RecurrentSettings(Settings):
 
     kind: Literal["recurrent"]
     embedding: Positive
-    hidden: Positive  # H, of each encoder direction
-    decoder: Positive | None = None  # D; None: H
+    """E, width of a word."""
+    hidden: Positive
+    """H, width of each encoder direction."""
+    decoder: Positive | None = None
+    """D, width of the decoder; null: H."""
     encoder_layers: Positive = 1
+    """Layers of the encoder."""
     decoder_layers: Positive = 1
-    convolutional_gate: bool = False  # Lin et al. 2018: convolutions and self-attention gate the encoder's states
-    learned_start: bool = False  # the encoder's first state is learned, not zero
-    # The decoder's first state from the encoder's last: one linear layer ("relu", "tanh", "linear") of both directions,
-    # "direction": one with ReLU shared by the directions, "concat": both directions side by side.
+    """Layers of the decoder."""
+    convolutional_gate: bool = False
+    """Lin et al. 2018: convolutions and self-attention gate the encoder's states."""
+    learned_start: bool = False
+    """The encoder's first state is learned, not zero."""
     bridge: Literal["relu", "tanh", "linear", "direction", "concat"] = "relu"
-    feed: Literal["nothing", "context", "merged", "readout"]  # what of the last step enters the decoder LSTM
+    """The decoder's first state from the encoder's last: one linear layer (relu, tanh, linear) of both directions,
+    one with ReLU shared by the directions (direction), or both directions side by side (concat).
+    """
+    feed: Literal["nothing", "context", "merged", "readout"]
+    """What of the last step enters the decoder LSTM."""
     query: Literal["h", "hc"] = "h"
-    # "gated": bilinear behind a two-layer SELU net; "projected": bilinear on states projected to D, context D wide
+    """What attention is asked with: the decoder's hidden state, or its cell state, too."""
     attention: Literal["additive", "bilinear", "gated", "projected"] = "additive"
-    attention_width: Positive | None = None  # of additive attention; None: 2H
-    temporal: bool = False  # scores are normalised by their past at each source position (Paulus et al. 2018)
-    intra_decoder: Literal["none", "additive", "bilinear"] = "none"  # attention to earlier decoder states
-    # What the vocabulary is multiplied with, from [h; context; intra]: "linear" D wide, "selu" two layers D wide,
-    # "tanh" two layers E wide, "none" as it is
+    """How a query and a source position are scored; gated: bilinear behind a two-layer SELU net; projected:
+    bilinear on states projected to D, context D wide.
+    """
+    attention_width: Positive | None = None
+    """Of additive attention; null: 2H."""
+    temporal: bool = False
+    """Scores are normalised by their past at each source position (Paulus et al. 2018)."""
+    intra_decoder: Literal["none", "additive", "bilinear"] = "none"
+    """Attention to earlier decoder states."""
     readout: Literal["linear", "selu", "tanh", "none"] = "linear"
+    """What the vocabulary is multiplied with, from [h; context; intra]: linear: D wide; selu: two layers, D wide;
+    tanh: two layers, E wide; none: as it is.
+    """
     copy_attention: bool = False
-    gate: tuple[GateInput, ...] = ("context", "c", "h", "input")  # what the copy gate sees
-    # "tied": to the embedding, through a projection unless the readout is E wide; "tanh": rows tanh(W_embedding W)
+    """Whether source words can be copied."""
+    gate: tuple[GateInput, ...] = ("context", "c", "h", "input")
+    """What the copy gate sees."""
     output: Literal["untied", "tied", "tanh"] = "untied"
+    """The output layer: tied to the embedding, through a projection unless the readout is E wide; tanh: rows
+    tanh(W_embedding W).
+    """
     output_bias: bool = True
-    second_output: bool = False  # a second output layer for training (Wei et al. 2018)
-    entity_attention: bool = False  # salience of each source token (Eyal et al. 2019)
-    coverage: bool = False  # attention sees the sum of earlier attention from the start; a phase can switch it on, too
+    """Whether the output layer has a bias."""
+    second_output: bool = False
+    """A second output layer for training (Wei et al. 2018)."""
+    entity_attention: bool = False
+    """Salience of each source token (Eyal et al. 2019)."""
+    coverage: bool = False
+    """Attention sees the sum of earlier attention from the start; a phase can switch it on, too."""
     dropout: Dropout = 0.0
+    """Share of values that training sets to zero."""
 
     @property
     def width(self) -> int:
@@ -333,11 +441,16 @@ class NgramSettings(Settings):
     """Rush et al.'s feed-forward language model with an attention-based encoder (models.ngram)."""
 
     kind: Literal["ngram"]
-    embedding: Positive  # D, of each of its embeddings
-    hidden: Positive  # H
-    context: Positive = 5  # C, words before the next one
-    smoothing: Positive = 5  # width of the window that averages source embeddings; odd
+    embedding: Positive
+    """D, of each of its embeddings."""
+    hidden: Positive
+    """H, of the hidden layer."""
+    context: Positive = 5
+    """C, words before the next one."""
+    smoothing: Positive = 5
+    """Width of the window that averages source embeddings; odd."""
     dropout: Dropout = 0.0
+    """Share of values that training sets to zero."""
 
     @model_validator(mode="after")
     def window_has_a_middle(self) -> "NgramSettings":
@@ -351,13 +464,21 @@ class TransformerSettings(Settings):
 
     kind: Literal["transformer"]
     width: Positive
+    """Of a word and of every layer."""
     heads: Positive
+    """Of each attention."""
     feedforward: Positive
+    """Width between the two layers behind each attention."""
     encoder_layers: Positive
+    """Layers of the encoder."""
     decoder_layers: Positive
-    copy_attention: bool = True  # a separate single-head attention on the decoder's output
+    """Layers of the decoder."""
+    copy_attention: bool = True
+    """A separate single-head attention on the decoder's output, from which source words are copied."""
     output: Literal["untied", "tied"] = "untied"
+    """The output layer: of its own, or the embedding's."""
     dropout: Dropout = 0.1
+    """Share of values that training sets to zero."""
 
 
 class ExtractRewriteSettings(Settings):
@@ -365,25 +486,44 @@ class ExtractRewriteSettings(Settings):
 
     kind: Literal["extract-rewrite"]
     abstractor: RecurrentSettings
-    filters: Positive = 100  # of each convolution of the sentence encoder
-    windows: tuple[Positive, ...] = (3, 4, 5)  # widths of the convolutions, in words
-    hidden: Positive  # of the sentence LSTM (each direction) and of the pointer LSTM
-    hops: Positive = 1  # glimpses before pointing
+    """What rewrites an extracted sentence."""
+    filters: Positive = 100
+    """Of each convolution of the sentence encoder."""
+    windows: tuple[Positive, ...] = (3, 4, 5)
+    """Widths of the convolutions, in words."""
+    hidden: Positive
+    """Of the sentence LSTM (each direction) and of the pointer LSTM."""
+    hops: Positive = 1
+    """Glimpses before pointing."""
     dropout: Dropout = 0.0
-    sentences: Positive  # extracted before the extractor has learned to stop
-    most_sentences: Positive = 60  # of a source; later ones are not read
-    rewrite_tokens: Positive = 30  # of one rewritten sentence
+    """Of the extractor: share of values that training sets to zero."""
+    sentences: Positive
+    """Extracted before the extractor has learned to stop."""
+    most_sentences: Positive = 60
+    """Of a source; later ones are not read."""
+    rewrite_tokens: Positive = 30
+    """Of one rewritten sentence."""
 
 
 class Optimizer(Settings):
+    """How a phase's weights are updated."""
+
     name: Literal["adam", "adagrad"] = "adam"
+    """The algorithm."""
     rate: Annotated[float, Field(gt=0.0)]
+    """The learning rate; for schedule noam its peak."""
     betas: tuple[float, float] = (0.9, 0.999)
+    """Adam's."""
     epsilon: float = 1e-8
-    accumulator: float = 0.1  # Adagrad's initial sum
+    """Adam's."""
+    accumulator: float = 0.1
+    """Adagrad's initial sum."""
     schedule: Literal["constant", "noam", "plateau"] = "constant"
-    warmup_updates: NonNegative = 0  # linear for constant and plateau, Vaswani et al.'s for noam (rate = peak)
+    """How the rate changes after the warm-up."""
+    warmup_updates: NonNegative = 0
+    """Updates in which the rate rises: linear for constant and plateau, Vaswani et al.'s for noam."""
     clip_norm: Annotated[float, Field(gt=0.0)] | None = None
+    """Norm that a gradient is cut to; null: none."""
 
     @model_validator(mode="after")
     def noam_warms_up(self) -> "Optimizer":
@@ -401,10 +541,15 @@ class Stop(Settings):
     """
 
     every_updates: Positive
+    """Updates between two validations, at least."""
     every_epochs: Annotated[float, Field(gt=0.0)]
+    """Epochs between two validations, at least."""
     patience: Positive
-    least_updates: NonNegative = 0  # of this phase, in a checkpoint that may be selected
-    most_updates: Positive  # a budget, or a safety net; History names it when it is hit; never a wall clock
+    """Stale validations that end the phase."""
+    least_updates: NonNegative = 0
+    """Of this phase, in a checkpoint that may be selected."""
+    most_updates: Positive
+    """A budget, or a safety net; History names it when it is hit. Never a wall clock."""
 
     @model_validator(mode="after")
     def something_can_be_selected(self) -> "Stop":
@@ -432,19 +577,32 @@ class PhaseSettings(Settings):
     """One phase: a loss, its weights, an optimiser and a stopping rule. A weight its loss ignores is an error."""
 
     name: str
+    """What History and tables call it."""
     loss: Loss
-    coverage: bool = False  # switch the model's coverage on (weights 0) before this phase
-    label_smoothing: Share = 0.0  # nll
-    own_words: Share = 0.0  # nll: decoder inputs replaced by the model's own predictions (Paulus et al. 2018)
-    entity_weight: Share | None = None  # nll+entity: delta, on the salience loss; the rest is on the nll
-    entity_alone: bool = False  # nll+entity: the salience loss trains its own layer, not the encoder
-    soft_weight: NonNegativeFloat | None = None  # self-train, dual-train: lambda
-    temperature: Annotated[float, Field(gt=0.0)] | None = None  # self-train, dual-train: tau
-    detach_second: bool = False  # dual-train: the second output does not train what both share
-    reward_weight: Share | None = None  # mixed: gamma, on the self-critical loss; the rest is on the nll
-    discount: Share | None = None  # actor-critic: of a step's reward for the step before
+    """What is minimised."""
+    coverage: bool = False
+    """Switch the model's coverage on (weights 0) before this phase."""
+    label_smoothing: Share = 0.0
+    """nll: share of the target that all words have."""
+    own_words: Share = 0.0
+    """nll: decoder inputs replaced by the model's own predictions (Paulus et al. 2018)."""
+    entity_weight: Share | None = None
+    """nll+entity: delta, on the salience loss; the rest is on the nll."""
+    entity_alone: bool = False
+    """nll+entity: the salience loss trains its own layer, not the encoder."""
+    soft_weight: NonNegativeFloat | None = None
+    """self-train, dual-train: lambda, on the soft targets."""
+    temperature: Annotated[float, Field(gt=0.0)] | None = None
+    """self-train, dual-train: tau, of the soft targets."""
+    detach_second: bool = False
+    """dual-train: the second output does not train what both share."""
+    reward_weight: Share | None = None
+    """mixed: gamma, on the self-critical loss; the rest is on the nll."""
+    discount: Share | None = None
+    """actor-critic: of a step's reward for the step before."""
     optimizer: Optimizer
     stop: Stop
+    """When the phase is validated and when it ends."""
 
     @model_validator(mode="after")
     def keys_suit_the_loss(self) -> "PhaseSettings":
@@ -476,12 +634,19 @@ CONTROL = "control"  # the phase that a last phase is compared with
 
 class Training(Settings):
     batch: Positive
-    accumulate: Positive = 1  # parts a batch is computed in, one after another; the update is the same
-    precision: Literal["single", "bf16"] = "single"  # bf16: autocast; attention scores, softmax and losses stay single
-    vocabulary: Positive  # most frequent words of the fraction, beside the five marks
-    least_count: Positive = 1  # occurrences a word needs to enter the vocabulary
-    valid_records: Positive  # decoded greedily: the first of the validation part, or all where it holds fewer
+    """Records of one update."""
+    accumulate: Positive = 1
+    """Parts a batch is computed in, one after another; the update is the same."""
+    precision: Literal["single", "bf16"] = "single"
+    """bf16: autocast; attention scores, softmax and losses stay single."""
+    vocabulary: Positive
+    """Most frequent words of the fraction, beside the five marks."""
+    least_count: Positive = 1
+    """Occurrences a word needs to enter the vocabulary."""
+    valid_records: Positive
+    """Decoded greedily by a validation: the first of the validation part, or all where it holds fewer."""
     phases: Annotated[list[PhaseSettings], Field(min_length=1)]
+    """In their order."""
 
     @model_validator(mode="after")
     def phases_have_names_of_their_own(self) -> "Training":
@@ -511,7 +676,8 @@ class Recipe(Settings):
 
     model: Model
     training: Training
-    search: MethodSearch | None = None  # what the method's paper asks of decoding, beside the corpus's search
+    search: MethodSearch | None = None
+    """What the method's paper asks of decoding, beside the corpus's search."""
 
     @model_validator(mode="after")
     def phases_suit_the_model(self) -> "Recipe":
@@ -574,12 +740,87 @@ class Recipe(Settings):
 
 
 class MethodSettings(Settings):
+    """A method, complete: its file (`MethodFile`) over the forms (`FormFile`)."""
+
     title: str
+    """What tables and figures call it."""
     paper: str
-    # The method that this one differs from by its last phase (or by its search) alone. The phases before are trained
-    # once, as that method's
+    """Where it comes from, and what here differs from it."""
     begins_as: str | None = None
-    settings: dict[str, Recipe]  # "small", "paper", ...
+    """The method that this one differs from by its last phase (or by its search) alone: the phases before are trained
+    once, as that method's.
+    """
+    settings: dict[str, Recipe]
+    """Its recipes by form: small, paper, …"""
+
+
+class Layer(Settings):
+    """What a method's file says of a recipe; the recipe is validated when all that is said of it is merged."""
+
+    model: dict[str, Any] = {}
+    """The model: its kind and what that takes."""
+    search: dict[str, Any] | None = None
+    """What the method's paper asks of decoding, beside the corpus's search."""
+    training: dict[str, Any] = {}
+    """Where it differs from the form's."""
+    phases: dict[str, dict[str, Any]] = {}
+    """By name, in their order: the loss, and where the rest differs from the form's."""
+
+
+class MethodFile(Layer):
+    """A file of `config/methods/`: what a method is in every form, and by form what differs."""
+
+    title: str
+    """What tables and figures call it."""
+    paper: str
+    """Where it comes from, and what here differs from it."""
+    begins_as: str | None = None
+    """The method that this one differs from by its last phase (or by its search) alone: the phases before are trained
+    once, as that method's.
+    """
+    settings: dict[str, Layer | None]
+    """By form, a file of `config/forms/` without its ending: what of the method is like this in that form alone."""
+
+
+def part_of(model: type[BaseModel], *without: str) -> Any:
+    """The model with no key required, and some keys gone: what a file says that another file completes.
+
+    Rules between keys are left to the whole.
+    """
+    fields: dict[str, Any] = {}
+    for name, field in model.model_fields.items():
+        if name not in without:
+            default = None if field.is_required() else field.get_default(call_default_factory=True)
+            extra = _without_default if field.is_required() else None
+            told = Field(json_schema_extra=extra)
+            fields[name] = (Annotated[_part_of(field.annotation), *field.metadata, told], default)
+    return create_model(model.__name__, __base__=Settings, __doc__=model.__doc__, **fields)
+
+
+def _part_of(annotation: Any) -> Any:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return part_of(annotation)
+    if get_origin(annotation) in (Union, UnionType):
+        return Union[tuple(map(_part_of, get_args(annotation)))]  # noqa: UP007
+    if get_origin(annotation) is dict and isinstance(inner := get_args(annotation)[1], type):
+        return dict[str, part_of(inner) | None] if issubclass(inner, BaseModel) else annotation  # type: ignore[misc]
+    return annotation
+
+
+def _without_default(schema: dict[str, Any]) -> None:
+    del schema["default"]
+
+
+_PhasePart = part_of(PhaseSettings, "name", "loss")
+FormFile = create_model(
+    "FormFile",
+    __base__=Settings,
+    __doc__="A file of `config/forms/`: what all methods share in a form, where their own files say nothing else.",
+    extends=(str | None, Field(None, description="Another form, without its ending: this one says what differs.")),
+    training=(part_of(Training, "phases"), Field({}, description="Batches, vocabulary, validation.")),
+    first=(_PhasePart, Field({}, description="Of every phase before the last, and of an only one.")),
+    last=(_PhasePart, Field({}, description="Of the last of several phases.")),
+)
 
 
 # --- scores and studies
@@ -589,10 +830,13 @@ class Rouge(Settings):
     """How summaries are scored (scores.rouge)."""
 
     mode: Literal["rouge-score", "rouge-1.5.5", "unicode", "characters"] = "rouge-score"
-    stemmer: bool = False  # off: rouge-score equals ROUGE-1.5.5 without -m up to its rounding
-    # Of several references: the one with the best F1 (rouge-score) or recall (1.5.5 -f B), or counts pooled (-f A);
-    # None: the mode's own, best for rouge-score, average for rouge-1.5.5
+    """Whose counting: rouge-score's, ROUGE-1.5.5's, its tokens for every script, or characters."""
+    stemmer: bool = False
+    """Porter's; off, rouge-score equals ROUGE-1.5.5 without -m up to its rounding."""
     multi: Literal["best", "average"] | None = None
+    """Of several references: the one with the best F1 (rouge-score) or recall (1.5.5 -f B), or counts pooled
+    (average, 1.5.5 -f A); null: best for rouge-score, average for rouge-1.5.5.
+    """
 
     @model_validator(mode="after")
     def mode_has_the_option(self) -> "Rouge":
@@ -612,20 +856,26 @@ class Rouge(Settings):
 class Reading(Settings):
     """Whether a system's targets depend on its sources (scores.reading)."""
 
-    others: Positive = 5  # records of other groups whose sources each target is scored with, too
-    seed: NonNegative = 1  # of who they are
+    others: Positive = 5
+    """Records of other groups whose sources each target is scored with, too."""
+    seed: NonNegative = 1
+    """Of who they are."""
 
 
 class Bootstrap(Settings):
     resamples: Positive = 2000
+    """Drawn with replacement, over groups of items."""
     confidence: Annotated[float, Field(gt=0.0, lt=1.0)] = 0.95
+    """Of every interval."""
     seed: NonNegative = 1
+    """Of the resamples."""
 
 
 class PhasesTable(Settings):
     """What a last phase buys: methods of several phases are trained with these seeds at the largest percent, too."""
 
     seeds: Annotated[list[NonNegative], Field(min_length=1)]
+    """Of these trainings."""
 
 
 class VarianceTable(Settings):
@@ -635,10 +885,15 @@ class VarianceTable(Settings):
     """
 
     corpus: str
+    """One of the study's."""
     percent: Annotated[int, Field(ge=1, lt=100)]
+    """One of the corpus's percents."""
     methods: Annotated[list[str], Field(min_length=1)]
+    """Of those that are trained on the corpus."""
     draws: Annotated[list[NonNegative], Field(min_length=2)]
+    """Seeds that draw the records."""
     seeds: Annotated[list[NonNegative], Field(min_length=2)]
+    """Seeds that train."""
 
 
 Systems = dict[str, dict[str, Any] | None]
@@ -647,21 +902,33 @@ REFERENCE_SYSTEMS = ("lead", "random", "best-sentence", "sumbasic", "lexrank", "
 
 def _with_references(given: Systems) -> Systems:
     """Every study has the reference systems, each as it tells them; null leaves one out."""
-    return {name: told for name, told in ({name: {} for name in REFERENCE_SYSTEMS} | given).items() if told is not None}
+    whole: Systems = dict.fromkeys(REFERENCE_SYSTEMS, {}) | given
+    return {name: told for name, told in whole.items() if told is not None}
 
 
 class StudySettings(Settings):
     title: str
+    """The study in a sentence, printed over its tables."""
     corpora: dict[str, CorpusSettings]
+    """By name: small letters, digits and underscores."""
     methods: list[str]
-    settings: str = "small"  # which recipe of each method file
+    """Files of config/methods without their ending."""
+    settings: str = "small"
+    """Which form of each method is trained: a file of config/forms without its ending."""
     seeds: Annotated[list[NonNegative], Field(min_length=1)]
-    threads: Positive = 1  # of one training; changes floating-point sums, hence part of its name
-    phases: PhasesTable | None = None  # None: the study's own seeds
+    """Every training is repeated with each; a seed draws its own records."""
+    threads: Positive = 1
+    """Of one training; they change floating-point sums, and are part of its name."""
+    phases: PhasesTable | None = None
+    """Seeds of the table of last phases; null: the study's own."""
     variance: VarianceTable | None = None
-    sums: Sums = "portable"  # the same bytes on all CPUs with AVX2, or this CPU's fastest kernels (sumcurve.sums)
-    # By name what is not trained: its kind (`sumcurve.systems.SYSTEMS`) and what that is told. Every study has lead,
-    # random, best-sentence, sumbasic, lexrank and lsa; null leaves one out
+    """The table of draws and seeds; null: none."""
+    sums: Sums = "portable"
+    """The same bytes on all CPUs with AVX2 (portable), or this CPU's fastest kernels (native)."""
     systems: Annotated[Systems, AfterValidator(_with_references), Field(validate_default=True)] = {}
-    scores: dict[str, dict[str, Any]] = {"rouge": {}}  # by scorer (`sumcurve.scores.SCORERS`) what it is told
+    """By name what is not trained: its kind and what that is told. Every study has lead, random, best-sentence,
+    sumbasic, lexrank and lsa; null leaves one out."""
+    scores: dict[str, dict[str, Any]] = {"rouge": {}}
+    """By scorer, what it is told."""
     bootstrap: Bootstrap = Bootstrap()
+    """How intervals are made."""

@@ -7,15 +7,15 @@ from pathlib import Path
 import pytest
 import torch
 
+from sumcurve.config import read_method
 from sumcurve.corpora.sources.harvest import harvest
 from sumcurve.corpora.tokens import sentences, tokenize
 from sumcurve.decoding.search import greedy
 from sumcurve.models.batch import batches, encode
 from sumcurve.models.summarizer import Summarizer
 from sumcurve.models.vocabulary import EOS, Vocabulary
-from sumcurve.plan import read_settings
 from sumcurve.records import Record, read_jsonl
-from sumcurve.settings import MethodSettings, Optimizer, Recipe, Search, Stop
+from sumcurve.settings import Optimizer, Recipe, Search, Stop
 from sumcurve.systems.trained import decoder_of
 from sumcurve.training.fit import Fitted, fit
 from sumcurve.training.learner import Learner
@@ -36,7 +36,7 @@ def _one_thread() -> None:
 
 def widened(method: str, most_updates: int, rate: float) -> Recipe:
     """The method's model without dropout and wide enough for a few dozen texts; a learner's phases without RL."""
-    recipe = read_settings(CONFIG / f"{method}.yaml", MethodSettings).settings["smoke"]
+    recipe = read_method(CONFIG / f"{method}.yaml").settings["smoke"]
     widths = {
         "recurrent": {"embedding": 32, "hidden": 32},
         "transformer": {"width": 32, "heads": 4, "feedforward": 64},

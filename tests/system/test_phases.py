@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 import torch
 
+from sumcurve.config import read_method
 from sumcurve.models.batch import batches, encode
 from sumcurve.models.vocabulary import Vocabulary
-from sumcurve.plan import read_settings
 from sumcurve.records import Record
-from sumcurve.settings import MethodSettings, Optimizer, Recipe, Stop
+from sumcurve.settings import Optimizer, Recipe, Stop
 from sumcurve.training import losses
 from sumcurve.training.fit import Checkpoint, Fitted, fit
 from sumcurve.training.run import learner_of
@@ -29,7 +29,7 @@ def _one_thread() -> None:
 
 def recipe(method: str, first: int, last: int, rate: float = 0.003) -> Recipe:
     """The method's smoke settings, wider; so many updates before the last phase and in it."""
-    settings = read_settings(CONFIG / f"{method}.yaml", MethodSettings).settings["smoke"]
+    settings = read_method(CONFIG / f"{method}.yaml").settings["smoke"]
     model = settings.model
     if model.kind == "recurrent":
         wide = {"embedding": 32, "hidden": 32, "decoder": 64 if model.decoder else None, "dropout": 0.0}

@@ -12,9 +12,9 @@ import pytest
 import torch
 
 from invented import CONFIG, METHODS, WORDS, records
+from sumcurve.config import read_method
 from sumcurve.models.vocabulary import Vocabulary
-from sumcurve.plan import read_settings
-from sumcurve.settings import MethodSettings, Recipe
+from sumcurve.settings import Recipe
 from sumcurve.training.fit import Fitted, fit
 from sumcurve.training.run import learner_of, read_state, write_state
 
@@ -32,7 +32,7 @@ def _one_thread() -> Iterator[None]:
 @cache
 def _recipe(method: str) -> Recipe:
     """The smallest settings, with dropout, and short phases."""
-    recipe = read_settings(CONFIG / f"{method}.yaml", MethodSettings).settings["smoke"]
+    recipe = read_method(CONFIG / f"{method}.yaml").settings["smoke"]
     stop = {"every_updates": 3, "every_epochs": 0.1, "patience": 2, "least_updates": 2, "most_updates": 7}
     phases = [phase.model_copy(update={"stop": phase.stop.model_copy(update=stop)}) for phase in recipe.training.phases]
     return recipe.model_copy(

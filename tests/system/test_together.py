@@ -13,9 +13,9 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from invented import CONFIG, METHODS, WORDS, records
+from sumcurve.config import read_method
 from sumcurve.models.vocabulary import Vocabulary
-from sumcurve.plan import read_settings
-from sumcurve.settings import MethodSettings, Optimizer, Recipe
+from sumcurve.settings import Optimizer, Recipe
 from sumcurve.training.fit import fit
 from sumcurve.training.parallel import Group, join
 from sumcurve.training.run import learner_of
@@ -30,7 +30,7 @@ def recipe_of(method: str, accumulate: int = 1) -> Recipe:
     Adagrad, because Adam divides a gradient that is nothing but rounding by itself, and so makes a whole step of it.
     """
     optimizer = Optimizer(name="adagrad", rate=0.05, accumulator=0.1, clip_norm=2.0)
-    recipe = read_settings(CONFIG / f"{method}.yaml", MethodSettings).settings["smoke"]
+    recipe = read_method(CONFIG / f"{method}.yaml").settings["smoke"]
     stop = {"every_updates": UPDATES, "every_epochs": 0.01, "patience": 9, "most_updates": UPDATES}
     phases = [
         phase.model_copy(update={"stop": phase.stop.model_copy(update=stop), "own_words": 0.0, "optimizer": optimizer})

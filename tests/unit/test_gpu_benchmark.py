@@ -13,8 +13,7 @@ from types import ModuleType
 import pytest
 import torch
 
-from sumcurve.plan import read_settings
-from sumcurve.settings import MethodSettings
+from sumcurve.config import read_method
 
 ROOT = Path(__file__).parents[2]
 PROGRAM = ROOT / "benchmarks" / "gpu.py"
@@ -52,7 +51,7 @@ def _one_thread() -> None:
 
 
 def phases(method: str) -> list[str]:
-    recipe = read_settings(ROOT / "config" / "methods" / f"{method}.yaml", MethodSettings).settings["smoke"]
+    recipe = read_method(ROOT / "config" / "methods" / f"{method}.yaml").settings["smoke"]
     return [phase.name for phase in recipe.training.phases]
 
 

@@ -46,7 +46,7 @@ def test_a_clone_that_pulls_is_idle_and_a_learning_rate_retrains_its_method_only
     assert is_idle(checkout)
     before = (checkout.path / "results" / "tables" / "smoke" / "seeds.csv").read_bytes()
 
-    checkout.edit("config/methods/pcov.yaml", "rate: 0.005", "rate: 0.006")
+    checkout.edit("config/methods/pcov.yaml", "  smoke:\n", "  smoke:\n    phases: {nll: {optimizer: {rate: 0.006}}}\n")
     checkout.run("dvc", "repro")
     plan = Plan.read(checkout.path / "config", "smoke")
     assert checkout.trainings() == {folder.name for folder in plan.named("runs") if "-pcov-" in folder.name}

@@ -27,10 +27,11 @@ import yaml
 from pydantic import Field
 
 from sumcurve import sums
+from sumcurve.config import PlanError, read_method, read_settings
 from sumcurve.manifest import digest
-from sumcurve.plan import Plan, PlanError, read_settings, refusal
+from sumcurve.plan import Plan, refusal
 from sumcurve.records import write_text
-from sumcurve.settings import Dropout, MethodSettings, Percent, Positive, Recipe, Settings
+from sumcurve.settings import Dropout, Percent, Positive, Recipe, Settings
 from sumcurve.sums import Sums
 
 COLUMNS = (
@@ -64,22 +65,31 @@ Stage = Literal["first", "last"]
 class Trial(Settings):
     """What one trial of the first stage puts into a method's small settings."""
 
-    rate: Rate  # of the first phase (and of FASTRL's extractor)
+    rate: Rate
+    """Of the first phase (and of FASTRL's extractor)."""
     dropout: Dropout
+    """Of the whole model."""
 
 
 class TrialsSettings(Settings):
     """The budget: every method gets all trials. A method goes to the first corpus whose targets it can serve."""
 
     study: str
-    corpora: Annotated[dict[str, Percent], Field(min_length=1)]  # and the percent of each that is trained on
-    percents: Annotated[dict[str, Percent], Field(default_factory=dict)]  # of methods that need more of any corpus
+    """Whose corpora the trials are trained on."""
+    corpora: Annotated[dict[str, Percent], Field(min_length=1)]
+    """The corpora, and the percent of each that is trained on."""
+    percents: Annotated[dict[str, Percent], Field(default_factory=dict)]
+    """Of methods that need more of any corpus."""
     seeds: Annotated[list[Positive], Field(min_length=2)]
+    """Of every trial; each draws its own records."""
     first: Annotated[list[Trial], Field(min_length=1)]
-    last: Annotated[list[Rate], Field(min_length=1)]  # rates of a last phase
-    # Twins, which share the settings of another method, their base
+    """Rate and dropout of the phases before the last."""
+    last: Annotated[list[Rate], Field(min_length=1)]
+    """Rates of a last phase, from the best of `first`."""
     tuned_with: Annotated[dict[str, str], Field(default_factory=dict)]
-    sums: Sums = "native"  # a choice among noisy trials is not worth what portable sums cost
+    """Twins, which share the settings of another method, their base."""
+    sums: Sums = "native"
+    """A choice among noisy trials is not worth what portable sums cost."""
 
 
 @dataclass(frozen=True)
@@ -123,7 +133,7 @@ def recipe_of(recipe: Recipe, trial: Trial, last: float | None = None) -> Recipe
 
 def small(config: Path, method: str) -> Recipe:
     """The method's small settings."""
-    return read_settings(config / "methods" / f"{method}.yaml", MethodSettings).settings["small"]
+    return read_method(config / "methods" / f"{method}.yaml").settings["small"]
 
 
 def settings_of(recipe: Recipe) -> tuple[float, float, float | None]:
@@ -436,13 +446,13 @@ def write_settings(path: Path, found: tuple[float, float, float | None]) -> None
     Raises PlanError where a key is missing.
     """
     rate, dropout, last = found
-    recipe = read_settings(path, MethodSettings).settings["small"]
+    recipe = read_method(path).settings["small"]
     count = len(recipe.training.phases)
-    values: dict[tuple[str | int, ...], float] = {("model", "dropout"): dropout}
+    values: dict[tuple[str, ...], float] = {("model", "dropout"): dropout}
     if recipe.model.kind == "extract-rewrite":
         values["model", "abstractor", "dropout"] = dropout
     for index, phase in enumerate(recipe.training.phases):
-        at: tuple[str | int, ...] = ("training", "phases", index, "optimizer", "rate")
+        at: tuple[str, ...] = ("phases", phase.name, "optimizer", "rate")
         if index and index == count - 1:
             assert last is not None
             values[at] = last
@@ -456,14 +466,11 @@ def write_settings(path: Path, found: tuple[float, float, float | None]) -> None
     write_text(path, text)
 
 
-def _node(path: Path, node: Any, location: tuple[str | int, ...]) -> yaml.Node:
+def _node(path: Path, node: Any, location: tuple[str, ...]) -> yaml.Node:
     for part in location:
-        if isinstance(part, int):
-            node = node.value[part]
-            continue
         found = [value for key, value in node.value if key.value == part]
         if not found:
-            shown = ".".join(map(str, location))
+            shown = ".".join(location)
             raise PlanError(f"{path}:{node.start_mark.line + 1}: {shown} is not there to be changed; write it out")
         (node,) = found
     assert isinstance(node, yaml.Node)

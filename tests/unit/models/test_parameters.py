@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
+from sumcurve.config import read_method
 from sumcurve.models.build import build
 from sumcurve.models.extract_rewrite import build as build_extract_rewrite
 from sumcurve.models.summarizer import parameter_counts
-from sumcurve.plan import read_settings
-from sumcurve.settings import ExtractRewriteSettings, MethodSettings
+from sumcurve.settings import ExtractRewriteSettings
 
 METHODS = Path(__file__).parents[3] / "config" / "methods"
 
@@ -19,7 +19,7 @@ def lstm(inputs: int, hidden: int) -> int:
 
 
 def counts(method: str, words: int, form: str = "paper") -> dict[str, int]:
-    model = read_settings(METHODS / f"{method}.yaml", MethodSettings).settings[form].model
+    model = read_method(METHODS / f"{method}.yaml").settings[form].model
     if isinstance(model, ExtractRewriteSettings):
         return parameter_counts(build_extract_rewrite(model, words, 0))
     return parameter_counts(build(model, words, 0))
@@ -51,7 +51,7 @@ def test_fastrl_counts_of_the_released_code() -> None:
     """At 30,004 words: abstractor 5,782,017, extractor 6,321,452, actor and critic 7,505,709."""
     found = counts("fastrl", 30_004)
     assert found["total"] == 5_782_017 + 7_505_709
-    model = read_settings(METHODS / "fastrl.yaml", MethodSettings).settings["paper"].model
+    model = read_method(METHODS / "fastrl.yaml").settings["paper"].model
     assert isinstance(model, ExtractRewriteSettings)
     assert parameter_counts(build(model.abstractor, 30_004, 0))["total"] == 5_782_017
 

@@ -7,16 +7,15 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+from sumcurve.config import read_method
 from sumcurve.models.batch import Batch, Example, collate
 from sumcurve.models.build import build
 from sumcurve.models.emission import Emission
 from sumcurve.models.summarizer import Summarizer, score
 from sumcurve.models.transformer import TransformerSummarizer
 from sumcurve.models.vocabulary import PAD, Vocabulary
-from sumcurve.plan import read_settings
 from sumcurve.settings import (
     ExtractRewriteSettings,
-    MethodSettings,
     NgramSettings,
     RecurrentSettings,
     TransformerSettings,
@@ -29,7 +28,7 @@ METHODS = Path(__file__).parents[3] / "config" / "methods"
 
 def smallest(method: Path) -> Summarizing:
     """The model of a method's smallest settings, without dropout; of FASTRL the part that rewrites."""
-    model = read_settings(method, MethodSettings).settings["smoke"].model
+    model = read_method(method).settings["smoke"].model
     return model.abstractor if isinstance(model, ExtractRewriteSettings) else model
 
 

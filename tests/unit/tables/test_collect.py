@@ -229,9 +229,8 @@ def plan(tmp_path):
     path.write_text(yaml.safe_dump(content))
     method = tmp_path / "config" / "methods" / "pcov.yaml"
     content = yaml.safe_load(method.read_text())
-    for recipe in content["settings"].values():
-        recipe["search"] |= {"beam": 9, "coverage_penalty": 0.5}
-    method.write_text(yaml.safe_dump(content))
+    content["search"] |= {"beam": 9, "coverage_penalty": 0.5}
+    method.write_text(yaml.safe_dump(content, sort_keys=False))
     plan = Plan.read(tmp_path / "config", "smoke")
     (tmp_path / "results" / "runs").mkdir(parents=True)
     for folder in plan.folders.values():

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 import yaml
 
+from sumcurve.config import PlanError, read_method, read_settings
 from sumcurve.manifest import digest
-from sumcurve.plan import Plan, PlanError, read_settings
-from sumcurve.settings import MethodSettings
+from sumcurve.plan import Plan
 from sumcurve.training import trials
 from sumcurve.training.trials import (
     COLUMNS,
@@ -63,7 +63,7 @@ def leaves(value: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, 
 @pytest.mark.parametrize("twin", DIFFERENCES)
 def test_twins_differ_from_their_base_by_what_they_are_called_after(twin: str) -> None:
     base = SETTINGS.tuned_with[twin]
-    ours, theirs = (read_settings(CONFIG / "methods" / f"{one}.yaml", MethodSettings).settings for one in (twin, base))
+    ours, theirs = (read_method(CONFIG / "methods" / f"{one}.yaml").settings for one in (twin, base))
     assert ours.keys() == theirs.keys()
     for form, recipe in ours.items():
         own, other = (dict(leaves(one.model_dump(mode="json"))) for one in (recipe, theirs[form]))
@@ -133,12 +133,11 @@ def test_a_trial_changes_what_it_tunes_alone(method: str) -> None:
 
 @pytest.mark.parametrize("method", [*BASES, "ent"])
 def test_what_was_chosen_is_written_into_the_small_form_alone(method: str, tmp_path: Path) -> None:
-    path = tmp_path / f"{method}.yaml"
-    shutil.copy(CONFIG / "methods" / f"{method}.yaml", path)
-    before, text = read_settings(path, MethodSettings), path.read_text()
+    path = shutil.copytree(CONFIG, tmp_path / "config") / "methods" / f"{method}.yaml"
+    before, text = read_method(path), path.read_text()
     several = len(before.settings["small"].training.phases) > 1
     write_settings(path, (0.0123, 0.456, 0.0456 if several else None))
-    after = read_settings(path, MethodSettings)
+    after = read_method(path)
     expected = recipe_of(before.settings["small"], Trial(rate=0.0123, dropout=0.456), 0.0456)
     assert after.settings == before.settings | {"small": expected}
     changed = [new for old, new in zip(text.splitlines(), path.read_text().splitlines(), strict=True) if old != new]
@@ -146,10 +145,8 @@ def test_what_was_chosen_is_written_into_the_small_form_alone(method: str, tmp_p
 
 
 def test_a_key_that_is_not_there_is_asked_for(tmp_path: Path) -> None:
-    path = tmp_path / "abs.yaml"
-    path.write_text(
-        (CONFIG / "methods" / "abs.yaml").read_text().replace("dropout: 0.1, ", "").replace("dropout: 0.3, ", "")
-    )
+    path = shutil.copytree(CONFIG, tmp_path / "config") / "methods" / "abs.yaml"
+    path.write_text(path.read_text().replace("dropout: 0.1, ", "").replace("dropout: 0.3, ", ""))
     with pytest.raises(PlanError, match=r"abs.yaml:\d+: settings.small.model.dropout is not there"):
         write_settings(path, (0.1, 0.2, None))
 
@@ -165,9 +162,11 @@ def home(tmp_path: Path) -> Path:
     shutil.copy(CONFIG.parent / "recipes.yaml", tmp_path)
     for path in (tmp_path / "config" / "methods").glob("*.yaml"):
         content = yaml.safe_load(path.read_text())
-        content["settings"]["small"] = content["settings"]["smoke"]
-        content["settings"]["small"]["model"]["dropout"] = 0.0
-        path.write_text(yaml.safe_dump(content))
+        small = content["settings"]["small"] = content["settings"]["smoke"]
+        small["model"]["dropout"] = 0.0
+        small["phases"] = {name: {"optimizer": {"rate": 0.001}} for name in content["phases"]}
+        path.write_text(yaml.safe_dump(content, sort_keys=False))
+    shutil.copy(CONFIG / "forms" / "smoke.yaml", tmp_path / "config" / "forms" / "small.yaml")
     (tmp_path / "config" / "trials.csv").unlink()
     told = {"study": "smoke", "corpora": {"tales": 50}, "seeds": [1, 2], "last": [0.001, 0.01]}
     told |= {

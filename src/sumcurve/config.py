@@ -1,0 +1,248 @@
+"""Reads the configuration: every value knows the file and line that it came from.
+
+A form (`config/forms/`) holds what all methods share, a method's file (`config/methods/`) what differs; a study
+(`config/studies/`) and a form may extend another of their kind. What is merged is validated whole, and an error names
+the file and line that said so. Mappings are merged key by key; anything else, lists too, replaces what it stands over.
+
+Imports nothing heavy: the Snakefile reads it on every parse.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+import yaml
+from pydantic import BaseModel, ValidationError
+
+from sumcurve.settings import FormFile, Layer, MethodFile, MethodSettings, Recipe
+
+S = TypeVar("S", bound=BaseModel)
+Location = tuple[str | int, ...]
+
+LEFT_OUT = ("corpora", "scores")  # of a study: entries that null takes away from what the study extends
+
+
+class PlanError(ValueError):
+    """A configuration that cannot be used; the message names file, key, value and remedy."""
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Content of a configuration file: a scalar, a dict or a list of blocks, and where it stands."""
+
+    value: Any
+    path: Path
+    line: int  # from 1
+    location: Location  # in that file
+
+    def plain(self) -> Any:
+        """The content alone."""
+        if isinstance(self.value, dict):
+            return {key: block.plain() for key, block in self.value.items()}
+        if isinstance(self.value, list):
+            return [block.plain() for block in self.value]
+        return self.value
+
+    def over(self, weak: "Block") -> "Block":
+        """This block merged over a weaker one."""
+        if not (isinstance(self.value, dict) and isinstance(weak.value, dict)):
+            return self
+        merged = dict(weak.value)
+        for key, block in self.value.items():
+            merged[key] = block.over(merged[key]) if key in merged else block
+        return self.holding(merged)
+
+    def holding(self, value: Any) -> "Block":
+        """Another content in this place."""
+        return Block(value, self.path, self.line, self.location)
+
+    @property
+    def mapping(self) -> dict[str, "Block"]:
+        """The blocks by key; PlanError where this is something else."""
+        if not isinstance(self.value, dict):
+            raise PlanError(f"{self.where()}: must hold keys and values, not {self.plain()!r}")
+        return self.value
+
+    def deepest(self, location: Location) -> tuple["Block", Location]:
+        """The deepest block on the way to `location`, and what of the way is missing behind it.
+
+        A part that is not there is skipped, since errors name the tags of unions, too.
+        """
+        block, missing = self, list[str | int]()
+        for part in location:
+            inner = block.value
+            if isinstance(inner, list):
+                inner = dict(enumerate(inner))
+            if isinstance(inner, dict) and part in inner:
+                block, missing = inner[part], []
+            else:
+                missing.append(part)
+        return block, tuple(missing)
+
+    def where(self, *location: str | int) -> str:
+        """`file:line: key.key` of what stands at `location` of this block."""
+        block, missing = self.deepest(location)
+        shown = ".".join(map(str, (*block.location, *missing)))
+        return f"{block.path}:{block.line}" + (f": {shown}" if shown else "")
+
+    def validated(self, schema: type[S], *location: str | int) -> S:
+        """The settings that stand at `location`; PlanError names file, line, key, value and what is allowed."""
+        block, missing = self.deepest(location)
+        assert not missing
+        try:
+            return schema.model_validate(block.plain())
+        except ValidationError as error:
+            lines = []
+            for problem in error.errors():
+                value = problem["input"]
+                shown = f" (value: {value!r})" if not isinstance(value, dict) else ""
+                advice = problem["msg"]
+                if problem["type"] == "extra_forbidden":
+                    advice = "unknown key; remove it or correct its spelling"
+                lines.append(f"{block.where(*problem['loc'])}: {advice}{shown}")
+            raise PlanError("\n".join(lines)) from None
+
+
+def read(path: Path) -> Block:
+    """The content of a YAML file; PlanError where it is missing, no YAML, or says one key twice."""
+    try:
+        loader = yaml.SafeLoader(path.read_text())
+        node = loader.get_single_node()
+        return _block(loader, node, path, node.start_mark.line + 1, ()) if node else Block(None, path, 1, ())
+    except FileNotFoundError:
+        raise PlanError(f"{path} is missing; {_there(path)}") from None
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise PlanError(f"{path} is not YAML: {error}") from error
+
+
+def _there(path: Path) -> str:
+    return f"there are: {', '.join(sorted(other.stem for other in path.parent.glob('*.yaml'))) or 'none'}"
+
+
+def _block(loader: yaml.SafeLoader, node: yaml.Node, path: Path, line: int, location: Location) -> Block:
+    if isinstance(node, yaml.MappingNode):
+        keys = set()
+        for key, _ in node.value:  # YAML's own reader would keep the last of two equal keys and say nothing
+            if key.value in keys:
+                raise PlanError(f"{path}:{key.start_mark.line + 1}: the key {key.value!r} stands twice; remove one")
+            keys.add(key.value)
+        loader.flatten_mapping(node)
+        found = {}
+        for key, value in node.value:
+            name = loader.construct_object(key, deep=True)
+            found[name] = _block(loader, value, path, key.start_mark.line + 1, (*location, name))
+        return Block(found, path, line, location)
+    if isinstance(node, yaml.SequenceNode):
+        inner = [
+            _block(loader, one, path, one.start_mark.line + 1, (*location, place))
+            for place, one in enumerate(node.value)
+        ]
+        return Block(inner, path, line, location)
+    return Block(loader.construct_object(node), path, line, location)
+
+
+def read_settings(path: Path, schema: type[S]) -> S:
+    """A validated file of settings that stands for itself; PlanError names file, line, key and value."""
+    return _read_mapping(path).validated(schema)
+
+
+def _read_mapping(path: Path) -> Block:
+    block = read(path)
+    return block.holding(block.mapping)
+
+
+def _extended(path: Path, below: Sequence[Path] = ()) -> Block:
+    """A file over what it extends, and so on, without the key `extends`; PlanError for a circle and a missing file."""
+    block = _read_mapping(path)
+    keys = dict(block.mapping)
+    if "extends" not in keys:
+        return block
+    base = keys.pop("extends")
+    if not isinstance(base.value, str):
+        raise PlanError(f"{base.where()}: must name a file of {path.parent} without its ending (value: {base.value!r})")
+    other = path.with_name(f"{base.value}.yaml")
+    if other in (path, *below):
+        circle = " -> ".join(one.stem for one in (*below, path, other))
+        raise PlanError(f"{base.where()}: {circle} extends itself; extend another file, or none")
+    if not other.is_file():
+        raise PlanError(f"{base.where()}: {other} is missing; {_there(other)}")
+    weak = _extended(other, (*below, path))
+    for name in LEFT_OUT:
+        if isinstance(keys.get(name, base).value, dict) and name in weak.mapping:
+            keys[name], weak = _without(name, keys[name], weak)
+    return block.holding(keys).over(weak)
+
+
+def _without(name: str, entries: Block, weak: Block) -> tuple[Block, Block]:
+    """A mapping without its entries of null, and what it stands over without the same.
+
+    PlanError where that has none of the name.
+    """
+    below = dict(weak.mapping[name].mapping)
+    kept = {}
+    for key, entry in entries.mapping.items():
+        if entry.value is not None:
+            kept[key] = entry
+        elif below.pop(key, None) is None:
+            raise PlanError(f"{entry.where()}: {weak.path} has none to leave out; there are: {', '.join(below)}")
+    return entries.holding(kept), weak.holding({**weak.mapping, name: weak.mapping[name].holding(below)})
+
+
+def read_study(path: Path) -> Block:
+    """A study over what it extends, not yet validated."""
+    return _extended(path)
+
+
+def read_form(path: Path) -> Block:
+    """A form over what it extends, validated by itself: a key that no method could take is refused."""
+    block = _extended(path)
+    block.validated(FormFile)
+    return block
+
+
+def read_method(path: Path) -> MethodSettings:
+    """A method with its recipe of every form, complete; PlanError names file, line, key and value."""
+    file = _read_mapping(path)
+    told = file.validated(MethodFile)
+    recipes = {form: _validated(block, path) for form, block in recipe_blocks(file).items()}
+    return MethodSettings(title=told.title, paper=told.paper, begins_as=told.begins_as, settings=recipes)
+
+
+def _validated(recipe: Block, path: Path) -> Recipe:
+    try:
+        return recipe.validated(Recipe)
+    except PlanError as error:
+        if str(path) in str(error):
+            raise
+        raise PlanError(f"{error}\n{recipe.where()}: takes this up, and may say otherwise") from None
+
+
+def recipe_blocks(method: Block) -> dict[str, Block]:
+    """A method's recipe by form: what its file says of the form, over what it says of all, over what the form says."""
+    common = method.holding({key: block for key, block in method.mapping.items() if key in Layer.model_fields})
+    found = {}
+    for form, own in method.mapping["settings"].mapping.items():
+        path = method.path.parents[1] / "forms" / f"{form}.yaml"
+        if not path.is_file():
+            raise PlanError(f"{own.where()}: {path} is missing; {_there(path)}")
+        found[form] = _recipe((own if own.value else own.holding({})).over(common), read_form(path))
+    return found
+
+
+def _recipe(method: Block, form: Block) -> Block:
+    """What `Recipe` validates: a list of phases, each over what the form says of a first or a last one."""
+    keys, shared = dict(method.mapping), form.mapping
+    phases = keys.pop("phases").mapping if "phases" in keys else {}
+    complete = []
+    for place, (name, phase) in enumerate(phases.items()):
+        if "name" in phase.mapping:
+            raise PlanError(f"{phase.where('name')}: a phase's name is its key; remove this one")
+        last = place and place == len(phases) - 1
+        defaults = shared.get("last" if last else "first")
+        whole = phase.over(defaults) if defaults else phase
+        complete.append(whole.holding({"name": phase.holding(name), **whole.mapping}))
+    training = keys.get("training", method.holding({}))
+    whole = training.over(shared["training"]) if "training" in shared else training
+    keys["training"] = whole.holding({**whole.mapping, "phases": method.holding(complete)})
+    return method.holding(keys)
