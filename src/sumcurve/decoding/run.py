@@ -9,10 +9,11 @@ import torch
 from safetensors.torch import load_file
 
 from sumcurve.annotations.entities import read_salient
+from sumcurve.corpora.derangement import GroupError, derangements
 from sumcurve.corpora.store import Corpus
 from sumcurve.decoding.extract_rewrite import ExtractRewriteSystem
 from sumcurve.decoding.logp import write_logp
-from sumcurve.decoding.reading import GroupError, derangements, target_logp
+from sumcurve.decoding.reading import target_logp
 from sumcurve.decoding.system import SummarizerSystem, System
 from sumcurve.models.batch import batches, encode
 from sumcurve.models.build import build

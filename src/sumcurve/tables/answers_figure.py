@@ -95,7 +95,7 @@ def _draw_panel(
         labels.append(Label(results.name(curve[-1]), scores[-1], colour))
         if results.counts(curve[-1]):
             points += zip(seconds, scores, strict=True)
-    front = pareto(points, metric.higher_is_better)
+    front = pareto(points, results.sign(metric.name) > 0)
     if front:
         end = max(x for x, _ in points)
         costs, best = zip(*front, (end, front[-1][1]), strict=True)

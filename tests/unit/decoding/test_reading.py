@@ -12,8 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor
 
+from sumcurve.corpora.derangement import GroupError, derangement, derangements
 from sumcurve.decoding.logp import FILE, TargetLogp, read_logp, write_logp
-from sumcurve.decoding.reading import GroupError, derangement, derangements, target_logp
+from sumcurve.decoding.reading import target_logp
 from sumcurve.models.batch import Batch, Example, collate, encode
 from sumcurve.models.emission import Emission
 from sumcurve.models.summarizer import Memory, State, Summarizer, score
