@@ -27,14 +27,14 @@ class Extractiveness:
 
     Settings: ClassVar[type[BaseModel]] = NoSettings
     metrics: Sequence[Metric] = (
-        Metric("coverage", "coverage", "cov", "share of tokens", 2, higher_is_better=None, ranks=False),
+        Metric("coverage", "coverage", "cov", "shares of tokens", 2, higher_is_better=None, ranks=False),
         Metric("density", "density", "dens", "tokens", 2, higher_is_better=None, ranks=False),
         Metric("compression", "compression", "comp", "source tokens a token", 1, higher_is_better=None, ranks=False),
         *(
             Metric(f"novel{n}", f"novel {n}-grams", f"new {n}", "percent", 1, higher_is_better=None, ranks=False)
             for n in ORDERS
         ),
-        Metric("repeated", "repeated trigrams", "rep", "percent", 1, higher_is_better=False, ranks=False),
+        Metric("repeated", "repeated trigrams", "rep", "percent", 2, higher_is_better=False, ranks=False),
         Metric("length", "length", "len", "tokens", 1, higher_is_better=None, ranks=False),
     )
 

@@ -336,12 +336,13 @@ def _sorted(items: Items) -> Items:
 
 
 def metrics_of(outputs: Sequence[ScoredOutput]) -> dict[str, tuple[Metric, str]]:
-    """Every metric by name with its scorer, in the order in which outputs hold them.
+    """Every metric by name with its scorer, in the order of the study's scorers.
 
-    Raises EvidenceError where two scorers give a metric one name.
+    That is the order of the outputs that all of them scored: a scorer may have nothing to say of lead. Raises
+    EvidenceError where two scorers give a metric one name.
     """
     found: dict[str, tuple[Metric, str]] = {}
-    for output in outputs:
+    for output in sorted(outputs, key=lambda one: -len(one.scores)):
         for scorer, items in output.scores.items():
             for metric in items.metrics:
                 if found.setdefault(metric.name, (metric, scorer)) != (metric, scorer):

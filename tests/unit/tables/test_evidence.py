@@ -53,6 +53,11 @@ def test_systems_hold_the_seeds_of_a_training_under_one_search(evidence, papers,
 def test_metrics_come_in_the_order_of_the_scorers_and_have_one_meaning(evidence, more_metric) -> None:
     outputs = more_metric(evidence())
     assert list(metrics_of(outputs)) == ["rouge1", "rouge2", "rougeLsum", "excess"]
+    lacking = [one for one in evidence() if one.method == "lead"]  # the first; it is not asked for excess words
+    more = more_metric(outputs, scorer="more", name="more")
+    assert list(metrics_of([*lacking, *more])) == ["rouge1", "rouge2", "rougeLsum", "excess", "more"]
+    others = more_metric(lacking, scorer="more", name="more")
+    assert list(metrics_of([*others, *more])) == ["rouge1", "rouge2", "rougeLsum", "excess", "more"]
     with pytest.raises(EvidenceError, match="other and length have different metrics 'excess'"):
         metrics_of([*outputs, *more_metric(evidence(), scorer="other")])
 
@@ -110,7 +115,7 @@ def test_what_a_rater_lacks_is_named_and_so_are_other_keys(evidence) -> None:
     fewer = dataclasses.replace(outputs[3].scores["people"], **without_last(outputs[3].scores["people"]))
     with pytest.raises(EvidenceError, match=r"lacks people's item notes/39, right \(1 in all\)"):
         checked(replaced(outputs, 3, scores={**outputs[3].scores, "people": fewer}))
-    with pytest.raises(EvidenceError, match=r"people's items by id, rater, .* by id; score both alike"):
+    with pytest.raises(EvidenceError, match=r"people's items by id, notes .* by id, rater; score both alike"):
         checked([*outputs[:3], *rated(outputs[3:], raters=("left",), column="")])
     with pytest.raises(EvidenceError, match="item notes/0, left is scored twice"):
         rated(evidence(), raters=("left", "left"))

@@ -221,7 +221,7 @@ def test_a_metric_that_stands_in_is_asked_where_the_other_is_not_known(rich_stud
     both = more_metric([*having, *lacking], scorer="other", **told)
     results = Results(dataclasses.replace(study, outputs=both), settings)
     assert set(made("scores", results).frame().method) == {"lead", "random", "best-sentence", "pcov", f"abs{MARK}"}
-    assert "Other gap of systems without Excess words: its interval is not above 1,000.0 words" in results.reading_note
+    assert "Other gap of systems without Excess words: its interval is not above 1,000 words" in results.reading_note
     alone = more_metric(outputs, scorer="other", **told)
     results = Results(dataclasses.replace(study, outputs=alone), settings)
     marked = {"lead", "random", "best-sentence", f"pcov{MARK}", f"abs{MARK}"}
