@@ -15,6 +15,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocato
 
 from sumcurve.scores.scorer import Metric
 from sumcurve.tables.efficiency import clock_refusal, costs_of, geometric_mean
+from sumcurve.tables.evidence import BLIND
 from sumcurve.tables.figure import (
     BETWEEN_ROWS,
     FONT_SIZE,
@@ -55,7 +56,7 @@ def draw(results: Results) -> Figure:
     caption = [line for part in parts if part for line in textwrap.wrap(part, 165)]
     foot, head = 0.3 + 0.17 * len(caption), 0.35 if results.study.in_part else 0.0
     lines, columns = grid(results.ranking)
-    named = {corpus: len(results.methods(corpus)) + len(_fixed(results, corpus)) for corpus in corpora}
+    named = {corpus: len(results.methods(corpus)) + len(_blind(results, corpus)) for corpus in corpora}
     talls = [max(HEIGHT - 1.2, LINE * named[corpus]) for corpus in corpora]
     heights = [1.2 + lines * tall + (lines - 1) * BETWEEN_ROWS for tall in talls]
     total = head + sum(heights) + foot
@@ -67,7 +68,7 @@ def draw(results: Results) -> Figure:
     for corpus, tall, height in zip(corpora, talls, heights, strict=True):
         figure.text(0.012, (top - 0.14) / total, corpus, weight="bold", size=FONT_SIZE + 2, va="top")
         systems = _timed(results, corpus)
-        names = map(results.name, (*_fixed(results, corpus), *systems))
+        names = map(results.name, (*_blind(results, corpus), *systems))
         label = (0.2 + 0.066 * max(map(len, names))) / WIDTH
         step = 0.945 / columns
         for place, metric in enumerate(results.ranking):
@@ -86,9 +87,9 @@ def _timed(results: Results, corpus: str) -> list[System]:
     return [one for one in results.of(corpus, trained=True) if costs_of(one, "seconds")]
 
 
-def _fixed(results: Results, corpus: str, metric: str | None = None) -> list[System]:
+def _blind(results: Results, corpus: str, metric: str | None = None) -> list[System]:
     """What is not trained and does not see the reference."""
-    return [one for one in results.of(corpus, False, metric) if one.role == "fixed"]
+    return [one for one in results.of(corpus, False, metric) if one.role in BLIND]
 
 
 def _draw_panel(
@@ -121,8 +122,8 @@ def _draw_panel(
         end = max(x for x, _ in points)
         costs, best = zip(*front, (end, front[-1][1]), strict=True)
         axes.step(costs, best, where="post", color=GREY, linewidth=4.0, alpha=0.25, zorder=0.5)
-    dashes = dashes_of([one.method for one in _fixed(results, corpus)])
-    for system in _fixed(results, corpus, metric.name):
+    dashes = dashes_of([one.method for one in _blind(results, corpus)])
+    for system in _blind(results, corpus, metric.name):
         score = results.estimate(corpus, metric.name, system.cell).mean
         axes.axhline(score, color=GREY, linewidth=0.9, linestyle=dashes[system.method], zorder=0.6)
         labels.append(Label(system.method, score, GREY))

@@ -19,7 +19,8 @@ from sumcurve.scores.scorer import Metric
 from sumcurve.settings import Oracle
 from sumcurve.systems.system import Role
 
-ROLES: tuple[Role, ...] = ("fixed", "bound", "trained")  # in the order of rows
+BLIND: tuple[Role, ...] = ("baseline", "outside")  # not trained by the study, and without sight of references
+ROLES: tuple[Role, ...] = (*BLIND, "bound", "trained")  # in the order of rows
 ORACLE_METRICS = ("rouge1", "rouge2")  # by which extracts are searched, whatever a study scores
 
 

@@ -270,12 +270,9 @@ def _caption(scores: pd.DataFrame, metrics: Sequence[Metric], share: str, curved
     if any(not metric.higher_is_better for metric in metrics):
         lower = ", ".join(metric.title for metric in metrics if not metric.higher_is_better)
         parts.append(f"Lower is better: {lower}.")
-    there = {role: list(dict.fromkeys(scores.method[scores.role == role])) for role in ("fixed", "bound")}
-    grey = [
-        f"{', '.join(names)}: {what} the reference"
-        for (role, names), what in zip(there.items(), ("without", "picked by"), strict=True)
-        if names
-    ]
+    kinds = {"baseline": "without the reference", "outside": "from elsewhere", "bound": "picked by the reference"}
+    there = {what: list(dict.fromkeys(scores.method[scores.role == role])) for role, what in kinds.items()}
+    grey = [f"{', '.join(names)}: {what}" for what, names in there.items() if names]
     parts += [f"Dark grey, not trained. {'; '.join(grey)}."] if grey else []
     return parts
 

@@ -21,7 +21,7 @@ from sumcurve.statistics.design import Cell, Design, Replicates, common_seeds
 from sumcurve.statistics.family import Family, family
 from sumcurve.statistics.intervals import Estimate, contrast, difference, draws, estimate
 from sumcurve.systems.system import Role
-from sumcurve.tables.evidence import ScoredOutput, Study, checked, metrics_of
+from sumcurve.tables.evidence import BLIND, ScoredOutput, Study, checked, metrics_of
 from sumcurve.tables.table import Column, Value, number
 
 LEVEL = 0.05  # of a family of tests
@@ -228,7 +228,7 @@ class Results:
         key = corpus, metric, records
         if key not in self._pairs:
             here = self.of(corpus, metric=metric)
-            blind = [one for one in here if one.role == "fixed"]
+            blind = [one for one in here if one.role in BLIND]
             methods = [one for one in here if one.records == records]
             self._pairs[key] = self._tested(corpus, metric, list(combinations([*methods, *blind], 2)))
         return self._pairs[key]
@@ -282,7 +282,7 @@ class Results:
 
     def best_blind(self, corpus: str, metric: str) -> Cell | None:
         """The best system that is not trained and sees no reference."""
-        here = [one.cell for one in self.of(corpus, False, metric) if one.role == "fixed"]
+        here = [one.cell for one in self.of(corpus, False, metric) if one.role in BLIND]
         better = self.sign(metric)
         return max(here, key=lambda cell: better * self.estimate(corpus, metric, cell).mean, default=None)
 
@@ -290,9 +290,9 @@ class Results:
         """Whether a system depends on its source, by every metric that has a threshold for it; None where unknown.
 
         It does where the interval's lower end is above the threshold. A metric that stands in for another is asked only
-        where the other is not known. Lead, random and best-sentence are not asked: they are what to compare with.
+        where the other is not known. Baselines and bounds are not asked: they are what to compare with.
         """
-        if system.role != "trained":
+        if system.role in ("baseline", "bound"):
             return None
         known = {name for name, (_, scorer) in self._metrics.items() if scorer in system.outputs[0].scores}
         found = []

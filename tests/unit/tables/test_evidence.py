@@ -133,7 +133,7 @@ def test_two_ways_of_scoring_do_not_compare(evidence, signature) -> None:
         (1, {"records": 501}, "below|above|records"),
         (1, {"records": None}, "needs percent, records, seed"),
         (0, {"percent": 50, "records": 1000}, "given twice"),
-        (0, {"role": "fixed"}, "is not trained"),
+        (0, {"role": "baseline"}, "is not trained"),
         (6, {"role": "trained"}, "needs percent"),
         (6, {"search": "common"}, "no search"),
         (1, {"search": None}, "seed and search"),
