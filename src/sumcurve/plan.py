@@ -114,7 +114,7 @@ class Scored:
     """One output of the score table: which folders stand behind it.
 
     Every run is decoded with its corpus's common search, and at the largest percent with the search of its method's
-    paper, too, where that is another one. A system that is not trained (`role` "fixed" or "bound", see
+    paper, too, where that is another one. A system that is not trained (of another `role`, see
     `sumcurve.systems.system`) has no percent, seed, search and run.
 
     `part` is "study" but for what tells a last phase's worth, at the largest percent of methods of several phases: the

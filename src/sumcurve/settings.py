@@ -902,7 +902,8 @@ REFERENCE_SYSTEMS = ("lead", "random", "best-sentence", "sumbasic", "lexrank", "
 
 def _with_references(given: Systems) -> Systems:
     """Every study has the reference systems, each as it tells them; null leaves one out."""
-    whole: Systems = dict.fromkeys(REFERENCE_SYSTEMS, {}) | given
+    references: Systems = {name: {} for name in REFERENCE_SYSTEMS}
+    whole = references | given
     return {name: told for name, told in whole.items() if told is not None}
 
 

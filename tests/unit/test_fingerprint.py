@@ -61,6 +61,7 @@ def test_kinds_do_not_depend_on_each_other_by_accident():
         "train": ["curves"],
         "decode": ["training.fit", "curves"],
         "trivial": ["models", "training", "curves"],
+        "system": ["models", "training", "curves"],
         "score": ["training", "curves"],
     }
     for kind, row in KINDS.items():
@@ -68,6 +69,8 @@ def test_kinds_do_not_depend_on_each_other_by_accident():
         for package in [*later.get(kind, []), "tables", "steps", "builders", "plan"]:
             assert package in [*packages, "training.fit", "steps", "builders", "plan"]
             assert not any(name.startswith(f"sumcurve.{package}") for name in behind), (kind, package)
+        for door in ("scores", "systems"):  # the lists of scorers and systems grow by every one
+            assert f"sumcurve.{door}" not in behind, (kind, door)
 
 
 def test_a_module_without_a_file_is_an_error_that_names_it():

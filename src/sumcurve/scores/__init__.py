@@ -1,7 +1,16 @@
 """Per-item scores of outputs, by scorer; each describes its columns and signs its values."""
 
-from sumcurve.scores.reading import Reads
-from sumcurve.scores.rouge_f1 import RougeF1
+from importlib import import_module
+
 from sumcurve.scores.scorer import Scorer
 
-SCORERS: dict[str, type[Scorer]] = {"rouge": RougeF1, "reading": Reads}  # by the key below `scores:` of a study
+SCORERS: dict[str, type[Scorer]] = {  # by the key below `scores:` of a study, a class of a module beside this one
+    key: getattr(import_module(f"{__name__}.{module}"), name)
+    for key, (module, name) in {
+        "rouge": ("rouge_f1", "RougeF1"),
+        "chrf": ("chrf", "ChrF"),
+        "extractiveness": ("extractiveness", "Extractiveness"),
+        "reading": ("reading", "Reads"),
+        "reading_rouge": ("reading", "ReadsByRouge"),
+    }.items()
+}

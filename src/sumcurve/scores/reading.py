@@ -1,8 +1,12 @@
-"""The scorer `reading`: how much a system's own source helps it to predict the target, in nats a word.
+"""Does a system read? The scorers `reading`, of log-probabilities, and `reading_rouge`, of summaries alone.
 
-An item's gap is the mean log-probability of its target's words given its own source, minus that given the sources of
-records of other groups (`decoding.reading`). A system that does not read its source has a gap of 0, whatever it scores
-by ROUGE.
+`reading`: how much a system's own source helps it to predict the target, in nats a word. An item's gap is the mean
+log-probability of its target's words given its own source, minus that given the sources of records of other groups
+(`corpora.derangement`). A system that does not read its source has a gap of 0, whatever it scores by ROUGE.
+
+`reading_rouge` asks what a system wrote, whatever system it is: ROUGE-1 of a summary against its own reference, minus
+that against the references of the same other records. A system that does not read has a gap of 0 here, too: what it
+writes fits any reference as well. Lead and random are what to compare with.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,10 +16,13 @@ from typing import Any, ClassVar
 from pydantic import BaseModel
 
 from sumcurve.records import Record, RecordError
-from sumcurve.scores.scorer import Metric, Scores, group_of
-from sumcurve.settings import Reading
+from sumcurve.scores.scorer import Metric, Scores, group_of, summaries_of
+from sumcurve.settings import Reading, Rouge
 
-READS = 0.1  # nats a word; a system reads where the lower end of its gap's interval over groups is above
+# A system reads where the lower end of its gap's interval over groups is above.
+READS = 0.1  # nats a word
+READS_BY_ROUGE = 0.0  # points
+POINTS = 100
 
 
 class Reads:
@@ -29,7 +36,7 @@ class Reads:
     metrics: Sequence[Metric] = (
         Metric("gap", "Reading gap", "gap", "nats a word", ranks=False, threshold=READS),
         Metric("own_nll", "NLL, own source", "own", "nats a word", higher_is_better=False, ranks=False),
-        Metric("others_nll", "NLL, others' sources", "others", "nats a word", higher_is_better=False, ranks=False),
+        Metric("others_nll", "NLL, others' sources", "others", "nats a word", higher_is_better=None, ranks=False),
     )
 
     def __init__(self, settings: Reading) -> None:
@@ -56,12 +63,7 @@ class Reads:
         from sumcurve.decoding.logp import read_logp
         from sumcurve.models.vocabulary import MARKS, UNK, Vocabulary
 
-        groups = [group_of(record) for record in records]
-        if len(set(groups)) < 2:
-            raise RecordError(
-                f"all {len(records)} test records are of one group ({groups[0]!r}): whether a system reads is asked "
-                "with sources of other groups; give the records groups, or leave `reading` out of the study's scores"
-            )
+        groups = _groups(records, "reading")
         found = read_logp(output, [record.id for record in records])
         vocabularies = [
             set(Vocabulary.from_counts(read_words(fraction), most, least).words[len(MARKS) :])
@@ -102,3 +104,64 @@ class Reads:
                 "items_left_out": len(records) - len(places),
             },
         )
+
+
+class ReadingRouge(Reading):
+    """Whose references each summary is scored with, too, and by which ROUGE."""
+
+    rouge: Rouge = Rouge()
+
+
+class ReadsByRouge:
+    """Scores every output by its summaries; its threshold is asked of systems that give no log-probabilities."""
+
+    Settings: ClassVar[type[BaseModel]] = ReadingRouge
+    metrics: Sequence[Metric] = (
+        Metric(
+            "rouge1_gap", "ROUGE-1 gap", "gap", "points", ranks=False, threshold=READS_BY_ROUGE, stands_in_for="gap"
+        ),
+        Metric("rouge1_others", "ROUGE-1, others' references", "others", "points", higher_is_better=None, ranks=False),
+    )
+
+    def __init__(self, settings: ReadingRouge) -> None:
+        self.settings = settings
+
+    def inputs(
+        self, output: str, outputs: Sequence[str], specifications: Mapping[str, Mapping[str, Any]]
+    ) -> Mapping[str, Any]:
+        return {}
+
+    def score(self, output: Path, records: Sequence[Record], inputs: Mapping[Path, Any]) -> Scores:
+        import numpy as np
+
+        from sumcurve.corpora.derangement import derangements
+        from sumcurve.scores.rouge import score_items, signature
+
+        groups = _groups(records, "reading_rouge")
+        summaries = [row["summary"] for row in summaries_of(output, records)]
+        references = [record.all_references for record in records]
+
+        def points(of: Sequence[int]) -> np.ndarray:
+            found = score_items(summaries, [references[place] for place in of], self.settings.rouge)
+            return POINTS * np.array([item["rouge1"] for item in found])
+
+        own = points(range(len(records)))
+        others = np.mean([points(row) for row in derangements(records, self.settings).tolist()], axis=0)
+        return Scores(
+            ids=[record.id for record in records],
+            groups=groups,
+            values={"rouge1_gap": (own - others).tolist(), "rouge1_others": others.tolist()},
+            signature=f"others{self.settings.others}+seed{self.settings.seed}|"
+            + signature(self.settings.rouge, references),
+        )
+
+
+def _groups(records: Sequence[Record], scorer: str) -> list[str]:
+    """The group of every record; RecordError where all are of one."""
+    groups = [group_of(record) for record in records]
+    if len(set(groups)) < 2:
+        raise RecordError(
+            f"all {len(records)} test records are of one group ({groups[0]!r}): whether a system reads is asked with "
+            f"records of other groups; give the records groups, or leave `{scorer}` out of the study's scores"
+        )
+    return groups

@@ -20,7 +20,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sumcurve.scores import rouge_kernels
+import sumcurve.scores.rouge_kernels as rouge_kernels
 from sumcurve.scores.rouge_kernels import BREAK, GAP, LETTER, MARK, SINGLE
 from sumcurve.scores.rouge_stemmers import Stemmer, nltk_stemmer, stemmer_155
 

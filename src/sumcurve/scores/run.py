@@ -2,6 +2,7 @@
 
 import csv
 import math
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from pathlib import Path
@@ -16,20 +17,30 @@ def write_scores(
 ) -> None:
     """Write items.csv and scores.json of one output under the scorer called `name`.
 
-    items.csv has a row for every item: id, group, a column for each metric in its unit, and the scorer's details.
-    scores.json describes the metrics and holds signature, counts and means. Raises RecordError where the output is not
-    of the test set, or where a metric lacks a value.
+    items.csv has a row for every item: its key (id, and the scorer's `further` columns), group, a column for each
+    metric in its unit, and the scorer's details. scores.json names the key, describes the metrics and holds signature,
+    counts and means. Raises RecordError where the output is not of the test set, where two items have one key or two
+    columns one name, and where a metric lacks a value.
     """
     records = list(test)
     scores = scorer.score(output, records, inputs)
-    columns = {"id": scores.ids, "group": scores.groups, **scores.values, **scores.details}
     metrics = [metric.name for metric in scorer.metrics]
     if sorted(scores.values) != sorted(metrics):
         raise RecordError(f"scorer {name}: values of {sorted(scores.values)}, but its metrics are {sorted(metrics)}")
+    key = ["id", *scores.further]
+    keys = list(zip(scores.ids, *scores.further.values(), strict=True))
+    names = [*key, "group", *metrics, *scores.details]
+    if repeated := [", ".join(one) for one, count in Counter(keys).items() if count > 1]:
+        raise RecordError(
+            f"scorer {name}: item {repeated[0]} comes twice; what else tells items apart goes to `further`"
+        )
+    if repeated := [one for one, count in Counter(names).items() if count > 1]:
+        raise RecordError(f"scorer {name}: two columns are called {repeated[0]}; rename one")
     for metric in metrics:
-        for item, value in zip(scores.ids, scores.values[metric], strict=True):
+        for item, value in zip(keys, scores.values[metric], strict=True):
             if not math.isfinite(value):
-                raise RecordError(f"scorer {name}: {metric} of item {item} is {value}, not a number")
+                raise RecordError(f"scorer {name}: {metric} of item {', '.join(item)} is {value}, not a number")
+    columns = {"id": scores.ids, **scores.further, "group": scores.groups, **scores.values, **scores.details}
     with (folder / "items.csv").open("w", newline="") as stream:
         writer = csv.writer(stream, lineterminator="\n")
         writer.writerow(columns)
@@ -38,11 +49,13 @@ def write_scores(
         folder / "scores.json",
         {
             "scorer": name,
+            "key": key,
             "signature": scores.signature,
             "metrics": [asdict(metric) for metric in scorer.metrics],
-            "items": len(scores.ids),
+            "items": len(keys),
             "groups": len(set(scores.groups)),
             "counts": dict(scores.counts),
-            "means": {metric: math.fsum(scores.values[metric]) / len(scores.ids) for metric in metrics},
+            "references": dict(scores.references),
+            "means": {metric: math.fsum(scores.values[metric]) / len(keys) for metric in metrics},
         },
     )

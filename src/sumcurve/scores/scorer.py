@@ -13,6 +13,11 @@ from typing import Any, ClassVar, Protocol
 from pydantic import BaseModel
 
 from sumcurve.records import Record, RecordError, read_jsonl
+from sumcurve.settings import Settings
+
+
+class NoSettings(Settings):
+    """Of a scorer that is told nothing."""
 
 
 @dataclass(frozen=True)
@@ -20,10 +25,15 @@ class Metric:
     """One column of values: its name in files, how people read it, and which direction is better.
 
     `title` heads columns and panels, `short` stands where room is scarce, `unit` is that of every value ("points" are
-    100 F1), and `decimals` is what a cell for people holds. Systems are ranked by a metric in answers, efficiency and
-    verdicts unless `ranks` is false. With a `threshold` the metric says whether a system does at all what it is
-    compared for, such as read its source: it does where its interval's lower end is above the threshold. Where it does
-    not, it takes no part in answers and verdicts.
+    100 F1), and `decimals` is what a cell for people holds. `higher_is_better` is None where neither direction is.
+
+    Systems are ranked by a metric in answers, efficiency and verdicts unless `ranks` is false. With a `threshold` the
+    metric says whether a system does at all what it is compared for, such as read its source: it does where its
+    interval's lower end is above the threshold. Where it does not, it takes no part in answers and verdicts. A metric
+    that `stands_in_for` another one's threshold is asked only of systems that do not have the other. A metric that
+    neither ranks nor has a threshold *describes*.
+
+    ValueError for one that ranks, or has a threshold, without a direction.
     """
 
     name: str
@@ -31,33 +41,47 @@ class Metric:
     short: str
     unit: str
     decimals: int = 2
-    higher_is_better: bool = True
+    higher_is_better: bool | None = True
     ranks: bool = True
     threshold: float | None = None
+    stands_in_for: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.higher_is_better is None and not self.describes:
+            raise ValueError(f"metric {self.name} ranks or has a threshold: say whether higher is better")
+
+    @property
+    def describes(self) -> bool:
+        return not self.ranks and self.threshold is None
 
 
 @dataclass(frozen=True)
 class Scores:
     """What a scorer says of one output, item by item.
 
-    `values` holds for every metric, by name and in its unit, one value for each of `ids`; `groups` names the group that
-    each item was drawn with (`group_of`), since intervals resample groups. `details` are further columns of items.csv
-    that no table reads, `counts` what was counted over all items (`empty`: summaries without a word).
+    `values` holds for every metric, by name and in its unit, one value for each item. `ids` names the record of each
+    item, `groups` the group that the record was drawn with (`group_of`), since intervals resample groups. Where an item
+    is not a record alone but a record and a rater, or what it is contrasted with, `further` holds that, by column: an
+    item's key is its id and these. `details` are further columns of items.csv that no table reads, `counts` what was
+    counted over all items (`empty`: summaries without a word), `references` the means of metrics that can be asked of
+    the references themselves.
     """
 
     ids: Sequence[str]
     groups: Sequence[str]
     values: Mapping[str, Sequence[float]]
     signature: str
+    further: Mapping[str, Sequence[str]] = field(default_factory=dict)
     details: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     counts: Mapping[str, float] = field(default_factory=dict)
+    references: Mapping[str, float] = field(default_factory=dict)
 
 
 class Scorer(Protocol):
     """Scores outputs under `settings`, which a study states below the scorer's name.
 
     Its items need not be those of another scorer: a record, a record and what it is contrasted with, a record and a
-    rater.
+    rater (`Scores.further`). Those of one corpus are the same for every output.
     """
 
     Settings: ClassVar[type[BaseModel]]

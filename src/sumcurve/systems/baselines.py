@@ -35,7 +35,7 @@ def best_sentence(record: Record, best: int, max_tokens: int) -> list[str]:
 
 class _Baseline:
     Settings: ClassVar[type[SystemSettings]] = SystemSettings
-    role: ClassVar[Role] = "fixed"
+    role: ClassVar[Role] = "baseline"
     needs: ClassVar[Mapping[str, str]] = {}
     recipe: ClassVar[bool] = True
 

@@ -34,7 +34,7 @@ class Command:
 
     Settings: ClassVar[type[SystemSettings]] = CommandSettings
     title: ClassVar[str] = "an outside program"
-    role: ClassVar[Role] = "fixed"
+    role: ClassVar[Role] = "outside"
     needs: ClassVar[Mapping[str, str]] = {}
     recipe: ClassVar[bool] = False
 

@@ -50,7 +50,7 @@ class Extractive:
     """Takes as many sentences as the corpus's lead does, in source order, cut at the corpus's longest summary."""
 
     Settings: ClassVar[type[SystemSettings]] = ExtractiveSettings
-    role: ClassVar[Role] = "fixed"
+    role: ClassVar[Role] = "baseline"
     needs: ClassVar[Mapping[str, str]] = {}
     recipe: ClassVar[bool] = False
 

@@ -19,7 +19,7 @@ class File:
 
     Settings: ClassVar[type[SystemSettings]] = FileSettings
     title: ClassVar[str] = "summaries from a file"
-    role: ClassVar[Role] = "fixed"
+    role: ClassVar[Role] = "outside"
     needs: ClassVar[Mapping[str, str]] = {}
     recipe: ClassVar[bool] = False
 

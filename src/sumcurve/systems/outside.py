@@ -55,7 +55,7 @@ def read_summaries(path: Path, ids: Sequence[str], called: str = "") -> list[lis
     if without:
         raise RecordError(f"{named}:{without[0]}: no id, but other lines have one; give every line an id or none")
     known = set(ids)
-    lines: dict[str, int] = {}
+    lines: dict[str | None, int] = {}
     for line, name in enumerate(texts.ids, start=1):
         if name not in known:
             raise RecordError(f"{named}:{line}: id {name!r} is of no test item; the first test item is {ids[0]!r}")

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Literal, Protocol
 from sumcurve.records import Record, Text, write_jsonl
 from sumcurve.settings import CorpusSettings, Settings
 
-Role = Literal["trained", "fixed", "bound"]
+Role = Literal["trained", "baseline", "outside", "bound"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +56,9 @@ class Scoring(Summarizing, Protocol):
 class System(Summarizing, Protocol):
     """A kind of system that a study names under `systems:`.
 
-    A "fixed" system reads sources alone; a "bound" sees the references, too, and competes with nobody. Neither is
-    trained by the study: tables have one row of it, without records. `needs` names the annotations of the corpus that
+    A "baseline" reads sources alone; an "outside" system is somebody else's, who may have done anything but see the
+    references; a "bound" sees them and competes with nobody. None is trained by the study: tables have one row of it,
+    without records. `needs` names the annotations of the corpus that
     it reads: the key of its specification, and the kind of folder. `recipe` says that its code is known by
     the recipe number of outputs, as that of trained systems; that of other kinds is known by its fingerprint.
     """

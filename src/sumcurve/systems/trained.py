@@ -10,11 +10,12 @@ import torch
 from safetensors.torch import load_file
 
 from sumcurve.annotations.entities import read_salient
+from sumcurve.corpora.derangement import GroupError, derangements
 from sumcurve.corpora.store import Corpus
 from sumcurve.decoding.decoder import Decoder, SummarizerDecoder
 from sumcurve.decoding.extract_rewrite import ExtractRewriteDecoder
 from sumcurve.decoding.logp import TargetLogp, write_logp
-from sumcurve.decoding.reading import GroupError, derangements, target_logp
+from sumcurve.decoding.reading import target_logp
 from sumcurve.models.batch import Example, batches, encode
 from sumcurve.models.build import build
 from sumcurve.models.extract_rewrite import build as build_extract_rewrite

@@ -3,7 +3,18 @@
 Each module has `table(results) -> Table`. Nothing is imported here: the Snakefile reads the names on every parse.
 """
 
-TABLES = ("answers", "scores", "comparisons", "efficiency", "phases", "verdicts", "methods", "extracts", "corpora")
+TABLES = (
+    "answers",
+    "scores",
+    "comparisons",
+    "efficiency",
+    "phases",
+    "verdicts",
+    "descriptions",
+    "methods",
+    "extracts",
+    "corpora",
+)
 APPENDIX = ("seeds", "variance", "stopping", "searches", "oracle_pairs", "oracle_features", "oracle_timings", "missing")
 
 # Those with a column of measured time: they differ from run to run.

@@ -48,13 +48,13 @@ def table(results: Results) -> Table:
         Column("records", "records", "count"),
         Column("basis", "basis"),
         Column("method", "method"),
-        Column("score", "score", "number", 2, interval=True),
+        Column("score", "score", "number", results.decimals, interval=True),
         Column("place", "place"),
-        Column("behind_best", "behind the best", "number", 2, interval=True),
-        Column("seen", f"seen at {100 * POWER:g} %", "number", 2),
+        Column("behind_best", "behind the best", "number", results.decimals, interval=True),
+        Column("seen", f"seen at {100 * POWER:g} %", "number", results.decimals),
         Column("records_needed", "the best needs", "count"),
         Column("ratio", "of the records", "number", 2, interval=True),
-        Column("points_per_doubling", "per doubling", "number", 2, interval=True),
+        Column("per_doubling", "per doubling", "number", results.decimals, interval=True),
         Column("seconds", "seconds", "number", 0),
         Column("interval_covers", "intervals cover"),
     ]
@@ -66,8 +66,8 @@ def table(results: Results) -> Table:
         f"With one seed nothing is claimed of methods: {THESE_WEIGHTS}.",
         "The best needs: with so many records the best method of the size reaches this method's score (interpolated in "
         "log records within the data); of the records: their ratio, the best chosen anew in each draw. The reverse, "
-        "what others need for the best's score, is more than the size in every row. Per doubling: points for twice "
-        "the records, a line through the sizes up to this one. Seconds: of training, up to the selected checkpoint"
+        "what others need for the best's score, is more than the size in every row. Per doubling: what twice the "
+        "records add, a line through the sizes up to this one. Seconds: of training, up to the selected checkpoint"
         f"{f'; left out: {refusal}' if refusal else ''}.",
         "Basis fit: two and four times the largest size, by the curves of table verdicts; score: median and band; not "
         "distinguishable: the band of the difference holds 0."
@@ -107,8 +107,8 @@ def _measured(
             "records": records,
             "basis": "measured",
             "method": system.method,
-            "score": value(found, bold=results.ahead(corpus, metric.name, records) == cell),
-            "points_per_doubling": doubling(results, corpus, metric, system.method, records),
+            "score": value(found, results.ahead(corpus, metric.name, records) == cell, metric.decimals),
+            "per_doubling": doubling(results, corpus, metric, system.method, records),
             "interval_covers": found.covers if found.low is not None else None,
         }
         if not refusal and (seconds := geometric_mean(costs_of(system, "seconds"))):
@@ -117,22 +117,26 @@ def _measured(
             row["place"] = BEST
         else:
             pair = results.pair(corpus, metric.name, records, best, cell)
-            row |= _behind(pair, best, sign)
+            row |= _behind(pair, best, sign, metric.decimals)
         row |= _needed(results, design, drawn, methods, best, cell, records, sign)
         rows.append(row)
     return rows
 
 
-def _behind(pair: Pair, best: Cell, sign: float) -> dict[str, Any]:
+def _behind(pair: Pair, best: Cell, sign: float, decimals: int) -> dict[str, Any]:
     """How far a method is behind the best one, and whether that is shown."""
     place = pair.why if pair.ahead is None else BEHIND if pair.ahead == best else LEVEL_WITH
     one = pair.difference
     low, high = (None, None) if one.low is None or one.high is None else sorted((sign * one.low, sign * one.high))
-    return {"place": place, "behind_best": Value(sign * one.mean, low, high), "seen": pair.seen}
+    return {
+        "place": place,
+        "behind_best": Value(sign * one.mean, low, high, decimals=decimals),
+        "seen": Value(pair.seen, decimals=decimals),
+    }
 
 
 def doubling(results: Results, corpus: str, metric: Metric, method: str, records: int) -> Value:
-    """Points for twice the records: the slope of a least-squares line over log2 of the sizes up to `records`."""
+    """What twice the records add: the slope of a least-squares line over log2 of the sizes up to `records`."""
     cells = [
         one.cell
         for one in results.of(corpus, True, metric.name)
@@ -142,7 +146,8 @@ def doubling(results: Results, corpus: str, metric: Metric, method: str, records
         return Value(None)
     logs = np.log2([float(size or 0) for _, size in cells])
     weights = (logs - logs.mean()) / ((logs - logs.mean()) ** 2).sum()
-    return value(results.contrast(corpus, metric.name, dict(zip(cells, weights.tolist(), strict=True))))
+    slope = results.contrast(corpus, metric.name, dict(zip(cells, weights.tolist(), strict=True)))
+    return value(slope, decimals=metric.decimals)
 
 
 def _needed(
@@ -239,11 +244,11 @@ def _fitted(results: Results, corpus: str, metric: Metric, fits: Fits) -> list[d
                 "records": round(size),
                 "basis": "fit",
                 "method": method,
-                "score": Value(middle, low, high),
+                "score": Value(middle, low, high, decimals=metric.decimals),
                 "place": place,
             }
             if method != ordered[0]:
-                row["behind_best"] = Value(ends[1], ends[0], ends[2])
+                row["behind_best"] = Value(ends[1], ends[0], ends[2], decimals=metric.decimals)
             rows.append(row)
     return rows
 

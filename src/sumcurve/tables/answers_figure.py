@@ -15,7 +15,20 @@ from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocato
 
 from sumcurve.scores.scorer import Metric
 from sumcurve.tables.efficiency import clock_refusal, costs_of, geometric_mean
-from sumcurve.tables.figure import FONT_SIZE, GREY, INK, WIDTH, Label, dashes_of, looks_of, save, write_labels
+from sumcurve.tables.evidence import BLIND
+from sumcurve.tables.figure import (
+    BETWEEN_ROWS,
+    FONT_SIZE,
+    GREY,
+    INK,
+    WIDTH,
+    Label,
+    dashes_of,
+    grid,
+    looks_of,
+    save,
+    write_labels,
+)
 from sumcurve.tables.results import Results, System
 
 HEIGHT, LINE = 3.3, 0.17  # inches of a corpus at least, and of a name beside its panels
@@ -28,7 +41,7 @@ def write_answers(results: Results, folder: Path) -> None:
 
 
 def draw(results: Results) -> Figure:
-    """A row of panels for each corpus with timed trainings, a panel for each metric that methods are ranked by."""
+    """A block of panels for each corpus with timed trainings, a panel for each metric that methods are ranked by."""
     corpora = [corpus for corpus in results.corpora if _timed(results, corpus)]
     looks = looks_of(sorted({one.method for corpus in corpora for one in _timed(results, corpus)}))
     parts = [
@@ -42,23 +55,26 @@ def draw(results: Results) -> Figure:
     ]
     caption = [line for part in parts if part for line in textwrap.wrap(part, 165)]
     foot, head = 0.3 + 0.17 * len(caption), 0.35 if results.study.in_part else 0.0
-    named = {corpus: len(results.methods(corpus)) + len(_fixed(results, corpus)) for corpus in corpora}
-    heights = [max(HEIGHT, 1.2 + LINE * named[corpus]) for corpus in corpora]
+    lines, columns = grid(results.ranking)
+    named = {corpus: len(results.methods(corpus)) + len(_blind(results, corpus)) for corpus in corpora}
+    talls = [max(HEIGHT - 1.2, LINE * named[corpus]) for corpus in corpora]
+    heights = [1.2 + lines * tall + (lines - 1) * BETWEEN_ROWS for tall in talls]
     total = head + sum(heights) + foot
     figure = Figure(figsize=(WIDTH, total))
     if head:
         heading = results.study.in_part
         figure.text(0.5, 1 - 0.12 / total, heading, weight="bold", size=FONT_SIZE + 3, ha="center", va="top")
     top = total - head
-    for corpus, height in zip(corpora, heights, strict=True):
+    for corpus, tall, height in zip(corpora, talls, heights, strict=True):
         figure.text(0.012, (top - 0.14) / total, corpus, weight="bold", size=FONT_SIZE + 2, va="top")
         systems = _timed(results, corpus)
-        names = map(results.name, (*_fixed(results, corpus), *systems))
+        names = map(results.name, (*_blind(results, corpus), *systems))
         label = (0.2 + 0.066 * max(map(len, names))) / WIDTH
-        step, tall = 0.945 / len(results.ranking), height - 1.2
-        for column, metric in enumerate(results.ranking):
-            place = (0.055 + column * step, (top - 0.6 - tall) / total, step - label - 0.03, tall / total)
-            axes = figure.add_axes(place)
+        step = 0.945 / columns
+        for place, metric in enumerate(results.ranking):
+            row, column = divmod(place, columns)
+            bottom = top - 0.6 - tall - row * (tall + BETWEEN_ROWS)
+            axes = figure.add_axes((0.055 + column * step, bottom / total, step - label - 0.03, tall / total))
             axes.set_title(f"{metric.title} ({metric.unit})", loc="left", pad=5)
             _draw_panel(axes, results, corpus, metric, systems, looks, tall)
             axes.set_xlabel("training seconds, logarithmic")
@@ -71,9 +87,9 @@ def _timed(results: Results, corpus: str) -> list[System]:
     return [one for one in results.of(corpus, trained=True) if costs_of(one, "seconds")]
 
 
-def _fixed(results: Results, corpus: str, metric: str | None = None) -> list[System]:
+def _blind(results: Results, corpus: str, metric: str | None = None) -> list[System]:
     """What is not trained and does not see the reference."""
-    return [one for one in results.of(corpus, False, metric) if one.role == "fixed"]
+    return [one for one in results.of(corpus, False, metric) if one.role in BLIND]
 
 
 def _draw_panel(
@@ -101,13 +117,13 @@ def _draw_panel(
         labels.append(Label(results.name(curve[-1]), scores[-1], colour))
         if results.counts(curve[-1]):
             points += zip(seconds, scores, strict=True)
-    front = pareto(points, metric.higher_is_better)
+    front = pareto(points, results.sign(metric.name) > 0)
     if front:
         end = max(x for x, _ in points)
         costs, best = zip(*front, (end, front[-1][1]), strict=True)
         axes.step(costs, best, where="post", color=GREY, linewidth=4.0, alpha=0.25, zorder=0.5)
-    dashes = dashes_of([one.method for one in _fixed(results, corpus)])
-    for system in _fixed(results, corpus, metric.name):
+    dashes = dashes_of([one.method for one in _blind(results, corpus)])
+    for system in _blind(results, corpus, metric.name):
         score = results.estimate(corpus, metric.name, system.cell).mean
         axes.axhline(score, color=GREY, linewidth=0.9, linestyle=dashes[system.method], zorder=0.6)
         labels.append(Label(system.method, score, GREY))

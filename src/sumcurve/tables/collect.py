@@ -2,7 +2,6 @@
 
 import csv
 import json
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -103,17 +102,9 @@ def items(folder: Path) -> Items:
         values=np.array([[float(row[metric.name]) for row in rows] for metric in metrics]),
         signature=told["signature"],
         counts=told["counts"],
+        further={column: tuple(row[column] for row in rows) for column in told["key"] if column != "id"},
+        references=told["references"],
     )
-
-
-def repeated_trigrams(sentences: Sequence[str]) -> float:
-    """The share of a summary's trigrams, in percent, that occur in it before; trigrams do not cross sentences."""
-    trigrams = [
-        tuple(words[place : place + 3])
-        for words in (sentence.split(" ") for sentence in sentences)
-        for place in range(len(words) - 2)
-    ]
-    return 100 * (1 - len(set(trigrams)) / len(trigrams)) if trigrams else 0.0
 
 
 def scored_output(plan: Plan, results: Path, row: Scored) -> ScoredOutput:
@@ -121,9 +112,7 @@ def scored_output(plan: Plan, results: Path, row: Scored) -> ScoredOutput:
     run = results / row.run if row.run else None
     search = Search.model_validate(plan.folder(row.output).specification["search"]).signature() if run else ""
     sealed = manifest.read(results / row.output) or {}
-    summaries = results / row.output / "summaries.jsonl"
     trained = run if row.part in ("study", "after") else None  # the others are compared by what they write alone
-    phased = run is not None and row.percent == plan.settings.corpora[row.corpus].percents[-1]
     return ScoredOutput(
         corpus=row.corpus,
         method=row.method,
@@ -140,7 +129,6 @@ def scored_output(plan: Plan, results: Path, row: Scored) -> ScoredOutput:
         training=training(trained) if trained else None,
         history=read_history(trained) if trained else (),
         summaries=sealed.get("files", {}).get("summaries.jsonl", {}).get("sha256", ""),
-        repeated={one["id"]: repeated_trigrams(one["summary"]) for one in read_jsonl(summaries)} if phased else {},
         role=row.role,
     )
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from sumcurve.scores.scorer import Metric
 from sumcurve.tables.results import LEVEL, POWER, Pair, Results, replicates, value
-from sumcurve.tables.table import Column, Table, number
+from sumcurve.tables.table import Column, Table, Value, number
 
 SIZE, GROWTH = "which method", "more data"
 
@@ -37,11 +37,11 @@ def table(results: Results) -> Table:
         Column("first_records", "records", "count"),
         Column("second", "second"),
         Column("second_records", "records", "count"),
-        Column("difference", "difference", "number", 2, interval=True),
+        Column("difference", "difference", "number", results.decimals, interval=True),
         Column("p", "p (family)", "p"),
         Column("ahead", "ahead"),
         Column("interval_covers", "interval covers"),
-        Column("seen", f"seen at {100 * POWER:g} %", "number", 2),
+        Column("seen", f"seen at {100 * POWER:g} %", "number", results.decimals),
         *(Column(name, None, "count") for name in ("items", "wins", "ties", "losses")),
     ]
     notes = [
@@ -72,11 +72,11 @@ def _row(results: Results, corpus: str, metric: Metric, question: str, pair: Pai
         "first_records": pair.first[1],
         "second": pair.second[0],
         "second_records": pair.second[1],
-        "difference": value(pair.difference),
+        "difference": value(pair.difference, decimals=metric.decimals),
         "p": pair.p,
         "ahead": ahead,
         "interval_covers": pair.difference.covers if pair.difference.low is not None else None,
-        "seen": pair.seen,
+        "seen": Value(pair.seen, decimals=metric.decimals),
         "items": wins + ties + losses,
         "wins": wins,
         "ties": ties,

@@ -19,7 +19,9 @@ from sumcurve.scores.scorer import Metric
 from sumcurve.settings import Oracle
 from sumcurve.systems.system import Role
 
-ROLES: tuple[Role, ...] = ("fixed", "bound", "trained")  # in the order of rows
+BLIND: tuple[Role, ...] = ("baseline", "outside")  # not trained by the study, and without sight of references
+ROLES: tuple[Role, ...] = (*BLIND, "bound", "trained")  # in the order of rows
+ORACLE_METRICS = ("rouge1", "rouge2")  # by which extracts are searched, whatever a study scores
 
 
 class EvidenceError(ValueError):
@@ -65,7 +67,9 @@ class Training:
 class Items:
     """Per-item values of one output under one scorer, as its score folder describes them.
 
-    `values` ``[metrics, items]`` are in each metric's unit, in the order of `ids`; `groups` names every item's group.
+    `values` ``[metrics, items]`` are in each metric's unit, in the order of `ids`, which name every item's record;
+    `groups` names its group. `further` are the other columns of an item's key, such as a rater. `references` are the
+    means of metrics that were asked of the references themselves.
     """
 
     metrics: tuple[Metric, ...]
@@ -74,16 +78,24 @@ class Items:
     values: NDArray[np.float64]
     signature: str
     counts: Mapping[str, float] = field(default_factory=dict)
+    further: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    references: Mapping[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        if self.values.shape != (len(self.metrics), len(self.ids)) or len(self.groups) != len(self.ids):
+        columns = (self.groups, *self.further.values())
+        if self.values.shape != (len(self.metrics), len(self.ids)) or {len(one) for one in columns} != {len(self.ids)}:
             raise EvidenceError(
                 f"values of shape {self.values.shape} and {len(self.groups)} groups for "
                 f"{len(self.metrics)} metrics and {len(self.ids)} items; score again"
             )
-        repeated = [name for name, count in Counter(self.ids).items() if count > 1]
+        repeated = [key for key, count in Counter(self.keys).items() if count > 1]
         if repeated:
-            raise EvidenceError(f"item {sorted(repeated)[0]} is scored twice")
+            raise EvidenceError(f"item {', '.join(sorted(repeated)[0])} is scored twice")
+
+    @property
+    def keys(self) -> list[tuple[str, ...]]:
+        """What identifies each item: its record's id, then `further`."""
+        return list(zip(self.ids, *self.further.values(), strict=True))
 
 
 @dataclass(frozen=True)
@@ -95,8 +107,7 @@ class ScoredOutput:
     search decoded it: "common" for the corpus's, "paper" for that of the method's paper; `search_signature` says what
     it was. `run` names the folder behind the row. `part` says what it is for: "study", or "after", "before", "control"
     for what the method's last phase buys, or "variance" for what draws and trainings vary by; `draw` is the seed that
-    drew its records, where it is not `seed`. `summaries` is the sha256 of what it wrote; `repeated` the share of
-    trigrams that each of its summaries repeats, in percent, by item.
+    drew its records, where it is not `seed`. `summaries` is the sha256 of what it wrote.
     """
 
     corpus: str
@@ -114,7 +125,6 @@ class ScoredOutput:
     training: Training | None = None
     history: Sequence[Validation] = ()
     summaries: str = ""
-    repeated: Mapping[str, float] = field(default_factory=dict)
     role: Role = "trained"
 
     def __str__(self) -> str:
@@ -217,7 +227,7 @@ class Extracts:
         """Of an item with several references, the best of them."""
         made = []
         words = self.features.set_index("id").source_words_bound.groupby(item_of).max()
-        for metric in ("rouge1", "rouge2"):
+        for metric in ORACLE_METRICS:
             best: dict[str, float] = {}
             proven: dict[str, bool] = {}
             for one in self.certificates:
@@ -266,7 +276,7 @@ class Study:
             (output.corpus, name): {*output.scores[scorer].ids}
             for output in self.outputs
             for name, (_, scorer) in metrics.items()
-            if scorer in output.scores
+            if scorer in output.scores and not output.scores[scorer].further
         }
         every = [ceiling for one in self.extracts for ceiling in one.ceilings()]
         return [one for one in every if {*one.ids} == scored.get((one.corpus, one.metric))]
@@ -281,7 +291,7 @@ class Study:
 
 
 def checked(outputs: Sequence[ScoredOutput]) -> list[ScoredOutput]:
-    """The outputs in one order, whatever theirs was, and every scorer's items in the order of their ids.
+    """The outputs in one order, whatever theirs was, and every scorer's items in the order of their keys.
 
     Systems that are not trained come first, bounds behind the others, then methods by name, percent, search, part and
     seed. Raises EvidenceError, naming the output, for an item that another output of the corpus has and it lacks, an
@@ -314,18 +324,29 @@ def checked(outputs: Sequence[ScoredOutput]) -> list[ScoredOutput]:
 
 
 def _sorted(items: Items) -> Items:
-    order = sorted(range(len(items.ids)), key=lambda index: items.ids[index])
-    ids, groups = (tuple(names[index] for index in order) for names in (items.ids, items.groups))
-    return replace(items, ids=ids, groups=groups, values=items.values[:, order])
+    keys = items.keys
+    order = sorted(range(len(keys)), key=keys.__getitem__)
+
+    def ordered(column: Sequence[str]) -> tuple[str, ...]:
+        return tuple(column[index] for index in order)
+
+    return replace(
+        items,
+        ids=ordered(items.ids),
+        groups=ordered(items.groups),
+        values=items.values[:, order],
+        further={name: ordered(column) for name, column in items.further.items()},
+    )
 
 
 def metrics_of(outputs: Sequence[ScoredOutput]) -> dict[str, tuple[Metric, str]]:
-    """Every metric by name with its scorer, in the order in which outputs hold them.
+    """Every metric by name with its scorer, in the order of the study's scorers.
 
-    Raises EvidenceError where two scorers give a metric one name.
+    That is the order of the outputs that all of them scored: a scorer may have nothing to say of lead. Raises
+    EvidenceError where two scorers give a metric one name.
     """
     found: dict[str, tuple[Metric, str]] = {}
-    for output in outputs:
+    for output in sorted(outputs, key=lambda one: -len(one.scores)):
         for scorer, items in output.scores.items():
             for metric in items.metrics:
                 if found.setdefault(metric.name, (metric, scorer)) != (metric, scorer):
@@ -369,12 +390,18 @@ def _check_form(output: ScoredOutput) -> None:
 
 
 def _check_items(scorer: str, first: ScoredOutput, output: ScoredOutput) -> None:
-    known, given = set(first.scores[scorer].ids), set(output.scores[scorer].ids)
-    if missing := sorted(known - given):
-        raise EvidenceError(f"{output} lacks {scorer}'s item {missing[0]} ({len(missing)} in all), which {first} has")
-    if surplus := sorted(given - known):
-        raise EvidenceError(f"{first} lacks {scorer}'s item {surplus[0]} ({len(surplus)} in all), which {output} has")
-    groups = dict(zip(first.scores[scorer].ids, first.scores[scorer].groups, strict=True))
-    for name, group in zip(output.scores[scorer].ids, output.scores[scorer].groups, strict=True):
-        if groups[name] != group:
-            raise EvidenceError(f"{output} has item {name} in group {group}, {first} in group {groups[name]}")
+    there, here = first.scores[scorer], output.scores[scorer]
+    if tuple(there.further) != tuple(here.further):
+        raise EvidenceError(
+            f"{first} has {scorer}'s items by {', '.join(('id', *there.further))}, {output} by "
+            f"{', '.join(('id', *here.further))}; score both alike"
+        )
+    known, given = set(there.keys), set(here.keys)
+    for lacking, having, lost in ((output, first, known - given), (first, output, given - known)):
+        if lost:
+            named = ", ".join(min(lost))
+            raise EvidenceError(f"{lacking} lacks {scorer}'s item {named} ({len(lost)} in all), which {having} has")
+    groups = dict(zip(there.keys, there.groups, strict=True))
+    for key, group in zip(here.keys, here.groups, strict=True):
+        if groups[key] != group:
+            raise EvidenceError(f"{output} has item {', '.join(key)} in group {group}, {first} in group {groups[key]}")

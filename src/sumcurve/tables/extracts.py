@@ -14,16 +14,16 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from sumcurve.scores.rouge_f1 import RougeF1
 from sumcurve.settings import Bootstrap, Oracle
 from sumcurve.statistics.design import Cell, Design, Replicates
 from sumcurve.statistics.family import family
 from sumcurve.statistics.intervals import estimate
-from sumcurve.tables.evidence import EvidenceError, Extracts, Study, item_of
+from sumcurve.tables.evidence import ORACLE_METRICS, EvidenceError, Extracts, Study, item_of
 from sumcurve.tables.results import LEVEL, Results
 from sumcurve.tables.table import Column, Table, Value, number
 
-ORACLE_METRICS = ("rouge1", "rouge2")
-TITLES = {"rouge1": "ROUGE-1", "rouge2": "ROUGE-2"}
+TITLES = {metric.name: metric.title for metric in RougeF1.metrics}
 EXACT = "exact"
 # The order of rows: the proof, our heuristic, the paper's five; then systems by name.
 ALGORITHMS = (EXACT, "F1-greedy", "VNS", "Greedy", "VNS_Greedy", "Genetic", "Genetic_Greedy")

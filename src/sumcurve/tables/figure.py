@@ -1,7 +1,7 @@
 """The figure of scores against training size, drawn from the frame of table scores.
 
 A corpus with several fractions is drawn as curves, one with a single fraction as dots. Up to `PANEL` methods share
-the panels of one row, a panel for each metric. More are split into groups of related methods: a row for each metric,
+a panel for each metric, three panels in a row. More are split into groups of related methods: a row for each metric,
 a panel for each group, all other methods pale behind it. Curves that were fitted go on beyond the data, dashed, to four
 times the largest size. No global state of matplotlib is read or changed, and equal frames give equal bytes of SVG with
 one version of matplotlib.
@@ -32,6 +32,7 @@ PANEL = 5  # methods that can be told apart in one panel
 DASHES = ((6, 2), (1, 1.6), (6, 2, 1, 2), (3, 1.5), (6, 2, 1, 2, 1, 2), (9, 3))  # of what is not trained, by name
 GREY, PALE, INK = "#6b6b6b", "#d4d4d4", "#222222"
 WIDTH, CURVES_HEIGHT, GROUPS_HEIGHT, DOT_HEIGHT, FONT_SIZE = 11.0, 3.4, 2.2, 0.26, 8.5  # inches, and points
+IN_A_ROW, BETWEEN_ROWS = 3, 0.85  # panels at most; inches, for the axis above and the title below
 STYLE: dict[Any, Any] = {
     "font.family": "DejaVu Sans",
     "font.size": FONT_SIZE,
@@ -155,11 +156,19 @@ def panels_of(names: Sequence[str]) -> list[list[str]]:
     return panels
 
 
+def grid(metrics: Sequence[Metric]) -> tuple[int, int]:
+    """Rows and columns of a panel for each metric: `IN_A_ROW` at most, in rows as equal as can be."""
+    rows = -(-len(metrics) // IN_A_ROW)
+    return rows, -(-len(metrics) // rows)
+
+
 def _height(rows: pd.DataFrame, curve: bool, looks: Iterable[str], metrics: Sequence[Metric]) -> float:
     """Inches of a corpus's block of panels, its heading included."""
     if not curve:
         return 0.9 + DOT_HEIGHT * rows.method.nunique()
-    return 1.15 + len(metrics) * GROUPS_HEIGHT if len(_panels(rows, looks)) > 1 else CURVES_HEIGHT
+    if len(_panels(rows, looks)) > 1:
+        return 1.15 + len(metrics) * GROUPS_HEIGHT
+    return CURVES_HEIGHT + (grid(metrics)[0] - 1) * (CURVES_HEIGHT - 1.32 + BETWEEN_ROWS)
 
 
 def _panels(rows: pd.DataFrame, looks: Iterable[str]) -> list[list[str]]:
@@ -199,9 +208,12 @@ def _curves(
     longest = max(len(name) for name in rows.method)
     label = (0.2 + 0.066 * longest) / WIDTH  # room for names right of a panel
     if len(panels) == 1:
-        step, tall = 0.945 / len(metrics), CURVES_HEIGHT - 1.32
-        for column, metric in enumerate(metrics):
-            axes = figure.add_axes((0.055 + column * step, (top - tall) / total, step - label - 0.03, tall / total))
+        columns = grid(metrics)[1]
+        step, tall = 0.945 / columns, CURVES_HEIGHT - 1.32
+        for place, metric in enumerate(metrics):
+            row, column = divmod(place, columns)
+            bottom = top - tall - row * (tall + BETWEEN_ROWS)
+            axes = figure.add_axes((0.055 + column * step, bottom / total, step - label - 0.03, tall / total))
             axes.set_title(f"{metric.title} ({metric.unit})", loc="left", pad=5)
             _draw_curves(axes, rows, metric.name, looks, panels[0], tall, overlay)
             axes.set_xlabel("training records, logarithmic")
@@ -258,12 +270,9 @@ def _caption(scores: pd.DataFrame, metrics: Sequence[Metric], share: str, curved
     if any(not metric.higher_is_better for metric in metrics):
         lower = ", ".join(metric.title for metric in metrics if not metric.higher_is_better)
         parts.append(f"Lower is better: {lower}.")
-    there = {role: list(dict.fromkeys(scores.method[scores.role == role])) for role in ("fixed", "bound")}
-    grey = [
-        f"{', '.join(names)}: {what} the reference"
-        for (role, names), what in zip(there.items(), ("without", "picked by"), strict=True)
-        if names
-    ]
+    kinds = {"baseline": "without the reference", "outside": "from elsewhere", "bound": "picked by the reference"}
+    there = {what: list(dict.fromkeys(scores.method[scores.role == role])) for role, what in kinds.items()}
+    grey = [f"{', '.join(names)}: {what}" for what, names in there.items() if names]
     parts += [f"Dark grey, not trained. {'; '.join(grey)}."] if grey else []
     return parts
 

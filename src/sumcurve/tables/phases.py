@@ -11,22 +11,23 @@ from typing import Any
 import numpy as np
 
 from sumcurve.scores.scorer import Metric
-from sumcurve.statistics.design import Design, Replicates, common_seeds
+from sumcurve.statistics.design import Design, common_seeds
 from sumcurve.statistics.intervals import Estimate, difference
 from sumcurve.tables.evidence import ScoredOutput
-from sumcurve.tables.results import Results, System, replicates
+from sumcurve.tables.results import Results, System, replicates, value
 from sumcurve.tables.table import Column, Table, Value
 
 AFTER, BEFORE, CONTROL = "after", "before", "control"
-REPEATED = Metric("repeated", "repeated trigrams", "rep", "percent", 1, higher_is_better=False)
 NO_DIFFERENCE = "no difference shown"
 
 
 def table(results: Results) -> Table:
-    """A row for every method of several phases and every metric, and one for the trigrams that summaries repeat."""
+    """A row for every method of several phases and every metric of which one direction is better."""
     rows: list[dict[str, Any]] = []
     for corpus, method, parts in _methods(results):
-        for metric in [*results.compared, REPEATED]:
+        for metric in results.metrics:
+            if metric.higher_is_better is None:
+                continue
             found = _design(results, corpus, method, parts, metric)
             if found is not None:
                 rows.append(_row(results, corpus, method, parts, metric, found))
@@ -36,11 +37,11 @@ def table(results: Results) -> Table:
         Column("phase", "phase"),
         Column("metric", "metric"),
         Column("seeds", "seeds", "count"),
-        Column("before", "before", "number"),
-        Column("after", "after", "number"),
-        Column("after_minus_before", "after − before", "number", 2, interval=True),
+        Column("before", "before", "number", results.decimals),
+        Column("after", "after", "number", results.decimals),
+        Column("after_minus_before", "after − before", "number", results.decimals, interval=True),
         Column("change", "says"),
-        Column("after_minus_control", "after − control", "number", 2, interval=True),
+        Column("after_minus_control", "after − control", "number", results.decimals, interval=True),
         Column("worth", "says"),
         Column("interval_covers", "intervals cover"),
         Column("selected", "selected update"),
@@ -49,7 +50,7 @@ def table(results: Results) -> Table:
     notes = [
         "The last phase of each method at its largest size. Before: the checkpoint that it started from. Control: from "
         "there, the same number of updates on the loss of the phase before, so that after − control is what the "
-        "phase's own loss buys. Repeated trigrams: in percent of a summary's trigrams, what coverage is for. Brackets: "
+        "phase's own loss buys. A row for every metric of which one direction is better. Brackets: "
         f"{results.share} intervals, paired over groups of test items and seeds; of single comparisons. Selected "
         "update: of the phase, for each seed. One seed: of these weights.",
         results.caveat,
@@ -92,28 +93,12 @@ def _design(results: Results, corpus: str, method: str, parts: Mapping[str, Syst
     if not seeds:
         return None
     first = kept[AFTER].outputs[0]
-    if metric is REPEATED:
-        scored = next((items for items in first.scores.values() if set(items.ids) == set(first.repeated)), None)
-        if scored is None:
-            return None
-        ids, groups = scored.ids, scored.groups
-        found = [
-            Replicates(
-                name,
-                part.records,
-                part.seeds,
-                np.array([[one.repeated[item] for item in ids] for one in part.outputs], dtype=float),
-            )
-            for name, part in kept.items()
-            if all(one.repeated for one in part.outputs)
-        ]
-    else:
-        scorer = results.scorer(metric.name)
-        if scorer not in first.scores:
-            return None
-        groups = first.scores[scorer].groups
-        having = {name: part for name, part in kept.items() if all(scorer in one.scores for one in part.outputs)}
-        found = [replicates(part, metric.name, scorer) for part in having.values()]
+    scorer = results.scorer(metric.name)
+    if scorer not in first.scores:
+        return None
+    groups = first.scores[scorer].groups
+    having = {name: part for name, part in kept.items() if all(scorer in one.scores for one in part.outputs)}
+    found = [replicates(part, metric.name, scorer) for part in having.values()]
     if {one.system for one in found} <= {AFTER}:
         return None
     cut, _ = common_seeds(found)
@@ -133,18 +118,18 @@ def _row(
         "phase": phase,
         "metric": f"{metric.title} ({metric.unit})",
         "seeds": len(design.seeds) or 1,
-        "after": float(design.means[design.place(cells[AFTER])]),
+        "after": Value(float(design.means[design.place(cells[AFTER])]), decimals=metric.decimals),
         "selected": ", ".join(f"{one.selected[0]} {one.selected[1]}" for one in trained),
         "updates": float(np.mean([one for one in updates if one is not None])) if any(updates) else None,
     }
     if BEFORE in cells:
         found = difference(design, cells[AFTER], cells[BEFORE])
-        row["before"] = float(design.means[design.place(cells[BEFORE])])
-        row |= {"after_minus_before": Value(found.mean, found.low, found.high), "interval_covers": found.covers}
+        row["before"] = Value(float(design.means[design.place(cells[BEFORE])]), decimals=metric.decimals)
+        row |= {"after_minus_before": value(found, decimals=metric.decimals), "interval_covers": found.covers}
         row["change"] = _says(metric, found, _same(parts, BEFORE))
     if CONTROL in cells:
         found = difference(design, cells[AFTER], cells[CONTROL])
-        row |= {"after_minus_control": Value(found.mean, found.low, found.high), "interval_covers": found.covers}
+        row |= {"after_minus_control": value(found, decimals=metric.decimals), "interval_covers": found.covers}
         row["worth"] = "the control is itself" if _same(parts, CONTROL) else _says(metric, found, False)
     else:
         row["worth"] = "its own control: its loss is that of the phase before"

@@ -21,7 +21,7 @@ from sumcurve.statistics.design import Cell, Design, Replicates, common_seeds
 from sumcurve.statistics.family import Family, family
 from sumcurve.statistics.intervals import Estimate, contrast, difference, draws, estimate
 from sumcurve.systems.system import Role
-from sumcurve.tables.evidence import ScoredOutput, Study, checked, metrics_of
+from sumcurve.tables.evidence import BLIND, ScoredOutput, Study, checked, metrics_of
 from sumcurve.tables.table import Column, Value, number
 
 LEVEL = 0.05  # of a family of tests
@@ -133,7 +133,17 @@ class Results:
     @property
     def compared(self) -> list[Metric]:
         """The metrics that systems are ranked by, and those that say whether they do what they are compared for."""
-        return [metric for metric in self.metrics if metric.ranks or metric.threshold is not None]
+        return [metric for metric in self.metrics if not metric.describes]
+
+    @property
+    def describing(self) -> list[Metric]:
+        """The metrics that say what summaries are like, by which nobody is ahead."""
+        return [metric for metric in self.metrics if metric.describes]
+
+    @property
+    def decimals(self) -> int:
+        """Of a column that holds values of several metrics, in a CSV; people see each metric's own."""
+        return max((metric.decimals for metric in self.metrics), default=2)
 
     def scorer(self, metric: str) -> str:
         return self._metrics[metric][1]
@@ -218,7 +228,7 @@ class Results:
         key = corpus, metric, records
         if key not in self._pairs:
             here = self.of(corpus, metric=metric)
-            blind = [one for one in here if one.role == "fixed"]
+            blind = [one for one in here if one.role in BLIND]
             methods = [one for one in here if one.records == records]
             self._pairs[key] = self._tested(corpus, metric, list(combinations([*methods, *blind], 2)))
         return self._pairs[key]
@@ -272,19 +282,24 @@ class Results:
 
     def best_blind(self, corpus: str, metric: str) -> Cell | None:
         """The best system that is not trained and sees no reference."""
-        here = [one.cell for one in self.of(corpus, False, metric) if one.role == "fixed"]
+        here = [one.cell for one in self.of(corpus, False, metric) if one.role in BLIND]
         better = self.sign(metric)
         return max(here, key=lambda cell: better * self.estimate(corpus, metric, cell).mean, default=None)
 
     def reads(self, system: System) -> bool | None:
         """Whether a system depends on its source, by every metric that has a threshold for it; None where unknown.
 
-        It does where the interval's lower end is above the threshold.
+        It does where the interval's lower end is above the threshold. A metric that stands in for another is asked only
+        where the other is not known. Baselines and bounds are not asked: they are what to compare with.
         """
+        if system.role in ("baseline", "bound"):
+            return None
+        known = {name for name, (_, scorer) in self._metrics.items() if scorer in system.outputs[0].scores}
         found = []
-        for metric, scorer in self._metrics.values():
-            if metric.threshold is not None and scorer in system.outputs[0].scores:
-                low = self.estimate(system.corpus, metric.name, system.cell).low
+        for name in known:
+            metric = self._metrics[name][0]
+            if metric.threshold is not None and metric.stands_in_for not in known:
+                low = self.estimate(system.corpus, name, system.cell).low
                 if low is not None:
                     found.append(low > metric.threshold)
         return all(found) if found else None
@@ -346,11 +361,13 @@ class Results:
         """What the mark at a method's name means; empty where none is marked."""
         if not any(self.reads(one) is False for one in self.systems):
             return ""
-        gates = [
-            f"{metric.title}: its interval is not above {number(metric.threshold, metric.decimals)} {metric.unit}"
-            for metric in self.metrics
-            if metric.threshold is not None
-        ]
+        gates = []
+        for metric in self.metrics:
+            if metric.threshold is not None:
+                instead = self._metrics.get(metric.stands_in_for or "")
+                of = f" of systems without {instead[0].title}" if instead else ""
+                limit = f"{number(metric.threshold, metric.decimals)} {metric.unit}"
+                gates.append(f"{metric.title}{of}: its interval is not above {limit}")
         return f"{MARK} does not read its source ({'; '.join(gates)}); left out of answers and verdicts."
 
     @cached_property
@@ -408,9 +425,17 @@ def _turned(pair: Pair) -> Pair:
     return Pair(pair.second, pair.first, turned, pair.p, pair.ahead, pair.why, pair.seen)
 
 
-def value(found: Estimate, bold: bool = False) -> Value:
+def value(found: Estimate, bold: bool = False, decimals: int | None = None) -> Value:
     """An estimate as a cell; the reason for a lacking interval stays a note of its own."""
-    return Value(found.mean, found.low, found.high, bold=bold)
+    return Value(found.mean, found.low, found.high, bold=bold, decimals=decimals)
+
+
+def units(metrics: Sequence[Metric]) -> str:
+    """The titles of metrics by unit."""
+    by_unit: dict[str, list[str]] = {}
+    for one in metrics:
+        by_unit.setdefault(one.unit, []).append(one.title)
+    return "; ".join(f"{', '.join(titles)} in {unit}" for unit, titles in by_unit.items())
 
 
 def metric_columns(results: Results) -> list[Column]:

@@ -1,11 +1,13 @@
 """Every system's mean scores with intervals; bold where a method is best of its size beyond chance."""
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from sumcurve.tables.results import LEVEL, Results, metric_columns, value
-from sumcurve.tables.table import Column, Table
+from sumcurve.tables.evidence import ScoredOutput
+from sumcurve.tables.results import LEVEL, Results, metric_columns, units, value
+from sumcurve.tables.table import Column, Table, number
 
 
 def table(results: Results) -> Table:
@@ -28,7 +30,7 @@ def table(results: Results) -> Table:
             "selected": selected(results, system),
             "items": max(len(items.ids) for items in scorers.values()),
             "groups": max(len(set(items.groups)) for items in scorers.values()),
-            "empty": sum(int(items.counts.get("empty", 0)) for one in system.outputs for items in one.scores.values()),
+            "empty": sum(empty(one) for one in system.outputs),
         }
         covers: dict[str, None] = {}
         for metric in results.metrics:
@@ -38,7 +40,8 @@ def table(results: Results) -> Table:
             found = results.estimate(system.corpus, metric.name, cell)
             if found.low is not None:
                 covers[found.covers] = None
-            best = system.records is not None and results.ahead(system.corpus, metric.name, system.records) == cell
+            asked = system.records if not metric.describes else None
+            best = asked is not None and results.ahead(system.corpus, metric.name, asked) == cell
             row[metric.name] = value(found, bold=best)
             if len(system.seeds) > 1:
                 place = [one.name for one in scorers[scorer].metrics].index(metric.name)
@@ -56,20 +59,17 @@ def table(results: Results) -> Table:
         *metric_columns(results),
         Column("interval_covers", "intervals cover"),
         Column("selected", "selected"),
-        Column("items", "items", "count"),
-        Column("groups", "groups", "count"),
-        Column("empty", "empty", "count"),
+        Column("items", None, "count"),
+        Column("groups", None, "count"),
+        Column("empty", "empty" if any(row["empty"] for row in rows) else None, "count"),
         *ends,
     ]
-    by_unit: dict[str, list[str]] = {}
-    for one in results.compared:
-        by_unit.setdefault(one.unit, []).append(one.title)
-    units = "; ".join(f"{', '.join(titles)} in {unit}" for unit, titles in by_unit.items())
     notes = [
-        f"{units}. In brackets: {results.share} intervals. {results.seeds_note}",
+        f"{units(results.compared)}. In brackets: {results.share} intervals. {results.seeds_note}",
         f"Bold: ahead of every other method of its size in the paired test of table comparisons (family: all pairs of "
-        f"that size and metric, {100 * LEVEL:g} %). Selected: the phase and update whose checkpoint is scored. Empty: "
-        f"summaries without a word. {results.caveat}",
+        f"that size and metric, {100 * LEVEL:g} %). Selected: the phase and update whose checkpoint is scored. "
+        f"{_emptiness(rows)} {results.caveat}",
+        _items(rows),
         *not_trained(results),
         results.reading_note,
         *results.identical,
@@ -79,6 +79,24 @@ def table(results: Results) -> Table:
         *results.corpora_notes,
     ]
     return Table("scores", results.title("Mean scores on the test items, common search"), columns, rows, notes)
+
+
+def empty(output: ScoredOutput) -> int:
+    """How many of its summaries have no word, by the scorer that counts most of them."""
+    return max((int(items.counts.get("empty", 0)) for items in output.scores.values()), default=0)
+
+
+def _emptiness(rows: Sequence[Mapping[str, Any]]) -> str:
+    """What the column says, or why there is none."""
+    there = any(row["empty"] for row in rows)
+    return "Empty: summaries without a word, of all seeds." if there else "No summary is without a word."
+
+
+def _items(rows: Sequence[Mapping[str, Any]]) -> str:
+    """How many test items each corpus has, in how many groups."""
+    found = {row["corpus"]: (row["items"], row["groups"]) for row in rows}
+    parts = [f"{corpus} {number(items)} in {number(groups)} groups" for corpus, (items, groups) in found.items()]
+    return f"Test items: {'; '.join(parts)}."
 
 
 def selected(results: Results, system: Any) -> str:

@@ -43,7 +43,8 @@ Row = Mapping[str, Any]
 class Value:
     """A number with its interval, where there is one; without a number, `why` says why.
 
-    `bold` is for people; `sign` stands before the number (">", "≤") where it is a bound.
+    `bold` is for people; `sign` stands before the number (">", "≤") where it is a bound. `decimals` are its own, where
+    a column holds values of several metrics.
     """
 
     number: float | None
@@ -52,6 +53,7 @@ class Value:
     why: str = ""
     bold: bool = False
     sign: str = ""
+    decimals: int | None = None
 
 
 @dataclass(frozen=True)
@@ -59,8 +61,8 @@ class Column:
     """A column: `name` in the CSV, `title` for people, None where a CSV alone holds it.
 
     `kind` is "text", "count" (a whole number), "number" (with `decimals`), or "p" (a probability of chance, three
-    significant digits). With `interval` the CSV has `name`, `name_low` and `name_high`. `plain` decimals are those of
-    the CSV.
+    significant digits). With `interval` the CSV has `name`, `name_low` and `name_high`; people see the interval unless
+    the column is `narrow`.
     """
 
     name: str
@@ -68,6 +70,7 @@ class Column:
     kind: Literal["text", "count", "number", "p"] = "text"
     decimals: int = 2
     interval: bool = False
+    narrow: bool = False
 
     @property
     def names(self) -> list[str]:
@@ -206,7 +209,8 @@ def _cell(cell: Any, column: Column, reasons: Sequence[str]) -> str:
     elif column.kind == "count":
         text = number(None if value.number is None or pd.isna(value.number) else int(value.number))
     else:
-        text = span(value.number, value.low, value.high, column.decimals)
+        decimals = column.decimals if value.decimals is None else value.decimals
+        text = number(value.number, decimals) if column.narrow else span(value.number, value.low, value.high, decimals)
     if value.sign and text != NOTHING:
         text = f"{value.sign} {text}"
     if value.why:

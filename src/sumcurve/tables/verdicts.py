@@ -70,7 +70,7 @@ def _learn(results: Results) -> Learned:
                 design = results.design(corpus, metric.name)
                 if design is None:
                     continue
-                scale, curves = curves_of(design, methods, metric.higher_is_better, results.settings.seed)
+                scale, curves = curves_of(design, methods, results.sign(metric.name) > 0, results.settings.seed)
                 fits[corpus, metric.name] = fit_curves(curves, extrapolation)
                 scales[corpus, metric.name] = scale
         except NoCurve as reason:
@@ -119,7 +119,7 @@ def bands(results: Results) -> pd.DataFrame:
 def table(results: Results) -> Table:
     """A row for every two fitted methods and every metric; see `curves.verdict`."""
     learned = learn(results)
-    title_of = {metric.name: metric.title for metric in results.metrics}
+    metric_of = {metric.name: metric for metric in results.metrics}
     rows: list[dict[str, Any]] = []
     for (corpus, metric), fits in learned.fits.items():
         for one in verdicts(fits):
@@ -127,13 +127,13 @@ def table(results: Results) -> Table:
             rows.append(
                 {
                     "corpus": corpus,
-                    "metric": title_of[metric],
+                    "metric": metric_of[metric].title,
                     "first": one.first,
                     "second": one.second,
                     "verdict": one.kind,
                     "probability": one.probability,
                     "at_records": int(one.size),
-                    "difference": Value(middle, low, high),
+                    "difference": Value(middle, low, high, decimals=metric_of[metric].decimals),
                     "ahead_now": one.ahead[0],
                     "ahead_twice": one.ahead[1],
                     "ahead_four_times": one.ahead[2],
@@ -149,7 +149,7 @@ def table(results: Results) -> Table:
         Column("verdict", None),
         Column("probability", None, "number"),
         Column("at_records", "records", "count"),
-        Column("difference", "difference now", "number", 2, interval=True),
+        Column("difference", "difference now", "number", results.decimals, interval=True),
         Column("ahead_now", "P(ahead) at N", "number", 2),
         Column("ahead_twice", "at 2N", "number", 2),
         Column("ahead_four_times", "at 4N", "number", 2),

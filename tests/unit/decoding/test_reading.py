@@ -12,15 +12,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor
 
+from sumcurve.corpora.derangement import GroupError, derangement, derangements
 from sumcurve.decoding.logp import FILE, TargetLogp, read_logp, write_logp
-from sumcurve.decoding.reading import GroupError, derangement, derangements, target_logp
+from sumcurve.decoding.reading import target_logp
 from sumcurve.models.batch import Batch, Example, collate, encode
 from sumcurve.models.emission import Emission
 from sumcurve.models.summarizer import Memory, State, Summarizer, score
 from sumcurve.models.vocabulary import Vocabulary
-from sumcurve.records import Record, RecordError
-from sumcurve.scores.reading import Reads
-from sumcurve.settings import Reading
+from sumcurve.records import Record, RecordError, write_jsonl
+from sumcurve.scores.reading import ReadingRouge, Reads, ReadsByRouge
+from sumcurve.scores.rouge_f1 import RougeF1
+from sumcurve.settings import Reading, Rouge
 
 WORDS = [f"w{number}" for number in range(20)]
 KNOWN = Vocabulary(WORDS)
@@ -109,6 +111,8 @@ def test_one_group_is_refused_with_a_sentence(tmp_path: Path) -> None:
     records = [Record(name, ["a"], ["b"], group="g") for name in "abc"]
     with pytest.raises(RecordError, match=r"all 3 test records are of one group \('g'\).*leave `reading` out"):
         Reads(Reading()).score(tmp_path, records, {})
+    with pytest.raises(RecordError, match=r"all 3 test records are of one group \('g'\).*leave `reading_rouge` out"):
+        ReadsByRouge(ReadingRouge()).score(tmp_path, records, {})
 
 
 def test_a_record_without_a_group_is_its_own() -> None:
@@ -234,3 +238,44 @@ def test_only_outputs_with_logp_are_asked_and_compared() -> None:
     asked = {name: Reads(Reading()).inputs(name, outputs, specifications) for name in outputs}
     compared = {"corpora/3": [[40, 2]], "corpora/100": [[50, 2]]}
     assert asked == {"a": compared, "b": compared, "a-paper": None, "lead": None, "fastrl": None}
+
+
+# --- the scorer of summaries alone
+
+
+def said(folder: Path, records: list[Record], write: Callable[[Record], list[str]]) -> Path:
+    """An output whose summaries are what `write` says of each record."""
+    folder.mkdir()
+    write_jsonl(folder / "summaries.jsonl", [{"id": record.id, "summary": write(record)} for record in records])
+    return folder
+
+
+def test_own_and_others_rouge_add_up_to_the_score_and_others_follow_the_derangements(tmp_path: Path) -> None:
+    records = records_of(60)
+    output = said(tmp_path / "output", records, lambda record: [f"{record.source[0]} x{int(record.id[1:]) // 2}"])
+    settings = ReadingRouge(others=3, seed=4)
+    found = ReadsByRouge(settings).score(output, records, {})
+    scored = RougeF1(Rouge()).score(output, records, {}).values["rouge1"]
+    assert [sum(pair) for pair in zip(*found.values.values(), strict=True)] == pytest.approx(list(scored))
+    each = []
+    for row in derangements(records, settings):
+        others = [Record(one.id, one.source, records[place].target) for one, place in zip(records, row, strict=True)]
+        each.append(RougeF1(Rouge()).score(output, others, {}).values["rouge1"])
+    assert found.values["rouge1_others"] == pytest.approx(np.mean(each, axis=0).tolist())
+    assert found.signature.startswith("others3+seed4|rouge:")
+    assert list(found.groups) == [record.group for record in records]
+
+
+def test_who_writes_the_same_for_every_record_has_no_gap_and_who_copies_a_large_one(tmp_path: Path) -> None:
+    """No group is above half of the records, so that over all items every reference serves as often as its own."""
+    records = records_of(60)
+    same = said(tmp_path / "same", records, lambda _: ["w1 w2 w3 x1"])
+    copier = said(tmp_path / "copier", records, lambda record: record.source)
+    scorer = ReadsByRouge(ReadingRouge())
+    (gap, others), (copied, _) = (
+        (np.mean(found.values["rouge1_gap"]), np.mean(found.values["rouge1_others"]))
+        for found in (scorer.score(output, records, {}) for output in (same, copier))
+    )
+    assert others > 1
+    assert gap == pytest.approx(0, abs=1e-9)
+    assert copied > 40  # the source is one word, that of one token of two of its reference; other groups' is another

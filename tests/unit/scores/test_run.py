@@ -35,6 +35,7 @@ class Words:
     Settings = Nothing
     metrics = (Metric("words", "Words", "W", "words", 1, higher_is_better=False),)
     value = 0.0
+    column, halves = "rater", ("left", "right")
 
     def __init__(self, settings):
         self.settings = settings
@@ -45,10 +46,12 @@ class Words:
     def score(self, output, records, inputs):
         counts = [len(" ".join(row["summary"]).split()) + self.value for row in summaries_of(output, records)]
         return Scores(
-            [f"{record.id} {half}" for half in "12" for record in records],
-            [group_of(record) for _ in "12" for record in records],
-            {"words": counts * 2},
+            [record.id for _ in self.halves for record in records],
+            [group_of(record) for _ in self.halves for record in records],
+            {"words": counts * len(self.halves)},
             f"read:{'+'.join(sorted(inputs.values()))}",
+            further={self.column: [half for half in self.halves for _ in records]},
+            references={"words": 3.5},
         )
 
 
@@ -87,9 +90,15 @@ def test_empty_summaries_score_nothing_and_are_counted(write):
 
 def test_a_scorer_has_items_and_inputs_of_its_own(write, tmp_path):
     items, scores = write(SUMMARIES, Words(Nothing()), {tmp_path: "outputs/other"})
-    assert [item["id"] for item in items] == ["a 1", "b 1", "a 2", "b 2"]
+    assert scores["key"] == ["id", "rater"]
+    assert [tuple(item[column] for column in (*scores["key"], "group")) for item in items] == [
+        ("a", "left", "foxes"),
+        ("b", "left", "b"),
+        ("a", "right", "foxes"),
+        ("b", "right", "b"),
+    ]
     assert [float(item["words"]) for item in items] == [2, 4, 2, 4]
-    assert (scores["groups"], scores["items"]) == (2, 4)
+    assert (scores["groups"], scores["items"], scores["references"]) == (2, 4, {"words": 3.5})
     assert scores["signature"] == "read:outputs/other"
     assert scores["metrics"] == [asdict(metric) for metric in Words.metrics]
     assert scores["metrics"][0]["higher_is_better"] is False
@@ -98,8 +107,32 @@ def test_a_scorer_has_items_and_inputs_of_its_own(write, tmp_path):
 def test_a_value_that_is_no_number_is_refused(write):
     broken = Words(Nothing())
     broken.value = float("nan")
-    with pytest.raises(RecordError, match="words of item a 1 is nan"):
+    with pytest.raises(RecordError, match="words of item a, left is nan"):
         write(SUMMARIES, broken)
+
+
+@pytest.mark.parametrize(
+    ("told", "message"),
+    [
+        ({"halves": ("left", "left")}, "scorer it: item a, left comes twice"),
+        ({"column": "words"}, "scorer it: two columns are called words"),
+        ({"column": "group"}, "scorer it: two columns are called group"),
+    ],
+)
+def test_an_item_has_one_row_and_a_column_one_name(write, told, message):
+    broken = Words(Nothing())
+    for name, value in told.items():
+        setattr(broken, name, value)
+    with pytest.raises(RecordError, match=message):
+        write(SUMMARIES, broken)
+
+
+@pytest.mark.parametrize("told", [{}, {"ranks": False, "threshold": 1.0}])
+def test_what_ranks_or_decides_has_a_direction(told):
+    assert Metric("length", "Length", "len", "words", higher_is_better=None, ranks=False).describes
+    assert not Metric("length", "Length", "len", "words", **told).describes
+    with pytest.raises(ValueError, match="metric length ranks or has a threshold: say whether higher is better"):
+        Metric("length", "Length", "len", "words", higher_is_better=None, **told)
 
 
 @pytest.mark.parametrize(

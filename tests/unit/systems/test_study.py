@@ -96,8 +96,11 @@ def test_a_command_that_prints_the_first_sentence_is_lead_in_every_table(home):
     with (results / "tables" / "mine" / "scores.csv").open(newline="") as stream:
         rows = {row["method"]: row for row in csv.DictReader(stream)}
     assert set(rows) == {*REFERENCE_SYSTEMS, "first"}
-    assert rows["first"] | {"method": "lead"} == rows["lead"]
-    assert rows["best-sentence"]["role"] == "bound"
+    assert rows["first"] | {"method": "lead", "role": "baseline"} == rows["lead"]
+    assert {name: row["role"] for name, row in rows.items() if row["role"] != "baseline"} == {
+        "first": "outside",
+        "best-sentence": "bound",
+    }
     assert all(row["records"] == "" for row in rows.values())
     assert "first: The first sentence" in (results / "tables" / "mine" / "scores.md").read_text()
 

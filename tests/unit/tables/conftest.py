@@ -71,8 +71,7 @@ def scored(
         training=TRAINING if timing else None,
         history=validations(timing, records) if timing and records else (),
         summaries=name,
-        repeated=dict(zip(ids, generator.uniform(0, 5, ITEMS).tolist(), strict=True)) if percent == 100 else {},
-        role="trained" if percent is not None else "bound" if method == "best-sentence" else "fixed",
+        role="trained" if percent is not None else "bound" if method == "best-sentence" else "baseline",
     )
 
 

@@ -18,7 +18,8 @@ from sumcurve.plan import Plan, PlanError
 from sumcurve.scores import SCORERS
 from sumcurve.scores.rouge_f1 import RougeF1
 from sumcurve.tables import study as tables
-from sumcurve.tables.collect import collect, repeated_trigrams, timing, training
+from sumcurve.tables.collect import collect, timing, training
+from sumcurve.tables.collect import items as read_items
 from sumcurve.training.history import COLUMNS, History, Row
 
 ROOT = Path(__file__).parents[3]
@@ -204,7 +205,8 @@ def finish(results, folder):
         prove(path)
     elif folder.kind == "score":
         metrics = [asdict(metric) for metric in SCORERS[folder.specification["scorer"]].metrics]
-        told = {"signature": "rouge:1+2+Lsum|sumcurve:0.1.0", "metrics": metrics, "counts": {"empty": 1}}
+        told = {"key": ["id"], "signature": "rouge:1+2+Lsum|sumcurve:0.1.0", "metrics": metrics, "counts": {"empty": 1}}
+        told |= {"references": {}}
         write_json(path / "scores.json", told)
         names = [metric["name"] for metric in metrics]
         points = [{"id": item, "group": f"of {item}", **dict.fromkeys(names, 10 * (1 + item))} for item in range(4)]
@@ -278,14 +280,20 @@ def test_values_and_their_description_are_those_of_the_score_folders(plan, tmp_p
         assert items.values.tolist() == [[10, 20, 30, 40]] * 3
         assert items.counts == {"empty": 1}
         assert output.summaries == row.output.split("/")[1]
-        assert set(output.repeated.values()) == ({25.0} if row.percent == 100 else set())
 
 
-def test_repeated_trigrams_are_those_said_before():
-    assert repeated_trigrams([]) == repeated_trigrams(["a b"]) == repeated_trigrams(["a b c d"]) == 0
-    assert repeated_trigrams(["a b c", "a b c"]) == 50
-    assert repeated_trigrams(["a b c a b c"]) == pytest.approx(25)
-    assert repeated_trigrams(["a b", "c a b", "c"]) == 0  # none crosses sentences
+def test_items_have_the_key_that_their_folder_names(plan, tmp_path):
+    row = one_row(plan, method="lead", corpus="tales")
+    folder = tmp_path / "results" / row.scores["rouge"]
+    with (folder / "items.csv").open(newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    write_csv(folder / "items.csv", [{"rater": rater} | row for row in rows for rater in ("left", "right")])
+    told = json.loads((folder / "scores.json").read_text())
+    write_json(folder / "scores.json", told | {"key": ["id", "rater"], "references": {"rouge1": 90.0}})
+    found = read_items(folder)
+    assert found.keys == [(str(number), rater) for number in range(4) for rater in ("left", "right")]
+    assert found.values[0].tolist() == [10, 10, 20, 20, 30, 30, 40, 40]
+    assert found.references == {"rouge1": 90.0}
 
 
 @pytest.mark.parametrize("step", ["run", "output", "scores"])

@@ -19,7 +19,8 @@ def rescored(outputs, index, **changes):
 
 
 def without_last(items):
-    return {"ids": items.ids[:-1], "groups": items.groups[:-1], "values": items.values[:, :-1]}
+    further = {name: column[:-1] for name, column in items.further.items()}
+    return {"ids": items.ids[:-1], "groups": items.groups[:-1], "values": items.values[:, :-1], "further": further}
 
 
 def test_the_order_of_outputs_and_of_items_does_not_count(evidence) -> None:
@@ -52,6 +53,11 @@ def test_systems_hold_the_seeds_of_a_training_under_one_search(evidence, papers,
 def test_metrics_come_in_the_order_of_the_scorers_and_have_one_meaning(evidence, more_metric) -> None:
     outputs = more_metric(evidence())
     assert list(metrics_of(outputs)) == ["rouge1", "rouge2", "rougeLsum", "excess"]
+    lacking = [one for one in evidence() if one.method == "lead"]  # the first; it is not asked for excess words
+    more = more_metric(outputs, scorer="more", name="more")
+    assert list(metrics_of([*lacking, *more])) == ["rouge1", "rouge2", "rougeLsum", "excess", "more"]
+    others = more_metric(lacking, scorer="more", name="more")
+    assert list(metrics_of([*others, *more])) == ["rouge1", "rouge2", "rougeLsum", "excess", "more"]
     with pytest.raises(EvidenceError, match="other and length have different metrics 'excess'"):
         metrics_of([*outputs, *more_metric(evidence(), scorer="other")])
 
@@ -71,6 +77,50 @@ def test_an_item_in_another_group_is_named(evidence) -> None:
         checked(rescored(outputs, 3, groups=groups))
 
 
+def rated(outputs, raters=("left", "right"), column="rater"):
+    """The outputs with opinions, too: every third item by each rater."""
+    found = []
+    for one in outputs:
+        items = one.scores["rouge"]
+        ids, groups, values = items.ids[::3], items.groups[::3], items.values[:1, ::3]
+        metric = dataclasses.replace(items.metrics[0], name="opinion")
+        further = {column: tuple(rater for rater in raters for _ in ids)} if column else {}
+        many = len(raters)
+        opinions = Items((metric,), ids * many, groups * many, np.tile(values, many), "two people", further=further)
+        found.append(dataclasses.replace(one, scores={**one.scores, "people": opinions}))
+    return found
+
+
+def test_an_item_may_be_a_record_and_a_rater(evidence) -> None:
+    outputs = rated(evidence())
+    index = 2
+    items = outputs[index].scores["people"]
+    order = random.Random(5).sample(range(len(items.ids)), len(items.ids))
+    mixed = dataclasses.replace(
+        items,
+        ids=tuple(items.ids[place] for place in order),
+        groups=tuple(items.groups[place] for place in order),
+        further={"rater": tuple(items.further["rater"][place] for place in order)},
+        values=items.values[:, order],
+    )
+    again = checked(replaced(outputs, index, scores={**outputs[index].scores, "people": mixed}))
+    for one, other in zip(again, checked(outputs), strict=True):
+        assert one.scores["people"].keys == other.scores["people"].keys == sorted(one.scores["people"].keys)
+        assert one.scores["people"].groups == other.scores["people"].groups
+        assert np.array_equal(one.scores["people"].values, other.scores["people"].values)
+
+
+def test_what_a_rater_lacks_is_named_and_so_are_other_keys(evidence) -> None:
+    outputs = rated(evidence())
+    fewer = dataclasses.replace(outputs[3].scores["people"], **without_last(outputs[3].scores["people"]))
+    with pytest.raises(EvidenceError, match=r"lacks people's item notes/39, right \(1 in all\)"):
+        checked(replaced(outputs, 3, scores={**outputs[3].scores, "people": fewer}))
+    with pytest.raises(EvidenceError, match=r"people's items by id, notes .* by id, rater; score both alike"):
+        checked([*outputs[:3], *rated(outputs[3:], raters=("left",), column="")])
+    with pytest.raises(EvidenceError, match="item notes/0, left is scored twice"):
+        rated(evidence(), raters=("left", "left"))
+
+
 @pytest.mark.parametrize("signature", ["rouge:1+2+Lsum|stem:yes|sumcurve:0.1.0", "rouge:1|stem:no|sumcurve:0.1.0"])
 def test_two_ways_of_scoring_do_not_compare(evidence, signature) -> None:
     with pytest.raises(EvidenceError, match="score both alike"):
@@ -83,7 +133,7 @@ def test_two_ways_of_scoring_do_not_compare(evidence, signature) -> None:
         (1, {"records": 501}, "below|above|records"),
         (1, {"records": None}, "needs percent, records, seed"),
         (0, {"percent": 50, "records": 1000}, "given twice"),
-        (0, {"role": "fixed"}, "is not trained"),
+        (0, {"role": "baseline"}, "is not trained"),
         (6, {"role": "trained"}, "needs percent"),
         (6, {"search": "common"}, "no search"),
         (1, {"search": None}, "seed and search"),

@@ -218,9 +218,15 @@ def test_a_scale_takes_scores_back_and_keeps_points_as_they_are() -> None:
         assert (fitted[1] > fitted[0]) == (higher and means[1] > means[0])
 
 
-def test_phases_are_after_minus_before_and_minus_the_control(study, evidence, phased, settings) -> None:
+def test_phases_are_after_minus_before_and_minus_the_control(study, evidence, phased, more_metric, settings) -> None:
     outputs = [*evidence((1,)), *phased((1, 2, 3))]
+    for told in (
+        {"scorer": "style", "name": "repeated", "title": "repeated trigrams", "higher_is_better": False},
+        {"scorer": "lengths", "name": "length", "title": "length", "higher_is_better": None},
+    ):
+        outputs = more_metric(outputs, ranks=False, **told)
     table = made("phases", Results(dataclasses.replace(study, outputs=outputs), settings))
+    assert not any(row["metric"].startswith("length") for row in table.rows)  # neither more nor less is better
     assert {row["method"] for row in table.rows} == {"pcov"}
     assert {row["seeds"] for row in table.rows} == {3}
 
@@ -234,10 +240,11 @@ def test_phases_are_after_minus_before_and_minus_the_control(study, evidence, ph
     assert row["after_minus_control"].number == pytest.approx(mean("after") - mean("control"))
     assert (row["change"], row["worth"]) == ("better", "better")
     repeated = next(row for row in table.rows if row["metric"].startswith("repeated"))
-    assert repeated["change"] == "no difference shown"
+    assert (repeated["change"], repeated["after_minus_before"].number < 0) == ("better", True)
     # No other table knows them.
     frame = made("scores", Results(dataclasses.replace(study, outputs=outputs), settings)).frame()
-    plain = made("scores", Results(dataclasses.replace(study, outputs=evidence((1,))), settings)).frame()
+    own = [one for one in outputs if one.part == "study"]
+    plain = made("scores", Results(dataclasses.replace(study, outputs=own), settings)).frame()
     assert frame.equals(plain)
 
 

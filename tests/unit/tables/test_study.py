@@ -4,11 +4,12 @@ import csv
 import dataclasses
 import random
 
+import numpy as np
 import pytest
 
 from sumcurve.plan import Refused
 from sumcurve.tables import APPENDIX, MEASURED, TABLES
-from sumcurve.tables.evidence import EvidenceError, Missing
+from sumcurve.tables.evidence import EvidenceError, Items, Missing
 from sumcurve.tables.results import MARK, THESE_WEIGHTS, Results
 from sumcurve.tables.study import FIGURES, PAGES, made, write_study
 
@@ -51,6 +52,7 @@ def test_a_table_comes_in_its_forms_or_not_at_all(rich, study, settings, tmp_pat
     absent = {
         "phases",
         "verdicts",
+        "descriptions",
         "extracts",
         "missing",
         "variance",
@@ -59,7 +61,11 @@ def test_a_table_comes_in_its_forms_or_not_at_all(rich, study, settings, tmp_pat
         "oracle_timings",
     }
     assert {name for name in (*TABLES, *APPENDIX) if f"{name}.csv" not in few} == absent
-    assert {name for name in (*TABLES, *APPENDIX) if f"{name}.csv" not in rich} == {"verdicts", "variance"}
+    assert {name for name in (*TABLES, *APPENDIX) if f"{name}.csv" not in rich} == {
+        "verdicts",
+        "descriptions",
+        "variance",
+    }
     assert {f"{FIGURES}/{name}.svg" for name in ("answers", "curves", "extracts")} <= set(rich)
 
 
@@ -134,6 +140,7 @@ def test_a_metric_that_does_not_rank_stays_out_of_answers(rich_study, more_metri
     scores = made("scores", results)
     assert scores.frame().excess.notna().all()
     assert "Excess words" not in scores.markdown()
+    assert set(made("descriptions", results).frame().excess) == set(scores.frame().excess)
     gate = more_metric(rich_study.outputs, ranks=False, threshold=0.1)
     results = Results(dataclasses.replace(rich_study, outputs=gate), settings)
     assert "Excess words" in set(made("comparisons", results).frame().metric)
@@ -202,6 +209,73 @@ def test_what_does_not_read_is_marked_and_left_out(rich_study, more_metric, sett
     assert set(frame.method) == {"lead", "random", "best-sentence", "pcov", f"abs{MARK}"}
     assert set(made("answers", results).frame().method) == {"pcov"}
     assert "does not read its source" in made("scores", results).markdown()
+
+
+def test_a_metric_that_stands_in_is_asked_where_the_other_is_not_known(rich_study, more_metric, settings):
+    """All are far below the threshold of the one that stands in; abs alone lacks the other."""
+    outputs = [one for one in rich_study.outputs if one.corpus == "notes"]
+    lacking = [one for one in outputs if one.method == "abs"]
+    having = more_metric([one for one in outputs if one.method != "abs"], threshold=-1000, higher_is_better=True)
+    told = {"name": "other", "title": "Other gap", "threshold": 1000, "stands_in_for": "excess", "ranks": False}
+    study = dataclasses.replace(rich_study, statistics=rich_study.statistics[:1], extracts=())
+    both = more_metric([*having, *lacking], scorer="other", **told)
+    results = Results(dataclasses.replace(study, outputs=both), settings)
+    assert set(made("scores", results).frame().method) == {"lead", "random", "best-sentence", "pcov", f"abs{MARK}"}
+    assert "Other gap of systems without Excess words: its interval is not above 1,000 words" in results.reading_note
+    alone = more_metric(outputs, scorer="other", **told)
+    results = Results(dataclasses.replace(study, outputs=alone), settings)
+    marked = {"lead", "random", "best-sentence", f"pcov{MARK}", f"abs{MARK}"}
+    assert set(made("scores", results).frame().method) == marked  # what others are compared with is not asked
+    assert "Other gap: its interval" in results.reading_note
+
+
+def test_what_is_neither_better_nor_worse_is_described_beside_the_references(rich_study, more_metric, settings):
+    described = more_metric(rich_study.outputs, ranks=False, higher_is_better=None)
+    described = [
+        dataclasses.replace(
+            one,
+            scores=one.scores | {"length": dataclasses.replace(one.scores["length"], references={"excess": 2.5})},
+        )
+        for one in described
+    ]
+    results = Results(dataclasses.replace(rich_study, outputs=described), settings)
+    table = made("descriptions", results)
+    frame = table.frame()
+    references = frame[frame.method == "references"]
+    assert list(references.corpus) == results.corpora
+    assert set(references.excess) == {2.5}
+    others = frame[frame.method != "references"]
+    assert len(others) == len(results.systems)
+    assert (others.excess_low < others.excess).all()
+    assert others.interval_covers.str.contains("items").all()
+    assert "[" not in table.shown()[0].to_string()  # people see means alone
+    for name in ("answers", "scores", "comparisons", "efficiency", "phases"):
+        assert "Excess words" not in made(name, results).markdown()
+
+
+def test_two_raters_who_agree_are_no_more_than_one(rich_study, settings):
+    """Groups are drawn, and an item by two raters is twice in its group."""
+    outputs = []
+    for one in rich_study.outputs:
+        items = one.scores["rouge"]
+        metric = dataclasses.replace(items.metrics[0], name="opinion", title="Opinion")
+        twice = Items(
+            (metric,),
+            items.ids * 2,
+            items.groups * 2,
+            np.tile(items.values[:1], 2),
+            "two people",
+            further={"rater": ("left",) * len(items.ids) + ("right",) * len(items.ids)},
+        )
+        outputs.append(dataclasses.replace(one, scores={**one.scores, "people": twice}))
+    results = Results(dataclasses.replace(rich_study, outputs=outputs), settings)
+    frame = made("scores", results).frame()
+    for end in ("", "_low", "_high"):
+        assert frame[f"opinion{end}"].to_numpy() == pytest.approx(frame[f"rouge1{end}"].to_numpy())
+    comparisons = made("comparisons", results).frame()
+    one, two = (comparisons[comparisons.metric == title] for title in ("ROUGE-1", "Opinion"))
+    assert two.p.to_numpy() == pytest.approx(one.p.to_numpy(), nan_ok=True)
+    assert (two["items"].to_numpy() == 2 * one["items"].to_numpy()).all()
 
 
 def low(items):

@@ -1,0 +1,57 @@
+"""What summaries are like, without a better or worse: how much they copy and repeat, how long they are."""
+
+from typing import Any
+
+from sumcurve.tables.results import Results, System, units, value
+from sumcurve.tables.table import Column, Table, Value
+
+REFERENCES = "references"
+
+
+def table(results: Results) -> Table:
+    """A row for every system and size, and one for a corpus's references where they were measured, too.
+
+    The columns are the metrics by which nobody is ahead (`Metric.describes`). A row without any of them is left out.
+    """
+    rows: list[dict[str, Any]] = []
+    for corpus in results.corpora:
+        here = results.of(corpus)
+        written: dict[str, Any] = {}
+        for one in (items for system in here for output in system.outputs for items in output.scores.values()):
+            written |= {name: Value(mean) for name, mean in one.references.items()}
+        if written:
+            rows.append({"corpus": corpus, "method": REFERENCES, **written})
+        rows += [row for system in here if (row := _row(results, system))]
+    columns = [
+        Column("corpus", "corpus"),
+        Column("method", "method"),
+        Column("percent", "%", "count"),
+        Column("records", "records", "count"),
+        *(
+            Column(one.name, one.title, "number", one.decimals, interval=True, narrow=True)
+            for one in results.describing
+        ),
+        Column("interval_covers", None),
+    ]
+    notes = [
+        f"Means over test items and seeds: {units(results.describing)}. The CSV has {results.share} intervals and what "
+        "they cover. References: what people wrote. Nobody is ahead by any of these. Signatures: table scores.",
+        results.reading_note,
+    ]
+    return Table("descriptions", results.title("What the summaries are like"), columns, rows, notes)
+
+
+def _row(results: Results, system: System) -> dict[str, Any]:
+    """Empty where no scorer that describes has scored the system."""
+    row: dict[str, Any] = {}
+    covers: dict[str, None] = {}
+    for metric in results.describing:
+        if results.scorer(metric.name) in system.outputs[0].scores:
+            found = results.estimate(system.corpus, metric.name, system.cell)
+            row[metric.name] = value(found)
+            if found.low is not None:
+                covers[found.covers] = None
+    if not row:
+        return {}
+    named = {"corpus": system.corpus, "method": results.name(system), "percent": system.percent}
+    return {**named, "records": system.records, **row, "interval_covers": ", ".join(covers)}
