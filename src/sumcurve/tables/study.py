@@ -9,9 +9,6 @@ from importlib import import_module
 from pathlib import Path
 
 from sumcurve.records import write_text
-from sumcurve.report.findings import findings
-from sumcurve.report.page import write_page
-from sumcurve.report.readme import readme
 from sumcurve.settings import Bootstrap
 from sumcurve.tables import APPENDIX, TABLES
 from sumcurve.tables.answers_figure import write_answers
@@ -19,6 +16,9 @@ from sumcurve.tables.boxes import write_boxes
 from sumcurve.tables.evidence import EvidenceError, Study
 from sumcurve.tables.extracts import frames, told
 from sumcurve.tables.figure import Overlay, write_figure
+from sumcurve.tables.report.findings import findings
+from sumcurve.tables.report.page import write_page
+from sumcurve.tables.report.readme import readme
 from sumcurve.tables.results import Results
 from sumcurve.tables.table import Table, write_table
 from sumcurve.tables.verdicts import bands

@@ -198,6 +198,11 @@ def finish(results, folder):
     if folder.verb == "corpus":
         statistics = {"read": 9, "kept": 9, "dropped": {}, "parts": {"valid": part, "test": part}}
         write_json(path / "statistics.json", statistics)
+        for name, change in (("test.jsonl", str.lower), ("test.text.jsonl", str)):
+            test = [
+                {"id": str(item), "source": [change(f"A Fox {item}")], "target": [change("It")]} for item in range(4)
+            ]
+            (path / name).write_text("".join(json.dumps(row) + "\n" for row in test))
     elif folder.verb == "fraction":
         write_json(path / "statistics.json", part)
     elif folder.verb == "prove":
@@ -280,6 +285,23 @@ def test_values_and_their_description_are_those_of_the_score_folders(plan, tmp_p
         assert items.counts == {"empty": 1}
         assert output.summaries == row.output.split("/")[1]
         assert set(output.repeated.values()) == ({25.0} if row.percent == 100 else set())
+
+
+def test_examples_hold_what_people_and_systems_wrote(plan, tmp_path):
+    """Of items drawn from all of the test part; of every system at every size, under the common search."""
+    study = collect(plan, tmp_path / "results")
+    assert [one.corpus for one in study.examples] == ["modules", "tales"]
+    for one in study.examples:
+        here = [
+            row for row in study.outputs if row.corpus == one.corpus and row.part == "study" and row.search != "paper"
+        ]
+        assert {item.id for item in one.items} == {"0", "1", "2", "3"}
+        for item in one.items:
+            assert (item.source, item.references) == ([f"A Fox {item.id}"], [["It"]])
+            assert item.source_tokens == ["a", "fox", item.id]
+            assert set(item.summaries) == {(row.method, row.records) for row in here}
+            assert set(map(tuple, item.summaries.values())) == {("the fox ran the fox ran",)}
+        assert one.read_tokens == plan.settings.corpora[one.corpus].source_tokens
 
 
 def test_repeated_trigrams_are_those_said_before():

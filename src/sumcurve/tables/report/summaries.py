@@ -12,6 +12,7 @@ from sumcurve.tables.results import Results, System
 from sumcurve.tables.table import number
 
 RUN = 3  # words in the source's order from which on a copy is shown as one
+UNTRAINED = "not trained"
 Kind = Literal["new", "run", ""]
 Piece = tuple[str, Kind]
 
@@ -20,6 +21,7 @@ Piece = tuple[str, Kind]
 class Written:
     """What one system wrote of one item; `scores` are in the order of `Reading.metrics`, None where there is none."""
 
+    system: str
     label: str
     records: int | None
     sentences: Sequence[Sequence[Piece]]
@@ -28,10 +30,13 @@ class Written:
 
 @dataclass(frozen=True)
 class Item:
-    """A test item: what people wrote, and by system what each of its sizes wrote, by rising size."""
+    """A test item: what people wrote, and by method what each of its sizes wrote, by rising size.
+
+    What is not trained shares one block, `UNTRAINED`.
+    """
 
     example: Example
-    written: Mapping[str, Sequence[Written]]
+    blocks: Mapping[str, Sequence[Written]]
 
 
 class Reading:
@@ -72,14 +77,16 @@ class Reading:
     def items(self) -> list[Item]:
         found = []
         for example in self._examples:
-            written: dict[str, list[Written]] = {}
+            blocks: dict[str, list[Written]] = {}
             for system in self.systems:
                 if system.cell in example.summaries:
-                    label = "" if system.records is None else f"{number(system.records)} records"
+                    trained = system.records is not None
+                    label = f"{number(system.records)} records" if trained else system.method
                     sentences = marked(example.summaries[system.cell], example.source_tokens)
                     scores = [values.get(example.id) for values in self._values[system.cell]]
-                    written.setdefault(system.method, []).append(Written(label, system.records, sentences, scores))
-            found.append(Item(example, written))
+                    one = Written(system.method, label, system.records, sentences, scores)
+                    blocks.setdefault(system.method if trained else UNTRAINED, []).append(one)
+            found.append(Item(example, blocks))
         return found
 
 

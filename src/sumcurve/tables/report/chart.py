@@ -96,6 +96,7 @@ def _points(results: Results, corpus: str, metric: Metric) -> pd.DataFrame:
                 "method": system.method,
                 "system": results.name(system),
                 "trained": system.records is not None,
+                "reads": results.reads(system) is not False,
                 "records": system.records,
                 "score": found.mean,
                 "low": found.low,
@@ -149,6 +150,7 @@ def _curves(
     )
     y = altair.Y("score:Q", title=title, scale=altair.Scale(zero=False))
     pale = {"opacity": altair.when(picked).then(altair.value(1)).otherwise(altair.value(0.12))}
+    faint = altair.when(picked).then(altair.value(0.08)).otherwise(altair.value(0))
     low, high = altair.Y("low:Q", title=title), altair.Y2("high:Q")
     layers = [
         altair.Chart(trained)
@@ -165,11 +167,16 @@ def _curves(
         .mark_text(align="left", baseline="bottom", dx=3, dy=-2, color=INK, opacity=0.85)
         .encode(x=altair.value(0), y=y, text="method:N"),
         altair.Chart(trained).mark_line().encode(x=x, y=y, color=colour, **pale),
-        altair.Chart(trained).mark_point(filled=True, size=55).encode(x=x, y=y, color=colour, shape=shape, **pale),
+        *(
+            altair.Chart(these).mark_point(filled=filled, size=55).encode(x=x, y=y, color=colour, shape=shape, **pale)
+            for filled, these in ((True, trained[trained.reads]), (False, trained[~trained.reads]))
+            if len(these)
+        ),
     ]
     if len(expected):
         told = [name for name in tooltip if name != "seeds"]
         layers += [
+            altair.Chart(expected).mark_area(clip=True).encode(x=x, y=low, y2=high, color=colour, opacity=faint),
             altair.Chart(expected).mark_line(strokeDash=DASH, strokeWidth=1.3).encode(x=x, y=y, color=colour, **pale),
             altair.Chart(expected).mark_point(opacity=0, size=160).encode(x=x, y=y, tooltip=told),
         ]
@@ -186,6 +193,9 @@ def _dots(
     """One size: a line for every system, best first, with its interval."""
     y = altair.Y("system:N", title=None, sort=altair.EncodingSortField("score", order="descending"))
     x = altair.X("score:Q", title=title, scale=altair.Scale(zero=False))
+    untrained = [name for name in points.method if name not in scale.domain]
+    scale = altair.Scale(domain=[*scale.domain, *untrained], range=[*scale.range, *[INK] * len(untrained)])
+    shapes = altair.Scale(domain=scale.domain, range=[*shapes.range, *["stroke"] * len(untrained)])
     colour = altair.Color("method:N", scale=scale, legend=None)
     return [
         altair.Chart(points).mark_rule(strokeWidth=2.5, opacity=0.5).encode(y=y, x="low:Q", x2="high:Q", color=colour),

@@ -19,11 +19,11 @@ from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
 from sumcurve.records import write_text
-from sumcurve.report.chart import charts, javascript
-from sumcurve.report.findings import Finding
-from sumcurve.report.readme import FIGURES, heading
-from sumcurve.report.summaries import RUN, Reading
 from sumcurve.tables import TABLES
+from sumcurve.tables.report.chart import charts, javascript
+from sumcurve.tables.report.findings import Finding
+from sumcurve.tables.report.readme import FIGURES, heading
+from sumcurve.tables.report.summaries import RUN, Reading
 from sumcurve.tables.results import Results
 from sumcurve.tables.table import Table, number
 
@@ -58,12 +58,16 @@ def page(results: Results, tables: Mapping[str, Table], found: Sequence[Finding]
     style, script = ((HERE / name).read_text() for name in ("page.css", "page.js"))
     scripts = [javascript(), script] if specifications else [script]
     common = _common(results)
+    name, _, about = results.study.title.partition(". ")
     readings = [Reading(results, one) for one in results.study.examples if one.items]
     environment = _environment()
     item = environment.from_string((HERE / "item.html").read_text())
     share = ITEMS_BYTES // max(1, len(readings))
     return environment.from_string((HERE / "page.html").read_text()).render(
         study=results.study,
+        name=name,
+        about=about,
+        unread=any(results.reads(one) is False for one in results.systems),
         caveat=results.caveat,
         findings=[(corpus, list(here)) for corpus, here in groupby(found, key=lambda one: one.corpus)],
         titles={one.corpus: one.title for one in results.study.statistics},

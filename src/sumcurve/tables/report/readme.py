@@ -3,8 +3,8 @@
 from collections.abc import Collection, Mapping
 from itertools import groupby
 
-from sumcurve.report.findings import Finding
 from sumcurve.tables import APPENDIX, TABLES
+from sumcurve.tables.report.findings import Finding
 from sumcurve.tables.results import Results
 from sumcurve.tables.table import Table
 

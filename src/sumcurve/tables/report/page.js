@@ -30,13 +30,9 @@
     new Set([...part.querySelectorAll(`input[name=${name}]:checked`)].map((input) => input.value));
 
   const scoreOf = (item, system, size, metric) => {
-    for (const block of item.querySelectorAll(".system")) {
-      if (block.dataset.system !== system) continue;
-      for (const cell of block.querySelectorAll(".cell")) {
-        if (cell.dataset.size === size) return JSON.parse(cell.dataset.scores)[metric];
-      }
-    }
-    return null;
+    const here = [...item.querySelectorAll(".cell")];
+    const cell = here.find((one) => one.dataset.system === system && one.dataset.size === size);
+    return cell ? JSON.parse(cell.dataset.scores)[metric] : null;
   };
 
   const arrange = (section, part) => {
@@ -79,7 +75,8 @@
       for (const block of section.querySelectorAll(".system")) {
         let seen = false;
         for (const cell of block.querySelectorAll(".cell")) {
-          cell.hidden = !systems.has(block.dataset.system) || !(every || !cell.dataset.size || sizes.has(cell.dataset.size));
+          const { system, size } = cell.dataset;
+          cell.hidden = !systems.has(system) || !(every || !size || sizes.has(size));
           seen ||= !cell.hidden;
         }
         block.hidden = !seen;
