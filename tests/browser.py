@@ -68,7 +68,7 @@ class Page:
         return told["result"].get("value")
 
     def open(self, path: Path, width: int = 1280, dark: bool = False, scripts: bool = True) -> None:
-        """Load a file and wait until it is drawn."""
+        """Load a file, and wait until all of its scripts ran; what they draw in steps is for `wait`."""
         self.call(
             "Emulation.setDeviceMetricsOverride", width=width, height=800, deviceScaleFactor=1, mobile=width < 600
         )
@@ -78,8 +78,13 @@ class Page:
         self.call("Page.navigate", url=path.as_uri())
         while self._read().get("method") != "Page.loadEventFired":
             pass
-        if scripts:  # charts are drawn in steps
-            self.run("new Promise(done => setTimeout(done, 300))")
+
+    def wait(self, condition: str) -> None:
+        """Wait until an expression is true, at most a minute."""
+        until = f"const end = Date.now() + 60_000; const look = () => ({condition}) ? done(true) : Date.now() > end"
+        script = f"new Promise(done => {{ {until} ? done(false) : setTimeout(look, 20); look(); }})"
+        if not self.run(script):
+            raise TimeoutError(condition)
 
     def picture(self, path: Path, height: int | None = None, top: int = 0) -> None:
         """A PNG of the page, all of it or `height` pixels from `top` on."""

@@ -164,8 +164,8 @@ def _curves(
         ),
         altair.Chart(level).mark_rule(color=INK, strokeDash=DASH, opacity=0.65).encode(y=y, tooltip=tooltip),
         altair.Chart(level)
-        .mark_text(align="left", baseline="bottom", dx=3, dy=-2, color=INK, opacity=0.85)
-        .encode(x=altair.value(0), y=y, text="method:N"),
+        .mark_text(align="right", baseline="bottom", dx=-3, dy=-2, color=INK, opacity=0.85)
+        .encode(x=altair.value("width"), y=y, text="method:N"),
         altair.Chart(trained).mark_line().encode(x=x, y=y, color=colour, **pale),
         *(
             altair.Chart(these).mark_point(filled=filled, size=55).encode(x=x, y=y, color=colour, shape=shape, **pale)
@@ -195,7 +195,7 @@ def _dots(
     x = altair.X("score:Q", title=title, scale=altair.Scale(zero=False))
     untrained = [name for name in points.method if name not in scale.domain]
     scale = altair.Scale(domain=[*scale.domain, *untrained], range=[*scale.range, *[INK] * len(untrained)])
-    shapes = altair.Scale(domain=scale.domain, range=[*shapes.range, *["stroke"] * len(untrained)])
+    shapes = altair.Scale(domain=scale.domain, range=[*shapes.range, *["circle"] * len(untrained)])
     colour = altair.Color("method:N", scale=scale, legend=None)
     return [
         altair.Chart(points).mark_rule(strokeWidth=2.5, opacity=0.5).encode(y=y, x="low:Q", x2="high:Q", color=colour),

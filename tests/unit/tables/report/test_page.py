@@ -108,10 +108,8 @@ def test_items_leave_out_what_there_is_no_room_for(rich, monkeypatch):
     monkeypatch.setattr("sumcurve.tables.report.page.ITEMS_BYTES", 40_000)
     small = page(results, tables, found, {})
     for corpus, every in ((one.corpus, one.items) for one in results.study.examples):
-        parts = [
-            text.split(f'<section class="corpus" data-corpus="{corpus}"')[1].split("</section>")[0]
-            for text in (small, whole)
-        ]
+        start = f'<section class="corpus" data-corpus="{corpus}"'
+        parts = [text.split(start)[1].split("</section>")[0] for text in (small, whole)]
         few, all_of = ([one.strip() for one in re.findall(r"<h4>(.*?)</h4>", part)] for part in parts)
         assert all_of == [one.id for one in every]
         assert few == all_of[: len(few)]
@@ -133,6 +131,9 @@ VISIBLE = """[...document.querySelectorAll(".cell")].filter(one => one.checkVisi
     .map(one => [one.dataset.system, one.dataset.size, JSON.parse(one.dataset.scores)])"""
 
 
+DRAWN = "[...document.querySelectorAll('.chart')].every(one => one.querySelector('svg'))"
+
+
 def choose(name, value, on=None):
     """An expression that sets a control of the corpus that is shown."""
     part = "[...document.querySelectorAll('.of-corpus')].find(one => !one.hidden)"
@@ -149,10 +150,8 @@ def test_it_loads_alone_and_fits_a_phone(opened, dark):
     shown.log.clear()
     shown.asked.clear()
     shown.open(path, width=360, dark=dark)
-    drawn = "document.querySelectorAll('.chart svg').length"
-    assert shown.run(f"""new Promise(done => {{ const look = () => {drawn} == document.querySelectorAll('.chart').length
-        ? done(true) : setTimeout(look, 50); look(); }})""")
-    assert shown.run(drawn) > 0
+    shown.wait(DRAWN)
+    assert shown.run("document.querySelectorAll('.chart svg').length") > 0
     shown.run("document.querySelectorAll('details').forEach(one => one.open = true)")
     assert shown.run("document.documentElement.scrollWidth") <= 360
     assert shown.log == []
@@ -161,13 +160,33 @@ def test_it_loads_alone_and_fits_a_phone(opened, dark):
     assert shown.run(f"{wide}.every(one => one.closest('.wide'))")
 
 
-def test_what_a_script_may_not_do_the_browser_refuses(opened):
-    """The policy knows the page's own scripts; one that markup brought in would not run."""
+def test_a_mark_tells_its_value(opened, rich):
+    """That of the first system that the table of scores has, to the digit."""
     shown, path = opened
     shown.open(path)
-    shown.run("document.body.insertAdjacentHTML('beforeend', '<img src=x onerror=\"window.ran = 1\">')")
+    shown.wait(DRAWN)
+    shown.run("document.querySelector('.chart').scrollIntoView()")
+    marks = "[...document.querySelector('.chart').querySelectorAll('.mark-symbol path')]"
+    clear = f"{marks}.filter(one => getComputedStyle(one).opacity === '0')"
+    place = "(box => [box.x + box.width / 2, box.y + box.height / 2])"
+    x, y = shown.run(f"{place}({clear}.pop().getBoundingClientRect())")
+    for step in (2, 0):
+        shown.call("Input.dispatchMouseEvent", type="mouseMoved", x=x + step, y=y)
+    shown.wait("document.querySelector('#vg-tooltip-element.visible')")
+    said = shown.run("document.getElementById('vg-tooltip-element').innerText")
+    tables = rich[1]
+    cells = [cell for row in tables["scores"].shown()[0].itertuples(index=False) for cell in row]
+    assert any(cell.strip("*") in said for cell in cells if "[" in cell)
+
+
+def test_what_markup_brings_in_the_browser_refuses(opened):
+    """The policy knows the page's own scripts; no other runs."""
+    shown, path = opened
+    shown.open(path)
+    shown.run("document.body.insertAdjacentHTML('beforeend', '<img src=x onerror=\\"window.ran = 1\\">')")
     shown.run("new Promise(done => setTimeout(done, 200))")
     assert shown.run("window.ran") is None
+    assert any("Content Security Policy" in said for said in shown.log)
     shown.log.clear()
 
 
