@@ -202,8 +202,7 @@ def finish(results, folder):
             for item in range(4):
                 row = {"id": str(item), "source": [change(f"A Fox {item}")], "target": [change("It")]}
                 with (path / name).open("a") as stream:
-                    stream.write(json.dumps(row) + "
-")
+                    stream.write(json.dumps(row) + "\n")
     elif folder.verb == "fraction":
         write_json(path / "statistics.json", part)
     elif folder.verb == "prove":
