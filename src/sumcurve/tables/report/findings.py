@@ -33,6 +33,7 @@ def findings(results: Results, tables: Mapping[str, Table]) -> list[Finding]:
         ranking = [one for one in results.ranking if results.design(corpus, one.name) is not None]
         if not ranking:
             continue
+        asked: Sequence[tuple[str, str, Iterator[str]]]
         if results.sizes(corpus):
             asked = (
                 ("Who is ahead", "answers", _ahead(results, tables["answers"], corpus, ranking)),

@@ -58,7 +58,7 @@ class Reading:
 
     def _of_items(self, results: Results, system: System) -> list[dict[str, float]]:
         """By metric every item's value, of the seed whose summaries are shown."""
-        found = []
+        found: list[dict[str, float]] = []
         for metric in self.metrics:
             items = system.outputs[0].scores.get(results.scorer(metric.name))
             if items is None:

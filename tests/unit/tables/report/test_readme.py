@@ -1,8 +1,11 @@
 """The README of a study's tables, as GitHub shows it."""
 
+import copy
+import dataclasses
 import re
 
 from sumcurve.tables import APPENDIX, TABLES
+from sumcurve.tables.report.readme import readme
 from sumcurve.tables.study import write_study
 
 
@@ -20,11 +23,9 @@ def test_it_leads_to_every_table_and_to_nothing_else(rich_study, rich, settings,
         assert one.text in text
 
 
-def test_text_of_a_study_makes_no_markup(rich_study, settings, tmp_path, paged):
-    import dataclasses
-
-    from sumcurve.tables.report.readme import readme
-
-    results, tables, found, _ = paged(dataclasses.replace(rich_study, title="A <b>bold</b> *study*"))
-    heading = readme(results, tables, found, ["curves"]).splitlines()[0]
+def test_text_of_a_study_makes_no_markup(rich):
+    results, tables, found, _ = rich
+    renamed = copy.copy(results)
+    renamed.study = dataclasses.replace(results.study, title="A <b>bold</b> *study*")
+    heading = readme(renamed, tables, found, ["curves"]).splitlines()[0]
     assert heading == "# A \\<b>bold\\</b> \\*study\\*"
