@@ -38,6 +38,7 @@
   const arrange = (section, part) => {
     const value = (name) => part.querySelector(`select[name=${name}]`).value;
     const items = [...section.querySelectorAll(".item")];
+    if (!part.querySelector("select[name=metric]")) return items;
     const metric = Number(value("metric"));
     const [system, size] = value("cell").split("|");
     const sign = Number(part.querySelector("select[name=metric]").selectedOptions[0].dataset.sign);

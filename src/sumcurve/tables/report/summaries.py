@@ -50,6 +50,8 @@ class Reading:
         self.systems = [*results.of(self.corpus, trained=False), *results.of(self.corpus, trained=True)]
         self.sizes = results.sizes(self.corpus)
         self.names = list(dict.fromkeys(one.method for one in self.systems))
+        asked = bool(self.sizes and self.metrics)
+        self.best = results.best(self.corpus, self.metrics[0].name, self.sizes[-1]) if asked else None
         self.baseline = next((name for name in BLIND if name in self.names), None)
         self.seeds = sorted({one.seeds[0] for one in self.systems if one.seeds})
         self._values = {one.cell: self._of_items(results, one) for one in self.systems}

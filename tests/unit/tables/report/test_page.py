@@ -84,6 +84,25 @@ def test_everything_has_a_name(elements):
     assert all(after <= before + 1 for before, after in itertools.pairwise(levels))
 
 
+def test_a_study_whose_metrics_rank_nothing_has_a_page(rich_study, paged):
+    outputs = []
+    for one in rich_study.outputs:
+        if one.corpus == "notes" and one.part == "study" and one.search != "paper":
+            items = one.scores["rouge"]
+            quiet = tuple(dataclasses.replace(metric, ranks=False) for metric in items.metrics)
+            outputs.append(dataclasses.replace(one, scores={"rouge": dataclasses.replace(items, metrics=quiet)}))
+    study = dataclasses.replace(
+        rich_study,
+        outputs=outputs,
+        statistics=rich_study.statistics[:1],
+        extracts=(),
+        examples=rich_study.examples[:1],
+    )
+    _, _, found, text = paged(study)
+    assert found == []
+    assert Elements(text).named("article")
+
+
 def test_tables_and_sentences_need_no_script(rich, elements):
     _, tables, found, _ = rich
     for one in found:
