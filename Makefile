@@ -65,7 +65,8 @@ run:
 	snakemake --report "$$report" $(CONFIG) > "$(HOME_FOLDER)/logs/report.log" 2>&1 || \
 	    { cat "$(HOME_FOLDER)/logs/report.log" >&2; exit 1; }
 	mv "$$report" "$(HOME_FOLDER)/results/tables/$(NAMED)/report.html"
-	echo "report: $(HOME_FOLDER)/results/tables/$(NAMED)/report.html"
+	echo "how it was made: $(HOME_FOLDER)/results/tables/$(NAMED)/report.html"
+	echo "what came out: $(HOME_FOLDER)/results/tables/$(NAMED)/pages/report.html"
 
 test: env
 	python -m pytest -n 2 --dist loadgroup $(TESTS)

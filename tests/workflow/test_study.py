@@ -1,6 +1,7 @@
 """A whole study, tiny: what it leaves behind, and what it says when something is wrong."""
 
 import csv
+import html
 import json
 import re
 
@@ -124,6 +125,16 @@ def test_the_report_is_one_page_that_asks_nothing_of_the_network(tables):
     assert loaded == []
     for name in ("answers", "comparisons", "extracts", "curves"):
         assert name in page
+
+
+def test_the_page_that_people_read_has_the_summaries(tables, finished, plan):
+    page = (tables / "pages" / "report.html").read_text()
+    row = next(row for row in plan.rows if row.method == "lead")
+    summaries = (finished.path / "results" / row.output / "summaries.jsonl").read_text().splitlines()
+    ids = [json.loads(line)["id"] for line in summaries]
+    assert any(f"<h4>{html.escape(name)}</h4>" in page for name in ids)
+    assert "What came out" in page
+    assert "What came out" in (tables / "README.md").read_text()
 
 
 def test_a_finished_study_has_nothing_to_do(finished):

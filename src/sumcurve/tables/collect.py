@@ -2,6 +2,8 @@
 
 import csv
 import json
+import random
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +22,8 @@ from sumcurve.settings import Oracle, Rouge, Search
 from sumcurve.tables.evidence import (
     CorpusStatistics,
     EvidenceError,
+    Example,
+    Examples,
     Extracts,
     Items,
     Missing,
@@ -29,6 +33,8 @@ from sumcurve.tables.evidence import (
     Timing,
     Training,
 )
+
+EXAMPLES = 40  # test items of a corpus that are drawn for reading
 
 
 def _json(path: Path) -> Any:
@@ -180,6 +186,30 @@ def extracts(plan: Plan, results: Path, folder: Folder) -> Extracts:
     )
 
 
+def examples(plan: Plan, results: Path, corpus: str, outputs: Sequence[tuple[Scored, ScoredOutput]]) -> Examples:
+    """Test items of a corpus, drawn by the study's seed, with what every system wrote under the common search."""
+    settings, seed = plan.settings.corpora[corpus], plan.settings.bootstrap.seed
+    (prepared,) = (one.key for one in plan.named("corpora", "corpus") if plan.corpus_name(one.key) == corpus)
+    part = Corpus(results / prepared).part("test")
+    ids = sorted(part.ids)
+    drawn = random.Random(f"{seed} {corpus}").sample(ids, min(EXAMPLES, len(ids)))
+    written: dict[str, dict[tuple[str, int | None], Sequence[str]]] = {name: {} for name in drawn}
+    for row, output in sorted(outputs, key=lambda pair: pair[0].seed or 0):
+        cell = output.method, output.records
+        if row.corpus == corpus and row.part == "study" and row.search != "paper" and cell not in written[drawn[0]]:
+            for line in read_jsonl(results / row.output / "summaries.jsonl"):
+                if line["id"] in written:
+                    written[line["id"]][cell] = line["summary"]
+    found = {
+        record.id: Example(
+            record.id, text.source, [text.target, *text.references], record.source_tokens, written[record.id]
+        )
+        for record, text in part.with_text
+        if record.id in written
+    }
+    return Examples(corpus, seed, settings.source_tokens, [found[name] for name in drawn])
+
+
 def collect(plan: Plan, results: Path, partial: bool = False) -> Study:
     """All evidence of the study; with `partial`, of what is finished, with a list of what is not.
 
@@ -221,11 +251,12 @@ def collect(plan: Plan, results: Path, partial: bool = False) -> Study:
                 if folder.specification["corpus"] == prepared.key and finished(folder.key):
                     fractions.setdefault(folder.specification["percent"], folder)
             statistics.append(corpus_statistics(plan, results, prepared, list(fractions.values())))
+    outputs = [scored_output(plan, results, row) for row in rows]
     return Study(
         title=plan.settings.title,
         settings=plan.settings.settings,
         statistics=statistics,
-        outputs=[scored_output(plan, results, row) for row in rows],
+        outputs=outputs,
         titles=plan.titles,
         systems=plan.system_titles,
         refused=plan.refused,
@@ -234,4 +265,5 @@ def collect(plan: Plan, results: Path, partial: bool = False) -> Study:
         scores=[key for row in rows for key in row.scores.values()],
         single_sentences=[name for name, corpus in plan.settings.corpora.items() if corpus.target == "titles"],
         extracts=[extracts(plan, results, one) for one in plan.named("annotations", "prove") if finished(one.key)],
+        examples=[examples(plan, results, corpus, list(zip(rows, outputs, strict=True))) for corpus in sorted(shown)],
     )

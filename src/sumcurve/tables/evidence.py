@@ -240,6 +240,32 @@ class Extracts:
         return made
 
 
+@dataclass(frozen=True)
+class Example:
+    """A test item and what systems wrote of it.
+
+    `source` and `references` hold sentences as people wrote them, `source_tokens` those of the prepared record.
+    `summaries` holds the sentences of every system by its method and training records (None: not trained); of several
+    seeds the smallest.
+    """
+
+    id: str
+    source: Sequence[str]
+    references: Sequence[Sequence[str]]
+    source_tokens: Sequence[str]
+    summaries: Mapping[tuple[str, int | None], Sequence[str]]
+
+
+@dataclass(frozen=True)
+class Examples:
+    """Test items of a corpus that were drawn by `seed`, in the order of the draw; `read_tokens` is what models read."""
+
+    corpus: str
+    seed: int
+    read_tokens: int
+    items: Sequence[Example]
+
+
 def item_of(article: str) -> str:
     """The id of the item behind an article: `id (reference 2)` is the item's second one."""
     return re.sub(r" \(reference \d+\)$", "", article)
@@ -252,7 +278,7 @@ class Study:
     `settings` names the recipe of each method ("small", "paper"), `titles` the methods for people, `systems` what is
     not trained. `trained` counts the trained outputs that the study asks for; where some are `missing`, all tables say
     so. `scores` are the keys of the folders that `outputs` come from. `single_sentences` names the corpora whose
-    references are one sentence each.
+    references are one sentence each. `examples` are for reading; no table is made of them.
     """
 
     title: str
@@ -267,6 +293,7 @@ class Study:
     extracts: Sequence[Extracts] = ()
     single_sentences: Sequence[str] = ()
     systems: Mapping[str, str] = field(default_factory=dict)
+    examples: Sequence[Examples] = ()
 
     @property
     def ceilings(self) -> list[Ceiling]:

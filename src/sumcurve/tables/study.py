@@ -1,4 +1,4 @@
-"""All tables and figures of one study, written into one folder.
+"""All tables and figures of one study, written into one folder, and what people read of them.
 
 Measured time stands in answers, efficiency, methods, seeds, stopping and oracle_timings; all other tables are the same
 bytes for the same evidence in any order.
@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
 
+from sumcurve.records import write_text
 from sumcurve.settings import Bootstrap
 from sumcurve.tables import APPENDIX, TABLES
 from sumcurve.tables.answers_figure import write_answers
@@ -15,18 +16,23 @@ from sumcurve.tables.boxes import write_boxes
 from sumcurve.tables.evidence import EvidenceError, Study
 from sumcurve.tables.extracts import frames, told
 from sumcurve.tables.figure import Overlay, write_figure
+from sumcurve.tables.report.findings import findings
+from sumcurve.tables.report.page import write_page
+from sumcurve.tables.report.readme import readme
 from sumcurve.tables.results import Results
 from sumcurve.tables.table import Table, write_table
 from sumcurve.tables.verdicts import bands
 
-PAGES, FIGURES = "pages", "figures"  # folders; pages are HTML, for Snakemake's report
+PAGES, FIGURES = "pages", "figures"  # folders; pages are HTML: one each for Snakemake's report, and REPORT
+REPORT = "report.html"  # the page that people read
 
 
 def write_study(folder: Path, study: Study, settings: Bootstrap) -> list[Path]:
     """Write every table that has a row, and the figures, into `folder`; returns the paths of all files.
 
     Tables come as CSV and Markdown, with a page each in `PAGES`; those of the appendix as CSV alone. Figures, in
-    `FIGURES`, are answers.svg, curves.svg and extracts.svg. Raises EvidenceError where the evidence does not fit.
+    `FIGURES`, are answers.svg, curves.svg and extracts.svg. README.md and the page `REPORT` say what came out. Raises
+    EvidenceError where the evidence does not fit.
     """
     results = Results(study, settings)
     strange = set(results.corpora) ^ {one.corpus for one in study.statistics}
@@ -48,6 +54,10 @@ def write_study(folder: Path, study: Study, settings: Bootstrap) -> list[Path]:
     if study.extracts:
         scores, lengths, _ = frames(results)
         write_boxes(scores, lengths, folder / FIGURES, "extracts", told(results), study.in_part)
+    images = {path.stem: path.read_bytes() for path in sorted((folder / FIGURES).glob("*.svg"))}
+    found = findings(results, tables)
+    write_text(folder / "README.md", readme(results, tables, found, images))
+    write_page(folder / PAGES / REPORT, results, tables, found, images)
     return sorted(path for path in folder.rglob("*") if path.is_file())
 
 

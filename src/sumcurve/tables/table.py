@@ -141,6 +141,10 @@ class Table:
     def html(self) -> str:
         return _html(*self._for_people())
 
+    def html_table(self) -> str:
+        """The `<table>` alone, for a page that has its caption and notes."""
+        return _html_table(self.shown()[0])
+
     def _for_people(self) -> tuple[pd.DataFrame, str, list[str]]:
         shown, reasons = self.shown()
         return shown, self.caption, [*reasons, *(note.strip() for note in self.notes if note.strip())]
@@ -261,6 +265,21 @@ def _markdown(shown: pd.DataFrame, caption: str, notes: Sequence[str]) -> str:
 
 
 def _html(shown: pd.DataFrame, caption: str, notes: Sequence[str]) -> str:
+    return "\n".join(
+        [
+            "<!DOCTYPE html>",
+            f'<html lang="en"><head><meta charset="utf-8"><title>{html.escape(caption)}</title>',
+            f"<style>{STYLE}</style></head><body><figure>",
+            f"<figcaption>{html.escape(caption)}</figcaption>",
+            _html_table(shown),
+            *(f'<p class="note">{html.escape(note)}</p>' for note in notes),
+            "</figure></body></html>",
+            "",
+        ]
+    )
+
+
+def _html_table(shown: pd.DataFrame) -> str:
     right = _right(shown)
     flush_right, parted = ' class="number"', ' class="rule"'
 
@@ -279,19 +298,5 @@ def _html(shown: pd.DataFrame, caption: str, notes: Sequence[str]) -> str:
         row(cells, "td", rule)
         for cells, rule in zip(shown.itertuples(index=False, name=None), _rules(shown), strict=True)
     ]
-    return "\n".join(
-        [
-            "<!DOCTYPE html>",
-            f'<html lang="en"><head><meta charset="utf-8"><title>{html.escape(caption)}</title>',
-            f"<style>{STYLE}</style></head><body><figure>",
-            f"<figcaption>{html.escape(caption)}</figcaption>",
-            "<table><thead>",
-            row(list(shown.columns), "th"),
-            "</thead><tbody>",
-            *body,
-            "</tbody></table>",
-            *(f'<p class="note">{html.escape(note)}</p>' for note in notes),
-            "</figure></body></html>",
-            "",
-        ]
-    )
+    heads = row(list(shown.columns), "th")
+    return "\n".join(["<table><thead>", heads, "</thead><tbody>", *body, "</tbody></table>"])

@@ -199,6 +199,11 @@ def finish(results, folder):
     if folder.kind == "corpus":
         statistics = {"read": 9, "kept": 9, "dropped": {}, "parts": {"valid": part, "test": part}}
         write_json(path / "statistics.json", statistics)
+        for name, change in (("test.jsonl", str.lower), ("test.text.jsonl", str)):
+            for item in range(4):
+                row = {"id": str(item), "source": [change(f"A Fox {item}")], "target": [change("It")]}
+                with (path / name).open("a") as stream:
+                    stream.write(json.dumps(row) + "\n")
     elif folder.kind == "fraction":
         write_json(path / "statistics.json", part)
     elif folder.kind == "prove":
@@ -294,6 +299,22 @@ def test_items_have_the_key_that_their_folder_names(plan, tmp_path):
     assert found.keys == [(str(number), rater) for number in range(4) for rater in ("left", "right")]
     assert found.values[0].tolist() == [10, 10, 20, 20, 30, 30, 40, 40]
     assert found.references == {"rouge1": 90.0}
+
+
+def test_examples_hold_what_people_and_systems_wrote(plan, tmp_path):
+    """Of items drawn from all of the test part; of every system at every size, under the common search."""
+    study = collect(plan, tmp_path / "results")
+    assert [one.corpus for one in study.examples] == ["modules", "tales"]
+    for one in study.examples:
+        common = [row for row in study.outputs if row.part == "study" and row.search != "paper"]
+        here = [row for row in common if row.corpus == one.corpus]
+        assert {item.id for item in one.items} == {"0", "1", "2", "3"}
+        for item in one.items:
+            assert (item.source, item.references) == ([f"A Fox {item.id}"], [["It"]])
+            assert item.source_tokens == ["a", "fox", item.id]
+            assert set(item.summaries) == {(row.method, row.records) for row in here}
+            assert set(map(tuple, item.summaries.values())) == {("the fox ran the fox ran",)}
+        assert one.read_tokens == plan.settings.corpora[one.corpus].source_tokens
 
 
 @pytest.mark.parametrize("step", ["run", "output", "scores"])

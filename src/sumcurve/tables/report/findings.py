@@ -1,0 +1,259 @@
+"""What came out of a study, in sentences; every number is a cell of its tables.
+
+Sentences quote the study's first ranking metric and name the others, which the tables hold in full.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sumcurve.scores.scorer import Metric
+from sumcurve.tables.answers import BEHIND, BEST, LEVEL_WITH
+from sumcurve.tables.comparisons import SIZE
+from sumcurve.tables.results import OPTIMUM, THESE_WEIGHTS, Results, System
+from sumcurve.tables.table import Row, Table, Value, number, span
+
+LISTED = 6  # methods that a sentence names; the table it comes from holds all
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Sentences on one question about one corpus; `table` is where their numbers stand."""
+
+    corpus: str
+    question: str
+    text: str
+    table: str
+
+
+def findings(results: Results, tables: Mapping[str, Table]) -> list[Finding]:
+    """Who is ahead and at which sizes, what is ahead of no training, what data buys, what reads, what phases buy."""
+    found = []
+    for corpus in results.corpora:
+        ranking = [one for one in results.ranking if results.design(corpus, one.name) is not None]
+        if not ranking:
+            continue
+        asked: Sequence[tuple[str, str, Iterator[str]]]
+        if results.sizes(corpus):
+            asked = (
+                ("Who is ahead", "answers", _ahead(results, tables["answers"], corpus, ranking)),
+                ("Against no training", "comparisons", _untaught(results, tables["comparisons"], corpus, ranking[0])),
+                ("What more data buys", "answers", _data(results, tables["answers"], corpus, ranking[0])),
+                ("What does not read", "scores", _reading(results, corpus)),
+                ("What last phases buy", "phases", _phases(tables["phases"], corpus, ranking[0])),
+            )
+        else:
+            asked = (("Without training", "scores", _untrained(results, corpus, ranking[0])),)
+        for question, table, sentences in asked:
+            text = " ".join(sentences)
+            found += [Finding(corpus, question, text, table)] if text else []
+    return found
+
+
+def _ahead(results: Results, answers: Table, corpus: str, ranking: Sequence[Metric]) -> Iterator[str]:
+    """Of the largest size, then of the smaller ones; metrics that say the same share a sentence."""
+    sizes = results.sizes(corpus)
+    largest = sizes[-1]
+    for (best, kind, level), metrics in _alike(
+        ranking, lambda metric: _outcome(_at(answers, corpus, metric, largest))
+    ).items():
+        rows = _at(answers, corpus, metrics[0], largest)
+        titles = _listed([one.title for one in metrics])
+        if not best:
+            yield f"With {number(largest)} records no method is shown to read its source: none is ranked in {titles}."
+            continue
+        score = _told(rows[0]["score"], metrics[0].decimals)
+        where = f"with {number(largest)} records, in {titles}"
+        if kind == THESE_WEIGHTS:
+            yield f"{best} has the best mean {where}; with one seed that is said of {THESE_WEIGHTS}, not of the method."
+        elif kind == "alone":
+            yield f"{best} is the only method that is ranked {where}."
+        elif level:
+            yield f"{best} has the best mean {where}, but is not told apart from {_listed(list(level))}."
+        else:
+            yield f"{best} is ahead of every other method {where}."
+        following = next((row for row in rows if row["place"] == BEHIND), None)
+        behind = ""
+        if following is not None:
+            behind = f"; {following['method']} is {_told(following['behind_best'], metrics[0].decimals)} behind"
+        yield f"Its {metrics[0].title} is {score} {metrics[0].unit}{behind}."
+    for (leads,), metrics in _alike(ranking, lambda metric: (_leads(results, corpus, metric, sizes[:-1]),)).items():
+        by_method: dict[str | None, list[int]] = {}
+        for size, method in zip(sizes, leads, strict=False):
+            by_method.setdefault(method, []).append(size)
+        parts = [
+            f"with {_listed(list(map(number, records)))} "
+            + (f"{method} is ahead of every other" if method else "nobody is shown to be ahead of all others")
+            for method, records in by_method.items()
+        ]
+        if parts:
+            yield f"At smaller sizes, in {_listed([one.title for one in metrics])}: {'; '.join(parts)}."
+
+
+def _at(answers: Table, corpus: str, metric: Metric, records: int, basis: str = "measured") -> list[Row]:
+    """The rows of one size, the best method first."""
+    key = corpus, metric.title, records, basis
+    return [row for row in answers.rows if (row["corpus"], row["metric"], row["records"], row["basis"]) == key]
+
+
+def _outcome(rows: Sequence[Row]) -> tuple[str, str, tuple[str, ...]]:
+    """Who is best, whether that is said of weights alone or of a sole method, and who is not told apart from it."""
+    if not rows:
+        return "", "", ()
+    places = {row["method"]: row["place"] for row in rows}
+    best = next(method for method, place in places.items() if place == BEST)
+    others = {place for place in places.values() if place != BEST}
+    kind = "alone" if not others else THESE_WEIGHTS if not others <= {BEHIND, LEVEL_WITH} else ""
+    return best, kind, tuple(method for method, place in places.items() if place == LEVEL_WITH)
+
+
+def _leads(results: Results, corpus: str, metric: Metric, sizes: Sequence[int]) -> tuple[str | None, ...]:
+    """At every size the method that is ahead of every other."""
+    leading = [results.ahead(corpus, metric.name, size) for size in sizes]
+    return tuple(None if cell is None else cell[0] for cell in leading)
+
+
+def _untaught(results: Results, comparisons: Table, corpus: str, metric: Metric) -> Iterator[str]:
+    """Every method at its largest size against the best system that is not trained and sees no reference."""
+    blind = results.best_blind(corpus, metric.name)
+    if blind is None:
+        return
+    rows = [
+        row
+        for row in comparisons.rows
+        if (row["corpus"], row["metric"], row["question"], row["second"]) == (corpus, metric.title, SIZE, blind[0])
+        and row["first_records"] is not None
+    ]
+    said: dict[str, list[str]] = {"ahead": [], "behind": [], "open": []}
+    better = results.sign(metric.name)
+    for row in sorted(rows, key=lambda row: -better * row["difference"].number):
+        ahead = {row["first"]: "ahead", blind[0]: "behind"}.get(row["ahead"], "open")
+        said[ahead].append(f"{row['first']} ({_told(row['difference'], metric.decimals)})")
+    score = number(results.estimate(corpus, metric.name, blind).mean, metric.decimals)
+    parts = {"ahead": "ahead of it", "behind": "behind it", "open": "not shown to differ"}
+    listed = [f"{parts[how]}: {_listed(names[:LISTED])}{_more(names)}" for how, names in said.items() if names]
+    if listed:
+        yield (
+            f"{blind[0]}, which learns nothing, has {metric.title} {score}. "
+            f"{_capital('; '.join(listed))} (method minus {blind[0]}, {metric.unit})."
+        )
+
+
+def _data(results: Results, answers: Table, corpus: str, metric: Metric) -> Iterator[str]:
+    """Points for a doubling, the records with which the best method is as good as another, and what fits expect."""
+    largest = results.sizes(corpus)[-1]
+    rows = _at(answers, corpus, metric, largest)
+    gains = [row for row in rows if row["points_per_doubling"].number is not None]
+    if gains:
+        told = [f"{row['method']} {_told(row['points_per_doubling'], metric.decimals)}" for row in gains]
+        yield (
+            f"Twice the records bring, over the measured sizes, {metric.unit} of {metric.title}: "
+            f"{_listed(told[:LISTED])}{_more(told)}."
+        )
+    for row in [row for row in rows if row["place"] == BEHIND and row.get("records_needed")][:2]:
+        needed, ratio = row["records_needed"], row["ratio"]
+        share = _told(Value(ratio.number, ratio.low, ratio.high), 2)
+        few = "at most " if needed.sign else ""
+        yield (
+            f"{rows[0]['method']} needs {few}{number(int(needed.number))} records for what {row['method']} reaches "
+            f"with {number(largest)} ({share} of them)."
+        )
+    fitted = _at(answers, corpus, metric, 2 * largest, "fit")
+    if fitted:
+        told = [f"{row['method']} {_told(row['score'], metric.decimals)}" for row in fitted]
+        yield (
+            f"The fitted curves expect with {number(2 * largest)} records, which nobody measured: "
+            f"{_listed(told[:LISTED])}{_more(told)}."
+        )
+
+
+def _reading(results: Results, corpus: str) -> Iterator[str]:
+    """Which methods do not depend on their source, and at which sizes."""
+    for metric in (one for one in results.metrics if one.threshold is not None):
+        here = [one for one in results.of(corpus, True, metric.name) if results.reads(one) is not None]
+        by_method: dict[str, list[System]] = {}
+        for system in here:
+            by_method.setdefault(system.method, []).append(system)
+        sometimes = []
+        for method, systems in by_method.items():
+            blind = [one for one in systems if results.reads(one) is False]
+            if not blind:
+                continue
+            if results.reads(systems[-1]) is False:
+                found = results.estimate(corpus, metric.name, systems[-1].cell)
+                score = span(found.mean, found.low, found.high, metric.decimals)
+                where = "at any size" if len(blind) == len(systems) else f"with {_listed(_records(blind))} records"
+                yield (
+                    f"{method} is not shown to read its source {where}: its {metric.title.lower()} is {score} "
+                    f"{metric.unit} with {number(systems[-1].records)} records."
+                )
+            else:
+                sometimes.append(f"{method} with {_listed(_records(blind))} records")
+        if sometimes:
+            yield f"Not shown to read at smaller sizes only: {_listed(sometimes)}."
+        if here and not any(results.reads(one) is False for one in here):
+            yield "Every method reads its source at every size."
+        elif here:
+            at_least = number(metric.threshold, metric.decimals)
+            yield (
+                f"To read, the interval has to lie above {at_least} {metric.unit}; what does not is marked † and "
+                "takes no part in rankings."
+            )
+
+
+def _records(systems: Iterable[System]) -> list[str]:
+    return [number(one.records) for one in systems]
+
+
+def _phases(phases: Table, corpus: str, metric: Metric) -> Iterator[str]:
+    """What a last phase's own loss buys, against a control, of methods that have one."""
+    title = f"{metric.title} ({metric.unit})"
+    rows = [row for row in phases.rows if (row["corpus"], row["metric"]) == (corpus, title)]
+    told = [
+        f"{row['phase']} of {row['method']} {_told(row['after_minus_control'], metric.decimals)} ({row['worth']})"
+        for row in rows
+        if "after_minus_control" in row
+    ]
+    if told:
+        yield (
+            f"A last phase, minus as many more updates without it, in {metric.unit} of {metric.title}: "
+            f"{_listed(told[:LISTED])}{_more(told)}."
+        )
+
+
+def _untrained(results: Results, corpus: str, metric: Metric) -> Iterator[str]:
+    """Scores of systems that learn nothing, and of the best extracts, where no method is trained."""
+    systems = [one.cell for one in results.of(corpus, False, metric.name)]
+    design = results.design(corpus, metric.name)
+    if design is not None and (OPTIMUM, None) in design.cells:
+        systems.append((OPTIMUM, None))
+    told = []
+    for cell in systems:
+        found = results.estimate(corpus, metric.name, cell)
+        name = "the best extract of every item" if cell[0] == OPTIMUM else cell[0]
+        told.append(f"{name} {span(found.mean, found.low, found.high, metric.decimals)}")
+    yield f"No method is trained on {corpus}. {metric.title}, in {metric.unit}: {_listed(told)}."
+
+
+def _alike(metrics: Sequence[Metric], outcome: Any) -> dict[Any, list[Metric]]:
+    """The metrics of every outcome, in their order."""
+    found: dict[Any, list[Metric]] = {}
+    for metric in metrics:
+        found.setdefault(outcome(metric), []).append(metric)
+    return found
+
+
+def _told(value: Value, decimals: int) -> str:
+    return span(value.number, value.low, value.high, decimals)
+
+
+def _listed(names: Sequence[str]) -> str:
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+
+
+def _more(names: Sequence[str]) -> str:
+    return f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]

@@ -1,0 +1,129 @@
+"""Test items with what every system wrote of them: copied words and new ones told apart, and each item's scores."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+from sumcurve.scores.scorer import Metric
+from sumcurve.statistics.design import Cell
+from sumcurve.tables.evidence import BLIND, Example, Examples
+from sumcurve.tables.results import Results, System
+from sumcurve.tables.table import number
+
+RUN = 3  # words in the source's order from which on a copy is shown as one
+UNTRAINED = "not trained"
+Kind = Literal["new", "run", ""]
+Piece = tuple[str, Kind]
+
+
+@dataclass(frozen=True)
+class Written:
+    """What one system wrote of one item; `scores` are in the order of `Reading.metrics`, None where there is none."""
+
+    system: str
+    label: str
+    records: int | None
+    sentences: Sequence[Sequence[Piece]]
+    scores: Sequence[float | None]
+
+
+@dataclass(frozen=True)
+class Item:
+    """A test item: what people wrote, and by method what each of its sizes wrote, by rising size.
+
+    What is not trained shares one block, `UNTRAINED`.
+    """
+
+    example: Example
+    blocks: Mapping[str, Sequence[Written]]
+
+
+class Reading:
+    """The items of one corpus that a page shows, under the metrics that systems are compared by."""
+
+    def __init__(self, results: Results, examples: Examples) -> None:
+        self.corpus, self.seed, self.read_tokens = examples.corpus, examples.seed, examples.read_tokens
+        self.metrics: list[Metric] = [
+            one for one in results.compared if results.design(examples.corpus, one.name) is not None
+        ]
+        self.systems = [*results.of(self.corpus, trained=False), *results.of(self.corpus, trained=True)]
+        self.sizes = results.sizes(self.corpus)
+        self.names = list(dict.fromkeys(one.method for one in self.systems))
+        asked = bool(self.sizes and self.metrics)
+        self.best = results.best(self.corpus, self.metrics[0].name, self.sizes[-1]) if asked else None
+        self.baseline = next((name for name in BLIND if name in self.names), None)
+        self.seeds = sorted({one.seeds[0] for one in self.systems if one.seeds})
+        self._values = {one.cell: self._of_items(results, one) for one in self.systems}
+        self._examples = examples.items
+        self.test_items = max(len(items.ids) for one in self.systems for items in one.outputs[0].scores.values())
+
+    def _of_items(self, results: Results, system: System) -> list[dict[str, float]]:
+        """By metric every item's value, of the seed whose summaries are shown."""
+        found: list[dict[str, float]] = []
+        for metric in self.metrics:
+            items = system.outputs[0].scores.get(results.scorer(metric.name))
+            if items is None:
+                found.append({})
+                continue
+            place = [one.name for one in items.metrics].index(metric.name)
+            found.append(dict(zip(items.ids, items.values[place].tolist(), strict=True)))
+        return found
+
+    @property
+    def cells(self) -> list[Cell]:
+        """Every system at every size, the trained ones by falling size."""
+        return sorted((one.cell for one in self.systems), key=lambda cell: -(cell[1] or 0))
+
+    @cached_property
+    def items(self) -> list[Item]:
+        found = []
+        for example in self._examples:
+            blocks: dict[str, list[Written]] = {}
+            for system in self.systems:
+                if system.cell in example.summaries:
+                    trained = system.records is not None
+                    label = f"{number(system.records)} records" if trained else system.method
+                    sentences = marked(example.summaries[system.cell], example.source_tokens)
+                    scores = [values.get(example.id) for values in self._values[system.cell]]
+                    one = Written(system.method, label, system.records, sentences, scores)
+                    blocks.setdefault(system.method if trained else UNTRAINED, []).append(one)
+            found.append(Item(example, blocks))
+        return found
+
+
+def marked(sentences: Sequence[str], source_tokens: Sequence[str]) -> list[list[Piece]]:
+    """Every sentence in pieces: words that the source lacks are "new", copies of `RUN` words or more are a "run".
+
+    Copies are the greedy longest matches of Grusky et al. (2018), "Newsroom", Figure 3, within a sentence, whatever the
+    case of letters.
+    """
+    source = [word.casefold() for word in source_tokens]
+    places: dict[str, list[int]] = {}
+    for place, word in enumerate(source):
+        places.setdefault(word, []).append(place)
+    found = []
+    for sentence in sentences:
+        words = sentence.split()
+        plain = [word.casefold() for word in words]
+        pieces: list[Piece] = []
+        at = 0
+        while at < len(words):
+            length = max((_common(plain, at, source, place) for place in places.get(plain[at], ())), default=0)
+            kind: Kind = "run" if length >= RUN else "" if length else "new"
+            piece = " ".join(words[at : at + max(length, 1)])
+            if pieces and kind != "run" and pieces[-1][1] == kind:
+                pieces[-1] = f"{pieces[-1][0]} {piece}", kind
+            else:
+                pieces.append((piece, kind))
+            at += max(length, 1)
+        found.append(pieces)
+    return found
+
+
+def _common(words: Sequence[str], at: int, source: Sequence[str], place: int) -> int:
+    """How many words from `at` on are those of the source from `place` on."""
+    length = 0
+    while at + length < len(words) and place + length < len(source) and words[at + length] == source[place + length]:
+        length += 1
+    return length

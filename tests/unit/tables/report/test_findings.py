@@ -1,0 +1,94 @@
+"""What came out, in sentences: they say what the tables say, in numbers that stand in them."""
+
+import dataclasses
+import re
+
+import pytest
+
+from sumcurve.tables import TABLES
+from sumcurve.tables.report.findings import findings
+from sumcurve.tables.results import THESE_WEIGHTS, Results
+from sumcurve.tables.study import made
+
+NUMBER = re.compile(r"(?<![\w-])−?\d[\d,]*(?:\.\d+)?(?<!,)")
+AHEAD = "is ahead of every other method"
+
+
+def told(study, settings):
+    results = Results(study, settings)
+    tables = {name: made(name, results) for name in TABLES}
+    return results, tables, findings(results, tables)
+
+
+def test_every_number_stands_in_a_table(rich):
+    _, tables, found, _ = rich
+    cells = set(NUMBER.findall(" ".join(table.markdown() for table in tables.values())))
+    numbers = [number for one in found for number in NUMBER.findall(one.text)]
+    assert len(numbers) > 30
+    assert set(numbers) <= cells
+    assert {one.table for one in found} <= {name for name in TABLES if tables[name].rows}
+
+
+@pytest.mark.parametrize("gain", [0, 4])
+@pytest.mark.parametrize("spread", [0.3, 6.0])
+def test_who_is_ahead_is_who_is_bold(study, long_curves, settings, spread, gain):
+    methods = {"pcov": (30, 3), "abs": (30 - gain, 3), "trans": (30 - 2 * gain, 3)}
+    outputs = long_curves(methods, (1, 2, 3), (25, 50, 100), spread)
+    evidence = dataclasses.replace(study, outputs=outputs, statistics=study.statistics[:1])
+    results, tables, found = told(evidence, settings)
+    (text,) = (one.text for one in found if one.question == "Who is ahead")
+    for metric in results.metrics:
+        places = {
+            row["method"]: row["place"]
+            for row in tables["answers"].rows
+            if (row["metric"], row["records"], row["basis"]) == (metric.title, 2000, "measured")
+        }
+        best = next(method for method, place in places.items() if place == "best")
+        level = [method for method, place in places.items() if place == "not distinguishable"]
+        sentence = next(one for one in text.split(". ") if "with 2,000 records" in one and metric.title in one)
+        assert sentence.startswith(best)
+        assert (AHEAD in sentence) == (not level)
+        for method in level:
+            assert method in sentence.split("not told apart from")[1]
+    bold = any(row[results.metrics[0].name].bold for row in tables["scores"].rows if row["records"] == 2000)
+    assert bold == text.startswith(f"pcov {AHEAD}")
+
+
+def test_one_seed_claims_nothing_of_methods(study, settings):
+    _, _, found = told(study, settings)
+    texts = [one.text for one in found if one.question == "Who is ahead"]
+    assert texts
+    for text in texts:
+        assert THESE_WEIGHTS in text
+        assert AHEAD not in text
+
+
+def test_what_does_not_read_is_named(rich_study, more_metric, settings):
+    outputs = [one for one in rich_study.outputs if one.corpus == "notes"]
+    gated = more_metric(outputs, higher_is_better=True, threshold=0.5)
+    blind = [
+        dataclasses.replace(one, scores=one.scores | {"length": dimmed(one.scores["length"])})
+        if one.method == "abs" and one.records in (500, 2000)
+        else one
+        for one in gated
+    ]
+    evidence = dataclasses.replace(rich_study, outputs=blind, statistics=rich_study.statistics[:1], extracts=())
+    texts = [one.text for one in told(evidence, settings)[2] if one.question == "What does not read"]
+    assert len(texts) == 1
+    assert "abs is not shown to read its source with 500 and 2,000 records" in texts[0]
+    assert "pcov" not in texts[0]
+    evidence = dataclasses.replace(evidence, outputs=gated)
+    (text,) = (one.text for one in told(evidence, settings)[2] if one.question == "What does not read")
+    assert "Every method reads its source" in text
+
+
+def dimmed(items):
+    return dataclasses.replace(items, values=items.values * 0.01)
+
+
+def test_a_corpus_without_training_says_what_needs_none(rich_study, settings):
+    outputs = [one for one in rich_study.outputs if one.corpus == "notes" or one.records is None]
+    found = told(dataclasses.replace(rich_study, outputs=outputs, extracts=()), settings)[2]
+    (text,) = (one.text for one in found if one.corpus == "albums")
+    assert text.startswith("No method is trained on albums.")
+    assert all(name in text for name in ("lead", "random", "best-sentence"))
