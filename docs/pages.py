@@ -4,11 +4,11 @@ A number in prose stands between two comments that say where it comes from:
 
     <!--= scores.csv method=pcov percent=100: rouge1 .2f± -->25.94 [23.95, 27.92]<!--/-->
 
-First the file: a path from the repository's root, or, without a folder, a table of the recorded study. Then what one row
-must hold, and only one row may: `column=value`, quoted where a value has blanks (the mark of a system that does not read
-is left out). Then the column, and how to write it: a format of Python's (`.2f`, `,.0f`, `.1%` for a share in percent,
-without the sign), with `±` for the interval in the columns `…_low` and `…_high`. Of a cell with several numbers the first
-is taken. Without a format the cell stands as it is. Of a page (`.md`) the row is the line that holds a text, the column the
+First the file: a path from the repository's root, or, without a folder, a table of the recorded study. Then what one
+row must hold, and only one row may: `column=value`, quoted where a value has blanks (the mark of a system that does not
+read is left out). Then the column, and how to write it: a format of Python's (`.2f`, `,.0f`, `.1%` for a share in
+percent, without the sign), with `±` for the interval in the columns `…_low` and `…_high`. The first number of a cell is
+taken. Without a format the cell stands as it is. Of a page (`.md`) the row is the line that holds a text, the column the
 text before the number:
 
     <!--= extracts.md "outlines: 150 articles": "any order ROUGE-1" .2f -->80.18<!--/-->
@@ -172,7 +172,7 @@ def results() -> str:
     for name in sorted(marked):
         gap = spanned(one("scores.csv", corpus=corpus, method=name, records=largest), "gap", ".2f")
         said.append(
-            f"{shown(name)} is not shown to use its source ({gap} nats a word) and left out of `answers` and `verdicts`."
+            f"{shown(name)} is not shown to use its source ({gap} nats a word): left out of `answers` and `verdicts`."
         )
     for row in rows("phases.csv"):
         if row["corpus"] == corpus and row["metric"].startswith(title):

@@ -1,7 +1,7 @@
 """Write docs/papers.md: what of five papers is here (`make pages`).
 
-A row is a table or figure of a paper (or what it prints in passing), who makes it here, and where it is recorded. Tables
-of a study that is not recorded yet say so; any other file that is missing stops the page.
+A row is a table or figure of a paper (or what it prints in passing), who makes it here, and where it is recorded.
+Tables of a study that is not recorded yet say so; any other file that is missing stops the page.
 """
 
 from collections.abc import Sequence
@@ -54,8 +54,8 @@ class Paper:
 PAPERS = (
     Paper(
         "Čano and Bojar 2020: data efficiency",
-        "E. Čano and O. Bojar: Efficiency Metrics for Data-Driven Models: A Text Summarization Case Study. INLG 2019; arXiv "
-        "1909.06618, 2020.",
+        "E. Čano and O. Bojar: Efficiency Metrics for Data-Driven Models: A Text Summarization Case Study. INLG 2019; "
+        "arXiv 1909.06618, 2020.",
         (
             Row(
                 "Figure 1",
@@ -154,7 +154,7 @@ PAPERS = (
                 "Table 2",
                 "the same on the paper's 17,038 arXiv articles",
                 NEEDS,
-                "sumcurve oracle --input arxiv.jsonl --algorithm vns --variant code --scorer multiset --output out.jsonl",
+                "sumcurve oracle --input arxiv.jsonl --algorithm vns --variant code --scorer multiset --output OUT",
                 ("docs/extracts.md",),
                 "which split of arXiv was used is not stated",
             ),
@@ -227,13 +227,13 @@ PAPERS = (
                 "in the text", "people's judgement of 200 contrastive summaries", TO_COME, note="as a sheet to fill in"
             ),
         ),
-        "What is here today and comes nearest: *does it read?* ([scores.md](scores.md)), which breaks the source instead of "
-        "the summary. The numbers of Tables 3 and 4 are taken from the authors' logs, not from the printed page.",
+        "What is here today and comes nearest: *does it read?* ([scores.md](scores.md)), which breaks the source "
+        "instead of the summary. The numbers of Tables 3 and 4 are taken from the authors' logs, not from the printed page.",
     ),
     Paper(
         "Wei et al. 2018: regularised training",
-        "B. Wei, X. Ren, X. Sun, Y. Zhang, X. Cai and Q. Su: Regularizing Output Distribution of Abstractive Chinese Social "
-        "Media Text Summarization for Improved Semantic Consistency. ACM TALLIP, 2018; arXiv 1805.04033.",
+        "B. Wei, X. Ren, X. Sun, Y. Zhang, X. Cai and Q. Su: Regularizing Output Distribution of Abstractive Chinese "
+        "Social Media Text Summarization for Improved Semantic Consistency. ACM TALLIP, 2018; arXiv 1805.04033.",
         (
             Row("the approach", "self-train and dual-train, drawn", LOST, note="a drawing: nothing is computed"),
             Row("examples", "sources, summaries and what models wrote", NEEDS, note="LCSTS, by application"),
@@ -241,7 +241,7 @@ PAPERS = (
                 "the data",
                 "LCSTS: parts and relevance",
                 NEEDS,
-                "make corpora",
+                "",
                 ("docs/corpora.md",),
                 "LCSTS, by application",
             ),
@@ -294,10 +294,10 @@ def page() -> str:
     lines = [
         "# Five papers, and what of them is here",
         "",
-        "Written by `python docs/papers.py`. *From published numbers*: made from what the paper prints. *Same procedure on "
-        "our corpora*: the paper's way, on data that every machine can make; absolute numbers are no comparison with the "
-        "paper's. *Needs the user's data or GPU*: the code is here, what it needs is not. *Not recoverable*: the note says "
-        "why. *To come*: not built yet.",
+        "Written by `python docs/papers.py`. *From published numbers*: made from what the paper prints. *Same "
+        "procedure on our corpora*: the paper's way, on data that every machine can make; absolute numbers are no "
+        "comparison with the paper's. *Needs the user's data or GPU*: the code is here, what it needs is not. *Not recoverable*: the "
+        "note says why. *To come*: not built yet.",
         "",
     ]
     for paper in PAPERS:
