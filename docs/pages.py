@@ -8,8 +8,8 @@ First the file: a path from the repository's root, or, without a folder, a table
 row must hold, and only one row may: `column=value`, quoted where a value has blanks (the mark of a system that does not
 read is left out). Then the column, and how to write it: a format of Python's (`.2f`, `,.0f`, `.1%` for a share in
 percent, without the sign), with `±` for the interval in the columns `…_low` and `…_high`. The first number of a cell is
-taken. Without a format the cell stands as it is. Of a page (`.md`) the row is the line that holds a text, the column the
-text before the number:
+taken. Without a format the cell stands as it is. Of a page (`.md`) the row is the line that holds a text, the column
+the text before the number:
 
     <!--= extracts.md "outlines: 150 articles": "any order ROUGE-1" .2f -->80.18<!--/-->
 

@@ -228,7 +228,7 @@ PAPERS = (
             ),
         ),
         "What is here today and comes nearest: *does it read?* ([scores.md](scores.md)), which breaks the source "
-        "instead of the summary. The numbers of Tables 3 and 4 are taken from the authors' logs, not from the printed page.",
+        "instead of the summary.",
     ),
     Paper(
         "Wei et al. 2018: regularised training",
@@ -296,8 +296,8 @@ def page() -> str:
         "",
         "Written by `python docs/papers.py`. *From published numbers*: made from what the paper prints. *Same "
         "procedure on our corpora*: the paper's way, on data that every machine can make; absolute numbers are no "
-        "comparison with the paper's. *Needs the user's data or GPU*: the code is here, what it needs is not. *Not recoverable*: the "
-        "note says why. *To come*: not built yet.",
+        "comparison with the paper's. *Needs the user's data or GPU*: the code is here, what it needs is not. *Not "
+        "recoverable*: the note says why. *To come*: not built yet.",
         "",
     ]
     for paper in PAPERS:

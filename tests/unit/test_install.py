@@ -1,4 +1,4 @@
-"""What `pip install sumcurve` brings: the four tools, with the dependencies alone; the locks hold all that is declared."""
+"""What `pip install sumcurve` brings: the four tools, with the dependencies alone. Locks hold all that is declared."""
 
 import ast
 import json
