@@ -100,7 +100,7 @@ verify: env
 
 # Tables of code that nobody can check out are no record.
 record: env
-	changed=$$(git status --porcelain --untracked-files=no -- . ':!results' ':!dvc.lock' ':!README.md' ':!docs')
+	changed=$$(git status --porcelain --untracked-files=no -- . ':!results' ':!dvc.lock')
 	if [ -n "$$changed" ]; then printf 'commit these first, then record:\n%s\n' "$$changed" >&2; exit 1; fi
 	$(MAKE) --no-print-directory run
 	python -m sumcurve verify --record

@@ -2,6 +2,9 @@
 
 import ast
 import json
+import os
+import re
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -10,9 +13,12 @@ from importlib.metadata import packages_distributions, requires
 from pathlib import Path
 
 import pytest
+import yaml
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from packaging.version import Version
+
+import sumcurve
 
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
@@ -154,3 +160,82 @@ def test_a_lock_holds_what_is_declared(lock: Path) -> None:
         name = canonicalize_name(requirement.name)
         assert name in pinned, f"{name} is not locked: make lock"
         assert requirement.specifier.contains(pinned[name]), f"{text}, but {pinned[name]} is locked: make lock"
+
+
+NO_INDEX = ("error sending request", "dns error", "tcp connect error", "Failed to fetch", "Could not connect")
+
+
+@pytest.mark.slow
+def test_a_wheel_in_an_empty_environment_runs_the_tools(files: Path, tmp_path: Path) -> None:
+    """Installed as `pip install sumcurve` would, versions as locked, where nobody can write to the package."""
+    source, environment = tmp_path / "source", tmp_path / "environment"
+    shutil.copytree(ROOT / "src", source / "src", ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(ROOT / name, source)
+    subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "pip",
+            "wheel",
+            "--quiet",
+            "--no-deps",
+            "--no-build-isolation",
+            "--wheel-dir",
+            source,
+            source,
+        ],
+        check=True,
+    )
+    (wheel,) = source.glob("*.whl")
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", environment], check=True)
+    lock = ROOT / "envs" / f"lock-{sys.version_info.major}.{sys.version_info.minor}.txt"
+    uv = [sys.executable, "-m", "uv", "pip"]
+    done = subprocess.run(
+        [*uv, "install", "--python", environment, "--constraints", lock, wheel],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode and any(words in done.stderr for words in NO_INDEX):
+        pytest.skip("no package index can be reached")
+    assert done.returncode == 0, done.stderr
+    listed = subprocess.run(
+        [*uv, "list", "--python", environment, "--format", "json"], capture_output=True, text=True, check=True
+    )
+    installed = {canonicalize_name(package["name"]) for package in json.loads(listed.stdout)}
+    assert installed == closure(PROJECT["dependencies"]) | {"sumcurve"}
+    (package,) = environment.glob("lib/python*/site-packages/sumcurve")
+    folders = [package, *(path for path in package.rglob("*") if path.is_dir())]
+    for folder in folders:
+        folder.chmod(0o555)
+    variables = {"HOME": str(tmp_path / "home"), "PATH": ""}
+    for tool, words in {**TOOLS, "oracle verify": ("certificates.jsonl", "--input", "articles.jsonl")}.items():
+        command = [environment / "bin" / "sumcurve", *tool.split(), *words]
+        done = subprocess.run(command, cwd=files, env=variables, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+    if os.geteuid():  # root can write anywhere
+        assert list((tmp_path / "home" / ".cache" / "sumcurve").rglob("*.nbi"))
+    for folder in folders:
+        folder.chmod(0o755)
+
+
+def test_the_version_is_one() -> None:
+    """The package's, the citation's, and the newest entry of the changelog."""
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+    newest = re.search(r"^## (\S+)", (ROOT / "CHANGELOG.md").read_text(), flags=re.M)
+    assert newest
+    assert citation["version"] == sumcurve.__version__ == newest[1]
+
+
+def test_the_workflow_catalog_can_read_what_it_asks_for() -> None:
+    usage = yaml.safe_load((ROOT / ".snakemake-workflow-catalog.yml").read_text())["usage"]
+    assert set(usage) == {"mandatory-flags", "software-stack-deployment"}
+    assert set(usage["mandatory-flags"]) == {"desc", "flags"}
+    deployment = {"conda", "apptainer", "apptainer+conda", "report"}
+    assert {key: type(value) for key, value in usage["software-stack-deployment"].items()} == dict.fromkeys(
+        deployment, bool
+    )
+    readme = (ROOT / "README.md").read_text().lower()
+    assert "snakemake" in readme
+    assert "workflow" in readme
