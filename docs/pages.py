@@ -45,6 +45,7 @@ def pages() -> list[Path]:
 
 
 def path_of(file: str) -> Path:
+    """A path from the root, or a file of the recorded study's tables."""
     return ROOT / file if "/" in file else ROOT / "results" / "tables" / STUDY / file
 
 
@@ -120,7 +121,7 @@ def listed(words: list[str]) -> str:
 
 
 def results() -> str:
-    """The recorded study's main table, and what it says in sentences."""
+    """The recorded study's main table, and what came out in sentences."""
     metric, title = "rouge1", "ROUGE-1"
     trained = [row for row in rows("scores.csv") if row["records"]]
     corpus = trained[0]["corpus"]
@@ -160,27 +161,20 @@ def results() -> str:
     for row in others:
         body.append([row["method"], *("" for _ in sizes[:-1]), spanned(row, metric, ".2f"), "", ""])
     header = [f"{title} with … records", *(f"{size:,}" for size in sizes), "seconds", "shown to be ahead of"]
-    said = [table(header, body)]
-    best = max(names, key=lambda name: float(one("scores.csv", corpus=corpus, method=name, records=largest)[metric]))
-    said.append(
-        f"With all {int(largest):,} records {shown(best)} has the best mean and is ahead of "
-        f"{listed([shown(name) for name in sorted(beaten[best])])}."
-    )
-    for row in rows("verdicts.csv"):
-        if row["corpus"] == corpus and row["metric"] == title:
-            said.append(re.sub(r"\b([a-z][a-z0-9_]*)\b", lambda match: names.get(match[1], match[1]), row["sentence"]))
-    for name in sorted(marked):
-        gap = spanned(one("scores.csv", corpus=corpus, method=name, records=largest), "gap", ".2f")
-        said.append(
-            f"{shown(name)} is not shown to use its source ({gap} nats a word): left out of `answers` and `verdicts`."
-        )
-    for row in rows("phases.csv"):
-        if row["corpus"] == corpus and row["metric"].startswith(title):
-            said.append(
-                f"{shown(row['method'])}'s last phase, {row['phase']}, against as many more updates without it: "
-                f"{spanned(row, 'after_minus_control', '.2f')} {title}, {row['worth']}."
-            )
-    return said[0] + "\n" + "".join(f"- {sentence}\n" for sentence in said[1:])
+    return "\n".join(filter(None, [table(header, body), sentences(corpus)]))
+
+
+def sentences(corpus: str) -> str:
+    """What the README.md of the study's tables says came out on a corpus; nothing where its code wrote none."""
+    page = path_of("README.md")
+    if not page.is_file():
+        return ""
+    section = re.search(rf"^### {re.escape(corpus)}$(.*?)^##", page.read_text(), flags=re.M | re.S)
+    if section is None:
+        raise PageError(f"{page.relative_to(ROOT)} says nothing of {corpus}")
+    folder = page.parent.relative_to(ROOT)
+    bullets = [line for line in section[1].splitlines() if line.startswith("- ")]
+    return "".join(re.sub(r"\]\((?=[^)/]+\))", f"]({folder}/", line) + "\n" for line in bullets)
 
 
 def coverage() -> str:

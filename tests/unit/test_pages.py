@@ -39,7 +39,7 @@ def name_of(path: Path) -> str:
 
 
 @pytest.fixture
-def recorded(tmp_path: Path, monkeypatch) -> Path:
+def recorded(tmp_path: Path, monkeypatch) -> Iterator[Path]:
     """A folder of tables in place of the recorded study's; numbers are read from it."""
     monkeypatch.setattr(pages, "ROOT", tmp_path)
     pages.rows.cache_clear()
@@ -118,6 +118,18 @@ def test_shares_and_text_of_pages(recorded: Path) -> None:
     (recorded / "t.md").write_text("first: 3\nsecond: of 1,520 all, 2.5 more\n")
     assert pages.value("t.csv who=a: x .1%") == "96.0"
     assert pages.value('t.md second: "of" ,.0f') == "1,520"
+
+
+def test_sentences_are_those_of_the_tables_own_page(recorded: Path) -> None:
+    assert pages.sentences("mine") == ""
+    other = "### other\n\n- **Who.** Nobody.\n"
+    (recorded / "README.md").write_text(
+        f"# Study\n\n## What came out\n\n{other}\n### mine\n\n- **Who.** All ([scores](scores.md)).\n\n## Tables\n"
+    )
+    folder = f"results/tables/{pages.STUDY}"
+    assert pages.sentences("mine") == f"- **Who.** All ([scores]({folder}/scores.md)).\n"
+    with pytest.raises(pages.PageError, match="says nothing of third"):
+        pages.sentences("third")
 
 
 def prose(text: str) -> str:
