@@ -73,6 +73,7 @@ class TrialsSettings(Settings):
 
     study: str
     corpora: Annotated[dict[str, Percent], Field(min_length=1)]  # and the percent of each that is trained on
+    percents: Annotated[dict[str, Percent], Field(default_factory=dict)]  # of methods that need more of any corpus
     seeds: Annotated[list[Positive], Field(min_length=2)]
     first: Annotated[list[Trial], Field(min_length=1)]
     last: Annotated[list[Rate], Field(min_length=1)]  # rates of a last phase
@@ -147,7 +148,7 @@ def tasks(
 ) -> list[Task]:
     """The trainings of a method's stage; `best` is the choice of the first, and needed for the last."""
     corpus = corpus_of(plan, recipe, settings)
-    percent = settings.corpora[corpus]
+    percent = settings.percents.get(method, settings.corpora[corpus])
     found = []
     several = len(recipe.training.phases) > 1
     if stage == "first":
