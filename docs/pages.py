@@ -25,6 +25,8 @@ from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
+import yaml
+
 ROOT = Path(__file__).parents[1]
 STUDY = "docstrings"  # whose tables the pages show
 MARK = "†"  # of a system that does not read its source
@@ -216,7 +218,21 @@ def held_back() -> str:
     return table(["Brier score of P(ahead)", "at d", "at 2d", "at 4d"], body)
 
 
-BLOCKS: dict[str, Callable[[], str]] = {"results": results, "coverage": coverage, "held-back": held_back}
+def recorded() -> str:
+    """The studies whose tables are in git, with their titles; links from docs/."""
+    there = sorted(path.parent.name for path in (ROOT / "results" / "tables").glob("*/scores.csv"))
+    titles = {
+        name: yaml.safe_load((ROOT / "config" / "studies" / f"{name}.yaml").read_text())["title"] for name in there
+    }
+    return "".join(f"- [{name}](../results/tables/{name}): {' '.join(titles[name].split())}\n" for name in there)
+
+
+BLOCKS: dict[str, Callable[[], str]] = {
+    "results": results,
+    "coverage": coverage,
+    "held-back": held_back,
+    "recorded": recorded,
+}
 
 
 # --- filling
