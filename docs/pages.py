@@ -29,6 +29,8 @@ import yaml
 
 ROOT = Path(__file__).parents[1]
 STUDY = "docstrings"  # whose tables the pages show
+RECORDED = (STUDY, "docstrings-all")  # those that are recorded, or will be
+WHOLE = "manifest-????????.json"  # of a study's tables, but not of a part of them
 MARK = "†"  # of a system that does not read its source
 INLINE = re.compile(r"<!--= (?P<source>[^>]+?) -->(?P<shown>.*?)<!--/-->", flags=re.S)
 BLOCK = re.compile(r"<!-- (?P<name>[a-z-]+) -->\n(?P<shown>.*?)<!-- /(?P=name) -->", flags=re.S)
@@ -220,7 +222,7 @@ def held_back() -> str:
 
 def recorded() -> str:
     """The studies whose tables are in git, with their titles; links from docs/."""
-    there = sorted(path.parent.name for path in (ROOT / "results" / "tables").glob("*/scores.csv"))
+    there = [name for name in RECORDED if list((ROOT / "results" / "tables" / name).glob(WHOLE))]
     titles = {
         name: yaml.safe_load((ROOT / "config" / "studies" / f"{name}.yaml").read_text())["title"] for name in there
     }

@@ -276,7 +276,8 @@ PAPERS = (
 
 def link(path: str) -> str:
     """A link from docs/, or that the study is not recorded; FileNotFoundError for any other missing file."""
-    if (ROOT / path).exists():
+    whole = not path.startswith(f"{ALL}/") or list((ROOT / ALL).glob("manifest-????????.json"))
+    if (ROOT / path).exists() and whole:
         return f"[{Path(path).name}](../{path})" if not path.startswith("docs/") else f"[{Path(path).name}]({path[5:]})"
     if path.startswith(f"{ALL}/"):
         return "not recorded yet"

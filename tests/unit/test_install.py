@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import tomllib
+import zipfile
 from functools import cache
 from importlib.metadata import packages_distributions, requires
 from pathlib import Path
@@ -188,6 +189,11 @@ def test_a_wheel_in_an_empty_environment_runs_the_tools(files: Path, tmp_path: P
         check=True,
     )
     (wheel,) = source.glob("*.whl")
+    there = {
+        path.relative_to(ROOT / "src").as_posix() for path in (ROOT / "src" / "sumcurve").rglob("*") if path.is_file()
+    }
+    missing = {name for name in there if "__pycache__" not in name} - set(zipfile.ZipFile(wheel).namelist())
+    assert not missing, "name these in [tool.setuptools.package-data] of pyproject.toml"
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", environment], check=True)
     lock = ROOT / "envs" / f"lock-{sys.version_info.major}.{sys.version_info.minor}.txt"
     uv = [sys.executable, "-m", "uv", "pip"]
