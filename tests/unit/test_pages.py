@@ -166,6 +166,12 @@ def test_no_measured_number_is_typed(page: Path) -> None:
     assert not typed, "put these into markers (docs/pages.py), or state them above"
 
 
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_no_line_begins_with_a_number_s_marker(page: Path) -> None:
+    """A comment at the begin of a line ends the paragraph above it."""
+    assert not re.findall(r"^ *<!--=.*", page.read_text(), flags=re.M)
+
+
 def test_the_readme_is_short() -> None:
     lines = (ROOT / "README.md").read_text().splitlines()
     assert len(lines) <= 120
