@@ -6,7 +6,8 @@
 #   make demo                 a demonstration in a few minutes: two methods, three small sizes, two seeds
 #   make smoke                everything, tiny, in scratch/
 #   make verify               hash every file of the study and name what is damaged (every run does so, too)
-#   make record               the study, verified and made by committed code, into dvc.lock
+#   make record               the study, verified and made by committed code, into dvc.lock; its numbers into the pages
+#   make pages                numbers of recorded tables into README.md and docs/
 #   make reproduce            rebuild the recorded study in scratch/reproduce and name the first thing that differs
 #   make trace RUN=…          walk one number of a table back to the raw corpus and recompute its hashes
 #   make status               what the study asks for and what of it is finished
@@ -51,7 +52,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # The code that runs is this checkout's, whatever else is installed.
 export PYTHONPATH := $(CURDIR)/src
 
-.PHONY: study run test test-all demo smoke lint bench pull push verify record reproduce trace status partial add trials recipes schema lock env clean-env
+.PHONY: study run test test-all demo smoke lint bench pull push verify record pages reproduce trace status partial add trials recipes schema lock env clean-env
 
 study: env
 	$(MAKE) --no-print-directory run
@@ -109,6 +110,11 @@ record: env
 	$(MAKE) --no-print-directory run
 	python -m sumcurve verify --record
 	dvc commit --force --quiet study
+	python docs/pages.py --study "$(NAMED)"
+
+pages: env
+	python docs/pages.py
+	python docs/papers.py
 
 # Trainings of the recorded study once more, from the harvest on; takes as long as the study.
 reproduce: env

@@ -8,7 +8,7 @@ for minor in 3.11 3.12 3.13; do
   lock="lock-$minor.txt"
   cp "$lock" "$lock.partial"
   uv pip compile --quiet --python-version "$minor" --no-header --no-annotate --no-emit-package torch \
-    --output-file "$lock.partial" requirements.in torch.txt > /dev/null
+    --all-extras --output-file "$lock.partial" ../pyproject.toml requirements.in torch.txt > /dev/null
   sed -E -i '/^(nvidia-|cuda-|triton)/d' "$lock.partial"
   if grep -E '://|\+cpu|@ ' "$lock.partial"; then echo "$lock would name an address or a local build" >&2; exit 1; fi
   mv "$lock.partial" "$lock"

@@ -411,6 +411,13 @@ def main() -> None:
                     tables(arguments.path, arguments.partial)
     except ERRORS as error:
         raise SystemExit(f"sumcurve: {error}") from None
+    except ModuleNotFoundError as error:
+        if not error.name or error.name.startswith("sumcurve"):
+            raise
+        raise SystemExit(
+            f"sumcurve: `{arguments.verb}` needs the Python package {error.name}, which is not installed here: use a "
+            "study's environment (`make study` makes it), or pip install 'sumcurve[train,study,entities]'"
+        ) from error
     except BrokenPipeError:  # of `sumcurve … | head`; what is left must not fail again at exit
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise SystemExit(1) from None

@@ -4,8 +4,11 @@ numba keeps compiled code as long as the file of the function is the same, and w
 held when that was compiled. Here the folder of the cache is named after the content of every file that has kernels.
 """
 
+import atexit
 import hashlib
 import os
+import shutil
+import tempfile
 from pathlib import Path
 
 import numba
@@ -18,13 +21,29 @@ _KERNELS = (_PACKAGE / "scores", _PACKAGE / "annotations" / "oracle")
 
 
 def cache_folder() -> Path:
-    """Where compiled code of exactly these files lies."""
+    """Where compiled code of exactly these files lies: beside the package, else in the user's cache.
+
+    Where neither can be written, a folder that ends with the process: a shared one would run what others put there.
+    """
     content = hashlib.sha256()
     for folder in _KERNELS:
         for path in sorted(folder.glob("*.py")):
             content.update(path.name.encode() + b"\0" + path.read_bytes())
-    return _PACKAGE / "__pycache__" / f"numba-{content.hexdigest()[:8]}"
+    name = f"numba-{content.hexdigest()[:8]}"
+    users = Path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"))
+    for parent in (_PACKAGE / "__pycache__", users / "sumcurve"):
+        if parent.is_absolute() and _can_write(parent):
+            return parent / name
+    own = tempfile.mkdtemp(prefix="sumcurve-")
+    atexit.register(shutil.rmtree, own, ignore_errors=True)
+    return Path(own) / name
 
 
-if not os.environ.get("NUMBA_CACHE_DIR") and os.access(_PACKAGE, os.W_OK):  # else numba finds a folder of the user's
+def _can_write(folder: Path) -> bool:
+    """Whether the folder can be written, or be made where it is missing."""
+    there = next(parent for parent in (folder, *folder.parents) if parent.exists())
+    return os.access(there, os.W_OK | os.X_OK)
+
+
+if not os.environ.get("NUMBA_CACHE_DIR"):
     numba.config.CACHE_DIR = str(cache_folder())  # type: ignore[attr-defined]

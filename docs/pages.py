@@ -1,0 +1,281 @@
+"""Fill README.md and docs/*.md with numbers from recorded files: `make pages` (`make record` does so, too).
+
+A number in prose stands between two comments that say where it comes from:
+
+    <!--= scores.csv method=pcov percent=100: rouge1 .2f± -->25.94 [23.95, 27.92]<!--/-->
+
+First the file: a path from the repository's root, or, without a folder, a table of the recorded study. Then what one
+row must hold, and only one row may: `column=value`, quoted where a value has blanks (the mark of a system that does not
+read is left out). Then the column, and how to write it: a format of Python's (`.2f`, `,.0f`, `.1%` for a share in
+percent, without the sign), with `±` for the interval in the columns `…_low` and `…_high`. The first number of a cell is
+taken. Without a format the cell stands as it is. Of a page (`.md`) the row is the line that holds a text, the column
+the text before the number:
+
+    <!--= extracts.md "outlines: 150 articles": "any order ROUGE-1" .2f -->80.18<!--/-->
+
+A block stands between `<!-- NAME -->` and `<!-- /NAME -->` and is made by a function of `BLOCKS`.
+"""
+
+import argparse
+import csv
+import re
+import shlex
+import sys
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+
+import yaml
+
+ROOT = Path(__file__).parents[1]
+STUDY = "docstrings"  # whose tables the pages show
+RECORDED = (STUDY, "docstrings-all")  # those that are recorded, or will be
+WHOLE = "manifest-????????.json"  # of a study's tables, but not of a part of them
+MARK = "†"  # of a system that does not read its source
+INLINE = re.compile(r"<!--= (?P<source>[^>]+?) -->(?P<shown>.*?)<!--/-->", flags=re.S)
+BLOCK = re.compile(r"<!-- (?P<name>[a-z-]+) -->\n(?P<shown>.*?)<!-- /(?P=name) -->", flags=re.S)
+NUMBER = re.compile(r"-?\d[\d,]*(?:\.\d+)?")
+
+Row = dict[str, str]
+
+
+class PageError(ValueError):
+    """A marker that names nothing, or not one thing; the message names page and marker."""
+
+
+def pages() -> list[Path]:
+    """The pages with markers."""
+    return [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+
+
+def path_of(file: str) -> Path:
+    """A path from the root, or a file of the recorded study's tables."""
+    return ROOT / file if "/" in file else ROOT / "results" / "tables" / STUDY / file
+
+
+@cache
+def rows(file: str) -> tuple[Row, ...]:
+    """The rows of a CSV file; PageError where it is missing."""
+    path = path_of(file)
+    if not path.is_file():
+        raise PageError(f"{path.relative_to(ROOT)} is missing")
+    with path.open(newline="") as stream:
+        return tuple(csv.DictReader(stream))
+
+
+def one(file: str, **wanted: str) -> Row:
+    """The one row whose cells are these; PageError where there is none or more than one."""
+    found = [row for row in rows(file) if all(row.get(key, "").rstrip(MARK) == value for key, value in wanted.items())]
+    if len(found) != 1:
+        raise PageError(f"{file}: {len(found)} rows have {wanted}, not one")
+    return found[0]
+
+
+def written(value: str, form: str) -> str:
+    """A cell's (first) number in a format; a minus is a minus sign."""
+    number = NUMBER.search(value)
+    if number is None:
+        raise PageError(f"no number in {value!r}")
+    return format(float(number[0].replace(",", "")), form).removesuffix("%").replace("-", "−")
+
+
+def spanned(row: Row, column: str, form: str) -> str:
+    """A number with its interval."""
+    low, high = (written(row[f"{column}_{end}"], form) for end in ("low", "high"))
+    return f"{written(row[column], form)} [{low}, {high}]"
+
+
+def of_page(file: str, text: str, before: str, form: str) -> str:
+    """The number after `before` in the one line of a page that holds `text`."""
+    path = path_of(file)
+    lines = [line for line in path.read_text().splitlines() if text in line] if path.is_file() else []
+    if len(lines) != 1 or before not in lines[0]:
+        raise PageError(f"{file}: {len(lines)} lines hold {text!r}, not one, or it lacks {before!r}")
+    return written(lines[0].partition(before)[2], form)
+
+
+def value(source: str) -> str:
+    """What a marker's source says, as it is to stand on the page."""
+    where, colon, what = source.rpartition(": ")
+    if not colon:
+        raise PageError("`: ` and a column are missing")
+    file, *conditions = shlex.split(where)
+    if file.endswith(".md"):
+        return of_page(file, *conditions, *shlex.split(what))
+    row = one(file, **dict(condition.split("=", 1) for condition in conditions))
+    column, _, form = what.strip().partition(" ")
+    if column not in row:
+        raise PageError(f"{file} has no column {column!r}; there are: {', '.join(row)}")
+    if form.endswith("±"):
+        return spanned(row, column, form.removesuffix("±"))
+    return written(row[column], form) if form else row[column]
+
+
+# --- blocks
+
+
+def table(header: list[str], body: list[list[str]]) -> str:
+    """A Markdown table; all columns but the first are numbers or short words."""
+    lines = [header, ["---", *("---:" for _ in header[1:])], *body]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+def listed(words: list[str]) -> str:
+    return " and ".join(filter(None, [", ".join(words[:-1]), words[-1]])) if words else "–"
+
+
+def results() -> str:
+    """The recorded study's main table, and what came out in sentences."""
+    metric, title = "rouge1", "ROUGE-1"
+    trained = [row for row in rows("scores.csv") if row["records"]]
+    corpus = trained[0]["corpus"]
+    trained = [row for row in trained if row["corpus"] == corpus]
+    others = [row for row in rows("scores.csv") if row["corpus"] == corpus and not row["records"]]
+    sizes = sorted({int(row["records"]) for row in trained})
+    largest = str(sizes[-1])
+    names = {row["method"].rstrip(MARK): row["title"] for row in rows("methods.csv") if row["corpus"] == corpus}
+    marked = {row["method"].rstrip(MARK) for row in trained if row["records"] == largest and MARK in row["method"]}
+
+    def shown(method: str) -> str:
+        return names.get(method.rstrip(MARK), method.rstrip(MARK)) + (MARK if method.rstrip(MARK) in marked else "")
+
+    beaten = {name: [] for name in names}  # at the largest size, by the tests of the table `comparisons`
+    for row in rows("comparisons.csv"):
+        sides = {row["first"].rstrip(MARK), row["second"].rstrip(MARK)}
+        records = {row["first_records"], row["second_records"]} - {""}
+        ahead = row["ahead"].rstrip(MARK)
+        same = row["corpus"] == corpus and row["metric"] == title and records == {largest} and len(sides) == 2
+        if same and ahead in beaten:
+            beaten[ahead].extend(sides - {ahead})
+    body = []
+    for name in names:
+        by_size = {int(row["records"]): row for row in trained if row["method"].rstrip(MARK) == name}
+        cells = [written(by_size[size][metric], ".2f") if size in by_size else "–" for size in sizes[:-1]]
+        seconds = one("methods.csv", corpus=corpus, method=name)["seconds"]
+        last = by_size[sizes[-1]]
+        body.append(
+            [
+                shown(name),
+                *cells,
+                spanned(last, metric, ".2f"),
+                written(seconds, ".0f"),
+                listed([shown(other) for other in sorted(beaten[name])]),
+            ]
+        )
+    for row in others:
+        body.append([row["method"], *("" for _ in sizes[:-1]), spanned(row, metric, ".2f"), "", ""])
+    header = [f"{title} with … records", *(f"{size:,}" for size in sizes), "seconds", "shown to be ahead of"]
+    return "\n".join(filter(None, [table(header, body), sentences(corpus)]))
+
+
+def sentences(corpus: str) -> str:
+    """What the README.md of the study's tables says came out on a corpus; nothing where its code wrote none."""
+    page = path_of("README.md")
+    if not page.is_file():
+        return ""
+    section = re.search(rf"^### {re.escape(corpus)}$(.*?)^##", page.read_text(), flags=re.M | re.S)
+    if section is None:
+        raise PageError(f"{page.relative_to(ROOT)} says nothing of {corpus}")
+    folder = page.parent.relative_to(ROOT)
+    bullets = [line for line in section[1].splitlines() if line.startswith("- ")]
+    return "".join(re.sub(r"\]\((?=[^)/]+\))", f"]({folder}/", line) + "\n" for line in bullets)
+
+
+def coverage() -> str:
+    """What simulated studies say of intervals and tests."""
+    columns = {
+        "mean below": "mean, below 100 %",
+        "difference below": "difference",
+        "family below": "family errs",
+        "mean at 100 %": "mean, at 100 %",
+        "difference at 100 %": "difference",
+        "family at 100 %": "family errs",
+        "power alone": "power alone",
+        "power in family": "in its family",
+    }
+    found = rows("benchmarks/interval_coverage.csv")
+    body = [[row["design"], *(NUMBER.search(row[column])[0] for column in columns)] for row in found]
+    return table(["percent", *columns.values()], body)
+
+
+def held_back() -> str:
+    """Verdicts on the second half of LCDB: Brier scores of P(ahead)."""
+    who = {
+        "verdicts": "verdicts",
+        "stays ahead": "whoever is ahead stays ahead",
+        "log-linear": "a line in log d",
+    }
+    body = [
+        [
+            title,
+            *(
+                written(
+                    one("benchmarks/lcdb.csv", measure="Brier score of P(ahead)", of=f"{name} at {at}")["value"], ".4f"
+                )
+                for at in ("1d", "2d", "4d")
+            ),
+        ]
+        for name, title in who.items()
+    ]
+    return table(["Brier score of P(ahead)", "at d", "at 2d", "at 4d"], body)
+
+
+def recorded() -> str:
+    """The studies whose tables are in git, with their titles; links from docs/."""
+    there = [name for name in RECORDED if list((ROOT / "results" / "tables" / name).glob(WHOLE))]
+    titles = {
+        name: yaml.safe_load((ROOT / "config" / "studies" / f"{name}.yaml").read_text())["title"] for name in there
+    }
+    return "".join(f"- [{name}](../results/tables/{name}): {' '.join(titles[name].split())}\n" for name in there)
+
+
+BLOCKS: dict[str, Callable[[], str]] = {
+    "results": results,
+    "coverage": coverage,
+    "held-back": held_back,
+    "recorded": recorded,
+}
+
+
+# --- filling
+
+
+def filled(text: str, page: str) -> str:
+    """The page's text with every marker's number and every block as the files say; PageError names what cannot be."""
+
+    def inline(match: re.Match[str]) -> str:
+        try:
+            return f"<!--= {match['source']} -->{value(match['source'])}<!--/-->"
+        except (PageError, ValueError, KeyError) as error:
+            raise PageError(f"{page}: <!--= {match['source']} -->: {error}") from error
+
+    def block(match: re.Match[str]) -> str:
+        name = match["name"]
+        if name not in BLOCKS:
+            raise PageError(f"{page}: no block {name!r}; there are: {', '.join(BLOCKS)}")
+        try:
+            return f"<!-- {name} -->\n{BLOCKS[name]()}<!-- /{name} -->"
+        except PageError as error:
+            raise PageError(f"{page}: block {name}: {error}") from error
+
+    return BLOCK.sub(block, INLINE.sub(inline, text))
+
+
+def main() -> None:
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments.add_argument("--study", default=STUDY, help="do nothing unless the pages show this study's tables")
+    if arguments.parse_args().study != STUDY:
+        return
+    try:
+        for path in pages():
+            text = path.read_text()
+            new = filled(text, str(path.relative_to(ROOT)))
+            if new != text:
+                path.write_text(new)
+                print(f"{path.relative_to(ROOT)}: numbers as recorded")
+    except PageError as error:
+        sys.exit(f"pages: {error}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,316 @@
+"""Write docs/papers.md: what of five papers is here (`make pages`).
+
+A row is a table or figure of a paper (or what it prints in passing), who makes it here, and where it is recorded.
+Tables of a study that is not recorded yet say so; any other file that is missing stops the page.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+ROOT = Path(__file__).parents[1]
+PAGE = ROOT / "docs" / "papers.md"
+
+PUBLISHED = "from published numbers"
+SAME = "same procedure on our corpora"
+NEEDS = "needs the user's data or GPU"
+LOST = "not recoverable"
+TO_COME = "to come"
+Status = Literal[
+    "from published numbers",
+    "same procedure on our corpora",
+    "needs the user's data or GPU",
+    "not recoverable",
+    "to come",
+]
+
+STUDY = "results/tables/docstrings"
+ALL = "results/tables/docstrings-all"
+PUBLISHED_FILES = "src/sumcurve/curves/published"
+TABLES_OF_ALL = (f"{ALL}/scores.md", f"{ALL}/phases.md")
+
+
+@dataclass(frozen=True)
+class Row:
+    """`item` as the paper numbers it; `files` from the repository's root."""
+
+    item: str
+    what: str
+    status: Status
+    command: str = ""
+    files: Sequence[str] = ()
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Paper:
+    title: str
+    reference: str
+    rows: Sequence[Row]
+    note: str = ""
+
+
+PAPERS = (
+    Paper(
+        "Čano and Bojar 2020: data efficiency",
+        "E. Čano and O. Bojar: Efficiency Metrics for Data-Driven Models: A Text Summarization Case Study. INLG 2019; "
+        "arXiv 1909.06618, 2020.",
+        (
+            Row(
+                "Figure 1",
+                "two methods level at one size: who is ahead on more data",
+                SAME,
+                "make study",
+                (f"{STUDY}/verdicts.md", "tests/unit/curves/test_verdict.py"),
+                "as a probability; the figure's own case is a test",
+            ),
+            Row("Figure 2", "", TO_COME, note="the page was not at hand when this was written"),
+            Row(
+                "Table 1",
+                "corpora: records, lengths, vocabulary, words used",
+                SAME,
+                "make study",
+                (f"{STUDY}/corpora.md",),
+                "CNN/DailyMail and OAGS themselves need the user's copies",
+            ),
+            Row(
+                "Table 2",
+                "scores, parameters and training seconds, as printed",
+                PUBLISHED,
+                "sumcurve efficiency cano-bojar-2020",
+                (f"{PUBLISHED_FILES}/cano_bojar_2020_table2.csv",),
+            ),
+            Row(
+                "Table 2",
+                "the same of methods trained here",
+                SAME,
+                "make study",
+                (f"{STUDY}/scores.md", f"{STUDY}/methods.md"),
+                "GLOBEN, NATS, PGRL and FASTRL are in the study docstrings-all",
+            ),
+            Row(
+                "Table 2",
+                "parameters of every method at the paper's vocabulary",
+                SAME,
+                "python benchmarks/parameters.py",
+                ("benchmarks/README.md",),
+            ),
+            Row(
+                "Table 2",
+                "the 33 trainings on CNN/DailyMail and OAGS",
+                NEEDS,
+                "make study STUDY=<yours>",
+                ("docs/corpora.md",),
+                "a study with the paper settings; 83 days on two cards of 2019, and no GPU has been tried yet",
+            ),
+            Row(
+                "Tables 3 and 4",
+                "σ, θ and ε from Table 2, and the cells that do not follow from it",
+                PUBLISHED,
+                "sumcurve efficiency cano-bojar-2020 --compare cano-bojar-2020",
+                (f"{PUBLISHED_FILES}/cano_bojar_2020_tables3_4.csv",),
+            ),
+            Row(
+                "Tables 3 and 4",
+                "the same with intervals, of methods trained here",
+                SAME,
+                "make study",
+                (f"{STUDY}/efficiency.md", f"{STUDY}/stopping.csv"),
+            ),
+        ),
+    ),
+    Paper(
+        "Akhmetov et al. 2022: how good an extract can be",
+        "I. Akhmetov, R. Mussabayev and A. Gelbukh: Reaching for Upper Bound ROUGE Score of Extractive Summarization "
+        "Methods. PeerJ Computer Science 8:e1103, 2022.",
+        (
+            Row("Figure 1", "kinds of summarization methods", LOST, note="a drawing: nothing is computed"),
+            Row("Figure 2", "", TO_COME, note="the page was not at hand when this was written"),
+            Row(
+                "Figure 3",
+                "box plots of ROUGE by who chose the sentences",
+                SAME,
+                "make study",
+                (f"{STUDY}/figures/extracts.svg",),
+                "with the proven optimum beside them",
+            ),
+            Row(
+                "Table 1",
+                "articles that the filter lets through: sentences and words",
+                SAME,
+                "make study",
+                (f"{STUDY}/extracts.md",),
+            ),
+            Row(
+                "Table 2",
+                "descriptive statistics of ROUGE-1 and -2 of the five searches",
+                SAME,
+                "make study",
+                (f"{STUDY}/extracts.md", f"{STUDY}/oracle_pairs.csv"),
+                "each search as the paper describes it and as the published code behaves",
+            ),
+            Row(
+                "Table 2",
+                "the same on the paper's 17,038 arXiv articles",
+                NEEDS,
+                "sumcurve oracle --input arxiv.jsonl --algorithm vns --variant code --scorer multiset --output OUT",
+                ("docs/extracts.md",),
+                "which split of arXiv was used is not stated",
+            ),
+            Row(
+                "Tables 3 and 4",
+                "other systems on the same items; coefficients of variation and confidence intervals",
+                SAME,
+                "make study",
+                (f"{STUDY}/extracts.md", f"{STUDY}/extracts.csv"),
+                "other systems are lead, SumBasic, LexRank and LSA",
+            ),
+            Row(
+                "Table 5",
+                "correlation of the best number of sentences with features of the text",
+                SAME,
+                "make study",
+                (f"{STUDY}/oracle_features.csv",),
+                "the best number is that of the proven optimum",
+            ),
+        ),
+        "Beyond the paper: every optimum here is proven, or bounded and said so.",
+    ),
+    Paper(
+        "Eyal et al. 2019: questions that a summary answers (APES)",
+        "M. Eyal, T. Baumel and M. Elhadad: Question Answering as an Automatic Evaluation Metric for News Article "
+        "Summarization. NAACL 2019.",
+        (
+            Row("Figure 1", "three summaries, three questions: 0.33, 0.33, 1.00", TO_COME, note="with the scorer APES"),
+            Row("Figure 2", "", TO_COME, note="the page was not at hand when this was written"),
+            Row("Figure 3", "one reference, its six questions and answers", TO_COME, note="with the scorer APES"),
+            Row("Figure 4", "where entity attention looks", TO_COME, note="with the scorer APES"),
+            Row(
+                "Table 1",
+                "correlation with people's scores on TAC 2011",
+                TO_COME,
+                note="will need NIST's data, by request",
+            ),
+            Row("Table 2", "correlation of metrics with each other", TO_COME, note="with the scorer APES"),
+            Row("Table 3", "APES, entities and salient entities of summaries", TO_COME, note="with the scorer APES"),
+            Row(
+                "Table 4",
+                "ROUGE of baseline, entity model and gold positions",
+                SAME,
+                "make study STUDY=docstrings-all",
+                TABLES_OF_ALL,
+                "the methods ENT-base, ENT-loss, ENT-penalty, ENT and the bound ENT-gold",
+            ),
+            Row("Table 4", "the column APES", TO_COME, note="with the scorer APES"),
+            Row(
+                "Table 4",
+                "the same on CNN/DailyMail",
+                NEEDS,
+                "make study STUDY=<yours>",
+                ("config/methods/ent.yaml",),
+                "a study with the paper settings",
+            ),
+        ),
+    ),
+    Paper(
+        "Kumar and Cheung 2019: contrastive examples",
+        "K. Kumar and J. C. K. Cheung: Understanding the Behaviour of Neural Abstractive Summarizers using Contrastive "
+        "Examples. NAACL 2019.",
+        (
+            Row("Table 1", "a source, its summary, contrastive summaries", TO_COME, note="an example"),
+            Row("Table 2", "", TO_COME, note="the page was not at hand when this was written"),
+            Row("Table 3", "dodged by rule: four word classes, from the summary or the source", TO_COME),
+            Row(
+                "Table 4", "dodged and escaped of ABS+, GTP and FAS", TO_COME, note="Gigaword will need the user's copy"
+            ),
+            Row(
+                "in the text", "people's judgement of 200 contrastive summaries", TO_COME, note="as a sheet to fill in"
+            ),
+        ),
+        "What is here today and comes nearest: *does it read?* ([scores.md](scores.md)), which breaks the source "
+        "instead of the summary. The printed page was not at hand: numbers of Tables 1 and 2 are not certain.",
+    ),
+    Paper(
+        "Wei et al. 2018: regularised training",
+        "B. Wei, X. Ren, X. Sun, Y. Zhang, X. Cai and Q. Su: Regularizing Output Distribution of Abstractive Chinese "
+        "Social Media Text Summarization for Improved Semantic Consistency. ACM TALLIP, 2018; arXiv 1805.04033.",
+        (
+            Row("the approach", "self-train and dual-train, drawn", LOST, note="a drawing: nothing is computed"),
+            Row("examples", "sources, summaries and what models wrote", NEEDS, note="LCSTS, by application"),
+            Row(
+                "the data",
+                "LCSTS: parts and relevance",
+                NEEDS,
+                "",
+                ("docs/corpora.md",),
+                "LCSTS, by application",
+            ),
+            Row(
+                "settings",
+                "temperature, weight, epochs without the soft loss",
+                LOST,
+                note="stripped from the texts we hold",
+            ),
+            Row(
+                "ROUGE",
+                "baseline, self-train and dual-train",
+                SAME,
+                "make study STUDY=docstrings-all",
+                TABLES_OF_ALL,
+                "the methods REG-base, REG-self and REG-dual",
+            ),
+            Row("ROUGE", "other models on LCSTS", LOST, note="most rows were not found"),
+            Row(
+                "people",
+                "fluency, relatedness, faithfulness of four systems",
+                TO_COME,
+                note="as a sheet; the counts are lost",
+            ),
+            Row("agreement", "of two annotators on a pilot", LOST, note="size and value were not found"),
+            Row("labels", "words that the output layer takes for each other", TO_COME),
+        ),
+        "The printed pages were not at hand: rows are by content, not by number.",
+    ),
+)
+
+
+def link(path: str) -> str:
+    """A link from docs/, or that the study is not recorded; FileNotFoundError for any other missing file."""
+    whole = not path.startswith(f"{ALL}/") or list((ROOT / ALL).glob("manifest-????????.json"))
+    if (ROOT / path).exists() and whole:
+        return f"[{Path(path).name}](../{path})" if not path.startswith("docs/") else f"[{Path(path).name}]({path[5:]})"
+    if path.startswith(f"{ALL}/"):
+        return "not recorded yet"
+    raise FileNotFoundError(f"docs/papers.md would link to {path}, which is not there")
+
+
+def cells(row: Row) -> list[str]:
+    files = ", ".join(dict.fromkeys(link(path) for path in row.files))
+    command = f"`{row.command}`" if row.command else ""
+    return [row.item, row.what, f"*{row.status}*", command, files, row.note]
+
+
+def page() -> str:
+    """docs/papers.md."""
+    lines = [
+        "# Five papers, and what of them is here",
+        "",
+        "Written by `python docs/papers.py`. *From published numbers*: made from what the paper prints. *Same "
+        "procedure on our corpora*: the paper's way, on data that every machine can make; absolute numbers are no "
+        "comparison with the paper's. *Needs the user's data or GPU*: the code is here, what it needs is not. *Not "
+        "recoverable*: the note says why. *To come*: not built yet.",
+        "",
+    ]
+    for paper in PAPERS:
+        lines += [f"## {paper.title}", "", paper.reference, ""]
+        if paper.note:
+            lines += [paper.note, ""]
+        lines += ["| | what | status | command | recorded | |", "|---|---|---|---|---|---|"]
+        lines += [f"| {' | '.join(cells(row))} |" for row in paper.rows]
+        lines.append("")
+    return "\n".join(lines).rstrip("\n") + "\n"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page())

@@ -1,0 +1,247 @@
+"""What `pip install sumcurve` brings: the four tools, with the dependencies alone. Locks hold all that is declared."""
+
+import ast
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+import zipfile
+from functools import cache
+from importlib.metadata import packages_distributions, requires
+from pathlib import Path
+
+import pytest
+import yaml
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+from packaging.version import Version
+
+import sumcurve
+
+ROOT = Path(__file__).parents[2]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+EXTRAS = PROJECT["optional-dependencies"]
+
+# Runs a command line where only the modules named in argv[1] can be imported beside Python's own.
+ALONE = """
+import json, sys
+
+class Refuse:
+    allowed = set(json.loads(sys.argv.pop(1))) | sys.stdlib_module_names | {"sumcurve"}
+
+    def find_spec(self, name, path=None, target=None):
+        top = name.partition(".")[0]
+        if top not in self.allowed and not top.startswith(("__editable__", "_sysconfigdata")):
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+sys.meta_path.insert(0, Refuse())
+from sumcurve.__main__ import main
+main()
+"""
+TOOLS = {
+    "rouge": ("--references", "references.txt", "--candidates", "candidates.txt", "--compare", "others.txt"),
+    "power": ("--sd-items", "18", "--sd-seed", "0.8", "--effect", "2.2", "--items", "1000", "--seeds", "3"),
+    "efficiency": ("cano-bojar-2020", "--compare", "cano-bojar-2020"),
+    "oracle": ("--input", "articles.jsonl", "--output", "certificates.jsonl"),
+}
+
+
+def closure(declared: list[str]) -> set[str]:
+    """Canonical names of distributions: those declared and all that they require here, in turn."""
+    found: set[str] = set()
+    left = [Requirement(text) for text in declared]
+    while left:
+        requirement = left.pop()
+        name = canonicalize_name(requirement.name)
+        if name in found:
+            continue
+        found.add(name)
+        for text in requires(name) or []:
+            further = Requirement(text)
+            if further.marker is None or any(
+                further.marker.evaluate({"extra": extra}) for extra in ("", *requirement.extras)
+            ):
+                left.append(further)
+    return found
+
+
+@cache
+def modules() -> dict[str, set[str]]:
+    """By top-level module the canonical names of the distributions that have it."""
+    return {module: set(map(canonicalize_name, names)) for module, names in packages_distributions().items()}
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Path:
+    (tmp_path / "references.txt").write_text("the cat sat\na dog ran far\n")
+    (tmp_path / "candidates.txt").write_text("the cat\na dog ran\n")
+    (tmp_path / "others.txt").write_text("a hat\nno dog\n")
+    articles = [
+        {"id": "a", "sentences": "The cat sat. A dog ran far. It rained.", "abstract": "A cat sat. It rained."},
+        {"id": "b", "sentences": ["One two three.", "Four five."], "abstract": ["Four five six."]},
+    ]
+    (tmp_path / "articles.jsonl").write_text("".join(json.dumps(article) + "\n" for article in articles))
+    return tmp_path
+
+
+def alone(folder: Path, allowed: set[str], *words: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-c", ALONE, json.dumps(sorted(allowed)), *words]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+
+
+@pytest.fixture(scope="module")
+def declared() -> set[str]:
+    """Top-level modules of the dependencies without extras, and of what these require."""
+    distributions = closure(PROJECT["dependencies"])
+    return {module for module, names in modules().items() if names & distributions}
+
+
+@pytest.mark.parametrize("tool", TOOLS)
+def test_a_tool_runs_with_the_dependencies_alone(tool: str, files: Path, declared: set[str]) -> None:
+    done = alone(files, declared, tool, *TOOLS[tool])
+    assert done.returncode == 0, done.stderr
+    if tool == "oracle":
+        done = alone(
+            files, declared, "oracle", "verify", "certificates.jsonl", "--input", "articles.jsonl", "--share=1"
+        )
+        assert done.returncode == 0, done.stderr
+    assert done.stdout
+
+
+def test_the_extras_are_no_part_of_the_dependencies(declared: set[str]) -> None:
+    assert not declared & {"torch", "snakemake", "pandas", "matplotlib", "spacy", "dvc", "transformers"}
+
+
+def test_what_a_verb_lacks_is_named(files: Path, declared: set[str]) -> None:
+    done = alone(files, declared - {"numpy"}, "power", *TOOLS["power"])
+    assert done.returncode == 1
+    assert "needs the Python package numpy" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def imported(path: Path) -> set[str]:
+    """Top-level modules that a file imports anywhere."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            found |= {alias.name.partition(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            found.add(node.module.partition(".")[0])
+    return found - sys.stdlib_module_names - {"sumcurve"}
+
+
+def test_all_that_the_package_imports_is_declared() -> None:
+    declared = {
+        canonicalize_name(Requirement(text).name)
+        for text in [*PROJECT["dependencies"], *(text for texts in EXTRAS.values() for text in texts)]
+    }
+    undeclared = {
+        f"{path.relative_to(ROOT)} imports {module}"
+        for path in (ROOT / "src").rglob("*.py")
+        for module in imported(path)
+        if not modules().get(module, {module}) & declared
+    }
+    assert not undeclared, "name these in pyproject.toml, in `dependencies` or an extra"
+
+
+@pytest.mark.parametrize("lock", sorted((ROOT / "envs").glob("lock-*.txt")), ids=lambda path: path.stem)
+def test_a_lock_holds_what_is_declared(lock: Path) -> None:
+    pinned = {
+        canonicalize_name(name): Version(version)
+        for name, _, version in (
+            line.partition("==") for line in [*lock.read_text().split(), *(ROOT / "envs/torch.txt").read_text().split()]
+        )
+        if version
+    }
+    for text in [*PROJECT["dependencies"], *(text for texts in EXTRAS.values() for text in texts)]:
+        requirement = Requirement(text)
+        name = canonicalize_name(requirement.name)
+        assert name in pinned, f"{name} is not locked: make lock"
+        assert requirement.specifier.contains(pinned[name]), f"{text}, but {pinned[name]} is locked: make lock"
+
+
+NO_INDEX = ("error sending request", "dns error", "tcp connect error", "Failed to fetch", "Could not connect")
+
+
+@pytest.mark.slow
+def test_a_wheel_in_an_empty_environment_runs_the_tools(files: Path, tmp_path: Path) -> None:
+    """Installed as `pip install sumcurve` would, versions as locked, where nobody can write to the package."""
+    source, environment = tmp_path / "source", tmp_path / "environment"
+    shutil.copytree(ROOT / "src", source / "src", ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(ROOT / name, source)
+    subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "pip",
+            "wheel",
+            "--quiet",
+            "--no-deps",
+            "--no-build-isolation",
+            "--wheel-dir",
+            source,
+            source,
+        ],
+        check=True,
+    )
+    (wheel,) = source.glob("*.whl")
+    there = {
+        path.relative_to(ROOT / "src").as_posix() for path in (ROOT / "src" / "sumcurve").rglob("*") if path.is_file()
+    }
+    missing = {name for name in there if "__pycache__" not in name} - set(zipfile.ZipFile(wheel).namelist())
+    assert not missing, "name these in [tool.setuptools.package-data] of pyproject.toml"
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", environment], check=True)
+    lock = ROOT / "envs" / f"lock-{sys.version_info.major}.{sys.version_info.minor}.txt"
+    uv = [sys.executable, "-m", "uv", "pip"]
+    done = subprocess.run(
+        [*uv, "install", "--python", environment, "--constraints", lock, wheel],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode and any(words in done.stderr for words in NO_INDEX):
+        pytest.skip("no package index can be reached")
+    assert done.returncode == 0, done.stderr
+    listed = subprocess.run(
+        [*uv, "list", "--python", environment, "--format", "json"], capture_output=True, text=True, check=True
+    )
+    installed = {canonicalize_name(package["name"]) for package in json.loads(listed.stdout)}
+    assert installed == closure(PROJECT["dependencies"]) | {"sumcurve"}
+    (package,) = environment.glob("lib/python*/site-packages/sumcurve")
+    folders = [package, *(path for path in package.rglob("*") if path.is_dir())]
+    for folder in folders:
+        folder.chmod(0o555)
+    variables = {"HOME": str(tmp_path / "home"), "PATH": ""}
+    for tool, words in {**TOOLS, "oracle verify": ("certificates.jsonl", "--input", "articles.jsonl")}.items():
+        command = [environment / "bin" / "sumcurve", *tool.split(), *words]
+        done = subprocess.run(command, cwd=files, env=variables, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+    if os.geteuid():  # root can write anywhere
+        assert list((tmp_path / "home" / ".cache" / "sumcurve").rglob("*.nbi"))
+    for folder in folders:
+        folder.chmod(0o755)
+
+
+def test_the_version_is_one() -> None:
+    """The package's, the citation's, and the newest entry of the changelog."""
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+    newest = re.search(r"^## (\S+)", (ROOT / "CHANGELOG.md").read_text(), flags=re.M)
+    assert newest
+    assert citation["version"] == sumcurve.__version__ == newest[1]
+
+
+def test_the_workflow_catalog_can_read_what_it_asks_for() -> None:
+    usage = yaml.safe_load((ROOT / ".snakemake-workflow-catalog.yml").read_text())["usage"]
+    assert set(usage) == {"mandatory-flags", "software-stack-deployment"}
+    assert set(usage["mandatory-flags"]) == {"desc", "flags"}
+    deployment = {"conda", "apptainer", "apptainer+conda", "report"}
+    assert {key: type(value) for key, value in usage["software-stack-deployment"].items()} == dict.fromkeys(
+        deployment, bool
+    )
+    readme = (ROOT / "README.md").read_text().lower()
+    assert "snakemake" in readme
+    assert "workflow" in readme

@@ -1,0 +1,299 @@
+"""The pages say what recorded files say, name what exists, and stay short."""
+
+import ast
+import csv
+import importlib.util
+import re
+import shlex
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+import yaml
+
+from sumcurve.__main__ import parser
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+PAGES = [ROOT / "README.md", *sorted(DOCS.glob("*.md"))]
+LINKED = [*PAGES, ROOT / "CONTRIBUTING.md", ROOT / "benchmarks" / "README.md"]
+
+
+def script(name: str) -> ModuleType:
+    specification = importlib.util.spec_from_file_location(f"docs_{name}", DOCS / f"{name}.py")
+    assert specification is not None
+    assert specification.loader is not None
+    module = importlib.util.module_from_spec(specification)
+    sys.modules[specification.name] = module  # dataclasses look their module up
+    specification.loader.exec_module(module)
+    return module
+
+
+pages, papers = script("pages"), script("papers")
+
+
+def name_of(path: Path) -> str:
+    return str(path.relative_to(ROOT))
+
+
+@pytest.fixture
+def recorded(tmp_path: Path, monkeypatch) -> Iterator[Path]:
+    """A folder of tables in place of the recorded study's; numbers are read from it."""
+    monkeypatch.setattr(pages, "ROOT", tmp_path)
+    pages.rows.cache_clear()
+    folder = tmp_path / "results" / "tables" / pages.STUDY
+    folder.mkdir(parents=True)
+    yield folder
+    pages.rows.cache_clear()
+
+
+def write(path: Path, header: str, *lines: str) -> None:
+    path.write_text("\n".join([header, *lines]) + "\n")
+
+
+# --- numbers
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_numbers_are_those_of_the_recorded_files(page: Path) -> None:
+    text = page.read_text()
+    assert pages.filled(text, name_of(page)) == text, "make pages"
+
+
+def test_the_table_of_the_readme_is_the_recorded_one() -> None:
+    """Cell by cell against the CSV, read here and not by the script."""
+    with (ROOT / "results/tables/docstrings/scores.csv").open(newline="") as stream:
+        found = [row for row in csv.DictReader(stream) if row["corpus"] == "docstrings"]
+    with (ROOT / "results/tables/docstrings/methods.csv").open(newline="") as stream:
+        titles = {row["title"]: row["method"].rstrip("†") for row in csv.DictReader(stream)}
+    block = (ROOT / "README.md").read_text().partition("<!-- results -->")[2].partition("<!-- /results -->")[0]
+    header, _, *lines = [line.strip("| ").split(" | ") for line in block.splitlines() if line.startswith("|")]
+    sizes = [cell.replace(",", "") for cell in header[1:] if cell.replace(",", "").isdigit()]
+    assert sizes == sorted({row["records"] for row in found if row["records"]}, key=int)
+    seen = set()
+    for line in lines:
+        name = line[0].rstrip("†")
+        method = titles.get(name, name)
+        mine = {row["records"]: row for row in found if row["method"].rstrip("†") == method}
+        for cell, size in zip(line[1:], sizes, strict=False):
+            row = mine.get(size) or (mine[""] if size == sizes[-1] and "" in mine else None)
+            if row is None:
+                assert not cell.strip()
+                continue
+            number = float(cell.split(" ")[0].replace("−", "-"))
+            assert number == pytest.approx(float(row["rouge1"]), abs=0.0051)
+            seen.add((method, row["records"]))
+    assert seen == {(row["method"].rstrip("†"), row["records"]) for row in found}
+
+
+def test_a_moved_number_moves_on_the_page(recorded: Path) -> None:
+    text = "It is <!--= t.csv who=a: x .1f± -->9.9 [9.9, 9.9]<!--/--> points."
+    write(recorded / "t.csv", "who,x,x_low,x_high", "a†,1.26,-1.04,2", "b,5,4,6")
+    assert pages.filled(text, "page") == text.replace("9.9 [9.9, 9.9]", "1.3 [−1.0, 2.0]")
+
+
+@pytest.mark.parametrize(
+    ("marker", "complaint"),
+    [
+        ("t.csv who=c: x", "0 rows"),
+        ("t.csv: x", "2 rows"),
+        ("t.csv who=a: y", "no column 'y'"),
+        ("other.csv who=a: x", "is missing"),
+        ("t.csv who=a", "a column are missing"),
+        ("t.csv who=a: who .1f", "no number"),
+    ],
+)
+def test_a_marker_that_names_nothing_is_named(marker: str, complaint: str, recorded: Path) -> None:
+    write(recorded / "t.csv", "who,x", "a,1", "b,2")
+    with pytest.raises(pages.PageError, match=re.escape(complaint)) as caught:
+        pages.filled(f"<!--= {marker} -->1<!--/-->", "docs/page.md")
+    assert "docs/page.md" in str(caught.value)
+    assert marker in str(caught.value)
+
+
+def test_shares_and_text_of_pages(recorded: Path) -> None:
+    write(recorded / "t.csv", "who,x", "a,0.9597")
+    (recorded / "t.md").write_text("first: 3\nsecond: of 1,520 all, 2.5 more\n")
+    assert pages.value("t.csv who=a: x .1%") == "96.0"
+    assert pages.value('t.md second: "of" ,.0f') == "1,520"
+
+
+def test_sentences_are_those_of_the_tables_own_page(recorded: Path) -> None:
+    assert pages.sentences("mine") == ""
+    other = "### other\n\n- **Who.** Nobody.\n"
+    (recorded / "README.md").write_text(
+        f"# Study\n\n## What came out\n\n{other}\n### mine\n\n- **Who.** All ([scores](scores.md)).\n\n## Tables\n"
+    )
+    folder = f"results/tables/{pages.STUDY}"
+    assert pages.sentences("mine") == f"- **Who.** All ([scores]({folder}/scores.md)).\n"
+    with pytest.raises(pages.PageError, match="says nothing of third"):
+        pages.sentences("third")
+
+
+def prose(text: str) -> str:
+    """A page without what is no prose of ours: filled markers and blocks, code, links' targets."""
+    for pattern in (
+        r"```.*?```",
+        r"<!--= .*?<!--/-->",
+        r"<!-- ([a-z-]+) -->.*?<!-- /\1 -->",
+        r"`[^`]*`",
+        r"\]\([^)]*\)",
+    ):
+        text = re.sub(pattern, " ", text, flags=re.S)
+    return text
+
+
+# Decimals that no recorded file holds: settings, versions, formulas, and history that is told once.
+STATED = {
+    "README.md": {"3.11", "3.13", "2.0"},
+    "methods.md": {"0.1"},
+    "scores.md": {"0.1", "1.5"},
+    "error-bars.md": {"2.2"},
+    "curves.md": {"0.95"},
+    "running.md": {"3.11", "3.13", "0.6"},
+    "tools.md": {"0.45", "0.489", "0.067", "0.076"},
+    "reproducibility.md": {"1.4", "1.6", ".65", "3.39", "2.7"},
+    "speed.md": {"1.4", "1.6"},
+}
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if page.name != "papers.md"], ids=name_of)
+def test_no_measured_number_is_typed(page: Path) -> None:
+    """A decimal outside of markers is a setting or a version, listed above; measurements stand in markers."""
+    typed = set(re.findall(r"(?<![\w.])\d*\.\d+(?![\w.]*\w)", prose(page.read_text()))) - STATED.get(page.name, set())
+    assert not typed, "put these into markers (docs/pages.py), or state them above"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_no_line_begins_with_a_number_s_marker(page: Path) -> None:
+    """A comment at the begin of a line ends the paragraph above it."""
+    assert not re.findall(r"^ *<!--=.*", page.read_text(), flags=re.M)
+
+
+def test_the_readme_is_short() -> None:
+    lines = (ROOT / "README.md").read_text().splitlines()
+    assert len(lines) <= 120
+
+
+# --- what the pages name
+
+
+def anchors(page: Path) -> set[str]:
+    """The anchors that GitHub gives a page's headings."""
+    titles = re.findall(r"^#+ (.+)$", page.read_text(), flags=re.M)
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+@pytest.mark.parametrize("page", LINKED, ids=name_of)
+def test_no_link_is_dead(page: Path) -> None:
+    for target in re.findall(r"\]\(([^)\s]+)\)", re.sub(r"```.*?```", "", page.read_text(), flags=re.S)):
+        if re.match(r"[a-z]+://", target):
+            continue
+        file, _, anchor = target.partition("#")
+        there = (page.parent / file).resolve() if file else page
+        assert there.exists(), f"{page.name} links to {target}"
+        assert there.is_relative_to(ROOT), f"{page.name} links to {target}"
+        if anchor:
+            assert anchor in anchors(there), f"{page.name} links to {target}"
+
+
+def symbols(path: Path) -> set[str]:
+    """What a Python file defines at its top."""
+    names = set()
+    for node in ast.parse(path.read_text()).body:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            names.add(node.name)
+        elif isinstance(node, ast.Assign):
+            names |= {target.id for target in node.targets if isinstance(target, ast.Name)}
+        elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+            names.add(node.target.id)
+    return names
+
+
+def questions() -> Iterator[tuple[str, list[Path], str]]:
+    table = (DOCS / "index.md").read_text().partition("## Questions")[2]
+    for line in table.splitlines():
+        if line.startswith("| ") and not line.startswith("| question"):
+            question, where, what = line.strip("| ").split(" | ")
+            files = [(DOCS / target.partition("#")[0]).resolve() for target in re.findall(r"\]\(([^)]+)\)", where)]
+            yield question, files, what.strip("` ")
+
+
+@pytest.mark.parametrize(("question", "files", "symbol"), [pytest.param(*row, id=row[0]) for row in questions()])
+def test_every_answer_is_where_the_index_says(question: str, files: list[Path], symbol: str) -> None:
+    assert files
+    found = any(
+        symbol in symbols(file) if file.suffix == ".py" else symbol in file.read_text()
+        for file in files
+        if file.is_file() and file.suffix in (".py", ".md", ".yaml")
+    )
+    assert found, f"no {symbol!r} in {', '.join(map(name_of, files))}"
+
+
+def test_the_index_names_every_page_and_the_pages_every_method() -> None:
+    index = (DOCS / "index.md").read_text()
+    assert all(f"]({page.name})" in index for page in DOCS.glob("*.md") if page.name != "index.md")
+    methods = (DOCS / "methods.md").read_text()
+    for file in (ROOT / "config" / "methods").glob("*.yaml"):
+        title = yaml.safe_load(file.read_text())["title"]
+        assert title in methods, f"docs/methods.md does not name {title}"
+
+
+# --- the five papers
+
+ITEMS = {
+    "Čano and Bojar": {"Table 1", "Table 2", "Table 3", "Table 4", "Figure 1", "Figure 2"},
+    "Akhmetov": {"Table 1", "Table 2", "Table 3", "Table 4", "Table 5", "Figure 1", "Figure 2", "Figure 3"},
+    "Eyal": {"Table 1", "Table 2", "Table 3", "Table 4", "Figure 1", "Figure 2", "Figure 3", "Figure 4"},
+    "Kumar and Cheung": {"Table 1", "Table 2", "Table 3", "Table 4", "in the text"},
+    "Wei": {"the approach", "examples", "the data", "settings", "ROUGE", "people", "agreement", "labels"},
+}
+
+
+def items(row) -> set[str]:
+    """`Tables 3 and 4` is two."""
+    kind, *numbers = re.findall(r"Table|Figure|\d+", row.item) or [row.item]
+    return {f"{kind} {number}" for number in numbers} or {row.item}
+
+
+@pytest.mark.parametrize("author", ITEMS)
+def test_every_table_and_figure_of_a_paper_has_a_row(author: str) -> None:
+    (paper,) = [paper for paper in papers.PAPERS if paper.title.startswith(author)]
+    assert {item for row in paper.rows for item in items(row)} == ITEMS[author]
+
+
+def test_the_page_of_papers_is_written_by_its_command() -> None:
+    assert papers.PAGE.read_text() == papers.page(), "make pages"
+
+
+@pytest.mark.parametrize("row", [row for paper in papers.PAPERS for row in paper.rows], ids=lambda row: row.item)
+def test_a_row_has_what_its_status_promises(row) -> None:
+    if row.status in (papers.PUBLISHED, papers.SAME):
+        assert row.command
+        assert row.files
+    elif row.status == papers.LOST:
+        assert row.note, "not recoverable, but why?"
+        assert not row.command
+    elif row.status == papers.TO_COME:
+        assert not row.command
+
+
+@pytest.mark.parametrize("command", sorted({row.command for paper in papers.PAPERS for row in paper.rows} - {""}))
+def test_a_command_exists(command: str) -> None:
+    program, first, *rest = shlex.split(command)
+    if program == "make":
+        assert re.search(rf"^{first}:", (ROOT / "Makefile").read_text(), flags=re.M)
+        study = "".join(rest).removeprefix("STUDY=").partition("<")[0]
+        assert not study or (ROOT / "config" / "studies" / f"{study}.yaml").is_file()
+    elif program == "python":
+        assert (ROOT / first).is_file()
+    else:
+        assert program == "sumcurve"
+        parser().parse_args([first, *rest])
+
+
+def test_a_file_that_is_gone_stops_the_page() -> None:
+    with pytest.raises(FileNotFoundError, match="results/tables/docstrings/gone"):
+        papers.link("results/tables/docstrings/gone.md")
