@@ -69,6 +69,8 @@ def table(results: Results) -> Table:
         f"that size and metric, {100 * LEVEL:g} %). Selected: the phase and update whose checkpoint is scored. Empty: "
         f"summaries without a word. {results.caveat}",
         *best_sentence(results),
+        *results.without_interval,
+        results.cut_short,
         results.reading_note,
         *results.identical,
         *(f"{one.corpus} without {one.method}: {one.reason}." for one in results.study.refused),
