@@ -12,7 +12,7 @@ import pytest
 
 from sumcurve.plan import STEPS
 
-pytestmark = [pytest.mark.xdist_group("workflow"), pytest.mark.slow]  # whole studies, again and again
+pytestmark = pytest.mark.slow  # whole studies, again and again
 
 COMPARED = ("corpora.csv", "scores.csv", "comparisons.csv")
 PATIENCE_SECONDS = 240

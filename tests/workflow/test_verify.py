@@ -9,7 +9,7 @@ import pytest
 from sumcurve.plan import STEPS, Plan
 from sumcurve.tables import MEASURED
 
-pytestmark = [pytest.mark.xdist_group("workflow"), pytest.mark.slow]  # whole studies, again and again
+pytestmark = pytest.mark.slow  # whole studies, again and again
 
 COMMANDS = (["make", f"VENV={sys.prefix}", "run"], ["dvc", "repro"], ["snakemake", "--cores", "2"])
 
