@@ -69,8 +69,8 @@ def table(results: Results) -> Table:
         "what others need for the best's score, is more than the size in every row. Per doubling: points for twice "
         "the records, a line through the sizes up to this one. Seconds: of training, up to the selected checkpoint"
         f"{f'; left out: {refusal}' if refusal else ''}.",
-        "Basis fit: two and four times the largest size, by the curves of table verdicts; score: median and band; not "
-        "distinguishable: the band of the difference holds 0."
+        "Basis fit: two and four times the largest size, by the curves of table verdicts; score: median and band; "
+        f"behind: as a claim there, where the probability of being behind reaches {results.settings.confidence:g}."
         if any(row["basis"] == "fit" for row in rows)
         else "",
         *(f"{corpus}, beyond the data: {reason}." for corpus, reason in learn(results).refused.items()),
@@ -236,8 +236,9 @@ def _fitted(results: Results, corpus: str, metric: Metric, fits: Fits) -> list[d
             fitted = np.quantile(drawn[method], [tail, 0.5, 1 - tail]).tolist()
             low, middle, high = sorted(scale.back(one) for one in fitted)
             behind = drawn[ordered[0]] - drawn[method]
+            sure = float((behind > 0).mean()) >= results.settings.confidence  # as a verdict's claim
             ends = [scale.difference(one) for one in np.quantile(behind, [tail, 0.5, 1 - tail]).tolist()]
-            place = BEST if method == ordered[0] else BEHIND if ends[0] > 0 else LEVEL_WITH
+            place = BEST if method == ordered[0] else BEHIND if sure else LEVEL_WITH
             place = place if len(ordered) > 1 else ALONE
             row = {
                 "corpus": corpus,
