@@ -193,7 +193,7 @@ def _needed(
         ratios[rows] = records_for(sizes, scores[np.ix_(rows, places)], scores[rows, mine]) / records
     tail = (1 - results.settings.confidence) / 2
     low, high = np.quantile(ratios, [tail, 1 - tail])
-    if low < high:  # a score that never moves has no interval
+    if low < high:  # else all draws are at the smallest size
         row["ratio"] = Value(row["ratio"].number, float(low), float(high), sign=row["ratio"].sign)
     return row
 
