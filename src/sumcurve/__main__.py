@@ -201,7 +201,7 @@ def train(task: Task, stage: Path, found: dict[str, Any]) -> None:
         from sumcurve.training.fit import ResumeError, TrainingError
         from sumcurve.training.run import train_run
 
-        parent = task.specification.get("parent")
+        parent, begins = task.specification.get("parent"), task.specification.get("begins")
         found["device"] = lease.device
         found["exclusive"] = lease.exclusive
         try:
@@ -212,6 +212,7 @@ def train(task: Task, stage: Path, found: dict[str, Any]) -> None:
                 corpus=task.at(task.folder.inputs[0]),
                 entities=task.at(task.specification["entities"]) if "entities" in task.specification else None,
                 parent=task.at(parent) if parent is not None else None,
+                begins=task.at(begins) if begins is not None else None,
                 stage=stage,
                 state=task.home / "scratch" / "resume" / f"{task.path.name}.pt",
                 events=task.home / "logs" / "tensorboard" / task.path.name,

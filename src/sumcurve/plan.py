@@ -223,6 +223,28 @@ def _check_variance(path: Path, settings: StudySettings, table: VarianceTable, m
             raise PlanError(f"{where(key)}: {values} names one twice")
 
 
+def _twin(config: Path, path: Path, content: MethodSettings, form: str) -> Recipe:
+    """The recipe of the method that `content`, read from `path`, begins as. PlanError where it begins otherwise."""
+    where = f"{path}:{_line(path, ('begins_as',))}: begins_as: {content.begins_as}"
+    file = config / "methods" / f"{content.begins_as}.yaml"
+    if not file.is_file():
+        raise PlanError(f"{where}: there is no {file}")
+    other = read_settings(file, MethodSettings)
+    if other.begins_as is not None:
+        raise PlanError(f"{where}: that begins as {other.begins_as} itself; name this one")
+    if form not in other.settings:
+        raise PlanError(f"{where}: {file} has no settings {form!r}; there are {sorted(other.settings)}")
+    own, base = content.settings[form], other.settings[form]
+    if len(base.training.phases) < 2 or len(own.training.phases) != len(base.training.phases):
+        raise PlanError(f"{where}: both need the same number of phases, two or more")
+    if (own.before().model, own.before().training) != (base.before().model, base.before().training):
+        raise PlanError(
+            f"{where}: model, batches or phases before the last of settings {form!r} differ from those of {file}; "
+            "make them equal, or remove begins_as"
+        )
+    return base
+
+
 def refusal(method: Recipe, corpus: CorpusSettings) -> str:
     """Why a corpus cannot serve a method; empty where it can."""
     if method.model.kind == "extract-rewrite" and corpus.target == "titles":
@@ -261,6 +283,7 @@ class Plan:
         settings: StudySettings,
         methods: dict[str, Recipe],
         titles: dict[str, str],
+        twins: dict[str, tuple[str, Recipe]],
         recipes: dict[str, int],
         config: Path,
     ) -> None:
@@ -268,6 +291,7 @@ class Plan:
         self.settings = settings
         self.methods = methods
         self.titles = titles  # of methods
+        self.twins = twins  # of a method that begins as another: that one and its recipe
         self.config = config
         self.folders: dict[str, Folder] = {}
         self.rows: list[Scored] = []
@@ -322,7 +346,7 @@ class Plan:
                 raise PlanError(
                     f"{where}: methods: {', '.join(strange)}: not among the study's methods; add them there"
                 )
-        methods, titles = {}, {}
+        methods, titles, twins = {}, {}, {}
         for method in settings.methods:
             if not NAME.fullmatch(method) or method in TRIVIAL_SYSTEMS:
                 raise PlanError(f"{path}: methods: {method!r} is no method's name (small letters, digits, underscores)")
@@ -334,9 +358,11 @@ class Plan:
                     f"{file}: no settings {settings.settings!r}, which {path} asks for; there are {sorted(forms)}"
                 )
             methods[method] = forms[settings.settings]
+            if content.begins_as is not None:
+                twins[method] = (content.begins_as, _twin(config, file, content, settings.settings))
         if settings.variance is not None:
             _check_variance(path, settings, settings.variance, methods)
-        return cls(study, settings, methods, titles, read_recipes(config.parent / "recipes.yaml"), config)
+        return cls(study, settings, methods, titles, twins, read_recipes(config.parent / "recipes.yaml"), config)
 
     @classmethod
     def holding(cls, config: Path, key: str) -> "Plan":
@@ -506,7 +532,8 @@ class Plan:
     ) -> tuple[str, str]:
         """Stem and key of a training; with `parent`, of the control that starts from that run's checkpoint before.
 
-        The seed draws the records, too, unless `draw` is another.
+        A method that begins as another starts from that one's checkpoint before. The seed draws the records, too,
+        unless `draw` is another.
         """
         settings = corpus.settings
         apart = draw is not None and draw != seed
@@ -534,8 +561,16 @@ class Plan:
             stem += f"-d{draw}"
         if parent is not None:
             specification["parent"] = parent
+            specification["method"] = self.folders[parent].specification["method"]  # twins may share the parent
             inputs.append(parent)
-            stem += "-control"
+            stem = f"{corpus.name}-{specification['method']}-{percent:03d}-s{seed}-control"
+        elif method in self.twins:
+            other, base = self.twins[method]
+            _, begins = self._plan_run(corpus, other, base, percent, seed, draw=draw)
+            if (base.model, base.training) == (recipe.model, recipe.training):  # they differ by their search alone
+                return stem, begins
+            specification["begins"] = begins
+            inputs.append(begins)
         return stem, self._add("runs", stem, "train", specification, inputs)
 
     def _plan_output(self, corpus: _Corpus, row: Scored, stem: str, search: Search) -> None:

@@ -498,6 +498,9 @@ class Recipe(Settings):
 class MethodSettings(Settings):
     title: str
     paper: str
+    # The method that this one differs from by its last phase (or by its search) alone. The phases before are trained
+    # once, as that method's
+    begins_as: str | None = None
     settings: dict[str, Recipe]  # "small", "paper", ...
 
 

@@ -264,6 +264,46 @@ def test_seeds_of_phases_are_trained_at_the_largest_percent_for_methods_of_sever
     assert {key for key in names(after) if "pcov" in key} <= names(study)
 
 
+def test_twins_start_from_one_checkpoint_and_those_that_differ_by_their_search_alone_share_a_run(config):
+    plan = of_two_corpora(config, ["ent_penalty", "ent", "ent_loss", "pcov"])
+    runs = {row.method: plan.folder(row.run) for row in plan.rows if row.percent == 50 and row.part == "study"}
+    assert runs["ent"] == runs["ent_loss"] != runs["ent_penalty"]
+    base, twin = runs["ent_loss"], runs["ent_penalty"]
+    assert twin.specification["begins"] == base.key
+    assert base.key in twin.inputs
+    *before, last = (run.specification["training"]["phases"] for run in (base, twin))
+    assert before[0][:-1] == last[:-1]
+    assert before[0][-1] != last[-1]
+    controls = {row.method: row.run for row in plan.rows if row.corpus == "tales" and row.part == "control"}
+    assert controls["ent"] == controls["ent_loss"] != controls["ent_penalty"]
+    assert not any("begins" in plan.folder(key).specification for key in controls.values())
+    # The base is trained for its twin where the study does not ask for it, and is not scored there.
+    alone = of_two_corpora(config, ["ent_penalty"])
+    assert {base.key, twin.key} <= names(alone, "runs")
+    assert {row.method for row in alone.rows} - set(TRIVIAL_SYSTEMS) == {"ent_penalty"}
+
+
+@pytest.mark.parametrize(
+    ("base", "change", "message"),
+    [
+        ("nobody", None, "there is no"),
+        ("ent", None, "begins as ent_loss itself"),
+        ("abs", None, "same number of phases"),
+        ("ent_loss", lambda recipe: recipe["training"].update(batch=7), "phases before the last .* differ"),
+        ("ent_loss", lambda recipe: recipe["model"].update(dropout=0.25), "phases before the last .* differ"),
+    ],
+)
+def test_a_method_that_does_not_begin_as_it_says_is_refused(config, base, change, message):
+    def edited(content):
+        content["begins_as"] = base
+        if change is not None:
+            change(content["settings"]["smoke"])
+
+    edit(config / "methods" / "ent_penalty.yaml", edited)
+    with pytest.raises(PlanError, match=rf"(?s)ent_penalty.yaml:\d+: begins_as: {base}: .*{message}"):
+        of_two_corpora(config, ["ent_penalty"])
+
+
 VARIANCE = {"corpus": "tales", "percent": 50, "methods": ["pcov"], "draws": [1, 2, 3], "seeds": [1, 2, 3]}
 
 

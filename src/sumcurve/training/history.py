@@ -19,7 +19,7 @@ rows before it; a row may be selected from the phase's `least_updates` on, and n
 *selected* row is the last one so marked: one of the last phase.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Literal
 
@@ -66,6 +66,20 @@ class Row:
             return (self.rouge1 * self.rouge2 * self.rougeLsum * self.auc) ** (1 / 4)
         return self.rouge
 
+    @classmethod
+    def of_csv(cls, row: Mapping[str, str]) -> "Row":
+        """The inverse of writing a row and its seconds as text; floats come back to the bit."""
+        told: dict[str, Any] = {}
+        for column in fields(cls):
+            text = row[column.name]
+            if column.type in (float, float | None):
+                told[column.name] = None if text == "" else float(text)
+            elif column.name == "best":
+                told[column.name] = text == "True"
+            else:
+                told[column.name] = text if column.name == "phase" else int(text)
+        return cls(**told)
+
     def better_than(self, other: "Row | None") -> bool:
         return other is None or (self.worth, -self.nll) > (other.worth, -other.nll)
 
@@ -79,6 +93,10 @@ class History:
 
     def append(self, row: Row) -> None:
         self._rows.append(row)
+
+    def followed_by(self, later: "History") -> "History":
+        """This History, and then that of the phases after it."""
+        return History([*self._rows, *later], [*self.ended, *later.ended])
 
     def __len__(self) -> int:
         return len(self._rows)

@@ -24,6 +24,7 @@ from sumcurve.models.vocabulary import Vocabulary
 from sumcurve.records import Record, write_bytes, write_json, write_text
 from sumcurve.settings import Recipe, Search, Training
 from sumcurve.training.fit import Checkpoint, ResumeError, fit
+from sumcurve.training.history import History, Row
 from sumcurve.training.learner import Learner
 from sumcurve.training.parallel import join
 from sumcurve.training.progress import Watchers
@@ -149,6 +150,18 @@ def read_checkpoint(run: Path) -> tuple[Checkpoint, int]:
     return Checkpoint(load_file(run / "before.safetensors"), **before, seconds=seconds), told["ended"][-1]["update"]
 
 
+def read_beginning(run: Path, phases: Sequence[str]) -> History:
+    """The History of these phases of a finished run."""
+    told = json.loads((run / "training.json").read_text())
+    with (run / "history.csv").open(newline="") as rows, (run / "timings.csv").open(newline="") as seconds:
+        found = [
+            Row.of_csv({**row, "seconds": spent["seconds"]})
+            for row, spent in zip(csv.DictReader(rows), csv.DictReader(seconds), strict=True)
+            if row["phase"] in phases
+        ]
+    return History(found, [(one["phase"], one["reason"]) for one in told["ended"] if one["phase"] in phases])
+
+
 def _spending(training: Training, updates: int) -> Training:
     """The same with a last phase of just so many updates."""
     *others, last = training.phases
@@ -164,6 +177,7 @@ def train_run(
     corpus: Path,
     entities: Path | None,
     parent: Path | None,
+    begins: Path | None,
     stage: Path,
     state: Path,
     events: Path,
@@ -177,7 +191,8 @@ def train_run(
     """Train one run and write weights.safetensors, vocabulary.json, history.csv, training.json and timings.csv.
 
     Of several phases, before.safetensors is the checkpoint that the last one started from. `parent`, of a control, is
-    the run from whose before.safetensors it starts; it spends as many updates as the parent's last phase did.
+    the run from whose before.safetensors it starts; it spends as many updates as the parent's last phase did. `begins`
+    is a run of the same phases but the last, which are taken from it with their History and measured time.
     `entities` is the annotation that names salient tokens, for methods that learn them. `state` is where the resume
     state lies while the run is unfinished; it is removed when training ends. `events` is the folder of TensorBoard's
     event files. Measured time is in timings.csv and nowhere else. Of several processes that train together (see
@@ -192,6 +207,8 @@ def train_run(
     if parent is not None:
         start, spent = read_checkpoint(parent)
         training = _spending(training, spent)
+    elif begins is not None:
+        start, _ = read_checkpoint(begins)
 
     train, valid = Corpus(corpus).part("train"), Corpus(corpus).part("valid").first(training.valid_records)
     drawn = positions(fraction, train, specification.get("draw", specification["seed"]))
@@ -224,6 +241,8 @@ def train_run(
         except ResumeError as error:
             raise ResumeError(f"{state}: {error}; delete it to train {name} from its beginning", error.keys) from error
     history, before = fitted.history, fitted.before
+    if begins is not None:
+        history = read_beginning(begins, [phase.name for phase in training.phases[:-1]]).followed_by(history)
     for phase, reason in history.ended:
         note(f"{name}: phase {phase} ended by {reason}")
     if group.rank:

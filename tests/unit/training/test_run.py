@@ -3,7 +3,9 @@ from types import SimpleNamespace
 
 import pytest
 
+from sumcurve.records import write_json, write_text
 from sumcurve.training import run
+from sumcurve.training.history import History, Row
 
 
 class Drawn(Exception):
@@ -30,6 +32,7 @@ def test_records_are_drawn_by_the_draw_and_else_by_the_seed(monkeypatch, told, e
             corpus=here,
             entities=None,
             parent=None,
+            begins=None,
             stage=here,
             state=here,
             events=here,
@@ -40,3 +43,22 @@ def test_records_are_drawn_by_the_draw_and_else_by_the_seed(monkeypatch, told, e
             position=0,
             found={},
         )
+
+
+def test_the_beginning_of_a_finished_run_is_read_back_to_the_bit(tmp_path):
+    def row(phase: str, update: int, number: float, **more) -> Row:
+        values = dict.fromkeys(
+            ("epoch", "rate", "nll", "rouge1", "rouge2", "rougeLsum", "repetition", "tokens"), number
+        )
+        return Row(phase, update, update, 2 * update, train_loss=number if update else None, **values, **more)
+
+    first = [row("nll", 40, 1 / 3, best=True, seconds=0.1), row("nll", 80, 2 / 7, best=False, seconds=1e-17)]
+    second = [row("extraction", 0, 0.3, best=False, seconds=1 / 3), row("extraction", 9, 0.4, best=True, seconds=2 / 3)]
+    last = [row("rl", 50, 0.5, best=True, seconds=0.9, reward=0.25, auc=None)]
+    whole = History([*first, *second, *last], [("nll", "patience"), ("extraction", "patience"), ("rl", "most_updates")])
+    write_text(tmp_path / "history.csv", run._csv(whole.rows()))
+    write_text(tmp_path / "timings.csv", run._csv(whole.seconds()))
+    write_json(tmp_path / "training.json", {"ended": [{"phase": a, "reason": b, "update": 1} for a, b in whole.ended]})
+    found = run.read_beginning(tmp_path, ["nll", "extraction"])
+    assert list(found) == [*first, *second]
+    assert found.followed_by(History(last, whole.ended[2:])) == whole

@@ -168,7 +168,7 @@ def home(tmp_path: Path) -> Path:
         path.write_text(yaml.safe_dump(content))
     (tmp_path / "config" / "trials.csv").unlink()
     told = {"study": "smoke", "corpora": {"tales": 50}, "seeds": [1, 2], "last": [0.001, 0.01]}
-    told |= {"first": [{"rate": 0.004, "dropout": 0.1}, {"rate": 0.008, "dropout": 0.1}], "tuned_with": {"ent": "pcov"}}
+    told |= {"first": [{"rate": 0.004, "dropout": 0.1}, {"rate": 0.008, "dropout": 0.1}], "tuned_with": {"nats": "pcov"}}
     (tmp_path / "config" / "trials.yaml").write_text(yaml.safe_dump(told))
     plan = Plan.read(tmp_path / "config", "smoke")
     (corpus,) = (one for one in plan.named("corpora", "corpus") if one.key.startswith("corpora/tales"))
@@ -235,10 +235,10 @@ def test_trials_of_two_stages_go_on_where_they_were_left(
     settings = read_settings(config / "trials.yaml", TrialsSettings)
     found = chosen(Plan.read(config, "smoke"), settings, "pcov", small(config, "pcov"), read_rows(table))
     assert found is not None
-    assert settings_of(small(config, "pcov")) == settings_of(small(config, "ent")) == found
+    assert settings_of(small(config, "pcov")) == settings_of(small(config, "nats")) == found
 
     ran.clear()
-    run_trials(config, home, 1, ["ent"])
+    run_trials(config, home, 1, ["nats"])
     assert ran == []
     assert "small has what the trials chose" in capsys.readouterr().out
 
