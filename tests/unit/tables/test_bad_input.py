@@ -170,6 +170,19 @@ def test_groups_that_hold_too_much_leave_means_alone(results_of, name, why):
     assert f"not tested against abs ({why}" in said(results, "answers")
 
 
+def test_one_group_leaves_what_a_phase_and_a_search_buy_without_an_interval(study, evidence, papers, phased, settings):
+    outputs = [*evidence((1, 2, 3)), *papers((1, 2, 3)), *phased(study=(1, 2, 3))]
+    outputs = [with_items(one, groups=("solo",) * 40) for one in outputs]
+    results = Results(dataclasses.replace(study, outputs=outputs), settings)
+    phases, searches = made("phases", results).frame(), made("searches", results).frame()
+    assert phases.change.eq("no interval: all 40 test items are of one group, 'solo'").all()
+    for frame, columns in ((phases, ["after_minus_before", "after_minus_control"]), (searches, ["difference"])):
+        assert len(frame) > 0
+        assert frame[columns].notna().all(axis=None)
+        assert frame[[f"{column}_low" for column in columns]].isna().all(axis=None)
+        assert frame.interval_covers.isna().all()
+
+
 @pytest.mark.parametrize("name", ["nothing right", "every item alike", "one method has nothing right"])
 def test_a_score_that_never_moves_has_no_interval_and_no_curve(results_of, name):
     results = results_of(name)

@@ -168,7 +168,10 @@ def home(tmp_path: Path) -> Path:
         path.write_text(yaml.safe_dump(content))
     (tmp_path / "config" / "trials.csv").unlink()
     told = {"study": "smoke", "corpora": {"tales": 50}, "seeds": [1, 2], "last": [0.001, 0.01]}
-    told |= {"first": [{"rate": 0.004, "dropout": 0.1}, {"rate": 0.008, "dropout": 0.1}], "tuned_with": {"nats": "pcov"}}
+    told |= {
+        "first": [{"rate": 0.004, "dropout": 0.1}, {"rate": 0.008, "dropout": 0.1}],
+        "tuned_with": {"nats": "pcov"},
+    }
     (tmp_path / "config" / "trials.yaml").write_text(yaml.safe_dump(told))
     plan = Plan.read(tmp_path / "config", "smoke")
     (corpus,) = (one for one in plan.named("corpora", "corpus") if one.key.startswith("corpora/tales"))
