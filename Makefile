@@ -70,10 +70,10 @@ run:
 	echo "what came out: $(HOME_FOLDER)/results/tables/$(NAMED)/pages/report.html"
 
 test: env
-	python -m pytest -n 2 --dist loadgroup $(TESTS)
+	python -m pytest -n 2 $(TESTS)
 
 test-all: env
-	python -m pytest -n 2 --dist loadgroup -m "slow or not slow" $(TESTS)
+	python -m pytest -n 2 -m "slow or not slow" $(TESTS)
 
 demo: env
 	$(MAKE) --no-print-directory run STUDY=demo

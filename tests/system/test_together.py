@@ -75,7 +75,6 @@ def together(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.xdist_group("together")
 @pytest.mark.parametrize("method", METHODS)
 def test_two_processes_make_the_updates_of_one(method: str, together: Path) -> None:
     first, second = (load_file(together / f"{method}-{rank}.safetensors") for rank in range(2))

@@ -2,6 +2,7 @@
 
 import os
 import random
+import re
 import shutil
 import subprocess
 import sys
@@ -73,6 +74,15 @@ class Checkout:
     def study(self, name: str) -> None:
         (self.path / "config" / "config.yaml").write_text(yaml.safe_dump({"study": name}))
 
+    def brief_study(self) -> None:
+        """Make the smoke study the recorded one, with one corpus and two methods: what runs again and again."""
+        self.study("smoke")
+        path = self.path / "config" / "studies" / "smoke.yaml"
+        text, corpora = re.subn(r"^  modules:\n(    .*\n)+", "", path.read_text(), flags=re.M)
+        text, methods = re.subn(r"^methods: .*$", "methods: [abs, pcov]", text, flags=re.M)
+        assert (corpora, methods) == (1, 1)
+        path.write_text(text)
+
     def scramble_clocks(self, seed: int) -> None:
         """Give every result a modification time in no order, as a pull does."""
         clock = random.Random(seed)
@@ -119,15 +129,25 @@ def checkout_of_tree(tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
-def recorded(finished, tmp_path_factory) -> Checkout:
-    """The finished study, recorded and pushed to a store beside it."""
+def brief(checkout_of_tree) -> Checkout:
+    """A checkout whose recorded study is the brief one, finished."""
+    checkout = checkout_of_tree("brief")
+    checkout.brief_study()
+    checkout.commit("record the brief study")
+    checkout.make("run")
+    return checkout
+
+
+@pytest.fixture(scope="session")
+def recorded(brief, tmp_path_factory) -> Checkout:
+    """The brief study, recorded and pushed to a store beside it."""
     store = tmp_path_factory.mktemp("store")
-    finished.run("dvc", "remote", "add", "--default", "store", str(store))
-    finished.commit("where results are stored")
-    finished.make("record")
-    finished.commit("the study's results")
-    finished.run("dvc", "push", "--quiet")
-    return finished
+    brief.run("dvc", "remote", "add", "--default", "store", str(store))
+    brief.commit("where results are stored")
+    brief.make("record")
+    brief.commit("the study's results")
+    brief.run("dvc", "push", "--quiet")
+    return brief
 
 
 @pytest.fixture(scope="session")

@@ -6,7 +6,7 @@ import pytest
 
 from sumcurve.plan import Plan
 
-pytestmark = [pytest.mark.xdist_group("workflow"), pytest.mark.slow]  # whole studies, again and again
+pytestmark = pytest.mark.slow  # whole studies, again and again
 
 SIGNATURE_OF_STEMS = "stem:porter"
 

@@ -12,7 +12,7 @@ import pytest
 
 from sumcurve.steps import STEPS
 
-pytestmark = [pytest.mark.xdist_group("workflow"), pytest.mark.slow]  # whole studies, again and again
+pytestmark = pytest.mark.slow  # whole studies, again and again
 
 COMPARED = ("corpora.csv", "scores.csv", "comparisons.csv")
 PATIENCE_SECONDS = 240
@@ -55,9 +55,9 @@ def kill_at_work(checkout, steps, delay):
     return min(new)[0] if new else None
 
 
-def test_kills_in_every_step_change_nothing(checkout_of_tree, finished):
+def test_kills_in_every_step_change_nothing(checkout_of_tree, brief):
     checkout = checkout_of_tree("killed")
-    checkout.study("smoke")
+    checkout.brief_study()
     clock = random.Random(20)
     unharmed = set(STEPS)
     while unharmed:
@@ -66,7 +66,7 @@ def test_kills_in_every_step_change_nothing(checkout_of_tree, finished):
         unharmed.remove(step)
     checkout.make("run")
     for name in COMPARED:
-        left_alone = finished.path / "results" / "tables" / "smoke" / name
+        left_alone = brief.path / "results" / "tables" / "smoke" / name
         killed = checkout.path / "results" / "tables" / "smoke" / name
         assert killed.read_bytes() == left_alone.read_bytes(), name
     again = checkout.make("run")

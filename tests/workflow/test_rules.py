@@ -1,6 +1,7 @@
 """The workflow's own rules: what breaks when Snakemake, DVC, Slurm and GPUs meet is kept out of it."""
 
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -91,3 +92,20 @@ def test_each_rule_is_one_constant_shell_line():
 
 def test_rule_all_stands_in_the_snakefile():
     assert [path.name for path, text in RULES.items() if re.search(r"^rule all:", text, flags=re.M)] == ["Snakefile"]
+
+
+def test_tests_that_share_a_finished_study_share_a_worker(tmp_path):
+    """Both workers would make it, and a mark for xdist's own groups says nothing when it does not reach."""
+    shutil.copy(ROOT / "tests" / "conftest.py", tmp_path)
+    program = "import os\ndef test(): open({!r}, 'a').write(os.environ['PYTEST_XDIST_WORKER'] + chr(10))\n"
+    for place in ("workflow/test_a", "workflow/test_b", "workflow/test_c", "unit/test_d", "unit/test_e"):
+        test = tmp_path / "tests" / f"{place}.py"
+        test.parent.mkdir(parents=True, exist_ok=True)
+        test.write_text(program.format(str(tmp_path / test.parent.name)))
+    command = [sys.executable, "-m", "pytest", "-n", "2", "-p", "no:cacheprovider", "--import-mode=importlib"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
+    workers = {folder: (tmp_path / folder).read_text().split() for folder in ("workflow", "unit")}
+    assert len(workers["workflow"]) == 3
+    assert len(set(workers["workflow"])) == 1
+    assert set(workers["unit"]) == {"gw0", "gw1"} - set(workers["workflow"])

@@ -9,8 +9,6 @@ import pytest
 
 from sumcurve.plan import Plan
 
-pytestmark = pytest.mark.xdist_group("workflow")
-
 
 @pytest.fixture(scope="module")
 def plan(finished):

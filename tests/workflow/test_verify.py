@@ -10,7 +10,7 @@ from sumcurve.plan import Plan
 from sumcurve.steps import STEPS
 from sumcurve.tables import MEASURED
 
-pytestmark = [pytest.mark.xdist_group("workflow"), pytest.mark.slow]  # whole studies, again and again
+pytestmark = pytest.mark.slow  # whole studies, again and again
 
 COMMANDS = (["make", f"VENV={sys.prefix}", "run"], ["dvc", "repro"], ["snakemake", "--cores", "2"])
 

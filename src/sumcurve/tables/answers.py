@@ -19,7 +19,7 @@ from sumcurve.tables.verdicts import learn
 
 Array = NDArray[np.float64]
 
-BEST, LEVEL_WITH, BEHIND = "best", "not distinguishable", "behind"
+BEST, LEVEL_WITH, BEHIND, ALONE = "best", "not distinguishable", "behind", "the only one"
 BEYOND = (2, 4)  # times the largest size
 
 
@@ -69,11 +69,15 @@ def table(results: Results) -> Table:
         "what others need for the best's score, is more than the size in every row. Per doubling: what twice the "
         "records add, a line through the sizes up to this one. Seconds: of training, up to the selected checkpoint"
         f"{f'; left out: {refusal}' if refusal else ''}.",
-        "Basis fit: two and four times the largest size, by the curves of table verdicts; score: median and band; not "
-        "distinguishable: the band of the difference holds 0."
+        "Basis fit: two and four times the largest size, by the curves of table verdicts; score: median and band; "
+        f"behind: as a claim there, where the probability of being behind reaches {results.settings.confidence:g}."
         if any(row["basis"] == "fit" for row in rows)
         else "",
+        *(f"{corpus}, beyond the data: {reason}." for corpus, reason in learn(results).refused.items()),
+        *results.gaps,
+        *results.without_interval,
         f"{results.seeds_note} {results.caveat}",
+        results.cut_short,
         results.reading_note,
         *results.identical,
         *results.corpora_notes,
@@ -114,7 +118,7 @@ def _measured(
         if not refusal and (seconds := geometric_mean(costs_of(system, "seconds"))):
             row["seconds"] = seconds
         if cell == best:
-            row["place"] = BEST
+            row["place"] = BEST if len(here) > 1 else ALONE
         else:
             pair = results.pair(corpus, metric.name, records, best, cell)
             row |= _behind(pair, best, sign, metric.decimals)
@@ -194,7 +198,8 @@ def _needed(
         ratios[rows] = records_for(sizes, scores[np.ix_(rows, places)], scores[rows, mine]) / records
     tail = (1 - results.settings.confidence) / 2
     low, high = np.quantile(ratios, [tail, 1 - tail])
-    row["ratio"] = Value(row["ratio"].number, float(low), float(high), sign=row["ratio"].sign)
+    if low < high:  # else all draws are at the smallest size
+        row["ratio"] = Value(row["ratio"].number, float(low), float(high), sign=row["ratio"].sign)
     return row
 
 
@@ -236,8 +241,10 @@ def _fitted(results: Results, corpus: str, metric: Metric, fits: Fits) -> list[d
             fitted = np.quantile(drawn[method], [tail, 0.5, 1 - tail]).tolist()
             low, middle, high = sorted(scale.back(one) for one in fitted)
             behind = drawn[ordered[0]] - drawn[method]
+            sure = float((behind > 0).mean()) >= results.settings.confidence  # as a verdict's claim
             ends = [scale.difference(one) for one in np.quantile(behind, [tail, 0.5, 1 - tail]).tolist()]
-            place = BEST if method == ordered[0] else BEHIND if ends[0] > 0 else LEVEL_WITH
+            place = BEST if method == ordered[0] else BEHIND if sure else LEVEL_WITH
+            place = place if len(ordered) > 1 else ALONE
             row = {
                 "corpus": corpus,
                 "metric": metric.title,
@@ -269,13 +276,19 @@ def sentences(results: Results) -> list[str]:
             ]
             pairs = [results.pair(corpus, metric.name, max(sizes), best, rival) for rival in rivals]
             level = [pair.second[0] for pair in pairs if pair.ahead == ""]
-            unknown = [pair.second[0] for pair in pairs if pair.ahead is None]
-            said = f"{corpus}, {metric.title}, {number(max(sizes))} records: {best[0]} has the best mean"
-            if unknown:
-                said += f" (of {THESE_WEIGHTS})"
-            elif level:
+            unknown: dict[str, list[str]] = {}
+            for pair in pairs:
+                if pair.ahead is None:
+                    unknown.setdefault(pair.why, []).append(pair.second[0])
+            said = f"{corpus}, {metric.title}, {number(max(sizes))} records: {best[0]} "
+            if not rivals:
+                found.append(f"{said}is the only method to be compared.")
+                continue
+            said += "has the best mean"
+            if level:
                 said += f"; not distinguishable from it: {', '.join(level)}"
-            elif rivals:
+            elif not unknown:
                 said += " and is ahead of every other method"
+            said += "".join(f"; not tested against {', '.join(names)} ({why})" for why, names in unknown.items())
             found.append(f"{said}.")
     return found

@@ -50,6 +50,8 @@ def table(results: Results) -> Table:
         "one metric; growth, each method at its largest size against its smallest, is a family of its own. Ahead: "
         f"p < {LEVEL:g}. Seen at {100 * POWER:g} %: the true difference that it would see with that probability.",
         f"{results.seeds_note} {results.caveat}",
+        *results.gaps,
+        *results.without_interval,
         results.reading_note,
         *results.identical,
     ]

@@ -18,6 +18,7 @@ from sumcurve.tables.table import Column, Table, Value
 UNITS = ("seconds", "updates", "examples")
 BLANKS = 10  # a cost has no test items: as many equal ones as a design asks for, which then vary by nothing
 NEEDS_SEEDS = "needs two seeds"
+NO_SIGMA = "σ has no interval"
 NOT_DEARER = "the larger training is not shown to cost more"
 
 
@@ -154,6 +155,7 @@ def table(results: Results) -> Table:
         "θ = (Δt/t)/(Δd/d), ε = σ/θ, after Čano and Bojar (2020); t: seconds up to the selected checkpoint, of several "
         "seeds their geometric mean. Gap closed: Δs over the distance of the smaller training from the extractive "
         f"optimum. In brackets: {results.share}; θ over seeds alone; ε takes score and cost as independent. {refusal}",
+        *results.without_interval,
         f"{results.seeds_note} {results.caveat}",
     ]
     caption = "What more data buys: data efficiency on every interval of the training data"
@@ -186,7 +188,7 @@ def _row(results: Results, step: Step, metric: Metric, seconds: Design | None, r
             return Value(point)
         tail = (1 - results.settings.confidence) / 2
         low, high = np.quantile(values, [tail, 1 - tail])
-        return Value(point, float(low), float(high))
+        return Value(point, float(low), float(high)) if low < high else Value(point)
 
     relative: NDArray[np.float64] | None = None
     low = first.low if first.low is not None else first.mean
@@ -259,13 +261,11 @@ def _costs(
     if found.low <= 0:
         return row | {"epsilon": Value(None, why=NOT_DEARER)}
     row["E_per_hour"] = 3600 * gain / (after - before)
-    if sigma is None:
-        return row
-    ratios = None
-    if relative is not None:
-        generator = np.random.default_rng([results.settings.seed, 6])
-        logs = draws(seconds, len(relative), generator)
-        place = [seconds.place(cell) for cell in cells]
-        ratios = relative / (np.expm1(logs[:, place[0]] - logs[:, place[1]]) / step.growth)
+    if sigma is None or relative is None or np.ptp(relative) == 0:
+        return row | {"epsilon": Value(None, why=NO_SIGMA)}
+    generator = np.random.default_rng([results.settings.seed, 6])
+    logs = draws(seconds, len(relative), generator)
+    place = [seconds.place(cell) for cell in cells]
+    ratios = relative / (np.expm1(logs[:, place[0]] - logs[:, place[1]]) / step.growth)
     row["epsilon"] = of_draws(sigma / theta, ratios)
     return row

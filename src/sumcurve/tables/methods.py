@@ -74,6 +74,7 @@ def table(results: Results) -> Table:
         "Seconds: process CPU seconds on a CPU, device seconds on a GPU; measured time differs from run to run.",
         "Selected: phase and update of the scored checkpoint, a number for each seed. Ended: why each phase stopped.",
         f"{refusal}." if refusal else "",
+        results.cut_short,
         results.reading_note,
         *results.identical,
         results.caveat,

@@ -125,11 +125,13 @@ def _row(
     if BEFORE in cells:
         found = difference(design, cells[AFTER], cells[BEFORE])
         row["before"] = Value(float(design.means[design.place(cells[BEFORE])]), decimals=metric.decimals)
-        row |= {"after_minus_before": value(found, decimals=metric.decimals), "interval_covers": found.covers}
+        row["after_minus_before"] = value(found, decimals=metric.decimals)
+        row["interval_covers"] = found.covers if found.low is not None else row.get("interval_covers")
         row["change"] = _says(metric, found, _same(parts, BEFORE))
     if CONTROL in cells:
         found = difference(design, cells[AFTER], cells[CONTROL])
-        row |= {"after_minus_control": value(found, decimals=metric.decimals), "interval_covers": found.covers}
+        row["after_minus_control"] = value(found, decimals=metric.decimals)
+        row["interval_covers"] = found.covers if found.low is not None else row.get("interval_covers")
         row["worth"] = "the control is itself" if _same(parts, CONTROL) else _says(metric, found, False)
     else:
         row["worth"] = "its own control: its loss is that of the phase before"

@@ -29,6 +29,7 @@ POWER = 0.8  # with which the difference that is printed as seen would be seen
 OPTIMUM = "optimum"  # the best extracts, as a system
 THESE_WEIGHTS = "these weights"
 NO_FINDINGS = "Rankings at this size are no findings about the methods."
+PHASE_UPDATES = 100  # of its last phase, below which a system is not called by its method's name without a word
 MARK = "†"  # beside a system that does not read its source
 
 
@@ -75,7 +76,7 @@ class Pair:
     p: float | None
     ahead: Cell | Literal[""] | None
     why: str = ""
-    seen: float | None = None  # the true difference that would be seen with power 0.8
+    seen: float | None = None  # the true difference that would be seen with power 0.8; None where no test is made
 
 
 def systems_of(outputs: Iterable[ScoredOutput]) -> list[System]:
@@ -357,6 +358,59 @@ class Results:
         return f"Seeds of each training: {many}, paired over methods. {items}{full}{cut}"
 
     @cached_property
+    def gaps(self) -> list[str]:
+        """A sentence for every corpus whose methods have no size to be compared with, or not the same sizes."""
+        found = []
+        for corpus in self.corpora:
+            sizes = self.sizes(corpus)
+            if len(sizes) == 1:
+                found.append(f"{corpus}: one size, {number(sizes[0])} records; what more data buys takes two.")
+            own = {method: self.sizes(corpus, method) for method in self.methods(corpus)}
+            fewer = [
+                f"{method} (only {', '.join(map(number, there))})" for method, there in own.items() if there != sizes
+            ]
+            if fewer:
+                found.append(
+                    f"{corpus}: not with every number of records: {', '.join(fewer)}; methods are compared where they "
+                    "have the same."
+                )
+        return found
+
+    @cached_property
+    def without_interval(self) -> list[str]:
+        """A sentence for every corpus whose test items allow no interval, and for scores that never vary."""
+        found: dict[tuple[str, str], list[str]] = {}
+        for corpus in self.corpora:
+            for metric in self.compared:
+                design = self.design(corpus, metric.name)
+                if design is None:
+                    continue
+                if design.why:
+                    found[corpus, f"{design.why}, and nothing is tested"] = []
+                    continue
+                for system in self.of(corpus, metric=metric.name):
+                    if why := self.estimate(corpus, metric.name, system.cell).why:
+                        at = f" at {number(system.records)}" if system.records is not None else ""
+                        found.setdefault((f"{corpus}, {metric.title}", why), []).append(system.method + at)
+        return [f"{': '.join((*where, *([', '.join(names)] if names else [])))}." for where, names in found.items()]
+
+    @cached_property
+    def cut_short(self) -> str:
+        """Which systems of several phases are scored with few updates of the last one, or none; empty without any."""
+        found: dict[str, dict[str, None]] = {}
+        for system in self.systems:
+            for one in system.outputs:
+                if one.training is None or len(one.training.ended) < 2:
+                    continue
+                (last, reason), (phase, update) = one.training.ended[-1], one.training.selected
+                said = f"{update} of {last}" if phase == last else f"none of {last}, weights of phase {phase}"
+                if phase != last or update < PHASE_UPDATES:
+                    key = f"{system.corpus}, {system.method}: {said}, which ended by {reason}"
+                    found.setdefault(key, {})[number(system.records)] = None
+        named = "; ".join(f"{key} (at {', '.join(sizes)} records)" for key, sizes in found.items())
+        return f"Scored with fewer than {PHASE_UPDATES} updates of the last phase. {named}." if named else ""
+
+    @cached_property
     def reading_note(self) -> str:
         """What the mark at a method's name means; empty where none is marked."""
         if not any(self.reads(one) is False for one in self.systems):
@@ -402,7 +456,8 @@ def tested(
         elif p is not None:
             winner = first if (result.mean > 0) == metric.higher_is_better else second
             ahead = winner if p < LEVEL else ""
-        found[first, second] = Pair(first, second, result, p, ahead, why, _seen(result, whole.level))
+        seen = None if p is None else _seen(result, whole.level)
+        found[first, second] = Pair(first, second, result, p, ahead, why, seen)
     return found
 
 

@@ -71,6 +71,8 @@ def table(results: Results) -> Table:
         f"{_emptiness(rows)} {results.caveat}",
         _items(rows),
         *not_trained(results),
+        *results.without_interval,
+        results.cut_short,
         results.reading_note,
         *results.identical,
         *(f"{one.corpus} without {one.method}: {one.reason}." for one in results.study.refused),

@@ -38,7 +38,7 @@ def table(results: Results) -> Table:
                         "common": float(design.means[0]),
                         "paper": float(design.means[1]),
                         "difference": value(found),
-                        "interval_covers": found.covers,
+                        "interval_covers": found.covers if found.low is not None else None,
                         "common_search": common.outputs[0].search_signature,
                         "paper_search": paper.outputs[0].search_signature,
                     }

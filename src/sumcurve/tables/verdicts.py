@@ -14,6 +14,7 @@ from sumcurve.tables.results import Results
 from sumcurve.tables.table import Column, Table, Value
 
 CEILING = 100.0
+ONE_SEED = "one seed; what another training would give is not known"
 
 
 @dataclass(frozen=True)
@@ -76,8 +77,10 @@ def _learn(results: Results) -> Learned:
         except NoCurve as reason:
             refused[corpus] = str(reason)
     for (corpus, _), one in fits.items():
-        if one.refused:
-            refused[corpus] = "; ".join(f"{method}: {reason}" for method, reason in one.refused.items())
+        names = [name for name, system in results.largest(corpus).items() if results.counts(system)]
+        reasons = {name: ONE_SEED for name in names if name not in one.curves.methods} | dict(one.refused)
+        if reasons:
+            refused[corpus] = "; ".join(f"{method}: {reason}" for method, reason in reasons.items())
     return Learned(fits, scales, refused)
 
 
