@@ -42,6 +42,7 @@ wildcard_constraints:
 
 
 include: "workflow/rules/folders.smk"
+include: "workflow/rules/make.smk"
 include: "workflow/rules/corpora.smk"
 include: "workflow/rules/annotations.smk"
 include: "workflow/rules/runs.smk"

@@ -12,6 +12,7 @@ from sumcurve.plan import TRIVIAL_SYSTEMS, Plan, PlanError
 from sumcurve.scores import SCORERS
 from sumcurve.scores.scorer import Metric
 from sumcurve.settings import Search
+from sumcurve.steps import KINDS
 
 ROOT = Path(__file__).parents[2]
 
@@ -199,7 +200,7 @@ def test_entities_are_annotated_where_a_method_or_a_search_needs_them(config, me
             corpus = output.specification["corpus"]
             assert folder.specification.get("entities") == (keys[corpus] if needed else None)
             assert (keys.get(corpus) in folder.inputs) == needed
-    assert all(folder.code == ("entities",) for folder in entities)
+    assert all(folder.code == KINDS["entities"].modules for folder in entities)
 
 
 def test_another_pipeline_or_recipe_for_entities_renames_what_learns_them(config):
@@ -525,15 +526,17 @@ def unless_compared(plan):
     return {key for key, folder in plan.folders.items() if folder.specification.get("scorer") != "reading"}
 
 
-@pytest.mark.parametrize("step", ["corpora", "runs", "outputs"])
-def test_a_raised_recipe_renames_its_step_and_all_behind_it(config, step):
+@pytest.mark.parametrize("kind", [kind for kind, row in KINDS.items() if row.recipe])
+def test_a_raised_recipe_renames_its_kind_and_what_is_made_from_it_and_nothing_else(config, kind):
     before = smoke(config)
-    edit(config.parent / "recipes.yaml", lambda content: content[step].update({99: []}))
+    edit(config.parent / "recipes.yaml", lambda content: content[kind].update({99: []}))
     after = smoke(config)
-    behind = {"corpora": ("runs", "outputs", "scores"), "runs": ("outputs",), "outputs": ("scores",)}[step]
-    assert names(before, step).isdisjoint(names(after, step))
-    for later in behind:
-        assert changed(before, after, later)
+    renamed = set()
+    for key, folder in before.folders.items():  # inputs come first
+        if folder.kind == kind or renamed & set(folder.inputs):
+            renamed.add(key)
+    assert renamed
+    assert names(before) - names(after) == renamed
 
 
 def test_every_seed_draws_a_fraction_of_its_own_and_one_more_seed_changes_no_name(config):

@@ -57,7 +57,7 @@ def test_every_kind_of_folder_has_its_rule_in_the_file_of_its_step():
 def test_snakemake_gives_each_kind_what_its_row_says():
     """Asked of Snakemake itself: the rules that it has, and what a job of each needs."""
     told = subprocess.run(
-        ["snakemake", "-n", "--config", "study=smoke", "home=scratch/none"],
+        [sys.executable, "-m", "snakemake", "-n", "--config", "study=smoke", "home=scratch/none"],
         cwd=ROOT,
         capture_output=True,
         text=True,
