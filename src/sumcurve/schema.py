@@ -72,8 +72,8 @@ def _method() -> type[BaseModel]:
 
 
 @cache
-def _descriptions(module: ModuleType) -> dict[str, dict[str, str]]:
-    """By class what the docstring below each of its keys says."""
+def _docstrings(module: ModuleType) -> dict[str, dict[str, str]]:
+    """By class of a module what the docstring below each of its keys says."""
     found: dict[str, dict[str, str]] = {}
     for node in ast.parse(inspect.getsource(module)).body:
         if isinstance(node, ast.ClassDef):
@@ -82,6 +82,18 @@ def _descriptions(module: ModuleType) -> dict[str, dict[str, str]]:
                     text = " ".join(ast.literal_eval(said.value).split())
                     found.setdefault(node.name, {})[key.target.id] = text
     return found
+
+
+def _descriptions() -> dict[str, dict[str, str]]:
+    """By class of settings what is said of each of its keys, inherited ones too."""
+    known = [*vars(settings).values(), *vars(trials).values(), *(scorer.Settings for scorer in SCORERS.values())]
+    found: dict[str, dict[str, str]] = {}
+    for model in known:
+        if isinstance(model, type) and issubclass(model, settings.Settings):
+            for one in reversed(model.__mro__):
+                if issubclass(one, settings.Settings) and (module := inspect.getmodule(one)):
+                    found.setdefault(model.__name__, {}).update(_docstrings(module).get(one.__name__, {}))
+    return {**found, "Study": found["StudySettings"], "Method": found["MethodFile"]}
 
 
 def schemas() -> dict[str, dict[str, Any]]:
@@ -97,8 +109,7 @@ def schemas() -> dict[str, dict[str, Any]]:
 
 def _described(model: type[BaseModel]) -> dict[str, Any]:
     schema = model.model_json_schema(schema_generator=_Generator)
-    told = {**_descriptions(settings), **_descriptions(trials)}
-    told |= {"Study": told["StudySettings"], "Method": {**told["Layer"], **told["MethodFile"]}}
+    told = _descriptions()
     for block in (schema, *schema.get("$defs", {}).values()):
         if "description" in block:
             block["description"] = " ".join(block["description"].split())
