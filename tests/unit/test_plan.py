@@ -200,7 +200,7 @@ def test_entities_are_annotated_where_a_method_or_a_search_needs_them(config, me
             corpus = output.specification["corpus"]
             assert folder.specification.get("entities") == (keys[corpus] if needed else None)
             assert (keys.get(corpus) in folder.inputs) == needed
-    assert all(folder.code == ("entities",) for folder in entities)
+    assert all(folder.code == ("sumcurve.annotations.entities",) for folder in entities)
 
 
 def test_another_pipeline_or_recipe_for_entities_renames_what_learns_them(config):
@@ -496,6 +496,7 @@ class Twice:
 
 def test_a_further_scorer_adds_folders_and_renames_none(config, monkeypatch):
     before = smoke(config)
+    monkeypatch.setattr(Twice, "__module__", SCORERS["rouge"].__module__)  # of which there is code
     monkeypatch.setitem(SCORERS, "twice", Twice)
     edit(config / "studies" / "smoke.yaml", lambda content: content["scores"].update(twice={}))
     after = smoke(config)
@@ -528,13 +529,21 @@ def unless_compared(plan):
     return {key for key, folder in plan.folders.items() if folder.specification.get("scorer") != "reading"}
 
 
-@pytest.mark.parametrize("step", ["corpora", "runs", "outputs"])
-def test_a_raised_recipe_renames_its_step_and_all_behind_it(config, step):
+@pytest.mark.parametrize(
+    ("kind", "step", "behind"),
+    [
+        ("corpus", "corpora", ("runs", "outputs", "scores")),
+        ("train", "runs", ("outputs",)),
+        ("decode", "outputs", ("scores",)),
+    ],
+)
+def test_a_raised_recipe_renames_its_kind_and_all_behind_it(config, kind, step, behind):
     before = smoke(config)
-    edit(config.parent / "recipes.yaml", lambda content: content[step].update({99: []}))
+    edit(config.parent / "recipes.yaml", lambda content: content[kind].update({99: []}))
     after = smoke(config)
-    behind = {"corpora": ("runs", "outputs", "scores"), "runs": ("outputs",), "outputs": ("scores",)}[step]
-    assert names(before, step).isdisjoint(names(after, step))
+    old, new = ({folder.key for folder in plan.named(step, kind)} for plan in (before, after))
+    assert old
+    assert old.isdisjoint(new)
     for later in behind:
         assert changed(before, after, later)
 
