@@ -240,21 +240,37 @@ def decode(specification: DecodeSpecification, inputs: Inputs, stage: Stage) -> 
     )
 
 
-class SystemSpecification(TypedDict):
-    """And what the kind of system says that decides its summaries (`sumcurve.systems.system.System.specify`)."""
+class TrivialSpecification(TypedDict):
+    corpus: str
+    system: str  # lead, random or best-sentence
+    max_tokens: int
+    sentences: NotRequired[int]  # of lead and random
+    annotation: NotRequired[str]  # of the best single sentence
 
+
+def trivial(specification: TrivialSpecification, inputs: Inputs, stage: Stage) -> None:
+    """Write what lead, random or the best single sentence says of the test set."""
+    _summarize(specification["corpus"], specification["system"], specification, inputs, stage)
+
+
+class SystemSpecification(TypedDict):
     corpus: str
     system: str  # a kind of `sumcurve.systems.SYSTEMS`
+    told: Block  # what decides its summaries beside the corpus and its code
 
 
-def summarize(specification: SystemSpecification, inputs: Inputs, stage: Stage) -> None:
+def system(specification: SystemSpecification, inputs: Inputs, stage: Stage) -> None:
     """Write what a system that is not trained says of the test set."""
+    _summarize(specification["corpus"], specification["system"], specification["told"], inputs, stage)
+
+
+def _summarize(corpus: str, kind: str, told: Mapping[str, Any], inputs: Inputs, stage: Stage) -> None:
     from sumcurve.systems import SYSTEMS
     from sumcurve.systems.system import Item, write_summaries
 
-    test = Corpus(inputs[specification["corpus"]]).part("test")
-    system = SYSTEMS[specification["system"]](specification, inputs)
-    write_summaries(system, [Item(record, text) for record, text in test.with_text], stage.folder)
+    test = Corpus(inputs[corpus]).part("test")
+    items = [Item(record, text) for record, text in test.with_text]
+    write_summaries(SYSTEMS[kind](told, inputs), items, stage.folder)
 
 
 # --- scores

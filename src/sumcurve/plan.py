@@ -21,7 +21,6 @@ from sumcurve.builders import (
     FractionSpecification,
     ProveSpecification,
     ScoreSpecification,
-    SystemSpecification,
     TrainSpecification,
 )
 from sumcurve.config import Block, PlanError, read, read_method, read_study
@@ -461,19 +460,22 @@ class Plan:
         return self._add("fraction", specification, inputs, corpus=corpus.name, percent=percent, variant=variant)
 
     def _plan_system(
-        self, corpus: _Corpus, name: str, kind: type[System], told: SystemSettings, annotations: Mapping[str, str]
+        self, corpus: _Corpus, name: str, kind: type[System], settings: SystemSettings, annotations: Mapping[str, str]
     ) -> None:
         """What a system that is not trained says; `annotations` are keys of folders by the kind of folder."""
         try:
-            decides = kind.specify(told, corpus.settings)
-            files = [File(sha256, path) for sha256, path in kind.files(told).items()]
+            decides = kind.specify(settings, corpus.settings)
+            files = [File(sha256, path) for sha256, path in kind.files(settings).items()]
         except RecordError as error:
             raise PlanError(f"study {self.study}: systems.{name}: {error}") from None
         needed = {key: annotations[made] for key, made in kind.needs.items()}
-        specification: SystemSpecification = {"corpus": corpus.prepared, "system": told.kind or name}
-        inputs = [corpus.prepared, *needed.values()]
-        of_folder = "trivial" if kind.recipe else "system"
-        output = self._add(of_folder, specification | decides | needed, inputs, files, corpus=corpus.name, system=name)
+        told = decides | needed
+        inputs, named = [corpus.prepared, *needed.values()], {"corpus": corpus.name, "system": name}
+        whose = {"corpus": corpus.prepared, "system": settings.kind or name}
+        if kind.recipe:
+            output = self._add("trivial", whose | told, inputs, files, **named)
+        else:
+            output = self._add("system", whose | {"told": told}, inputs, files, **named)
         self.rows.append(Scored(corpus.name, name, None, None, None, None, output, role=kind.role))
 
     def _plan_row(self, corpus: _Corpus, method: str, recipe: Recipe, percent: int, seed: int) -> None:

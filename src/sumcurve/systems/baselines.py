@@ -39,8 +39,8 @@ class _Baseline:
     needs: ClassVar[Mapping[str, str]] = {}
     recipe: ClassVar[bool] = True
 
-    def __init__(self, specification: Mapping[str, Any], inputs: Mapping[str, Path]) -> None:
-        self.told, self.inputs = specification, inputs
+    def __init__(self, told: Mapping[str, Any], inputs: Mapping[str, Path]) -> None:
+        self.told, self.inputs = told, inputs
 
     @classmethod
     def specify(cls, settings: SystemSettings, corpus: CorpusSettings) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from typing import IO, Any, ClassVar
 
 from sumcurve.records import RecordError
 from sumcurve.settings import CorpusSettings, Positive
-from sumcurve.systems.outside import OutsideSettings, read_summaries, sha256_of, tokenized, told
+from sumcurve.systems.outside import OutsideSettings, read_summaries, sha256_of, tokenized, tokenizing
 from sumcurve.systems.system import Item, Role, SystemSettings
 
 SAID = 2000  # characters of what a failed program said last that are shown
@@ -38,8 +38,8 @@ class Command:
     needs: ClassVar[Mapping[str, str]] = {}
     recipe: ClassVar[bool] = False
 
-    def __init__(self, specification: Mapping[str, Any], inputs: Mapping[str, Path]) -> None:
-        self.told = specification
+    def __init__(self, told: Mapping[str, Any], inputs: Mapping[str, Path]) -> None:
+        self.told = told
 
     @classmethod
     def specify(cls, settings: CommandSettings, corpus: CorpusSettings) -> dict[str, Any]:
@@ -47,7 +47,7 @@ class Command:
             "command": settings.command,
             "files": files_of(settings.command),
             "timeout": settings.timeout,
-            **told(settings, corpus),
+            **tokenizing(settings, corpus),
         }
 
     @classmethod

@@ -54,8 +54,8 @@ class Extractive:
     needs: ClassVar[Mapping[str, str]] = {}
     recipe: ClassVar[bool] = False
 
-    def __init__(self, specification: Mapping[str, Any], inputs: Mapping[str, Path]) -> None:
-        self.told = specification
+    def __init__(self, told: Mapping[str, Any], inputs: Mapping[str, Path]) -> None:
+        self.told = told
 
     @classmethod
     def specify(cls, settings: SystemSettings, corpus: CorpusSettings) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from sumcurve.settings import CorpusSettings, Sha256
-from sumcurve.systems.outside import OutsideSettings, read_summaries, sha256_of, tokenized, told
+from sumcurve.systems.outside import OutsideSettings, read_summaries, sha256_of, tokenized, tokenizing
 from sumcurve.systems.system import Item, Role, SystemSettings
 
 
@@ -23,13 +23,13 @@ class File:
     needs: ClassVar[Mapping[str, str]] = {}
     recipe: ClassVar[bool] = False
 
-    def __init__(self, specification: Mapping[str, Any], inputs: Mapping[str, Path]) -> None:
-        self.told, self.path = specification, inputs[specification["sha256"]]
+    def __init__(self, told: Mapping[str, Any], inputs: Mapping[str, Path]) -> None:
+        self.told, self.path = told, inputs[told["sha256"]]
 
     @classmethod
     def specify(cls, settings: FileSettings, corpus: CorpusSettings) -> dict[str, Any]:
         (sha256,) = cls.files(settings)
-        return {"sha256": sha256, **told(settings, corpus)}
+        return {"sha256": sha256, **tokenizing(settings, corpus)}
 
     @classmethod
     def files(cls, settings: FileSettings) -> Mapping[str, str]:

@@ -16,7 +16,7 @@ class OutsideSettings(SystemSettings):
     cut: bool = True  # at the corpus's longest summary, as all systems' are
 
 
-def told(settings: OutsideSettings, corpus: CorpusSettings) -> dict[str, int | bool | None]:
+def tokenizing(settings: OutsideSettings, corpus: CorpusSettings) -> dict[str, int | bool | None]:
     """What decides how the summaries become tokens."""
     return {
         "lower": corpus.prepare.lower,

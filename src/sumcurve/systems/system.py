@@ -69,8 +69,8 @@ class System(Summarizing, Protocol):
     needs: ClassVar[Mapping[str, str]]
     recipe: ClassVar[bool]
 
-    def __init__(self, specification: Mapping[str, Any], inputs: Mapping[str, Path]) -> None:
-        """A system as its output's specification says.
+    def __init__(self, told: Mapping[str, Any], inputs: Mapping[str, Path]) -> None:
+        """A system as its output's specification says: `told` is what `specify` gave, and what it `needs`.
 
         `inputs` are what this is made from, verified: folders by key and `files` by sha256.
         """

@@ -59,7 +59,7 @@ def test_every_study_has_the_reference_systems_and_null_leaves_one_out(home):
     lower = home({"lexrank": {"threshold": 0.05}})
     assert {name for name in REFERENCE_SYSTEMS if outputs(plain)[name] != outputs(lower)[name]} == {"lexrank"}
     twice = home({"centres": {"kind": "lexrank", "variant": "degree", "title": "Sentences with most neighbours"}})
-    assert twice.folder(outputs(twice)["centres"]).specification["variant"] == "degree"
+    assert twice.folder(outputs(twice)["centres"]).specification["told"]["variant"] == "degree"
     assert twice.system_titles["centres"] == "Sentences with most neighbours"
 
 
