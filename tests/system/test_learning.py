@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from sumcurve.corpora.sources.harvest import harvest
+from sumcurve.corpora.harvest import harvest
 from sumcurve.corpora.tokens import sentences, tokenize
 from sumcurve.decoding.run import system_of
 from sumcurve.decoding.search import greedy
