@@ -1,7 +1,8 @@
 """Fingerprints of code: what syntax trees say, without comments, docstrings, layout or Python version.
 
 `sumcurve.steps` names the modules that decide each kind of folder; the project's modules that these import, directly or
-not, count too. `sumcurve.settings` does not: the values of settings are in each folder's specification already.
+not, count too. `sumcurve.settings` does not: the values of settings are in each folder's specification already. Nor do
+the table of kinds and the builders, which lead to the code of every kind.
 """
 
 import ast
@@ -11,7 +12,7 @@ from pathlib import Path
 
 PACKAGE = "sumcurve"
 SOURCE = Path(__file__).parent
-OUTSIDE = {f"{PACKAGE}.settings"}
+OUTSIDE = {f"{PACKAGE}.{name}" for name in ("settings", "steps", "builders")}
 
 
 def _path(module: str) -> Path | None:
@@ -65,6 +66,13 @@ def fingerprint_source(text: str) -> str:
     return hashlib.sha256(repr(_describe(_without_docstrings(ast.parse(text)))).encode()).hexdigest()
 
 
+@cache
+def _parsed(path: Path) -> tuple[set[str], str]:
+    """What a file imports, and its fingerprint; a file is read once in a process."""
+    text = path.read_text()
+    return _imports(ast.parse(text)), fingerprint_source(text)
+
+
 def modules(*entries: str) -> list[str]:
     """The dotted names of the modules `entries` and of all project modules that these import, sorted."""
     found: set[str] = set()
@@ -75,7 +83,7 @@ def modules(*entries: str) -> list[str]:
         if path is None or module in found or module in OUTSIDE:
             continue
         found.add(module)
-        waiting += _imports(ast.parse(path.read_text()))
+        waiting += _parsed(path)[0]
     return sorted(found)
 
 
@@ -92,9 +100,5 @@ def fingerprint(*entries: str) -> str:
     for module in entries:
         if module.startswith(f"{PACKAGE}.") and _path(module) is None:
             raise FileNotFoundError(f"{module} has no file below {SOURCE}; correct its row in sumcurve.steps")
-    lines = [
-        f"{module} {fingerprint_source(path.read_text())}"
-        for module in modules(*entries)
-        if (path := _path(module)) is not None
-    ]
+    lines = [f"{module} {_parsed(path)[1]}" for module in modules(*entries) if (path := _path(module)) is not None]
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:16]
