@@ -160,7 +160,7 @@ def follow(task: Task) -> None:
 
 def harvest(path: Path) -> None:
     """Make the raw file of an embedded corpus from the installed packages; its name holds its content's hash."""
-    from sumcurve.corpora.sources.harvest import harvest
+    from sumcurve.corpora.harvest import harvest
 
     wanted = {
         corpus.raw.sha256: (study, corpus.raw.harvest)

@@ -39,7 +39,7 @@ POSSESSIVE = re.compile(r"(?<=\w)['’]s$", re.IGNORECASE)
 USA = frozenset({"us", "usa", "u . s", "u . s .", "u . s . a", "u . s . a ."})
 QUOTES = (("'", "'"), ('"', '"'), ("`", "`"), ("‘", "’"), ("“", "”"))
 FRAME = frozenset("()[]{}").union(*QUOTES)  # no mention begins or ends with these
-FORMULA = "MATH"  # what stands for a formula in harvested docstrings (corpora.sources.harvest)
+FORMULA = "MATH"  # what stands for a formula in harvested docstrings (corpora.harvest)
 SENTENCE_MARKS = frozenset(".:;!?")
 
 # Of spaCy's token shapes, where X is a capital, x another letter and d a digit: H2O, float64, iPhone, SQL, x_1.

@@ -1,7 +1,7 @@
 """The forms in which raw records come: a file of this folder each, and a line here.
 
-Nothing heavy is imported, because the Snakefile reads this on every parse. What a harvest makes (`harvest`) is JSON
-lines.
+What a harvest makes (`corpora.harvest`, which no package may be needed for) is JSON lines. Nothing heavy is imported,
+because the Snakefile reads this on every parse.
 """
 
 from importlib import import_module

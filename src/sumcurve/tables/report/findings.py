@@ -143,9 +143,9 @@ def _data(results: Results, answers: Table, corpus: str, metric: Metric) -> Iter
     """Points for a doubling, the records with which the best method is as good as another, and what fits expect."""
     largest = results.sizes(corpus)[-1]
     rows = _at(answers, corpus, metric, largest)
-    gains = [row for row in rows if row["points_per_doubling"].number is not None]
+    gains = [row for row in rows if row["per_doubling"].number is not None]
     if gains:
-        told = [f"{row['method']} {_told(row['points_per_doubling'], metric.decimals)}" for row in gains]
+        told = [f"{row['method']} {_told(row['per_doubling'], metric.decimals)}" for row in gains]
         yield (
             f"Twice the records bring, over the measured sizes, {metric.unit} of {metric.title}: "
             f"{_listed(told[:LISTED])}{_more(told)}."

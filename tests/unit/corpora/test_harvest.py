@@ -13,10 +13,10 @@ from typing import Any
 
 import pytest
 
-from sumcurve.corpora.sources import harvest as module
-from sumcurve.corpora.sources.harvest import HarvestError, Kind, harvest
+from sumcurve.corpora import harvest as module
+from sumcurve.corpora.harvest import HarvestError, Kind, harvest
 
-SOURCE = Path(__file__).parents[4] / "src"
+SOURCE = Path(__file__).parents[3] / "src"
 
 
 KINDS: tuple[Kind, ...] = ("docstrings", "outlines")
@@ -324,7 +324,7 @@ SCRIPT = """
 import sys
 sys.path.insert(0, sys.argv[1])
 from pathlib import Path
-from sumcurve.corpora.sources.harvest import harvest
+from sumcurve.corpora.harvest import harvest
 site = sys.argv[2]
 for kind in sys.argv[3:]:
     print(harvest({"pond": "1.5", "Brook": "2.0"}, Path(site).with_suffix(".txt"), 1, [site], kind)["sha256"])
