@@ -7,12 +7,8 @@ from pathlib import Path
 import pytest
 import torch
 
-<<<<<<< HEAD
 from sumcurve.config import read_method
-from sumcurve.corpora.sources.harvest import harvest
-=======
 from sumcurve.corpora.harvest import harvest
->>>>>>> corpora2
 from sumcurve.corpora.tokens import sentences, tokenize
 from sumcurve.decoding.search import greedy
 from sumcurve.models.batch import batches, encode

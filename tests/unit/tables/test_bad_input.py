@@ -128,7 +128,7 @@ def test_one_size_says_nothing_of_more_data(results_of):
     assert made("efficiency", results).rows == made("verdicts", results).rows == []
     assert set(made("comparisons", results).frame().question) == {"which method"}
     answers = made("answers", results).frame()
-    assert answers[["points_per_doubling", "records_needed", "ratio"]].isna().all(axis=None)
+    assert answers[["per_doubling", "records_needed", "ratio"]].isna().all(axis=None)
     for name in ("answers", "comparisons"):
         assert "notes: one size, 2,000 records; what more data buys takes two." in said(results, name)
     assert "1 size; a learning curve needs 4" in said(results, "answers")
