@@ -194,7 +194,7 @@ def coverage() -> str:
         "power in family": "in its family",
     }
     found = rows("benchmarks/interval_coverage.csv")
-    body = [[row["design"], *(NUMBER.search(row[column])[0] for column in columns)] for row in found]
+    body = [[row["design"], *((NUMBER.search(row[column]) or ["–"])[0] for column in columns)] for row in found]
     return table(["percent", *columns.values()], body)
 
 

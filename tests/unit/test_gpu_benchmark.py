@@ -6,6 +6,7 @@ import json
 import re
 import subprocess
 import sys
+import tomllib
 from argparse import Namespace
 from pathlib import Path
 from types import ModuleType
@@ -69,10 +70,12 @@ def test_every_method_is_measured_in_all_its_phases(gpu: ModuleType, method: str
 
 def heavy() -> set[str]:
     """Modules of all that the environment brings and the program is to do without."""
-    lines = (ROOT / "envs" / "requirements.in").read_text().splitlines()
+    declared = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    extras = [line for lines in declared["optional-dependencies"].values() for line in lines]
+    lines = [*(ROOT / "envs" / "requirements.in").read_text().splitlines(), *declared["dependencies"], *extras]
     by_torch = importlib.metadata.requires("torch") or []
     asked, brought = ({re.split(r"[^\w.-]", line)[0].lower() for line in part} for part in (lines, by_torch))
-    asked -= LIGHT | brought | {""}
+    asked -= LIGHT | brought | {"torch", ""}
     return {
         module
         for module, packages in importlib.metadata.packages_distributions().items()

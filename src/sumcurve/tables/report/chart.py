@@ -88,7 +88,7 @@ def _chart(results: Results, corpus: str, metric: Metric, looks: Mapping[str, tu
 def _points(results: Results, corpus: str, metric: Metric) -> pd.DataFrame:
     rows = []
     for system in results.of(corpus, metric=metric.name):
-        if system.records is None and system.method not in BLIND:
+        if system.records is None and system.role not in BLIND:
             continue
         found = results.estimate(corpus, metric.name, system.cell)
         rows.append(

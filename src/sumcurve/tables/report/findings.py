@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sumcurve.scores.scorer import Metric
-from sumcurve.tables.answers import BEHIND, BEST, LEVEL_WITH
+from sumcurve.tables.answers import ALONE, BEHIND, BEST, LEVEL_WITH
 from sumcurve.tables.comparisons import SIZE
 from sumcurve.tables.results import OPTIMUM, THESE_WEIGHTS, Results, System
 from sumcurve.tables.table import Row, Table, Value, number, span
@@ -101,8 +101,8 @@ def _outcome(rows: Sequence[Row]) -> tuple[str, str, tuple[str, ...]]:
     if not rows:
         return "", "", ()
     places = {row["method"]: row["place"] for row in rows}
-    best = next(method for method, place in places.items() if place == BEST)
-    others = {place for place in places.values() if place != BEST}
+    best = next(method for method, place in places.items() if place in (BEST, ALONE))
+    others = {place for place in places.values() if place not in (BEST, ALONE)}
     kind = "alone" if not others else THESE_WEIGHTS if not others <= {BEHIND, LEVEL_WITH} else ""
     return best, kind, tuple(method for method, place in places.items() if place == LEVEL_WITH)
 

@@ -52,7 +52,7 @@ class Reading:
         self.names = list(dict.fromkeys(one.method for one in self.systems))
         asked = bool(self.sizes and self.metrics)
         self.best = results.best(self.corpus, self.metrics[0].name, self.sizes[-1]) if asked else None
-        self.baseline = next((name for name in BLIND if name in self.names), None)
+        self.baseline = next((one.method for one in self.systems if one.role in BLIND), None)
         self.seeds = sorted({one.seeds[0] for one in self.systems if one.seeds})
         self._values = {one.cell: self._of_items(results, one) for one in self.systems}
         self._examples = examples.items
