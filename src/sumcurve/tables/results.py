@@ -290,20 +290,23 @@ class Results:
     def reads(self, system: System) -> bool | None:
         """Whether a system depends on its source, by every metric that has a threshold for it; None where unknown.
 
-        It does where the interval's lower end is above the threshold. A metric that stands in for another is asked only
-        where the other is not known. Baselines and bounds are not asked: they are what to compare with.
+        It does where the interval's lower end is above the threshold of every metric that it is asked by.
+        """
+        lows = [(self.estimate(system.corpus, metric.name, system.cell).low, metric) for metric in self.asked(system)]
+        found = [low > metric.threshold for low, metric in lows if low is not None and metric.threshold is not None]
+        return all(found) if found else None
+
+    def asked(self, system: System) -> list[Metric]:
+        """The metrics that say whether a system reads its source.
+
+        One that stands in for another is asked only where the other is not known. Baselines and bounds are not asked:
+        they are what to compare with.
         """
         if system.role in ("baseline", "bound"):
-            return None
+            return []
         known = {name for name, (_, scorer) in self._metrics.items() if scorer in system.outputs[0].scores}
-        found = []
-        for name in known:
-            metric = self._metrics[name][0]
-            if metric.threshold is not None and metric.stands_in_for not in known:
-                low = self.estimate(system.corpus, name, system.cell).low
-                if low is not None:
-                    found.append(low > metric.threshold)
-        return all(found) if found else None
+        metrics = [metric for name, (metric, _) in self._metrics.items() if name in known]
+        return [one for one in metrics if one.threshold is not None and one.stands_in_for not in known]
 
     def counts(self, system: System) -> bool:
         """Whether a system takes part in answers and verdicts: not where it is known that it does not read."""

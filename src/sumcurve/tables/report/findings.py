@@ -170,7 +170,8 @@ def _data(results: Results, answers: Table, corpus: str, metric: Metric) -> Iter
 def _reading(results: Results, corpus: str) -> Iterator[str]:
     """Which methods do not depend on their source, and at which sizes."""
     for metric in (one for one in results.metrics if one.threshold is not None):
-        here = [one for one in results.of(corpus, True, metric.name) if results.reads(one) is not None]
+        here = [one for one in results.of(corpus, True, metric.name) if metric in results.asked(one)]
+        here = [one for one in here if results.reads(one) is not None]
         by_method: dict[str, list[System]] = {}
         for system in here:
             by_method.setdefault(system.method, []).append(system)
