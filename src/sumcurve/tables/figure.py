@@ -46,7 +46,7 @@ STYLE: dict[Any, Any] = {
     "ytick.color": INK,
     "svg.hashsalt": "sumcurve",
     "svg.fonttype": "none",  # text stays text: a third of the bytes, and it can be searched
-    "font.family": ["DejaVu Sans", "Verdana", "sans-serif"],
+    "font.family": ["DejaVu Sans", "sans-serif"],
 }
 
 
