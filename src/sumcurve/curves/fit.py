@@ -32,7 +32,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import logsumexp
 
-from sumcurve.statistics.design import Design
+from sumcurve.statistics.design import Cell, Design
 from sumcurve.statistics.intervals import draws as true_scores
 
 LEAST_SIZES = 4  # bands from four sizes hold on LCDB's first half as those from six do
@@ -103,15 +103,15 @@ class Curves:
             )
 
 
-def measured(design: Design, methods: Collection[str], seed: int) -> Curves:
-    """The curves of these methods' replicated cells. NoCurve where there is none, or items allow no interval.
+def measured(design: Design, methods: Collection[str], seed: int, without: Collection[Cell] = ()) -> Curves:
+    """The curves of these methods' replicated cells, some left out. NoCurve where none is left, or without intervals.
 
     One seed says nothing of what another training would give: its systems have no curve.
     """
     cells = [
         (place, cell)
         for place, cell in enumerate(design.cells)
-        if design.kinds[place] == "replicated" and cell[0] in methods
+        if design.kinds[place] == "replicated" and cell[0] in methods and cell not in without
     ]
     if not cells:
         raise NoCurve("no method has two seeds; what another training would give is not known")

@@ -67,7 +67,8 @@ def table(results: Results) -> Table:
         "The best needs: with so many records the best method of the size reaches this method's score (interpolated in "
         "log records within the data); of the records: their ratio, the best chosen anew in each draw. The reverse, "
         "what others need for the best's score, is more than the size in every row. Per doubling: what twice the "
-        "records add, a line through the sizes up to this one. Seconds: of training, up to the selected checkpoint"
+        "records add, a line through the sizes up to this one at which the method reads. Seconds: of training, up to "
+        "the selected checkpoint"
         f"{f'; left out: {refusal}' if refusal else ''}.",
         "Basis fit: two and four times the largest size, by the curves of table verdicts; score: median and band; "
         f"behind: as a claim there, where the probability of being behind reaches {results.settings.confidence:g}."
@@ -140,11 +141,14 @@ def _behind(pair: Pair, best: Cell, sign: float, decimals: int) -> dict[str, Any
 
 
 def doubling(results: Results, corpus: str, metric: Metric, method: str, records: int) -> Value:
-    """What twice the records add: the slope of a least-squares line over log2 of the sizes up to `records`."""
+    """What twice the records add: the slope of a least-squares line over log2 of the sizes up to `records`.
+
+    Sizes at which the method is not shown to read are left out; none where fewer than two are left.
+    """
     cells = [
         one.cell
         for one in results.of(corpus, True, metric.name)
-        if one.method == method and one.records is not None and one.records <= records
+        if one.method == method and one.records is not None and one.records <= records and results.counts(one)
     ]
     if len(cells) < 2:
         return Value(None)

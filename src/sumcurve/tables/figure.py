@@ -34,7 +34,6 @@ GREY, PALE, INK = "#6b6b6b", "#d4d4d4", "#222222"
 WIDTH, CURVES_HEIGHT, GROUPS_HEIGHT, DOT_HEIGHT, FONT_SIZE = 11.0, 3.4, 2.2, 0.26, 8.5  # inches, and points
 IN_A_ROW, BETWEEN_ROWS = 3, 0.85  # panels at most; inches, for the axis above and the title below
 STYLE: dict[Any, Any] = {
-    "font.family": "DejaVu Sans",
     "font.size": FONT_SIZE,
     "axes.spines.top": False,
     "axes.spines.right": False,
@@ -97,7 +96,11 @@ def draw(
     heading: str = "",
     overlays: Mapping[str, Overlay] | None = None,
 ) -> Figure:
-    """A block of panels for each corpus, below a heading; the caption at the foot says what is drawn."""
+    """A block of panels for each corpus, below a heading; the caption at the foot says what is drawn.
+
+    A name that ends in † is of a system that is not shown to read: a hollow mark on its method's curve.
+    """
+    scores = scores.assign(blind=scores.method.str.endswith("†"), method=scores.method.str.removesuffix("†"))
     names = sorted(set(scores.method[scores.role == "trained"]))
     looks = looks_of(names)
     corpora = [rows for _, rows in scores.groupby("corpus", sort=True)]
@@ -274,6 +277,7 @@ def _caption(scores: pd.DataFrame, metrics: Sequence[Metric], share: str, curved
     kinds = {"baseline": "without the reference", "outside": "from elsewhere", "bound": "picked by the reference"}
     there = {what: list(dict.fromkeys(scores.method[scores.role == role])) for role, what in kinds.items()}
     grey = [f"{', '.join(names)}: {what}" for what, names in there.items() if names]
+    parts += ["Hollow: not shown to read its source."] if scores.blind.any() else []
     parts += [f"Dark grey, not trained. {'; '.join(grey)}."] if grey else []
     return parts
 
@@ -298,7 +302,12 @@ def _draw_curves(
         colour, marker = looks[str(method)]
         axes.fill_between(x, curve[f"{metric}_low"], curve[f"{metric}_high"], color=colour, alpha=0.15, linewidth=0)
         axes.plot(x, curve[metric], color=colour, marker=marker, markersize=4.5, linewidth=1.6)
-        labels.append(Label(str(method), curve[metric].iloc[-1], colour))
+        blind = curve.blind.to_numpy()
+        if blind.any():
+            hollow = curve[metric].to_numpy()[blind]
+            axes.plot(x[blind], hollow, color=colour, marker=marker, markersize=4.5, mfc="white", linestyle="none")
+        mark = "†" if curve.blind.iloc[-1] else ""
+        labels.append(Label(f"{method}{mark}", curve[metric].iloc[-1], colour))
     axes.set_xscale("log")
     first, last = float(sizes.records.min()), float(sizes.records.max())
     bands = _bands(overlay, metric, shown)
@@ -422,7 +431,8 @@ def _draw_dots(
         axes.plot(one[metric], place, marker=marker, color=colour, markersize=8 if marker == "|" else 5)
     axes.set_ylim(-0.6, len(ordered) - 0.4)
     axes.set_yticks(range(len(ordered)))
-    axes.set_yticklabels(list(ordered.method) if names_shown else [])
+    marked = [f"{one.method}†" if one.blind else one.method for one in ordered.itertuples()]
+    axes.set_yticklabels(marked if names_shown else [])
     axes.tick_params(axis="y", length=0)
     if rows[metric].min() >= 0:
         axes.set_xlim(left=max(0.0, axes.get_xlim()[0]))

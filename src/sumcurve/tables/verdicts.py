@@ -1,6 +1,6 @@
 """Who is ahead, and who is expected ahead on up to four times the data: fitted learning curves, with probabilities."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,7 +9,7 @@ import pandas as pd
 
 from sumcurve.curves.fit import FURTHEST, LEAST_SIZES, Curves, Extrapolation, Fits, NoCurve, fit_curves, measured
 from sumcurve.curves.verdict import verdicts
-from sumcurve.statistics.design import Design
+from sumcurve.statistics.design import Cell, Design
 from sumcurve.tables.results import Results
 from sumcurve.tables.table import Column, Table, Value
 
@@ -71,22 +71,37 @@ def _learn(results: Results) -> Learned:
                 design = results.design(corpus, metric.name)
                 if design is None:
                     continue
-                scale, curves = curves_of(design, methods, results.sign(metric.name) > 0, results.settings.seed)
+                blind = {one.cell for one in results.of(corpus, True, metric.name) if not results.counts(one)}
+                scale, curves = curves_of(design, methods, results.sign(metric.name) > 0, results.settings.seed, blind)
                 fits[corpus, metric.name] = fit_curves(curves, extrapolation)
                 scales[corpus, metric.name] = scale
         except NoCurve as reason:
             refused[corpus] = str(reason)
     for (corpus, _), one in fits.items():
         names = [name for name, system in results.largest(corpus).items() if results.counts(system)]
-        reasons = {name: ONE_SEED for name in names if name not in one.curves.methods} | dict(one.refused)
+        missing = {name: ONE_SEED for name in names if name not in one.curves.methods}
+        reasons = {
+            name: f"{reason}{_blind(results, corpus, name)}" for name, reason in (missing | dict(one.refused)).items()
+        }
         if reasons:
             refused[corpus] = "; ".join(f"{method}: {reason}" for method, reason in reasons.items())
     return Learned(fits, scales, refused)
 
 
-def curves_of(design: Design, methods: list[str], higher_is_better: bool, seed: int) -> tuple[Scale, Curves]:
-    """The mean scores of these methods on a scale, with the noise of seeds and of groups of test items."""
-    curves = measured(design, methods, seed)
+def _blind(results: Results, corpus: str, method: str) -> str:
+    """A note on the sizes that were left out of a method's curve."""
+    blind = [one for one in results.of(corpus, True) if one.method == method and not results.counts(one)]
+    return f" ({len(blind)} at which it is not shown to read left out)" if blind else ""
+
+
+def curves_of(
+    design: Design, methods: list[str], higher_is_better: bool, seed: int, without: Collection[Cell] = ()
+) -> tuple[Scale, Curves]:
+    """The mean scores of these methods on a scale, with the noise of seeds and of groups of test items.
+
+    Cells `without` are left out: what does not read its source has learned nothing that a curve could go on from.
+    """
+    curves = measured(design, methods, seed, without)
     scale = Scale.of(curves.scores[np.isfinite(curves.scores)].tolist(), higher_is_better)
     scores = scale.offset + scale.factor * curves.scores
     return scale, Curves(curves.methods, curves.sizes, scores, scale.factor * curves.errors)

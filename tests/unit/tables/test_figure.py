@@ -252,3 +252,17 @@ def test_labels_keep_apart_in_order_and_stay_where_there_is_room(heights) -> Non
     assert np.mean(places) == pytest.approx(np.mean(heights))
     if all(second - first >= 1 for first, second in pairwise(heights)):
         assert places == pytest.approx(heights)
+
+
+def test_what_does_not_read_is_hollow_on_its_methods_own_curve(intervals):
+    scores = intervals((1, 2))
+    trained = scores[(scores.role == "trained") & (scores.corpus == "notes")]  # of several sizes
+    marked = scores.copy()
+    smallest = trained.groupby(["corpus", "method"]).records.idxmin().iloc[0]
+    method = scores.method[smallest]
+    marked.loc[smallest, "method"] = f"{method}†"
+    before, after = ([line for axes in drawn(one).axes for line in axes.lines] for one in (scores, marked))
+    added = [line for line in after if line.get_markerfacecolor() == "white"]
+    assert added
+    assert len(after) == len(before) + len(added)
+    assert all(len(line.get_xdata()) == 1 for line in added)
