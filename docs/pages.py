@@ -150,8 +150,17 @@ def results() -> str:
     body = []
     for name in names:
         by_size = {int(row["records"]): row for row in trained if row["method"].rstrip(MARK) == name}
-        cells = [written(by_size[size][metric], ".2f") if size in by_size else "–" for size in sizes[:-1]]
-        seconds = one("methods.csv", corpus=corpus, method=name)["seconds"]
+        cells = [
+            written(by_size[size][metric], ".2f") + (MARK if MARK in by_size[size]["method"] else "")
+            if size in by_size
+            else "–"
+            for size in sizes[:-1]
+        ]
+        (seconds,) = (
+            row["seconds"]
+            for row in rows("methods.csv")
+            if row["corpus"] == corpus and row["method"].rstrip(MARK) == name
+        )
         last = by_size[sizes[-1]]
         body.append(
             [
