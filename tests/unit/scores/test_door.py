@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 import sumcurve
-from sumcurve import fingerprint
+from sumcurve.fingerprint import fingerprint
+from sumcurve.steps import KINDS
 
 ROOT = Path(__file__).parents[3]
-STEPS = sorted(set(fingerprint.ENTRY_MODULES) - {"tables"})
 
 FILE = '''"""The scorer `characters`: how long summaries are."""
 
@@ -49,6 +49,7 @@ from sumcurve.plan import Plan
 from sumcurve.records import Record, write_jsonl
 from sumcurve.scores.run import write_scores
 from sumcurve.settings import Bootstrap
+from sumcurve.steps import KINDS
 from sumcurve.tables.collect import collect
 from sumcurve.tables.figure import draw
 from sumcurve.tables.results import Results
@@ -84,7 +85,7 @@ write_study(Path("tables"), study, settings)
 found = Results(study, settings)
 panels = [axes.get_title(loc="left") for axes in draw(made("scores", found).frame(), found.ranking, "95 %").axes]
 print(json.dumps({
-    "fingerprints": {step: fingerprint(step) for step in json.loads(sys.argv[2])},
+    "fingerprints": {kind: fingerprint(*row.modules) for kind, row in KINDS.items()},
     "kept": before.folders.keys() <= plan.folders.keys(),
     "added": sorted({key.split("/")[0] for key in plan.folders.keys() - before.folders.keys()}),
     "panels": panels,
@@ -106,7 +107,7 @@ def added(tmp_path_factory):
     shutil.copytree(ROOT / "config", home / "config")
     shutil.copy(ROOT / "recipes.yaml", home)
     finished = subprocess.run(
-        [sys.executable, "-c", STUDY, str(ROOT / "tests" / "unit" / "tables"), json.dumps(STEPS)],
+        [sys.executable, "-c", STUDY, str(ROOT / "tests" / "unit" / "tables")],
         cwd=home,
         env=os.environ | {"PYTHONPATH": str(home / "src")},
         capture_output=True,
@@ -128,6 +129,6 @@ def test_it_comes_into_every_table_and_curve(added):
 
 def test_it_renames_and_retrains_nothing(added):
     said, _ = added
-    assert said["fingerprints"] == {step: fingerprint.fingerprint(step) for step in STEPS}
+    assert said["fingerprints"] == {kind: fingerprint(*row.modules) for kind, row in KINDS.items()}
     assert said["kept"]
     assert said["added"] == ["scores"]

@@ -29,7 +29,7 @@ ITEMS = [
 ]
 CORPUS = CorpusSettings.model_validate(
     {
-        "raw": {"path": "x", "sha256": "0" * 64},
+        "raw": {"path": "x.jsonl", "sha256": "0" * 64},
         "split": {"valid": 1, "test": 3},
         "percents": [100],
         "source_tokens": 9,
