@@ -1,6 +1,8 @@
 """A finished study's own curves: fitted to sizes up to half, checked at the largest (`sumcurve.curves.held_back`).
 
 python benchmarks/own_curves.py [STUDY ...]   by default every study that is finished
+
+As in the table of verdicts, sizes at which a method is not shown to read are left out; `--blind` keeps them.
 """
 
 import argparse
@@ -15,7 +17,7 @@ from sumcurve.tables.results import Results
 from sumcurve.tables.verdicts import curves_of
 
 
-def checked(name: str, folder: Path) -> tuple[list[HeldBackCurve], list[HeldBackPair]]:
+def checked(name: str, folder: Path, blind: bool) -> tuple[list[HeldBackCurve], list[HeldBackPair]]:
     """Print a line for every curve and pair of a study; returns them all."""
     plan = Plan.read(Path("config"), name)
     settings = plan.settings.bootstrap
@@ -30,7 +32,10 @@ def checked(name: str, folder: Path) -> tuple[list[HeldBackCurve], list[HeldBack
             try:
                 if design is None or not methods:
                     raise NoCurve("no trained method that reads")
-                _, measured_curves = curves_of(design, methods, metric.higher_is_better, settings.seed)
+                out = {one.cell for one in results.of(corpus, True, metric.name) if not results.counts(one)}
+                without = () if blind else out
+                higher = results.sign(metric.name) > 0
+                _, measured_curves = curves_of(design, methods, higher, settings.seed, without)
                 of_curves, of_pairs = held_back(measured_curves, extrapolation)
             except NoCurve as reason:
                 print(f"{name} {corpus} {metric.name}: {reason}")
@@ -55,12 +60,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("studies", nargs="*", metavar="STUDY")
     parser.add_argument("--results", type=Path, default=Path("results"))
+    parser.add_argument("--blind", action="store_true", help="keep sizes at which a method is not shown to read")
     arguments = parser.parse_args()
     curves: list[HeldBackCurve] = []
     pairs: list[HeldBackPair] = []
     for name in arguments.studies or sorted(path.stem for path in Path("config/studies").glob("*.yaml")):
         try:
-            of_curves, of_pairs = checked(name, arguments.results)
+            of_curves, of_pairs = checked(name, arguments.results, arguments.blind)
         except (PlanError, ManifestError) as missing:
             if arguments.studies:
                 raise
