@@ -193,6 +193,26 @@ def harvest(path: Path) -> None:
         note(f"{path}: {counts}")
 
 
+def tables_in(form: str, path: Path) -> None:
+    """Write a study's tables in another form, beside its other temporary files; what is recorded stays as it is."""
+    from sumcurve import verify
+    from sumcurve.tables import TABLES
+    from sumcurve.tables.collect import collect
+    from sumcurve.tables.results import Results
+    from sumcurve.tables.study import made
+    from sumcurve.tables.table import write_table
+
+    plan = Plan.read(CONFIG, path.name)
+    results = path.parents[1]
+    verify.folders(plan, results).require()
+    found = Results(collect(plan, results), plan.settings.bootstrap)
+    folder = path.parents[2] / "scratch" / "tables" / path.name
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in TABLES:
+        write_table(made(name, found), folder, forms=(form,))
+    note(f"{folder}: tables as {form}")
+
+
 def tables(path: Path, partial: bool = False) -> None:
     """Make a study's tables and figures anew, into a folder of the study's name.
 
@@ -334,6 +354,7 @@ def parser() -> argparse.ArgumentParser:
         command.add_argument("--log", type=Path, help="a file for what would go to stderr")
         if verb == "tables":
             command.add_argument("--partial", action="store_true", help="of what is finished, and say so")
+            command.add_argument("--form", choices=("tex", "html"), help="in this form, into scratch/tables/<study>/")
     command = verbs.add_parser("status", help="what a study asks for and what of it is finished")
     command.add_argument("path", nargs="?", type=Path, default=Path("results"))
     command.add_argument("--study", help="a file of config/studies without its ending [config.yaml's]")
@@ -407,6 +428,8 @@ def main() -> None:
                     make(arguments.path)
                 elif arguments.verb == "harvest":
                     harvest(arguments.path)
+                elif arguments.form:
+                    tables_in(arguments.form, arguments.path)
                 else:
                     tables(arguments.path, arguments.partial)
     except ERRORS as error:

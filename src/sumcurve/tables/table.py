@@ -1,4 +1,4 @@
-"""One table: its columns, its rows, what it says of itself; as CSV for programs, Markdown and HTML for people.
+"""One table: its columns, its rows, what it says of itself; as CSV for programs, Markdown, HTML and LaTeX for people.
 
 A row is a dict by column name. A cell is a number, a text, a `Value` (a number with its interval, or the reason why
 there is none), or nothing. A CSV holds every column with its own number of decimals, so that equal numbers give equal
@@ -141,6 +141,15 @@ class Table:
     def html(self) -> str:
         return _html(*self._for_people())
 
+    def tex(self) -> str:
+        """For a paper: a `table` of `booktabs` rules with the notes below, in the Unicode that LuaLaTeX reads."""
+        shown, caption, notes = self._for_people()
+        flush = "".join("r" if right else "l" for right in _right(shown))
+        lines = shown.style.format(_tex).format_index(_tex, axis=1).hide(axis="index")
+        body = lines.to_latex(caption=_tex(caption), label=f"tab:{self.name}", column_format=flush, hrules=True)
+        below = [f"\\par\\footnotesize {_tex(note)}" for note in notes]
+        return body.replace("\\end{table}", "\n".join([*below, "\\end{table}"]))
+
     def html_table(self) -> str:
         """The `<table>` alone, for a page that has its caption and notes."""
         return _html_table(self.shown()[0])
@@ -154,7 +163,7 @@ def write_table(table: Table, folder: Path, page: Path | None = None, forms: Seq
     """Write name.csv and name.md into `folder`, and as HTML to `page` where it is given; nothing without rows."""
     if not table.rows:
         return
-    made = {"csv": table.csv, "md": table.markdown}
+    made = {"csv": table.csv, "md": table.markdown, "tex": table.tex, "html": table.html}
     for form in forms:
         write_text(folder / f"{table.name}.{form}", made[form]())
     if page is not None:
@@ -230,6 +239,28 @@ def _plain(value: Any, column: Column | None) -> str:
         text = f"{value:.{decimals}f}"
         return text.lstrip("-") if not text.strip("-0.") else text
     return str(value)
+
+
+TEX = {
+    **{sign: f"\\{sign}" for sign in "&%$#_{}"},
+    "\\": "\\textbackslash{}",
+    "~": "\\textasciitilde{}",
+    "^": "\\textasciicircum{}",
+    "−": "$-$",
+    "≤": "$\\leq$",
+    "≥": "$\\geq$",
+    "<": "$<$",
+    ">": "$>$",
+    "×": "$\\times$",
+    "†": "\\textsuperscript{\\textdagger}",
+}
+
+
+def _tex(cell: str) -> str:
+    """A text whose every character stands for itself in LaTeX; bold where it is."""
+    text, heavy = _parts(cell)
+    text = "".join(TEX.get(sign, sign) for sign in text)
+    return f"\\textbf{{{text}}}" if heavy else text
 
 
 def _right(shown: pd.DataFrame) -> list[bool]:

@@ -133,3 +133,24 @@ def test_a_span_shows_what_there_is() -> None:
     assert span(1, -2.04, 3.06, decimals=1) == "1 [−2.0, 3.1]"
     assert span(1.0, None, None) == "1.00"
     assert span(None, None, None) == "–"
+
+
+def test_latex_holds_every_cell_and_escapes_what_is_special():
+    columns = [Column("who", "who & 100 %"), Column("x", "score_1", "number", interval=True)]
+    rows = [
+        {"who": "a_b†", "x": Value(-1.5, -2.0, -1.0, bold=True)},
+        {"who": "50 % of $5 {c} \\ ~^#", "x": Value(None, why="1 < 2")},
+    ]
+    text = Table("t", "A caption: 5 % & more", columns, rows, ["Note_1."]).tex()
+    for line in (
+        r"\begin{tabular}{lr}",
+        r"who \& 100 \% & score\_1 \\",
+        r"a\_b\textsuperscript{\textdagger} & \textbf{$-$1.50 [$-$2.00, $-$1.00]} \\",
+        r"50 \% of \$5 \{c\} \textbackslash{} \textasciitilde{}\textasciicircum{}\# & – [1] \\",
+        r"\caption{A caption: 5 \% \& more}",
+        r"\par\footnotesize [1] 1 $<$ 2.",
+        r"\par\footnotesize Note\_1.",
+    ):
+        assert line in text.splitlines(), line
+    assert text.count(r"\begin") == text.count(r"\end")
+    assert text.rstrip().endswith(r"\end{table}")
