@@ -156,10 +156,14 @@ def results() -> str:
             else "–"
             for size in sizes[:-1]
         ]
-        (seconds,) = (
-            row["seconds"]
-            for row in rows("methods.csv")
-            if row["corpus"] == corpus and row["method"].rstrip(MARK) == name
+        at_largest = {"corpus": corpus, "metric": title, "records": largest, "basis": "measured"}
+        seconds = next(
+            (
+                row["seconds"]
+                for row in rows("answers.csv")
+                if row["method"] == name and {key: row[key] for key in at_largest} == at_largest
+            ),
+            "",
         )
         last = by_size[sizes[-1]]
         body.append(
@@ -167,7 +171,7 @@ def results() -> str:
                 shown(name),
                 *cells,
                 spanned(last, metric, ".2f"),
-                written(seconds, ".0f"),
+                written(seconds, ".0f") if seconds else "–",
                 listed([shown(other) for other in sorted(beaten[name])]),
             ]
         )

@@ -68,7 +68,7 @@ def table(results: Results) -> Table:
         "log records within the data); of the records: their ratio, the best chosen anew in each draw. The reverse, "
         "what others need for the best's score, is more than the size in every row. Per doubling: what twice the "
         "records add, a line through the sizes up to this one at which the method reads. Seconds: of training, up to "
-        "the selected checkpoint"
+        "the selected checkpoint, geometric mean over seeds"
         f"{f'; left out: {refusal}' if refusal else ''}.",
         "Basis fit: two and four times the largest size, by the curves of table verdicts; score: median and band; "
         f"behind: as a claim there, where the probability of being behind reaches {results.settings.confidence:g}."

@@ -263,7 +263,6 @@ def collect(plan: Plan, results: Path, partial: bool = False) -> Study:
         missing=missing,
         trained=sum(row.run is not None for row in plan.rows),
         scores=[key for row in rows for key in row.scores.values()],
-        single_sentences=[name for name, corpus in plan.settings.corpora.items() if corpus.target == "titles"],
         extracts=[extracts(plan, results, one) for one in plan.named("annotations", "prove") if finished(one.key)],
         examples=[examples(plan, results, corpus, list(zip(rows, outputs, strict=True))) for corpus in sorted(shown)],
     )

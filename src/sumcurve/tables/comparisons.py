@@ -93,5 +93,5 @@ def _outcomes(results: Results, corpus: str, metric: Metric, pair: Pair) -> tupl
     first, second = (
         replicates(of_cell[cell], metric.name, scorer).items.mean(axis=0) for cell in (pair.first, pair.second)
     )
-    better = np.sign(first - second) * (1 if metric.higher_is_better else -1)
+    better = np.sign(np.round(first - second, 9)) * (1 if metric.higher_is_better else -1)
     return int((better > 0).sum()), int((better == 0).sum()), int((better < 0).sum())

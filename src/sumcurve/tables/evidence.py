@@ -277,8 +277,8 @@ class Study:
 
     `settings` names the recipe of each method ("small", "paper"), `titles` the methods for people, `systems` what is
     not trained. `trained` counts the trained outputs that the study asks for; where some are `missing`, all tables say
-    so. `scores` are the keys of the folders that `outputs` come from. `single_sentences` names the corpora whose
-    references are one sentence each. `examples` are for reading; no table is made of them.
+    so. `scores` are the keys of the folders that `outputs` come from. `examples` are for reading; no table is made of
+    them.
     """
 
     title: str
@@ -291,7 +291,6 @@ class Study:
     trained: int = 0
     scores: Sequence[str] = ()
     extracts: Sequence[Extracts] = ()
-    single_sentences: Sequence[str] = ()
     systems: Mapping[str, str] = field(default_factory=dict)
     examples: Sequence[Examples] = ()
 

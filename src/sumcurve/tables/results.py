@@ -266,10 +266,11 @@ class Results:
         return max(here, key=lambda cell: better * self.estimate(corpus, metric, cell).mean, default=None)
 
     def ahead(self, corpus: str, metric: str, records: int) -> Cell | None:
-        """The best method of a size where it is ahead of every other method there beyond chance."""
+        """The best method of a size where it is ahead of every other that reads there beyond chance; of what ranks."""
         best = self.best(corpus, metric, records)
-        others = [cell for cell in self._cells(corpus, metric, records) if cell != best]
-        if best is None or not others:
+        here = [one for one in self.of(corpus, True, metric) if one.records == records and self.counts(one)]
+        others = [one.cell for one in here if one.cell != best]
+        if best is None or not others or not self._metrics[metric][0].ranks:
             return None
         sure = all(self.pair(corpus, metric, records, best, other).ahead == best for other in others)
         return best if sure else None

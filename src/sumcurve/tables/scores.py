@@ -118,10 +118,10 @@ def not_trained(results: Results) -> list[str]:
     notes = [f"Not trained: {'; '.join(told)}."] if told else []
     for corpus in results.corpora:
         if bounds := [one.method for one in results.of(corpus, trained=False) if one.role == "bound"]:
-            bound = "no bound: references may have several sentences"
-            if corpus in results.study.single_sentences:
-                bound = "a bound for what copies one sentence: references have one"
-            notes.append(f"{corpus}: {' and '.join(bounds)} chose by the reference, {bound}.")
+            notes.append(
+                f"{corpus}: {' and '.join(bounds)} chose by the reference, whole sentences by ROUGE-1, cut to the "
+                "summary's length afterwards: no bound."
+            )
     return notes
 
 

@@ -5,6 +5,7 @@ Sentences quote the study's first ranking metric and name the others, which the 
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 from sumcurve.scores.scorer import Metric
@@ -37,7 +38,11 @@ def findings(results: Results, tables: Mapping[str, Table]) -> list[Finding]:
         if results.sizes(corpus):
             asked = (
                 ("Who is ahead", "answers", _ahead(results, tables["answers"], corpus, ranking)),
-                ("Against no training", "comparisons", _untaught(results, tables["comparisons"], corpus, ranking[0])),
+                (
+                    "Against no training",
+                    "comparisons",
+                    chain.from_iterable(_untaught(results, tables["comparisons"], corpus, one) for one in ranking),
+                ),
                 ("What more data buys", "answers", _data(results, tables["answers"], corpus, ranking[0])),
                 ("What does not read", "scores", _reading(results, corpus)),
                 ("What last phases buy", "phases", _phases(tables["phases"], corpus, ranking[0])),
@@ -77,9 +82,11 @@ def _ahead(results: Results, answers: Table, corpus: str, ranking: Sequence[Metr
         if following is not None:
             behind = f"; {following['method']} is {_told(following['behind_best'], metrics[0].decimals)} behind"
         yield f"Its {metrics[0].title} is {score} {metrics[0].unit}{behind}."
-    for (leads,), metrics in _alike(ranking, lambda metric: (_leads(results, corpus, metric, sizes[:-1]),)).items():
+    readers = [one for one in results.of(corpus, True) if results.counts(one)]
+    smaller = [size for size in sizes[:-1] if sum(one.records == size for one in readers) > 1]
+    for (leads,), metrics in _alike(ranking, lambda metric: (_leads(results, corpus, metric, smaller),)).items():
         by_method: dict[str | None, list[int]] = {}
-        for size, method in zip(sizes, leads, strict=False):
+        for size, method in zip(smaller, leads, strict=True):
             by_method.setdefault(method, []).append(size)
         parts = [
             f"with {_listed(list(map(number, records)))} "
@@ -147,7 +154,7 @@ def _data(results: Results, answers: Table, corpus: str, metric: Metric) -> Iter
     if gains:
         told = [f"{row['method']} {_told(row['per_doubling'], metric.decimals)}" for row in gains]
         yield (
-            f"Twice the records bring, over the measured sizes, {metric.unit} of {metric.title}: "
+            f"Twice the records bring, over the sizes at which a method reads, {metric.unit} of {metric.title}: "
             f"{_listed(told[:LISTED])}{_more(told)}."
         )
     for row in [row for row in rows if row["place"] == BEHIND and row.get("records_needed")][:2]:
