@@ -86,7 +86,10 @@ def form_in(path: Path) -> str:
 
 
 def ready_files(path: Path) -> dict[str, str] | None:
-    """For each part the files of a folder whose names begin with what parts are called; None unless all are there."""
+    """For each part the files of a folder whose names begin with what parts are called; None where none are.
+
+    PlanError where only some parts are found.
+    """
     if not path.is_dir():
         return None
     found: dict[str, str] = {}
@@ -98,7 +101,13 @@ def ready_files(path: Path) -> dict[str, str] | None:
                         f"{path}: both {found[part]} and {pattern} are files of {part}: say --train, --valid and --test"
                     )
                 found[part] = pattern
-    return {part: found[part] for part in PARTS} if found.keys() == set(PARTS) else None
+    if found and (missing := [part for part in PARTS if part not in found]):
+        named = ", ".join(f"{found[part]} is {part}" for part in found)
+        raise PlanError(
+            f"{path}: {named}, but no file's name begins as those of {' and '.join(missing)} do: say --train, --valid "
+            "and --test, or move files of parts elsewhere, so that a published part is not mixed with others"
+        )
+    return {part: found[part] for part in PARTS} if found else None
 
 
 def fields_in(content: Content, told: Mapping[str, str | None]) -> dict[str, str | None]:
@@ -263,8 +272,8 @@ def add(arguments: argparse.Namespace, config: Path, note: Callable[[str], None]
         )
     if ready is not None and (empty := [part for part in PARTS if not told.parts[part]]):
         raise PlanError(
-            f"{path}: its parts are ready, but no record is of {' or '.join(empty)}: add some, or take the parts out "
-            "of the data to have them drawn"
+            f"{path}: its parts are ready, but no usable record is of {' or '.join(empty)} (not usable: "
+            f"{drops or 'none'}): add some, or take the parts out of the data to have them drawn"
         )
     raw: dict[str, Any] = {"path": str(path)}
     raw["sha256"] = File("", str(path), shards=patterns(content.source, ready)).observed(Path())

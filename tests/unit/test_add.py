@@ -10,9 +10,9 @@ import pytest
 import yaml
 
 from sumcurve.__main__ import main, make
-from sumcurve.add import percents, quantile
+from sumcurve.add import percents, quantile, ready_files
 from sumcurve.corpora.store import Corpus
-from sumcurve.plan import Plan
+from sumcurve.plan import Plan, PlanError
 
 ROOT = Path(__file__).parents[2]
 WORDS = [f"{a}{b}" for a in ("ba", "ke", "lo", "mi", "nu", "ra", "so") for b in ("ran", "del", "mit", "sol", "ver")]
@@ -105,7 +105,7 @@ def test_parts_that_records_say_are_kept(place, monkeypatch, capsys):
 
 def test_ready_parts_of_which_one_is_empty_are_no_study(place, monkeypatch):
     write(place / "mine.jsonl", ({**row, "split": "train"} for row in records(100)))
-    with pytest.raises(SystemExit, match="no record is of valid or test"):
+    with pytest.raises(SystemExit, match="no usable record is of valid or test"):
         add(monkeypatch, "mine.jsonl", "--name", "mine")
 
 
@@ -172,3 +172,13 @@ def test_a_quantile_is_the_smallest_value_that_enough_do_not_exceed():
         found = quantile(values, share)
         assert sum(value <= found for value in values) >= share * len(values)
         assert sum(value < found for value in values) < share * len(values)
+
+
+def test_a_folder_that_names_some_parts_only_is_refused(tmp_path):
+    for name in ("tr_part", "dev", "test"):
+        (tmp_path / f"{name}.jsonl").write_text('{"source": "a", "target": "b"}\n')
+    with pytest.raises(PlanError, match=r"(?s)dev.* is valid.* begins as those of train do: say --train"):
+        ready_files(tmp_path)
+    (tmp_path / "dev.jsonl").unlink()
+    (tmp_path / "test.jsonl").unlink()
+    assert ready_files(tmp_path) is None

@@ -76,7 +76,7 @@ def _ahead(results: Results, answers: Table, corpus: str, ranking: Sequence[Metr
         elif level:
             yield f"{best} has the best mean {where}, but is not told apart from {_listed(list(level))}."
         else:
-            yield f"{best} is ahead of every other method {where}."
+            yield f"{best} is ahead of every other trained method {where}."
         following = next((row for row in rows if row["place"] == BEHIND), None)
         behind = ""
         if following is not None:
@@ -90,7 +90,7 @@ def _ahead(results: Results, answers: Table, corpus: str, ranking: Sequence[Metr
             by_method.setdefault(method, []).append(size)
         parts = [
             f"with {_listed(list(map(number, records)))} "
-            + (f"{method} is ahead of every other" if method else "nobody is shown to be ahead of all others")
+            + (f"{method} is ahead of every other" if method else "none is shown to be ahead of all others")
             for method, records in by_method.items()
         ]
         if parts:

@@ -11,7 +11,7 @@ from sumcurve.tables.results import THESE_WEIGHTS, Results
 from sumcurve.tables.study import made
 
 NUMBER = re.compile(r"(?<![\w-])−?\d[\d,]*(?:\.\d+)?(?<!,)")
-AHEAD = "is ahead of every other method"
+AHEAD = "is ahead of every other trained method"
 
 
 def told(study, settings):
