@@ -196,15 +196,11 @@ class Prepare(Settings):
     """Jaccard similarity of source 3-shingles from which a record is dropped; null: none is."""
 
 
-class Search(Settings):
-    """Decoding of one corpus. Lengths count tokens without the end mark."""
+class Decoding(Settings):
+    """What decides a search beside the lengths of summaries."""
 
     beam: Positive = 4
     """Hypotheses at a time; 1 is greedy."""
-    min_tokens: NonNegative = 1
-    """Tokens of a summary, at least."""
-    max_tokens: Positive
-    """Tokens of a summary, at most."""
     length_penalty: Literal["average", "gnmt", "none"] = "average"
     """How log-probabilities of summaries of different lengths compare: divided by tokens**alpha (average), by Wu et
     al. 2016's penalty (gnmt), or as they are.
@@ -225,6 +221,15 @@ class Search(Settings):
     """Gamma of Eyal et al. 2019: on salient entities left unattended, at the end."""
     entity_positions: Literal["model", "gold"] = "model"
     """Whose salient entities: the model's, or the reference's (gold), which is a bound and no competitor."""
+
+
+class Search(Decoding):
+    """Decoding of one corpus. Lengths count tokens without the end mark."""
+
+    min_tokens: NonNegative = 1
+    """Tokens of a summary, at least."""
+    max_tokens: Positive
+    """Tokens of a summary, at most."""
 
     def signature(self) -> str:
         """All that decides an output beside the model, in one word: `beam4+min6+max20+average1.5+block3+unk-copy`.
@@ -253,31 +258,12 @@ class Search(Settings):
         return Search(beam=1, **self.model_dump(include=read))
 
 
-class MethodSearch(Settings):
-    """What a method's paper asks of decoding. Lengths are the corpus's, and nothing else is."""
+class MethodSearch(Decoding):
+    """What a method's paper asks of decoding, the first three always. Lengths are the corpus's, and nothing else is."""
 
     beam: Positive
-    """Hypotheses at a time; 1 is greedy."""
     length_penalty: Literal["average", "gnmt", "none"]
-    """How log-probabilities of summaries of different lengths compare: divided by tokens**alpha (average), by Wu et
-    al. 2016's penalty (gnmt), or as they are.
-    """
-    alpha: float = 1.0
-    """Exponent of the length penalty."""
     block_ngram: NonNegative
-    """Length of n-grams that may not repeat, 0: all may; n-grams that hold a sentence mark are exempt."""
-    exempt: tuple[str, ...] = ()
-    """Words whose n-grams may repeat, too, where the vocabulary has them."""
-    early_stopping: Literal["first", "heuristic", "never"] = "heuristic"
-    """When a beam ends: transformers' True (first), False (heuristic) and "never"."""
-    unknown: Literal["copy", "ban", "keep"] = "copy"
-    """What becomes of an unknown word: the most attended source word (copy), never written (ban), or kept."""
-    coverage_penalty: NonNegativeFloat = 0.0
-    """Beta of Eyal et al. 2019: on attention beyond 1, at every step."""
-    entity_penalty: NonNegativeFloat = 0.0
-    """Gamma of Eyal et al. 2019: on salient entities left unattended, at the end."""
-    entity_positions: Literal["model", "gold"] = "model"
-    """Whose salient entities: the model's, or the reference's (gold), which is a bound and no competitor."""
 
     def over(self, search: Search) -> Search:
         """This search under the corpus's lengths."""

@@ -63,6 +63,8 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class RawRecord:
+    """A row that can be used: texts as they stand in the file, a string or a list of sentences."""
+
     place: Place
     id: str
     source: RawText
@@ -155,6 +157,7 @@ def record_of(row: Mapping[str, Any], place: Place) -> RawRecord:
 
 
 def check_text(value: Any, key: str, empty: str) -> None:
+    """Raises Refused for what is no text, for one without a word (reason `empty`), and for an empty sentence."""
     if not isinstance(value, str | list) or (
         isinstance(value, list) and not all(isinstance(sentence, str) for sentence in value)
     ):

@@ -1,6 +1,7 @@
 """Systems that learn nothing: lead, random, and the best single sentence.
 
-Lead and random do not see the reference; the best single sentence does and is a bound, not a competitor.
+Lead and random do not see the reference. The best single sentence does and is no competitor; nor is it a strict bound,
+since it is chosen whole and cut afterwards.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -92,6 +92,7 @@ def _is_file(name: str) -> bool:
 def _run(command: str, source: IO[bytes], target: IO[bytes], timeout: int, errors: Path) -> None:
     """Run a shell line to its end; RecordError where it fails, is killed, or takes longer than `timeout` seconds."""
     with errors.open("w+b") as said:
+        # A shell, since the line is what the study's author would type, pipes and all; nothing of the data is in it.
         # A session of its own: what the shell has started is stopped with it, whatever ends us.
         process = subprocess.Popen(
             command, shell=True, stdin=source, stdout=target, stderr=said, start_new_session=True
