@@ -10,7 +10,7 @@ import vl_convert
 
 from sumcurve.scores.scorer import Metric
 from sumcurve.tables.evidence import BLIND
-from sumcurve.tables.figure import looks_of
+from sumcurve.tables.figure import looks_of, spread
 from sumcurve.tables.results import Results
 from sumcurve.tables.table import number, span
 from sumcurve.tables.verdicts import bands
@@ -26,7 +26,7 @@ SHAPES: Mapping[str, str] = {
 }  # of matplotlib's markers
 DASH = [5, 3]
 INK = "currentColor"  # follows the page into the dark
-SIZES, DOTS = 320, 26  # pixels: of a chart of sizes, of a line of dots
+SIZES, DOTS, TEXT = 320, 26, 13  # pixels: of a chart of sizes, of a line of dots, of a name
 
 
 @cache
@@ -122,7 +122,10 @@ def _curves(
 ) -> list[altair.Chart]:
     """Scores over records with bands, dashed where fitted curves go on, and what learns nothing as level lines."""
     sizes = results.sizes(corpus)
-    trained, level = points[points.trained], points[~points.trained]
+    trained, level = points[points.trained], points[~points.trained].sort_values("score")
+    drawn = points[["score", "low", "high"]]
+    gap = TEXT / SIZES * float(drawn.max().max() - drawn.min().min())
+    level = level.assign(place=spread(level.score.tolist(), gap) if len(level) else [])  # names that stay apart
     beyond = bands(results)
     beyond = beyond[(beyond.corpus == corpus) & (beyond.metric == metric.name) & beyond.beyond]
     expected = pd.DataFrame(
@@ -165,7 +168,7 @@ def _curves(
         altair.Chart(level).mark_rule(color=INK, strokeDash=DASH, opacity=0.65).encode(y=y, tooltip=tooltip),
         altair.Chart(level)
         .mark_text(align="right", baseline="bottom", dx=-3, dy=-2, color=INK, opacity=0.85)
-        .encode(x=altair.value("width"), y=y, text="method:N"),
+        .encode(x=altair.value("width"), y=altair.Y("place:Q", title=title), text="method:N"),
         altair.Chart(trained).mark_line().encode(x=x, y=y, color=colour, **pale),
         *(
             altair.Chart(these).mark_point(filled=filled, size=55).encode(x=x, y=y, color=colour, shape=shape, **pale)
