@@ -108,7 +108,7 @@ record: env
 	changed=$$(git status --porcelain --untracked-files=no -- . ':!results' ':!dvc.lock')
 	if [ -n "$$changed" ]; then printf 'commit these first, then record:\n%s\n' "$$changed" >&2; exit 1; fi
 	$(MAKE) --no-print-directory run
-	python -m sumcurve verify --record
+	python -m sumcurve verify --record --study "$(NAMED)"
 	dvc commit --force --quiet study
 	python docs/pages.py --study "$(NAMED)"
 
