@@ -32,10 +32,10 @@ def main() -> None:
     print("|---|---|" + "---:|" * (len(words) + 1) + "---|")
     for path in sorted(METHODS.glob("*.yaml")):
         method = read_method(path)
-        for name, recipe in method.settings.items():
+        for name, form in method.forms.items():
             if name in ("small", "smoke"):
                 continue
-            found = [counts(recipe.model, size) for size in words]
+            found = [counts(form.model, size) for size in words]
             cells = "".join(f" {one['total'] / 1e6:.2f}M |" for one in found)
             print(
                 f"| {method.title} | {name} |{cells} {found[0]['other'] / 1e6:.2f}M | {PRINTED.get(method.title, '')} |"

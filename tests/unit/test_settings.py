@@ -1,7 +1,7 @@
 import pytest
 from pydantic import ValidationError
 
-from sumcurve.settings import Optimizer, Recipe
+from sumcurve.settings import Form, Optimizer
 
 RECURRENT = {"kind": "recurrent", "embedding": 4, "hidden": 4, "feed": "nothing"}
 TRANSFORMER = {
@@ -9,35 +9,35 @@ TRANSFORMER = {
 }  # fmt: skip
 
 
-def _recipe(model, *phases):
-    stop = {"every_updates": 1, "every_epochs": 1.0, "patience": 1, "most_updates": 1}
+def _form(model, *phases):
+    stop = {"every_updates": 1, "every_epochs": 1.0, "patience": 1, "max_updates": 1}
     given = [{"name": "nll", "loss": "nll", "optimizer": {"rate": 0.1}, "stop": stop} | phase for phase in phases]
-    return Recipe.model_validate(
+    return Form.model_validate(
         {"model": model, "training": {"batch": 1, "vocabulary": 1, "valid_records": 1, "phases": given}}
     )
 
 
 def test_label_smoothing_is_for_models_that_do_not_copy():
     smooth = {"label_smoothing": 0.1}
-    assert _recipe(RECURRENT, smooth)
-    assert _recipe(TRANSFORMER | {"copy_attention": False}, smooth)
+    assert _form(RECURRENT, smooth)
+    assert _form(TRANSFORMER | {"copy_attention": False}, smooth)
     for model in (RECURRENT | {"copy_attention": True}, TRANSFORMER):
         with pytest.raises(ValidationError, match="label_smoothing is for models without copy_attention"):
-            _recipe(model, smooth)
+            _form(model, smooth)
 
 
 @pytest.mark.parametrize("phase", [{"coverage": True}, {"loss": "nll+coverage"}])
 def test_coverage_is_for_recurrent_models_with_additive_attention(phase):
-    assert _recipe(RECURRENT, phase)
+    assert _form(RECURRENT, phase)
     for model in (TRANSFORMER, RECURRENT | {"attention": "bilinear"}):
         with pytest.raises(ValidationError, match="needs a recurrent model with additive attention"):
-            _recipe(model, phase)
+            _form(model, phase)
 
 
 def test_phases_have_names_of_their_own():
-    assert _recipe(RECURRENT, {}, {"name": "more"})
+    assert _form(RECURRENT, {}, {"name": "more"})
     with pytest.raises(ValidationError, match="two phases share a name"):
-        _recipe(RECURRENT, {}, {})
+        _form(RECURRENT, {}, {})
 
 
 def test_noam_needs_a_warmup():
