@@ -108,7 +108,7 @@ def schemas() -> dict[str, dict[str, Any]]:
 
 
 def _described(model: type[BaseModel]) -> dict[str, Any]:
-    schema = model.model_json_schema(schema_generator=_Generator)
+    schema = model.model_json_schema(by_alias=False, schema_generator=_Generator)
     told = _descriptions()
     for block in (schema, *schema.get("$defs", {}).values()):
         if "description" in block:

@@ -94,6 +94,11 @@ def test_an_only_phase_is_a_first_one(config):
         ("patience: 2", "patience: 0", r"tiny.yaml:8: last.stop.patience: .*greater than or equal to 1"),
         ("last:", "lats:", r"tiny.yaml:6: lats: unknown key"),
         ("optimizer: {rate: 0.2}", "loss: nll", r"tiny.yaml:7: last.loss: unknown key"),
+        (
+            "max_updates: 9}\nlast",
+            "most_updates: 9}\nlast",
+            r"tiny.yaml:5: first.stop.most_updates: .*`max_updates` now",
+        ),
     ],
 )
 def test_a_forms_key_that_no_method_could_use_is_refused_whoever_takes_the_form_up(config, old, instead, message):
@@ -113,6 +118,8 @@ def test_a_forms_key_that_no_method_could_use_is_refused_whoever_takes_the_form_
         ("embedding: 4, ", "", r"new.yaml:11: forms.tiny.model.*embedding: Field required"),
         ("model:", "modle:", r"new.yaml:4: modle: unknown key"),
         ("one: {loss: nll}", "one: nll", r"new.yaml:6: phases.one: "),
+        ("forms:", "settings:", r"new.yaml:9: settings: unknown key; .*`forms` in a method"),
+        ("{patience: 3}", "{least_updates: 3}", r"new.yaml:15: forms.tiny.*least_updates: .*`min_updates` now"),
     ],
 )
 def test_an_error_of_a_method_names_the_line_that_said_so(config, old, instead, message):
@@ -164,6 +171,13 @@ def test_mappings_are_merged_and_lists_replaced(config):
         ("extends: smoke\ncorpora: {talse: null}", r"mine.yaml:2: corpora.talse: .* none to leave out; .*: tales"),
         ("extends: smoke\nscores: {meteor: null}", r"mine.yaml:2: scores.meteor: .* none to leave out"),
         ("extends: smoke\ncorpora:\n  tales: {percent: 3}", r"mine.yaml:3: corpora.tales.percent: unknown key"),
+        ("extends: smoke\nsettings: small", r"mine.yaml:2: settings: unknown key; .*`form` in a study"),
+        (
+            "extends: smoke\ncorpora:\n  tales: {prepare: {least_source_tokens: 3}}",
+            r"mine.yaml:3: corpora.tales.prepare.least_source_tokens: unknown key; .*`min_source_tokens` now",
+        ),
+        ("extends: smoke\ncorpora:\n  tales: {compose: {least: 3}}", r"compose.least: unknown key; .*`min` now"),
+        ("extends: smoke\ncorpora:\n  tales: {raw: {form: jsonl}}", r"raw.form: unknown key; .*`format` in `raw`"),
     ],
 )
 def test_a_wrong_extension_names_file_and_line(config, text, message):

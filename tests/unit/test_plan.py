@@ -296,7 +296,7 @@ def test_a_method_that_does_not_begin_as_it_says_is_refused(config, base, change
     def edited(content):
         content["begins_as"] = base
         if change is not None:
-            change(content["settings"]["smoke"])
+            change(content["forms"]["smoke"])
 
     edit(config / "methods" / "ent_penalty.yaml", edited)
     with pytest.raises(PlanError, match=rf"(?s)ent_penalty.yaml:\d+: begins_as: {base}: .*{message}"):

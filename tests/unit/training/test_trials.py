@@ -162,7 +162,7 @@ def home(tmp_path: Path) -> Path:
     shutil.copy(CONFIG.parent / "recipes.yaml", tmp_path)
     for path in (tmp_path / "config" / "methods").glob("*.yaml"):
         content = yaml.safe_load(path.read_text())
-        small = content["settings"]["small"] = content["settings"]["smoke"]
+        small = content["forms"]["small"] = content["forms"]["smoke"]
         small["model"]["dropout"] = 0.0
         small["phases"] = {name: {"optimizer": {"rate": 0.001}} for name in content["phases"]}
         path.write_text(yaml.safe_dump(content, sort_keys=False))
