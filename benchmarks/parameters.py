@@ -1,4 +1,4 @@
-"""Parameters of every method's paper settings and variants, beside the counts that Čano and Bojar (2020) print.
+"""Parameters of every method's form `paper` and others, beside the counts that Čano and Bojar (2020) print.
 
 Counts are over distinct storages; what has a row or an entry per word is counted as vocabulary. Nothing is measured.
 

@@ -22,40 +22,11 @@ LimitIfGiven = Annotated[Positive | None, Field(exclude_if=lambda limit: limit i
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
 
-# Keys by the words that recorded specifications have for them. Folders' names are digests of specifications, so these
-# stay. Files and Python say the keys.
-RECORDED = {
-    "min": "least",
-    "max": "most",
-    "min_source_tokens": "least_source_tokens",
-    "max_source_tokens": "most_source_tokens",
-    "min_target_tokens": "least_target_tokens",
-    "max_target_tokens": "most_target_tokens",
-    "min_source_sentences": "least_source_sentences",
-    "max_source_sentences": "most_source_sentences",
-    "min_target_sentences": "least_target_sentences",
-    "max_target_sentences": "most_target_sentences",
-    "min_alphabetic_share": "least_alphabetic_share",
-    "max_sentences": "most_sentences",
-    "min_updates": "least_updates",
-    "max_updates": "most_updates",
-    "min_count": "least_count",
-}
-# What a key is called now, by its former word.
-FORMER = {old: f"`{new}`" for new, old in RECORDED.items()} | {
-    "settings": "`form` in a study, `forms` in a method",
-    "form": "`format` in `raw`, `forms` in a method",
-}
-
-
-def _recorded_word(key: str) -> str:
-    return RECORDED.get(key, key)
-
-
 class Settings(BaseModel):
     """A frozen block of the configuration in which an unknown key is an error.
 
-    It is dumped as the block of a specification, in the words of `RECORDED`; `of_specification` reads that.
+    Files and Python say a field's name. An alias is the word that recorded specifications have for it, which stays: the
+    names of folders are their digests. Settings are dumped by alias, as blocks of specifications.
     """
 
     model_config = ConfigDict(
@@ -63,7 +34,6 @@ class Settings(BaseModel):
         frozen=True,
         strict=False,
         allow_inf_nan=False,
-        alias_generator=_recorded_word,
         validate_by_alias=False,
         validate_by_name=True,
         serialize_by_alias=True,
@@ -72,7 +42,7 @@ class Settings(BaseModel):
 
     @classmethod
     def of_specification(cls, block: Mapping[str, Any]) -> Self:
-        """The settings that a specification holds."""
+        """The settings that a specification holds, by alias."""
         return cls.model_validate(block, by_alias=True, by_name=False)
 
 
@@ -158,9 +128,9 @@ class Raw(Settings):
 class Compose(Settings):
     """Several records of one group joined into one multi-sentence record (the `modules` corpus)."""
 
-    min: Positive = 3
+    min: Annotated[Positive, Field(alias="least")] = 3
     """Records joined into one, at least."""
-    max: Positive = 6
+    max: Annotated[Positive, Field(alias="most")] = 6
     """Records joined into one, at most."""
 
 
@@ -221,23 +191,23 @@ class Prepare(Settings):
     """How sentences become tokens."""
     lower: bool = True
     """Whether tokens are in small letters."""
-    min_source_tokens: NonNegative = 1
+    min_source_tokens: Annotated[NonNegative, Field(alias="least_source_tokens")] = 1
     """Tokens of a source, at least."""
-    max_source_tokens: Positive | None = None
+    max_source_tokens: Annotated[Positive | None, Field(alias="most_source_tokens")] = None
     """Tokens of a source, at most."""
-    min_target_tokens: NonNegative = 1
+    min_target_tokens: Annotated[NonNegative, Field(alias="least_target_tokens")] = 1
     """Tokens of a target, at least."""
-    max_target_tokens: Positive | None = None
+    max_target_tokens: Annotated[Positive | None, Field(alias="most_target_tokens")] = None
     """Tokens of a target, at most."""
-    min_source_sentences: LimitIfGiven = None
+    min_source_sentences: Annotated[LimitIfGiven, Field(alias="least_source_sentences")] = None
     """Sentences of a source, at least."""
-    max_source_sentences: LimitIfGiven = None
+    max_source_sentences: Annotated[LimitIfGiven, Field(alias="most_source_sentences")] = None
     """Sentences of a source, at most."""
-    min_target_sentences: LimitIfGiven = None
+    min_target_sentences: Annotated[LimitIfGiven, Field(alias="least_target_sentences")] = None
     """Sentences of a target, at least."""
-    max_target_sentences: LimitIfGiven = None
+    max_target_sentences: Annotated[LimitIfGiven, Field(alias="most_target_sentences")] = None
     """Sentences of a target, at most."""
-    min_alphabetic_share: Share = 0.0
+    min_alphabetic_share: Annotated[Share, Field(alias="least_alphabetic_share")] = 0.0
     """Share of the source's tokens that hold a letter, at least."""
     duplicates: Literal["drop", "keep"] = "drop"
     """Records that repeat a source or a target exactly."""
@@ -322,13 +292,13 @@ class MethodSearch(Decoding):
 class Oracle(Settings):
     """How far an extract of a test item can go (annotations.oracle), and for which items it is asked."""
 
-    min_source_sentences: Positive = 1
+    min_source_sentences: Annotated[Positive, Field(alias="least_source_sentences")] = 1
     """Sentences of a source, at least, for its item to be asked (Akhmetov et al. 2022: 100)."""
-    max_source_sentences: Positive | None = None
+    max_source_sentences: Annotated[Positive | None, Field(alias="most_source_sentences")] = None
     """Sentences of a source, at most (Akhmetov et al. 2022: 500)."""
-    min_target_sentences: Positive = 1
+    min_target_sentences: Annotated[Positive, Field(alias="least_target_sentences")] = 1
     """Sentences of a target, at least (Akhmetov et al. 2022: 10)."""
-    max_target_sentences: Positive | None = None
+    max_target_sentences: Annotated[Positive | None, Field(alias="most_target_sentences")] = None
     """Sentences of a target, at most (Akhmetov et al. 2022: 20)."""
     nodes: Positive = 100_000
     """Of one proof, at most; then HiGHS, or a bound."""
@@ -534,7 +504,7 @@ class ExtractRewriteSettings(Settings):
     """Of the extractor: share of values that training sets to zero."""
     sentences: Positive
     """Extracted before the extractor has learned to stop."""
-    max_sentences: Positive = 60
+    max_sentences: Annotated[Positive, Field(alias="most_sentences")] = 60
     """Of a source; later ones are not read."""
     rewrite_tokens: Positive = 30
     """Of one rewritten sentence."""
@@ -581,9 +551,9 @@ class Stop(Settings):
     """Epochs between two validations, at least."""
     patience: Positive
     """Stale validations that end the phase."""
-    min_updates: NonNegative = 0
+    min_updates: Annotated[NonNegative, Field(alias="least_updates")] = 0
     """Of this phase, in a checkpoint that may be selected."""
-    max_updates: Positive
+    max_updates: Annotated[Positive, Field(alias="most_updates")]
     """A budget, or a safety net; History names it when it is hit. Never a wall clock."""
 
     @model_validator(mode="after")
@@ -676,7 +646,7 @@ class Training(Settings):
     """bf16: autocast; attention scores, softmax and losses stay single."""
     vocabulary: Positive
     """Most frequent words of the fraction, beside the five marks."""
-    min_count: Positive = 1
+    min_count: Annotated[Positive, Field(alias="least_count")] = 1
     """Occurrences a word needs to enter the vocabulary."""
     valid_records: Positive
     """Decoded greedily by a validation: the first of the validation part, or all where it holds fewer."""
@@ -968,3 +938,12 @@ class StudySettings(Settings):
     """By scorer, what it is told."""
     bootstrap: Bootstrap = Bootstrap()
     """How intervals are made."""
+
+
+# What a key is called now, by its former word: for errors.
+FORMER = {
+    str(field.alias): f"`{name}`"
+    for model in (Compose, Prepare, Oracle, ExtractRewriteSettings, Stop, Training)
+    for name, field in model.model_fields.items()
+    if field.alias
+} | {"settings": "`form` in a study, `forms` in a method", "form": "`format` in `raw`, `forms` in a method"}

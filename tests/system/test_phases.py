@@ -28,7 +28,7 @@ def _one_thread() -> None:
 
 
 def form(method: str, first: int, last: int, rate: float = 0.003) -> Form:
-    """The method's smoke settings, wider; so many updates before the last phase and in it."""
+    """The method's form `smoke`, wider; so many updates before the last phase and in it."""
     settings = read_method(CONFIG / f"{method}.yaml").forms["smoke"]
     model = settings.model
     if model.kind == "recurrent":

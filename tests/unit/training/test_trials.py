@@ -153,7 +153,7 @@ def test_a_key_that_is_not_there_is_asked_for(tmp_path: Path) -> None:
 
 @pytest.fixture
 def home(tmp_path: Path) -> Path:
-    """A workplace whose trials are tiny: smoke settings as small ones, on the invented corpus of the smoke study."""
+    """A workplace whose trials are tiny: `smoke` as the form `small`, on the invented corpus of that study."""
     from sumcurve.corpora.content import Content
     from sumcurve.corpora.prepare import prepare
     from sumcurve.corpora.sources import SOURCES
