@@ -375,12 +375,12 @@ def parser() -> argparse.ArgumentParser:
     command = verbs.add_parser("add", help="a study of a corpus of your own, written from its data")
     command.add_argument("corpus", type=Path, help="a file of raw records, or a folder of such files")
     command.add_argument("--name", required=True, help="of the corpus and of its study")
-    command.add_argument("--form", help="of the files [by their endings]")
+    command.add_argument("--format", help="of the files [by their endings]")
     for name in FIELDS:
         command.add_argument(f"--{name}", metavar="FIELD", help=f"the records' field that is the {name} [by its name]")
     for part in PARTS:
         command.add_argument(f"--{part}", metavar="PATTERN", help=f"the folder's files of {part} [by their names]")
-    command.add_argument("--settings", default="small", help="the form in which methods are trained [small]")
+    command.add_argument("--form", default="small", help="in which methods are trained [small]")
     verbs.add_parser("recipes", help="code fingerprints of the kinds of folder with recipe numbers")
     command = verbs.add_parser("trials", help="the trials of config/trials.yaml that config/trials.csv lacks")
     command.add_argument("methods", nargs="*", help="methods [all of the study that trials.yaml names]")

@@ -296,7 +296,7 @@ def test_a_method_that_does_not_begin_as_it_says_is_refused(config, base, change
     def edited(content):
         content["begins_as"] = base
         if change is not None:
-            change(content["settings"]["smoke"])
+            change(content["forms"]["smoke"])
 
     edit(config / "methods" / "ent_penalty.yaml", edited)
     with pytest.raises(PlanError, match=rf"(?s)ent_penalty.yaml:\d+: begins_as: {base}: .*{message}"):
@@ -367,7 +367,7 @@ def test_a_limit_in_sentences_is_specified_where_it_is_given_alone(config):
     before = plan.folders
     edit(
         config / "studies" / "smoke.yaml",
-        lambda content: content["corpora"]["tales"].update(prepare={"least_source_sentences": 1}),
+        lambda content: content["corpora"]["tales"].update(prepare={"min_source_sentences": 1}),
     )
     for folder in before.values():
         assert not any("sentences" in key for key in folder.specification.get("prepare", {}))
@@ -417,7 +417,7 @@ def test_a_learning_rate_retrains_its_method_only(config):
     before = smoke(config)
 
     def faster(content):
-        content["settings"][before.settings.settings]["phases"] = {"nll": {"optimizer": {"rate": 0.01}}}
+        content["forms"][before.settings.form]["phases"] = {"nll": {"optimizer": {"rate": 0.01}}}
 
     edit(config / "methods" / "pcov.yaml", faster)
     after = smoke(config)
