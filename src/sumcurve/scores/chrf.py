@@ -6,31 +6,20 @@ than counts of words (Popović, 2015, who introduced it for translation).
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar
-
-from pydantic import BaseModel
+from typing import Any
 
 from sumcurve.records import Record
-from sumcurve.scores.scorer import Metric, NoSettings, Scores, group_of, summaries_of
+from sumcurve.scores.scorer import Metric, Scorer, Scores, group_of, summaries_of
 
 
-class ChrF:
+class ChrF(Scorer):
     """`score` compares the tokens of summary and references, lower-cased, as `rouge` does.
 
     The tokens are all that a trained system writes. chrF leaves white space out of its n-grams, so that tokens give
     what the text that they were made from gives, but for its case. Of several references the best counts.
     """
 
-    Settings: ClassVar[type[BaseModel]] = NoSettings
-    metrics: Sequence[Metric] = (Metric("chrf", "chrF2", "chrF", "points"),)
-
-    def __init__(self, settings: NoSettings) -> None:
-        self.settings = settings
-
-    def inputs(
-        self, output: str, outputs: Sequence[str], specifications: Mapping[str, Mapping[str, Any]]
-    ) -> Mapping[str, Any]:
-        return {}
+    metrics = (Metric("chrf", "chrF2", "chrF", "points"),)
 
     def score(self, output: Path, records: Sequence[Record], inputs: Mapping[Path, Any]) -> Scores:
         from sacrebleu.metrics import CHRF

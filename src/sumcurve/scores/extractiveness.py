@@ -6,27 +6,24 @@ how good a summary is: it describes, and no system is ranked by it.
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar
-
-from pydantic import BaseModel
+from typing import Any
 
 from sumcurve.records import Record
 from sumcurve.scores.rewards import ngrams, repetition
-from sumcurve.scores.scorer import Metric, NoSettings, Scores, group_of, summaries_of
+from sumcurve.scores.scorer import Metric, Scorer, Scores, group_of, summaries_of
 
 ORDERS = (1, 2, 3, 4)
 
 Sentences = Sequence[Sequence[str]]  # of tokens
 
 
-class Extractiveness:
+class Extractiveness(Scorer):
     """`score` compares a summary's tokens with its source's, lower-cased; the whole source, whatever a system read.
 
     The references are measured, too: what people wrote.
     """
 
-    Settings: ClassVar[type[BaseModel]] = NoSettings
-    metrics: Sequence[Metric] = (
+    metrics = (
         Metric("coverage", "coverage", "cov", "shares of tokens", 2, higher_is_better=None, ranks=False),
         Metric("density", "density", "dens", "tokens", 2, higher_is_better=None, ranks=False),
         Metric("compression", "compression", "comp", "source tokens a token", 1, higher_is_better=None, ranks=False),
@@ -37,14 +34,6 @@ class Extractiveness:
         Metric("repeated", "repeated trigrams", "rep", "percent", 2, higher_is_better=False, ranks=False),
         Metric("length", "length", "len", "tokens", 1, higher_is_better=None, ranks=False),
     )
-
-    def __init__(self, settings: NoSettings) -> None:
-        self.settings = settings
-
-    def inputs(
-        self, output: str, outputs: Sequence[str], specifications: Mapping[str, Mapping[str, Any]]
-    ) -> Mapping[str, Any]:
-        return {}
 
     def score(self, output: Path, records: Sequence[Record], inputs: Mapping[Path, Any]) -> Scores:
         sources = [_tokens(record.source) for record in records]

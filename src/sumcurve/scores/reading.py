@@ -11,12 +11,10 @@ writes fits any reference as well. Lead and random are what to compare with.
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar
-
-from pydantic import BaseModel
+from typing import Any
 
 from sumcurve.records import Record, RecordError
-from sumcurve.scores.scorer import Metric, Scores, group_of, summaries_of
+from sumcurve.scores.scorer import Metric, Scorer, Scores, group_of, summaries_of
 from sumcurve.settings import Reading, Rouge
 
 # A system reads where the lower end of its gap's interval over groups is above.
@@ -25,22 +23,19 @@ READS_BY_ROUGE = 0.0  # points
 POINTS = 100
 
 
-class Reads:
+class Reads(Scorer):
     """Scores systems that give log-probabilities of single tokens, decoded with the corpus's common search.
 
     It counts the words that all of them have in their vocabularies, and marks: so they are compared on the same words,
     and a word that one system cannot say costs it nothing. The share left out is counted as `left_out`.
     """
 
-    Settings: ClassVar[type[BaseModel]] = Reading
-    metrics: Sequence[Metric] = (
+    Settings = Reading
+    metrics = (
         Metric("gap", "Reading gap", "gap", "nats a word", ranks=False, threshold=READS),
         Metric("own_nll", "NLL, own source", "own", "nats a word", higher_is_better=False, ranks=False),
         Metric("others_nll", "NLL, others' sources", "others", "nats a word", higher_is_better=None, ranks=False),
     )
-
-    def __init__(self, settings: Reading) -> None:
-        self.settings = settings
 
     def inputs(
         self, output: str, outputs: Sequence[str], specifications: Mapping[str, Mapping[str, Any]]
@@ -112,24 +107,16 @@ class ReadingRouge(Reading):
     rouge: Rouge = Rouge()
 
 
-class ReadsByRouge:
+class ReadsByRouge(Scorer):
     """Scores every output by its summaries; its threshold is asked of systems that give no log-probabilities."""
 
-    Settings: ClassVar[type[BaseModel]] = ReadingRouge
-    metrics: Sequence[Metric] = (
+    Settings = ReadingRouge
+    metrics = (
         Metric(
             "rouge1_gap", "ROUGE-1 gap", "gap", "points", ranks=False, threshold=READS_BY_ROUGE, stands_in_for="gap"
         ),
         Metric("rouge1_others", "ROUGE-1, others' references", "others", "points", higher_is_better=None, ranks=False),
     )
-
-    def __init__(self, settings: ReadingRouge) -> None:
-        self.settings = settings
-
-    def inputs(
-        self, output: str, outputs: Sequence[str], specifications: Mapping[str, Mapping[str, Any]]
-    ) -> Mapping[str, Any]:
-        return {}
 
     def score(self, output: Path, records: Sequence[Record], inputs: Mapping[Path, Any]) -> Scores:
         import numpy as np

@@ -2,34 +2,24 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar
-
-from pydantic import BaseModel
+from typing import Any
 
 from sumcurve.records import Record
-from sumcurve.scores.scorer import Metric, Scores, group_of, summaries_of
+from sumcurve.scores.scorer import Metric, Scorer, Scores, group_of, summaries_of
 from sumcurve.settings import Rouge
 
 POINTS = 100
 
 
-class RougeF1:
+class RougeF1(Scorer):
     """`score` keeps precision and recall as details and counts empty summaries, which score 0 and stay."""
 
-    Settings: ClassVar[type[BaseModel]] = Rouge
-    metrics: Sequence[Metric] = (
+    Settings = Rouge
+    metrics = (
         Metric("rouge1", "ROUGE-1", "1", "points"),
         Metric("rouge2", "ROUGE-2", "2", "points"),
         Metric("rougeLsum", "ROUGE-Lsum", "L", "points"),
     )
-
-    def __init__(self, settings: Rouge) -> None:
-        self.settings = settings
-
-    def inputs(
-        self, output: str, outputs: Sequence[str], specifications: Mapping[str, Mapping[str, Any]]
-    ) -> Mapping[str, Any]:
-        return {}
 
     def score(self, output: Path, records: Sequence[Record], inputs: Mapping[Path, Any]) -> Scores:
         from sumcurve.scores.rouge import score_items, signature

@@ -5,10 +5,11 @@ read what its folders describe, so that nothing else changes. The plan imports e
 packages are imported by `score`.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
 from pydantic import BaseModel
 
@@ -77,18 +78,18 @@ class Scores:
     references: Mapping[str, float] = field(default_factory=dict)
 
 
-class Scorer(Protocol):
+class Scorer(ABC):
     """Scores outputs under `settings`, which a study states below the scorer's name.
 
     Its items need not be those of another scorer: a record, a record and what it is contrasted with, a record and a
     rater (`Scores.further`). Those of one corpus are the same for every output.
     """
 
-    Settings: ClassVar[type[BaseModel]]
-    settings: Any
-    metrics: Sequence[Metric]
+    Settings: ClassVar[type[BaseModel]] = NoSettings
+    metrics: ClassVar[Sequence[Metric]]
 
-    def __init__(self, settings: Any) -> None: ...
+    def __init__(self, settings: Any) -> None:
+        self.settings = settings
 
     def inputs(
         self, output: str, outputs: Sequence[str], specifications: Mapping[str, Mapping[str, Any]]
@@ -98,8 +99,9 @@ class Scorer(Protocol):
         None where it has nothing to say of the output. `outputs` are all of the corpus in this study; `specifications`
         those of every folder of the study, by key. What is told becomes a part of the score folder's name.
         """
-        ...
+        return {}
 
+    @abstractmethod
     def score(self, output: Path, records: Sequence[Record], inputs: Mapping[Path, Any]) -> Scores:
         """Score the files of an output's folder against the test records.
 
@@ -107,7 +109,6 @@ class Scorer(Protocol):
 
         Raises RecordError where the output is not one of these records.
         """
-        ...
 
 
 def group_of(record: Record) -> str:

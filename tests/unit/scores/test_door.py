@@ -17,18 +17,11 @@ ROOT = Path(__file__).parents[3]
 
 FILE = '''"""The scorer `characters`: how long summaries are."""
 
-from sumcurve.scores.scorer import Metric, NoSettings, Scores, group_of, summaries_of
+from sumcurve.scores.scorer import Metric, Scorer, Scores, group_of, summaries_of
 
 
-class Characters:
-    Settings = NoSettings
+class Characters(Scorer):
     metrics = (Metric("characters", "Length in characters", "chars", "characters", 0, higher_is_better=False),)
-
-    def __init__(self, settings):
-        self.settings = settings
-
-    def inputs(self, output, outputs, specifications):
-        return {}
 
     def score(self, output, records, inputs):
         lengths = [len(" ".join(row["summary"])) for row in summaries_of(output, records)]
