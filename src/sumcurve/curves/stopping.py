@@ -13,7 +13,6 @@ fixed rules add up phases: a phase costs what its own rows say from its start on
 and between two validations cost grows linearly. Rows after the selected one, while patience ran out, count there.
 """
 
-import csv
 from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,6 +20,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Literal
 
+from sumcurve.records import read_csv
 from sumcurve.statistics.errors import Undefined
 
 WITHIN = 0.01
@@ -150,9 +150,9 @@ def read_history(run: Path) -> list[Validation]:
     """The rows of a finished run's folder, from its history.csv and, if there, its timings.csv."""
     seconds: dict[tuple[str, str], float] = {}
     if (run / "timings.csv").is_file():
-        seconds = {(row["phase"], row["update"]): float(row["seconds"]) for row in _table(run / "timings.csv")}
+        seconds = {(row["phase"], row["update"]): float(row["seconds"]) for row in read_csv(run / "timings.csv")}
     found = []
-    for number, row in enumerate(_table(run / "history.csv"), start=2):
+    for number, row in enumerate(read_csv(run / "history.csv"), start=2):
         place = row["phase"], row["update"]
         if seconds and place not in seconds:
             raise ValueError(
@@ -175,11 +175,6 @@ def read_history(run: Path) -> list[Validation]:
     if not found:
         raise ValueError(f"{run / 'history.csv'} has no validation; train the run again")
     return found
-
-
-def _table(path: Path) -> list[dict[str, str]]:
-    with path.open(newline="") as stream:
-        return list(csv.DictReader(stream))
 
 
 def _attempt(cost: Callable[[Sequence[Validation]], Cost], rows: Sequence[Validation]) -> Cost | Undefined:
