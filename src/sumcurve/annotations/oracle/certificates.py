@@ -20,15 +20,12 @@ from functools import cache
 from itertools import pairwise
 from typing import Any
 
-import numpy as np
-
 import sumcurve
-from sumcurve.annotations.oracle import optimum as order_1
-from sumcurve.annotations.oracle.article import MODES, SCORERS, Article, Instance, OracleError, instance, instances
+from sumcurve.annotations.oracle import bigram_check, bigrams, unigrams
+from sumcurve.annotations.oracle.article import MODES, SCORERS, Article, OracleError, instance, instances
 from sumcurve.annotations.oracle.evaluate import Found
 from sumcurve.annotations.oracle.improve import f1_greedy
-from sumcurve.annotations.oracle.optimum import Optimum
-from sumcurve.annotations.oracle.optimum2 import optimum2, optimum2_by_milp
+from sumcurve.annotations.oracle.optimum import Optimum, reach
 from sumcurve.annotations.oracle.searches import Variant, search
 from sumcurve.scores.rouge import tokenize
 
@@ -157,22 +154,8 @@ def _find(article: Article, request: Request) -> Optimum | Found:
     budget: dict[str, Any] = {"seconds": request.seconds}
     if request.nodes is not None:
         budget["nodes"] = request.nodes
-    prove = order_1.optimum if order == 1 else optimum2
+    prove = unigrams.optimum if order == 1 else bigrams.optimum
     return prove(one, f1_greedy(one).sentences, **budget)
-
-
-def reach(instance: Instance) -> tuple[int, int]:
-    """An F1 that no sequence of the article's sentences exceeds, as a fraction: all it can match, and nothing else.
-
-    A match can be any n-gram of the abstract that stands inside a sentence, or across two sentences in any order, as
-    often as the abstract has it. Sentences may repeat.
-    """
-    reached = np.zeros(len(instance.reference), np.bool_)
-    reached[instance.types] = True
-    if instance.order == 2:
-        reached |= np.isin(instance.grams >> 32, instance.last) & np.isin(instance.grams & 0xFFFFFFFF, instance.first)
-    matches = int(instance.reference[reached].sum())
-    return 2 * matches, matches + instance.reference_total
 
 
 def text_sha256(article: Article) -> str:
@@ -215,8 +198,8 @@ def verify(
     """Check every certificate against its article, and find a random share of them anew.
 
     Every value is counted again in plain Python, for the scorers of rouge-score by that package as well. At least one
-    of a share above 0 is found anew: a proof by the other solver from scratch (for at most so many seconds), the result
-    of a search by the same search.
+    of a share above 0 is found anew: a proof from scratch, by the other solver (ROUGE-1) or by other programs
+    (ROUGE-2), for at most so many seconds; the result of a search by the same search.
     """
     if not 0 <= share <= 1:
         raise OracleError(f"share {share}: a number from 0 to 1")
@@ -346,12 +329,13 @@ def _found_again(row: Mapping[str, Any], article: Article, seconds: float | None
         again = _find(article, _request(row))
         same = [*again.sentences] == row["sentences"]
         return ([] if same else [f"the same search finds sentences {[*again.sentences]}, not {row['sentences']}"]), same
-    one = instance(article, row["scorer"], order)
-    by_milp = row["solver"] != "milp"
-    if order == 1:
-        second = order_1.optimum_by_milp(one, seconds=seconds) if by_milp else order_1.optimum(one, seconds=seconds)
+    counted = instance(article, row["scorer"], order)
+    if order == 2:
+        second = bigram_check.optimum(counted, seconds=seconds)
+    elif row["solver"] == "milp":
+        second = unigrams.optimum(counted, seconds=seconds)
     else:
-        second = optimum2_by_milp(one, seconds=seconds) if by_milp else optimum2(one, seconds=seconds)
+        second = unigrams.optimum_by_milp(counted, seconds=seconds)
     value, bound = _fraction(row["numerator"], row["denominator"]), _bound(row)
     best = _fraction(second.numerator, second.denominator)
     limit = _fraction(second.bound_numerator, second.bound_denominator)

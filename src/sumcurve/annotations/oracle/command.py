@@ -5,7 +5,6 @@ there; a finished one leaves OUT alone, in the order of the input. Heavy package
 """
 
 import argparse
-import fcntl
 import hashlib
 import json
 import math
@@ -16,7 +15,7 @@ import threading
 import time
 from collections.abc import Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, TypeVar
 
@@ -24,6 +23,7 @@ import sumcurve
 from sumcurve.corpora.errors import CorpusError
 from sumcurve.corpora.raw import LONE_SURROGATE
 from sumcurve.corpora.sources.jsonl import read_lines
+from sumcurve.locks import locked
 from sumcurve.records import write_jsonl
 from sumcurve.scores.command import CommandError
 
@@ -70,7 +70,7 @@ more. A run that was killed goes on where it stopped when it is started again.
 
 VERIFY = """\
 Checks certificates against the articles: counts every value anew in plain Python, checks all fields, and finds a random
-share of the extracts again, a proof by the other solver and without a start.
+share of the extracts again: ROUGE-1 proofs by the other solver, ROUGE-2 proofs by other programs.
 """
 
 
@@ -142,7 +142,7 @@ def run_oracle(arguments: argparse.Namespace) -> None:
         return
     journal_path = out.with_name(out.name + ".journal")
     head = {"input_sha256": content, "articles": count, "version": sumcurve.__version__, **request.fields}
-    with _locked(journal_path) as journal:
+    with locked(journal_path, partial(_refuse_two, journal_path)) as journal:
         rows = _resume(journal, journal_path, head)
         todo = (line for line in _lines(source) if line[0] not in rows)
         jobs = min(arguments.jobs or _cores(), 1 + (count - len(rows)) // SHARE_OF_A_PROCESS)
@@ -300,14 +300,8 @@ def _begin_process(parent: int, request: "Request") -> None:
     warm_up(request)
 
 
-@contextmanager
-def _locked(path: Path) -> Iterator[IO[bytes]]:
-    with path.open("a+b") as stream:
-        try:
-            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise CommandError(f"{path} is in use: another run writes the same output; wait for it") from None
-        yield stream
+def _refuse_two(path: Path) -> None:
+    raise CommandError(f"{path} is in use: another run writes the same output; wait for it")
 
 
 def _resume(journal: IO[bytes], path: Path, head: dict[str, Any]) -> dict[int, dict[str, Any]]:
