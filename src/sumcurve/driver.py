@@ -48,7 +48,7 @@ def join(state: Path) -> TextIO:
 def begin(plan: Plan, results: Path, state: Path) -> TextIO:
     """Join, and verify all that the study asks for; ManifestError names what is damaged. Once in a process."""
     joined = join(state)
-    found = verify.study(plan, results)
-    found.require()
-    print(found, file=sys.stderr)
+    checked = verify.study(plan, results)
+    checked.require()
+    print(checked, file=sys.stderr)
     return joined

@@ -116,15 +116,15 @@ class Request:
 def certificate(article: Article, request: Request, clock: Callable[[], float] = time.perf_counter) -> dict[str, Any]:
     """The article's certificate, made anew."""
     begin = clock()
-    found = _find(article, request)
+    outcome = _find(article, request)
     row: dict[str, Any] = {"id": article.id, "sha256": text_sha256(article), **request.fields}
-    row |= {"numerator": found.numerator, "denominator": found.denominator, "sentences": [*found.sentences]}
-    if isinstance(found, Optimum):
-        row |= {"status": found.status, "nodes": found.nodes, "solver": found.solver}
-        row |= {"bound_numerator": found.bound_numerator, "bound_denominator": found.bound_denominator}
+    row |= {"numerator": outcome.numerator, "denominator": outcome.denominator, "sentences": [*outcome.sentences]}
+    if isinstance(outcome, Optimum):
+        row |= {"status": outcome.status, "nodes": outcome.nodes, "solver": outcome.solver}
+        row |= {"bound_numerator": outcome.bound_numerator, "bound_denominator": outcome.bound_denominator}
     else:
         top, bottom = reach(instance(article, request.scorer, ORDERS[request.metric]))
-        row |= {"status": "heuristic", "nodes": found.iterations, "solver": request.algorithm}
+        row |= {"status": "heuristic", "nodes": outcome.iterations, "solver": request.algorithm}
         row |= {"bound_numerator": top, "bound_denominator": bottom}
     row["value"] = _ratio(row["numerator"], row["denominator"])
     row["bound"] = _ratio(row["bound_numerator"], row["bound_denominator"])
@@ -148,14 +148,14 @@ def _find(article: Article, request: Request) -> Optimum | Found:
     if request.algorithm in SEARCHES:
         both = instances(article, request.scorer)
         return search(both, SEARCHES[request.algorithm], request.variant, seed=request.seed, order=order)
-    one = instance(article, request.scorer, order)
+    counted = instance(article, request.scorer, order)
     if request.algorithm == F1_GREEDY:
-        return f1_greedy(one)
+        return f1_greedy(counted)
     budget: dict[str, Any] = {"seconds": request.seconds}
     if request.nodes is not None:
         budget["nodes"] = request.nodes
     prove = unigrams.optimum if order == 1 else bigrams.optimum
-    return prove(one, f1_greedy(one).sentences, **budget)
+    return prove(counted, f1_greedy(counted).sentences, **budget)
 
 
 def text_sha256(article: Article) -> str:
@@ -229,9 +229,9 @@ def verify(
         report.proven += row["status"] == "proven"
         problems = _problems(row, article)
         if not problems and article.id in chosen:
-            problems, found = _found_again(row, article, seconds)
-            report.reproven += found
-            if not found and not problems:
+            problems, again = _found_again(row, article, seconds)
+            report.reproven += again
+            if not again and not problems:
                 report.open.append(article.id)
         report.problems += [f"article {article.id}: {problem}" for problem in problems]
     missing = [name for name in ids if name not in seen]

@@ -98,7 +98,7 @@ def add_parser(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> 
         metavar="S",
         help="budget of one proof, or none: no clock decides (default: %(default)s)",
     )
-    oracle.add_argument("--nodes", type=_natural, metavar="N", help="budget of one branch and bound")
+    oracle.add_argument("--nodes", type=_natural, metavar="N", help="budget of one proof")
     oracle.add_argument("--jobs", type=_positive, metavar="N", help="processes (default: all cores)")
     oracle.add_argument("--seed", type=_natural, default=1, metavar="S", help="of the searches (default: %(default)s)")
     oracle.set_defaults(run=run_oracle)
@@ -234,13 +234,13 @@ def _texts(path: Path, number: int, line: bytes) -> tuple[str, str | list[str], 
         raise CommandError(
             f"{path}:{number}: a {type(row).__name__}, not an object with an id, a source and an abstract"
         )
-    found = []
+    given = []
     for keys in (IDS, SOURCES, ABSTRACTS):
         key = next((key for key in keys if key in row), None)
         if key is None:
             raise CommandError(f"{path}:{number}: none of the keys {', '.join(keys)}; add one")
-        found.append((key, row[key]))
-    (key, name), *texts = found
+        given.append((key, row[key]))
+    (key, name), *texts = given
     if isinstance(name, int) and not isinstance(name, bool):
         name = str(name)
     if not isinstance(name, str) or not name.strip() or LONE_SURROGATE.search(name):
@@ -358,8 +358,8 @@ def _compare_finished(out: Path, source: Path, count: int, request: "Request") -
         _refuse_others(row, ours, out)
     if len(rows) != count:
         raise CommandError(f"{out} has {len(rows)} lines for {count} articles; give another --output, or remove it")
-    for (_, row), one in zip(rows, articles(source), strict=True):
-        _refuse_others(row, {"id": one.id, "sha256": text_sha256(one)}, out)
+    for (_, row), item in zip(rows, articles(source), strict=True):
+        _refuse_others(row, {"id": item.id, "sha256": text_sha256(item)}, out)
 
 
 def _bar(items: Iterable[T], count: int, done: int) -> Iterator[T]:

@@ -71,7 +71,7 @@ def write_oracle(
         made.examine(article, settings, rouge.scorer, clock)
     write_jsonl(
         folder / "articles.jsonl",
-        ({"id": one.id, "sentences": one.sentences, "abstract": one.abstract} for one in given),
+        ({"id": article.id, "sentences": article.sentences, "abstract": article.abstract} for article in given),
     )
     write_jsonl(folder / "certificates.jsonl", made.certificates)
     write_csv(folder / "features.csv", FEATURES, made.features)
@@ -133,8 +133,8 @@ def _searched(
 def _scores(both: tuple[Instance, Instance], sentences: Sequence[int]) -> dict[str, Any]:
     """ROUGE-1 and ROUGE-2 F1 of an extract, and how many sentences it has."""
     scores = {}
-    for metric, one in zip(ORDERS, both, strict=True):
-        numerator, denominator = value(one, sentences)
+    for metric, counted in zip(ORDERS, both, strict=True):
+        numerator, denominator = value(counted, sentences)
         scores[metric] = f"{numerator / denominator if denominator else 0.0:.6f}"
     return scores | {"sentences": len(sentences)}
 

@@ -229,12 +229,12 @@ class _Search:
         model = _Model(self.coverage, self.state)
         while not self.proven and left() > 0:
             a, b = int(self.best.ratio[0]), int(self.best.ratio[1])
-            found, bound, used = model.solve(a, b, nodes, left())
+            extract, bound, used = model.solve(a, b, nodes, left())
             self.nodes += used
             before = self.value
-            if found is not None:
+            if extract is not None:
                 chosen = np.full(len(self.state), OUT, np.int8)
-                chosen[found] = IN
+                chosen[extract] = IN
                 polish(self.coverage, self.state, chosen, self.best)
             if bound is not None and bound < 1:
                 self.ceiling = self.value
@@ -353,9 +353,9 @@ class _Model:
             options["time_limit"] = seconds
         integers = np.ones(size + width + types)  # with y continuous, HiGHS may print to stdout
         answer = milp(aims, integrality=integers, bounds=self.bounds, constraints=self.rows, options=options)
-        found = None if answer.x is None else self.keep[answer.x[:size] > 0.5]
+        extract = None if answer.x is None else self.keep[answer.x[:size] > 0.5]
         bound = answer.mip_dual_bound
         if bound is None or not math.isfinite(bound):
-            return found, None, int(answer.mip_node_count or 0)
+            return extract, None, int(answer.mip_node_count or 0)
         most = math.floor(-bound - a * self.coverage.total + _MARGIN)
-        return found, most, int(answer.mip_node_count or 0)
+        return extract, most, int(answer.mip_node_count or 0)
