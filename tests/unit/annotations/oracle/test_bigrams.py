@@ -201,9 +201,9 @@ def test_one_sentence_and_a_longer_abstract(scorer) -> None:
 
 
 @pytest.mark.parametrize("scorer", ["set", "rouge-score"])
-def test_ten_thousand_sentences_get_an_answer(scorer) -> None:
+def test_thousands_of_sentences_get_an_answer(scorer) -> None:
     article = invented(6, 2_000, 60)
-    counted = instance(Article("x", article.sentences * 5, article.abstract), scorer, 2)
+    counted = instance(Article("x", article.sentences * 2, article.abstract), scorer, 2)
     found = bigrams.optimum(counted, nodes=3)
     greedy = f1_greedy(counted)
     assert consistent(found, counted)
