@@ -112,9 +112,7 @@ def largest_common(histories: Sequence[Sequence[Validation]], unit: Unit) -> dic
     """For every phase the most updates or epochs that all Histories of one method have."""
     phases = [_phases(rows) for rows in histories]
     if len({tuple(spans) for spans in phases}) > 1:
-        raise ValueError(
-            f"Histories of other phases: {sorted({tuple(spans) for spans in phases})}; give one method's"
-        )
+        raise ValueError(f"Histories of other phases: {sorted({tuple(spans) for spans in phases})}; give one method's")
     return {
         name: min(_position(spans[name][-1], unit) - _position(spans[name][0], unit) for spans in phases)
         for name in phases[0]

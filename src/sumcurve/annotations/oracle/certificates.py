@@ -21,7 +21,7 @@ from itertools import pairwise
 from typing import Any
 
 import sumcurve
-from sumcurve.annotations.oracle import bigram_check, bigrams, unigrams
+from sumcurve.annotations.oracle import METRICS, bigram_check, bigrams, unigrams
 from sumcurve.annotations.oracle.article import MODES, SCORERS, Article, OracleError, instance, instances
 from sumcurve.annotations.oracle.evaluate import Found
 from sumcurve.annotations.oracle.improve import f1_greedy
@@ -29,7 +29,7 @@ from sumcurve.annotations.oracle.optimum import Optimum, reach
 from sumcurve.annotations.oracle.searches import Variant, search
 from sumcurve.scores.rouge import tokenize
 
-ORDERS = {"rouge1": 1, "rouge2": 2}
+ORDERS = {metric: order for order, metric in enumerate(METRICS, start=1)}
 EXACT = "exact"
 F1_GREEDY = "f1-greedy"
 SEARCHES = {

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, TypeVar
 
 import sumcurve
+from sumcurve.annotations.oracle import METRICS
 from sumcurve.corpora.errors import CorpusError
 from sumcurve.corpora.raw import LONE_SURROGATE
 from sumcurve.corpora.sources.jsonl import read_lines
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
 IDS = ("id", "article_id")
 SOURCES = ("sentences", "source", "article_text", "text")
 ABSTRACTS = ("abstract", "target", "summary", "abstract_text")
-METRICS = ("rouge1", "rouge2")
 ALGORITHMS = ("exact", "f1-greedy", "greedy", "vns", "vns-greedy", "genetic", "genetic-greedy")
 SCORERS = (
     "set",
