@@ -8,7 +8,6 @@ them is chosen.
 import math
 import time
 from collections.abc import Callable, Iterable, Sequence
-from fractions import Fraction
 from itertools import pairwise
 
 import numpy as np
@@ -50,13 +49,13 @@ def optimum(
             best, numerator, denominator = extract, top, bottom
         if not program.charge(extract) and not better:
             break
-    limit = Fraction(numerator, max(denominator, 1)) if proven else Fraction(1)
+    proven = proven or 0 < numerator == denominator
     return Optimum(
         sentences=tuple(best),
         numerator=numerator,
         denominator=denominator,
-        bound_numerator=numerator if proven else limit.numerator,
-        bound_denominator=denominator if proven else limit.denominator,
+        bound_numerator=numerator if proven else 1,
+        bound_denominator=denominator if proven else 1,
         status="proven" if proven else "bounded",
         nodes=nodes,
         solver="milp",

@@ -334,5 +334,5 @@ def _matrix(
     values: NDArray[np.integer] | None = None,
 ) -> csr_array:
     """Ones, or these values, at these places."""
-    values = np.ones(len(rows)) if values is None else values.astype(float)
-    return coo_array((values, (rows, columns)), shape=shape).tocsr()
+    entries = np.ones(len(rows)) if values is None else values.astype(np.float64)
+    return coo_array((entries, (rows, columns)), shape=shape).tocsr()
