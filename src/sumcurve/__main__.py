@@ -6,7 +6,6 @@ its kind (`sumcurve.steps`) write it beside its place. Heavy packages are import
 
 import argparse
 import errno
-import fcntl
 import os
 import shutil
 import sys
@@ -27,6 +26,7 @@ from sumcurve.corpora.store import PARTS
 from sumcurve.curves import command as efficiency_command
 from sumcurve.curves.errors import ResultsError
 from sumcurve.devices import DeviceError
+from sumcurve.locks import locked
 from sumcurve.manifest import ManifestError
 from sumcurve.plan import File, Folder, Plan, PlanError, studies
 from sumcurve.provenance import facts
@@ -63,12 +63,7 @@ def lock(home: Path, name: str) -> Iterator[None]:
     """Hold the folder's lock, so that what an interrupted scheduler left running is waited for, not doubled."""
     path = home / "scratch" / "locks" / name
     path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("a") as stream:
-        try:
-            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            note(f"{name}: waiting for another process that makes this folder (it holds {path})")
-            fcntl.flock(stream, fcntl.LOCK_EX)
+    with locked(path, lambda: note(f"{name}: waiting for another process that makes this folder (it holds {path})")):
         yield
 
 

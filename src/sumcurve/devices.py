@@ -4,8 +4,6 @@ A card is known by its UUID, whatever a container, a scheduler or `CUDA_VISIBLE_
 exclusive `flock` on one file per card: the kernel frees it when the process ends, killed or not.
 """
 
-import errno
-import fcntl
 import os
 import subprocess
 import sys
@@ -15,6 +13,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+
+from sumcurve.locks import take
 
 NONE = {"", "-1", "nodevfiles", "void", "none"}
 """What hides the GPUs in CUDA_VISIBLE_DEVICES: CUDA ignores all from the first name that is none."""
@@ -80,16 +80,16 @@ def _try_lock(path: Path) -> int | None:
             "be able to read it: ask its owner to remove it"
         ) from error
     try:
-        fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        mine = take(opened)
     except OSError as error:
         os.close(opened)
-        if error.errno in (errno.EWOULDBLOCK, errno.EAGAIN):
-            return None
         raise DeviceError(
             f"{path}: its file system ({_file_system(path)}) takes no lock: {error.strerror}; leases need a folder "
             "on a local file system"
         ) from error
-    return opened
+    if not mine:
+        os.close(opened)
+    return opened if mine else None
 
 
 def _make(path: Path) -> None:

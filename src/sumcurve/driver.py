@@ -1,13 +1,12 @@
 """What Snakemake's main process does before its first job: clear up after killed ones, and verify the study."""
 
-import fcntl
 import shutil
 import sys
 from functools import cache
 from pathlib import Path
 from typing import TextIO
 
-from sumcurve import verify
+from sumcurve import locks, verify
 from sumcurve.plan import Plan
 
 
@@ -25,18 +24,23 @@ def join(state: Path) -> TextIO:
     state.mkdir(parents=True, exist_ok=True)
     stream = (state / "drivers.lock").open("a")
     try:
-        fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:  # others are at work, or the file system has no locks: then nobody can be known to be dead
-        pass
-    else:
+        alone = locks.take(stream)
+    except OSError:  # the file system has no locks, so that nobody can be known to be dead
+        alone = False
+    if alone:
         for leftover in ("locks", "backups"):
             shutil.rmtree(state / leftover, ignore_errors=True)
         (state / "locks").mkdir()
     try:
-        fcntl.flock(stream, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        joined = locks.take(stream, shared=True)
     except OSError as error:
         stream.close()
-        raise DriverError(f"{state / 'drivers.lock'}: another run is just starting here; run again ({error})") from None
+        raise DriverError(
+            f"{state / 'drivers.lock'}: its file system takes no lock ({error}); work elsewhere"
+        ) from None
+    if not joined:
+        stream.close()
+        raise DriverError(f"{state / 'drivers.lock'}: another run is just starting here; run again")
     return stream
 
 
@@ -44,7 +48,7 @@ def join(state: Path) -> TextIO:
 def begin(plan: Plan, results: Path, state: Path) -> TextIO:
     """Join, and verify all that the study asks for; ManifestError names what is damaged. Once in a process."""
     joined = join(state)
-    found = verify.study(plan, results)
-    found.require()
-    print(found, file=sys.stderr)
+    checked = verify.study(plan, results)
+    checked.require()
+    print(checked, file=sys.stderr)
     return joined

@@ -5,11 +5,12 @@ separated by single blanks, so that `sentence.split(" ")` gives its tokens. Its 
 were written.
 """
 
+import csv
 import gzip
 import io
 import json
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
@@ -122,6 +123,26 @@ def write_jsonl(path: Path, rows: Iterable[dict[str, Any]]) -> int:
         os.fsync(stream.fileno())
     os.replace(partial, path)
     return count
+
+
+def csv_text(columns: Iterable[str], rows: Iterable[Iterable[Any]]) -> str:
+    """A header and a line for each row; None is an empty cell."""
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows(rows)
+    return stream.getvalue()
+
+
+def write_csv(path: Path, columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> None:
+    """Write these columns of the rows, whole or not at all."""
+    write_text(path, csv_text(columns, ([row[column] for column in columns] for row in rows)))
+
+
+def read_csv(path: Path) -> list[dict[str, str]]:
+    """The rows of a CSV that `write_csv` wrote."""
+    with path.open(encoding="utf-8", newline="") as stream:
+        return list(csv.DictReader(stream))
 
 
 def read_jsonl(path: Path) -> Iterator[dict[str, Any]]:

@@ -1,17 +1,16 @@
 """From one number of a table back to the raw corpus, recomputing every hash on the way."""
 
-import csv
 import json
 from pathlib import Path
 
 from sumcurve import manifest
 from sumcurve.manifest import ManifestError
 from sumcurve.plan import File, Folder, Plan, PlanError, Scored
+from sumcurve.records import read_csv
 
 
 def _row(table: Path, run: str | None) -> dict[str, str]:
-    with table.open(newline="") as stream:
-        rows = list(csv.DictReader(stream))
+    rows = read_csv(table)
     for row in rows:
         if row["run"] == run or (run is None and row["percent"]):
             return row
@@ -49,8 +48,7 @@ def _check(results: Path, plan: Plan, key: str) -> dict:
 
 
 def _check_means(scores: Path, row: dict[str, str], table: Path) -> None:
-    with (scores / "items.csv").open(newline="") as stream:
-        items = list(csv.DictReader(stream))
+    items = read_csv(scores / "items.csv")
     for metric in (one["name"] for one in json.loads((scores / "scores.json").read_text())["metrics"]):
         mean = sum(float(item[metric]) for item in items) / len(items)
         if abs(mean - float(row[metric])) > 1e-3:

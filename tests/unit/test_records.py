@@ -5,10 +5,19 @@ import os
 
 import pytest
 import zstandard
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sumcurve.records import Record, RecordError, read_jsonl, read_records, write_jsonl, write_text
+from sumcurve.records import (
+    Record,
+    RecordError,
+    read_csv,
+    read_jsonl,
+    read_records,
+    write_csv,
+    write_jsonl,
+    write_text,
+)
 
 sentences = st.lists(st.text(alphabet="abc é中.", min_size=1), min_size=1, max_size=3)
 records = st.builds(
@@ -21,6 +30,7 @@ records = st.builds(
 )
 
 
+@settings(deadline=None)
 @given(st.lists(records, max_size=5))
 def test_records_survive_writing_and_reading(tmp_path_factory, many):
     path = tmp_path_factory.mktemp("records") / "records.jsonl"
@@ -65,3 +75,21 @@ def test_a_full_disk_is_an_error_and_leaves_nothing(tmp_path):
     with pytest.raises(OSError, match="No space left"):
         write_text(path, "x" * 100_000)
     assert not path.exists()
+
+
+CELLS = st.text(st.characters(codec="utf-8", exclude_characters="\0\r"), max_size=8)
+
+
+@settings(deadline=None)  # every example waits for the disk
+@given(st.lists(st.lists(CELLS, min_size=2, max_size=2), max_size=5))
+def test_a_csv_that_was_written_is_read_as_it_was(tmp_path_factory, cells) -> None:
+    path = tmp_path_factory.mktemp("csv") / "table.csv"
+    rows = [{"name": name, "a, b": text, "left out": "x"} for name, text in cells]
+    write_csv(path, ["name", "a, b"], rows)
+    assert read_csv(path) == [{"name": name, "a, b": text} for name, text in cells]
+
+
+def test_nothing_is_an_empty_cell_of_a_csv_and_numbers_keep_their_digits(tmp_path) -> None:
+    write_csv(tmp_path / "table.csv", ["x", "y"], [{"x": None, "y": 0.1 + 0.2}])
+    (row,) = read_csv(tmp_path / "table.csv")
+    assert (row["x"], float(row["y"])) == ("", 0.1 + 0.2)

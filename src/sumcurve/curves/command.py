@@ -1,18 +1,17 @@
 """`sumcurve efficiency`: the metrics of Čano and Bojar (2020) for any results, and published tables checked."""
 
 import argparse
-import csv
-import io
 from collections.abc import Sequence
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sumcurve.curves.errors import ResultsError
-from sumcurve.records import write_json, write_text
+from sumcurve.records import csv_text, write_json, write_text
 
 if TYPE_CHECKING:
-    from sumcurve.curves.published import Cell, Comparison, EfficiencyRow, Results
+    from sumcurve.curves.published import Cell, Comparison
+    from sumcurve.curves.results_file import EfficiencyRow, Results
 
 NOTHING = "–"
 HELP = "σ, θ, ε of any systems from a CSV of their results; checks published tables"
@@ -56,19 +55,20 @@ def add_parser(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> 
 
 def run(arguments: argparse.Namespace) -> None:
     """Print the tables and write the files asked for."""
-    from sumcurve.curves import published
+    from sumcurve.curves.results_file import efficiency_rows, read_results, results_file
 
     for path in (arguments.json, arguments.csv):
         if path is not None and not path.parent.is_dir():
             raise ResultsError(f"{path}: there is no folder {path.parent}: make it, or write elsewhere")
-    path = published.results_file(arguments.file)
     given = [name.strip() for name in arguments.scores.split(",")] if arguments.scores else []
-    results = published.read_results(path, given)
-    rows = published.efficiency_rows(results)
+    results = read_results(results_file(arguments.file), given)
+    rows = efficiency_rows(results)
     comparison = None
     if arguments.compare:
-        table = published.read_published(published.published_file(arguments.compare), results.scores)
-        comparison = published.compare(rows, table, by_column=arguments.digits == "column")
+        from sumcurve.curves.published import compare, published_file, read_published
+
+        table = read_published(published_file(arguments.compare), results.scores)
+        comparison = compare(results, table, by_column=arguments.digits == "column")
     if arguments.json:
         mismatches = [cell.as_dict() for cell in comparison.mismatches] if comparison else []
         write_json(arguments.json, {"rows": [row.as_dict() for row in rows], "mismatches": mismatches})
@@ -80,16 +80,13 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def _csv(rows: Sequence["EfficiencyRow"]) -> str:
-    stream = io.StringIO()
-    columns = list(dict.fromkeys(column for row in rows for column in row.as_dict()))  # some rows lack intervals
-    writer = csv.DictWriter(stream, columns, lineterminator="\n", restval="")
-    writer.writeheader()
-    writer.writerows(row.as_dict() for row in rows)
-    return stream.getvalue()
+    cells = [row.as_dict() for row in rows]
+    columns = list(dict.fromkeys(column for row in cells for column in row))  # some rows lack intervals
+    return csv_text(columns, ([row.get(column) for column in columns] for row in cells))
 
 
 def _report(file: str, results: "Results", rows: Sequence["EfficiencyRow"]) -> list[str]:
-    from sumcurve.curves.published import short_name
+    from sumcurve.curves.results_file import short_name
 
     lines = [
         f"{file}: scores {', '.join(results.scores)}; training time {results.seconds or 'not known'}"
@@ -120,10 +117,10 @@ def _report(file: str, results: "Results", rows: Sequence["EfficiencyRow"]) -> l
 
     for _, group in groupby(sorted(rows, key=block), key=block):
         members = list(group)
-        one = members[0]
-        place = "whole curve" if one.place == "whole" else one.place
-        title = f"{one.corpus}, interval {one.interval}, {place}".removesuffix(", ")
-        lines += ["", f"{title}: {one.first.records:,} → {one.second.records:,} records"]
+        first = members[0]
+        place = "whole curve" if first.place == "whole" else first.place
+        title = f"{first.corpus}, interval {first.interval}, {place}".removesuffix(", ")
+        lines += ["", f"{title}: {first.first.records:,} → {first.second.records:,} records"]
         for columns in (relative, absolute):
             heads = ["method", *(["seeds"] if results.seeded else []), *(head for _, head, _, _ in columns)]
             body = [

@@ -1,133 +1,33 @@
-"""Efficiency of any systems from a CSV of their results, and published tables checked against it.
+"""Published tables of efficiency, checked against the results that they were computed from.
 
-A *results* file has one row per training: `corpus`, `method`, `split` (1, 2, … by size), `records`, one or more columns
-of scores and, where known, `train_seconds` or `seconds`. With a column `seed`, the rows of one corpus, method and split
-are repetitions: their mean scores count and, as in `efficiency.py`, the geometric mean of their seconds. A *published*
-file has one row per corpus, method and `interval` ("12": from split 1 to split 2) and columns named as in
-`EfficiencyRow.values`.
-
-Čano and Bojar (2020), arXiv 1909.06618, print σ and θ in percent and ε as a plain ratio; so do these columns.
+A *published* file has one row per corpus, method and `interval` ("12": from split 1 to split 2) and columns named as in
+`results_file.EfficiencyRow.values`. That of Čano and Bojar (2020) is shipped.
 """
 
-import csv
-import io
 import itertools
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from decimal import Decimal
-from importlib import resources
 from pathlib import Path
-from statistics import fmean
 
-from sumcurve.curves import efficiency
-from sumcurve.curves.efficiency import Point, Quotient, Repeats, Spread, Undefined
+from sumcurve.curves.efficiency import Undefined
 from sumcurve.curves.errors import ResultsError
-from sumcurve.records import open_bytes
+from sumcurve.curves.results_file import (
+    EfficiencyRow,
+    Line,
+    Results,
+    Training,
+    efficiency_rows,
+    last_digit,
+    quotients,
+    read_lines,
+    shipped,
+)
 
-SHIPPED = {"cano-bojar-2020": ("cano_bojar_2020_table2.csv", "cano_bojar_2020_tables3_4.csv")}  # results, published
-ENDS = ("low", "high")
-KEYS = ("corpus", "method", "split", "records")
-SECONDS = ("train_seconds", "seconds")
-# Columns of these names are never taken for scores.
-NO_SCORES = {*KEYS, *SECONDS, "seed", "parameters", "percent", "items", "updates", "examples", "epochs"}
-NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d{1,3})?", re.ASCII)
+TABLES = {"cano-bojar-2020": "cano_bojar_2020_tables3_4.csv"}  # shipped
 INTERVAL = re.compile(r"([1-9])([1-9])|([1-9]\d*)-([1-9]\d*)", re.ASCII)
-
-
-@dataclass(frozen=True)
-class Training:
-    """One split of one method: mean scores over its seeds, and the seconds of each; empty where not known."""
-
-    corpus: str
-    method: str
-    split: int
-    records: int
-    scores: dict[str, float]
-    seconds: tuple[float, ...]
-    seeds: int
-    by_seed: dict[str, tuple[float, ...]]  # the scores of each seed
-
-    def repeats(self, score: str) -> Repeats:
-        """All seeds; without seconds where one of them is 0."""
-        seconds = self.seconds if self.seconds and min(self.seconds) > 0 else ()
-        return Repeats(self.records, self.by_seed[score], seconds)
-
-    def cost(self, longer: float = 0.0) -> float | None:
-        """The geometric mean of the seeds' seconds if each had taken `longer` seconds more (not below 0)."""
-        costs = {max(seconds + longer, 0.0) for seconds in self.seconds}
-        if len(costs) < 2 or min(costs) == 0:
-            return min(costs, default=None)
-        return math.exp(fmean(math.log(max(seconds + longer, 0.0)) for seconds in self.seconds))
-
-
-@dataclass(frozen=True)
-class Results:
-    """A results file: which columns are scores and seconds, which are not used, and its trainings by size.
-
-    `rounding` is half a unit of the last digit of each used column: its numbers may have been rounded by that much.
-    The longest number of the column counts, because zeros at the end are easily lost.
-    """
-
-    scores: tuple[str, ...]
-    seconds: str | None
-    seeded: bool
-    left_out: tuple[str, ...]
-    rounding: dict[str, float]
-    trainings: dict[tuple[str, str], list[Training]]  # by corpus and method, in the file's order
-
-
-@dataclass(frozen=True)
-class EfficiencyRow:
-    """Efficiency of one method on one interval.
-
-    `values` maps columns to numbers, None where undefined; `reason` says why. A score has a short name S: rouge1 gives
-    1, rougeL gives L, any other name gives _name. Its columns are `sigmaS_pct`, `epsilonS`, `SigmaS` in points per
-    record and `ES` in points per second; those of the cost are `theta_pct` and `Theta` in seconds per record. `bounds`
-    holds for each defined column the least and the greatest value that the unrounded scores and seconds may have had.
-    `intervals` holds the 95 % intervals from seeds, their variance pooled over the corpus's methods and splits; none
-    where every training has one seed.
-    """
-
-    corpus: str
-    method: str
-    interval: str
-    place: str  # whole, or what `efficiency.Interval.marks` holds, separated by commas
-    first: Training
-    second: Training
-    values: dict[str, float | None]
-    bounds: dict[str, tuple[float, float]]
-    reasons: dict[str, str]
-    intervals: dict[str, tuple[float, float]]
-
-    @property
-    def reason(self) -> str:
-        """Every reason with the columns it leaves empty; empty where all is defined."""
-        columns: dict[str, list[str]] = {}
-        for column, reason in self.reasons.items():
-            columns.setdefault(reason, []).append(column)
-        return "; ".join(f"{', '.join(names)}: {reason}" for reason, names in columns.items())
-
-    def as_dict(self) -> dict[str, str | int | float | None]:
-        """One flat row, numbers not rounded."""
-        return {
-            "corpus": self.corpus,
-            "method": self.method,
-            "interval": self.interval,
-            "place": self.place,
-            "from_records": self.first.records,
-            "to_records": self.second.records,
-            "from_seeds": self.first.seeds,
-            "to_seeds": self.second.seeds,
-            **self.values,
-            **{
-                f"{column}_{end}": at
-                for column, ends in self.intervals.items()
-                for end, at in zip(ENDS, ends, strict=True)
-            },
-            "reason": self.reason,
-        }
 
 
 @dataclass(frozen=True)
@@ -178,176 +78,20 @@ class Comparison:
     unpublished: list[EfficiencyRow]
 
 
-@dataclass(frozen=True)
-class _Line:
-    """A row of a CSV, with the place that an error names."""
-
-    place: str
-    cells: dict[str, str]
-
-    def error(self, column: str, remedy: str) -> ResultsError:
-        return ResultsError(f"{self.place}: column {column} holds {self.cells[column]!r}: {remedy}")
-
-    def text(self, column: str) -> str:
-        if not self.cells[column]:
-            raise self.error(column, "fill it in, or remove the row")
-        return self.cells[column]
-
-    def number(self, column: str, remedy: str = "write a plain number, such as 12.34, or remove the row") -> Decimal:
-        number = _decimal(self.cells[column])
-        if number is None:
-            raise self.error(column, remedy)
-        return number
-
-    def count(self, column: str, remedy: str) -> int:
-        number = self.number(column, remedy)
-        if number < 1 or number != number.to_integral_value():
-            raise self.error(column, remedy)
-        return int(number)
-
-
-def results_file(name: str) -> Path:
-    """The results file at that path, or the shipped one of that name; ResultsError without either."""
-    return _file(name, 0)
-
-
 def published_file(name: str) -> Path:
     """The published file at that path, or the shipped one of that name; ResultsError without either."""
-    return _file(name, 1)
-
-
-def interval_name(first: int, second: int) -> str:
-    """From split 1 to 2 is "12"; where a split is above 9, a hyphen parts the two: "9-10"."""
-    return f"{first}{second}" if second <= 9 else f"{first}-{second}"
-
-
-def read_results(path: Path, scores: Sequence[str] = ()) -> Results:
-    """Read a results file, plain, .gz or .zst; ResultsError names the line, the value and the remedy.
-
-    Without `scores`, every column of numbers is a score unless its name is in `NO_SCORES`.
-    """
-    header, lines = _read_csv(path)
-    for key in KEYS:
-        if key not in header:
-            remedy = "this looks like a published table, which --compare takes" if "interval" in header else "add it"
-            raise ResultsError(f"{path}: no column {key}, which every results file needs: {remedy}")
-    costs = [name for name in SECONDS if name in header]
-    if len(costs) > 1:
-        raise ResultsError(f"{path}: columns {' and '.join(costs)} both mean the training time: keep one of them")
-    seconds = costs[0] if costs and any(line.cells[costs[0]] for line in lines) else None
-    columns = _given_scores(path, header, scores) if scores else _found_scores(path, header, lines)
-    if len({short_name(column) for column in columns}) < len(columns):
-        raise ResultsError(
-            f"{path}: of the scores {', '.join(columns)} two have one short name: choose between them with --scores"
-        )
-    cells: dict[tuple[str, str], dict[int, list[_Line]]] = {}
-    for line in lines:
-        split = line.count("split", "number the splits 1, 2, 3, … by size")
-        method = cells.setdefault((line.text("corpus"), line.text("method")), {})
-        method.setdefault(split, []).append(line)
-    trainings = {
-        key: _growing([_training(splits[split], split, columns, seconds) for split in sorted(splits)], splits)
-        for key, splits in cells.items()
-    }
-    if all(len(splits) == 1 for splits in trainings.values()):
-        raise ResultsError(f"{path}: no method has two splits, so there is no interval: add rows of more splits")
-    used = (*columns, *([seconds] if seconds else []))
-    return Results(
-        scores=columns,
-        seconds=seconds,
-        seeded="seed" in header,
-        left_out=tuple(name for name in header if name not in {*KEYS, *used, *costs, "seed"}),
-        rounding={
-            column: min(
-                float(_unit(number)) / 2 for line in lines if (number := _decimal(line.cells[column])) is not None
-            )
-            for column in used
-        },
-        trainings=trainings,
-    )
-
-
-def efficiency_rows(results: Results) -> list[EfficiencyRow]:
-    """Every method's intervals: between neighbouring splits, then across the whole curve of more than two."""
-    rows = []
-    spreads = _spreads(results)
-    for (corpus, method), trainings in results.trainings.items():
-        by_records = {training.records: training for training in trainings}
-        steps = efficiency.intervals([Point(training.records, 0.0) for training in trainings])
-        for step in steps:
-            first, second = by_records[int(step.first.samples)], by_records[int(step.second.samples)]
-            row = EfficiencyRow(
-                corpus=corpus,
-                method=method,
-                interval=interval_name(first.split, second.split),
-                place="whole" if step.whole else ", ".join(step.marks),
-                first=first,
-                second=second,
-                values={},
-                bounds={},
-                reasons={},
-                intervals={},
-            )
-            _fill(row, results)
-            for score in results.scores:
-                if found := spreads.get((corpus, score)):
-                    _spread_out(row, score, found)
-            rows.append(row)
-    return rows
-
-
-def _spreads(results: Results) -> dict[tuple[str, str], Spread]:
-    """What seeds vary by, for each corpus that has several and each score."""
-    found = {}
-    for corpus in dict.fromkeys(corpus for corpus, _ in results.trainings):
-        here = [one for (name, _), trainings in results.trainings.items() if name == corpus for one in trainings]
-        if any(one.seeds > 1 for one in here):
-            for score in results.scores:
-                found[corpus, score] = efficiency.spread([one.repeats(score) for one in here])
-    return found
-
-
-def _spread_out(row: EfficiencyRow, score: str, spread: Spread) -> None:
-    """Add the intervals of one score's columns, and of the cost's; a column without one keeps its value alone."""
-    name = short_name(score)
-    made = efficiency.bounds_from_seeds(row.first.repeats(score), row.second.repeats(score), spread)
-    columns: list[tuple[str, Quotient, float]] = [
-        (f"sigma{name}_pct", "sigma", 100.0),
-        ("theta_pct", "theta", 100.0),
-        (f"epsilon{name}", "epsilon", 1.0),
-        (f"Sigma{name}", "Sigma", 1.0),
-        ("Theta", "Theta", 1.0),
-        (f"E{name}", "E", 1.0),
-    ]
-    for column, quotient, factor in columns:
-        bounds = made.get(quotient)
-        if isinstance(bounds, Undefined):
-            if row.values[column] is not None:
-                row.reasons[f"interval of {column}"] = str(bounds)
-        elif bounds is not None:
-            row.intervals[column] = (bounds[0] * factor, bounds[1] * factor)
-
-
-def columns_of(scores: Sequence[str]) -> list[str]:
-    """The columns of `EfficiencyRow.values`, in their order."""
-    return [column for column, _, _, _ in _quotients(scores)]
-
-
-def short_name(score: str) -> str:
-    """The end of a score's columns: rouge1 gives 1, rougeL and ROUGE-L give L, bleu gives _bleu."""
-    ending = re.sub(r"(?i)^rouge[-_ ]?", "", score)
-    return ending if ending not in ("", score) else f"_{score}"
+    return shipped(name, TABLES)
 
 
 def read_published(path: Path, scores: Sequence[str]) -> list[Published]:
     """Read a published file; its columns must be among those that `scores` have. ResultsError as `read_results`."""
-    header, lines = _read_csv(path)
+    header, lines = read_lines(path)
     keys = ("corpus", "method", "interval")
     for key in keys:
         if key not in header:
             remedy = "this looks like a results file, which comes first" if "split" in header else "add it"
             raise ResultsError(f"{path}: no column {key}, which every published table needs: {remedy}")
-    known = columns_of(scores)
+    known = [column.name for column in quotients(scores)]
     columns = [name for name in header if name not in keys]
     for name in columns:
         if name not in known:
@@ -373,7 +117,7 @@ def read_published(path: Path, scores: Sequence[str]) -> list[Published]:
     return list(rows.values())
 
 
-def compare(rows: Sequence[EfficiencyRow], published: Sequence[Published], by_column: bool = False) -> Comparison:
+def compare(results: Results, published: Sequence[Published], by_column: bool = False) -> Comparison:
     """Which published cells do not follow from the results.
 
     A cell with k decimals follows if it is the computed value rounded to k decimals, where half a unit may go either
@@ -381,9 +125,9 @@ def compare(rows: Sequence[EfficiencyRow], published: Sequence[Published], by_co
     table may print some of its cells with fewer digits. A cell without computed value does not follow.
 
     A mismatch's note says what would explain it: digits cut off, scores and seconds that had more digits than the
-    results show (computed from `EfficiencyRow.bounds`), or an ε that comes from the printed σ and θ; else "slip".
+    results show (`bounds`), or an ε that comes from the printed σ and θ; else "slip".
     """
-    computed = {(row.corpus, row.method, row.first.split, row.second.split): row for row in rows}
+    computed = {(row.corpus, row.method, row.first.split, row.second.split): row for row in efficiency_rows(results)}
     if not any((row.corpus, row.method, *row.splits) in computed for row in published):
         raise ResultsError(
             "no row of the published table is among the results' rows: compare names of corpora, methods, intervals"
@@ -391,20 +135,20 @@ def compare(rows: Sequence[EfficiencyRow], published: Sequence[Published], by_co
     units: dict[str, Decimal] = {}
     for printed in published:
         for column, number in printed.cells.items():
-            units[column] = min(units.get(column, _unit(number)), _unit(number))
+            units[column] = min(units.get(column, last_digit(number)), last_digit(number))
     mismatches: list[Cell] = []
     coarse: list[Cell] = []
     for printed in published:
         row = computed.pop((printed.corpus, printed.method, *printed.splits), None)
         for column, number in printed.cells.items():
             value = row.values[column] if row else None
-            unit = units[column] if by_column else _unit(number)
+            unit = units[column] if by_column else last_digit(number)
             if row is None:
                 note = "no such row in the results"
             elif value is None:
                 note = row.reasons[column]
             elif not _rounds_to(value, number, unit):
-                note = _explanation(row, printed, column, unit)
+                note = _explanation(row, printed, column, unit, results)
             elif not _rounds_to(value, number, units[column]):
                 note = f"at the column's digits {value:.{_decimals(units[column])}f}"
             else:
@@ -415,184 +159,58 @@ def compare(rows: Sequence[EfficiencyRow], published: Sequence[Published], by_co
     return Comparison(sum(len(row.cells) for row in published), mismatches, coarse, unpublished)
 
 
-def _file(name: str, index: int) -> Path:
-    path = Path(name)
-    if path.is_file():
-        return path
-    if name in SHIPPED:
-        return Path(str(resources.files("sumcurve.curves") / "published" / SHIPPED[name][index]))
-    raise ResultsError(f"{name}: no such file: give a CSV, or shipped data by name: {', '.join(SHIPPED)}")
-
-
-def _read_csv(path: Path) -> tuple[list[str], list[_Line]]:
-    """The header and every row, blanks around cells removed; empty lines are skipped."""
-    try:
-        with open_bytes(path) as stream:
-            reader = csv.reader(io.StringIO(stream.read().decode("utf-8-sig"), newline=""), strict=True)
-            rows = []
-            start = 1
-            for row in reader:
-                if row:
-                    rows.append((start, [cell.strip() for cell in row]))
-                start = reader.line_num + 1
-    except (csv.Error, UnicodeDecodeError) as error:
-        raise ResultsError(f"{path}: not a CSV in UTF-8 ({error}): export it again") from error
-    if len(rows) < 2:
-        raise ResultsError(f"{path}: {'only a header' if rows else 'empty'}: it needs a header and a row per training")
-    number, header = rows[0]
-    for name in header:
-        if not name or header.count(name) > 1:
-            said = f"column {name} stands twice" if name else "a column has no name"
-            raise ResultsError(f"{path}:{number}: {said} in the header: give every column its own name")
-    lines = []
-    for number, row in rows[1:]:
-        if len(row) != len(header):
-            raise ResultsError(
-                f"{path}:{number}: {len(row)} cells, but the header has {len(header)}: fill in what is missing, remove "
-                "what is too much, and write numbers without a comma"
-            )
-        lines.append(_Line(f"{path}:{number}", dict(zip(header, row, strict=True))))
-    return header, lines
-
-
-def _given_scores(path: Path, header: Sequence[str], scores: Sequence[str]) -> tuple[str, ...]:
-    for name in scores:
-        if name not in header or name in {*KEYS, *SECONDS, "seed"} or scores.count(name) > 1:
-            raise ResultsError(
-                f"{path}: {name!r} cannot be taken as a score: name columns once each, among {', '.join(header)}"
-            )
-    return tuple(scores)
-
-
-def _found_scores(path: Path, header: Sequence[str], lines: Sequence[_Line]) -> tuple[str, ...]:
-    found = []
-    for name in header:
-        read = [_decimal(line.cells[name]) is not None for line in lines]
-        if name in NO_SCORES or not any(read):
-            continue
-        if not all(read):
-            raise lines[read.index(False)].error(
-                name, "every other kind of cell here is a number, so write one, or name the scores with --scores"
-            )
-        found.append(name)
-    if not found:
-        raise ResultsError(f"{path}: no column of scores: add one, such as rouge1, with a number in every row")
-    return tuple(found)
-
-
-def _training(lines: Sequence[_Line], split: int, columns: Sequence[str], seconds: str | None) -> Training:
-    """The means over all rows of one corpus, method and split."""
-    first = lines[0]
-    records = first.count("records", "write a whole number above 0, without signs for thousands")
-    seeds = set()
-    for line in lines:
-        if "seed" not in line.cells and len(lines) > 1:
-            raise lines[1].error("split", f"{first.place} has it, too; keep one row, or add a column seed")
-        if "seed" in line.cells:
-            if line.text("seed") in seeds:
-                raise line.error("seed", f"an earlier row of split {split} has it; keep one of them")
-            seeds.add(line.cells["seed"])
-        if line.count("records", "write a whole number above 0") != records:
-            raise line.error("records", f"{first.place} has {records} for the same split; all seeds need the same")
-    by_seed = {column: tuple(float(line.number(column)) for line in lines) for column in columns}
-    values = {column: fmean(numbers) for column, numbers in by_seed.items()}
-    costs: tuple[float, ...] = ()
-    if seconds and any(line.cells[seconds] for line in lines):
-        remedy = "write the seconds as a plain number, at least 0; leave them empty only for all seeds of a split"
-        for line in lines:
-            if line.number(seconds, remedy) < 0:
-                raise line.error(seconds, remedy)
-        costs = tuple(float(line.number(seconds)) for line in lines)
-    return Training(first.cells["corpus"], first.cells["method"], split, records, values, costs, len(lines), by_seed)
-
-
-def _growing(trainings: list[Training], lines: Mapping[int, Sequence[_Line]]) -> list[Training]:
-    for first, second in itertools.pairwise(trainings):
-        if second.records <= first.records:
-            raise lines[second.split][0].error(
-                "records", f"split {first.split} has {first.records}; number the splits by growing records"
-            )
-    return trainings
-
-
-def _quotients(
-    scores: Sequence[str],
-) -> list[tuple[str, Callable[[Point, Point], float], float, str | None]]:
-    """Column, function, factor, and the score it is of."""
-    names = [(score, short_name(score)) for score in scores]
-    return [
-        *((f"sigma{name}_pct", efficiency.relative_score_efficiency, 100.0, score) for score, name in names),
-        ("theta_pct", efficiency.relative_cost_deficiency, 100.0, None),
-        *((f"epsilon{name}", efficiency.relative_overall_efficiency, 1.0, score) for score, name in names),
-        *((f"Sigma{name}", efficiency.score_efficiency, 1.0, score) for score, name in names),
-        ("Theta", efficiency.cost_deficiency, 1.0, None),
-        *((f"E{name}", efficiency.overall_efficiency, 1.0, score) for score, name in names),
-    ]
-
-
-def _fill(row: EfficiencyRow, results: Results) -> None:
-    """Compute the row's columns, at the given numbers and at every combination of ends of their rounding.
+def bounds(row: EfficiencyRow, column: str, results: Results) -> tuple[float, float] | None:
+    """The least and the greatest value of a column that scores and seconds before rounding may have given.
 
     Each quotient is monotone in each of the two scores and costs as long as its sign and its denominator's hold, so
-    its extremes lie at such a combination; where it is undefined at one, no bounds are claimed.
+    its extremes lie where all four are at an end of their rounding. None where it is undefined at one of these.
     """
-    for column, function, factor, score in _quotients(results.scores):
-        slack = results.rounding[score] if score else 0.0
-        wait = results.rounding[results.seconds] if results.seconds else 0.0
-
-        def at(
-            function: Callable[[Point, Point], float], score: str | None, shifts: Sequence[float]
-        ) -> float:  # shifts of first score, second score, first cost, second cost
-            points = [
-                Point(
-                    training.records,
-                    (training.scores[score] if score else 0.0) + shifts[index],
-                    training.cost(shifts[2 + index]),
-                )
-                for index, training in enumerate((row.first, row.second))
-            ]
-            return function(*points)
-
-        try:
-            row.values[column] = factor * at(function, score, (0.0, 0.0, 0.0, 0.0))
-        except Undefined as reason:
-            row.values[column] = None
-            row.reasons[column] = str(reason)
-            continue
-        try:
-            ends = [
-                factor * at(function, score, shifts)
-                for shifts in itertools.product((-slack, slack), (-slack, slack), (-wait, wait), (-wait, wait))
-            ]
-        except Undefined:
-            continue
-        row.bounds[column] = min(ends), max(ends)
+    (quotient,) = (quotient for quotient in quotients(results.scores) if quotient.name == column)
+    slack = results.rounding[quotient.score] if quotient.score else 0.0
+    wait = results.rounding[results.seconds] if results.seconds else 0.0
+    ends = [
+        [_shifted(training, more, longer) for more in (-slack, slack) for longer in (-wait, wait)]
+        for training in (row.first, row.second)
+    ]
+    try:
+        values = [quotient.of(first, second) for first, second in itertools.product(*ends)]
+    except Undefined:
+        return None
+    return min(values), max(values)
 
 
-def _splits(line: _Line) -> tuple[int, int]:
-    found = INTERVAL.fullmatch(line.cells["interval"])
-    splits = [int(split) for split in found.groups() if split] if found else [0, 0]
+def _shifted(training: Training, more: float, longer: float) -> Training:
+    """The training as if its scores were higher by `more`, and each seed had taken `longer` seconds more."""
+    return replace(
+        training,
+        scores={score: value + more for score, value in training.scores.items()},
+        seconds=tuple(max(seconds + longer, 0.0) for seconds in training.seconds),
+    )
+
+
+def _splits(line: Line) -> tuple[int, int]:
+    match = INTERVAL.fullmatch(line.cells["interval"])
+    splits = [int(split) for split in match.groups() if split] if match else [0, 0]
     if splits[0] >= splits[1]:
         raise line.error("interval", "write 12 for split 1 to split 2, and 9-10 where a split is above 9")
     return splits[0], splits[1]
 
 
-def _explanation(row: EfficiencyRow, printed: Published, column: str, unit: Decimal) -> str:
+def _explanation(row: EfficiencyRow, printed: Published, column: str, unit: Decimal, results: Results) -> str:
     value, number = row.values[column], printed.cells[column]
     assert value is not None
-    found = []
+    notes = []
     if math.trunc(Decimal(value) / unit) * unit == number:
-        found.append("truncated")
-    low, high = row.bounds.get(column, (math.inf, -math.inf))
-    half = float(unit) / 2
-    if low <= float(number) + half and high >= float(number) - half:
-        found.append("within input rounding")
+        notes.append("truncated")
+    ends, half = bounds(row, column, results), float(unit) / 2
+    if ends and ends[0] <= float(number) + half and ends[1] >= float(number) - half:
+        notes.append("within input rounding")
     if column.startswith("epsilon"):
         sigma = printed.cells.get(f"sigma{column.removeprefix('epsilon')}_pct")
         theta = printed.cells.get("theta_pct")
         if sigma is not None and theta and _rounds_to(float(sigma / theta), number, unit):
-            found.append("from the printed σ and θ")
-    return ", ".join(found) or "slip"
+            notes.append("from the printed σ and θ")
+    return ", ".join(notes) or "slip"
 
 
 def _rounds_to(value: float, number: Decimal, unit: Decimal) -> bool:
@@ -600,14 +218,5 @@ def _rounds_to(value: float, number: Decimal, unit: Decimal) -> bool:
     return abs(value - float(number)) <= float(unit) / 2 + 1e-12 * max(1.0, abs(value))
 
 
-def _decimal(text: str) -> Decimal | None:
-    return Decimal(text) if NUMBER.fullmatch(text) and math.isfinite(float(text)) else None
-
-
 def _decimals(unit: Decimal) -> int:
     return max(0, -int(unit.as_tuple().exponent))
-
-
-def _unit(number: Decimal) -> Decimal:
-    """One in the last digit as written: 0.01 for 4.30."""
-    return Decimal(1).scaleb(int(number.as_tuple().exponent))

@@ -13,7 +13,6 @@ fixed rules add up phases: a phase costs what its own rows say from its start on
 and between two validations cost grows linearly. Rows after the selected one, while patience ran out, count there.
 """
 
-import csv
 from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,6 +20,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Literal
 
+from sumcurve.records import read_csv
 from sumcurve.statistics.errors import Undefined
 
 WITHIN = 0.01
@@ -54,10 +54,10 @@ class Cost:
 
 def selected(rows: Sequence[Validation]) -> Validation:
     """The row of the selected checkpoint: the last one marked best."""
-    found = [row for row in rows if row.best]
-    if not found:
+    marked = [row for row in rows if row.best]
+    if not marked:
         raise Undefined("no validation was marked as best")
-    return found[-1]
+    return marked[-1]
 
 
 def common(rows: Sequence[Validation]) -> Cost:
@@ -111,10 +111,10 @@ def fixed(rows: Sequence[Validation], unit: Unit, amounts: Mapping[str, float]) 
 def largest_common(histories: Sequence[Sequence[Validation]], unit: Unit) -> dict[str, float]:
     """For every phase the most updates or epochs that all Histories of one method have."""
     phases = [_phases(rows) for rows in histories]
-    if len({tuple(one) for one in phases}) > 1:
-        raise ValueError(f"Histories of other phases: {sorted({tuple(one) for one in phases})}; give one method's")
+    if len({tuple(spans) for spans in phases}) > 1:
+        raise ValueError(f"Histories of other phases: {sorted({tuple(spans) for spans in phases})}; give one method's")
     return {
-        name: min(_position(one[name][-1], unit) - _position(one[name][0], unit) for one in phases)
+        name: min(_position(spans[name][-1], unit) - _position(spans[name][0], unit) for spans in phases)
         for name in phases[0]
     }
 
@@ -150,9 +150,9 @@ def read_history(run: Path) -> list[Validation]:
     """The rows of a finished run's folder, from its history.csv and, if there, its timings.csv."""
     seconds: dict[tuple[str, str], float] = {}
     if (run / "timings.csv").is_file():
-        seconds = {(row["phase"], row["update"]): float(row["seconds"]) for row in _table(run / "timings.csv")}
-    found = []
-    for number, row in enumerate(_table(run / "history.csv"), start=2):
+        seconds = {(row["phase"], row["update"]): float(row["seconds"]) for row in read_csv(run / "timings.csv")}
+    validations = []
+    for number, row in enumerate(read_csv(run / "history.csv"), start=2):
         place = row["phase"], row["update"]
         if seconds and place not in seconds:
             raise ValueError(
@@ -160,7 +160,7 @@ def read_history(run: Path) -> list[Validation]:
                 "timings.csv; fetch or train the run again"
             )
         rouge = float(row["rouge1"]) * float(row["rouge2"]) * float(row["rougeLsum"])
-        found.append(
+        validations.append(
             Validation(
                 phase=row["phase"],
                 update=int(row["update"]),
@@ -172,14 +172,9 @@ def read_history(run: Path) -> list[Validation]:
                 seconds=seconds.get(place),
             )
         )
-    if not found:
+    if not validations:
         raise ValueError(f"{run / 'history.csv'} has no validation; train the run again")
-    return found
-
-
-def _table(path: Path) -> list[dict[str, str]]:
-    with path.open(newline="") as stream:
-        return list(csv.DictReader(stream))
+    return validations
 
 
 def _attempt(cost: Callable[[Sequence[Validation]], Cost], rows: Sequence[Validation]) -> Cost | Undefined:
@@ -191,14 +186,14 @@ def _attempt(cost: Callable[[Sequence[Validation]], Cost], rows: Sequence[Valida
 
 def _phases(rows: Sequence[Validation]) -> dict[str, list[Validation]]:
     """The rows of each phase, from its start on: of the first phase, nothing at no cost."""
-    found = {name: list(own) for name, own in groupby(rows, key=lambda row: row.phase)}
-    if not found:
+    phases = {name: list(own) for name, own in groupby(rows, key=lambda row: row.phase)}
+    if not phases:
         raise ValueError("a History without validations; read a finished run's")
-    first = next(iter(found.values()))
+    first = next(iter(phases.values()))
     if first[0].update:
         timed = first[0].seconds is not None
         first.insert(0, Validation(first[0].phase, 0, 0, 0, 0.0, 0.0, False, 0.0 if timed else None))
-    return found
+    return phases
 
 
 def _preparation(rows: Sequence[Validation], start: Validation) -> float:

@@ -13,6 +13,8 @@ from sumcurve.records import Record
 
 Item = TypeVar("Item")
 
+DECODED_TOGETHER = 50  # items of a batch from which nothing is learned; results do not depend on it
+
 
 @dataclass(frozen=True, slots=True)
 class Example:

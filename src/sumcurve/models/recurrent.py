@@ -316,19 +316,19 @@ class RecurrentSummarizer(ReadoutSummarizer):
             inputs = functional.linear(embedded, self.merge.weight[:, :e], self.merge.bias)
         gates = functional.linear(inputs, w[:, :e], biases[0] + biases[1])
         state = self.start(memory, 1)
-        found: dict[str, list[Tensor]] = {}
+        parts_of: dict[str, list[Tensor]] = {}
         for t in range(embedded.shape[1]):
             now = gates[:, t : t + 1]
             if "fed" in state:
                 fed = state["fed"]
-                found.setdefault("fed", []).append(fed)
+                parts_of.setdefault("fed", []).append(fed)
                 if self.merge is not None:
                     fed = functional.linear(fed, self.merge.weight[:, e:])
                 now = now + functional.linear(fed, w if self.merge is not None else w[:, e:])
             parts, logp, state = self._advance(now, memory, state)
             for name, part in (*parts.items(), ("logp", logp)):
-                found.setdefault(name, []).append(part)
-        whole = {name: torch.cat(parts, 1) for name, parts in found.items()}
+                parts_of.setdefault(name, []).append(part)
+        whole = {name: torch.cat(parts, 1) for name, parts in parts_of.items()}
         whole |= {"embedding": embedded, "input": inputs}
         if "fed" in whole and self.merge is not None:
             whole["input"] = inputs + functional.linear(whole["fed"], self.merge.weight[:, e:])

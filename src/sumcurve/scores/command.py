@@ -5,13 +5,12 @@ Heavy packages are imported when a command runs.
 
 import argparse
 import csv
-import io
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sumcurve.records import write_json, write_text
+from sumcurve.records import csv_text, write_json, write_text
 from sumcurve.scores.rouge_f1 import RougeF1
 from sumcurve.settings import Bootstrap
 
@@ -403,16 +402,16 @@ def _differences(first: Scored, second: Scored, settings: Bootstrap) -> dict[str
 
 def _per_item(systems: Sequence["Texts"], outcome: Outcome) -> str:
     """CSV with one row per system and item; `item` is the line, `id` is empty where the file has none."""
-    stream = io.StringIO()
-    writer = csv.writer(stream, lineterminator="\n")
     parts = [(metric, part) for metric in outcome.metrics for part in PARTS]
-    writer.writerow(["system", "item", "id", "empty", *(f"{metric}_{part}" for metric, part in parts)])
+    rows: list[list[Any]] = []
     for name, system, scored in zip(SYSTEMS, systems, outcome.scored, strict=False):
         columns = [getattr(scored, part)[metric].tolist() for metric, part in parts]
-        rows = zip(system.ids, scored.empty.tolist(), *columns, strict=True)
-        for number, (identity, empty, *values) in enumerate(rows, start=1):
-            writer.writerow([name, number, identity or "", int(empty), *values])
-    return stream.getvalue()
+        items = zip(system.ids, scored.empty.tolist(), *columns, strict=True)
+        rows += [
+            [name, number, identity or "", int(empty), *values]
+            for number, (identity, empty, *values) in enumerate(items, start=1)
+        ]
+    return csv_text(["system", "item", "id", "empty", *(f"{metric}_{part}" for metric, part in parts)], rows)
 
 
 def _result(outcome: Outcome) -> dict[str, Any]:

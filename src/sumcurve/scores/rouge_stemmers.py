@@ -1,7 +1,7 @@
 """The two stemmers that ROUGE scorers use, both Porter's (1980) with departures: rouge-score's and that of ``-m``.
 
-rouge-score takes NLTK's. ROUGE-1.5.5 with ``-m`` first looks a word up in WordNet's lists of irregular forms (given,
-give) and stems what is not there. Both leave words of up to three characters alone.
+rouge-score takes NLTK's, and so does this module. ROUGE-1.5.5 with ``-m`` first looks a word up in WordNet's lists of
+irregular forms (given, give) and stems what is not there. Both leave words of up to three characters alone.
 """
 
 import hashlib
@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from importlib.metadata import PackageNotFoundError, distribution, version
 from pathlib import Path
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 Stemmer = Callable[[str], str]
 
@@ -40,7 +40,9 @@ class Exceptions(NamedTuple):
 @cache
 def nltk_stemmer() -> Stemmer:
     """The stemmer of rouge-score, which is NLTK's: words of up to three characters stay."""
-    stem = PorterNltk().stem
+    from nltk.stem.porter import PorterStemmer  # nltk takes seconds to import
+
+    stem = PorterStemmer().stem
 
     @cache
     def stemmed(word: str) -> str:
@@ -147,10 +149,14 @@ def _by_ending(rules: str) -> dict[str, list[tuple[str, str]]]:
     return found
 
 
-class _Porter:
-    """The steps that both stemmers share, of "An algorithm for suffix stripping", for words of [a-z0-9].
+class Porter155:
+    """Porter's stemmer as ROUGE-1.5.5 has it, but for the irregular forms; for words of [a-z0-9].
 
-    Two departures are those of Porter's own programs: ``bli`` for ``abli``, and ``logi``.
+    The steps are those of "An algorithm for suffix stripping" with two departures of Porter's own programs, ``bli`` for
+    ``abli`` and ``logi``, and one of ROUGE-1.5.5 in step 4, where the paper removes one suffix. Here the suffixes other
+    than -ement, -ment, -ent and -ion go first; then the longest of -ement, -ment and -ent whose remainder has m > 1
+    (the paper tries the longest only: *argument* stays there and becomes *argum* here); then -ion. So *accidentally*
+    becomes *accid*, and *congressional* *congress*.
     """
 
     KINDS = str.maketrans({sign: "v" if sign in "aeiou" else "c" for sign in "abcdefghijklmnopqrstuvwxz0123456789"})
@@ -160,6 +166,20 @@ class _Porter:
     )
     STEP_3 = _by_ending("icate>ic ative> alize>al iciti>ic ical>ic ful> ness>")
     STEP_4 = _by_ending("al> ance> ence> er> ic> able> ible> ant> ou> ism> ate> iti> ous> ive> ize>")
+
+    def stem(self, word: str) -> str:
+        """The stem of a word of [a-z0-9]."""
+        word = self._past(self._plural(word))
+        if word.endswith("y") and "v" in self._kinds(word[:-1]):
+            word = word[:-1] + "i"
+        word = self._replaced(word, self.STEP_2, 0)
+        word = self._replaced(word, self.STEP_3, 0)
+        word = self._replaced(word, self.STEP_4, 1)
+        for suffix in ("ement", "ment", "ent"):
+            if word.endswith(suffix) and self._measure(word[: -len(suffix)]) > 1:
+                word = word[: -len(suffix)]
+                break
+        return self._final_l(self._final_e(self._without_ion(word)))
 
     def _kinds(self, word: str) -> str:
         """A string of "c" and "v": y is a vowel after a consonant."""
@@ -213,74 +233,3 @@ class _Porter:
 
     def _without_ion(self, word: str) -> str:
         return word[:-3] if word.endswith(("sion", "tion")) and self._measure(word[:-3]) > 1 else word
-
-
-class Porter155(_Porter):
-    """Porter's stemmer as ROUGE-1.5.5 has it, but for the irregular forms.
-
-    In step 4 the paper removes one suffix. Here the suffixes other than -ement, -ment, -ent and -ion go first; then
-    the longest of -ement, -ment and -ent whose remainder has m > 1 (the paper tries the longest only: *argument* stays
-    there and becomes *argum* here); then -ion. So *accidentally* becomes *accid*, and *congressional* *congress*.
-    """
-
-    def stem(self, word: str) -> str:
-        """The stem of a word of [a-z0-9]."""
-        word = self._past(self._plural(word))
-        if word.endswith("y") and "v" in self._kinds(word[:-1]):
-            word = word[:-1] + "i"
-        word = self._replaced(word, self.STEP_2, 0)
-        word = self._replaced(word, self.STEP_3, 0)
-        word = self._replaced(word, self.STEP_4, 1)
-        for suffix in ("ement", "ment", "ent"):
-            if word.endswith(suffix) and self._measure(word[: -len(suffix)]) > 1:
-                word = word[: -len(suffix)]
-                break
-        return self._final_l(self._final_e(self._without_ion(word)))
-
-
-class PorterNltk(_Porter):
-    """Porter's stemmer with the extensions of NLTK (its default mode), for words of three or more of [a-z0-9]."""
-
-    IRREGULAR: ClassVar = {
-        **{
-            word: word
-            for word in ("sky", "news", "inning", "outing", "canning", "howe", "proceed", "exceed", "succeed")
-        },
-        "skies": "sky",
-        "dying": "die",
-        "lying": "lie",
-        "tying": "tie",
-        "innings": "inning",
-        "outings": "outing",
-        "cannings": "canning",
-    }
-    STEP_2 = _Porter.STEP_2 | {"li": [*_Porter.STEP_2["li"], ("fulli", "ful")]}
-    STEP_4 = _by_ending("al> ance> ence> er> ic> able> ible> ant> ement> ment> ent> ou> ism> ate> iti> ous> ive> ize>")
-
-    def stem(self, word: str) -> str:
-        """The stem of a word of [a-z0-9]."""
-        if word in self.IRREGULAR:
-            return self.IRREGULAR[word]
-        word = self._past(self._plural(word))
-        if word.endswith("y") and self._kinds(word)[-2:-1] == "c" and len(word) > 2:
-            word = word[:-1] + "i"
-        while word.endswith("alli") and self._measure(word[:-4]):
-            word = word[:-2]
-        if not word.endswith("logi"):
-            word = self._replaced(word, self.STEP_2, 0)
-        elif self._measure(word[:-3]):  # the l belongs to the stem
-            word = word[:-1]
-        word = self._replaced(word, self.STEP_3, 0)
-        word = self._replaced(word, self.STEP_4, 1) if not word.endswith("ion") else self._without_ion(word)
-        return self._final_l(self._final_e(word))
-
-    def _plural(self, word: str) -> str:
-        return word[:-1] if len(word) == 4 and word.endswith("ies") else super()._plural(word)
-
-    def _past(self, word: str) -> str:
-        if word.endswith("ied"):
-            return word[:-1] if len(word) == 4 else word[:-2]
-        return super()._past(word)
-
-    def _short(self, word: str) -> bool:
-        return super()._short(word) or self._kinds(word) == "vc"

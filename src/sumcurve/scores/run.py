@@ -1,6 +1,5 @@
 """One set of scores: an output and the corpus's test records in, per-item values and their description out."""
 
-import csv
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -8,7 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from sumcurve.records import Record, RecordError, write_json
+from sumcurve.records import Record, RecordError, csv_text, write_json, write_text
 from sumcurve.scores.scorer import Scorer
 
 
@@ -41,10 +40,7 @@ def write_scores(
             if not math.isfinite(value):
                 raise RecordError(f"scorer {name}: {metric} of item {', '.join(item)} is {value}, not a number")
     columns = {"id": scores.ids, **scores.further, "group": scores.groups, **scores.values, **scores.details}
-    with (folder / "items.csv").open("w", newline="") as stream:
-        writer = csv.writer(stream, lineterminator="\n")
-        writer.writerow(columns)
-        writer.writerows(zip(*columns.values(), strict=True))
+    write_text(folder / "items.csv", csv_text(columns, zip(*columns.values(), strict=True)))
     write_json(
         folder / "scores.json",
         {

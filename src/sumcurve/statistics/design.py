@@ -88,29 +88,29 @@ class Design:
     ) -> None:
         if not replicates:
             raise ValueError("there is no system; give one at least")
-        self.cells: tuple[Cell, ...] = tuple(one.cell for one in replicates)
-        self.kinds: tuple[Kind, ...] = tuple(one.kind for one in replicates)
+        self.cells: tuple[Cell, ...] = tuple(entry.cell for entry in replicates)
+        self.kinds: tuple[Kind, ...] = tuple(entry.kind for entry in replicates)
         self.confidence, self.full_records = confidence, full_records
         self.groups = Groups.of(groups)
-        for one in replicates:
-            if one.items.shape[1] != self.groups.items:
+        for entry in replicates:
+            if entry.items.shape[1] != self.groups.items:
                 raise ValueError(
-                    f"{_named(one.cell)} has {one.items.shape[1]:,} items, groups are named for {self.groups.items:,}; "
-                    "score all systems on the same items"
+                    f"{_named(entry.cell)} has {entry.items.shape[1]:,} items, groups are named for "
+                    f"{self.groups.items:,}; score all systems on the same items"
                 )
-            if self.cells.count(one.cell) > 1:
-                raise ValueError(f"{_named(one.cell)} comes twice; give one entry with all its seeds")
-        replicated = [one for one in replicates if one.kind == "replicated"]
-        if len({frozenset(one.seeds) for one in replicated}) > 1:
-            found = "; ".join(f"{_named(one.cell)}: {sorted(one.seeds)}" for one in replicated)
-            raise ValueError(f"systems have different seeds ({found}); cut them with `common_seeds`")
+            if self.cells.count(entry.cell) > 1:
+                raise ValueError(f"{_named(entry.cell)} comes twice; give one entry with all its seeds")
+        replicated = [entry for entry in replicates if entry.kind == "replicated"]
+        if len({frozenset(entry.seeds) for entry in replicated}) > 1:
+            listed = "; ".join(f"{_named(entry.cell)}: {sorted(entry.seeds)}" for entry in replicated)
+            raise ValueError(f"systems have different seeds ({listed}); cut them with `common_seeds`")
         self.seeds: tuple[int, ...] = tuple(sorted(replicated[0].seeds)) if replicated else ()
         self.replicated = np.array(
             [place for place, kind in enumerate(self.kinds) if kind == "replicated"], dtype=np.int64
         )
-        self.means = np.array([one.items.mean() for one in replicates])
+        self.means = np.array([entry.items.mean() for entry in replicates])
         self.why = self.groups.why
-        averaged = np.stack([one.items.mean(axis=0) for one in replicates])
+        averaged = np.stack([entry.items.mean(axis=0) for entry in replicates])
         residuals = self.groups.residuals(averaged)
         self.deviations = self.groups.deviations(residuals)
         self.items_covariance = self.deviations @ self.deviations.T
@@ -125,14 +125,14 @@ class Design:
         self.seeds_covariance = _without_negative(excess) / max(1, len(self.seeds))
 
     def _replicate(self, replicated: Sequence[Replicates]) -> None:
-        scores = np.stack([one.items[[one.seeds.index(seed) for seed in self.seeds]] for one in replicated])
+        scores = np.stack([entry.items[[entry.seeds.index(seed) for seed in self.seeds]] for entry in replicated])
         own = self.groups.deviations(self.groups.residuals(scores - scores.mean(axis=1, keepdims=True)))
         here = np.ix_(self.replicated, self.replicated)
         self.both[here] = np.einsum("arg,brg->ab", own, own) / (len(self.seeds) - 1)
         self.seed_means = scores.mean(axis=2)
-        sizes = [float(one.records or 0) for one in replicated]
+        sizes = [float(entry.records or 0) for entry in replicated]
         full = None if self.full_records is None else float(self.full_records)
-        self.moderated = seed_covariance(self.seed_means, [one.system for one in replicated], sizes, full)
+        self.moderated = seed_covariance(self.seed_means, [entry.system for entry in replicated], sizes, full)
         self.seeds_of_one[here] = self.moderated.covariance
 
     def place(self, cell: Cell) -> int:
@@ -140,7 +140,7 @@ class Design:
         try:
             return self.cells.index(cell)
         except ValueError:
-            there = ", ".join(_named(one) for one in self.cells)
+            there = ", ".join(_named(cell) for cell in self.cells)
             raise KeyError(f"no {_named(cell)}; there are: {there}") from None
 
     def moves(self, weights: Array) -> bool:
@@ -168,24 +168,24 @@ def common_seeds(replicates: Sequence[Replicates]) -> tuple[list[Replicates], st
     Where fewer than two seeds are common to all, the systems with the fewest seeds keep their first alone (they
     are single ones then) until two are.
     """
-    replicated = [one for one in replicates if one.kind == "replicated"]
+    replicated = [entry for entry in replicates if entry.kind == "replicated"]
     single: list[Cell] = []
-    while replicated and len(common := frozenset.intersection(*(frozenset(one.seeds) for one in replicated))) < 2:
-        poorest = min(replicated, key=lambda one: len(one.seeds))
+    while replicated and len(common := frozenset.intersection(*(frozenset(entry.seeds) for entry in replicated))) < 2:
+        poorest = min(replicated, key=lambda entry: len(entry.seeds))
         single.append(poorest.cell)
         replicated.remove(poorest)
     if not replicated:
         return list(replicates), ""
     kept, dropped = [], []
-    for one in replicates:
-        if one.kind != "replicated":
-            kept.append(one)
+    for entry in replicates:
+        if entry.kind != "replicated":
+            kept.append(entry)
             continue
-        seeds = one.seeds[:1] if one.cell in single else tuple(seed for seed in one.seeds if seed in common)
-        kept.append(replace(one, seeds=seeds, items=one.items[[one.seeds.index(seed) for seed in seeds]]))
-        if len(seeds) < len(one.seeds):
-            left_out = ", ".join(str(seed) for seed in one.seeds if seed not in seeds)
-            dropped.append(f"{_named(one.cell)} without seeds {left_out}")
+        seeds = entry.seeds[:1] if entry.cell in single else tuple(seed for seed in entry.seeds if seed in common)
+        kept.append(replace(entry, seeds=seeds, items=entry.items[[entry.seeds.index(seed) for seed in seeds]]))
+        if len(seeds) < len(entry.seeds):
+            left_out = ", ".join(str(seed) for seed in entry.seeds if seed not in seeds)
+            dropped.append(f"{_named(entry.cell)} without seeds {left_out}")
     return kept, f"seeds that all have: {'; '.join(dropped)}" if dropped else ""
 
 

@@ -16,7 +16,7 @@ from sumcurve.decoding.decoder import Decoder, SummarizerDecoder
 from sumcurve.decoding.extract_rewrite import ExtractRewriteDecoder
 from sumcurve.decoding.logp import TargetLogp, write_logp
 from sumcurve.decoding.reading import target_logp
-from sumcurve.models.batch import Example, batches, encode
+from sumcurve.models.batch import DECODED_TOGETHER, Example, batches, encode
 from sumcurve.models.build import build
 from sumcurve.models.extract_rewrite import build as build_extract_rewrite
 from sumcurve.models.recurrent import RecurrentSummarizer
@@ -26,7 +26,6 @@ from sumcurve.settings import Form, Reading, Search
 from sumcurve.systems.system import Item, write_summaries
 
 WEIGHTS = {"selected": "weights.safetensors", "before": "before.safetensors"}  # of a run, by checkpoint
-BATCH = 50  # examples decoded together; results do not depend on it
 
 
 class Trained:
@@ -54,7 +53,7 @@ class Trained:
 
     def summarize(self, items: Sequence[Item]) -> list[list[str]]:
         found = {}
-        for batch in batches(self._encoded([item.record for item in items]), BATCH, by_length=True):
+        for batch in batches(self._encoded([item.record for item in items]), DECODED_TOGETHER, by_length=True):
             batch = batch.to(self.device)
             for name, summary in zip(batch.ids, self.decoder.summarize(batch), strict=True):
                 found[name] = [" ".join(sentence) for sentence in summary]
@@ -68,7 +67,7 @@ class Trained:
             for place, (item, target) in enumerate(pairs)
         ]
         found = [0.0] * len(records)
-        for batch in batches(self._encoded(records), BATCH, by_length=True):
+        for batch in batches(self._encoded(records), DECODED_TOGETHER, by_length=True):
             batch = batch.to(self.device)
             for name, logp in zip(batch.ids, self.decoder.logp(batch).tolist(), strict=True):
                 found[int(name)] = logp

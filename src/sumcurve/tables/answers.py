@@ -96,25 +96,25 @@ def _measured(
     refusal: str,
 ) -> list[dict[str, Any]]:
     """The rows of one size that was measured, the best method first."""
-    here = [one for one in results.of(corpus, True, metric.name) if one.records == records and results.counts(one)]
+    here = [row for row in results.of(corpus, True, metric.name) if row.records == records and results.counts(row)]
     best = results.best(corpus, metric.name, records)
     if best is None:
         return []
     sign = results.sign(metric.name)
-    methods = [one.method for one in here]
+    methods = [row.method for row in here]
     rows = []
-    for system in sorted(here, key=lambda one: -sign * design.means[design.place(one.cell)]):
+    for system in sorted(here, key=lambda row: -sign * design.means[design.place(row.cell)]):
         cell = system.cell
-        found = results.estimate(corpus, metric.name, cell)
+        score = results.estimate(corpus, metric.name, cell)
         row: dict[str, Any] = {
             "corpus": corpus,
             "metric": metric.title,
             "records": records,
             "basis": "measured",
             "method": system.method,
-            "score": value(found, results.ahead(corpus, metric.name, records) == cell, metric.decimals),
+            "score": value(score, results.ahead(corpus, metric.name, records) == cell, metric.decimals),
             "per_doubling": doubling(results, corpus, metric, system.method, records),
-            "interval_covers": found.covers if found.low is not None else None,
+            "interval_covers": score.covers if score.low is not None else None,
         }
         if not refusal and (seconds := geometric_mean(costs_of(system, "seconds"))):
             row["seconds"] = seconds
@@ -131,11 +131,11 @@ def _measured(
 def _behind(pair: Pair, best: Cell, sign: float, decimals: int) -> dict[str, Any]:
     """How far a method is behind the best one, and whether that is shown."""
     place = pair.why if pair.ahead is None else BEHIND if pair.ahead == best else LEVEL_WITH
-    one = pair.difference
-    low, high = (None, None) if one.low is None or one.high is None else sorted((sign * one.low, sign * one.high))
+    gap = pair.difference
+    low, high = (None, None) if gap.low is None or gap.high is None else sorted((sign * gap.low, sign * gap.high))
     return {
         "place": place,
-        "behind_best": Value(sign * one.mean, low, high, decimals=decimals),
+        "behind_best": Value(sign * gap.mean, low, high, decimals=decimals),
         "seen": Value(pair.seen, decimals=decimals),
     }
 
@@ -146,9 +146,9 @@ def doubling(results: Results, corpus: str, metric: Metric, method: str, records
     Sizes at which the method is not shown to read are left out; none where fewer than two are left.
     """
     cells = [
-        one.cell
-        for one in results.of(corpus, True, metric.name)
-        if one.method == method and one.records is not None and one.records <= records and results.counts(one)
+        row.cell
+        for row in results.of(corpus, True, metric.name)
+        if row.method == method and row.records is not None and row.records <= records and results.counts(row)
     ]
     if len(cells) < 2:
         return Value(None)
@@ -220,8 +220,8 @@ def records_for(sizes: NDArray[np.int64], curves: Array, scores: Array) -> Array
     rise = curves[rows, first] - curves[rows, before]
     wanted = scores - curves[rows, before]
     share = np.clip(np.divide(wanted, rise, out=np.ones_like(rise), where=rise > 0), 0.0, 1.0)
-    found = np.exp(logs[before] + share * (logs[first] - logs[before]))
-    return np.asarray(np.where(first == 0, sizes[0], found))
+    crossing = np.exp(logs[before] + share * (logs[first] - logs[before]))
+    return np.asarray(np.where(first == 0, sizes[0], crossing))
 
 
 def _fitted(results: Results, corpus: str, metric: Metric, fits: Fits) -> list[dict[str, Any]]:
@@ -243,10 +243,10 @@ def _fitted(results: Results, corpus: str, metric: Metric, fits: Fits) -> list[d
         ordered = sorted(reaching, key=lambda method: -float(np.median(drawn[method])))
         for method in ordered:
             fitted = np.quantile(drawn[method], [tail, 0.5, 1 - tail]).tolist()
-            low, middle, high = sorted(scale.back(one) for one in fitted)
+            low, middle, high = sorted(scale.back(end) for end in fitted)
             behind = drawn[ordered[0]] - drawn[method]
             sure = float((behind > 0).mean()) >= results.settings.confidence  # as a verdict's claim
-            ends = [scale.difference(one) for one in np.quantile(behind, [tail, 0.5, 1 - tail]).tolist()]
+            ends = [scale.difference(end) for end in np.quantile(behind, [tail, 0.5, 1 - tail]).tolist()]
             place = BEST if method == ordered[0] else BEHIND if sure else LEVEL_WITH
             place = place if len(ordered) > 1 else ALONE
             row = {
@@ -266,7 +266,7 @@ def _fitted(results: Results, corpus: str, metric: Metric, fits: Fits) -> list[d
 
 def sentences(results: Results) -> list[str]:
     """What came out at the largest measured size, a sentence for every corpus and metric."""
-    found = []
+    lines = []
     for corpus in results.corpora:
         for metric in results.ranking:
             sizes = results.sizes(corpus)
@@ -274,9 +274,9 @@ def sentences(results: Results) -> list[str]:
             if best is None or results.design(corpus, metric.name) is None:
                 continue
             rivals = [
-                one.cell
-                for one in results.of(corpus, True, metric.name)
-                if one.records == max(sizes) and one.cell != best and results.counts(one)
+                row.cell
+                for row in results.of(corpus, True, metric.name)
+                if row.records == max(sizes) and row.cell != best and results.counts(row)
             ]
             pairs = [results.pair(corpus, metric.name, max(sizes), best, rival) for rival in rivals]
             level = [pair.second[0] for pair in pairs if pair.ahead == ""]
@@ -286,7 +286,7 @@ def sentences(results: Results) -> list[str]:
                     unknown.setdefault(pair.why, []).append(pair.second[0])
             said = f"{corpus}, {metric.title}, {number(max(sizes))} records: {best[0]} "
             if not rivals:
-                found.append(f"{said}is the only method to be compared.")
+                lines.append(f"{said}is the only method to be compared.")
                 continue
             said += "has the best mean"
             if level:
@@ -294,5 +294,5 @@ def sentences(results: Results) -> list[str]:
             elif not unknown:
                 said += " and is ahead of every other method"
             said += "".join(f"; not tested against {', '.join(names)} ({why})" for why, names in unknown.items())
-            found.append(f"{said}.")
-    return found
+            lines.append(f"{said}.")
+    return lines

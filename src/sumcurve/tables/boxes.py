@@ -15,7 +15,7 @@ from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from sumcurve.tables.evidence import ORACLE_METRICS
+from sumcurve.annotations.oracle import METRICS as ORACLE_METRICS
 from sumcurve.tables.extracts import ALGORITHMS, EXACT, TITLES
 from sumcurve.tables.figure import COLOURS, FONT_SIZE, GREY, INK, WIDTH, save
 from sumcurve.tables.table import number

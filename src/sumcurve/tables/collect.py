@@ -1,6 +1,5 @@
 """A study's finished folders, read into the evidence that its tables are made of."""
 
-import csv
 import json
 import random
 from collections.abc import Sequence
@@ -16,7 +15,7 @@ from sumcurve.corpora.store import Corpus
 from sumcurve.curves.stopping import read_history
 from sumcurve.manifest import ManifestError
 from sumcurve.plan import Folder, Plan, Scored
-from sumcurve.records import read_jsonl
+from sumcurve.records import read_csv, read_jsonl
 from sumcurve.scores.scorer import Metric
 from sumcurve.settings import Oracle, Rouge, Search
 from sumcurve.tables.evidence import (
@@ -39,11 +38,6 @@ EXAMPLES = 40  # test items of a corpus that are drawn for reading
 
 def _json(path: Path) -> Any:
     return json.loads(path.read_text())
-
-
-def _rows(path: Path) -> list[dict[str, str]]:
-    with path.open(newline="") as stream:
-        return list(csv.DictReader(stream))
 
 
 def _facts(run: Path) -> dict[str, Any]:
@@ -76,7 +70,7 @@ def timing(run: Path) -> Timing:
     told = _json(run / "training.json")
     selected = told["selected"]
     names = [entry["phase"] for entry in told["ended"]]
-    rows = _rows(run / "timings.csv")
+    rows = read_csv(run / "timings.csv")
     first: dict[str, float] = {names[0]: 0.0}
     last: dict[str, float] = {}
     for row in rows:
@@ -100,7 +94,7 @@ def items(folder: Path) -> Items:
     """Per-item values with the metrics that the score folder describes."""
     told = _json(folder / "scores.json")
     metrics = tuple(Metric(**metric) for metric in told["metrics"])
-    rows = _rows(folder / "items.csv")
+    rows = read_csv(folder / "items.csv")
     return Items(
         metrics=metrics,
         ids=tuple(row["id"] for row in rows),

@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from sumcurve.annotations.oracle import METRICS as ORACLE_METRICS
 from sumcurve.curves.stopping import Validation
 from sumcurve.plan import Refused
 from sumcurve.scores.scorer import Metric
@@ -21,7 +22,6 @@ from sumcurve.systems.system import Role
 
 BLIND: tuple[Role, ...] = ("baseline", "outside")  # not trained by the study, and without sight of references
 ROLES: tuple[Role, ...] = (*BLIND, "bound", "trained")  # in the order of rows
-ORACLE_METRICS = ("rouge1", "rouge2")  # by which extracts are searched, whatever a study scores
 
 
 class EvidenceError(ValueError):

@@ -14,12 +14,13 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from sumcurve.annotations.oracle import METRICS as ORACLE_METRICS
 from sumcurve.scores.rouge_f1 import RougeF1
 from sumcurve.settings import Bootstrap, Oracle
 from sumcurve.statistics.design import Cell, Design, Replicates
 from sumcurve.statistics.family import family
 from sumcurve.statistics.intervals import estimate
-from sumcurve.tables.evidence import ORACLE_METRICS, EvidenceError, Extracts, Study, item_of
+from sumcurve.tables.evidence import EvidenceError, Extracts, Study, item_of
 from sumcurve.tables.results import LEVEL, Results
 from sumcurve.tables.table import Column, Table, Value, number
 

@@ -5,9 +5,7 @@ there is none), or nothing. A CSV holds every column with its own number of deci
 bytes; people see the columns that have a title, and reasons as notes.
 """
 
-import csv
 import html
-import io
 import math
 import re
 from collections.abc import Mapping, Sequence
@@ -18,7 +16,7 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
-from sumcurve.records import write_text
+from sumcurve.records import csv_text, write_text
 
 NOTHING = "–"
 DECIMALS = 4  # of a number in a CSV, if the column's own are fewer
@@ -116,16 +114,13 @@ class Table:
         return any(_reasons(row) for row in self.rows)
 
     def csv(self) -> str:
-        stream = io.StringIO()
-        writer = csv.writer(stream, lineterminator="\n")
         frame = self.frame()
-        writer.writerow(frame.columns)
         column_of = {name: column for column in self.columns for name in column.names}
-        for row in frame.itertuples(index=False, name=None):
-            writer.writerow(
-                [_plain(value, column_of.get(name)) for name, value in zip(frame.columns, row, strict=True)]
-            )
-        return stream.getvalue()
+        rows = (
+            [_plain(value, column_of.get(name)) for name, value in zip(frame.columns, row, strict=True)]
+            for row in frame.itertuples(index=False, name=None)
+        )
+        return csv_text(frame.columns, rows)
 
     def shown(self) -> tuple[pd.DataFrame, list[str]]:
         """Ready cells under headings for people, and a note for every reason."""

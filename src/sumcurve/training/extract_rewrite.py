@@ -16,7 +16,7 @@ from torch.nn.utils.rnn import pad_sequence
 
 from sumcurve.annotations.extraction import extraction_labels
 from sumcurve.decoding.extract_rewrite import chosen, compose, extract, rewrite, rewriter
-from sumcurve.models.batch import Batch, Example, batches, encode, lengths
+from sumcurve.models.batch import DECODED_TOGETHER, Batch, Example, batches, encode, lengths
 from sumcurve.models.batch import collate as collate_examples
 from sumcurve.models.extract_rewrite import Document, DocumentBatch, ExtractRewrite, Slots, collate, read_document
 from sumcurve.models.summarizer import score
@@ -29,7 +29,6 @@ from sumcurve.training import losses
 from sumcurve.training.history import METRICS
 from sumcurve.training.learner import Learner
 
-BATCH = 50  # pairs or documents validated together; results do not depend on it
 SMALLEST_DEVIATION = 1e-6  # of returns; what deviates less is rounding
 NO_LABEL = -1  # beyond a document's labels
 
@@ -355,7 +354,7 @@ class ExtractRewriteLearner(Learner):
         if phase.loss == "nll":
             pairs = [pair for item in self.valid for pair in self._pairs(item)]
             nll: list[float] = []
-            for batch in batches(pairs, BATCH, by_length=True):
+            for batch in batches(pairs, DECODED_TOGETHER, by_length=True):
                 batch = batch.to(self.device)
                 nll += (-losses.example_means(score(self.model.abstractor, batch), batch.tgt)).tolist()
             extracted = [item.labels for item in self.valid]
@@ -385,8 +384,8 @@ class ExtractRewriteLearner(Learner):
 
     def _label_losses(self, stops: bool) -> list[float]:
         found: list[float] = []
-        for start in range(0, len(self.valid), BATCH):
-            batch = collate_labelled(self.valid[start : start + BATCH]).to(self.device)
+        for start in range(0, len(self.valid), DECODED_TOGETHER):
+            batch = collate_labelled(self.valid[start : start + DECODED_TOGETHER]).to(self.device)
             slots = self.model.extractor.encode(batch.documents)
             found += label_means(self.model, self.model.with_stop(slots) if stops else slots, batch.labels).tolist()
         return found

@@ -77,7 +77,7 @@ class Checkpoint:
 
     def plain(self) -> State:
         """As a dict, the weights as they are; `Checkpoint(**plain)` is the inverse."""
-        return {one.name: getattr(self, one.name) for one in fields(self)}
+        return {setting.name: getattr(self, setting.name) for setting in fields(self)}
 
 
 @dataclass(frozen=True)
@@ -522,8 +522,8 @@ def _digest(weights: Mapping[str, Tensor]) -> str:
     return whole.hexdigest()
 
 
-def _refuse_other(found: Mapping[str, Any], wanted: Mapping[str, Any]) -> None:
-    keys = sorted(key for key in {*found, *wanted} if found.get(key) != wanted.get(key))
+def _refuse_other(stored: Mapping[str, Any], wanted: Mapping[str, Any]) -> None:
+    keys = sorted(key for key in {*stored, *wanted} if stored.get(key) != wanted.get(key))
     if keys:
-        listed = "; ".join(f"{key}: {found.get(key)!r} there, {wanted.get(key)!r} here" for key in keys)
+        listed = "; ".join(f"{key}: {stored.get(key)!r} there, {wanted.get(key)!r} here" for key in keys)
         raise ResumeError(f"the resume state belongs to another training ({listed})", keys)

@@ -1,6 +1,5 @@
 """One run: a fraction's folder in, weights and History out. The shell around `fit`, with paths, device and clock."""
 
-import csv
 import io
 import json
 import time
@@ -21,7 +20,7 @@ from sumcurve.models.build import build
 from sumcurve.models.extract_rewrite import build as build_extract_rewrite
 from sumcurve.models.summarizer import parameter_counts
 from sumcurve.models.vocabulary import Vocabulary
-from sumcurve.records import Record, write_bytes, write_json, write_text
+from sumcurve.records import Record, read_csv, write_bytes, write_csv, write_json
 from sumcurve.settings import Form, Search, Training
 from sumcurve.training.fit import Checkpoint, ResumeError, fit
 from sumcurve.training.history import History, Row
@@ -67,14 +66,6 @@ def write_state(path: Path, state: dict[str, Any]) -> None:
     buffer = io.BytesIO()
     torch.save(state, buffer)
     write_bytes(path, buffer.getvalue())
-
-
-def _csv(rows: list[dict[str, Any]]) -> str:
-    stream = io.StringIO()
-    writer = csv.DictWriter(stream, fieldnames=list(rows[0]), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    return stream.getvalue()
 
 
 def salient_spans(entities: Path, drawn: Sequence[int]) -> Callable[[str], Iterable[list[tuple[int, int]]]]:
@@ -142,24 +133,22 @@ def read_checkpoint(run: Path) -> tuple[Checkpoint, int]:
     """What the last phase of a finished run started from, and how many updates that phase spent."""
     told = json.loads((run / "training.json").read_text())
     before = told["before"]
-    with (run / "timings.csv").open(newline="") as stream:
-        place = (before["phase"], str(before["update"]))
-        seconds = next(
-            float(row["seconds"]) for row in csv.DictReader(stream) if (row["phase"], row["update"]) == place
-        )
+    place = (before["phase"], str(before["update"]))
+    seconds = next(
+        float(row["seconds"]) for row in read_csv(run / "timings.csv") if (row["phase"], row["update"]) == place
+    )
     return Checkpoint(load_file(run / "before.safetensors"), **before, seconds=seconds), told["ended"][-1]["update"]
 
 
 def read_beginning(run: Path, phases: Sequence[str]) -> History:
     """The History of these phases of a finished run."""
     told = json.loads((run / "training.json").read_text())
-    with (run / "history.csv").open(newline="") as rows, (run / "timings.csv").open(newline="") as seconds:
-        found = [
-            Row.of_csv({**row, "seconds": spent["seconds"]})
-            for row, spent in zip(csv.DictReader(rows), csv.DictReader(seconds), strict=True)
-            if row["phase"] in phases
-        ]
-    return History(found, [(one["phase"], one["reason"]) for one in told["ended"] if one["phase"] in phases])
+    rows = [
+        Row.of_csv({**row, "seconds": spent["seconds"]})
+        for row, spent in zip(read_csv(run / "history.csv"), read_csv(run / "timings.csv"), strict=True)
+        if row["phase"] in phases
+    ]
+    return History(rows, [(one["phase"], one["reason"]) for one in told["ended"] if one["phase"] in phases])
 
 
 def _spending(training: Training, updates: int) -> Training:
@@ -251,8 +240,8 @@ def train_run(
     if before is not None:
         write_bytes(stage / "before.safetensors", save(before.weights))
     write_json(stage / "vocabulary.json", vocabulary.to_json())
-    write_text(stage / "history.csv", _csv(history.rows()))
-    write_text(stage / "timings.csv", _csv(history.seconds()))
+    for name, rows in (("history.csv", history.rows()), ("timings.csv", history.seconds())):
+        write_csv(stage / name, list(rows[0]), rows)
     write_json(
         stage / "training.json",
         {

@@ -10,12 +10,8 @@ the number that training selects by (`history.Row.worth`, in percent). How far t
 standard error of its mean, stand beside it: settings that differ by less were chosen by luck.
 """
 
-import csv
-import fcntl
-import io
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from math import sqrt
 from multiprocessing import get_context
@@ -28,9 +24,10 @@ from pydantic import Field
 
 from sumcurve import sums
 from sumcurve.config import PlanError, read_method, read_settings
+from sumcurve.locks import locked
 from sumcurve.manifest import digest
 from sumcurve.plan import Plan, refusal
-from sumcurve.records import write_text
+from sumcurve.records import read_csv, write_csv, write_text
 from sumcurve.settings import Dropout, Form, Percent, Positive, Settings
 from sumcurve.sums import Sums
 
@@ -194,8 +191,7 @@ def tasks(
 def read_rows(path: Path) -> list[dict[str, str]]:
     if not path.is_file():
         return []
-    with path.open(newline="") as stream:
-        return list(csv.DictReader(stream))
+    return read_csv(path)
 
 
 def with_noise(rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -262,26 +258,15 @@ def _rows_of(wanted: Sequence[Task], rows: Sequence[dict[str, Any]]) -> list[dic
     return None if None in found else [row for row in found if row is not None]
 
 
-@contextmanager
-def _alone(path: Path) -> Iterator[None]:
-    with path.open("a") as stream:
-        fcntl.flock(stream, fcntl.LOCK_EX)
-        yield
-
-
 def _add(path: Path, lock: Path, row: dict[str, Any]) -> None:
     """Put one row into the table, in place of one of the same trial and seed under older settings."""
-    with _alone(lock):
+    with locked(lock):
         place = [str(row[name]) for name in KEY[:-1]]
         rows: list[dict[str, Any]] = [
             *(old for old in read_rows(path) if [old[name] for name in KEY[:-1]] != place),
             {name: str(value) for name, value in row.items()},
         ]
-        stream = io.StringIO()
-        writer = csv.DictWriter(stream, fieldnames=COLUMNS, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(with_noise(rows))
-        write_text(path, stream.getvalue())
+        write_csv(path, COLUMNS, with_noise(rows))
 
 
 # --- training
@@ -362,7 +347,7 @@ def _learner(config: Path, home: Path, task: Task) -> tuple[Any, int]:
         raise PlanError(f"{prepared} is not finished; `make trials` makes it first")
     train = Corpus(prepared).part("train")
     fraction = home / "scratch" / "trials" / f"{corpus.name}-{task.percent:03d}-s{task.seed}"
-    with _alone(home / "scratch" / "trials.lock"):
+    with locked(home / "scratch" / "trials.lock"):
         if not is_written(fraction):
             fraction.mkdir(parents=True, exist_ok=True)
             write_fraction(train, task.percent, task.seed, fraction)

@@ -8,7 +8,7 @@ import torch
 from scipy.stats import rankdata
 
 from sumcurve.decoding.decoder import SummarizerDecoder
-from sumcurve.models.batch import Batch, Example, batches
+from sumcurve.models.batch import DECODED_TOGETHER, Batch, Example, batches
 from sumcurve.models.summarizer import Summarizer, score
 from sumcurve.models.vocabulary import Vocabulary
 from sumcurve.records import Record
@@ -17,8 +17,6 @@ from sumcurve.scores.rouge import score_items
 from sumcurve.settings import PhaseSettings, Rouge, Search
 from sumcurve.training.history import METRICS
 from sumcurve.training.losses import example_means
-
-BATCH = 50  # examples decoded together; results do not depend on it
 
 
 class Validation:
@@ -37,7 +35,7 @@ class Validation:
         device: torch.device,
     ) -> None:
         order = sorted(range(len(examples)), key=lambda index: len(examples[index].source))
-        self._batches = [batch.to(device) for batch in batches([examples[index] for index in order], BATCH)]
+        self._batches = [batch.to(device) for batch in batches([examples[index] for index in order], DECODED_TOGETHER)]
         self._references = [references[index] for index in order]
         self._vocabulary = vocabulary
         self._search = search

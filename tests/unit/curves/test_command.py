@@ -9,7 +9,8 @@ import pytest
 
 from sumcurve.curves.command import add_parser
 from sumcurve.curves.errors import ResultsError
-from sumcurve.curves.published import published_file, results_file
+from sumcurve.curves.published import published_file
+from sumcurve.curves.results_file import results_file
 
 PAPER = "cano-bojar-2020"
 ROWS = "corpus,method,split,records,rouge1,train_seconds\nC,A,1,100,20,50\nC,A,2,200,22,75\nC,A,3,400,23,90\n"

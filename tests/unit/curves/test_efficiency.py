@@ -25,7 +25,8 @@ from sumcurve.curves.efficiency import (
     score_efficiency,
     spread,
 )
-from sumcurve.curves.published import published_file, results_file
+from sumcurve.curves.published import published_file
+from sumcurve.curves.results_file import results_file
 
 # Cells of Čano and Bojar's Tables 3 and 4 that their own Table 2 does not give.
 SLIPS = {

@@ -13,14 +13,11 @@ from hypothesis import strategies as st
 from scipy.stats import t as student
 
 from sumcurve.curves.errors import ResultsError
-from sumcurve.curves.published import (
-    Comparison,
-    columns_of,
-    compare,
+from sumcurve.curves.published import Comparison, bounds, compare, published_file, read_published
+from sumcurve.curves.results_file import (
     efficiency_rows,
     interval_name,
-    published_file,
-    read_published,
+    quotients,
     read_results,
     results_file,
     short_name,
@@ -62,7 +59,7 @@ def decimal(value: Fraction) -> Decimal:
 def paper(by_column: bool = False) -> Comparison:
     results = read_results(results_file(PAPER))
     published = read_published(published_file(PAPER), results.scores)
-    return compare(efficiency_rows(results), published, by_column)
+    return compare(results, published, by_column)
 
 
 def test_the_shipped_data_are_the_papers() -> None:
@@ -106,14 +103,16 @@ def test_the_mismatches_are_those_of_exact_decimal_arithmetic(by_column) -> None
 
 def test_every_computed_cell_is_the_formulas() -> None:
     trained = {(row["corpus"], row["method"], row["split"]): row for row in rows_of(results_file(PAPER))}
-    rows = efficiency_rows(read_results(results_file(PAPER)))
+    results = read_results(results_file(PAPER))
+    rows = efficiency_rows(results)
     assert sorted({row.interval for row in rows}) == ["12", "13", "23"]
     for row in rows:
         values = exact(*(trained[row.corpus, row.method, split] for split in row.interval))
         assert row.values == {column: pytest.approx(float(value), rel=1e-12) for column, value in values.items()}
         assert row.reason == ""
-        assert all(low <= row.values[column] <= high for column, (low, high) in row.bounds.items())
-        assert set(row.bounds) == set(row.values)
+        for column, value in row.values.items():
+            low, high = bounds(row, column, results)
+            assert low <= value <= high
 
 
 CENTS = st.integers(100, 9999)  # scores of 1.00 to 99.99
@@ -148,7 +147,7 @@ def test_a_correct_table_has_no_mismatch_and_a_wrong_cell_is_the_only_one(data, 
     folder = tmp_path_factory.mktemp("table")
     results = read_results(saved(folder / "results.csv", rows))
     trained = {(row["method"], row["split"]): row for row in rows}
-    columns = columns_of(results.scores)
+    columns = [column.name for column in quotients(results.scores)]
     table = []
     for method in ("A", "B"):
         for interval in ("12", "23", "13"):
@@ -160,7 +159,7 @@ def test_a_correct_table_has_no_mismatch_and_a_wrong_cell_is_the_only_one(data, 
                 cells[column] = f"{decimal(values[column]).quantize(unit, mode):f}"
             table.append({"corpus": "C", "method": method, "interval": interval, **cells})
     published = read_published(saved(folder / "published.csv", table), results.scores)
-    found = compare(efficiency_rows(results), published)
+    found = compare(results, published)
     assert found.mismatches == []
     assert found.cells == len(table) * len(columns)
 
@@ -169,7 +168,7 @@ def test_a_correct_table_has_no_mismatch_and_a_wrong_cell_is_the_only_one(data, 
     off = data.draw(st.sampled_from([-20, -2, 2, 20]))  # one unit off may be the other side of a tie
     wrong[column] = f"{Decimal(wrong[column]) + off * unit:f}"
     published = read_published(saved(folder / "published.csv", table), results.scores)
-    (cell,) = compare(efficiency_rows(results), published).mismatches
+    (cell,) = compare(results, published).mismatches
     assert (cell.method, cell.interval, cell.column) == (wrong["method"], wrong["interval"], column)
     assert list(cell.as_dict()) == ["corpus", "method", "interval", "column", "published", "computed"]
     assert cell.as_dict()["published"] == float(wrong[column])
@@ -198,12 +197,14 @@ def test_bounds_hold_what_unrounded_results_would_give(scores, seconds, tmp_path
         }
         for split, one in enumerate(full, start=1)
     ]
-    (row,) = efficiency_rows(read_results(saved(tmp_path_factory.mktemp("bounds") / "results.csv", rows)))
+    results = read_results(saved(tmp_path_factory.mktemp("bounds") / "results.csv", rows))
+    (row,) = efficiency_rows(results)
     for column, value in exact(*full).items():
-        if column not in row.bounds:  # the rounded seconds may have grown by no more than their rounding
+        ends = bounds(row, column, results)
+        if ends is None:  # the rounded seconds may have grown by no more than their rounding
             assert seconds[1] - seconds[0] < 3
             continue
-        low, high = row.bounds[column]
+        low, high = ends
         slack = 1e-9 * max(abs(low), abs(high))
         assert low - slack <= float(value) <= high + slack
 
@@ -233,7 +234,7 @@ CLOSE = ["C,A,1,100,20.00,1000", "C,A,2,200,20.43,1333"]  # sigma 2.15, theta 33
 def test_what_may_explain_a_mismatch_is_noted(tmp_path, cells, notes) -> None:
     results = read_results(write(tmp_path / "results.csv", TWO, *CLOSE))
     path = write(tmp_path / "published.csv", ",".join(["corpus,method,interval", *cells]), ["C,A,12", *cells.values()])
-    found = compare(efficiency_rows(results), read_published(path, results.scores))
+    found = compare(results, read_published(path, results.scores))
     assert found.cells == sum(bool(cell) for cell in cells.values())
     assert {cell.column for cell in found.mismatches} == set(notes)
     for cell in found.mismatches:
@@ -251,7 +252,7 @@ def test_what_cannot_be_computed_or_is_not_there_is_listed(tmp_path) -> None:
     assert "sigma1_pct, epsilon1: the smaller training scores 0" in computed["B"].reason
     header = "corpus,method,interval,sigma1_pct,theta_pct"
     path = write(tmp_path / "published.csv", header, "C,A,12,5,7", "C,B,1-2,5,-11.11", "C,New,12,1,", "C,A,23,3,")
-    found = compare(efficiency_rows(results), read_published(path, results.scores))
+    found = compare(results, read_published(path, results.scores))
     assert {(cell.method, cell.interval, cell.column, cell.computed) for cell in found.mismatches} == {
         ("A", "12", "theta_pct", None),
         ("B", "1-2", "sigma1_pct", None),
@@ -261,7 +262,7 @@ def test_what_cannot_be_computed_or_is_not_there_is_listed(tmp_path) -> None:
     assert [row.method for row in found.unpublished] == ["D"]
     path = write(tmp_path / "published.csv", header, "Other,A,12,5,7")
     with pytest.raises(ResultsError, match="no row of the published table"):
-        compare(efficiency_rows(results), read_published(path, results.scores))
+        compare(results, read_published(path, results.scores))
 
 
 def test_seeds_count_by_mean_scores_and_geometric_mean_seconds_in_any_order(tmp_path) -> None:
@@ -272,7 +273,7 @@ def test_seeds_count_by_mean_scores_and_geometric_mean_seconds_in_any_order(tmp_
     (one,), (other,) = efficiency_rows(seeded), efficiency_rows(means)
     assert one.values == pytest.approx(other.values)
     assert (one.first.seeds, one.second.seeds) == (2, 2)
-    low, high = one.bounds["theta_pct"]  # of seconds that were rounded to whole ones
+    low, high = bounds(one, "theta_pct", seeded)  # of seconds that were rounded to whole ones
     times = [((40 + a) * (90 + b)) ** 0.5 for a in (-0.5, 0.5) for b in (-0.5, 0.5)]
     later = [((100 + a) * (81 + b)) ** 0.5 for a in (-0.5, 0.5) for b in (-0.5, 0.5)]
     assert (low, high) == pytest.approx(
@@ -325,7 +326,8 @@ def test_a_seed_that_took_no_time_leaves_no_relative_cost(tmp_path) -> None:
 
 def test_many_splits_have_hyphens_and_marks(tmp_path) -> None:
     rows = [["C", "A", split, 100 * split, 20 + split, 50 * split] for split in range(1, 13)]
-    rows = efficiency_rows(read_results(write(tmp_path / "results.csv", TWO, *rows)))
+    results = read_results(write(tmp_path / "results.csv", TWO, *rows))
+    rows = efficiency_rows(results)
     names = [row.interval for row in rows]
     assert names == ["12", "23", "34", "45", "56", "67", "78", "89", "9-10", "10-11", "11-12", "1-12"]
     assert {row.interval: row.place for row in rows if row.place} == {
@@ -337,7 +339,7 @@ def test_many_splits_have_hyphens_and_marks(tmp_path) -> None:
     header = "corpus,method,interval,sigma1_pct"
     table = [["C", "A", row.interval, f"{row.values['sigma1_pct']:.6f}"] for row in rows]
     published = read_published(write(tmp_path / "published.csv", header, *table), ["rouge1"])
-    found = compare(rows, published)
+    found = compare(results, published)
     assert (found.cells, found.mismatches, found.unpublished) == (12, [], [])
 
 

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from nltk.stem.porter import PorterStemmer
+from rouge_score.tokenize import tokenize
 
 from sumcurve.scores import rouge_stemmers
 from sumcurve.scores.rouge_stemmers import MissingExceptions, Porter155, exceptions, nltk_stemmer, stemmer_155
@@ -102,19 +103,10 @@ def test_the_departures_of_rouge_155(word, stem) -> None:
     assert Porter155().stem(word) == stem
 
 
-@given(WORD)
-@settings(max_examples=1500, deadline=None)
-def test_rouge_scores_stemmer_is_nltks(word) -> None:
-    assert nltk_stemmer()(word) == PorterStemmer().stem(word)
-    assert nltk_stemmer()(word[:3]) == word[:3]
-
-
-def test_rouge_scores_irregular_words_are_nltks() -> None:
-    package = PorterStemmer()
-    irregular = [word for word in package.pool if len(word) > 3]
-    words = irregular + [word + suffix for word in package.pool for suffix in ("s", "y", "ed", "ally")]
-    words += ["dies", "died", "spied", "fulfully", "geology", "apology", "enjoyment", "enjoy", "try0", "aged", "oxed"]
-    assert [nltk_stemmer()(word) for word in words] == [package.stem(word) for word in words]
+@given(st.text("aeioubcdlmnrstyz19", min_size=1, max_size=4) | WORD)
+@settings(max_examples=300, deadline=None)
+def test_words_are_stemmed_as_in_the_package_rouge_score(word) -> None:
+    assert [nltk_stemmer()(word)] == tokenize(word, PorterStemmer())
 
 
 @given(st.text("aeioubcdlmnrstyz19", min_size=4, max_size=8) | WORD)

@@ -3,3 +3,5 @@
 Akhmetov, Mladenović and Mussabayev (PeerJ Computer Science, 2022) ask how high ROUGE can go when whole sentences of the
 source are chosen.
 """
+
+METRICS = ("rouge1", "rouge2")  # by which extracts are searched, whatever a study scores

@@ -20,19 +20,16 @@ from functools import cache
 from itertools import pairwise
 from typing import Any
 
-import numpy as np
-
 import sumcurve
-from sumcurve.annotations.oracle import optimum as order_1
-from sumcurve.annotations.oracle.article import MODES, SCORERS, Article, Instance, OracleError, instance, instances
+from sumcurve.annotations.oracle import METRICS, bigram_check, bigrams, unigrams
+from sumcurve.annotations.oracle.article import MODES, SCORERS, Article, OracleError, instance, instances
 from sumcurve.annotations.oracle.evaluate import Found
 from sumcurve.annotations.oracle.improve import f1_greedy
-from sumcurve.annotations.oracle.optimum import Optimum
-from sumcurve.annotations.oracle.optimum2 import optimum2, optimum2_by_milp
+from sumcurve.annotations.oracle.optimum import Optimum, reach
 from sumcurve.annotations.oracle.searches import Variant, search
 from sumcurve.scores.rouge import tokenize
 
-ORDERS = {"rouge1": 1, "rouge2": 2}
+ORDERS = {metric: order for order, metric in enumerate(METRICS, start=1)}
 EXACT = "exact"
 F1_GREEDY = "f1-greedy"
 SEARCHES = {
@@ -119,15 +116,15 @@ class Request:
 def certificate(article: Article, request: Request, clock: Callable[[], float] = time.perf_counter) -> dict[str, Any]:
     """The article's certificate, made anew."""
     begin = clock()
-    found = _find(article, request)
+    outcome = _find(article, request)
     row: dict[str, Any] = {"id": article.id, "sha256": text_sha256(article), **request.fields}
-    row |= {"numerator": found.numerator, "denominator": found.denominator, "sentences": [*found.sentences]}
-    if isinstance(found, Optimum):
-        row |= {"status": found.status, "nodes": found.nodes, "solver": found.solver}
-        row |= {"bound_numerator": found.bound_numerator, "bound_denominator": found.bound_denominator}
+    row |= {"numerator": outcome.numerator, "denominator": outcome.denominator, "sentences": [*outcome.sentences]}
+    if isinstance(outcome, Optimum):
+        row |= {"status": outcome.status, "nodes": outcome.nodes, "solver": outcome.solver}
+        row |= {"bound_numerator": outcome.bound_numerator, "bound_denominator": outcome.bound_denominator}
     else:
         top, bottom = reach(instance(article, request.scorer, ORDERS[request.metric]))
-        row |= {"status": "heuristic", "nodes": found.iterations, "solver": request.algorithm}
+        row |= {"status": "heuristic", "nodes": outcome.iterations, "solver": request.algorithm}
         row |= {"bound_numerator": top, "bound_denominator": bottom}
     row["value"] = _ratio(row["numerator"], row["denominator"])
     row["bound"] = _ratio(row["bound_numerator"], row["bound_denominator"])
@@ -151,28 +148,14 @@ def _find(article: Article, request: Request) -> Optimum | Found:
     if request.algorithm in SEARCHES:
         both = instances(article, request.scorer)
         return search(both, SEARCHES[request.algorithm], request.variant, seed=request.seed, order=order)
-    one = instance(article, request.scorer, order)
+    counted = instance(article, request.scorer, order)
     if request.algorithm == F1_GREEDY:
-        return f1_greedy(one)
+        return f1_greedy(counted)
     budget: dict[str, Any] = {"seconds": request.seconds}
     if request.nodes is not None:
         budget["nodes"] = request.nodes
-    prove = order_1.optimum if order == 1 else optimum2
-    return prove(one, f1_greedy(one).sentences, **budget)
-
-
-def reach(instance: Instance) -> tuple[int, int]:
-    """An F1 that no sequence of the article's sentences exceeds, as a fraction: all it can match, and nothing else.
-
-    A match can be any n-gram of the abstract that stands inside a sentence, or across two sentences in any order, as
-    often as the abstract has it. Sentences may repeat.
-    """
-    reached = np.zeros(len(instance.reference), np.bool_)
-    reached[instance.types] = True
-    if instance.order == 2:
-        reached |= np.isin(instance.grams >> 32, instance.last) & np.isin(instance.grams & 0xFFFFFFFF, instance.first)
-    matches = int(instance.reference[reached].sum())
-    return 2 * matches, matches + instance.reference_total
+    prove = unigrams.optimum if order == 1 else bigrams.optimum
+    return prove(counted, f1_greedy(counted).sentences, **budget)
 
 
 def text_sha256(article: Article) -> str:
@@ -215,8 +198,8 @@ def verify(
     """Check every certificate against its article, and find a random share of them anew.
 
     Every value is counted again in plain Python, for the scorers of rouge-score by that package as well. At least one
-    of a share above 0 is found anew: a proof by the other solver from scratch (for at most so many seconds), the result
-    of a search by the same search.
+    of a share above 0 is found anew: a proof from scratch, by the other solver (ROUGE-1) or by other programs
+    (ROUGE-2), for at most so many seconds; the result of a search by the same search.
     """
     if not 0 <= share <= 1:
         raise OracleError(f"share {share}: a number from 0 to 1")
@@ -246,9 +229,9 @@ def verify(
         report.proven += row["status"] == "proven"
         problems = _problems(row, article)
         if not problems and article.id in chosen:
-            problems, found = _found_again(row, article, seconds)
-            report.reproven += found
-            if not found and not problems:
+            problems, again = _found_again(row, article, seconds)
+            report.reproven += again
+            if not again and not problems:
                 report.open.append(article.id)
         report.problems += [f"article {article.id}: {problem}" for problem in problems]
     missing = [name for name in ids if name not in seen]
@@ -346,12 +329,13 @@ def _found_again(row: Mapping[str, Any], article: Article, seconds: float | None
         again = _find(article, _request(row))
         same = [*again.sentences] == row["sentences"]
         return ([] if same else [f"the same search finds sentences {[*again.sentences]}, not {row['sentences']}"]), same
-    one = instance(article, row["scorer"], order)
-    by_milp = row["solver"] != "milp"
-    if order == 1:
-        second = order_1.optimum_by_milp(one, seconds=seconds) if by_milp else order_1.optimum(one, seconds=seconds)
+    counted = instance(article, row["scorer"], order)
+    if order == 2:
+        second = bigram_check.optimum(counted, seconds=seconds)
+    elif row["solver"] == "milp":
+        second = unigrams.optimum(counted, seconds=seconds)
     else:
-        second = optimum2_by_milp(one, seconds=seconds) if by_milp else optimum2(one, seconds=seconds)
+        second = unigrams.optimum_by_milp(counted, seconds=seconds)
     value, bound = _fraction(row["numerator"], row["denominator"]), _bound(row)
     best = _fraction(second.numerator, second.denominator)
     limit = _fraction(second.bound_numerator, second.bound_denominator)

@@ -5,7 +5,6 @@ there; a finished one leaves OUT alone, in the order of the input. Heavy package
 """
 
 import argparse
-import fcntl
 import hashlib
 import json
 import math
@@ -16,14 +15,16 @@ import threading
 import time
 from collections.abc import Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, TypeVar
 
 import sumcurve
+from sumcurve.annotations.oracle import METRICS
 from sumcurve.corpora.errors import CorpusError
 from sumcurve.corpora.raw import LONE_SURROGATE
 from sumcurve.corpora.sources.jsonl import read_lines
+from sumcurve.locks import locked
 from sumcurve.records import write_jsonl
 from sumcurve.scores.command import CommandError
 
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
 IDS = ("id", "article_id")
 SOURCES = ("sentences", "source", "article_text", "text")
 ABSTRACTS = ("abstract", "target", "summary", "abstract_text")
-METRICS = ("rouge1", "rouge2")
 ALGORITHMS = ("exact", "f1-greedy", "greedy", "vns", "vns-greedy", "genetic", "genetic-greedy")
 SCORERS = (
     "set",
@@ -70,7 +70,7 @@ more. A run that was killed goes on where it stopped when it is started again.
 
 VERIFY = """\
 Checks certificates against the articles: counts every value anew in plain Python, checks all fields, and finds a random
-share of the extracts again, a proof by the other solver and without a start.
+share of the extracts again: ROUGE-1 proofs by the other solver, ROUGE-2 proofs by other programs.
 """
 
 
@@ -98,7 +98,7 @@ def add_parser(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> 
         metavar="S",
         help="budget of one proof, or none: no clock decides (default: %(default)s)",
     )
-    oracle.add_argument("--nodes", type=_natural, metavar="N", help="budget of one branch and bound")
+    oracle.add_argument("--nodes", type=_natural, metavar="N", help="budget of one proof")
     oracle.add_argument("--jobs", type=_positive, metavar="N", help="processes (default: all cores)")
     oracle.add_argument("--seed", type=_natural, default=1, metavar="S", help="of the searches (default: %(default)s)")
     oracle.set_defaults(run=run_oracle)
@@ -142,7 +142,7 @@ def run_oracle(arguments: argparse.Namespace) -> None:
         return
     journal_path = out.with_name(out.name + ".journal")
     head = {"input_sha256": content, "articles": count, "version": sumcurve.__version__, **request.fields}
-    with _locked(journal_path) as journal:
+    with locked(journal_path, partial(_refuse_two, journal_path)) as journal:
         rows = _resume(journal, journal_path, head)
         todo = (line for line in _lines(source) if line[0] not in rows)
         jobs = min(arguments.jobs or _cores(), 1 + (count - len(rows)) // SHARE_OF_A_PROCESS)
@@ -234,13 +234,13 @@ def _texts(path: Path, number: int, line: bytes) -> tuple[str, str | list[str], 
         raise CommandError(
             f"{path}:{number}: a {type(row).__name__}, not an object with an id, a source and an abstract"
         )
-    found = []
+    given = []
     for keys in (IDS, SOURCES, ABSTRACTS):
         key = next((key for key in keys if key in row), None)
         if key is None:
             raise CommandError(f"{path}:{number}: none of the keys {', '.join(keys)}; add one")
-        found.append((key, row[key]))
-    (key, name), *texts = found
+        given.append((key, row[key]))
+    (key, name), *texts = given
     if isinstance(name, int) and not isinstance(name, bool):
         name = str(name)
     if not isinstance(name, str) or not name.strip() or LONE_SURROGATE.search(name):
@@ -300,14 +300,8 @@ def _begin_process(parent: int, request: "Request") -> None:
     warm_up(request)
 
 
-@contextmanager
-def _locked(path: Path) -> Iterator[IO[bytes]]:
-    with path.open("a+b") as stream:
-        try:
-            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise CommandError(f"{path} is in use: another run writes the same output; wait for it") from None
-        yield stream
+def _refuse_two(path: Path) -> None:
+    raise CommandError(f"{path} is in use: another run writes the same output; wait for it")
 
 
 def _resume(journal: IO[bytes], path: Path, head: dict[str, Any]) -> dict[int, dict[str, Any]]:
@@ -364,8 +358,8 @@ def _compare_finished(out: Path, source: Path, count: int, request: "Request") -
         _refuse_others(row, ours, out)
     if len(rows) != count:
         raise CommandError(f"{out} has {len(rows)} lines for {count} articles; give another --output, or remove it")
-    for (_, row), one in zip(rows, articles(source), strict=True):
-        _refuse_others(row, {"id": one.id, "sha256": text_sha256(one)}, out)
+    for (_, row), item in zip(rows, articles(source), strict=True):
+        _refuse_others(row, {"id": item.id, "sha256": text_sha256(item)}, out)
 
 
 def _bar(items: Iterable[T], count: int, done: int) -> Iterator[T]:

@@ -3,8 +3,6 @@
 An item with several references is an article for each of them, the further ones named `id (reference 2)` and so on.
 """
 
-import csv
-import io
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
@@ -14,11 +12,11 @@ from typing import Any, get_args
 from sumcurve.annotations.oracle.article import Article, Instance, instances, value
 from sumcurve.annotations.oracle.certificates import ALGORITHMS, ORDERS, Request, certificate, warm_up
 from sumcurve.annotations.oracle.improve import f1_greedy
-from sumcurve.annotations.oracle.optimum import source_words_bound
 from sumcurve.annotations.oracle.searches import ALGORITHMS as SEARCHES
 from sumcurve.annotations.oracle.searches import Variant, search
 from sumcurve.annotations.oracle.systems import extracts
-from sumcurve.records import Record, write_jsonl, write_text
+from sumcurve.annotations.oracle.unigrams import source_words_bound
+from sumcurve.records import Record, write_csv, write_jsonl
 from sumcurve.settings import Oracle, Rouge
 
 VARIANTS: tuple[Variant, ...] = get_args(Variant)
@@ -73,12 +71,12 @@ def write_oracle(
         made.examine(article, settings, rouge.scorer, clock)
     write_jsonl(
         folder / "articles.jsonl",
-        ({"id": one.id, "sentences": one.sentences, "abstract": one.abstract} for one in given),
+        ({"id": article.id, "sentences": article.sentences, "abstract": article.abstract} for article in given),
     )
     write_jsonl(folder / "certificates.jsonl", made.certificates)
-    _write(folder / "features.csv", FEATURES, made.features)
-    _write(folder / "found.csv", FOUND, made.found)
-    _write(folder / "timings.csv", TIMINGS, made.timings)
+    write_csv(folder / "features.csv", FEATURES, made.features)
+    write_csv(folder / "found.csv", FOUND, made.found)
+    write_csv(folder / "timings.csv", TIMINGS, made.timings)
 
 
 class _Examined:
@@ -135,8 +133,8 @@ def _searched(
 def _scores(both: tuple[Instance, Instance], sentences: Sequence[int]) -> dict[str, Any]:
     """ROUGE-1 and ROUGE-2 F1 of an extract, and how many sentences it has."""
     scores = {}
-    for metric, one in zip(ORDERS, both, strict=True):
-        numerator, denominator = value(one, sentences)
+    for metric, counted in zip(ORDERS, both, strict=True):
+        numerator, denominator = value(counted, sentences)
         scores[metric] = f"{numerator / denominator if denominator else 0.0:.6f}"
     return scores | {"sentences": len(sentences)}
 
@@ -156,11 +154,3 @@ def _features(article: Article, both: tuple[Instance, Instance]) -> dict[str, An
         "coverage": f"{matched / words.reference_total if words.reference_total else 0.0:.6f}",
         "source_words_bound": f"{numerator / denominator if denominator else 0.0:.6f}",
     }
-
-
-def _write(path: Path, columns: list[str], rows: list[dict[str, Any]]) -> None:
-    stream = io.StringIO()
-    writer = csv.DictWriter(stream, fieldnames=columns, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    write_text(path, stream.getvalue())

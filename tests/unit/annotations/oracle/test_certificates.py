@@ -1,6 +1,7 @@
 import json
 import random
 from dataclasses import replace
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -195,22 +196,24 @@ def test_another_extract_than_the_searches_is_caught_by_searching_again() -> Non
 
 
 @pytest.mark.parametrize("metric", EXACT)
-def test_the_second_proof_is_by_the_other_solver(metric, monkeypatch) -> None:
+def test_the_second_proof_is_another(metric, monkeypatch) -> None:
     called = []
 
-    def spy(owner: object, name: str) -> None:
-        real = getattr(owner, name)
-        monkeypatch.setattr(owner, name, lambda *a, **k: called.append(name) or real(*a, **k))
+    def spy(owner: ModuleType, name: str) -> None:
+        real, room = getattr(owner, name), owner.__name__.rpartition(".")[2]
+        monkeypatch.setattr(owner, name, lambda *a, **k: called.append((room, name)) or real(*a, **k))
 
-    spy(module, "optimum2")
-    spy(module, "optimum2_by_milp")
-    spy(module.order_1, "optimum")
-    spy(module.order_1, "optimum_by_milp")
-    suffix = "2" if metric == "rouge2" else ""
-    for solver, expected in (("branch-and-bound", f"optimum{suffix}_by_milp"), ("milp", f"optimum{suffix}")):
+    for owner, name in (
+        (module.unigrams, "optimum"),
+        (module.unigrams, "optimum_by_milp"),
+        (module.bigrams, "optimum"),
+        (module.bigram_check, "optimum"),
+    ):
+        spy(owner, name)
+    for solver, of_unigrams in (("branch-and-bound", "optimum_by_milp"), ("milp", "optimum")):
         called.clear()
         assert problems(signed(EXACT[metric] | {"solver": solver}), share=1.0) == []
-        assert called == [expected]
+        assert called == [("unigrams", of_unigrams) if metric == "rouge1" else ("bigram_check", "optimum")]
 
 
 def test_a_proof_that_does_not_end_is_neither_a_problem_nor_found() -> None:

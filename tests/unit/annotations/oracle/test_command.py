@@ -17,7 +17,7 @@ from rouge_score.rouge_scorer import RougeScorer
 
 from sumcurve.annotations.oracle import command
 from sumcurve.annotations.oracle.article import SCORERS
-from sumcurve.annotations.oracle.certificates import ALGORITHMS, FIELDS, ORDERS, VARIANTS
+from sumcurve.annotations.oracle.certificates import ALGORITHMS, FIELDS, VARIANTS
 from sumcurve.annotations.oracle.command import add_parser, article, articles
 from sumcurve.scores.command import CommandError
 
@@ -72,7 +72,6 @@ def results(path: Path) -> list[dict[str, Any]]:
 def test_the_choices_are_those_of_the_package() -> None:
     assert command.SCORERS == SCORERS
     assert command.ALGORITHMS == ALGORITHMS
-    assert tuple(ORDERS) == command.METRICS
     assert set(VARIANTS) == {"paper", "code"}
 
 

@@ -3,8 +3,8 @@
 Articles are invented ones of the paper's shape (`articles.py`): 100 to 500 sentences. Times are wall seconds of one
 process and leave out counting, which is printed beside them. Set NUMBA_NUM_THREADS and OMP_NUM_THREADS to 1.
 
-python benchmarks/oracle_exact.py [--articles 300] [--scorers multiset,rouge-score,set] [--nodes 200000] [--seconds 15]
-                                  [--highs 10]
+python benchmarks/unigram_proofs.py [--articles 300] [--scorers multiset,rouge-score,set] [--nodes 200000]
+                                    [--seconds 15] [--highs 10]
 """
 
 import argparse
@@ -16,7 +16,7 @@ from articles import synthetic_articles
 
 from sumcurve.annotations.oracle.article import instance
 from sumcurve.annotations.oracle.improve import f1_greedy
-from sumcurve.annotations.oracle.optimum import NODES, optimum, optimum_by_milp, source_words_bound
+from sumcurve.annotations.oracle.unigrams import NODES, optimum, optimum_by_milp, source_words_bound
 
 
 def main() -> None:

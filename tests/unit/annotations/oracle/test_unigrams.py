@@ -11,11 +11,22 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sumcurve.annotations.oracle import optimum as module
+from sumcurve.annotations.oracle import unigrams as module
 from sumcurve.annotations.oracle.article import SCORERS, Article, Instance, OracleError, instance, value
 from sumcurve.annotations.oracle.improve import f1_greedy
-from sumcurve.annotations.oracle.lagrangian import FINE, FREE, IN, OUT, Best, Multipliers, ceiling, dominators, measure
-from sumcurve.annotations.oracle.optimum import Optimum, _coverage, optimum, optimum_by_milp, source_words_bound
+from sumcurve.annotations.oracle.optimum import Optimum
+from sumcurve.annotations.oracle.unigram_search import (
+    FINE,
+    FREE,
+    IN,
+    OUT,
+    Best,
+    Multipliers,
+    ceiling,
+    dominators,
+    measure,
+)
+from sumcurve.annotations.oracle.unigrams import _coverage, optimum, optimum_by_milp, source_words_bound
 
 SENTENCE = st.lists(st.sampled_from("abcdefgh"), max_size=6).map(" ".join)
 ARTICLE = st.builds(Article, st.just("x"), st.lists(SENTENCE, max_size=7), st.lists(SENTENCE, max_size=4))

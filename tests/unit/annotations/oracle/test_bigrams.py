@@ -1,26 +1,26 @@
 import random
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
 from fractions import Fraction
 from itertools import combinations, count, pairwise
 
-import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from rouge_score.rouge_scorer import RougeScorer
 
-from sumcurve.annotations.oracle import optimum2 as module
+from sumcurve.annotations.oracle import bigram_check, bigrams
 from sumcurve.annotations.oracle.article import SCORERS, Article, Instance, OracleError, instance, instances, value
 from sumcurve.annotations.oracle.certificates import plain_words
 from sumcurve.annotations.oracle.improve import f1_greedy
 from sumcurve.annotations.oracle.optimum import Optimum
-from sumcurve.annotations.oracle.optimum2 import optimum2, optimum2_by_milp
 from sumcurve.annotations.oracle.searches import ALGORITHMS, search
 
 SENTENCE = st.lists(st.sampled_from("abcde"), max_size=6).map(" ".join)
 ARTICLE = st.builds(Article, st.just("x"), st.lists(SENTENCE, max_size=6), st.lists(SENTENCE, max_size=3))
+
+TWICE = Article("x", ["a b x", "y c d x", "y e f"], ["a b g c d h e f"])  # x y between both pairs of neighbours
+INSIDE = Article("x", ["a b x", "y c d", "e x y f"], ["a b c d e f"])  # x y between neighbours and in a sentence
+REPEATED = Article("x", ["a b a b"], ["a b a b"])
 
 
 def invented(seed: int, sentences: int, vocabulary: int) -> Article:
@@ -67,131 +67,85 @@ def consistent(found: Optimum, counted: Instance) -> bool:
     )
 
 
-@contextmanager
-def weak_bounds() -> Iterator[None]:
-    """One subgradient step a node, so that next to everything is left to the branching."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "ROOT_STEPS", 1)
-        patch.setattr(module, "NODE_STEPS", 1)
-        yield
-
-
 def agrees_with_brute_force(article: Article, scorer: str) -> None:
     counted = instance(article, scorer, 2)
-    found = optimum2(counted)
-    assert found.status == "proven"
-    assert f1(found) == naive_optimum(article, scorer)
-    assert consistent(found, counted)
+    best = naive_optimum(article, scorer)
+    for found in (bigrams.optimum(counted), bigrams.optimum(counted, start=[]), bigram_check.optimum(counted)):
+        assert found.status == "proven"
+        assert f1(found) == best
+        assert consistent(found, counted)
 
 
-@settings(max_examples=1000, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(ARTICLE, st.sampled_from(SCORERS))
+@example(TWICE, "set")
+@example(INSIDE, "set")
+@example(REPEATED, "multiset")
 def test_brute_force_agrees(article, scorer) -> None:
     agrees_with_brute_force(article, scorer)
 
 
 @pytest.mark.slow
-@settings(max_examples=5000, deadline=None)
+@settings(max_examples=3000, deadline=None)
 @given(ARTICLE, st.sampled_from(SCORERS))
 def test_brute_force_agrees_on_thousands(article, scorer) -> None:
     agrees_with_brute_force(article, scorer)
 
 
-@settings(max_examples=600, deadline=None)
-@given(ARTICLE, st.sampled_from(["set", "rouge-score"]))
-def test_branching_alone_agrees_with_brute_force(article, scorer) -> None:
-    counted = instance(article, scorer, 2)
-    with weak_bounds():
-        found = optimum2(counted, start=[])
-    assert found.status == "proven"
-    assert f1(found) == naive_optimum(article, scorer)
-    assert consistent(found, counted)
-
-
-@settings(max_examples=60, deadline=None)
-@given(ARTICLE, st.sampled_from(["set", "rouge-score"]))
-def test_the_mixed_integer_program_agrees_with_brute_force(article, scorer) -> None:
-    counted = instance(article, scorer, 2)
-    found = optimum2_by_milp(counted)
-    assert found.status == "proven"
-    assert f1(found) == naive_optimum(article, scorer)
-    assert consistent(found, counted)
-
-
-@settings(max_examples=80, deadline=None)
-@given(ARTICLE, st.sampled_from(["set", "rouge-score"]), st.integers(0, 4))
-def test_any_budget_gives_a_value_and_a_bound_around_the_optimum(article, scorer, nodes) -> None:
-    counted = instance(article, scorer, 2)
-    optimum = naive_optimum(article, scorer)
-    with weak_bounds():
-        answers = [optimum2(counted, start=[], nodes=nodes), optimum2(counted, nodes=nodes)]
-    answers.append(optimum2(counted, seconds=0.0, clock=count().__next__))
-    for found in answers:
-        assert consistent(found, counted)
-        assert f1(found) <= optimum <= bound(found)
-
-
 @pytest.mark.parametrize("scorer", ["set", "multiset"])
 @pytest.mark.parametrize("seed", range(6))
-def test_both_solvers_agree_where_brute_force_cannot_go(scorer, seed) -> None:
-    counted = instance(invented(seed, 16 + seed, 5 + 3 * seed), scorer, 2)
-    found, other = optimum2(counted), optimum2_by_milp(counted)
+def test_both_formulations_agree_where_brute_force_cannot_go(scorer, seed) -> None:
+    counted = instance(invented(seed, 16 + 4 * seed, 5 + 3 * seed), scorer, 2)
+    found, other = bigrams.optimum(counted), bigram_check.optimum(counted)
     assert found.status == other.status == "proven"
     assert f1(found) == f1(other) > 0
-    with weak_bounds():
-        assert f1(optimum2(counted, start=[])) == f1(found)
+    assert f1(bigrams.optimum(counted, start=[])) == f1(found)
 
 
-@pytest.mark.parametrize("scorer", ["set", "rouge-score"])
-def test_a_budget_that_ends_the_branching_leaves_the_rest_to_the_program(scorer) -> None:
-    counted = instance(invented(3, 20, 9), scorer, 2)
-    with weak_bounds():
-        found = optimum2(counted, start=[], nodes=1, seconds=60.0)
-    assert (found.status, found.solver) == ("proven", "milp")
-    assert f1(found) == f1(optimum2(counted))
-
-
-@pytest.mark.parametrize("scorer", ["set", "rouge-score"])
-def test_a_bound_that_was_cut_short_is_above_the_optimum(scorer) -> None:
-    short = 0
-    for seed in range(12):
-        counted = instance(invented(seed, 25, 12), scorer, 2)
-        optimum = optimum2(counted)
-        with weak_bounds():
-            cut = [optimum2(counted, start=[], nodes=nodes) for nodes in (2, 3, 5, 9, 17)]
-        assert all(f1(found) <= f1(optimum) <= bound(found) for found in cut)
-        assert bound(optimum2(counted, nodes=1)) < f1(optimum) + Fraction(1, 10)
-        short += sum(f1(found) < f1(optimum) for found in cut)
-    assert short > 10  # else the bounds would be those of the optimum itself
-
-
-TWICE = Article("x", ["a b x", "y c d x", "y e f"], ["a b g c d h e f"])  # x y between both pairs of neighbours
-INSIDE = Article("x", ["a b x", "y c d", "e x y f"], ["a b c d e f"])  # x y between neighbours and in a sentence
-REPEATED = Article("x", ["a b a b"], ["a b a b"])
-
-
-@settings(max_examples=150, deadline=None)
-@given(ARTICLE, st.sampled_from(["set", "multiset"]), st.none() | st.randoms(use_true_random=False))
-@example(TWICE, "set", None)
-@example(INSIDE, "set", None)
-@example(REPEATED, "multiset", None)
-def test_any_multipliers_give_a_bound_above_all_extracts(article, scorer, rng) -> None:
+@settings(max_examples=40, deadline=None)
+@given(ARTICLE, st.sampled_from(["set", "rouge-score"]), st.integers(0, 2))
+def test_any_budget_gives_a_value_and_a_bound_around_the_optimum(article, scorer, nodes) -> None:
     counted = instance(article, scorer, 2)
-    graph, best = module._begin(counted, None)
-    if best.numerator == 0:
-        return
-    best.numerator, best.denominator = 1, 10**6  # the bound is never below the best value, so there must be none
-    kept = np.flatnonzero(counted.lengths)
-    multipliers = [1.0 if rng is None else rng.random() for _ in counted.reference]
-    state = module._State(graph.chains(kept), kept, best, np.array(multipliers))
-    assert state.ratio_bound() >= naive_optimum(article, scorer)
+    best = naive_optimum(article, scorer)
+    answers = [bigrams.optimum(counted, start=[], nodes=nodes), bigrams.optimum(counted, nodes=nodes)]
+    answers.append(bigrams.optimum(counted, seconds=0.0, clock=count().__next__))
+    for found in answers:
+        assert consistent(found, counted)
+        assert f1(found) <= best <= bound(found)
+    late = bigram_check.optimum(counted, seconds=0.0)
+    assert f1(late) <= best <= bound(late)
+
+
+def stopped_early(monkeypatch: pytest.MonkeyPatch, slack: float) -> None:
+    """HiGHS's bounds are too high by so much."""
+    real = bigrams.milp
+
+    def milp(aims, **options):
+        answer = real(aims, **options)
+        answer.mip_dual_bound -= slack
+        return answer
+
+    monkeypatch.setattr(bigrams, "milp", milp)
+
+
+@pytest.mark.parametrize("scorer", ["set", "rouge-score"])
+@pytest.mark.parametrize("slack", [0.5, 1.0, 40.0])
+def test_a_bound_that_is_not_below_one_proves_nothing(scorer, slack, monkeypatch) -> None:
+    stopped_early(monkeypatch, slack)
+    for seed in range(4):
+        counted = instance(invented(seed, 20, 12), scorer, 2)
+        found, best = bigrams.optimum(counted), f1(bigram_check.optimum(counted))
+        assert f1(found) == best
+        assert found.status == ("proven" if slack < 1 else "bounded")
+        assert best < bound(found) or slack < 1
+        assert consistent(found, counted)
 
 
 @pytest.mark.parametrize("scorer", ["set", "multiset"])
 def test_no_heuristic_is_above_the_optimum(scorer) -> None:
     article = invented(9, 40, 25)
     both = instances(article, scorer)
-    optimum = optimum2(both[1])
+    optimum = bigrams.optimum(both[1])
     assert optimum.status == "proven"
     found = [search(both, algorithm, "paper", seed=1, order=2) for algorithm in ALGORITHMS]
     for result in [*found, f1_greedy(both[1])]:
@@ -200,7 +154,7 @@ def test_no_heuristic_is_above_the_optimum(scorer) -> None:
 
 def test_the_package_rouge_score_gives_the_value() -> None:
     article = invented(11, 50, 40)
-    found = optimum2(instance(article, "rouge-score", 2))
+    found = bigrams.optimum(instance(article, "rouge-score", 2))
     scored = RougeScorer(["rouge2"]).score(
         " ".join(article.abstract), " ".join(article.sentences[index] for index in found.sentences)
     )
@@ -209,7 +163,7 @@ def test_the_package_rouge_score_gives_the_value() -> None:
 
 
 def test_a_sentence_without_words_parts_no_bigram() -> None:
-    found = optimum2(instance(Article("x", ["b", "!", "c"], ["b c"]), "rouge-score", 2))
+    found = bigrams.optimum(instance(Article("x", ["b", "!", "c"], ["b c"]), "rouge-score", 2))
     assert found.sentences == (0, 2)
     assert (found.numerator, found.denominator) == (2, 2)
 
@@ -217,7 +171,7 @@ def test_a_sentence_without_words_parts_no_bigram() -> None:
 def test_a_sentence_between_parts_a_bigram() -> None:
     # Both a b (0 and 2) and x y (1 and 3) can be had, but not together.
     article = Article("x", ["a", "x", "b", "y"], ["a b", "x y"])
-    found = optimum2(instance(article, "rouge-score", 2))
+    found = bigrams.optimum(instance(article, "rouge-score", 2))
     assert found.sentences in ((0, 2), (1, 3))
     assert (found.numerator, found.denominator) == (2, 4)
 
@@ -229,7 +183,11 @@ def test_a_sentence_between_parts_a_bigram() -> None:
 )
 def test_where_nothing_can_match_the_empty_extract_is_best(scorer, sentences, abstract) -> None:
     counted = instance(Article("x", sentences, abstract), scorer, 2)
-    for found in (optimum2(counted), optimum2(counted, nodes=0, seconds=0.0), optimum2_by_milp(counted)):
+    for found in (
+        bigrams.optimum(counted),
+        bigrams.optimum(counted, nodes=0, seconds=0.0),
+        bigram_check.optimum(counted),
+    ):
         assert (found.sentences, found.numerator, found.status, found.bound) == ((), 0, "proven", 0.0)
         assert consistent(found, counted)
 
@@ -237,16 +195,16 @@ def test_where_nothing_can_match_the_empty_extract_is_best(scorer, sentences, ab
 @pytest.mark.parametrize("scorer", ["set", "rouge-score"])
 def test_one_sentence_and_a_longer_abstract(scorer) -> None:
     counted = instance(Article("x", ["a b c"], ["a b", "c d e f"]), scorer, 2)
-    found = optimum2(counted)
+    found = bigrams.optimum(counted)
     assert (found.sentences, found.numerator, found.denominator) == ((0,), 4, 7)
     assert found.status == "proven"
 
 
 @pytest.mark.parametrize("scorer", ["set", "rouge-score"])
-def test_ten_thousand_sentences_get_an_answer(scorer) -> None:
+def test_thousands_of_sentences_get_an_answer(scorer) -> None:
     article = invented(6, 2_000, 60)
-    counted = instance(Article("x", article.sentences * 5, article.abstract), scorer, 2)
-    found = optimum2(counted, nodes=3)
+    counted = instance(Article("x", article.sentences * 2, article.abstract), scorer, 2)
+    found = bigrams.optimum(counted, nodes=3)
     greedy = f1_greedy(counted)
     assert consistent(found, counted)
     assert Fraction(greedy.numerator, greedy.denominator) <= f1(found) <= bound(found)
@@ -254,7 +212,8 @@ def test_ten_thousand_sentences_get_an_answer(scorer) -> None:
 
 def test_another_order_and_a_start_out_of_order_are_refused() -> None:
     article = Article("x", ["a b", "b c"], ["a b c"])
-    with pytest.raises(OracleError, match="order 1"):
-        optimum2(instance(article, "rouge-score", 1))
+    for module in (bigrams, bigram_check):
+        with pytest.raises(OracleError, match="order 1"):
+            module.optimum(instance(article, "rouge-score", 1))
     with pytest.raises(OracleError, match="document order"):
-        optimum2(instance(article, "rouge-score", 2), start=[1, 0])
+        bigrams.optimum(instance(article, "rouge-score", 2), start=[1, 0])

@@ -1,0 +1,421 @@
+"""Efficiency of any systems from a CSV of their results.
+
+A *results* file has one row per training: `corpus`, `method`, `split` (1, 2, … by size), `records`, one or more columns
+of scores and, where known, `train_seconds` or `seconds`. With a column `seed`, the rows of one corpus, method and split
+are repetitions: their mean scores count and, as in `efficiency.py`, the geometric mean of their seconds.
+
+Čano and Bojar (2020), arXiv 1909.06618, print σ and θ in percent and ε as a plain ratio; so do these columns.
+"""
+
+import csv
+import io
+import itertools
+import math
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from importlib import resources
+from pathlib import Path
+from statistics import fmean
+from typing import NamedTuple
+
+from sumcurve.curves import efficiency
+from sumcurve.curves.efficiency import Point, Quotient, Repeats, Spread, Undefined
+from sumcurve.curves.errors import ResultsError
+from sumcurve.records import open_bytes
+
+RESULTS = {"cano-bojar-2020": "cano_bojar_2020_table2.csv"}  # shipped
+ENDS = ("low", "high")
+KEYS = ("corpus", "method", "split", "records")
+SECONDS = ("train_seconds", "seconds")
+# Columns of these names are never taken for scores.
+NO_SCORES = {*KEYS, *SECONDS, "seed", "parameters", "percent", "items", "updates", "examples", "epochs"}
+NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d{1,3})?", re.ASCII)
+
+
+@dataclass(frozen=True)
+class Training:
+    """One split of one method: mean scores over its seeds, and the seconds of each; empty where not known."""
+
+    corpus: str
+    method: str
+    split: int
+    records: int
+    scores: dict[str, float]
+    seconds: tuple[float, ...]
+    seeds: int
+    by_seed: dict[str, tuple[float, ...]]  # the scores of each seed
+
+    def repeats(self, score: str) -> Repeats:
+        """All seeds; without seconds where one of them is 0."""
+        seconds = self.seconds if self.seconds and min(self.seconds) > 0 else ()
+        return Repeats(self.records, self.by_seed[score], seconds)
+
+    @property
+    def cost(self) -> float | None:
+        """The geometric mean of the seeds' seconds; 0 where one of them is 0, None where they are not known."""
+        if len(set(self.seconds)) < 2 or min(self.seconds) == 0:
+            return min(self.seconds, default=None)
+        return math.exp(fmean(math.log(seconds) for seconds in self.seconds))
+
+
+@dataclass(frozen=True)
+class Results:
+    """A results file: which columns are scores and seconds, which are not used, and its trainings by size.
+
+    `rounding` is half a unit of the last digit of each used column: its numbers may have been rounded by that much.
+    The longest number of the column counts, because zeros at the end are easily lost.
+    """
+
+    scores: tuple[str, ...]
+    seconds: str | None
+    seeded: bool
+    left_out: tuple[str, ...]
+    rounding: dict[str, float]
+    trainings: dict[tuple[str, str], list[Training]]  # by corpus and method, in the file's order
+
+
+@dataclass(frozen=True)
+class EfficiencyRow:
+    """Efficiency of one method on one interval.
+
+    `values` maps columns to numbers, None where undefined; `reason` says why. A score has a short name S: rouge1 gives
+    1, rougeL gives L, any other name gives _name. Its columns are `sigmaS_pct`, `epsilonS`, `SigmaS` in points per
+    record and `ES` in points per second; those of the cost are `theta_pct` and `Theta` in seconds per record.
+    `intervals` holds the 95 % intervals from seeds, their variance pooled over the corpus's methods and splits; none
+    where every training has one seed.
+    """
+
+    corpus: str
+    method: str
+    interval: str
+    place: str  # whole, or what `efficiency.Interval.marks` holds, separated by commas
+    first: Training
+    second: Training
+    values: dict[str, float | None]
+    reasons: dict[str, str]
+    intervals: dict[str, tuple[float, float]]
+
+    @property
+    def reason(self) -> str:
+        """Every reason with the columns it leaves empty; empty where all is defined."""
+        columns: dict[str, list[str]] = {}
+        for column, reason in self.reasons.items():
+            columns.setdefault(reason, []).append(column)
+        return "; ".join(f"{', '.join(names)}: {reason}" for reason, names in columns.items())
+
+    def as_dict(self) -> dict[str, str | int | float | None]:
+        """One flat row, numbers not rounded."""
+        return {
+            "corpus": self.corpus,
+            "method": self.method,
+            "interval": self.interval,
+            "place": self.place,
+            "from_records": self.first.records,
+            "to_records": self.second.records,
+            "from_seeds": self.first.seeds,
+            "to_seeds": self.second.seeds,
+            **self.values,
+            **{
+                f"{column}_{end}": at
+                for column, ends in self.intervals.items()
+                for end, at in zip(ENDS, ends, strict=True)
+            },
+            "reason": self.reason,
+        }
+
+
+@dataclass(frozen=True)
+class Line:
+    """A row of a CSV, with the place that an error names."""
+
+    place: str
+    cells: dict[str, str]
+
+    def error(self, column: str, remedy: str) -> ResultsError:
+        return ResultsError(f"{self.place}: column {column} holds {self.cells[column]!r}: {remedy}")
+
+    def text(self, column: str) -> str:
+        if not self.cells[column]:
+            raise self.error(column, "fill it in, or remove the row")
+        return self.cells[column]
+
+    def number(self, column: str, remedy: str = "write a plain number, such as 12.34, or remove the row") -> Decimal:
+        number = _decimal(self.cells[column])
+        if number is None:
+            raise self.error(column, remedy)
+        return number
+
+    def count(self, column: str, remedy: str) -> int:
+        number = self.number(column, remedy)
+        if number < 1 or number != number.to_integral_value():
+            raise self.error(column, remedy)
+        return int(number)
+
+
+def results_file(name: str) -> Path:
+    """The results file at that path, or the shipped one of that name; ResultsError without either."""
+    return shipped(name, RESULTS)
+
+
+def shipped(name: str, files: Mapping[str, str]) -> Path:
+    """The file at that path, or the shipped one of that name; ResultsError without either."""
+    path = Path(name)
+    if path.is_file():
+        return path
+    if name in files:
+        return Path(str(resources.files("sumcurve.curves") / "published" / files[name]))
+    raise ResultsError(f"{name}: no such file: give a CSV, or shipped data by name: {', '.join(files)}")
+
+
+def interval_name(first: int, second: int) -> str:
+    """From split 1 to 2 is "12"; where a split is above 9, a hyphen parts the two: "9-10"."""
+    return f"{first}{second}" if second <= 9 else f"{first}-{second}"
+
+
+def read_results(path: Path, scores: Sequence[str] = ()) -> Results:
+    """Read a results file, plain, .gz or .zst; ResultsError names the line, the value and the remedy.
+
+    Without `scores`, every column of numbers is a score unless its name is in `NO_SCORES`.
+    """
+    header, lines = read_lines(path)
+    for key in KEYS:
+        if key not in header:
+            remedy = "this looks like a published table, which --compare takes" if "interval" in header else "add it"
+            raise ResultsError(f"{path}: no column {key}, which every results file needs: {remedy}")
+    costs = [name for name in SECONDS if name in header]
+    if len(costs) > 1:
+        raise ResultsError(f"{path}: columns {' and '.join(costs)} both mean the training time: keep one of them")
+    seconds = costs[0] if costs and any(line.cells[costs[0]] for line in lines) else None
+    columns = _given_scores(path, header, scores) if scores else _columns_of_numbers(path, header, lines)
+    if len({short_name(column) for column in columns}) < len(columns):
+        raise ResultsError(
+            f"{path}: of the scores {', '.join(columns)} two have one short name: choose between them with --scores"
+        )
+    cells: dict[tuple[str, str], dict[int, list[Line]]] = {}
+    for line in lines:
+        split = line.count("split", "number the splits 1, 2, 3, … by size")
+        method = cells.setdefault((line.text("corpus"), line.text("method")), {})
+        method.setdefault(split, []).append(line)
+    trainings = {
+        key: _growing([_training(splits[split], split, columns, seconds) for split in sorted(splits)], splits)
+        for key, splits in cells.items()
+    }
+    if all(len(splits) == 1 for splits in trainings.values()):
+        raise ResultsError(f"{path}: no method has two splits, so there is no interval: add rows of more splits")
+    used = (*columns, *([seconds] if seconds else []))
+    return Results(
+        scores=columns,
+        seconds=seconds,
+        seeded="seed" in header,
+        left_out=tuple(name for name in header if name not in {*KEYS, *used, *costs, "seed"}),
+        rounding={
+            column: min(
+                float(last_digit(number)) / 2 for line in lines if (number := _decimal(line.cells[column])) is not None
+            )
+            for column in used
+        },
+        trainings=trainings,
+    )
+
+
+def efficiency_rows(results: Results) -> list[EfficiencyRow]:
+    """Every method's intervals: between neighbouring splits, then across the whole curve of more than two."""
+    rows = []
+    spreads = _spreads(results)
+    for (corpus, method), trainings in results.trainings.items():
+        by_records = {training.records: training for training in trainings}
+        steps = efficiency.intervals([Point(training.records, 0.0) for training in trainings])
+        for step in steps:
+            first, second = by_records[int(step.first.samples)], by_records[int(step.second.samples)]
+            row = EfficiencyRow(
+                corpus=corpus,
+                method=method,
+                interval=interval_name(first.split, second.split),
+                place="whole" if step.whole else ", ".join(step.marks),
+                first=first,
+                second=second,
+                values={},
+                reasons={},
+                intervals={},
+            )
+            for column in quotients(results.scores):
+                try:
+                    row.values[column.name] = column.of(first, second)
+                except Undefined as reason:
+                    row.values[column.name] = None
+                    row.reasons[column.name] = str(reason)
+            for score in results.scores:
+                if (corpus, score) in spreads:
+                    _spread_out(row, score, spreads[corpus, score])
+            rows.append(row)
+    return rows
+
+
+def _spreads(results: Results) -> dict[tuple[str, str], Spread]:
+    """What seeds vary by, for each corpus that has several and each score."""
+    spreads = {}
+    for corpus in dict.fromkeys(corpus for corpus, _ in results.trainings):
+        of_corpus = [training for (name, _), curve in results.trainings.items() if name == corpus for training in curve]
+        if any(training.seeds > 1 for training in of_corpus):
+            for score in results.scores:
+                spreads[corpus, score] = efficiency.spread([training.repeats(score) for training in of_corpus])
+    return spreads
+
+
+def _spread_out(row: EfficiencyRow, score: str, spread: Spread) -> None:
+    """Add the intervals of one score's columns, and of the cost's; a column without one keeps its value alone."""
+    name = short_name(score)
+    made = efficiency.bounds_from_seeds(row.first.repeats(score), row.second.repeats(score), spread)
+    columns: list[tuple[str, Quotient, float]] = [
+        (f"sigma{name}_pct", "sigma", 100.0),
+        ("theta_pct", "theta", 100.0),
+        (f"epsilon{name}", "epsilon", 1.0),
+        (f"Sigma{name}", "Sigma", 1.0),
+        ("Theta", "Theta", 1.0),
+        (f"E{name}", "E", 1.0),
+    ]
+    for column, quotient, factor in columns:
+        bounds = made.get(quotient)
+        if isinstance(bounds, Undefined):
+            if row.values[column] is not None:
+                row.reasons[f"interval of {column}"] = str(bounds)
+        elif bounds is not None:
+            row.intervals[column] = (bounds[0] * factor, bounds[1] * factor)
+
+
+class Column(NamedTuple):
+    """A column of `EfficiencyRow.values`: a quotient, what it is multiplied by, and the score it is of."""
+
+    name: str
+    function: Callable[[Point, Point], float]
+    factor: float
+    score: str | None
+
+    def of(self, first: Training, second: Training) -> float:
+        """The value between two trainings; Undefined where there is none."""
+        points = [
+            Point(training.records, training.scores[self.score] if self.score else 0.0, training.cost)
+            for training in (first, second)
+        ]
+        return self.factor * self.function(*points)
+
+
+def quotients(scores: Sequence[str]) -> list[Column]:
+    """The columns of `EfficiencyRow.values`, in their order."""
+    names = [(score, short_name(score)) for score in scores]
+    return [
+        *(Column(f"sigma{name}_pct", efficiency.relative_score_efficiency, 100, score) for score, name in names),
+        Column("theta_pct", efficiency.relative_cost_deficiency, 100, None),
+        *(Column(f"epsilon{name}", efficiency.relative_overall_efficiency, 1, score) for score, name in names),
+        *(Column(f"Sigma{name}", efficiency.score_efficiency, 1, score) for score, name in names),
+        Column("Theta", efficiency.cost_deficiency, 1, None),
+        *(Column(f"E{name}", efficiency.overall_efficiency, 1, score) for score, name in names),
+    ]
+
+
+def short_name(score: str) -> str:
+    """The end of a score's columns: rouge1 gives 1, rougeL and ROUGE-L give L, bleu gives _bleu."""
+    ending = re.sub(r"(?i)^rouge[-_ ]?", "", score)
+    return ending if ending not in ("", score) else f"_{score}"
+
+
+def read_lines(path: Path) -> tuple[list[str], list[Line]]:
+    """The header and every row, blanks around cells removed; empty lines are skipped."""
+    try:
+        with open_bytes(path) as stream:
+            reader = csv.reader(io.StringIO(stream.read().decode("utf-8-sig"), newline=""), strict=True)
+            rows = []
+            start = 1
+            for row in reader:
+                if row:
+                    rows.append((start, [cell.strip() for cell in row]))
+                start = reader.line_num + 1
+    except (csv.Error, UnicodeDecodeError) as error:
+        raise ResultsError(f"{path}: not a CSV in UTF-8 ({error}): export it again") from error
+    if len(rows) < 2:
+        raise ResultsError(f"{path}: {'only a header' if rows else 'empty'}: it needs a header and a row per training")
+    number, header = rows[0]
+    for name in header:
+        if not name or header.count(name) > 1:
+            said = f"column {name} stands twice" if name else "a column has no name"
+            raise ResultsError(f"{path}:{number}: {said} in the header: give every column its own name")
+    lines = []
+    for number, row in rows[1:]:
+        if len(row) != len(header):
+            raise ResultsError(
+                f"{path}:{number}: {len(row)} cells, but the header has {len(header)}: fill in what is missing, remove "
+                "what is too much, and write numbers without a comma"
+            )
+        lines.append(Line(f"{path}:{number}", dict(zip(header, row, strict=True))))
+    return header, lines
+
+
+def _given_scores(path: Path, header: Sequence[str], scores: Sequence[str]) -> tuple[str, ...]:
+    for name in scores:
+        if name not in header or name in {*KEYS, *SECONDS, "seed"} or scores.count(name) > 1:
+            raise ResultsError(
+                f"{path}: {name!r} cannot be taken as a score: name columns once each, among {', '.join(header)}"
+            )
+    return tuple(scores)
+
+
+def _columns_of_numbers(path: Path, header: Sequence[str], lines: Sequence[Line]) -> tuple[str, ...]:
+    columns = []
+    for name in header:
+        read = [_decimal(line.cells[name]) is not None for line in lines]
+        if name in NO_SCORES or not any(read):
+            continue
+        if not all(read):
+            raise lines[read.index(False)].error(
+                name, "every other kind of cell here is a number, so write one, or name the scores with --scores"
+            )
+        columns.append(name)
+    if not columns:
+        raise ResultsError(f"{path}: no column of scores: add one, such as rouge1, with a number in every row")
+    return tuple(columns)
+
+
+def _training(lines: Sequence[Line], split: int, columns: Sequence[str], seconds: str | None) -> Training:
+    """The means over all rows of one corpus, method and split."""
+    first = lines[0]
+    records = first.count("records", "write a whole number above 0, without signs for thousands")
+    seeds = set()
+    for line in lines:
+        if "seed" not in line.cells and len(lines) > 1:
+            raise lines[1].error("split", f"{first.place} has it, too; keep one row, or add a column seed")
+        if "seed" in line.cells:
+            if line.text("seed") in seeds:
+                raise line.error("seed", f"an earlier row of split {split} has it; keep one of them")
+            seeds.add(line.cells["seed"])
+        if line.count("records", "write a whole number above 0") != records:
+            raise line.error("records", f"{first.place} has {records} for the same split; all seeds need the same")
+    by_seed = {column: tuple(float(line.number(column)) for line in lines) for column in columns}
+    values = {column: fmean(numbers) for column, numbers in by_seed.items()}
+    costs: tuple[float, ...] = ()
+    if seconds and any(line.cells[seconds] for line in lines):
+        remedy = "write the seconds as a plain number, at least 0; leave them empty only for all seeds of a split"
+        for line in lines:
+            if line.number(seconds, remedy) < 0:
+                raise line.error(seconds, remedy)
+        costs = tuple(float(line.number(seconds)) for line in lines)
+    return Training(first.cells["corpus"], first.cells["method"], split, records, values, costs, len(lines), by_seed)
+
+
+def _growing(trainings: list[Training], lines: Mapping[int, Sequence[Line]]) -> list[Training]:
+    for first, second in itertools.pairwise(trainings):
+        if second.records <= first.records:
+            raise lines[second.split][0].error(
+                "records", f"split {first.split} has {first.records}; number the splits by growing records"
+            )
+    return trainings
+
+
+def _decimal(text: str) -> Decimal | None:
+    return Decimal(text) if NUMBER.fullmatch(text) and math.isfinite(float(text)) else None
+
+
+def last_digit(number: Decimal) -> Decimal:
+    """One in the last digit as written: 0.01 for 4.30."""
+    return Decimal(1).scaleb(int(number.as_tuple().exponent))
