@@ -2,7 +2,7 @@
 
 All three are added to a copy of the finished smoke study, and one run of Snakemake makes a study that uses them. What
 a study must say to use them (config/studies/doors.yaml) is not counted. That a new metric has verdicts, too, which
-takes more sizes than the smoke study trains, stands in tests/unit/scores/test_door.py.
+takes more sizes than the smoke study trains, stands in tests/unit/tables/test_collect.py.
 """
 
 import csv
