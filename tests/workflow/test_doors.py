@@ -209,17 +209,18 @@ def one_file_and_one_line(opened):
 def test_a_metric_is_one_file_and_one_line(opened, one_file_and_one_line):
     """Wherever ROUGE-1 stands, it does: rows and columns of tables, panels, pages; and its values are lengths."""
     one_file_and_one_line("metric")
-    asked = opened.where("ROUGE-1", "rouge1")
+    title = "Length in characters"
+    asked = opened.where("ROUGE-1", "ROUGE-1 (points)", "rouge1")
     assert asked >= {"answers", "comparisons", "efficiency", "phases", "scores", "seeds"}
-    assert opened.where("Length in characters", "characters") == asked
+    assert opened.where(title, f"{title} (characters)", "characters") == asked
     for name in asked & {path.stem for path in opened.tables.glob("*.md")}:
-        assert "Length in characters" in (opened.tables / f"{name}.md").read_text()
-        assert "Length in characters" in next((opened.tables / "pages").glob(f"*-{name}.html")).read_text()
+        assert title in (opened.tables / f"{name}.md").read_text()
+        assert title in next((opened.tables / "pages").glob(f"*-{name}.html")).read_text()
     labels = opened.labels()
-    assert labels.count("Length in characters (characters)") == labels.count("ROUGE-1 (points)") == 2
+    assert labels.count(f"{title} (characters)") == labels.count("ROUGE-1 (points)") == 2
     page = opened.page
-    for corpus in ("tales", "told"):
-        assert f'id="chart-{corpus}-characters"' in page
+    charts = [re.findall(rf'id="chart-(\w+)-{metric}"', page) for metric in ("characters", "rouge1")]
+    assert charts == [["tales"]] * 2  # nothing is trained on the other corpus
     summaries = list(read_jsonl(opened.folder("outputs/tales-pcov-100-s1") / "summaries.jsonl"))
     lengths = {row["id"]: len(" ".join(row["summary"])) for row in summaries}
     (row,) = (row for row in opened.csv("scores") if (row["method"], row["percent"]) == ("pcov", "100"))
@@ -227,7 +228,7 @@ def test_a_metric_is_one_file_and_one_line(opened, one_file_and_one_line):
     shown = [name for name in lengths if f"<h4>{html.escape(name)}</h4>" in page]
     assert shown
     for name in shown:
-        assert f"<span>Length in characters {lengths[name]}</span>" in page
+        assert f"<span>{title} {lengths[name]}</span>" in page
 
 
 def test_a_system_is_one_file_and_one_line(opened, one_file_and_one_line):
@@ -256,12 +257,18 @@ def test_a_source_is_one_file_and_one_line(opened, one_file_and_one_line):
     assert {"train.jsonl", "valid.jsonl", "test.jsonl"} <= made
     for name in made - {"dropped.jsonl"}:  # which names the raw file
         assert (told / name).read_bytes() == (lines / name).read_bytes(), name
-    for name in ("corpora", "scores", "comparisons", "seeds"):
+    for name in (
+        "corpora",
+        "descriptions",
+        "scores",
+        "seeds",
+    ):  # all that stand for a corpus that nothing is trained on
         assert {row["corpus"] for row in opened.csv(name)} == {"tales", "told"}
     first = opened.folder("outputs/told-first") / "summaries.jsonl"
     assert first.read_bytes() == (opened.folder("outputs/tales-first") / "summaries.jsonl").read_bytes()
     assert "told" in opened.labels()
     assert "<h3>told</h3>" in opened.page
+    assert "### told" in (opened.tables / "README.md").read_text()
 
 
 def test_nothing_is_renamed_or_trained(opened):
