@@ -262,7 +262,7 @@ def test_a_source_is_one_file_and_one_line(opened, one_file_and_one_line):
         "descriptions",
         "scores",
         "seeds",
-    ):  # all that stand for a corpus that nothing is trained on
+    ):  # of a corpus that nothing is trained on
         assert {row["corpus"] for row in opened.csv(name)} == {"tales", "told"}
     first = opened.folder("outputs/told-first") / "summaries.jsonl"
     assert first.read_bytes() == (opened.folder("outputs/tales-first") / "summaries.jsonl").read_bytes()
