@@ -98,7 +98,7 @@ def main() -> None:
     arguments.add_argument("--csv", type=Path, help="a file that the result is added to")
     told = arguments.parse_args()
     sys.path.insert(0, str(ROOT / "src"))
-    from sumcurve.plan import Plan
+    from sumcurve.plan import Folder, Plan
 
     os.chdir(ROOT)
     if (told.home is None) != (told.seconds is None):
@@ -110,7 +110,7 @@ def main() -> None:
         total = total_seconds(told.study, home)
     else:
         home, total = told.home, told.seconds
-    sorts = defaultdict(list)
+    sorts: dict[tuple[str, tuple[str, ...]], list[Folder]] = defaultdict(list)
     for folder in Plan.read(Path("config"), told.study).folders.values():
         sorts[folder.kind, folder.code].append(folder)
     starting = 0.0
