@@ -1,21 +1,38 @@
-"""How tests are shared out between workers: what shares a dear fixture stays with one of them."""
+"""How tests are shared out between workers: a file's tests stay with one of them, and dear ones begin."""
 
 from typing import Any
 
 import pytest
 
-TOGETHER = ("tests/workflow/", "tests/system/test_together.py")
+# What stays together beyond a file, since it shares a dear fixture; and what shares none that is.
+TOGETHER, APART = ("tests/workflow/",), ("tests/system/test_learning.py", "tests/system/test_phases.py")
+# Dear ones first: the last ones to end are short.
+FIRST = ("tests/workflow/", "tests/system/", "tests/unit/training/", "tests/unit/tables/")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    def rank(item: pytest.Item) -> int:
+        return next((place for place, start in enumerate(FIRST) if item.nodeid.startswith(start)), len(FIRST))
+
+    items.sort(key=rank)
 
 
 @pytest.hookimpl(optionalhook=True)  # without xdist nobody asks
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """xdist's own groups (`--dist loadgroup`) are silently ignored with pytest 9.2 (pytest-dev/pytest-xdist#1386)."""
+    """In the order in which they were collected.
+
+    xdist's own groups (`--dist loadgroup`) are silently ignored with pytest 9.2 (pytest-dev/pytest-xdist#1386); its
+    `loadfile` begins with the file that has most tests.
+    """
     if config.getvalue("dist") != "load":
         return None
     from xdist.scheduler import LoadScopeScheduling
 
     class Shared(LoadScopeScheduling):
         def _split_scope(self, nodeid: str) -> str:
-            return next((place for place in TOGETHER if nodeid.startswith(place)), nodeid)
+            if nodeid.startswith(APART):
+                return nodeid
+            return next((place for place in TOGETHER if nodeid.startswith(place)), nodeid.split("::", 1)[0])
 
+    config.option.loadscopereorder = False
     return Shared(config, log)

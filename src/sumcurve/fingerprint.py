@@ -6,7 +6,12 @@ the table of kinds and the builders, which lead to the code of every kind.
 """
 
 import ast
+import contextlib
 import hashlib
+import json
+import os
+import sys
+import tempfile
 from functools import cache
 from pathlib import Path
 
@@ -66,11 +71,50 @@ def fingerprint_source(text: str) -> str:
     return hashlib.sha256(repr(_describe(_without_docstrings(ast.parse(text)))).encode()).hexdigest()
 
 
+class _Kept:
+    """What each file of code imports, and its fingerprint, kept for later processes beside its bytecode.
+
+    Every process that makes a folder plans its study: to parse all code would be two thirds of its time before its own
+    work begins. An entry holds for a file of the same content; all hold for this file's content and this Python.
+    """
+
+    def __init__(self) -> None:
+        own = hashlib.sha256(Path(__file__).read_bytes()).hexdigest()[:8]
+        self.path = SOURCE / "__pycache__" / f"fingerprints-{own}.{sys.implementation.cache_tag}.json"
+        self.found: dict[str, tuple[str, list[str], str]] = {}  # by path: sha256 of its bytes, imports, fingerprint
+        with contextlib.suppress(OSError, ValueError):
+            self.found = json.loads(self.path.read_text())
+        self.new = False
+
+    def parsed(self, path: Path) -> tuple[list[str], str]:
+        name, text = path.relative_to(SOURCE).as_posix(), path.read_text()
+        content = hashlib.sha256(text.encode()).hexdigest()
+        if name not in self.found or self.found[name][0] != content:
+            self.found[name] = content, sorted(_imports(ast.parse(text))), fingerprint_source(text)
+            self.new = True
+        return self.found[name][1], self.found[name][2]
+
+    def write(self) -> None:
+        """Write what is new, whole; where that cannot be done, later processes parse again."""
+        if not self.new or sys.dont_write_bytecode:
+            return
+        with contextlib.suppress(OSError):
+            self.path.parent.mkdir(exist_ok=True)
+            with tempfile.NamedTemporaryFile("w", dir=self.path.parent, delete=False) as stream:
+                json.dump(self.found, stream)
+            os.replace(stream.name, self.path)
+        self.new = False
+
+
 @cache
-def _parsed(path: Path) -> tuple[set[str], str]:
+def _kept() -> _Kept:
+    return _Kept()
+
+
+@cache
+def _parsed(path: Path) -> tuple[list[str], str]:
     """What a file imports, and its fingerprint; a file is read once in a process."""
-    text = path.read_text()
-    return _imports(ast.parse(text)), fingerprint_source(text)
+    return _kept().parsed(path)
 
 
 def modules(*entries: str) -> list[str]:
@@ -101,4 +145,5 @@ def fingerprint(*entries: str) -> str:
         if module.startswith(f"{PACKAGE}.") and _path(module) is None:
             raise FileNotFoundError(f"{module} has no file below {SOURCE}; correct its row in sumcurve.steps")
     lines = [f"{module} {_parsed(path)[1]}" for module in modules(*entries) if (path := _path(module)) is not None]
+    _kept().write()
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:16]

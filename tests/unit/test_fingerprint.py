@@ -1,5 +1,6 @@
 """A fingerprint changes with what code does, and with nothing else."""
 
+import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -50,6 +51,57 @@ def test_modules_are_found_through_imports_of_imports():
     assert "sumcurve.models.emission" in fingerprint.modules("sumcurve.training.run")
     assert "sumcurve.records" in fingerprint.modules("sumcurve.corpora.prepare")
     assert "sumcurve.settings" not in fingerprint.modules("sumcurve.training.run")
+
+
+@pytest.fixture
+def package(tmp_path, monkeypatch):
+    """Code of two modules, and a function that prints it as a new process would."""
+    monkeypatch.setattr(fingerprint, "SOURCE", tmp_path)
+    monkeypatch.setattr(fingerprint.sys, "dont_write_bytecode", False)
+    (tmp_path / "norm.py").write_text(f"from sumcurve.other import y\n{CODE}")
+    (tmp_path / "other.py").write_text("y = 1\n")
+    caches = (fingerprint.fingerprint, fingerprint._parsed, fingerprint._kept)
+
+    def anew():
+        for cached in caches:
+            cached.cache_clear()
+        return fingerprint.fingerprint("sumcurve.norm")
+
+    yield tmp_path, anew
+    for cached in caches:
+        cached.cache_clear()
+
+
+def test_what_is_kept_is_what_parsing_gives(package, monkeypatch):
+    folder, anew = package
+    first = anew()
+    with monkeypatch.context() as without:
+        without.setattr(fingerprint.ast, "parse", lambda text: pytest.fail("a file was parsed again"))
+        assert anew() == first
+    (kept,) = (folder / "__pycache__").iterdir()
+    for damaged in (b"", b"[1", b"\xff"):
+        kept.write_bytes(damaged)
+        assert anew() == first
+
+
+def test_what_is_kept_never_stands_for_other_content(package):
+    """Sizes and times of files say nothing."""
+    folder, anew = package
+    seen = {anew()}
+    for text in ("y = 2\n", "y = 3\n"):
+        time = (folder / "other.py").stat()
+        (folder / "other.py").write_text(text)
+        os.utime(folder / "other.py", ns=(time.st_atime_ns, time.st_mtime_ns))
+        seen.add(anew())
+    assert len(seen) == 3
+    (folder / "other.py").write_text("y = 1\n")
+    assert anew() in seen
+
+
+def test_where_nothing_can_be_kept_it_is_parsed_again(package):
+    folder, anew = package
+    (folder / "__pycache__").write_text("a file, where a folder is to be")
+    assert anew() == anew()
 
 
 def test_kinds_do_not_depend_on_each_other_by_accident():

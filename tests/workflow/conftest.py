@@ -11,6 +11,9 @@ from pathlib import Path
 
 import pytest
 import yaml
+from numba.core.caching import UserProvidedCacheLocator
+
+from sumcurve import compiled
 
 ROOT = Path(__file__).parents[2]
 
@@ -64,7 +67,26 @@ class Checkout:
 
     def clone(self, path: Path) -> "Checkout":
         subprocess.run(["git", "clone", "--quiet", str(self.path), str(path)], check=True)
-        return Checkout(path)
+        found = Checkout(path)
+        found.share_kernels()
+        return found
+
+    def share_kernels(self, name: str = compiled.cache_folder().name) -> None:
+        """Let compiled kernels be this tree's, in the cache called `name`: that of these files with kernels, as here.
+
+        Below it numba has a folder for each folder of code, named after its path.
+        """
+        package, cache = Path("src") / "sumcurve", compiled.cache_folder()
+        for kernels in compiled._KERNELS:
+            code = kernels.relative_to(ROOT / package) / "file.py"
+            own, ours = (
+                UserProvidedCacheLocator.get_suitable_cache_subpath(str(root / package / code))
+                for root in (self.path, ROOT)
+            )
+            place = self.path / package / "__pycache__" / name / own
+            place.parent.mkdir(parents=True, exist_ok=True)
+            (cache / ours).mkdir(parents=True, exist_ok=True)
+            place.symlink_to(cache / ours)
 
     def edit(self, file: str, old: str, new: str) -> None:
         text = (self.path / file).read_text()
@@ -121,6 +143,7 @@ def checkout_of_tree(tmp_path_factory):
                 target.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy2(source, target, follow_symlinks=False)
         new = Checkout(path)
+        new.share_kernels()
         new.run("git", "init", "--quiet", "--initial-branch=main")
         new.commit("the working tree")
         return new

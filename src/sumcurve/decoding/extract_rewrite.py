@@ -5,7 +5,6 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 import torch
-from scipy.optimize import linear_sum_assignment
 from torch import Tensor
 
 from sumcurve.corpora.tokens import cut
@@ -142,6 +141,8 @@ class ExtractRewriteDecoder:
             part = order[start : start + PAIRS]
             (together,) = batches([pairs[index] for index in part], PAIRS)
             found[part] = score(self.model.abstractor, together.to(batch.src.device)).sum(1).cpu().numpy()
+        from scipy.optimize import linear_sum_assignment  # half a second to import, which other methods do not need
+
         totals, first = [], 0
         for rows, columns in shapes:
             matrix = found[first : first + rows * columns].reshape(rows, columns)

@@ -5,7 +5,6 @@ from statistics import fmean
 
 import numpy as np
 import torch
-from scipy.stats import rankdata
 
 from sumcurve.decoding.decoder import SummarizerDecoder
 from sumcurve.models.batch import DECODED_TOGETHER, Batch, Example, batches
@@ -96,4 +95,6 @@ def area_under_curve(values: np.ndarray, marks: np.ndarray) -> float | None:
     others = len(marks) - marked
     if not marked or not others:
         return None
+    from scipy.stats import rankdata  # a second to import, for one kind of method
+
     return float((rankdata(values)[marks].sum() - marked * (marked + 1) / 2) / (marked * others))

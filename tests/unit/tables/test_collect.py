@@ -15,11 +15,17 @@ from sumcurve.annotations.oracle.corpus import FEATURES
 from sumcurve.curves import stopping
 from sumcurve.manifest import ManifestError
 from sumcurve.plan import Plan, PlanError
+from sumcurve.records import Record, write_jsonl
 from sumcurve.scores import SCORERS
 from sumcurve.scores.rouge_f1 import RougeF1
+from sumcurve.scores.run import write_scores
+from sumcurve.scores.scorer import Metric, NoSettings, Scores, group_of, summaries_of
 from sumcurve.tables import study as tables
 from sumcurve.tables.collect import collect, timing, training
 from sumcurve.tables.collect import items as read_items
+from sumcurve.tables.figure import COLOURS, draw
+from sumcurve.tables.results import Results
+from sumcurve.tables.study import made, overlays
 from sumcurve.training.history import COLUMNS, History, Row
 
 ROOT = Path(__file__).parents[3]
@@ -398,3 +404,69 @@ def test_nothing_finished_makes_no_table(plan, tmp_path, make):
     with pytest.raises(PlanError, match="no output is finished"):
         make(partial=True)
     assert not (tmp_path / "results" / "tables" / "smoke").exists()
+
+
+TITLE = "Length in characters"
+
+
+class Characters:
+    Settings = NoSettings
+    metrics = (Metric("characters", TITLE, "chars", "characters", 0, higher_is_better=False),)
+
+    def __init__(self, settings):
+        self.settings = settings
+
+    def inputs(self, output, outputs, specifications):
+        return {}
+
+    def score(self, output, records, inputs):
+        lengths = [len(" ".join(row["summary"])) for row in summaries_of(output, records)]
+        ids, groups = [record.id for record in records], [group_of(record) for record in records]
+        return Scores(ids, groups, {"characters": lengths}, "characters:1")
+
+
+@pytest.fixture
+def invented_lengths(tmp_path, monkeypatch):
+    """Two methods that write fewer words the more records they have seen, at four sizes with two seeds."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setitem(SCORERS, "characters", Characters)
+    shutil.copytree(ROOT / "config", "config")
+    shutil.copy(ROOT / "recipes.yaml", "recipes.yaml")
+    path = Path("config/studies/smoke.yaml")
+    content = yaml.safe_load(path.read_text())
+    content |= {"methods": ["abs", "trans"], "seeds": [1, 2], "scores": {"characters": {}}}
+    content["corpora"] = {"tales": content["corpora"]["tales"] | {"percents": [12, 25, 50, 100]}}
+    path.write_text(yaml.safe_dump(content))
+    plan, results = Plan.read(Path("config"), "smoke"), Path("results")
+    (results / "runs").mkdir(parents=True)
+    records = [Record(str(n), ["a b c d e f"], [f"a b c w{n % 7}"], group=f"g{n % 16}") for n in range(32)]
+    for folder in plan.folders.values():
+        if folder.step != "scores":
+            finish(results, folder)
+    for row in plan.rows:
+        most = 40 * (row.method == "abs") + 600 / ((row.percent or 100) + 12) + 3 * (row.seed or 0)
+        summaries = [(one.id, ["a b c d"] * round(5 + most / (1 + n % 3))) for n, one in enumerate(records)]
+        rows = [{"id": name, "summary": summary} for name, summary in summaries]
+        write_jsonl(results / row.output / "summaries.jsonl", rows)
+        for name, key in row.scores.items():
+            (results / key).mkdir(parents=True)
+            write_scores(name, plan.scorers[name], results / row.output, records, {}, results / key)
+            seal(results / key, plan.folder(key).specification, {}, {})
+    return collect(plan, results)
+
+
+def test_a_new_metric_has_curves_and_verdicts(invented_lengths, settings):
+    """Those take more sizes than a study of the tests trains; all else it comes into: tests/workflow/test_doors.py.
+
+    TRANS writes less at every size, and less is better here.
+    """
+    results = Results(invented_lengths, settings)
+    verdicts = made("verdicts", results).frame()
+    assert set(verdicts.metric) == {TITLE}
+    (verdict,) = verdicts.itertuples()
+    assert (verdict.first, verdict.verdict) == ("trans", "ahead throughout")
+    figure = draw(made("scores", results).frame(), results.ranking, results.share, overlays=overlays(results))
+    (panel,) = figure.axes
+    assert panel.get_title(loc="left") == f"{TITLE} (characters)"
+    dashed = [line for line in panel.get_lines() if line.get_linestyle() == "--" and line.get_color() in COLOURS]
+    assert len(dashed) == 2  # both methods' fitted curves, beyond the data

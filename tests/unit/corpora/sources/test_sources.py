@@ -1,6 +1,5 @@
-"""How a study names its sources, and that a new one is a new file and one line."""
+"""How a study names its sources. That a new one is a file and a line: tests/workflow/test_doors.py."""
 
-import csv
 import hashlib
 import json
 import os
@@ -106,59 +105,13 @@ print(folder.key)
 """
 
 
-def make(home: Path, study: str, source: Path = ROOT / "src") -> tuple[Path, str]:
-    """Where the command line of the package below `source` made the study's corpus, and what it said."""
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(source), *filter(None, sys.path)])}
+def make(home: Path, study: str) -> tuple[Path, str]:
+    """Where the command line made the study's corpus, and what it said."""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), *filter(None, sys.path)])}
     command = [sys.executable, "-c", MAKE, study]
     done = subprocess.run(command, cwd=home, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return home / "results" / done.stdout.strip(), done.stderr
-
-
-CSV = '''"""Comma-separated values with a header."""
-
-import csv
-from collections.abc import Sequence
-from pathlib import Path
-
-from sumcurve.corpora.sources.source import Rows, Source
-
-
-def rows(path: Path, names: Sequence[str] | None) -> Rows:
-    with path.open(newline="", encoding="utf-8") as stream:
-        yield from csv.DictReader(stream, strict=True)
-
-
-SOURCE = Source(suffixes=[".csv"], unit="row", rows=rows)
-'''
-
-
-def test_a_new_source_is_one_file_and_one_line(home: Path) -> None:
-    """CSV is added to a copy of the package, and gives the corpus that JSON lines give."""
-    shutil.copytree(ROOT / "src" / "sumcurve", home / "src" / "sumcurve", ignore=shutil.ignore_patterns("__pycache__"))
-    sources = home / "src" / "sumcurve" / "corpora" / "sources"
-    (sources / "csv.py").write_text(CSV)
-    lines = (sources / "__init__.py").read_text().splitlines(keepends=True)
-    place = next(number for number, line in enumerate(lines) if '"parquet"' in line)
-    lines.insert(place, lines[place].replace("parquet", "csv"))
-    (sources / "__init__.py").write_text("".join(lines))
-    rows = [{**row, "source": " ".join(row["source"]), "target": " ".join(row["target"])} for row in TALES]
-    (home / "tales.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    with (home / "tales.csv").open("w", newline="") as stream:
-        writer = csv.DictWriter(stream, rows[0])
-        writer.writeheader()
-        writer.writerows(rows)
-    made = {}
-    for one in ("jsonl", "csv"):
-        path = home / f"tales.{one}"
-        write_study(home, one, {"path": path.name, "sha256": sha256(path)})
-        made[one], said = make(home, one, home / "src")
-        assert f"{path.name}: {one}" in said
-    assert made["jsonl"] != made["csv"]
-    names = {path.name for path in made["csv"].iterdir()} - {"manifest.json"}
-    assert "test.text.jsonl" in names
-    for name in names - {"dropped.jsonl"}:  # which names the raw file
-        assert (made["csv"] / name).read_bytes() == (made["jsonl"] / name).read_bytes()
 
 
 def test_published_parquet_makes_a_corpus(home: Path) -> None:

@@ -1,0 +1,272 @@
+"""The doors are one file wide: a metric, a system and a source are each a new file and one line.
+
+All three are added to a copy of the finished smoke study, and one run of Snakemake makes a study that uses them. What
+a study must say to use them (config/studies/doors.yaml) is not counted. That a new metric has verdicts, too, which
+takes more sizes than the smoke study trains, stands in tests/unit/tables/test_collect.py.
+"""
+
+import csv
+import hashlib
+import html
+import json
+import re
+import shutil
+import statistics
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+import yaml
+
+from sumcurve.records import read_jsonl
+
+METRIC = '''"""The scorer `characters`: how long summaries are."""
+
+from sumcurve.scores.scorer import Metric, Scorer, Scores, group_of, summaries_of
+
+
+class Characters(Scorer):
+    metrics = (Metric("characters", "Length in characters", "chars", "characters", 0, higher_is_better=False),)
+
+    def score(self, output, records, inputs):
+        lengths = [len(" ".join(row["summary"])) for row in summaries_of(output, records)]
+        ids, groups = [record.id for record in records], [group_of(record) for record in records]
+        return Scores(ids, groups, {"characters": lengths}, "characters:1")
+'''
+SYSTEM = '''"""The system `first`: a shell command that prints the first sentence."""
+
+from sumcurve.systems.command import Command, CommandSettings
+
+PRINT = "import json, sys; [print(json.loads(line)['source'][0]) for line in sys.stdin]"
+
+
+class FirstSettings(CommandSettings):
+    command: str = f'python -c "{PRINT}"'
+
+
+class First(Command):
+    Settings = FirstSettings
+    title = "the first sentence, by a shell command"
+'''
+SOURCE = '''"""Comma-separated values with a header."""
+
+import csv
+
+from sumcurve.corpora.sources.source import Source
+
+
+def rows(path, names):
+    with path.open(newline="", encoding="utf-8") as stream:
+        yield from csv.DictReader(stream, strict=True)
+
+
+SOURCE = Source(suffixes=[".csv"], unit="row", rows=rows)
+'''
+
+
+@dataclass(frozen=True)
+class Door:
+    """A new file, and where a line is added: behind the `last` entry of a dict."""
+
+    file: str
+    content: str
+    dict: str
+    last: str
+    line: str
+
+
+DOORS = {
+    "metric": Door(
+        "src/sumcurve/scores/characters.py",
+        METRIC,
+        "src/sumcurve/scores/__init__.py",
+        '        "reading_rouge": ("reading", "ReadsByRouge"),\n',
+        '        "characters": ("characters", "Characters"),\n',
+    ),
+    "system": Door(
+        "src/sumcurve/systems/first.py",
+        SYSTEM,
+        "src/sumcurve/systems/__init__.py",
+        '        "command": ("command", "Command"),\n',
+        '        "first": ("first", "First"),\n',
+    ),
+    "source": Door(
+        "src/sumcurve/corpora/sources/csv.py",
+        SOURCE,
+        "src/sumcurve/corpora/sources/__init__.py",
+        '        "parquet",\n',
+        '        "csv",\n',
+    ),
+}
+
+
+def write_csv(path, records):
+    with path.open("w", newline="", encoding="utf-8") as stream:
+        writer = csv.DictWriter(stream, records[0])
+        writer.writeheader()
+        for row in records:
+            writer.writerow({key: " ".join(value) if isinstance(value, list) else value for key, value in row.items()})
+
+
+def study_of(checkout):
+    """The smoke study's titles, and the same records told as CSV, with fewer of the other scorers and systems."""
+    tales = yaml.safe_load((checkout.path / "config" / "studies" / "smoke.yaml").read_text())["corpora"]["tales"]
+    sha256 = hashlib.sha256((checkout.path / "told.csv").read_bytes()).hexdigest()
+    told = tales | {"raw": {"path": "told.csv", "sha256": sha256}, "percents": [100], "methods": []}
+    return {
+        "title": "Three doors",
+        "extends": "smoke",
+        "corpora": {"modules": None, "told": told},
+        "scores": {"chrf": None, "extractiveness": None, "characters": {}},
+        "systems": {"first": {}, **dict.fromkeys(("random", "best-sentence", "sumbasic", "lexrank", "lsa"))},
+    }
+
+
+@dataclass(frozen=True)
+class Opened:
+    checkout: object  # of conftest.py
+    changed: dict[str, dict[str, tuple[int, int]]]  # by door and file: lines added, lines removed
+    before: set[str]  # the keys of the smoke study's folders
+    folders: list[str]  # those of this study's, by its own code
+
+    @property
+    def results(self) -> Path:
+        return self.checkout.path / "results"
+
+    @property
+    def tables(self) -> Path:
+        return self.results / "tables" / "doors"
+
+    def folder(self, stem: str) -> Path:
+        (found,) = (key for key in self.folders if re.fullmatch(rf"{stem}-[0-9a-f]{{8}}", key))
+        return self.results / found
+
+    def csv(self, name: str) -> list[dict[str, str]]:
+        with (self.tables / f"{name}.csv").open(newline="") as stream:
+            return list(csv.DictReader(stream))
+
+    def where(self, *values: str) -> set[str]:
+        """The tables that have a column or a cell of one of these values."""
+        found = set()
+        for path in self.tables.glob("*.csv"):
+            with path.open(newline="") as stream:
+                if any(value in row for row in csv.reader(stream) for value in values):
+                    found.add(path.stem)
+        return found
+
+    @property
+    def page(self) -> str:
+        return (self.tables / "pages" / "report.html").read_text()
+
+    def labels(self) -> list[str]:
+        """All texts of the figure of curves, unescaped."""
+        drawn = (self.tables / "figures" / "curves.svg").read_text()
+        return [html.unescape(text) for text in re.findall(r">([^<>]+)</text>", drawn)]
+
+
+@pytest.fixture(scope="module")
+def opened(finished, tmp_path_factory) -> Opened:
+    path = tmp_path_factory.mktemp("doors") / "sumcurve"
+    shutil.copytree(finished.path, path, symlinks=True)
+    checkout = type(finished)(path)
+    checkout.commit("the finished study")
+    before = {str(found.parent.relative_to(path / "results")) for found in path.glob("results/*/*/manifest.json")}
+    changed = {}
+    for name, door in DOORS.items():
+        assert not (path / door.file).exists()
+        (path / door.file).write_text(door.content)
+        checkout.edit(door.dict, door.last, door.last + door.line)
+        checkout.commit(name)
+        lines = checkout.run("git", "show", "--format=", "--numstat").stdout.splitlines()
+        changed[name] = {file: (int(more), int(less)) for more, less, file in (line.split("\t") for line in lines)}
+    cache = checkout.run("python", "-c", "from sumcurve.compiled import cache_folder; print(cache_folder().name)")
+    checkout.share_kernels(cache.stdout.strip())  # the new scorer has none
+    write_csv(path / "told.csv", list(read_jsonl(path / "tests" / "data" / "tales.jsonl")))
+    (path / "config" / "studies" / "doors.yaml").write_text(yaml.safe_dump(study_of(checkout), sort_keys=False))
+    checkout.run("snakemake", "--cores", "2", "--config", "study=doors")
+    said = checkout.run("python", "-m", "sumcurve", "status", "--study", "doors").stdout
+    return Opened(checkout, changed, before, re.findall(r"^finished  results/(.*)$", said, flags=re.M))
+
+
+@pytest.fixture(scope="module")
+def one_file_and_one_line(opened):
+    """A function that asserts that a door took one new file, and one new line of another."""
+
+    def check(name):
+        door, changed = DOORS[name], opened.changed[name]
+        assert changed == {door.file: (len(door.content.splitlines()), 0), door.dict: (1, 0)}
+
+    return check
+
+
+def test_a_metric_is_one_file_and_one_line(opened, one_file_and_one_line):
+    """Wherever ROUGE-1 stands, it does: rows and columns of tables, panels, pages; and its values are lengths."""
+    one_file_and_one_line("metric")
+    title = "Length in characters"
+    asked = opened.where("ROUGE-1", "ROUGE-1 (points)", "rouge1")
+    assert asked >= {"answers", "comparisons", "efficiency", "phases", "scores", "seeds"}
+    assert opened.where(title, f"{title} (characters)", "characters") == asked
+    for name in asked & {path.stem for path in opened.tables.glob("*.md")}:
+        assert title in (opened.tables / f"{name}.md").read_text()
+        assert title in next((opened.tables / "pages").glob(f"*-{name}.html")).read_text()
+    labels = opened.labels()
+    assert labels.count(f"{title} (characters)") == labels.count("ROUGE-1 (points)") == 2
+    page = opened.page
+    charts = [re.findall(rf'id="chart-(\w+)-{metric}"', page) for metric in ("characters", "rouge1")]
+    assert charts == [["tales"]] * 2  # nothing is trained on the other corpus
+    summaries = list(read_jsonl(opened.folder("outputs/tales-pcov-100-s1") / "summaries.jsonl"))
+    lengths = {row["id"]: len(" ".join(row["summary"])) for row in summaries}
+    (row,) = (row for row in opened.csv("scores") if (row["method"], row["percent"]) == ("pcov", "100"))
+    assert float(row["characters"]) == pytest.approx(statistics.mean(lengths.values()), abs=1e-3)
+    shown = [name for name in lengths if f"<h4>{html.escape(name)}</h4>" in page]
+    assert shown
+    for name in shown:
+        assert f"<span>{title} {lengths[name]}</span>" in page
+
+
+def test_a_system_is_one_file_and_one_line(opened, one_file_and_one_line):
+    """Wherever lead stands, it does; and since it is what lead is, its scores are lead's."""
+    one_file_and_one_line("system")
+    asked = opened.where("lead")
+    assert asked >= {"comparisons", "scores", "seeds"}
+    assert {name for name in asked if any("first" in row.values() for row in opened.csv(name))} == asked
+    for corpus in ("tales", "told"):
+        rows = {row["method"]: row for row in opened.csv("scores") if row["corpus"] == corpus}
+        assert rows["first"] | {"method": "lead", "role": "baseline"} == rows["lead"]
+    assert re.search(r"^\| told \| first \|", (opened.tables / "scores.md").read_text(), flags=re.M)
+    assert "first: the first sentence, by a shell command" in (opened.tables / "scores.md").read_text()
+    labels = opened.labels()
+    assert labels.count("first") == labels.count("lead") >= 2  # a level line of every panel
+    page = opened.page
+    assert page.count('data-system="first"') == page.count('data-system="lead"') > 0
+
+
+def test_a_source_is_one_file_and_one_line(opened, one_file_and_one_line):
+    """Its corpus is that of the same records as JSON lines, and stands wherever a corpus does."""
+    one_file_and_one_line("source")
+    lines, told = opened.folder("corpora/tales"), opened.folder("corpora/told")
+    assert json.loads((told / "manifest.json").read_text())["specification"]["form"] == "csv"
+    made = {path.name for path in told.iterdir()} - {"manifest.json"}
+    assert {"train.jsonl", "valid.jsonl", "test.jsonl"} <= made
+    for name in made - {"dropped.jsonl"}:  # which names the raw file
+        assert (told / name).read_bytes() == (lines / name).read_bytes(), name
+    for name in (
+        "corpora",
+        "descriptions",
+        "scores",
+        "seeds",
+    ):  # of a corpus that nothing is trained on
+        assert {row["corpus"] for row in opened.csv(name)} == {"tales", "told"}
+    first = opened.folder("outputs/told-first") / "summaries.jsonl"
+    assert first.read_bytes() == (opened.folder("outputs/tales-first") / "summaries.jsonl").read_bytes()
+    assert "told" in opened.labels()
+    assert "<h3>told</h3>" in opened.page
+    assert "### told" in (opened.tables / "README.md").read_text()
+
+
+def test_nothing_is_renamed_or_trained(opened):
+    """What the smoke study has keeps its name: all that is new is of the new metric, system or corpus."""
+    new = set(opened.folders) - opened.before
+    assert {key.split("/")[0] for key in new} == {"corpora", "annotations", "outputs", "scores"}
+    strange = [key for key in new if not re.fullmatch(r"\w+/(told-.*|tales-first-.*|tales-.*-characters-\w{8})", key)]
+    assert strange == []
