@@ -112,9 +112,10 @@ class Task:
         if observed is None:
             raise CorpusError(f"{path} is missing: {study} reads {self.folder.stem} from it")
         if observed != file.sha256:
+            pinned = file.pinned or CONFIG / "studies" / f"{study}.yaml"
             raise CorpusError(
                 f"{path} has sha256 {observed}, but study {study} pins {file.sha256}: restore it, or name its "
-                f"new content by `sha256: {observed}` in {CONFIG / 'studies' / study}.yaml"
+                f"new content by `sha256: {observed}` in {pinned}"
             )
         return path
 

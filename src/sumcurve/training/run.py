@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from itertools import repeat
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 import torch
 from safetensors.torch import load_file, save
@@ -19,16 +19,18 @@ from sumcurve.devices import Lease
 from sumcurve.models.batch import Example, encode
 from sumcurve.models.build import build
 from sumcurve.models.extract_rewrite import build as build_extract_rewrite
-from sumcurve.models.summarizer import parameter_counts
 from sumcurve.models.vocabulary import Vocabulary
-from sumcurve.records import Record, write_bytes, write_json, write_text
-from sumcurve.settings import Recipe, Search, Training
+from sumcurve.records import Record, Text, write_bytes, write_json, write_text
+from sumcurve.settings import Recipe, Search, Training, TransformersSettings
 from sumcurve.training.fit import Checkpoint, ResumeError, fit
 from sumcurve.training.history import History, Row
 from sumcurve.training.learner import Learner
 from sumcurve.training.parallel import join
 from sumcurve.training.progress import Watchers
 from sumcurve.training.summarizer import SummarizerLearner
+
+if TYPE_CHECKING:
+    from sumcurve.training.pretrained import PretrainedLearner
 
 
 def compute_clock(device: torch.device) -> Callable[[], float]:
@@ -138,6 +140,34 @@ def learner_of(
     )
 
 
+def pretrained_learner(
+    specification: dict[str, Any],
+    settings: TransformersSettings,
+    folder: Path,
+    lower: bool,
+    train: Sequence[tuple[Record, Text]],
+    valid: Sequence[tuple[Record, Text]],
+    device: torch.device,
+    search: Search,
+    note: Callable[[str], None],
+) -> "PretrainedLearner":
+    """The pretrained model of a folder and what it learns from, read as text. Raises PretrainedError."""
+    from sumcurve.decoding.pretrained import in_subwords, told_of
+    from sumcurve.models.pretrained import load
+    from sumcurve.training.pretrained import PretrainedLearner
+
+    model = load(folder, settings, lower, specification["seed"])
+    lengths = specification["source_tokens"], specification["target_tokens"]
+    room = in_subwords(search, settings, model).max_tokens
+    examples = [
+        [model.subwords.example(record, text, *lengths, room) for record, text in part] for part in (train, valid)
+    ]
+    if said := told_of(examples[0], model):
+        note(said)
+    references = [record.all_references for record, _ in valid]
+    return PretrainedLearner(model, settings, *examples, references, search, device)
+
+
 def read_checkpoint(run: Path) -> tuple[Checkpoint, int]:
     """What the last phase of a finished run started from, and how many updates that phase spent."""
     told = json.loads((run / "training.json").read_text())
@@ -187,8 +217,13 @@ def train_run(
     terminal: TextIO,
     position: int,
     found: dict[str, Any],
+    pretrained: Path | None = None,
+    lower: bool = True,
 ) -> None:
     """Train one run and write weights.safetensors, vocabulary.json, history.csv, training.json and timings.csv.
+
+    Of a pretrained model, whose folder is `pretrained`, the weights are those that training changes, and there is no
+    vocabulary.json; `lower` says whether the corpus's words are in small letters.
 
     Of several phases, before.safetensors is the checkpoint that the last one started from. `parent`, of a control, is
     the run from whose before.safetensors it starts; it spends as many updates as the parent's last phase did. `begins`
@@ -213,13 +248,24 @@ def train_run(
     train, valid = Corpus(corpus).part("train"), Corpus(corpus).part("valid").first(training.valid_records)
     drawn = positions(fraction, train, specification.get("draw", specification["seed"]))
     records = train[drawn]
-    vocabulary = Vocabulary.from_counts(read_words(fraction), training.vocabulary, training.least_count)
-
-    salient = salient_spans(entities, drawn) if entities is not None else None
     search = Search.model_validate(specification["validation"])
-    learner = learner_of(specification, settings, records, valid, vocabulary, device, salient, search)
-    counts = parameter_counts(learner.model)
-    note(f"{name}: {len(records)} records, {len(vocabulary)} words, {counts['total']} parameters, {lease.device}")
+    vocabulary = None
+    if settings.model.kind == "transformers":
+        assert pretrained is not None
+        texts = zip(records, take(train.text, drawn), strict=True)
+        first = zip(valid, Corpus(corpus).part("valid").text, strict=False)
+        parts = list(texts), list(first)
+        learner: Learner = pretrained_learner(
+            specification, settings.model, pretrained, lower, *parts, device, search, note
+        )
+        words = len(learner.model.subwords)
+    else:
+        vocabulary = Vocabulary.from_counts(read_words(fraction), training.vocabulary, training.least_count)
+        salient = salient_spans(entities, drawn) if entities is not None else None
+        learner = learner_of(specification, settings, records, valid, vocabulary, device, salient, search)
+        words = len(vocabulary)
+    counts = learner.parameter_counts()
+    note(f"{name}: {len(records)} records, {words} words, {counts['total']} parameters, {lease.device}")
     resume = read_state(state, note)
     if resume is not None:
         note(f"{name}: resuming from {state}")
@@ -250,14 +296,15 @@ def train_run(
     write_bytes(stage / "weights.safetensors", save(fitted.weights))
     if before is not None:
         write_bytes(stage / "before.safetensors", save(before.weights))
-    write_json(stage / "vocabulary.json", vocabulary.to_json())
+    if vocabulary is not None:
+        write_json(stage / "vocabulary.json", vocabulary.to_json())
     write_text(stage / "history.csv", _csv(history.rows()))
     write_text(stage / "timings.csv", _csv(history.seconds()))
     write_json(
         stage / "training.json",
         {
             "records": len(records),
-            "vocabulary": len(vocabulary),
+            "vocabulary": words,
             "parameters": counts,
             "ended": [
                 {"phase": phase, "reason": reason, "update": history.of(phase)[-1].update}
