@@ -501,7 +501,7 @@ def main() -> None:
             raise
         raise SystemExit(
             f"sumcurve: `{arguments.verb}` needs the Python package {error.name}, which is not installed here: use a "
-            "study's environment (`make study` makes it), or pip install 'sumcurve[train,study,entities]'"
+            "study's environment (`make study` makes it), or pip install 'sumcurve[train,study,entities,pretrained]'"
         ) from error
     except BrokenPipeError:  # of `sumcurve … | head`; what is left must not fail again at exit
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

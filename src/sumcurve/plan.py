@@ -275,7 +275,7 @@ def fetched_model(sha256: str) -> str:
     return f"data/raw/model-{sha256[:12]}"
 
 
-def _model_of(recipe: Recipe) -> dict[str, Any]:
+def model_of(recipe: Recipe) -> dict[str, Any]:
     """What of a method's model decides a training."""
     model = recipe.model
     return model.decides() if model.kind == "transformers" else model.model_dump(mode="json")
@@ -573,7 +573,7 @@ class Plan:
         specification: TrainSpecification = {
             "fraction": fraction,
             "method": method,
-            "model": _model_of(recipe),
+            "model": model_of(recipe),
             "training": recipe.training.model_dump(mode="json"),
             "source_tokens": settings.source_tokens,
             "target_tokens": settings.target_tokens,
@@ -614,7 +614,7 @@ class Plan:
 
     def _plan_untrained(self, corpus: _Corpus, method: str, recipe: Recipe) -> None:
         """What a pretrained model says before training: a system from elsewhere, shown at 0 records of the method."""
-        model = _model_of(recipe) | {"lora": None, "gradient_checkpointing": False, "dropout": None}
+        model = model_of(recipe) | {"lora": None, "gradient_checkpointing": False, "dropout": None}
         specification: UntrainedSpecification = {
             "model": model,
             "corpus": corpus.prepared,

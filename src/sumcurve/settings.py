@@ -744,7 +744,7 @@ class Recipe(Settings):
     def phases_suit_the_model(self) -> "Recipe":
         model = self.model
         inner = model.abstractor if model.kind == "extract-rewrite" else model
-        copies = inner.kind in ("recurrent", "transformer") and inner.copy_attention
+        copies = isinstance(inner, RecurrentSettings | TransformerSettings) and inner.copy_attention
         for phase in self.training.phases:
             where = f"phase {phase.name!r}"
             if phase.label_smoothing and copies:

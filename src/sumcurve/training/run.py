@@ -14,7 +14,7 @@ from safetensors.torch import load_file, save
 
 from sumcurve.annotations.entities import read_salient
 from sumcurve.corpora.fraction import positions, read_words
-from sumcurve.corpora.store import Corpus, take
+from sumcurve.corpora.store import Corpus, Part, take
 from sumcurve.devices import Lease
 from sumcurve.models.batch import Example, encode
 from sumcurve.models.build import build
@@ -140,6 +140,11 @@ def learner_of(
     )
 
 
+def with_texts(part: Part, drawn: Sequence[int]) -> list[tuple[Record, Text]]:
+    """The records of a part at these positions, each with its text."""
+    return list(zip(part[drawn], take(part.text, drawn), strict=True))
+
+
 def pretrained_learner(
     specification: dict[str, Any],
     settings: TransformersSettings,
@@ -252,13 +257,11 @@ def train_run(
     vocabulary = None
     if settings.model.kind == "transformers":
         assert pretrained is not None
-        texts = zip(records, take(train.text, drawn), strict=True)
-        first = zip(valid, Corpus(corpus).part("valid").text, strict=False)
-        parts = list(texts), list(first)
-        learner: Learner = pretrained_learner(
-            specification, settings.model, pretrained, lower, *parts, device, search, note
-        )
-        words = len(learner.model.subwords)
+        parts = with_texts(train, drawn), with_texts(Corpus(corpus).part("valid"), range(len(valid)))
+        tuned = pretrained_learner(specification, settings.model, pretrained, lower, *parts, device, search, note)
+        learner: Learner = tuned
+        words = len(tuned.model.subwords)
+        found["truncated_sources"] = sum(example.truncated for example in tuned.train)
     else:
         vocabulary = Vocabulary.from_counts(read_words(fraction), training.vocabulary, training.least_count)
         salient = salient_spans(entities, drawn) if entities is not None else None
