@@ -10,7 +10,7 @@ hypotheses change places; a decoder's prompt is computed once, too.
 import inspect
 import os
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal
@@ -31,32 +31,30 @@ DROPOUT = ("dropout", "dropout_rate", "resid_pdrop", "embd_pdrop")  # what confi
 IGNORED = -100  # of cross-entropy
 
 
-def _cache(keys: Sequence[Tensor], values: Sequence[Tensor]) -> Any:
-    """transformers' cache of these keys and values [N, heads, length, width], layer by layer, without copying them."""
+def _cache(kept: dict[str, Tensor]) -> Any:
+    """transformers' cache of keys and values [N, heads, length, width] by name (`_kept`), without copying them."""
     from transformers.cache_utils import DynamicCache, DynamicLayer
 
     cache = DynamicCache()
-    for key, value in zip(keys, values, strict=True):
+    for number in range(len(kept) // 2):
         layer = DynamicLayer()
-        layer.lazy_initialization(key, value)
-        layer.keys, layer.values = key, value
+        layer.lazy_initialization(kept[f"key {number}"], kept[f"value {number}"])
+        layer.keys, layer.values = kept[f"key {number}"], kept[f"value {number}"]
         cache.layers.append(layer)
     return cache
 
 
 def _kept(cache: Any) -> dict[str, Tensor]:
-    """The keys and values of a cache by name, [N, heads, length, width]."""
+    """The keys and values of a cache by name and layer: the inverse of `_cache`."""
     found = {}
     for number, layer in enumerate(cache.layers):
         found[f"key {number}"], found[f"value {number}"] = layer.keys, layer.values
     return found
 
 
-def _layers(kept: dict[str, Tensor]) -> tuple[list[Tensor], list[Tensor]]:
-    """The inverse of `_kept`, with axes [B, Q, ...] joined to [N, ...]."""
-    count = sum(name.startswith("key ") for name in kept)
-    keys, values = ([kept[f"{kind} {number}"].flatten(0, 1) for number in range(count)] for kind in ("key", "value"))
-    return keys, values
+def _joined(kept: dict[str, Tensor]) -> dict[str, Tensor]:
+    """Tensors [B, Q, ...] as [B * Q, ...]."""
+    return {name: value.flatten(0, 1) for name, value in kept.items()}
 
 
 def _wide(tensor: Tensor, q: int) -> Tensor:
@@ -203,7 +201,7 @@ class EncoderDecoder(Pretrained):
         size, q = tok.shape
         if not state:
             prefix = torch.tensor([self.prefix], device=tok.device).expand(size, -1)
-            cache = EncoderDecoderCache(_cache([], []), _cache([], []))
+            cache = EncoderDecoderCache(_cache({}), _cache({}))
             found = self._decode(memory.states, memory.mask, prefix, cache)
             shared = _kept(found.past_key_values.cross_attention_cache)
             memory.cache |= {name: _wide(value, q).contiguous() for name, value in shared.items()}
@@ -211,7 +209,7 @@ class EncoderDecoder(Pretrained):
             state = {name: _wide(value, q) for name, value in own.items()}
             logits = _wide(found.logits[:, -1], q)
             return self._emission(logits), self.nothing_attended(tok), state
-        cache = EncoderDecoderCache(_cache(*_layers(state)), _cache(*_layers(memory.cache)))
+        cache = EncoderDecoderCache(_cache(_joined(state)), _cache(_joined(memory.cache)))
         # Of the source only its length is read here: its keys and values are in the cache.
         states = memory.states.new_zeros(1, 1, 1).expand(size * q, *memory.states.shape[1:])
         mask = _wide(memory.mask, q).flatten(0, 1)
@@ -259,8 +257,9 @@ class DecoderOnly(Pretrained):
         return torch.arange(width, device=batch.src.device).unsqueeze(0) >= (width - batch.src_len).unsqueeze(1)
 
     def encode(self, batch: Batch) -> Memory:
+        """Its `states` [B, 1, V] are the logits behind the prompt, its cache the prompt's keys and values."""
         mask = self._prompt(batch)
-        found = self._forward(batch.src, mask, 1, _cache([], []), use_cache=True)
+        found = self._forward(batch.src, mask, 1, _cache({}), use_cache=True)
         logits = found.logits[:, -1:]
         return Memory(logits, mask, _kept(found.past_key_values))
 
@@ -273,7 +272,7 @@ class DecoderOnly(Pretrained):
         written = next(iter(state.values())).shape[3] - memory.mask.shape[1]
         prompt = _wide(memory.mask, q).flatten(0, 1)
         mask = functional.pad(prompt, (0, written + 1), value=True)
-        found = self._forward(tok.reshape(-1, 1), mask, 1, _cache(*_layers(state)), use_cache=True)
+        found = self._forward(tok.reshape(-1, 1), mask, 1, _cache(_joined(state)), use_cache=True)
         own = _kept(found.past_key_values)
         state = {name: value.unflatten(0, (size, q)) for name, value in own.items()}
         return self._emission(found.logits.view(size, q, -1)), self.nothing_attended(tok), state
@@ -288,13 +287,8 @@ class DecoderOnly(Pretrained):
         if longest == 1:
             return memory.states
         mask = functional.pad(memory.mask, (0, longest - 1), value=True)
-        keys, values = ([one[name] for name in one if name.startswith(kind)] for one, kind in _twice(memory.cache))
-        found = self._forward(batch.inp, mask, longest - 1, _cache(keys, values), use_cache=True)
+        found = self._forward(batch.inp, mask, longest - 1, _cache(memory.cache), use_cache=True)
         return torch.cat((memory.states, found.logits[:, -(longest - 1) :]), 1)
-
-
-def _twice(cache: dict[str, Tensor]) -> list[tuple[dict[str, Tensor], str]]:
-    return [(cache, "key "), (cache, "value ")]
 
 
 def _inner(network: nn.Module) -> nn.Module:
@@ -304,7 +298,7 @@ def _inner(network: nn.Module) -> nn.Module:
 
 
 @contextmanager
-def _quiet() -> Any:
+def _quiet() -> Iterator[None]:
     """transformers and its progress bars say nothing; what matters is an error here."""
     from transformers.utils import logging
 
@@ -374,6 +368,11 @@ def load(folder: Path, settings: TransformersSettings, lower: bool, seed: int) -
                 f"{folder}: transformers cannot read it as {settings.architecture} ({error}); correct `architecture`, "
                 "or save the model with `save_pretrained`"
             ) from error
+    if len(tokenizer) > (rows := config.get_text_config().vocab_size):
+        raise PretrainedError(
+            f"{folder}: its tokenizer has {len(tokenizer)} subwords and its model {rows}; give the tokenizer "
+            "that the model was trained with"
+        )
     if missing := sorted(found["missing_keys"]):
         raise PretrainedError(
             f"{folder}: its weights lack {', '.join(missing[:3])} ({len(missing)} in all), which would be made up; "
