@@ -78,7 +78,7 @@ def chosen(plan):
         shown.update((folder.kind, key) for key in folder.specification)
 
     for folder in plan.folders.values():
-        system = folder.specification.get("system") or (folder.kind in ("train", "decode") and "-mine-" in folder.name)
+        system = folder.specification.get("system")
         if not {(folder.kind, key) for key in folder.specification} <= shown or system:
             keep(folder)
     return list(kept.values())
