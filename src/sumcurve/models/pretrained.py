@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal
 
-os.environ.setdefault("HF_HUB_OFFLINE", "1")  # before huggingface_hub is imported: nothing is fetched while computing
+os.environ["HF_HUB_OFFLINE"] = "1"  # before huggingface_hub is imported: nothing is fetched while computing
 
 import torch
 from torch import Tensor, nn

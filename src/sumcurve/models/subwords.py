@@ -188,7 +188,8 @@ def padded(rows: Sequence[Sequence[int]], pad: int, left: bool = False) -> torch
     """Ids as one tensor [B, longest]."""
     longest = max(len(row) for row in rows)
     fill = [[pad] * (longest - len(row)) for row in rows]
-    return torch.tensor([[*more, *row] if left else [*row, *more] for row, more in zip(rows, fill, strict=True)])
+    whole = [[*more, *row] if left else [*row, *more] for row, more in zip(rows, fill, strict=True)]
+    return torch.tensor(whole, dtype=torch.long)
 
 
 def collate(

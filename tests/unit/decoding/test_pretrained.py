@@ -198,6 +198,15 @@ def test_the_words_of_a_reading_are_those_of_the_record(kind: str, made: Callabl
     assert min(expected) < 4 < max(expected) + 1
 
 
+def test_targets_of_the_end_mark_alone_are_scored(kind: str, made: Callable) -> None:
+    model, examples = made(kind).model, made(kind).examples
+    ends = [replace(example, target=[model.marks.end], words=[0], size=1) for example in examples[:3]]
+    batch = model.collate(ends)
+    expected = [own_logp(model, example) for example in ends]
+    for memory in (None, model.encode(batch)):
+        assert model.gold(batch, memory)[0][:, 0].tolist() == pytest.approx(expected, rel=1e-4)
+
+
 def test_company_changes_nothing(kind: str, made: Callable) -> None:
     model, examples = made(kind).model, made(kind).examples
     search = Search(beam=3, max_tokens=8, block_ngram=0)
