@@ -13,7 +13,7 @@
 #   make status               what the study asks for and what of it is finished
 #   make partial STUDY=…      tables of what is finished of a study, marked as a part
 #   make add CORPUS=… NAME=…  a study of a corpus of your own, written from its data (FLAGS=… as `sumcurve add -h` says)
-#   make trials               what config/trials.csv lacks of the trials that chose the small settings
+#   make trials               what config/trials.csv lacks of the trials that chose the small form
 #   make lint  bench  pull  push  recipes  schema  lock  clean-env
 
 SHELL := bash

@@ -43,7 +43,7 @@ from sumcurve import devices
 from sumcurve.config import read_method
 from sumcurve.models.vocabulary import Vocabulary
 from sumcurve.records import Record
-from sumcurve.settings import PhaseSettings, Recipe
+from sumcurve.settings import Form, PhaseSettings
 from sumcurve.training import optimization
 from sumcurve.training.extract_rewrite import ExtractRewriteLearner, RewardedBatch, actor_critic, look_up
 from sumcurve.training.fit import fit
@@ -62,7 +62,7 @@ SEED = 1
 class Sizes:
     """Words of a source, of its sentences and of a target; records; updates that are timed, compared and resumed."""
 
-    settings: str
+    form: str
     words: int | None  # of the vocabulary; None: the method's own number
     batch: int | None
     source: int
@@ -154,24 +154,24 @@ def wait(device: torch.device) -> None:
         torch.cuda.synchronize(device)
 
 
-def recipe_of(method: str, sizes: Sizes) -> Recipe:
-    return read_method(CONFIG / f"{method}.yaml").settings[sizes.settings]
+def form_of(method: str, sizes: Sizes) -> Form:
+    return read_method(CONFIG / f"{method}.yaml").forms[sizes.form]
 
 
-def without_dropout(recipe: Recipe) -> Recipe:
-    model = recipe.model.model_copy(update={"dropout": 0.0})
+def without_dropout(form: Form) -> Form:
+    model = form.model.model_copy(update={"dropout": 0.0})
     if model.kind == "extract-rewrite":
         model = model.model_copy(update={"abstractor": model.abstractor.model_copy(update={"dropout": 0.0})})
-    return recipe.model_copy(update={"model": model})
+    return form.model_copy(update={"model": model})
 
 
-def learner_for(recipe: Recipe, sizes: Sizes, count: int, device: torch.device) -> Learner:
+def learner_for(form: Form, sizes: Sizes, count: int, device: torch.device) -> Learner:
     """A new learner over `count` generated records, the first of which it validates on, too."""
-    vocabulary = Vocabulary(f"word{number}" for number in range((sizes.words or recipe.training.vocabulary) - 5))
+    vocabulary = Vocabulary(f"word{number}" for number in range((sizes.words or form.training.vocabulary) - 5))
     records = generated(count, sizes, vocabulary.words[5:], SEED)
     told = {"source_tokens": sizes.source, "target_tokens": sizes.target, "seed": SEED}
     salient = [[(0, 2)] for _ in records]
-    return learner_of(told, recipe, records, records[:2], vocabulary, device, lambda part: iter(salient))
+    return learner_of(told, form, records, records[:2], vocabulary, device, lambda part: iter(salient))
 
 
 class Updates:
@@ -203,11 +203,11 @@ class Updates:
 
 def speed(method: str, precision: str, sizes: Sizes, device: torch.device, most_seconds: float) -> Iterator[Row]:
     """Every phase's updates per second, after one that is not counted, and its peak of memory."""
-    recipe = recipe_of(method, sizes)
-    batch = sizes.batch or recipe.training.batch
+    form = form_of(method, sizes)
+    batch = sizes.batch or form.training.batch
     with placed(device):
-        learner = learner_for(recipe, sizes, 2 * batch, device)
-        for phase in recipe.training.phases:
+        learner = learner_for(form, sizes, 2 * batch, device)
+        for phase in form.training.phases:
             learner.switch(phase)
             learner.model.eval()
             items = list(learner.prepare(phase))
@@ -257,14 +257,14 @@ def losses_of(learners: Sequence[Learner], phase: PhaseSettings) -> list[Callabl
 
 def differences(method: str, sizes: Sizes, device: torch.device) -> dict[str, float]:
     """By precision, the largest relative difference from the CPU's losses in single precision, over all phases."""
-    recipe = without_dropout(recipe_of(method, sizes))
+    form = without_dropout(form_of(method, sizes))
     sizes = replace(sizes, source=min(sizes.source, 200), target=min(sizes.target, 50))  # for the CPU's sake
     worst = dict.fromkeys(PRECISIONS, 0.0)
     with placed(device):
         torch.manual_seed(SEED)
         places = [(CPU, "single"), *((device, precision) for precision in PRECISIONS)]
-        learners = [learner_for(recipe, sizes, sizes.compared_records, place) for place, _ in places]
-        for phase in recipe.training.phases:
+        learners = [learner_for(form, sizes, sizes.compared_records, place) for place, _ in places]
+        for phase in form.training.phases:
             drawless = {"own_words": 0.0} | ({"reward_weight": 0.0} if phase.loss == "mixed" else {})
             compared = phase.model_copy(update=drawless)
             for learner in learners:
@@ -294,10 +294,10 @@ def trained(
 
     With `die` the process kills itself when the last phase has made half its updates and its state is kept.
     """
-    recipe = recipe_of(method, sizes)
-    stop = {"every_updates": 1, "every_epochs": 1e-6, "patience": 100, "most_updates": 2}
-    phases = [phase.model_copy(update={"stop": phase.stop.model_copy(update=stop)}) for phase in recipe.training.phases]
-    training = recipe.training.model_copy(
+    form = form_of(method, sizes)
+    stop = {"every_updates": 1, "every_epochs": 1e-6, "patience": 100, "max_updates": 2}
+    phases = [phase.model_copy(update={"stop": phase.stop.model_copy(update=stop)}) for phase in form.training.phases]
+    training = form.training.model_copy(
         update={"phases": phases, "precision": precision, "batch": sizes.resumed_records // 2, "accumulate": 1}
     )
 
@@ -308,7 +308,7 @@ def trained(
                 os.kill(os.getpid(), signal.SIGKILL)
 
     with placed(device):
-        learner = learner_for(recipe, sizes, sizes.resumed_records, device)
+        learner = learner_for(form, sizes, sizes.resumed_records, device)
         resume = read_state(state, print) if state is not None else None
         fitted = fit(learner, training, seed=SEED, clock=lambda: 0.0, device=device, resume=resume, keep=keep)
     return fitted.weights

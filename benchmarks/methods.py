@@ -65,17 +65,17 @@ class Update:
 
 def measured(method: str, options: argparse.Namespace) -> dict[str, object]:
     """A row of the table for one method."""
-    recipe = read_method(METHODS / f"{method}.yaml").settings["paper"]
-    settings = recipe.model.abstractor if recipe.model.kind == "extract-rewrite" else recipe.model
+    form = read_method(METHODS / f"{method}.yaml").forms["paper"]
+    settings = form.model.abstractor if form.model.kind == "extract-rewrite" else form.model
     vocabulary = Vocabulary(f"word{number}" for number in range(options.words - 5))
     batch = random_batch(vocabulary, options.batch, options.source, options.target)
     if getattr(settings, "entity_attention", False):
         batch.salient = torch.zeros(batch.src.shape)
     batch = batch.to(options.device)
     model = build(settings.model_copy(update={"dropout": 0.0}), options.words, 1).to(options.device)
-    last = recipe.training.phases[-1]
-    first = recipe.training.phases[0].model_copy(update={"own_words": 0.0})
-    if isinstance(model, RecurrentSummarizer) and any(phase.coverage for phase in recipe.training.phases):
+    last = form.training.phases[-1]
+    first = form.training.phases[0].model_copy(update={"own_words": 0.0})
+    if isinstance(model, RecurrentSummarizer) and any(phase.coverage for phase in form.training.phases):
         model.enable_coverage()
     if options.device == "cuda":
         torch.cuda.reset_peak_memory_stats()

@@ -1,4 +1,4 @@
-"""Parameters of every method's paper settings and variants, beside the counts that Čano and Bojar (2020) print.
+"""Parameters of every method's form `paper` and others, beside the counts that Čano and Bojar (2020) print.
 
 Counts are over distinct storages; what has a row or an entry per word is counted as vocabulary. Nothing is measured.
 
@@ -32,10 +32,10 @@ def main() -> None:
     print("|---|---|" + "---:|" * (len(words) + 1) + "---|")
     for path in sorted(METHODS.glob("*.yaml")):
         method = read_method(path)
-        for name, recipe in method.settings.items():
+        for name, form in method.forms.items():
             if name in ("small", "smoke"):
                 continue
-            found = [counts(recipe.model, size) for size in words]
+            found = [counts(form.model, size) for size in words]
             cells = "".join(f" {one['total'] / 1e6:.2f}M |" for one in found)
             print(
                 f"| {method.title} | {name} |{cells} {found[0]['other'] / 1e6:.2f}M | {PRINTED.get(method.title, '')} |"

@@ -91,7 +91,7 @@ def folder_of(options: argparse.Namespace, pairs: Sequence[tuple[Record, Text]],
 def training_of(options: argparse.Namespace) -> Training:
     """So many updates, one validation at their end."""
     count = options.updates
-    stop = {"every_updates": count, "every_epochs": 1e-6, "patience": 9, "most_updates": count}
+    stop = {"every_updates": count, "every_epochs": 1e-6, "patience": 9, "max_updates": count}
     phase = {"name": "nll", "loss": "nll", "optimizer": {"rate": 1e-4, "clip_norm": 1.0}, "stop": stop}
     return Training.model_validate(
         {"batch": options.batch, "vocabulary": 9, "valid_records": 1, "phases": [phase], "precision": options.precision}
@@ -106,7 +106,7 @@ def plain(learner: PretrainedLearner, training: Training, clock: Callable[[], fl
     optimizer = build(phase.optimizer, parameters)
     network.train()
     begun = clock()
-    for _ in range(phase.stop.most_updates):
+    for _ in range(phase.stop.max_updates):
         optimizer.zero_grad(set_to_none=True)
         batch = learner.collate(next(batches), phase).to(device)
         mask = (torch.arange(batch.src.shape[1], device=device) < batch.src_len.unsqueeze(1)).long()

@@ -152,7 +152,7 @@ def compare_updates(options: argparse.Namespace) -> None:
         loss="actor-critic",
         discount=0.95,
         optimizer=Optimizer(rate=1e-4),
-        stop=Stop(every_updates=1, every_epochs=1, patience=1, most_updates=1),
+        stop=Stop(every_updates=1, every_epochs=1, patience=1, max_updates=1),
     )
     begin = time.perf_counter()
     items = learner.prepare(phase)

@@ -21,7 +21,7 @@ from typing import Any, get_args
 
 from sumcurve import sums
 from sumcurve.records import Record, write_text
-from sumcurve.settings import Recipe
+from sumcurve.settings import Form
 
 TABLE = Path(__file__).with_suffix(".csv")
 COLUMNS = ("cpu", "emulated", "sums", "torch", "numpy", "pcov", "trans")
@@ -46,9 +46,9 @@ def generated(count: int, rng: random.Random) -> Iterator[Record]:
         yield Record(str(number), [" ".join(source)], [" ".join(rng.choices(source, k=rng.randint(14, 19)))])
 
 
-def recipe_of(method: str) -> Recipe:
+def form_of(method: str) -> Form:
     """A method of settings of its own, which no tuning changes, for a few updates a phase."""
-    stop = {"every_updates": UPDATES, "every_epochs": 0.01, "patience": 1, "most_updates": UPDATES}
+    stop = {"every_updates": UPDATES, "every_epochs": 0.01, "patience": 1, "max_updates": UPDATES}
     training = {"batch": 32, "vocabulary": WORDS, "valid_records": VALID}
     adam = {"rate": 0.003, "clip_norm": 2.0}
     phases: list[dict[str, Any]] = [{"name": "nll", "loss": "nll", "optimizer": adam, "stop": stop}]
@@ -63,7 +63,7 @@ def recipe_of(method: str) -> Recipe:
     else:
         model |= {"kind": "transformer", "width": 48, "heads": 4, "feedforward": 96}
         model |= {"encoder_layers": 1, "decoder_layers": 1}
-    return Recipe.model_validate({"model": model, "training": training | {"phases": phases}})
+    return Form.model_validate({"model": model, "training": training | {"phases": phases}})
 
 
 def trained(method: str) -> str:
@@ -76,12 +76,12 @@ def trained(method: str) -> str:
 
     torch.set_num_threads(1)
     torch.use_deterministic_algorithms(True)
-    recipe = recipe_of(method)
+    form = form_of(method)
     rng, cpu = random.Random("same bytes"), torch.device("cpu")
     vocabulary = Vocabulary(f"w{number}" for number in range(WORDS - WORDS // 10))  # the rest is unknown
     train, valid = list(generated(TRAIN, rng)), list(generated(VALID, rng))
-    learner = learner_of(LENGTHS, recipe, train, valid, vocabulary, cpu)
-    fit(learner, recipe.training, seed=1, clock=lambda: 0.0, device=cpu)
+    learner = learner_of(LENGTHS, form, train, valid, vocabulary, cpu)
+    fit(learner, form.training, seed=1, clock=lambda: 0.0, device=cpu)
     whole = hashlib.sha256()
     for name, tensor in sorted(learner.model.state_dict().items()):
         whole.update(name.encode())

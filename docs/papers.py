@@ -102,7 +102,7 @@ PAPERS = (
                 NEEDS,
                 "make study STUDY=<yours>",
                 ("docs/corpora.md",),
-                "a study with the paper settings; 83 days on two cards of 2019, and no GPU has been tried yet",
+                "a study in the form `paper`; 83 days on two cards of 2019, and no GPU has been tried yet",
             ),
             Row(
                 "Tables 3 and 4",
@@ -209,7 +209,7 @@ PAPERS = (
                 NEEDS,
                 "make study STUDY=<yours>",
                 ("config/methods/ent.yaml",),
-                "a study with the paper settings",
+                "a study in the form `paper`",
             ),
         ),
     ),

@@ -202,8 +202,8 @@ def fetch_model(path: Path) -> None:
     wanted = {
         model.sha256: (name, model.hub, model.revision)
         for study in studies(CONFIG)
-        for name, recipe in Plan.read(CONFIG, study).methods.items()
-        if (model := recipe.model).kind == "transformers"
+        for name, form in Plan.read(CONFIG, study).methods.items()
+        if (model := form.model).kind == "transformers"
         and model.hub
         and Path(fetched_model(model.sha256)).name == path.name
     }
@@ -430,12 +430,12 @@ def parser() -> argparse.ArgumentParser:
     command = verbs.add_parser("add", help="a study of a corpus of your own, written from its data")
     command.add_argument("corpus", type=Path, help="a file of raw records, or a folder of such files")
     command.add_argument("--name", required=True, help="of the corpus and of its study")
-    command.add_argument("--form", help="of the files [by their endings]")
+    command.add_argument("--format", help="of the files [by their endings]")
     for name in FIELDS:
         command.add_argument(f"--{name}", metavar="FIELD", help=f"the records' field that is the {name} [by its name]")
     for part in PARTS:
         command.add_argument(f"--{part}", metavar="PATTERN", help=f"the folder's files of {part} [by their names]")
-    command.add_argument("--settings", default="small", help="the form in which methods are trained [small]")
+    command.add_argument("--form", default="small", help="in which methods are trained [small]")
     command = verbs.add_parser("model", help="what a method's file says of a pretrained model")
     command.add_argument("model", help="a folder, or a name of the hub, which is fetched")
     command.add_argument("--revision", help="of the hub's: the commit, 40 hex digits")

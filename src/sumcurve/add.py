@@ -20,7 +20,7 @@ from sumcurve.config import PlanError
 from sumcurve.corpora.content import Content, patterns
 from sumcurve.corpora.prepare import tokenized
 from sumcurve.corpora.raw import FIELDS, SPLITS, Dropped, RawRecord, Refused
-from sumcurve.corpora.sources import SOURCES, form_of
+from sumcurve.corpora.sources import SOURCES, format_of
 from sumcurve.corpora.store import PARTS
 from sumcurve.plan import NAME, File, Plan
 from sumcurve.records import write_text
@@ -71,18 +71,18 @@ def quantile(values: Iterable[int], share: float) -> int:
     return ordered[max(0, ceil(share * len(ordered)) - 1)]
 
 
-def form_in(path: Path) -> str:
-    """The form of a file by its ending, or of a folder by those of its files; PlanError where none or several fit."""
+def format_in(path: Path) -> str:
+    """The format of a file by its ending, or of a folder by those of its files; PlanError where none or several fit."""
     if not path.exists():
         raise PlanError(f"{path} is missing: name a file or a folder of raw records")
     names = [path.name] if path.is_file() else [inner.name for inner in path.rglob("*") if inner.is_file()]
-    forms = sorted({form for form in map(form_of, names) if form})
-    if len(forms) != 1:
+    formats = sorted({one for one in map(format_of, names) if one})
+    if len(formats) != 1:
         raise PlanError(
-            f"{path}: the endings of its files say {'no form' if not forms else ' and '.join(forms)}: "
-            f"say --form, one of {', '.join(SOURCES)}"
+            f"{path}: the endings of its files say {'no format' if not formats else ' and '.join(formats)}: "
+            f"say --format, one of {', '.join(SOURCES)}"
         )
-    return forms[0]
+    return formats[0]
 
 
 def ready_files(path: Path) -> dict[str, str] | None:
@@ -192,10 +192,10 @@ def corpus_of(path: Path, told: Seen, raw: Mapping[str, Any], ready: Any) -> dic
     corpus: dict[str, Any] = {"title": f"{count} records of {path.name}.", "raw": dict(raw)}
     if not ready:  # nothing is left out of parts that others have made
         corpus["prepare"] = {
-            "least_source_tokens": quantile(lengths.source, 0.01),
-            "most_source_tokens": quantile(lengths.source, 0.99),
-            "least_target_tokens": quantile(lengths.target, 0.01),
-            "most_target_tokens": quantile(lengths.target, 0.99),
+            "min_source_tokens": quantile(lengths.source, 0.01),
+            "max_source_tokens": quantile(lengths.source, 0.99),
+            "min_target_tokens": quantile(lengths.target, 0.01),
+            "max_target_tokens": quantile(lengths.target, 0.99),
         }
     corpus |= {
         "split": split,
@@ -251,17 +251,17 @@ def add(arguments: argparse.Namespace, config: Path, note: Callable[[str], None]
         raise PlanError(f"--name {name!r}: a corpus's name holds small letters, digits and underscores only")
     if study.exists():
         raise PlanError(f"{study} is there already: say another --name, or delete it")
-    form = arguments.form or form_in(path)
-    if form not in SOURCES:
-        raise PlanError(f"--form {form!r}: there are {', '.join(SOURCES)}")
+    kind = arguments.format or format_in(path)
+    if kind not in SOURCES:
+        raise PlanError(f"--format {kind!r}: there are {', '.join(SOURCES)}")
     files = {part: getattr(arguments, part) for part in PARTS}
     if any(files.values()) and not all(files.values()):
         raise PlanError("say all of --train, --valid and --test, or none")
     ready: Any = files if all(files.values()) else ready_files(path)
-    fields = fields_in(Content(path, SOURCES[form], None, ready), {one: getattr(arguments, one) for one in NAMES})
+    fields = fields_in(Content(path, SOURCES[kind], None, ready), {one: getattr(arguments, one) for one in NAMES})
     if ready is None and fields.get("split", "split" if not fields else None):
-        ready = "records" if _says_parts(path, form, fields) else None
-    content = Content(path, SOURCES[form], fields or None, ready)
+        ready = "records" if _says_parts(path, kind, fields) else None
+    content = Content(path, SOURCES[kind], fields or None, ready)
     told = seen(content)
     count = told.parts.total()
     drops = ", ".join(f"{number} for {reason}" for reason, number in told.dropped.items())
@@ -277,8 +277,8 @@ def add(arguments: argparse.Namespace, config: Path, note: Callable[[str], None]
         )
     raw: dict[str, Any] = {"path": str(path)}
     raw["sha256"] = File("", str(path), shards=patterns(content.source, ready)).observed(Path())
-    if form_of(str(path)) != form:
-        raw["form"] = form
+    if format_of(str(path)) != kind:
+        raw["format"] = kind
     if fields:
         raw["fields"] = fields
     corpus = corpus_of(path, told, raw, ready)
@@ -286,7 +286,7 @@ def add(arguments: argparse.Namespace, config: Path, note: Callable[[str], None]
         "title": f"{name}. Three methods that differ in kind, on records of {path.name}",
         "corpora": {name: corpus},
         "methods": ["abs", "pcov", "trans"],
-        "settings": arguments.settings,
+        "form": arguments.form,
         "seeds": [1, 2, 3],
         "scores": {scorer: {} for scorer in SCORERS},
     }
@@ -298,7 +298,7 @@ def add(arguments: argparse.Namespace, config: Path, note: Callable[[str], None]
         raise
     names = ", ".join(f"{ours}: {theirs}" for ours, theirs in fields.items() if theirs) or "by our names"
     parts = "drawn" if ready is None else "ready: " + ", ".join(f"{told.parts[part]} {part}" for part in PARTS)
-    note(f"{path}: {count} records ({form}); fields {names}; {told.groups or 'no'} groups; parts {parts}")
+    note(f"{path}: {count} records ({kind}); fields {names}; {told.groups or 'no'} groups; parts {parts}")
     if drops:
         note(f"not usable: {drops} (the corpus's folder will list each in dropped.jsonl)")
     shares = ", ".join(map(str, corpus["percents"]))
@@ -307,8 +307,8 @@ def add(arguments: argparse.Namespace, config: Path, note: Callable[[str], None]
     return study
 
 
-def _says_parts(path: Path, form: str, fields: Mapping[str, str | None]) -> bool:
+def _says_parts(path: Path, kind: str, fields: Mapping[str, str | None]) -> bool:
     name = fields.get("split") or "split"
-    content = Content(path, SOURCES[form])
+    content = Content(path, SOURCES[kind])
     rows = (row for shard in content.shards for row in content.source.rows(shard.path, None))
     return any(not isinstance(row, Refused) and row.get(name) for row in islice(rows, FIRST_ROWS))

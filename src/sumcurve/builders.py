@@ -21,7 +21,7 @@ from sumcurve.corpora.errors import CorpusError
 from sumcurve.corpora.store import Corpus
 from sumcurve.devices import Lease
 from sumcurve.records import write_json
-from sumcurve.settings import Oracle, Preparation, Reading, Recipe, Rouge, Search, TransformersSettings
+from sumcurve.settings import Form, Oracle, Preparation, Reading, Rouge, Search, TransformersSettings
 from sumcurve.sums import Sums
 
 Inputs = Mapping[str, Path]  # verified folders by key, verified files from outside by sha256
@@ -79,7 +79,7 @@ def corpus(specification: CorpusSpecification, inputs: Inputs, stage: Stage) -> 
     raw, form = inputs[specification["raw"]], specification.get("form", "jsonl")
     content = Content(raw, SOURCES[form], specification.get("fields"), specification["split"].get("ready"))
     stage.note(f"{raw}: {form}" + (f", {len(content.shards)} files" if content.several else ""))
-    settings = Preparation.model_validate(
+    settings = Preparation.of_specification(
         {"compose": specification["compose"], "prepare": specification["prepare"], "split": specification["split"]}
     )
     statistics = prepare(content, settings, stage.folder)
@@ -149,7 +149,7 @@ def prove(specification: ProveSpecification, inputs: Inputs, stage: Stage) -> No
     """Write how far an extract of every test item can go, with certificates, and how far searches and systems get."""
     from sumcurve.annotations.oracle.corpus import write_oracle
 
-    settings, rouge = Oracle.model_validate(specification["oracle"]), Rouge.model_validate(specification["rouge"])
+    settings, rouge = Oracle.of_specification(specification["oracle"]), Rouge.of_specification(specification["rouge"])
     write_oracle(Corpus(inputs[specification["corpus"]]).part("test"), settings, rouge, stage.folder)
 
 
@@ -186,7 +186,7 @@ def train(specification: TrainSpecification, inputs: Inputs, stage: Stage) -> No
         try:
             train_run(
                 specification=dict(specification),
-                settings=Recipe.of_run(dict(specification)),
+                settings=Form.of_run(dict(specification)),
                 fraction=fraction,
                 corpus=corpus,
                 entities=inputs[specification["entities"]] if "entities" in specification else None,
@@ -240,18 +240,18 @@ def decode(specification: DecodeSpecification, inputs: Inputs, stage: Stage) -> 
     trained = sealed["specification"]
     checkpoint: Literal["selected", "before"] = specification.get("checkpoint", "selected")
     stage.facts["weights"] = sealed["files"][WEIGHTS[checkpoint]]["sha256"]
-    recipe = Recipe.of_run(trained)
-    if recipe.model.kind == "transformers":
-        _decode_pretrained(recipe.model, specification, trained, run / WEIGHTS[checkpoint], inputs, stage)
+    form = Form.of_run(trained)
+    if form.model.kind == "transformers":
+        _decode_pretrained(form.model, specification, trained, run / WEIGHTS[checkpoint], inputs, stage)
         return
     decode_run(
-        settings=recipe,
-        search=Search.model_validate(specification["search"]),
+        settings=form,
+        search=Search.of_specification(specification["search"]),
         run=run,
         specification=trained,
         corpus=inputs[specification["corpus"]],
         entities=inputs[specification["entities"]] if "entities" in specification else None,
-        reading=Reading.model_validate(specification["reading"]) if "reading" in specification else None,
+        reading=Reading.of_specification(specification["reading"]) if "reading" in specification else None,
         stage=stage.folder,
         device=stage.lease.device,
         checkpoint=checkpoint,
@@ -289,7 +289,7 @@ def _decode_pretrained(
     try:
         decode_pretrained(
             settings=settings,
-            search=Search.model_validate(specification["search"]),
+            search=Search.of_specification(specification["search"]),
             folder=inputs[settings.sha256],
             weights=weights,
             specification=dict(lengths),
@@ -305,7 +305,7 @@ def _decode_pretrained(
         raise BuildError(f"{stage.name}: {error}") from error
 
 
-class TrivialSpecification(TypedDict):
+class BaselineSpecification(TypedDict):
     corpus: str
     system: str  # lead, random or best-sentence
     max_tokens: int
@@ -313,7 +313,7 @@ class TrivialSpecification(TypedDict):
     annotation: NotRequired[str]  # of the best single sentence
 
 
-def trivial(specification: TrivialSpecification, inputs: Inputs, stage: Stage) -> None:
+def baseline(specification: BaselineSpecification, inputs: Inputs, stage: Stage) -> None:
     """Write what lead, random or the best single sentence says of the test set."""
     _summarize(specification["corpus"], specification["system"], specification, inputs, stage)
 
@@ -358,7 +358,7 @@ def score(specification: ScoreSpecification, inputs: Inputs, stage: Stage) -> No
     scorer = SCORERS[name]
     write_scores(
         name,
-        scorer(scorer.Settings.model_validate(specification["settings"])),
+        scorer(scorer.Settings.of_specification(specification["settings"])),
         inputs[specification["output"]],
         Corpus(inputs[specification["corpus"]]).part("test"),
         {inputs[key]: what for key, what in specification["inputs"].items()},

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 import yaml
 from pydantic import BaseModel, ValidationError
 
-from sumcurve.settings import FormFile, Layer, MethodFile, MethodSettings, Recipe
+from sumcurve.settings import FORMER, Form, FormFile, Layer, MethodFile, MethodSettings
 
 S = TypeVar("S", bound=BaseModel)
 Location = tuple[str | int, ...]
@@ -100,6 +100,8 @@ class Block:
                 advice = problem["msg"]
                 if problem["type"] == "extra_forbidden":
                     advice = "unknown key; remove it or correct its spelling"
+                    former = FORMER.get(str(problem["loc"][-1]))
+                    advice += f" (it is {former} now)" if former else ""
                 lines.append(f"{block.where(*problem['loc'])}: {advice}{shown}")
             raise PlanError("\n".join(lines)) from None
 
@@ -202,37 +204,37 @@ def read_form(path: Path) -> Block:
 
 
 def read_method(path: Path) -> MethodSettings:
-    """A method with its recipe of every form, complete; PlanError names file, line, key and value."""
+    """A method in all of its forms, complete; PlanError names file, line, key and value."""
     file = _read_mapping(path)
     told = file.validated(MethodFile)
-    recipes = {form: _validated(block, path) for form, block in recipe_blocks(file).items()}
-    return MethodSettings(title=told.title, paper=told.paper, begins_as=told.begins_as, settings=recipes)
+    forms = {name: _validated(block, path) for name, block in form_blocks(file).items()}
+    return MethodSettings(title=told.title, paper=told.paper, begins_as=told.begins_as, forms=forms)
 
 
-def _validated(recipe: Block, path: Path) -> Recipe:
+def _validated(form: Block, path: Path) -> Form:
     try:
-        return recipe.validated(Recipe)
+        return form.validated(Form)
     except PlanError as error:
         if str(path) in str(error):
             raise
-        raise PlanError(f"{error}\n{recipe.where()}: takes this up, and may say otherwise") from None
+        raise PlanError(f"{error}\n{form.where()}: takes this up, and may say otherwise") from None
 
 
-def recipe_blocks(method: Block) -> dict[str, Block]:
-    """A method's recipe by form: what its file says of the form, over what it says of all, over what the form says."""
+def form_blocks(method: Block) -> dict[str, Block]:
+    """A method's forms by name: what its file says of the form, over what it says of all, over what the form says."""
     common = method.holding({key: block for key, block in method.mapping.items() if key in Layer.model_fields})
     found = {}
-    for form, own in method.mapping["settings"].mapping.items():
-        path = method.path.parents[1] / "forms" / f"{form}.yaml"
+    for name, own in method.mapping["forms"].mapping.items():
+        path = method.path.parents[1] / "forms" / f"{name}.yaml"
         if not path.is_file():
             raise PlanError(f"{own.where()}: {path} is missing; {_there(path)}")
-        found[form] = _recipe((own if own.value else own.holding({})).over(common), read_form(path))
+        found[name] = _form((own if own.value else own.holding({})).over(common), read_form(path))
     return found
 
 
-def _recipe(method: Block, form: Block) -> Block:
-    """What `Recipe` validates: a list of phases, each over what the form says of a first or a last one."""
-    keys, shared = dict(method.mapping), form.mapping
+def _form(method: Block, file: Block) -> Block:
+    """What `Form` validates: a list of phases, each over what the form's file says of a first or a last one."""
+    keys, shared = dict(method.mapping), file.mapping
     phases = keys.pop("phases").mapping if "phases" in keys else {}
     complete = []
     for place, (name, phase) in enumerate(phases.items()):

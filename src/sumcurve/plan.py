@@ -36,10 +36,10 @@ from sumcurve.scores.scorer import Scorer
 from sumcurve.settings import (
     MODEL_FILES,
     CorpusSettings,
+    Form,
     MethodSettings,
     Raw,
     Reading,
-    Recipe,
     Rouge,
     Search,
     Split,
@@ -196,7 +196,7 @@ def _check_systems(block: Block, settings: StudySettings) -> None:
             raise PlanError(f"{where}: corpora: no corpus {strange[0]!r}; there are: {', '.join(settings.corpora)}")
 
 
-def _check_variance(block: Block, settings: StudySettings, table: VarianceTable, methods: dict[str, Recipe]) -> None:
+def _check_variance(block: Block, settings: StudySettings, table: VarianceTable, methods: dict[str, Form]) -> None:
     """PlanError where the study does not have what is to be trained anew."""
 
     def where(key: str) -> str:
@@ -209,8 +209,8 @@ def _check_variance(block: Block, settings: StudySettings, table: VarianceTable,
         raise PlanError(f"{where('percent')}: {table.percent} is none of {table.corpus}'s percents {corpus.percents}")
     trained = [
         method
-        for method, recipe in methods.items()
-        if (corpus.methods is None or method in corpus.methods) and not refusal(recipe, corpus)
+        for method, form in methods.items()
+        if (corpus.methods is None or method in corpus.methods) and not refusal(form, corpus)
     ]
     if strange := [method for method in table.methods if method not in trained]:
         raise PlanError(
@@ -222,8 +222,8 @@ def _check_variance(block: Block, settings: StudySettings, table: VarianceTable,
             raise PlanError(f"{where(key)}: {values} names one twice")
 
 
-def _twin(config: Path, path: Path, content: MethodSettings, form: str) -> Recipe:
-    """The recipe of the method that `content`, read from `path`, begins as. PlanError where it begins otherwise."""
+def _twin(config: Path, path: Path, content: MethodSettings, name: str) -> Form:
+    """The form `name` of the method that `content`, of `path`, begins as; PlanError where it begins otherwise."""
     where = f"{read(path).where('begins_as')}: {content.begins_as}"
     file = config / "methods" / f"{content.begins_as}.yaml"
     if not file.is_file():
@@ -231,20 +231,20 @@ def _twin(config: Path, path: Path, content: MethodSettings, form: str) -> Recip
     other = read_method(file)
     if other.begins_as is not None:
         raise PlanError(f"{where}: that begins as {other.begins_as} itself; name this one")
-    if form not in other.settings:
-        raise PlanError(f"{where}: {file} has no settings {form!r}; there are {sorted(other.settings)}")
-    own, base = content.settings[form], other.settings[form]
+    if name not in other.forms:
+        raise PlanError(f"{where}: {file} has no form {name!r}; there are {sorted(other.forms)}")
+    own, base = content.forms[name], other.forms[name]
     if len(base.training.phases) < 2 or len(own.training.phases) != len(base.training.phases):
         raise PlanError(f"{where}: both need the same number of phases, two or more")
     if (own.before().model, own.before().training) != (base.before().model, base.before().training):
         raise PlanError(
-            f"{where}: model, batches or phases before the last of settings {form!r} differ from those of {file}; "
+            f"{where}: model, batches or phases before the last of form {name!r} differ from those of {file}; "
             "make them equal, or remove begins_as"
         )
     return base
 
 
-def refusal(method: Recipe, corpus: CorpusSettings) -> str:
+def refusal(method: Form, corpus: CorpusSettings) -> str:
     """Why a corpus cannot serve a method; empty where it can."""
     search = corpus.search
     if method.model.kind == "transformers" and (search.coverage_penalty or search.entity_penalty):
@@ -257,9 +257,9 @@ def refusal(method: Recipe, corpus: CorpusSettings) -> str:
     return ""
 
 
-def model_file(recipe: Recipe, config: Path, method: str) -> File | None:
+def model_file(form: Form, config: Path, method: str) -> File | None:
     """The folder of a method's pretrained model; None where it has none. PlanError where no place is said."""
-    model = recipe.model
+    model = form.model
     if model.kind != "transformers":
         return None
     pinned = str(config / "methods" / f"{method}.yaml")
@@ -275,22 +275,22 @@ def fetched_model(sha256: str) -> str:
     return f"data/raw/model-{sha256[:12]}"
 
 
-def model_of(recipe: Recipe) -> dict[str, Any]:
+def model_of(form: Form) -> dict[str, Any]:
     """What of a method's model decides a training."""
-    model = recipe.model
+    model = form.model
     return model.decides() if model.kind == "transformers" else model.model_dump(mode="json")
 
 
-def _learns_entities(method: Recipe) -> bool:
+def _learns_entities(method: Form) -> bool:
     return method.model.kind == "recurrent" and method.model.entity_attention
 
 
-def _scores_tokens(method: Recipe) -> bool:
+def _scores_tokens(method: Form) -> bool:
     """Whether its system gives the log-probability of a single token, which one that extracts sentences does not."""
     return method.model.kind != "extract-rewrite"
 
 
-def _paper_search(method: Recipe, corpus: CorpusSettings) -> Search | None:
+def _paper_search(method: Form, corpus: CorpusSettings) -> Search | None:
     """What the method's paper asks of decoding, where it differs from the corpus's common search."""
     search = method.search.over(corpus.search) if method.search else corpus.search
     return search if search != corpus.search else None
@@ -307,9 +307,9 @@ class Plan:
         self,
         study: str,
         settings: StudySettings,
-        methods: dict[str, Recipe],
+        methods: dict[str, Form],
         titles: dict[str, str],
-        twins: dict[str, tuple[str, Recipe]],
+        twins: dict[str, tuple[str, Form]],
         recipes: dict[str, int],
         config: Path,
     ) -> None:
@@ -317,7 +317,7 @@ class Plan:
         self.settings = settings
         self.methods = methods
         self.titles = titles  # of methods
-        self.twins = twins  # of a method that begins as another: that one and its recipe
+        self.twins = twins  # of a method that begins as another: that one and its form
         self.config = config
         self.folders: dict[str, Folder] = {}
         self.rows: list[Scored] = []
@@ -335,7 +335,7 @@ class Plan:
         self.tables = digest(
             {
                 "study": settings.title,
-                "settings": settings.settings,
+                "form": settings.form,
                 "methods": titles,
                 "systems": self.system_titles,
                 "scores": [[row.output, row.part, dict(row.scores)] for row in self.rows],
@@ -385,14 +385,14 @@ class Plan:
                 raise PlanError(f"{path}: methods: {method!r} is no method's name (small letters, digits, underscores)")
             file = config / "methods" / f"{method}.yaml"
             content = read_method(file)
-            forms, titles[method] = content.settings, content.title
-            if settings.settings not in forms:
+            titles[method] = content.title
+            if settings.form not in content.forms:
                 raise PlanError(
-                    f"{file}: no settings {settings.settings!r}, which {path} asks for; there are {sorted(forms)}"
+                    f"{file}: no form {settings.form!r}, which {path} asks for; there are {sorted(content.forms)}"
                 )
-            methods[method] = forms[settings.settings]
+            methods[method] = content.forms[settings.form]
             if content.begins_as is not None:
-                twins[method] = (content.begins_as, _twin(config, file, content, settings.settings))
+                twins[method] = (content.begins_as, _twin(config, file, content, settings.form))
         if settings.variance is not None:
             _check_variance(block, settings, settings.variance, methods)
         return cls(study, settings, methods, titles, twins, read_recipes(config.parent / "recipes.yaml"), config)
@@ -457,14 +457,14 @@ class Plan:
             if told.corpora is None or name in told.corpora:
                 self._plan_system(planned, system, kind, told, {"annotate": annotation})
         methods = {}
-        for method, recipe in self.methods.items():
+        for method, form in self.methods.items():
             if corpus.methods is not None and method not in corpus.methods:
                 continue
-            if reason := refusal(recipe, corpus):
+            if reason := refusal(form, corpus):
                 self.refused.append(Refused(name, method, reason))
             else:
-                methods[method] = recipe
-        searches = [corpus.search, *(_paper_search(recipe, corpus) for recipe in methods.values())]
+                methods[method] = form
+        searches = [corpus.search, *(_paper_search(form, corpus) for form in methods.values())]
         if any(map(_learns_entities, methods.values())) or any(map(_reads_entities, searches)):
             found: EntitiesSpecification = {
                 "corpus": prepared,
@@ -478,12 +478,12 @@ class Plan:
         for percent in corpus.percents:
             for seed in self.settings.seeds:
                 self._plan_fraction(planned, percent, seed)
-            for method, recipe in methods.items():
+            for method, form in methods.items():
                 for seed in self.settings.seeds:
-                    self._plan_row(planned, method, recipe, percent, seed)
-        for method, recipe in methods.items():
-            if len(recipe.training.phases) > 1:
-                self._plan_phases(planned, method, recipe)
+                    self._plan_row(planned, method, form, percent, seed)
+        for method, form in methods.items():
+            if len(form.training.phases) > 1:
+                self._plan_phases(planned, method, form)
         if self.settings.variance is not None and self.settings.variance.corpus == name:
             self._plan_variance(planned, methods, self.settings.variance)
         self._plan_scores(planned)
@@ -511,27 +511,27 @@ class Plan:
         inputs, named = [corpus.prepared, *needed.values()], {"corpus": corpus.name, "system": name}
         whose = {"corpus": corpus.prepared, "system": settings.kind or name}
         if kind.recipe:
-            output = self._add("trivial", whose | told, inputs, files, **named)
+            output = self._add("baseline", whose | told, inputs, files, **named)
         else:
             output = self._add("system", whose | {"told": told}, inputs, files, **named)
         self.rows.append(Scored(corpus.name, name, None, None, None, None, output, role=kind.role))
 
-    def _plan_row(self, corpus: _Corpus, method: str, recipe: Recipe, percent: int, seed: int) -> None:
+    def _plan_row(self, corpus: _Corpus, method: str, form: Form, percent: int, seed: int) -> None:
         """A training, decoded with the common search, and at the largest percent with its paper's, too."""
-        stem, run = self._plan_run(corpus, method, recipe, percent, seed)
+        stem, run = self._plan_run(corpus, method, form, percent, seed)
         row = Scored(corpus.name, method, percent, seed, "common", run, "")
         self._plan_output(corpus, row, stem, corpus.settings.search)
-        paper = _paper_search(recipe, corpus.settings)
+        paper = _paper_search(form, corpus.settings)
         if paper is not None and percent == corpus.settings.percents[-1]:
             self._plan_output(corpus, replace(row, search="paper"), stem, paper, variant="-paper")
 
-    def _plan_phases(self, corpus: _Corpus, method: str, recipe: Recipe) -> None:
+    def _plan_phases(self, corpus: _Corpus, method: str, form: Form) -> None:
         """What tells the worth of the method's last phase, at the largest percent (see `Scored`)."""
         percent, search = corpus.settings.percents[-1], corpus.settings.search
         own, more = self.settings.seeds, self.settings.phases.seeds if self.settings.phases else []
-        control = recipe.control()
+        control = form.control()
         for seed in [*own, *(seed for seed in more if seed not in own)]:
-            stem, run = self._plan_run(corpus, method, recipe, percent, seed)
+            stem, run = self._plan_run(corpus, method, form, percent, seed)
             row = Scored(corpus.name, method, percent, seed, "common", run, "")
             if seed not in own:
                 self._plan_output(corpus, replace(row, part="after"), stem, search)
@@ -540,7 +540,7 @@ class Plan:
                 other, spent = self._plan_run(corpus, method, control, percent, seed, parent=run)
                 self._plan_output(corpus, replace(row, run=spent, part="control"), other, search)
 
-    def _plan_variance(self, corpus: _Corpus, methods: dict[str, Recipe], table: VarianceTable) -> None:
+    def _plan_variance(self, corpus: _Corpus, methods: dict[str, Form], table: VarianceTable) -> None:
         """Every draw with every seed; a draw's own seed of the study is there already."""
         for method in table.methods:
             for draw in table.draws:
@@ -557,7 +557,7 @@ class Plan:
         self,
         corpus: _Corpus,
         method: str,
-        recipe: Recipe,
+        form: Form,
         percent: int,
         seed: int,
         parent: str | None = None,
@@ -573,8 +573,8 @@ class Plan:
         specification: TrainSpecification = {
             "fraction": fraction,
             "method": method,
-            "model": model_of(recipe),
-            "training": recipe.training.model_dump(mode="json"),
+            "model": model_of(form),
+            "training": form.training.model_dump(mode="json"),
             "source_tokens": settings.source_tokens,
             "target_tokens": settings.target_tokens,
             "validation": settings.search.greedy().model_dump(mode="json"),
@@ -583,7 +583,7 @@ class Plan:
             "sums": self.settings.sums,
         }
         inputs = [corpus.prepared, fraction]
-        if _learns_entities(recipe) and corpus.entities:
+        if _learns_entities(form) and corpus.entities:
             specification["entities"] = corpus.entities
             inputs.append(corpus.entities)
         variant = ""
@@ -601,20 +601,20 @@ class Plan:
         if parent is None and method in self.twins:
             other, base = self.twins[method]
             _, begins = self._plan_run(corpus, other, base, percent, seed, draw=draw)
-            if (base.model, base.training) == (recipe.model, recipe.training):  # they differ by their search alone
+            if (base.model, base.training) == (form.model, form.training):  # they differ by their search alone
                 return stem, begins
             specification["begins"] = begins
             inputs.append(begins)
-        return stem, self._add("train", specification, inputs, self._models(recipe, method), **named)
+        return stem, self._add("train", specification, inputs, self._models(form, method), **named)
 
-    def _models(self, recipe: Recipe, method: str) -> list[File]:
+    def _models(self, form: Form, method: str) -> list[File]:
         """The pretrained model that a method reads, if it is one."""
-        file = model_file(recipe, self.config, method)
+        file = model_file(form, self.config, method)
         return [file] if file is not None else []
 
-    def _plan_untrained(self, corpus: _Corpus, method: str, recipe: Recipe) -> None:
+    def _plan_untrained(self, corpus: _Corpus, method: str, form: Form) -> None:
         """What a pretrained model says before training: a system from elsewhere, shown at 0 records of the method."""
-        model = model_of(recipe) | {"lora": None, "gradient_checkpointing": False, "dropout": None}
+        model = model_of(form) | {"lora": None, "gradient_checkpointing": False, "dropout": None}
         specification: UntrainedSpecification = {
             "model": model,
             "corpus": corpus.prepared,
@@ -625,7 +625,7 @@ class Plan:
             "sums": self.settings.sums,
         }
         named = {"corpus": corpus.name, "method": method}
-        output = self._add("untrained", specification, [corpus.prepared], self._models(recipe, method), **named)
+        output = self._add("untrained", specification, [corpus.prepared], self._models(form, method), **named)
         self.rows.append(Scored(corpus.name, method + ZERO_SHOT, None, None, None, None, output, role="outside"))
 
     def _plan_output(self, corpus: _Corpus, row: Scored, stem: str, search: Search, variant: str = "") -> None:
@@ -681,9 +681,7 @@ class Plan:
     def _untrained(self) -> list[str]:
         """The pretrained methods that are asked for their summaries before any training."""
         return [
-            name
-            for name, recipe in self.methods.items()
-            if recipe.model.kind == "transformers" and recipe.model.zero_shot
+            name for name, form in self.methods.items() if form.model.kind == "transformers" and form.model.zero_shot
         ]
 
     def folder(self, key: str) -> Folder:
@@ -706,7 +704,7 @@ class Plan:
 def raw_file(raw: Raw, split: Split) -> File:
     """The raw content of a corpus. Harvested files are named after it and shared by the corpora made from it."""
     if raw.path:
-        return File(raw.sha256, raw.path, shards=patterns(SOURCES[raw.form_in_force()], split.files()))
+        return File(raw.sha256, raw.path, shards=patterns(SOURCES[raw.format_in_force()], split.files()))
     return File(raw.sha256, f"data/raw/harvest-{raw.sha256[:12]}.jsonl", harvested=True)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import yaml
 
-from sumcurve.config import Block, read, read_study, recipe_blocks
+from sumcurve.config import Block, form_blocks, read, read_study
 from sumcurve.plan import Plan, read_recipes
 
 
@@ -18,11 +18,11 @@ def resolved(config: Path, study: str | None = None) -> str:
     plan = Plan.read(config, study)
     path = config / "studies" / f"{plan.study}.yaml"
     lines = [f"# {plan.study}: {path}", "study:"]
-    lines += _lines(plan.settings.model_dump(mode="json"), read_study(path), 1)
+    lines += _lines(plan.settings.model_dump(mode="json", by_alias=False), read_study(path), 1)
     lines.append("methods:")
-    for name, recipe in plan.methods.items():
-        block = recipe_blocks(read(config / "methods" / f"{name}.yaml"))[plan.settings.settings]
-        lines += [f"  {name}:", *_lines(recipe.model_dump(mode="json"), block, 2)]
+    for name, form in plan.methods.items():
+        block = form_blocks(read(config / "methods" / f"{name}.yaml"))[plan.settings.form]
+        lines += [f"  {name}:", *_lines(form.model_dump(mode="json", by_alias=False), block, 2)]
     numbers = config.parent / "recipes.yaml"
     lines.append(f"recipes:  # {numbers}")
     lines += [f"  {step}: {number}" for step, number in read_recipes(numbers).items()]

@@ -75,7 +75,7 @@ def _method() -> type[BaseModel]:
     }
     layer = create_model("Layer", __base__=Layer, __doc__=Layer.__doc__, **said)
     by_form = (dict[str, layer | None], ...)  # type: ignore[valid-type]
-    return create_model("Method", __base__=MethodFile, __doc__=MethodFile.__doc__, **said, settings=by_form)
+    return create_model("Method", __base__=MethodFile, __doc__=MethodFile.__doc__, **said, forms=by_form)
 
 
 @cache
@@ -115,7 +115,7 @@ def schemas() -> dict[str, dict[str, Any]]:
 
 
 def _described(model: type[BaseModel]) -> dict[str, Any]:
-    schema = model.model_json_schema(schema_generator=_Generator)
+    schema = model.model_json_schema(by_alias=False, schema_generator=_Generator)
     told = _descriptions()
     for block in (schema, *schema.get("$defs", {}).values()):
         if "description" in block:
@@ -139,7 +139,7 @@ Written by `make schema` from the settings' own descriptions: change those (`src
 names methods, `methods/NAME.yaml`, and the *form* in which they are trained, `forms/NAME.yaml`.
 
 - A **form** holds what all methods share: batch, vocabulary, optimiser and stopping rule of first and last phases.
-- A **method** says what it is in every form, and under `settings:` what differs in one. What it says of a form stands
+- A **method** says what it is in every form, and under `forms:` what differs in one. What it says of a form stands
   over what it says of all, and that over what the form says. Phases have the order of their keys. Values that trials
   have chosen (`trials.yaml`) stand in the method's file.
 - A **study** may say `extends: NAME` and then only what differs from that study; a form may do so, too.

@@ -3,13 +3,14 @@
 Unknown keys are errors. Imports nothing heavy, because the Snakefile reads it on every parse.
 """
 
+from collections.abc import Mapping
 from re import fullmatch
 from types import UnionType
-from typing import Annotated, Any, Literal, TypedDict, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, Self, TypedDict, Union, get_args, get_origin
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, create_model, model_validator
 
-from sumcurve.corpora.sources import SOURCES, form_of
+from sumcurve.corpora.sources import SOURCES, format_of
 from sumcurve.sums import Sums
 
 Percent = Annotated[int, Field(ge=1, le=100)]
@@ -23,9 +24,27 @@ Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
 
 class Settings(BaseModel):
-    """A frozen block of the configuration in which an unknown key is an error."""
+    """A frozen block of the configuration in which an unknown key is an error.
 
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=False, allow_inf_nan=False)
+    Files and Python say a field's name. An alias is the word that recorded specifications have for it, which stays: the
+    names of folders are their digests. Settings are dumped by alias, as blocks of specifications.
+    """
+
+    model_config = ConfigDict(
+        extra="forbid",
+        frozen=True,
+        strict=False,
+        allow_inf_nan=False,
+        validate_by_alias=False,
+        validate_by_name=True,
+        serialize_by_alias=True,
+        loc_by_alias=False,
+    )
+
+    @classmethod
+    def of_specification(cls, block: Mapping[str, Any]) -> Self:
+        """The settings that a specification holds, by alias."""
+        return cls.model_validate(block, by_alias=True, by_name=False)
 
 
 # --- corpora
@@ -58,7 +77,7 @@ class Fields(Settings):
 
 
 class FormAndFields(TypedDict, total=False):
-    """How raw content is read: its form, and what its fields are called."""
+    """How raw content is read: its format, and what its fields are called; a part of the corpus's specification."""
 
     form: str
     fields: dict[str, Any]
@@ -76,8 +95,8 @@ class Raw(Settings):
     """Installed packages that the raw records are made from; or `path`."""
     path: str | None = None
     """A file or a folder of shards; or `harvest`."""
-    form: str | None = None
-    """Of the files: a form of `sumcurve.corpora.sources.SOURCES`; null: what the ending of `path` says."""
+    format: str | None = None
+    """Of the files: a format of `sumcurve.corpora.sources.SOURCES`; null: what the ending of `path` says."""
     fields: Fields | None = None
     """What the fields are called; null: they have our names, and there are no others."""
 
@@ -85,23 +104,23 @@ class Raw(Settings):
     def one_source(self) -> "Raw":
         if (self.harvest is None) == (self.path is None):
             raise ValueError("give either `harvest` or `path`")
-        if self.harvest is not None and (self.form or self.fields):
-            raise ValueError("`form` and `fields` are for a `path`")
-        if self.form is not None and self.form not in SOURCES:
-            raise ValueError(f"no form {self.form!r}; there are {', '.join(SOURCES)}")
-        if self.path is not None and self.form is None and form_of(self.path) is None:
-            raise ValueError(f"the ending of {self.path!r} says no form; add `form:`, one of {', '.join(SOURCES)}")
+        if self.harvest is not None and (self.format or self.fields):
+            raise ValueError("`format` and `fields` are for a `path`")
+        if self.format is not None and self.format not in SOURCES:
+            raise ValueError(f"no format {self.format!r}; there are {', '.join(SOURCES)}")
+        if self.path is not None and self.format is None and format_of(self.path) is None:
+            raise ValueError(f"the ending of {self.path!r} says no format; add `format:`, one of {', '.join(SOURCES)}")
         return self
 
-    def form_in_force(self) -> str:
+    def format_in_force(self) -> str:
         """Of SOURCES: what is said, else what the ending of the path says; a harvest makes JSON lines."""
-        return self.form or form_of(self.path or "") or "jsonl"
+        return self.format or format_of(self.path or "") or "jsonl"
 
     def form_and_fields(self) -> FormAndFields:
         """How the content is read, as far as that is not JSON lines with our names of fields."""
         told: FormAndFields = {}
-        if self.form_in_force() != "jsonl":
-            told["form"] = self.form_in_force()
+        if self.format_in_force() != "jsonl":
+            told["form"] = self.format_in_force()
         if self.fields is not None:
             told["fields"] = self.fields.model_dump(mode="json", exclude_defaults=True)
         return told
@@ -110,9 +129,9 @@ class Raw(Settings):
 class Compose(Settings):
     """Several records of one group joined into one multi-sentence record (the `modules` corpus)."""
 
-    least: Positive = 3
+    min: Annotated[Positive, Field(alias="least")] = 3
     """Records joined into one, at least."""
-    most: Positive = 6
+    max: Annotated[Positive, Field(alias="most")] = 6
     """Records joined into one, at most."""
 
 
@@ -173,23 +192,23 @@ class Prepare(Settings):
     """How sentences become tokens."""
     lower: bool = True
     """Whether tokens are in small letters."""
-    least_source_tokens: NonNegative = 1
+    min_source_tokens: Annotated[NonNegative, Field(alias="least_source_tokens")] = 1
     """Tokens of a source, at least."""
-    most_source_tokens: Positive | None = None
+    max_source_tokens: Annotated[Positive | None, Field(alias="most_source_tokens")] = None
     """Tokens of a source, at most."""
-    least_target_tokens: NonNegative = 1
+    min_target_tokens: Annotated[NonNegative, Field(alias="least_target_tokens")] = 1
     """Tokens of a target, at least."""
-    most_target_tokens: Positive | None = None
+    max_target_tokens: Annotated[Positive | None, Field(alias="most_target_tokens")] = None
     """Tokens of a target, at most."""
-    least_source_sentences: LimitIfGiven = None
+    min_source_sentences: Annotated[LimitIfGiven, Field(alias="least_source_sentences")] = None
     """Sentences of a source, at least."""
-    most_source_sentences: LimitIfGiven = None
+    max_source_sentences: Annotated[LimitIfGiven, Field(alias="most_source_sentences")] = None
     """Sentences of a source, at most."""
-    least_target_sentences: LimitIfGiven = None
+    min_target_sentences: Annotated[LimitIfGiven, Field(alias="least_target_sentences")] = None
     """Sentences of a target, at least."""
-    most_target_sentences: LimitIfGiven = None
+    max_target_sentences: Annotated[LimitIfGiven, Field(alias="most_target_sentences")] = None
     """Sentences of a target, at most."""
-    least_alphabetic_share: Share = 0.0
+    min_alphabetic_share: Annotated[Share, Field(alias="least_alphabetic_share")] = 0.0
     """Share of the source's tokens that hold a letter, at least."""
     duplicates: Literal["drop", "keep"] = "drop"
     """Records that repeat a source or a target exactly."""
@@ -274,13 +293,13 @@ class MethodSearch(Decoding):
 class Oracle(Settings):
     """How far an extract of a test item can go (annotations.oracle), and for which items it is asked."""
 
-    least_source_sentences: Positive = 1
+    min_source_sentences: Annotated[Positive, Field(alias="least_source_sentences")] = 1
     """Sentences of a source, at least, for its item to be asked (Akhmetov et al. 2022: 100)."""
-    most_source_sentences: Positive | None = None
+    max_source_sentences: Annotated[Positive | None, Field(alias="most_source_sentences")] = None
     """Sentences of a source, at most (Akhmetov et al. 2022: 500)."""
-    least_target_sentences: Positive = 1
+    min_target_sentences: Annotated[Positive, Field(alias="least_target_sentences")] = 1
     """Sentences of a target, at least (Akhmetov et al. 2022: 10)."""
-    most_target_sentences: Positive | None = None
+    max_target_sentences: Annotated[Positive | None, Field(alias="most_target_sentences")] = None
     """Sentences of a target, at most (Akhmetov et al. 2022: 20)."""
     nodes: Positive = 100_000
     """Of one proof, at most; then HiGHS, or a bound."""
@@ -486,7 +505,7 @@ class ExtractRewriteSettings(Settings):
     """Of the extractor: share of values that training sets to zero."""
     sentences: Positive
     """Extracted before the extractor has learned to stop."""
-    most_sentences: Positive = 60
+    max_sentences: Annotated[Positive, Field(alias="most_sentences")] = 60
     """Of a source; later ones are not read."""
     rewrite_tokens: Positive = 30
     """Of one rewritten sentence."""
@@ -597,7 +616,7 @@ class Stop(Settings):
 
     A validation is stale where it might be selected and is no better. None counts during the optimiser's warm-up, nor
     before any greedy summary of validation has had a bigram right. A phase whose patience cannot run out before
-    `most_updates` has a fixed budget.
+    `max_updates` has a fixed budget.
     """
 
     every_updates: Positive
@@ -606,16 +625,16 @@ class Stop(Settings):
     """Epochs between two validations, at least."""
     patience: Positive
     """Stale validations that end the phase."""
-    least_updates: NonNegative = 0
+    min_updates: Annotated[NonNegative, Field(alias="least_updates")] = 0
     """Of this phase, in a checkpoint that may be selected."""
-    most_updates: Positive
+    max_updates: Annotated[Positive, Field(alias="most_updates")]
     """A budget, or a safety net; History names it when it is hit. Never a wall clock."""
 
     @model_validator(mode="after")
     def something_can_be_selected(self) -> "Stop":
-        if self.least_updates > self.most_updates:
+        if self.min_updates > self.max_updates:
             raise ValueError(
-                f"least_updates {self.least_updates} is above most_updates {self.most_updates}: "
+                f"min_updates {self.min_updates} is above max_updates {self.max_updates}: "
                 "no checkpoint could be selected"
             )
         return self
@@ -701,7 +720,7 @@ class Training(Settings):
     """bf16: autocast; attention scores, softmax and losses stay single."""
     vocabulary: Positive
     """Most frequent words of the fraction, beside the five marks."""
-    least_count: Positive = 1
+    min_count: Annotated[Positive, Field(alias="least_count")] = 1
     """Occurrences a word needs to enter the vocabulary."""
     valid_records: Positive
     """Decoded greedily by a validation: the first of the validation part, or all where it holds fewer."""
@@ -732,8 +751,8 @@ Model = Annotated[
 ]
 
 
-class Recipe(Settings):
-    """One complete way to train a method: paper settings or small settings."""
+class Form(Settings):
+    """A method in one form, complete: small, paper, …"""
 
     model: Model
     training: Training
@@ -741,7 +760,7 @@ class Recipe(Settings):
     """What the method's paper asks of decoding, beside the corpus's search."""
 
     @model_validator(mode="after")
-    def phases_suit_the_model(self) -> "Recipe":
+    def phases_suit_the_model(self) -> "Form":
         model = self.model
         inner = model.abstractor if model.kind == "extract-rewrite" else model
         copies = isinstance(inner, RecurrentSettings | TransformerSettings) and inner.copy_attention
@@ -777,18 +796,18 @@ class Recipe(Settings):
         return self
 
     @classmethod
-    def of_run(cls, specification: dict[str, Any]) -> "Recipe":
+    def of_run(cls, specification: dict[str, Any]) -> "Form":
         """What a run's specification says of its training."""
-        return cls.model_validate({"model": specification["model"], "training": specification["training"]})
+        return cls.of_specification({"model": specification["model"], "training": specification["training"]})
 
-    def _with(self, phases: list[PhaseSettings]) -> "Recipe":
+    def _with(self, phases: list[PhaseSettings]) -> "Form":
         return self.model_copy(update={"training": self.training.model_copy(update={"phases": phases})})
 
-    def before(self) -> "Recipe":
+    def before(self) -> "Form":
         """Without the last phase: how the checkpoint came about that the last phase starts from."""
         return self._with(self.training.phases[:-1])
 
-    def control(self) -> "Recipe | None":
+    def control(self) -> "Form | None":
         """With a last phase that differs from the method's by its loss alone: it has that of the phase before.
 
         Optimiser and budget are the last phase's, and patience never ends it. None for a method of one phase, and
@@ -800,7 +819,7 @@ class Recipe(Settings):
         same = before[-1].model_copy(update={"name": last.name, "optimizer": last.optimizer, "stop": last.stop})
         if same == last:
             return None
-        stop = last.stop.model_copy(update={"patience": last.stop.most_updates})
+        stop = last.stop.model_copy(update={"patience": last.stop.max_updates})
         return self._with([*before, same.model_copy(update={"name": CONTROL, "stop": stop})])
 
 
@@ -815,12 +834,12 @@ class MethodSettings(Settings):
     """The method that this one differs from by its last phase (or by its search) alone: the phases before are trained
     once, as that method's.
     """
-    settings: dict[str, Recipe]
-    """Its recipes by form: small, paper, …"""
+    forms: dict[str, Form]
+    """By name."""
 
 
 class Layer(Settings):
-    """What a method's file says of a recipe; the recipe is validated when all that is said of it is merged."""
+    """What a method's file says of a form; the form is validated when all that is said of it is merged."""
 
     model: dict[str, Any] = {}
     """The model: its kind and what that takes."""
@@ -843,7 +862,7 @@ class MethodFile(Layer):
     """The method that this one differs from by its last phase (or by its search) alone: the phases before are trained
     once, as that method's.
     """
-    settings: dict[str, Layer | None]
+    forms: dict[str, Layer | None]
     """By form, a file of `config/forms/` without its ending: what of the method is like this in that form alone."""
 
 
@@ -979,7 +998,7 @@ class StudySettings(Settings):
     """By name: small letters, digits and underscores."""
     methods: list[str]
     """Files of config/methods without their ending."""
-    settings: str = "small"
+    form: str = "small"
     """Which form of each method is trained: a file of config/forms without its ending."""
     seeds: Annotated[list[NonNegative], Field(min_length=1)]
     """Every training is repeated with each; a seed draws its own records."""
@@ -998,3 +1017,12 @@ class StudySettings(Settings):
     """By scorer, what it is told."""
     bootstrap: Bootstrap = Bootstrap()
     """How intervals are made."""
+
+
+# What a key is called now, by its former word: for errors.
+FORMER = {
+    str(field.alias): f"`{name}`"
+    for model in (Compose, Prepare, Oracle, ExtractRewriteSettings, Stop, Training)
+    for name, field in model.model_fields.items()
+    if field.alias
+} | {"settings": "`form` in a study, `forms` in a method", "form": "`format` in `raw`, `forms` in a method"}

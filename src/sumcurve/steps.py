@@ -138,11 +138,11 @@ KINDS: dict[str, Kind] = {
         mem_mb=3000,
         gpu=True,
     ),
-    "trivial": Kind(
+    "baseline": Kind(
         step="outputs",
         stem="{corpus}-{system}",
-        specification=builders.TrivialSpecification,
-        builder=builders.trivial,
+        specification=builders.BaselineSpecification,
+        builder=builders.baseline,
         modules=("sumcurve.systems.baselines", "sumcurve.systems.system"),
         recipe=True,
         mem_mb=1000,

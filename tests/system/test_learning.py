@@ -15,7 +15,7 @@ from sumcurve.models.batch import batches, encode
 from sumcurve.models.summarizer import Summarizer
 from sumcurve.models.vocabulary import EOS, Vocabulary
 from sumcurve.records import Record, read_jsonl
-from sumcurve.settings import Optimizer, Recipe, Search, Stop
+from sumcurve.settings import Form, Optimizer, Search, Stop
 from sumcurve.systems.trained import decoder_of
 from sumcurve.training.fit import Fitted, fit
 from sumcurve.training.learner import Learner
@@ -34,16 +34,16 @@ def _one_thread() -> None:
     torch.set_num_threads(1)
 
 
-def widened(method: str, most_updates: int, rate: float) -> Recipe:
+def widened(method: str, max_updates: int, rate: float) -> Form:
     """The method's model without dropout and wide enough for a few dozen texts; a learner's phases without RL."""
-    recipe = read_method(CONFIG / f"{method}.yaml").settings["smoke"]
+    form = read_method(CONFIG / f"{method}.yaml").forms["smoke"]
     widths = {
         "recurrent": {"embedding": 32, "hidden": 32},
         "transformer": {"width": 32, "heads": 4, "feedforward": 64},
         "ngram": {"embedding": 48, "hidden": 96},
         "extract-rewrite": {"hidden": 32, "filters": 16, "sentences": 1},
     }
-    settings = recipe.model
+    settings = form.model
     model = settings.model_copy(update={"dropout": 0.0, **widths[settings.kind]})
     if model.kind == "extract-rewrite":
         inner = model.abstractor.model_copy(update={"dropout": 0.0, **widths["recurrent"]})
@@ -51,21 +51,21 @@ def widened(method: str, most_updates: int, rate: float) -> Recipe:
     elif model.kind == "recurrent":
         wide = {"decoder": 64 if model.decoder else None, "attention_width": 32 if model.attention_width else None}
         model = model.model_copy(update=wide)
-    stop = Stop(every_updates=50, every_epochs=1.0, patience=4, most_updates=most_updates)
+    stop = Stop(every_updates=50, every_epochs=1.0, patience=4, max_updates=max_updates)
     optimizer = Optimizer(rate=rate, clip_norm=2.0, warmup_updates=50)
-    keep = ("nll", "extraction") if model.kind == "extract-rewrite" else (recipe.training.phases[0].loss,)
+    keep = ("nll", "extraction") if model.kind == "extract-rewrite" else (form.training.phases[0].loss,)
     phases = [
         phase.model_copy(update={"stop": stop, "optimizer": optimizer, "label_smoothing": 0.0})
-        for index, phase in enumerate(recipe.training.phases)
+        for index, phase in enumerate(form.training.phases)
         if phase.loss in keep and (index == 0 or model.kind == "extract-rewrite")
     ]
-    training = recipe.training.model_copy(update={"phases": phases, "batch": 32})
-    return recipe.model_copy(update={"model": model, "training": training})
+    training = form.training.model_copy(update={"phases": phases, "batch": 32})
+    return form.model_copy(update={"model": model, "training": training})
 
 
-def trained(recipe: Recipe, train: list[Record], valid: list[Record], vocabulary: Vocabulary) -> tuple[Learner, Fitted]:
-    learner = learner_of(LENGTHS, recipe, train, valid, vocabulary, CPU)
-    fitted = fit(learner, recipe.training, seed=1, clock=lambda: 0.0, device=CPU)
+def trained(form: Form, train: list[Record], valid: list[Record], vocabulary: Vocabulary) -> tuple[Learner, Fitted]:
+    learner = learner_of(LENGTHS, form, train, valid, vocabulary, CPU)
+    fitted = fit(learner, form.training, seed=1, clock=lambda: 0.0, device=CPU)
     learner.model.load_state_dict(fitted.weights)
     learner.model.eval()
     return learner, fitted
@@ -97,11 +97,11 @@ def _string(rng: random.Random, words: list[str], name: str, strangers: float = 
 def _copying(method: str, updates: int, strings: list[Record], words: list[str]) -> tuple[float, float]:
     """`accuracy` of a method's first phase on strings that it was not trained on."""
     vocabulary = Vocabulary(words)
-    recipe = widened(method, updates, 0.005)
-    stop = Stop(every_updates=100, every_epochs=0.1, patience=8, most_updates=updates)
-    phase = recipe.training.phases[0].model_copy(update={"stop": stop})
-    recipe = recipe.model_copy(update={"training": recipe.training.model_copy(update={"phases": [phase]})})
-    learner, _ = trained(recipe, strings[:3000], strings[3000:3060], vocabulary)
+    form = widened(method, updates, 0.005)
+    stop = Stop(every_updates=100, every_epochs=0.1, patience=8, max_updates=updates)
+    phase = form.training.phases[0].model_copy(update={"stop": stop})
+    form = form.model_copy(update={"training": form.training.model_copy(update={"phases": [phase]})})
+    learner, _ = trained(form, strings[:3000], strings[3000:3060], vocabulary)
     assert isinstance(learner.model, Summarizer)
     return accuracy(learner.model, strings[3100:], vocabulary)
 
@@ -145,13 +145,11 @@ def pairs(tmp_path_factory: pytest.TempPathFactory) -> list[Record]:
 @pytest.mark.parametrize("method", METHODS)
 def test_thirty_two_real_pairs_are_learned_by_heart(method: str, pairs: list[Record]) -> None:
     vocabulary = Vocabulary(sorted({word for pair in pairs for word in [*pair.source_tokens, *pair.target[0].split()]}))
-    recipe = widened(method, 300, 0.006)
-    _, fitted = trained(recipe, pairs, pairs, vocabulary)
+    form = widened(method, 300, 0.006)
+    _, fitted = trained(form, pairs, pairs, vocabulary)
     assert next(row["nll"] for row in fitted.history.rows()[::-1] if row["phase"] == "nll") < 0.05
     assert fitted.selected.rouge1 > 0.99
-    system = decoder_of(
-        recipe, Search(beam=1, max_tokens=12, block_ngram=0), LENGTHS, vocabulary, fitted.weights, "cpu"
-    )
+    system = decoder_of(form, Search(beam=1, max_tokens=12, block_ngram=0), LENGTHS, vocabulary, fitted.weights, "cpu")
     examples = [encode(pair, vocabulary, LENGTHS["source_tokens"], LENGTHS["target_tokens"]) for pair in pairs]
     (batch,) = batches(examples, 32)
     written = [[" ".join(sentence) for sentence in summary] for summary in system.summarize(batch)]

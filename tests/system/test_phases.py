@@ -11,7 +11,7 @@ from sumcurve.config import read_method
 from sumcurve.models.batch import batches, encode
 from sumcurve.models.vocabulary import Vocabulary
 from sumcurve.records import Record
-from sumcurve.settings import Optimizer, Recipe, Stop
+from sumcurve.settings import Form, Optimizer, Stop
 from sumcurve.training import losses
 from sumcurve.training.fit import Checkpoint, Fitted, fit
 from sumcurve.training.run import learner_of
@@ -27,9 +27,9 @@ def _one_thread() -> None:
     torch.set_num_threads(1)
 
 
-def recipe(method: str, first: int, last: int, rate: float = 0.003) -> Recipe:
-    """The method's smoke settings, wider; so many updates before the last phase and in it."""
-    settings = read_method(CONFIG / f"{method}.yaml").settings["smoke"]
+def form(method: str, first: int, last: int, rate: float = 0.003) -> Form:
+    """The method's form `smoke`, wider; so many updates before the last phase and in it."""
+    settings = read_method(CONFIG / f"{method}.yaml").forms["smoke"]
     model = settings.model
     if model.kind == "recurrent":
         wide = {"embedding": 32, "hidden": 32, "decoder": 64 if model.decoder else None, "dropout": 0.0}
@@ -43,7 +43,7 @@ def recipe(method: str, first: int, last: int, rate: float = 0.003) -> Recipe:
         phase.model_copy(
             update={
                 "optimizer": Optimizer(rate=0.005, clip_norm=2.0),
-                "stop": Stop(**budget, every_updates=first, most_updates=first),
+                "stop": Stop(**budget, every_updates=first, max_updates=first),
             }
         )
         for phase in before
@@ -52,7 +52,7 @@ def recipe(method: str, first: int, last: int, rate: float = 0.003) -> Recipe:
         final.model_copy(
             update={
                 "optimizer": Optimizer(rate=rate, clip_norm=2.0, warmup_updates=10),
-                "stop": Stop(**budget, every_updates=last, most_updates=last),
+                "stop": Stop(**budget, every_updates=last, max_updates=last),
             }
         )
     )
@@ -61,7 +61,7 @@ def recipe(method: str, first: int, last: int, rate: float = 0.003) -> Recipe:
 
 
 def trained(
-    settings: Recipe,
+    settings: Form,
     make: Callable[[random.Random, str], Record],
     count: int,
     marks: Callable[[Record], list[tuple[int, int]]] | None = None,
@@ -124,7 +124,7 @@ def names_of(record: Record) -> list[tuple[int, int]]:
 
 @pytest.mark.parametrize(("method", "updates"), [("pcov", 40), ("nats", 80)])
 def test_coverage_makes_repeated_trigrams_fall(method: str, updates: int) -> None:
-    settings = recipe(method, 60, updates)
+    settings = form(method, 60, updates)
     control = settings.control()
     assert control is not None
     fitted, covered = trained(settings, string, 1200)
@@ -142,7 +142,7 @@ def test_coverage_makes_repeated_trigrams_fall(method: str, updates: int) -> Non
 def test_reinforcement_makes_the_greedy_reward_rise(
     method: str, make: Callable[[random.Random, str], Record], first: int, last: int
 ) -> None:
-    settings = recipe(method, first, last, 0.002)
+    settings = form(method, first, last, 0.002)
     fitted, _ = trained(settings, make, 600)
     start, after = fitted.history.of(settings.training.phases[-1].name)
     assert start.reward is not None
@@ -154,7 +154,7 @@ def test_reinforcement_makes_the_greedy_reward_rise(
 
 @pytest.mark.parametrize("method", ["ent", "ent_loss", "ent_penalty"])
 def test_the_entity_phase_learns_what_is_salient(method: str) -> None:
-    fitted, _ = trained(recipe(method, 20, 40), people, 400, names_of)
+    fitted, _ = trained(form(method, 20, 40), people, 400, names_of)
     start, after = fitted.history.of("entity")
     assert start.auc is not None
     assert after.auc is not None

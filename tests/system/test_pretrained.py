@@ -34,8 +34,8 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> tuple[Plan, Path, list
     texts = [sentence for row in rows[:200] for sentence in (*row["source"], *row["target"])]
     model = make_folder(home / "models" / "mine", "bart", texts)
     told = {"kind": "transformers", "path": str(model), "sha256": sha256_of_model(model), "zero_shot": True}
-    phase = {"loss": "nll", "stop": {"every_updates": 20, "most_updates": 40}}
-    method = {"title": "BART", "paper": "Random.", "model": told, "phases": {"nll": phase}, "settings": {"smoke": None}}
+    phase = {"loss": "nll", "stop": {"every_updates": 20, "max_updates": 40}}
+    method = {"title": "BART", "paper": "Random.", "model": told, "phases": {"nll": phase}, "forms": {"smoke": None}}
     (config / "methods" / "mine.yaml").write_text(yaml.safe_dump(method))
     study = yaml.safe_load((config / "studies" / "smoke.yaml").read_text())
     tales = study["corpora"]["tales"] | {"search": {"beam": 2, "min_tokens": 2, "max_tokens": 8}}

@@ -14,7 +14,7 @@ import torch
 from invented import CONFIG, METHODS, WORDS, records
 from sumcurve.config import read_method
 from sumcurve.models.vocabulary import Vocabulary
-from sumcurve.settings import Recipe
+from sumcurve.settings import Form
 from sumcurve.training.fit import Fitted, fit
 from sumcurve.training.run import learner_of, read_state, write_state
 
@@ -30,24 +30,24 @@ def _one_thread() -> Iterator[None]:
 
 
 @cache
-def _recipe(method: str) -> Recipe:
+def _form(method: str) -> Form:
     """The smallest settings, with dropout, and short phases."""
-    recipe = read_method(CONFIG / f"{method}.yaml").settings["smoke"]
-    stop = {"every_updates": 3, "every_epochs": 0.1, "patience": 2, "least_updates": 2, "most_updates": 7}
-    phases = [phase.model_copy(update={"stop": phase.stop.model_copy(update=stop)}) for phase in recipe.training.phases]
-    return recipe.model_copy(
+    form = read_method(CONFIG / f"{method}.yaml").forms["smoke"]
+    stop = {"every_updates": 3, "every_epochs": 0.1, "patience": 2, "min_updates": 2, "max_updates": 7}
+    phases = [phase.model_copy(update={"stop": phase.stop.model_copy(update=stop)}) for phase in form.training.phases]
+    return form.model_copy(
         update={
-            "model": recipe.model.model_copy(update={"dropout": 0.2}),
-            "training": recipe.training.model_copy(update={"phases": phases, "batch": 8}),
+            "model": form.model.model_copy(update={"dropout": 0.2}),
+            "training": form.training.model_copy(update={"phases": phases, "batch": 8}),
         }
     )
 
 
 def _train(method: str, state: Path, watch: Callable[[Any], None] = lambda progress: None) -> Fitted:
-    recipe = _recipe(method)
+    form = _form(method)
     learner = learner_of(
         {"source_tokens": 24, "target_tokens": 8, "seed": 5},
-        recipe,
+        form,
         records(30, 1),
         records(6, 2),
         Vocabulary(WORDS),
@@ -56,7 +56,7 @@ def _train(method: str, state: Path, watch: Callable[[Any], None] = lambda progr
     )
     return fit(
         learner,
-        recipe.training,
+        form.training,
         seed=5,
         clock=lambda: 0.0,
         device=CPU,
@@ -102,7 +102,7 @@ def test_a_killed_training_ends_in_the_same_bits(method: str, tmp_path: Path) ->
     rng = random.Random(method)
     moments = [
         (rng.choice([number for number, name in enumerate(phases, start=1) if name == phase.name]), False)
-        for phase in _recipe(method).training.phases
+        for phase in _form(method).training.phases
     ]
     moments.append((rng.randint(1, len(phases) - 1), True))
     for number, (moment, writing) in enumerate(moments):

@@ -15,7 +15,7 @@ from safetensors.torch import load_file, save_file
 from invented import CONFIG, METHODS, WORDS, records
 from sumcurve.config import read_method
 from sumcurve.models.vocabulary import Vocabulary
-from sumcurve.settings import Optimizer, Recipe
+from sumcurve.settings import Form, Optimizer
 from sumcurve.training.fit import fit
 from sumcurve.training.parallel import Group, join
 from sumcurve.training.run import learner_of
@@ -24,37 +24,37 @@ CPU = torch.device("cpu")
 UPDATES = 6
 
 
-def recipe_of(method: str, accumulate: int = 1) -> Recipe:
+def form_of(method: str, accumulate: int = 1) -> Form:
     """The smallest settings without dropout and sampling, a few updates a phase.
 
     Adagrad, because Adam divides a gradient that is nothing but rounding by itself, and so makes a whole step of it.
     """
     optimizer = Optimizer(name="adagrad", rate=0.05, accumulator=0.1, clip_norm=2.0)
-    recipe = read_method(CONFIG / f"{method}.yaml").settings["smoke"]
-    stop = {"every_updates": UPDATES, "every_epochs": 0.01, "patience": 9, "most_updates": UPDATES}
+    form = read_method(CONFIG / f"{method}.yaml").forms["smoke"]
+    stop = {"every_updates": UPDATES, "every_epochs": 0.01, "patience": 9, "max_updates": UPDATES}
     phases = [
         phase.model_copy(update={"stop": phase.stop.model_copy(update=stop), "own_words": 0.0, "optimizer": optimizer})
-        for phase in recipe.training.phases
+        for phase in form.training.phases
         if phase.loss not in ("mixed", "actor-critic")
     ]
-    training = recipe.training.model_copy(update={"phases": phases, "batch": 9, "accumulate": accumulate})
-    return recipe.model_copy(update={"model": recipe.model.model_copy(update={"dropout": 0.0}), "training": training})
+    training = form.training.model_copy(update={"phases": phases, "batch": 9, "accumulate": accumulate})
+    return form.model_copy(update={"model": form.model.model_copy(update={"dropout": 0.0}), "training": training})
 
 
 def trained(method: str, group: Group, accumulate: int = 1) -> dict[str, torch.Tensor]:
     """The weights after the last update of the last phase."""
     torch.set_num_threads(1)
-    recipe = recipe_of(method, accumulate)
+    form = form_of(method, accumulate)
     learner = learner_of(
         {"source_tokens": 24, "target_tokens": 8, "seed": 5},
-        recipe,
+        form,
         records(30, 1),
         records(6, 2),
         Vocabulary(WORDS),
         CPU,
         lambda part: iter([[(0, 2)]] * 30),
     )
-    fit(learner, recipe.training, seed=5, clock=lambda: 0.0, device=CPU, group=group)
+    fit(learner, form.training, seed=5, clock=lambda: 0.0, device=CPU, group=group)
     return {name: value.contiguous().clone() for name, value in learner.model.state_dict().items()}
 
 

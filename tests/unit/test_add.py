@@ -70,7 +70,7 @@ def ids(corpus, part):
 def test_a_file_of_ones_own_becomes_a_study_that_is_planned_and_prepared(place, monkeypatch, capsys):
     rows = [{**row, "url": "elsewhere"} for row in records(300, source="article", target="highlights", id="guid")]
     write(place / "data" / "mine.jsonl", rows)
-    add(monkeypatch, "data/mine.jsonl", "--name", "mine", "--settings", "smoke")
+    add(monkeypatch, "data/mine.jsonl", "--name", "mine", "--form", "smoke")
     told = capsys.readouterr().out
     assert "source: article" in told
     assert told.endswith("next: make study STUDY=mine\n")
@@ -83,7 +83,7 @@ def test_a_file_of_ones_own_becomes_a_study_that_is_planned_and_prepared(place, 
     whole = [record for record in corpus.part("train") if len(record.source_tokens) <= settings.source_tokens]
     assert 0.8 <= len(whole) / parts["train"] < 1
     assert {folder.specification["method"] for folder in plan.named("runs")} == {"abs", "pcov", "trans"}
-    assert plan.settings.settings == "smoke"
+    assert plan.settings.form == "smoke"
 
 
 def test_our_own_names_need_no_word_and_records_keep_their_ids(place, monkeypatch):
@@ -127,8 +127,8 @@ def test_parts_that_are_files_of_a_folder_are_kept(place, monkeypatch):
         ({}, ["--target", "gist"], r"no field 'gist' for --target; there are: source, target, id"),
         ({}, ["--name", "Mine"], "small letters"),
         ({}, ["--name", "smoke"], "smoke.yaml is there already"),
-        ({}, ["--form", "nonsense"], "there are jsonl, parquet"),
-        ({}, ["--settings", "huge"], "no settings 'huge'"),
+        ({}, ["--format", "nonsense"], "there are jsonl, parquet"),
+        ({}, ["--form", "huge"], "no form 'huge'"),
         ({}, ["--train", "a*"], "say all of --train, --valid and --test"),
     ],
 )

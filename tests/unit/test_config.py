@@ -23,9 +23,9 @@ def config(tmp_path):
 
 @pytest.mark.parametrize("method", METHODS)
 def test_every_method_is_complete_in_every_form_that_studies_train(method):
-    settings = read_method(ROOT / "config" / "methods" / f"{method}.yaml").settings
-    assert {"paper", "small", "smoke"} <= settings.keys()
-    names = {tuple(phase.name for phase in recipe.training.phases) for recipe in settings.values()}
+    forms = read_method(ROOT / "config" / "methods" / f"{method}.yaml").forms
+    assert {"paper", "small", "smoke"} <= forms.keys()
+    names = {tuple(phase.name for phase in form.training.phases) for form in forms.values()}
     assert len(names) == 1
 
 
@@ -33,10 +33,10 @@ FORM = """
 training: {batch: 8, vocabulary: 10, valid_records: 3}
 first:
   optimizer: {rate: 0.1, clip_norm: 2.0}
-  stop: {every_updates: 1, every_epochs: 0.5, patience: 1, most_updates: 9}
+  stop: {every_updates: 1, every_epochs: 0.5, patience: 1, max_updates: 9}
 last:
   optimizer: {rate: 0.2}
-  stop: {every_updates: 2, every_epochs: 0.5, patience: 2, most_updates: 9}
+  stop: {every_updates: 2, every_epochs: 0.5, patience: 2, max_updates: 9}
 """
 METHOD = """
 title: New
@@ -46,7 +46,7 @@ phases:
   one: {loss: nll}
   two: {loss: nll, optimizer: {rate: 0.3}}
   three: {loss: nll}
-settings:
+forms:
   tiny:
     model: {hidden: 5}
     training: {batch: 7}
@@ -55,7 +55,7 @@ settings:
       three: {optimizer: {clip_norm: 1.0}, stop: {patience: 3}}
   bare:
 """
-OF_ONE_PHASE = METHOD.split("  two:")[0] + "settings: {tiny: {}}\n"
+OF_ONE_PHASE = METHOD.split("  two:")[0] + "forms: {tiny: {}}\n"
 
 
 def new(config, method=METHOD, form=FORM):
@@ -63,7 +63,7 @@ def new(config, method=METHOD, form=FORM):
     (config / "forms" / "bare.yaml").write_text("extends: tiny\ntraining: {vocabulary: 11}\n")
     path = config / "methods" / "new.yaml"
     path.write_text(method)
-    return read_method(path).settings
+    return read_method(path).forms
 
 
 def test_what_a_method_says_of_a_form_stands_over_what_it_says_of_all_and_that_over_the_form(config):
@@ -94,6 +94,11 @@ def test_an_only_phase_is_a_first_one(config):
         ("patience: 2", "patience: 0", r"tiny.yaml:8: last.stop.patience: .*greater than or equal to 1"),
         ("last:", "lats:", r"tiny.yaml:6: lats: unknown key"),
         ("optimizer: {rate: 0.2}", "loss: nll", r"tiny.yaml:7: last.loss: unknown key"),
+        (
+            "max_updates: 9}\nlast",
+            "most_updates: 9}\nlast",
+            r"tiny.yaml:5: first.stop.most_updates: .*`max_updates` now",
+        ),
     ],
 )
 def test_a_forms_key_that_no_method_could_use_is_refused_whoever_takes_the_form_up(config, old, instead, message):
@@ -106,13 +111,15 @@ def test_a_forms_key_that_no_method_could_use_is_refused_whoever_takes_the_form_
 @pytest.mark.parametrize(
     ("old", "instead", "message"),
     [
-        ("  bare:", "  nowhere:", r"new.yaml:16: settings.nowhere: .*nowhere.yaml is missing; there are: .*small"),
+        ("  bare:", "  nowhere:", r"new.yaml:16: forms.nowhere: .*nowhere.yaml is missing; there are: .*small"),
         ("{loss: nll}", "{loss: nll, name: uno}", r"new.yaml:6: phases.one.name: a phase's name is its key"),
-        ("{hidden: 5}", "{hiden: 5}", r"new.yaml:11: settings.tiny.model.hiden: unknown key"),
-        ("{patience: 3}", "{patience: x}", r"new.yaml:15: settings.tiny.phases.three.stop.patience: .*'x'"),
-        ("embedding: 4, ", "", r"new.yaml:11: settings.tiny.model.*embedding: Field required"),
+        ("{hidden: 5}", "{hiden: 5}", r"new.yaml:11: forms.tiny.model.hiden: unknown key"),
+        ("{patience: 3}", "{patience: x}", r"new.yaml:15: forms.tiny.phases.three.stop.patience: .*'x'"),
+        ("embedding: 4, ", "", r"new.yaml:11: forms.tiny.model.*embedding: Field required"),
         ("model:", "modle:", r"new.yaml:4: modle: unknown key"),
         ("one: {loss: nll}", "one: nll", r"new.yaml:6: phases.one: "),
+        ("forms:", "settings:", r"new.yaml:9: settings: unknown key; .*`forms` in a method"),
+        ("{patience: 3}", "{least_updates: 3}", r"new.yaml:15: forms.tiny.*least_updates: .*`min_updates` now"),
     ],
 )
 def test_an_error_of_a_method_names_the_line_that_said_so(config, old, instead, message):
@@ -122,7 +129,7 @@ def test_an_error_of_a_method_names_the_line_that_said_so(config, old, instead, 
 
 
 def test_what_neither_form_nor_method_say_is_asked_of_the_method(config):
-    with pytest.raises(PlanError, match=r"(?s)first.optimizer.rate: Field required.*new.yaml:10: settings.tiny"):
+    with pytest.raises(PlanError, match=r"(?s)first.optimizer.rate: Field required.*new.yaml:10: forms.tiny"):
         new(config, form=FORM.replace("rate: 0.1, ", ""))
 
 
@@ -164,6 +171,13 @@ def test_mappings_are_merged_and_lists_replaced(config):
         ("extends: smoke\ncorpora: {talse: null}", r"mine.yaml:2: corpora.talse: .* none to leave out; .*: tales"),
         ("extends: smoke\nscores: {meteor: null}", r"mine.yaml:2: scores.meteor: .* none to leave out"),
         ("extends: smoke\ncorpora:\n  tales: {percent: 3}", r"mine.yaml:3: corpora.tales.percent: unknown key"),
+        ("extends: smoke\nsettings: small", r"mine.yaml:2: settings: unknown key; .*`form` in a study"),
+        (
+            "extends: smoke\ncorpora:\n  tales: {prepare: {least_source_tokens: 3}}",
+            r"mine.yaml:3: corpora.tales.prepare.least_source_tokens: unknown key; .*`min_source_tokens` now",
+        ),
+        ("extends: smoke\ncorpora:\n  tales: {compose: {least: 3}}", r"compose.least: unknown key; .*`min` now"),
+        ("extends: smoke\ncorpora:\n  tales: {raw: {form: jsonl}}", r"raw.form: unknown key; .*`format` in `raw`"),
     ],
 )
 def test_a_wrong_extension_names_file_and_line(config, text, message):

@@ -75,7 +75,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         "paper": "P.",
         "model": model,
         "phases": {"nll": {"loss": "nll"}},
-        "settings": {"smoke": {}},
+        "forms": {"smoke": {}},
     }
     (tmp_path / "config" / "methods" / "mine.yaml").write_text(yaml.safe_dump(method))
     study = tmp_path / "config" / "studies" / "smoke.yaml"

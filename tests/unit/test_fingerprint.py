@@ -60,7 +60,7 @@ def test_kinds_do_not_depend_on_each_other_by_accident():
         "fraction": ["annotations", "models"],
         "train": ["curves"],
         "decode": ["training.fit", "curves"],
-        "trivial": ["models", "training", "curves"],
+        "baseline": ["models", "training", "curves"],
         "system": ["models", "training", "curves"],
         "score": ["training", "curves"],
         "tables": ["training", "models.recurrent", "decoding.search"],

@@ -52,8 +52,8 @@ def _one_thread() -> None:
 
 
 def phases(method: str) -> list[str]:
-    recipe = read_method(ROOT / "config" / "methods" / f"{method}.yaml").settings["smoke"]
-    return [phase.name for phase in recipe.training.phases]
+    form = read_method(ROOT / "config" / "methods" / f"{method}.yaml").forms["smoke"]
+    return [phase.name for phase in form.training.phases]
 
 
 @pytest.mark.parametrize("method", METHODS)

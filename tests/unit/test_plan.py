@@ -45,7 +45,7 @@ def add_pretrained(config, **told):
     """A pretrained method among those of the smoke study."""
     model = {key: value for key, value in (PRETRAINED | told).items() if value is not None}
     content = {"title": "BART", "paper": "Lewis et al. 2020.", "model": model, "phases": {"nll": {"loss": "nll"}}}
-    (config / "methods" / "mine.yaml").write_text(yaml.safe_dump({**content, "settings": {"smoke": None}}))
+    (config / "methods" / "mine.yaml").write_text(yaml.safe_dump({**content, "forms": {"smoke": None}}))
     edit(config / "studies" / "smoke.yaml", lambda study: study["methods"].append("mine"))
 
 
@@ -307,7 +307,7 @@ def test_a_method_that_does_not_begin_as_it_says_is_refused(config, base, change
     def edited(content):
         content["begins_as"] = base
         if change is not None:
-            change(content["settings"]["smoke"])
+            change(content["forms"]["smoke"])
 
     edit(config / "methods" / "ent_penalty.yaml", edited)
     with pytest.raises(PlanError, match=rf"(?s)ent_penalty.yaml:\d+: begins_as: {base}: .*{message}"):
@@ -378,7 +378,7 @@ def test_a_limit_in_sentences_is_specified_where_it_is_given_alone(config):
     before = plan.folders
     edit(
         config / "studies" / "smoke.yaml",
-        lambda content: content["corpora"]["tales"].update(prepare={"least_source_sentences": 1}),
+        lambda content: content["corpora"]["tales"].update(prepare={"min_source_sentences": 1}),
     )
     for folder in before.values():
         assert not any("sentences" in key for key in folder.specification.get("prepare", {}))
@@ -428,7 +428,7 @@ def test_a_learning_rate_retrains_its_method_only(config):
     before = smoke(config)
 
     def faster(content):
-        content["settings"][before.settings.settings]["phases"] = {"nll": {"optimizer": {"rate": 0.01}}}
+        content["forms"][before.settings.form]["phases"] = {"nll": {"optimizer": {"rate": 0.01}}}
 
     edit(config / "methods" / "pcov.yaml", faster)
     after = smoke(config)

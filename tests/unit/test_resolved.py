@@ -16,8 +16,10 @@ ROOT = Path(__file__).parents[2]
 def test_what_is_printed_is_what_the_plan_has(study):
     plan = Plan.read(ROOT / "config", study)
     found = yaml.safe_load(resolved(ROOT / "config", study))
-    assert found["study"] == plan.settings.model_dump(mode="json")
-    assert found["methods"] == {name: recipe.model_dump(mode="json") for name, recipe in plan.methods.items()}
+    assert found["study"] == plan.settings.model_dump(mode="json", by_alias=False)
+    assert found["methods"] == {
+        name: form.model_dump(mode="json", by_alias=False) for name, form in plan.methods.items()
+    }
     assert found["recipes"].keys() == yaml.safe_load((ROOT / "recipes.yaml").read_text()).keys()
 
 

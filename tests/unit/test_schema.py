@@ -36,7 +36,7 @@ def test_every_file_names_the_schema_that_it_obeys(file):
     [
         ("study", {"corpora": {"tales": {"percents": [101]}}}),
         ("study", {"scores": {"rouge": {"stems": True}}}),
-        ("method", {"settings": {"small": {"model": {"kind": "recursive"}}}}),
+        ("method", {"forms": {"small": {"model": {"kind": "recursive"}}}}),
         ("method", {"phases": {"nll": {"loss": "nil"}}}),
         ("form", {"last": {"optimizer": {"rate": 0}}}),
         ("trials", {"seeds": [1]}),

@@ -34,7 +34,7 @@ def plan(tmp_path_factory):
     tales = study["corpora"]["tales"] | {"percents": [20], "target": "summaries", "oracle": {"searches": False}}
     tales["raw"]["path"] = str(RAW)
     method = {"title": "BART", "paper": "Random weights.", "model": pretrained, "phases": {"nll": {"loss": "nll"}}}
-    (config / "methods" / "mine.yaml").write_text(yaml.safe_dump({**method, "settings": {"smoke": None}}))
+    (config / "methods" / "mine.yaml").write_text(yaml.safe_dump({**method, "forms": {"smoke": None}}))
     study |= {"corpora": {"tales": tales}, "methods": ["ent", "fastrl", "mine"]}
     path.write_text(yaml.safe_dump(study))
     return Plan.read(config, "tiny")

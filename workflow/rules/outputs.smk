@@ -19,11 +19,11 @@ use rule folder as untrained with:
         **needs("untrained"),
 
 
-use rule folder as trivial with:
+use rule folder as baseline with:
     wildcard_constraints:
-        name=names("trivial"),
+        name=names("baseline"),
     resources:
-        **needs("trivial"),
+        **needs("baseline"),
 
 
 use rule folder as system with:

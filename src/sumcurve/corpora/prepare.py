@@ -43,7 +43,7 @@ from sumcurve.corpora.tokens import TOKEN, sentences, tokenize
 from sumcurve.records import Record, Text, write_json, write_jsonl
 from sumcurve.settings import Compose, Preparation, Prepare, Split
 
-# Reasons for which a readable record is dropped.
+# Reasons for which a readable record is dropped, in the words of recorded corpora: min_ is least_, and max_ is most_.
 SHORT_SOURCE = "source shorter than least_source_tokens"
 LONG_SOURCE = "source longer than most_source_tokens"
 SHORT_TARGET = "target shorter than least_target_tokens"
@@ -239,24 +239,24 @@ def tokenized(raw: RawRecord, settings: Prepare) -> tuple[Record, Text]:
     record = Record(raw.id, source, target, references, raw.group)
     tokens = record.source_tokens
     length = sum(sentence.count(" ") + 1 for sentence in target)
-    if len(tokens) < settings.least_source_tokens:
+    if len(tokens) < settings.min_source_tokens:
         raise Refused(SHORT_SOURCE, len(tokens))
-    if settings.most_source_tokens is not None and len(tokens) > settings.most_source_tokens:
+    if settings.max_source_tokens is not None and len(tokens) > settings.max_source_tokens:
         raise Refused(LONG_SOURCE, len(tokens))
-    if length < settings.least_target_tokens:
+    if length < settings.min_target_tokens:
         raise Refused(SHORT_TARGET, length)
-    if settings.most_target_tokens is not None and length > settings.most_target_tokens:
+    if settings.max_target_tokens is not None and length > settings.max_target_tokens:
         raise Refused(LONG_TARGET, length)
-    if len(source) < (settings.least_source_sentences or 0):
+    if len(source) < (settings.min_source_sentences or 0):
         raise Refused(FEW_SOURCE_SENTENCES, len(source))
-    if settings.most_source_sentences is not None and len(source) > settings.most_source_sentences:
+    if settings.max_source_sentences is not None and len(source) > settings.max_source_sentences:
         raise Refused(MANY_SOURCE_SENTENCES, len(source))
-    if len(target) < (settings.least_target_sentences or 0):
+    if len(target) < (settings.min_target_sentences or 0):
         raise Refused(FEW_TARGET_SENTENCES, len(target))
-    if settings.most_target_sentences is not None and len(target) > settings.most_target_sentences:
+    if settings.max_target_sentences is not None and len(target) > settings.max_target_sentences:
         raise Refused(MANY_TARGET_SENTENCES, len(target))
     share = sum(LETTER.search(token) is not None for token in tokens) / len(tokens)
-    if share < settings.least_alphabetic_share:
+    if share < settings.min_alphabetic_share:
         raise Refused(FEW_WORDS, f"{share:.3f}")
     return record, text
 
@@ -353,27 +353,25 @@ def keyed(key: str, purpose: str, text: str) -> bytes:
 def composed(candidates: Sequence[Candidate], settings: Compose, key: str, ledger: Ledger) -> list[Unit]:
     """Consecutive records of one group joined by `least` to `most`; how many, a keyed hash says.
 
-    The records that remain at a group's end are joined too if they are `least` or more, and dropped
+    The records that remain at a group's end are joined too if they are `min` or more, and dropped
     otherwise.
     """
-    if settings.least > settings.most:
-        raise CorpusError(
-            f"compose.least = {settings.least} exceeds compose.most = {settings.most}: change the study file"
-        )
+    if settings.min > settings.max:
+        raise CorpusError(f"compose.min = {settings.min} exceeds compose.max = {settings.max}: change the study file")
     groups: dict[str, list[Candidate]] = {}
     for candidate in sorted(candidates, key=lambda one: one.number):
         groups.setdefault(candidate.unit, []).append(candidate)
     units = []
     for name, members in groups.items():
         start = 0
-        while len(members) - start >= settings.least:
+        while len(members) - start >= settings.min:
             draw = int.from_bytes(keyed(key, "compose", f"{name} {start}"))
-            size = settings.least + draw % (settings.most - settings.least + 1)
+            size = settings.min + draw % (settings.max - settings.min + 1)
             unit = tuple(members[start : start + size])
             units.append(unit)
             start += len(unit)
         for candidate in members[start:]:
-            ledger.drop_candidate(candidate, NOT_COMPOSED, f"{len(members) - start} of {settings.least}")
+            ledger.drop_candidate(candidate, NOT_COMPOSED, f"{len(members) - start} of {settings.min}")
     return units
 
 

@@ -87,7 +87,7 @@ class ExtractRewriteDecoder:
     """A trained model, its vocabulary and a search; it puts the model into evaluation mode.
 
     It reads the batch's records; the batch's tensors are for other models. Of a record it reads `source_tokens`
-    tokens, at most `settings.most_sentences` sentences. `stops` says whether the extractor has learned to stop. The
+    tokens, at most `settings.max_sentences` sentences. `stops` says whether the extractor has learned to stop. The
     search is that of one rewrite, with `settings.rewrite_tokens` for its longest; `search.max_tokens` cuts the whole
     summary, and `search.min_tokens` is not applied, for the extractor decides how much is said.
     """
@@ -106,7 +106,7 @@ class ExtractRewriteDecoder:
         self.rewriter = rewriter(model, vocabulary, search)
 
     def _read(self, batch: Batch) -> list[Document]:
-        most = self.model.settings.most_sentences
+        most = self.model.settings.max_sentences
         return [read_document(record, self.vocabulary, self.source_tokens, most) for record in batch.records]
 
     def summarize(self, batch: Batch) -> list[list[list[str]]]:

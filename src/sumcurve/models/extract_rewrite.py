@@ -31,12 +31,12 @@ class Document:
     ids: list[list[int]]
 
 
-def read_document(record: Record, vocabulary: Vocabulary, source_tokens: int, most_sentences: int) -> Document:
-    """The record's first sentences, at most `most_sentences`, of `source_tokens` tokens in all.
+def read_document(record: Record, vocabulary: Vocabulary, source_tokens: int, max_sentences: int) -> Document:
+    """The record's first sentences, at most `max_sentences`, of `source_tokens` tokens in all.
 
     The last sentence is cut where it must be. Raises ValueError for a record without a source word.
     """
-    sentences = cut([sentence for sentence in record.source if sentence.strip()], source_tokens)[:most_sentences]
+    sentences = cut([sentence for sentence in record.source if sentence.strip()], source_tokens)[:max_sentences]
     if not sentences:
         raise ValueError(f"record {record.id!r} has an empty source; drop it when the corpus is prepared")
     return Document(record, sentences, [vocabulary.source(sentence.split(" "))[0] for sentence in sentences])

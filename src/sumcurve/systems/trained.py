@@ -22,7 +22,7 @@ from sumcurve.models.extract_rewrite import build as build_extract_rewrite
 from sumcurve.models.recurrent import RecurrentSummarizer
 from sumcurve.models.vocabulary import Vocabulary
 from sumcurve.records import Record
-from sumcurve.settings import Reading, Recipe, Search
+from sumcurve.settings import Form, Reading, Search
 from sumcurve.systems.system import Item, write_summaries
 
 WEIGHTS = {"selected": "weights.safetensors", "before": "before.safetensors"}  # of a run, by checkpoint
@@ -86,7 +86,7 @@ class Trained:
 
 
 def decode_run(
-    settings: Recipe,
+    settings: Form,
     search: Search,
     run: Path,
     specification: dict[str, Any],
@@ -131,7 +131,7 @@ def decode_run(
 
 
 def decoder_of(
-    settings: Recipe,
+    settings: Form,
     search: Search,
     specification: dict[str, Any],
     vocabulary: Vocabulary,

@@ -15,7 +15,7 @@ TABLES = (
     "extracts",
     "corpora",
 )
-APPENDIX = ("seeds", "variance", "stopping", "searches", "oracle_pairs", "oracle_features", "oracle_timings", "missing")
+APPENDIX = ("seeds", "variance", "stopping", "decoding", "oracle_pairs", "oracle_features", "oracle_timings", "missing")
 
 # Those with a column of measured time: they differ from run to run.
 MEASURED = ("answers", "efficiency", "methods", "seeds", "stopping", "oracle_timings")

@@ -116,7 +116,7 @@ def items(folder: Path) -> Items:
 def scored_output(plan: Plan, results: Path, row: Scored) -> ScoredOutput:
     """One output with its per-item values and what its training cost."""
     run = results / row.run if row.run else None
-    search = Search.model_validate(plan.folder(row.output).specification["search"]).signature() if run else ""
+    search = Search.of_specification(plan.folder(row.output).specification["search"]).signature() if run else ""
     sealed = manifest.read(results / row.output) or {}
     trained = run if row.part in ("study", "after") else None  # the others are compared by what they write alone
     return ScoredOutput(
@@ -177,8 +177,8 @@ def extracts(plan: Plan, results: Path, folder: Folder) -> Extracts:
 
     return Extracts(
         plan.corpus_name(folder.specification["corpus"]),
-        Oracle.model_validate(folder.specification["oracle"]),
-        Rouge.model_validate(folder.specification["rouge"]).scorer,
+        Oracle.of_specification(folder.specification["oracle"]),
+        Rouge.of_specification(folder.specification["rouge"]).scorer,
         table("found.csv"),
         table("features.csv"),
         table("timings.csv"),
@@ -254,7 +254,7 @@ def collect(plan: Plan, results: Path, partial: bool = False) -> Study:
     outputs = [scored_output(plan, results, row) for row in rows]
     return Study(
         title=plan.settings.title,
-        settings=plan.settings.settings,
+        form=plan.settings.form,
         statistics=statistics,
         outputs=outputs,
         titles=plan.titles,

@@ -275,14 +275,14 @@ def item_of(article: str) -> str:
 class Study:
     """All that a study's tables are made of.
 
-    `settings` names the recipe of each method ("small", "paper"), `titles` the methods for people, `systems` what is
+    `form` names that of the methods ("small", "paper"), `titles` the methods for people, `systems` what is
     not trained. `trained` counts the trained outputs that the study asks for; where some are `missing`, all tables say
     so. `scores` are the keys of the folders that `outputs` come from. `examples` are for reading; no table is made of
     them.
     """
 
     title: str
-    settings: str
+    form: str
     statistics: Sequence[CorpusStatistics]
     outputs: Sequence[ScoredOutput]
     titles: Mapping[str, str]

@@ -292,8 +292,8 @@ def _filter(settings: Oracle) -> str:
     def within(least: int, most: int | None) -> str:
         return f"{least} to {most}" if most is not None else f"{least} or more"
 
-    source = within(settings.least_source_sentences, settings.most_source_sentences)
-    target = within(settings.least_target_sentences, settings.most_target_sentences)
+    source = within(settings.min_source_sentences, settings.max_source_sentences)
+    target = within(settings.min_target_sentences, settings.max_target_sentences)
     return f"{source} source sentences, {target} in the reference"
 
 

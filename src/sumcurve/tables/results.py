@@ -338,7 +338,7 @@ class Results:
     @property
     def caveat(self) -> str:
         """What a study with settings other than the papers' must say of rankings."""
-        return "" if self.study.settings == "paper" else NO_FINDINGS
+        return "" if self.study.form == "paper" else NO_FINDINGS
 
     def title(self, caption: str) -> str:
         """A caption with the study's title, which says where the study is in part."""

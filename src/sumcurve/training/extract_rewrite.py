@@ -260,7 +260,7 @@ class ExtractRewriteLearner(Learner):
         self._first_rewarded: str | None = None
 
     def _read(self, records: Sequence[Record]) -> list[Document]:
-        most = self.settings.most_sentences
+        most = self.settings.max_sentences
         return [read_document(record, self.vocabulary, self.source_tokens, most) for record in records]
 
     def _labelled(self, document: Document) -> Labelled:

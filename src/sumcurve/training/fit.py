@@ -270,11 +270,11 @@ class _Fit:
             return "reward hacking"
         if self.stale >= self.phase.stop.patience:
             return "patience"
-        return "most_updates" if self.update >= self.phase.stop.most_updates else None
+        return "most_updates" if self.update >= self.phase.stop.max_updates else None
 
     def _train(self) -> float:
         """Updates up to the next validation; returns their mean loss."""
-        last = min(self.update + self.period, self.phase.stop.most_updates)
+        last = min(self.update + self.period, self.phase.stop.max_updates)
         count = last - self.update
         # Reading a loss waits for the device, so a GPU is read only now and then.
         most_unread = 1 if self.device.type == "cpu" else 10
@@ -353,7 +353,7 @@ class _Fit:
             seconds=self.seconds,
         )
         first = next(iter(self.history.of(self.phase.name)), row)
-        selectable = self.update >= max(1, self.phase.stop.least_updates)
+        selectable = self.update >= max(1, self.phase.stop.min_updates)
         better = selectable and row.better_than(self.best)
         if selectable:
             highest = self.best if first.update or not first.better_than(self.best) else first
@@ -383,13 +383,13 @@ class _Fit:
             return math.inf
         left, last = self.phase.stop.patience - self.stale, self.validated
         if self.best is None:  # the first that can be selected will be better than none
-            last += self.period * max(1, math.ceil((self.phase.stop.least_updates - last) / self.period))
+            last += self.period * max(1, math.ceil((self.phase.stop.min_updates - last) / self.period))
         uncounted = max(0, (self.phase.optimizer.warmup_updates - last) // self.period)
         return last + self.period * (uncounted + left)
 
     def _tell(self, rate: float, loss: float | None, validated: bool) -> None:
         patience = self._end_of_patience()
-        most = self.phase.stop.most_updates
+        most = self.phase.stop.max_updates
         self.watch(
             Progress(
                 phase=self.phase.name,

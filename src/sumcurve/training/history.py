@@ -15,7 +15,7 @@ first updates, has a ROUGE-1 that takes long to beat, and a ROUGE-2 of 0. A phas
 - salience of entities: the geometric mean of the three ROUGE and of the area under the curve of salience.
 
 A phase is compared with itself alone. Within it `best` marks each row that may be selected and is better than all such
-rows before it; a row may be selected from the phase's `least_updates` on, and never before its first update. The
+rows before it; a row may be selected from the phase's `min_updates` on, and never before its first update. The
 *selected* row is the last one so marked: one of the last phase.
 """
 
@@ -25,6 +25,7 @@ from typing import Any, Literal
 
 METRICS = ("rouge1", "rouge2", "rougeLsum")  # what every training validates by, whatever a study scores
 
+# The recorded words for why a phase ended; of its settings, `max_updates` is most_updates.
 Reason = Literal["patience", "most_updates", "not a number", "collapse", "reward hacking"]
 
 

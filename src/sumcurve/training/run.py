@@ -21,7 +21,7 @@ from sumcurve.models.build import build
 from sumcurve.models.extract_rewrite import build as build_extract_rewrite
 from sumcurve.models.vocabulary import Vocabulary
 from sumcurve.records import Record, Text, write_bytes, write_json, write_text
-from sumcurve.settings import Recipe, Search, Training, TransformersSettings
+from sumcurve.settings import Form, Search, Training, TransformersSettings
 from sumcurve.training.fit import Checkpoint, ResumeError, fit
 from sumcurve.training.history import History, Row
 from sumcurve.training.learner import Learner
@@ -91,7 +91,7 @@ def salient_spans(entities: Path, drawn: Sequence[int]) -> Callable[[str], Itera
 
 def learner_of(
     specification: dict[str, Any],
-    settings: Recipe,
+    settings: Form,
     train: list[Record],
     valid: list[Record],
     vocabulary: Vocabulary,
@@ -200,14 +200,14 @@ def read_beginning(run: Path, phases: Sequence[str]) -> History:
 def _spending(training: Training, updates: int) -> Training:
     """The same with a last phase of just so many updates."""
     *others, last = training.phases
-    least = min(last.stop.least_updates, updates)
-    stop = last.stop.model_copy(update={"most_updates": updates, "least_updates": least})
+    least = min(last.stop.min_updates, updates)
+    stop = last.stop.model_copy(update={"max_updates": updates, "min_updates": least})
     return training.model_copy(update={"phases": [*others, last.model_copy(update={"stop": stop})]})
 
 
 def train_run(
     specification: dict[str, Any],
-    settings: Recipe,
+    settings: Form,
     fraction: Path,
     corpus: Path,
     entities: Path | None,
@@ -253,7 +253,7 @@ def train_run(
     train, valid = Corpus(corpus).part("train"), Corpus(corpus).part("valid").first(training.valid_records)
     drawn = positions(fraction, train, specification.get("draw", specification["seed"]))
     records = train[drawn]
-    search = Search.model_validate(specification["validation"])
+    search = Search.of_specification(specification["validation"])
     vocabulary = None
     if settings.model.kind == "transformers":
         assert pretrained is not None
@@ -263,7 +263,7 @@ def train_run(
         words = len(tuned.model.subwords)
         found["truncated_sources"] = sum(example.truncated for example in tuned.train)
     else:
-        vocabulary = Vocabulary.from_counts(read_words(fraction), training.vocabulary, training.least_count)
+        vocabulary = Vocabulary.from_counts(read_words(fraction), training.vocabulary, training.min_count)
         salient = salient_spans(entities, drawn) if entities is not None else None
         learner = learner_of(specification, settings, records, valid, vocabulary, device, salient, search)
         words = len(vocabulary)

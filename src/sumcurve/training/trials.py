@@ -1,4 +1,4 @@
-"""The same budget of trials for every method: how the small settings are chosen, on validation records alone.
+"""The same budget of trials for every method: how the small form is chosen, on validation records alone.
 
 `config/trials.yaml` lists the trials; a method is trained with each of them on one fraction of one corpus, and
 `config/trials.csv` keeps what came out. The test set is never read.
@@ -31,7 +31,7 @@ from sumcurve.config import PlanError, read_method, read_settings
 from sumcurve.manifest import digest
 from sumcurve.plan import Plan, model_file, model_of, refusal
 from sumcurve.records import write_text
-from sumcurve.settings import Dropout, Percent, Positive, Recipe, Settings, TransformersSettings
+from sumcurve.settings import Dropout, Form, Percent, Positive, Settings, TransformersSettings
 from sumcurve.sums import Sums
 
 COLUMNS = (
@@ -63,7 +63,7 @@ Stage = Literal["first", "last"]
 
 
 class Trial(Settings):
-    """What one trial of the first stage puts into a method's small settings."""
+    """What one trial of the first stage puts into a method's small form."""
 
     rate: Rate
     """Of the first phase (and of FASTRL's extractor)."""
@@ -103,8 +103,8 @@ class Task:
     seed: int
     corpus: str
     percent: int
-    recipe: Recipe  # with the trial's settings
-    data: str  # a digest of what the recipe is trained and validated on, and how
+    form: Form  # with the trial's settings
+    data: str  # a digest of what the form is trained and validated on, and how
     digest: str  # of all that decides the outcome but the seed
 
     @property
@@ -112,15 +112,15 @@ class Task:
         return tuple(str(getattr(self, name)) for name in KEY)
 
 
-def recipe_of(recipe: Recipe, trial: Trial, last: float | None = None) -> Recipe:
-    """`recipe` with the trial's rate in its first phases, the trial's dropout everywhere, and a rate in its last one.
+def form_with(form: Form, trial: Trial, last: float | None = None) -> Form:
+    """`form` with the trial's rate in its first phases, the trial's dropout everywhere, and a rate in its last one.
 
     The only phase of a method is its first. Without `last` a last phase keeps its rate.
     """
-    model = recipe.model.model_copy(update={"dropout": trial.dropout})
+    model = form.model.model_copy(update={"dropout": trial.dropout})
     if model.kind == "extract-rewrite":
         model = model.model_copy(update={"abstractor": model.abstractor.model_copy(update={"dropout": trial.dropout})})
-    phases = list(recipe.training.phases)
+    phases = list(form.training.phases)
     for index, phase in enumerate(phases):
         if index and index == len(phases) - 1:
             rate = last
@@ -128,46 +128,44 @@ def recipe_of(recipe: Recipe, trial: Trial, last: float | None = None) -> Recipe
             rate = trial.rate if index == 0 or phase.loss == "extraction" else None
         if rate is not None:
             phases[index] = phase.model_copy(update={"optimizer": phase.optimizer.model_copy(update={"rate": rate})})
-    return recipe.model_copy(update={"model": model, "training": recipe.training.model_copy(update={"phases": phases})})
+    return form.model_copy(update={"model": model, "training": form.training.model_copy(update={"phases": phases})})
 
 
-def small(config: Path, method: str) -> Recipe:
-    """The method's small settings."""
-    return read_method(config / "methods" / f"{method}.yaml").settings["small"]
+def small(config: Path, method: str) -> Form:
+    """The method's small form."""
+    return read_method(config / "methods" / f"{method}.yaml").forms["small"]
 
 
-def settings_of(recipe: Recipe) -> tuple[float, float | None, float | None]:
+def settings_of(form: Form) -> tuple[float, float | None, float | None]:
     """What is tuned: the first phase's rate, the dropout (of a pretrained model None: its own), and the last phase's
     rate where there are several.
     """
-    phases = recipe.training.phases
+    phases = form.training.phases
     last = phases[-1].optimizer.rate if len(phases) > 1 else None
-    return phases[0].optimizer.rate, recipe.model.dropout, last
+    return phases[0].optimizer.rate, form.model.dropout, last
 
 
-def corpus_of(plan: Plan, recipe: Recipe, settings: TrialsSettings) -> str:
+def corpus_of(plan: Plan, form: Form, settings: TrialsSettings) -> str:
     """The first corpus of the trials that can serve the method."""
     for corpus in settings.corpora:
-        if not refusal(recipe, plan.settings.corpora[corpus]):
+        if not refusal(form, plan.settings.corpora[corpus]):
             return corpus
-    raise PlanError(
-        f"no corpus of {list(settings.corpora)} can serve a model of kind {recipe.model.kind}; name another"
-    )
+    raise PlanError(f"no corpus of {list(settings.corpora)} can serve a model of kind {form.model.kind}; name another")
 
 
 def tasks(
-    plan: Plan, settings: TrialsSettings, method: str, recipe: Recipe, stage: Stage, best: Trial | None = None
+    plan: Plan, settings: TrialsSettings, method: str, form: Form, stage: Stage, best: Trial | None = None
 ) -> list[Task]:
     """The trainings of a method's stage; `best` is the choice of the first, and needed for the last."""
-    corpus = corpus_of(plan, recipe, settings)
+    corpus = corpus_of(plan, form, settings)
     percent = settings.percents.get(method, settings.corpora[corpus])
     found = []
-    several = len(recipe.training.phases) > 1
+    several = len(form.training.phases) > 1
     if stage == "first":
-        given = [(trial.rate, trial.dropout, recipe_of(recipe, trial)) for trial in settings.first]
+        given = [(trial.rate, trial.dropout, form_with(form, trial)) for trial in settings.first]
         chosen = [(rate, dropout, one.before() if several else one) for rate, dropout, one in given]
     elif several and best is not None:
-        chosen = [(rate, best.dropout, recipe_of(recipe, best, rate)) for rate in settings.last]
+        chosen = [(rate, best.dropout, form_with(form, best, rate)) for rate in settings.last]
     else:
         chosen = []
     lengths = plan.settings.corpora[corpus]
@@ -242,17 +240,17 @@ def best_setting(rows: Sequence[dict[str, Any]]) -> tuple[float, float]:
 
 
 def chosen(
-    plan: Plan, settings: TrialsSettings, method: str, recipe: Recipe, rows: Sequence[dict[str, Any]]
+    plan: Plan, settings: TrialsSettings, method: str, form: Form, rows: Sequence[dict[str, Any]]
 ) -> tuple[float, float, float | None] | None:
     """What the finished trials of a method choose (see `settings_of`); None where one is missing.
 
     Rows of other settings than the present ones do not count.
     """
-    first = _rows_of(tasks(plan, settings, method, recipe, "first"), rows)
+    first = _rows_of(tasks(plan, settings, method, form, "first"), rows)
     if first is None:
         return None
     rate, dropout = best_setting(first)
-    last = tasks(plan, settings, method, recipe, "last", Trial(rate=rate, dropout=dropout))
+    last = tasks(plan, settings, method, form, "last", Trial(rate=rate, dropout=dropout))
     if not last:
         return rate, dropout, None
     found = _rows_of(last, rows)
@@ -306,13 +304,13 @@ def one_trial(config: Path, home: Path, task: Task) -> dict[str, Any]:
     torch.use_deterministic_algorithms(True)
     cpu = torch.device("cpu")
     learner, records = _learner(config, home, task)
-    training = task.recipe.training
+    training = task.form.training
     start = None
     if task.stage == "last":
-        place = _checkpoint(home, task.recipe.before(), task)
+        place = _checkpoint(home, task.form.before(), task)
         kept = read_state(place, print)
         if kept is None:
-            one_trial(config, home, replace(task, stage="first", recipe=task.recipe.before()))
+            one_trial(config, home, replace(task, stage="first", form=task.form.before()))
             kept = read_state(place, print)
         assert kept is not None
         start = Checkpoint(**kept)
@@ -322,7 +320,7 @@ def one_trial(config: Path, home: Path, task: Task) -> dict[str, Any]:
         told = Checkpoint(
             fitted.weights, row.phase, row.update, row.updates, row.examples, row.epoch, row.seconds
         ).plain()
-        write_state(_checkpoint(home, task.recipe, task), told)
+        write_state(_checkpoint(home, task.form, task), told)
     return {
         "method": task.method,
         "stage": task.stage,
@@ -344,7 +342,7 @@ def one_trial(config: Path, home: Path, task: Task) -> dict[str, Any]:
     }
 
 
-def _checkpoint(home: Path, first: Recipe, task: Task) -> Path:
+def _checkpoint(home: Path, first: Form, task: Task) -> Path:
     """Where the checkpoint lies that the phases `first` end in."""
     told = {"recipe": first.model_dump(mode="json", exclude={"search"}), "data": task.data}
     return home / "scratch" / "trials" / f"{task.method}-s{task.seed}-{digest(told)}.pt"
@@ -371,26 +369,26 @@ def _learner(config: Path, home: Path, task: Task) -> tuple[Any, int]:
             fraction.mkdir(parents=True, exist_ok=True)
             write_fraction(train, task.percent, task.seed, fraction)
     drawn = positions(fraction, train, task.seed)
-    training, lengths = task.recipe.training, plan.settings.corpora[task.corpus]
+    training, lengths = task.form.training, plan.settings.corpora[task.corpus]
     told = {"source_tokens": lengths.source_tokens, "target_tokens": lengths.target_tokens, "seed": task.seed}
     search, cpu = lengths.search.greedy(), torch.device("cpu")
     valid = Corpus(prepared).part("valid").first(training.valid_records)
-    if (file := model_file(task.recipe, config, task.method)) is not None:
-        assert isinstance(task.recipe.model, TransformersSettings)
+    if (file := model_file(task.form, config, task.method)) is not None:
+        assert isinstance(task.form.model, TransformersSettings)
         place = file.at(home)
         if file.observed(home) != file.sha256:
             raise PlanError(f"{place} is not what {file.pinned} pins; `python -m sumcurve fetch {place}` fetches it")
         parts = with_texts(train, drawn), with_texts(Corpus(prepared).part("valid"), range(len(valid)))
         lower = lengths.prepare.lower
-        return pretrained_learner(told, task.recipe.model, place, lower, *parts, cpu, search, print), len(drawn)
+        return pretrained_learner(told, task.form.model, place, lower, *parts, cpu, search, print), len(drawn)
     salient = None
-    if getattr(task.recipe.model, "entity_attention", False):
+    if getattr(task.form.model, "entity_attention", False):
         (entities,) = (
             folder for folder in plan.named("annotations", "entities") if folder.specification["corpus"] == corpus.key
         )
         salient = salient_spans(home / "results" / entities.key, drawn)
-    vocabulary = Vocabulary.from_counts(read_words(fraction), training.vocabulary, training.least_count)
-    learner = learner_of(told, task.recipe, train[drawn], valid, vocabulary, cpu, salient, search)
+    vocabulary = Vocabulary.from_counts(read_words(fraction), training.vocabulary, training.min_count)
+    learner = learner_of(told, task.form, train[drawn], valid, vocabulary, cpu, salient, search)
     return learner, len(drawn)
 
 
@@ -404,18 +402,18 @@ def run_trials(config: Path, home: Path, jobs: int, methods: list[str] | None = 
     table, lock = config / "trials.csv", home / "scratch" / "trials.lock"
     lock.parent.mkdir(parents=True, exist_ok=True)
     bases = list(dict.fromkeys(settings.tuned_with.get(method, method) for method in methods or plan.settings.methods))
-    recipes = {method: small(config, method) for method in bases}
+    forms = {method: small(config, method) for method in bases}
     with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
         for stage in ("first", "last"):
             rows = read_rows(table)
             there = {tuple(row[name] for name in KEY) for row in rows}
             wanted: list[Task] = []
-            for method, recipe in recipes.items():
+            for method, form in forms.items():
                 best = None
                 if stage == "last":
-                    rate, dropout = best_setting(_rows_of(tasks(plan, settings, method, recipe, "first"), rows) or [])
+                    rate, dropout = best_setting(_rows_of(tasks(plan, settings, method, form, "first"), rows) or [])
                     best = Trial(rate=rate, dropout=dropout)
-                wanted += tasks(plan, settings, method, recipe, stage, best)
+                wanted += tasks(plan, settings, method, form, stage, best)
             waiting = [task for task in wanted if task.key not in there]
             print(f"stage {stage}: {len(waiting)} of {len(wanted)} trials to go", flush=True)
             running = [pool.submit(one_trial, config, home, task) for task in waiting]
@@ -425,8 +423,8 @@ def run_trials(config: Path, home: Path, jobs: int, methods: list[str] | None = 
                 told = "{method} {stage} rate {rate} dropout {dropout} seed {seed}: {worth} ({seconds} s)"
                 print(told.format(**row), flush=True)
     rows = read_rows(table)
-    for method, recipe in recipes.items():
-        found = chosen(plan, settings, method, recipe, rows)
+    for method, form in forms.items():
+        found = chosen(plan, settings, method, form, rows)
         assert found is not None
         for one in (method, *(twin for twin, base in settings.tuned_with.items() if base == method)):
             place = config / "methods" / f"{one}.yaml"
@@ -447,17 +445,17 @@ def _told(found: tuple[float, float | None, float | None]) -> str:
 
 
 def write_settings(path: Path, found: tuple[float, float, float | None]) -> None:
-    """Put what the trials chose (see `settings_of`) into the small settings of a method's file; all else stays.
+    """Put what the trials chose (see `settings_of`) into the small form of a method's file; all else stays.
 
     Raises PlanError where a key is missing.
     """
     rate, dropout, last = found
-    recipe = read_method(path).settings["small"]
-    count = len(recipe.training.phases)
+    form = read_method(path).forms["small"]
+    count = len(form.training.phases)
     values: dict[tuple[str, ...], float] = {("model", "dropout"): dropout}
-    if recipe.model.kind == "extract-rewrite":
+    if form.model.kind == "extract-rewrite":
         values["model", "abstractor", "dropout"] = dropout
-    for index, phase in enumerate(recipe.training.phases):
+    for index, phase in enumerate(form.training.phases):
         at: tuple[str, ...] = ("phases", phase.name, "optimizer", "rate")
         if index and index == count - 1:
             assert last is not None
@@ -466,7 +464,7 @@ def write_settings(path: Path, found: tuple[float, float, float | None]) -> None
             values[at] = rate
     text = path.read_text()
     root = yaml.compose(text, Loader=yaml.SafeLoader)
-    nodes = {at: _node(path, root, ("settings", "small", *at)) for at in values}
+    nodes = {at: _node(path, root, ("forms", "small", *at)) for at in values}
     for at in sorted(values, key=lambda one: nodes[one].start_mark.index, reverse=True):
         text = text[: nodes[at].start_mark.index] + f"{values[at]:g}" + text[nodes[at].end_mark.index :]
     write_text(path, text)

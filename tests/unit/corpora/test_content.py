@@ -11,7 +11,7 @@ from sumcurve.corpora import raw
 from sumcurve.corpora.content import Content, Ready, patterns
 from sumcurve.corpora.errors import CorpusError
 from sumcurve.corpora.raw import Dropped, Place, RawRecord
-from sumcurve.corpora.sources import SOURCES, form_of
+from sumcurve.corpora.sources import SOURCES, format_of
 from sumcurve.corpora.sources.source import Source
 from sumcurve.plan import File
 
@@ -258,7 +258,7 @@ def test_records_without_ids_are_called_by_their_places(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("path", "form"),
+    ("path", "name"),
     [
         ("data/a.jsonl", "jsonl"),
         ("a.jsonl.zst", "jsonl"),
@@ -268,8 +268,8 @@ def test_records_without_ids_are_called_by_their_places(tmp_path: Path) -> None:
         ("a.jsonl/", "jsonl"),
     ],
 )
-def test_an_ending_says_the_form(path: str, form: str | None) -> None:
-    assert form_of(path) == form
+def test_an_ending_says_the_format(path: str, name: str | None) -> None:
+    assert format_of(path) == name
 
 
 def test_no_ending_says_two_forms() -> None:

@@ -208,14 +208,14 @@ def test_bad_lines_are_quarantined_beside_good_ones(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("prepare_block", "changes", "reason"),
     [
-        ({"least_source_tokens": 4}, {"source": "a b c"}, module.SHORT_SOURCE),
-        ({"most_source_tokens": 10}, {"source": "a b c d e f g h i j k"}, module.LONG_SOURCE),
-        ({"least_target_tokens": 2}, {"target": "a"}, module.SHORT_TARGET),
-        ({"most_target_tokens": 3}, {"target": "a b c."}, module.LONG_TARGET),
-        ({"least_source_sentences": 2}, {"source": "a b c"}, module.FEW_SOURCE_SENTENCES),
-        ({"most_source_sentences": 2}, {"source": ["a", "b", "c"]}, module.MANY_SOURCE_SENTENCES),
-        ({"most_target_sentences": 1}, {"target": ["a b", "c d"]}, module.MANY_TARGET_SENTENCES),
-        ({"least_alphabetic_share": 0.6}, {"source": "a b 1 2"}, module.FEW_WORDS),
+        ({"min_source_tokens": 4}, {"source": "a b c"}, module.SHORT_SOURCE),
+        ({"max_source_tokens": 10}, {"source": "a b c d e f g h i j k"}, module.LONG_SOURCE),
+        ({"min_target_tokens": 2}, {"target": "a"}, module.SHORT_TARGET),
+        ({"max_target_tokens": 3}, {"target": "a b c."}, module.LONG_TARGET),
+        ({"min_source_sentences": 2}, {"source": "a b c"}, module.FEW_SOURCE_SENTENCES),
+        ({"max_source_sentences": 2}, {"source": ["a", "b", "c"]}, module.MANY_SOURCE_SENTENCES),
+        ({"max_target_sentences": 1}, {"target": ["a b", "c d"]}, module.MANY_TARGET_SENTENCES),
+        ({"min_alphabetic_share": 0.6}, {"source": "a b 1 2"}, module.FEW_WORDS),
         ({"duplicates": "drop"}, {"source": record(1)["source"]}, module.SAME_SOURCE),
         ({"duplicates": "drop"}, {"target": "About W1"}, module.SAME_TARGET),
         ({"near_duplicates": 0.5}, {"source": "w1a w1b w1c swims . it sees w1d !"}, module.NEAR_DUPLICATE),
@@ -233,7 +233,7 @@ def test_a_filter_drops_what_it_names_and_only_if_asked(
 
 @pytest.mark.parametrize("bound", ["source", "target"])
 def test_length_bounds_are_inclusive(tmp_path: Path, bound: str) -> None:
-    exact = {f"least_{bound}_tokens": 4, f"most_{bound}_tokens": 4}
+    exact = {f"min_{bound}_tokens": 4, f"max_{bound}_tokens": 4}
     rows = [record(number, **{bound: f"x{number} b c d"}) for number in range(8)]
     build(tmp_path, rows, settings(prepare=exact))
     assert dropped(tmp_path) == {}
@@ -241,7 +241,7 @@ def test_length_bounds_are_inclusive(tmp_path: Path, bound: str) -> None:
 
 @pytest.mark.parametrize("bound", ["source", "target"])
 def test_bounds_in_sentences_are_inclusive(tmp_path: Path, bound: str) -> None:
-    exact = {f"least_{bound}_sentences": 2, f"most_{bound}_sentences": 2}
+    exact = {f"min_{bound}_sentences": 2, f"max_{bound}_sentences": 2}
     rows = [record(number, **{bound: f"Otter{number} swims. It dives."}) for number in range(8)]
     rows.append(record(8, **{bound: "Otter8 swims."}))
     build(tmp_path, rows, settings(prepare=exact))
@@ -337,7 +337,7 @@ def composed_rows(sizes: list[int]) -> Rows:
 
 def test_composed_records_join_consecutive_members_of_one_group(tmp_path: Path) -> None:
     rows = composed_rows([1, 2, 3, 7, 11, 20, 30, 9, 8, 12])
-    build(tmp_path, rows, settings(valid=3, test=4, compose={"least": 3, "most": 6}))
+    build(tmp_path, rows, settings(valid=3, test=4, compose={"min": 3, "max": 6}))
     names = {row["id"]: row for row in rows}
     lost = dropped(tmp_path)
     assert set(lost.values()) <= {module.NOT_COMPOSED, module.BEYOND}
@@ -367,7 +367,7 @@ def test_composed_texts_are_their_members_texts(tmp_path: Path) -> None:
     for number, row in enumerate(rows):
         row["target"] = f"About X{number}"
         row["source"][1] = f"It Sees W{number}d ."
-    build(tmp_path, rows, settings(valid=1, test=1, compose={"least": 3, "most": 3}))
+    build(tmp_path, rows, settings(valid=1, test=1, compose={"min": 3, "max": 3}))
     members = {row["id"]: row for row in rows}
     for name in PARTS:
         for one, text in Corpus(tmp_path / "out").part(name).with_text:
@@ -378,7 +378,7 @@ def test_composed_texts_are_their_members_texts(tmp_path: Path) -> None:
 
 def test_composing_says_the_group_once_in_the_id(tmp_path: Path) -> None:
     rows = [record(n, id=f"f{n // 3}.py:r{n}", group=f"f{n // 3}.py") for n in range(12)]
-    statistics = build(tmp_path, rows, settings(valid=1, test=1, compose={"least": 3, "most": 3}))
+    statistics = build(tmp_path, rows, settings(valid=1, test=1, compose={"min": 3, "max": 3}))
     names = [row for of in ids(tmp_path).values() for row in of]
     assert sorted(names) == [f"f{n}.py:r{3 * n}+r{3 * n + 1}+r{3 * n + 2}" for n in range(4)]
     assert statistics["kept"] == 12
@@ -386,8 +386,8 @@ def test_composing_says_the_group_once_in_the_id(tmp_path: Path) -> None:
 
 
 def test_composing_needs_a_possible_size(tmp_path: Path) -> None:
-    with pytest.raises(CorpusError, match=r"compose\.least = 4"):
-        build(tmp_path, composed_rows([9]), settings(compose={"least": 4, "most": 3}))
+    with pytest.raises(CorpusError, match=r"compose\.min = 4"):
+        build(tmp_path, composed_rows([9]), settings(compose={"min": 4, "max": 3}))
 
 
 def published(numbers: range) -> Rows:

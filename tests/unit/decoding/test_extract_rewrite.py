@@ -27,7 +27,7 @@ SETTINGS = ExtractRewriteSettings(
     filters=4,
     hidden=8,
     sentences=3,
-    most_sentences=4,
+    max_sentences=4,
     rewrite_tokens=5,
 )
 
@@ -84,7 +84,7 @@ def test_a_summary_is_the_rewrites_of_the_extracted_sentences(
     search = Search(max_tokens=SETTINGS.rewrite_tokens, beam=beam, min_tokens=1)
     counts = set()
     for record, summary in zip(made, summaries, strict=True):
-        document = read_document(record, vocabulary, 99, SETTINGS.most_sentences)
+        document = read_document(record, vocabulary, 99, SETTINGS.max_sentences)
         slots = model.extractor.encode(collate_documents([document]))
         (choices,) = model.extract(model.with_stop(slots)) if stops else model.extract(slots, SETTINGS.sentences)
         assert stops or len(choices) == min(SETTINGS.sentences, len(document.sentences))

@@ -19,7 +19,7 @@ def lstm(inputs: int, hidden: int) -> int:
 
 
 def counts(method: str, words: int, form: str = "paper") -> dict[str, int]:
-    model = read_method(METHODS / f"{method}.yaml").settings[form].model
+    model = read_method(METHODS / f"{method}.yaml").forms[form].model
     if isinstance(model, ExtractRewriteSettings):
         return parameter_counts(build_extract_rewrite(model, words, 0))
     return parameter_counts(build(model, words, 0))
@@ -51,7 +51,7 @@ def test_fastrl_counts_of_the_released_code() -> None:
     """At 30,004 words: abstractor 5,782,017, extractor 6,321,452, actor and critic 7,505,709."""
     found = counts("fastrl", 30_004)
     assert found["total"] == 5_782_017 + 7_505_709
-    model = read_method(METHODS / "fastrl.yaml").settings["paper"].model
+    model = read_method(METHODS / "fastrl.yaml").forms["paper"].model
     assert isinstance(model, ExtractRewriteSettings)
     assert parameter_counts(build(model.abstractor, 30_004, 0))["total"] == 5_782_017
 

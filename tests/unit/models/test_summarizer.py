@@ -28,7 +28,7 @@ METHODS = Path(__file__).parents[3] / "config" / "methods"
 
 def smallest(method: Path) -> Summarizing:
     """The model of a method's smallest settings, without dropout; of FASTRL the part that rewrites."""
-    model = read_method(method).settings["smoke"].model
+    model = read_method(method).forms["smoke"].model
     return model.abstractor if isinstance(model, ExtractRewriteSettings) else model
 
 

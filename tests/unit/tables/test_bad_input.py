@@ -174,9 +174,9 @@ def test_one_group_leaves_what_a_phase_and_a_search_buy_without_an_interval(stud
     outputs = [*evidence((1, 2, 3)), *papers((1, 2, 3)), *phased(study=(1, 2, 3))]
     outputs = [with_items(one, groups=("solo",) * 40) for one in outputs]
     results = Results(dataclasses.replace(study, outputs=outputs), settings)
-    phases, searches = made("phases", results).frame(), made("searches", results).frame()
+    phases, decoding = made("phases", results).frame(), made("decoding", results).frame()
     assert phases.change.eq("no interval: all 40 test items are of one group, 'solo'").all()
-    for frame, columns in ((phases, ["after_minus_before", "after_minus_control"]), (searches, ["difference"])):
+    for frame, columns in ((phases, ["after_minus_before", "after_minus_control"]), (decoding, ["difference"])):
         assert len(frame) > 0
         assert frame[columns].notna().all(axis=None)
         assert frame[[f"{column}_low" for column in columns]].isna().all(axis=None)

@@ -123,7 +123,7 @@ def test_the_searches_are_known_by_the_names_of_the_annotation() -> None:
 
 def test_lengths_and_filter_of_the_articles(tables) -> None:
     one = dataclasses.replace(
-        extracts(), settings=Oracle(least_source_sentences=20, most_source_sentences=500, least_target_sentences=2)
+        extracts(), settings=Oracle(min_source_sentences=20, max_source_sentences=500, min_target_sentences=2)
     )
     found = row(tables(one)["oracle_corpora"], corpus="notes")
     assert (found.test_items, found.left_out, found.articles) == (40, 16, 24)

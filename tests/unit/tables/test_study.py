@@ -321,7 +321,7 @@ def test_a_study_in_part_says_so_in_every_table(rich_study, settings, tmp_path):
 def test_small_settings_are_no_findings(rich, rich_study, settings):
     for name in ("answers", "scores", "comparisons", "methods", "phases"):
         assert SENTENCE in rich[f"{name}.md"].decode()
-    paper = Results(dataclasses.replace(rich_study, settings="paper"), settings)
+    paper = Results(dataclasses.replace(rich_study, form="paper"), settings)
     assert SENTENCE not in made("scores", paper).markdown()
 
 

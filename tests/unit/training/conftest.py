@@ -70,7 +70,7 @@ def phase() -> Callable[..., PhaseSettings]:
         method: str = "adam",
         **keys: Any,
     ) -> PhaseSettings:
-        stop = {"every_updates": 4, "every_epochs": 0.1, "patience": 3, "most_updates": 12}
+        stop = {"every_updates": 4, "every_epochs": 0.1, "patience": 3, "max_updates": 12}
         optimizer: dict[str, Any] = {"name": method, "rate": 0.01, "clip_norm": 2.0}
         for key, value in keys.items():
             (stop if key in Stop.model_fields else optimizer)[key] = value

@@ -87,7 +87,7 @@ def invented(count: int, seed: int = 0) -> list[Record]:
 
 
 def phase(loss: str, name: str | None = None, **stop: Any) -> PhaseSettings:
-    stops = {"every_updates": 3, "every_epochs": 0.1, "patience": 3, "most_updates": 6} | stop
+    stops = {"every_updates": 3, "every_epochs": 0.1, "patience": 3, "max_updates": 6} | stop
     return PhaseSettings(
         name=name or loss,
         loss=loss,

@@ -82,12 +82,12 @@ def _two_phases(model, phase, training):
     """Epochs (5 updates), validations and ends of phases that fall on different updates."""
     if model == "lstm":
         return training(
-            phase(every_updates=4, most_updates=11),
-            phase("coverage", "nll+coverage", True, every_updates=3, most_updates=8, schedule="plateau"),
+            phase(every_updates=4, max_updates=11),
+            phase("coverage", "nll+coverage", True, every_updates=3, max_updates=8, schedule="plateau"),
         )
     return training(
-        phase(every_updates=3, most_updates=9, schedule="noam", warmup_updates=4),
-        phase("again", every_updates=3, most_updates=7, method="adagrad", clip_norm=None),
+        phase(every_updates=3, max_updates=9, schedule="noam", warmup_updates=4),
+        phase("again", every_updates=3, max_updates=7, method="adagrad", clip_norm=None),
     )
 
 
@@ -150,7 +150,7 @@ def test_killed_at_every_validation_is_bit_identical(lstm, phase, training, trai
 @pytest.mark.parametrize("moment", range(6))
 def test_patience_and_plateau_go_on_where_they_were(lstm, phase, training, train, scripted, moment):
     pairs = [(0.3, 5.0), (0.1, 4.0), (0.4, 4.0), (0.2, 4.0), (0.1, 4.0), (0.1, 4.0), (0.9, 4.0)]
-    settings = training(phase(schedule="plateau", patience=3, most_updates=99))
+    settings = training(phase(schedule="plateau", patience=3, max_updates=99))
     scripted(*pairs)
     whole_told, told, states = [], [], []
     clock = itertools.count().__next__  # a second between two readings
@@ -185,16 +185,16 @@ def test_a_state_of_another_training_is_refused_by_the_keys_that_differ(
     corpus, lstm, transformer, phase, training, train
 ):
     states = []
-    train(lstm, training(phase(most_updates=4)), keep=states.append, identity={"model": {"dropout": 0.3}})
+    train(lstm, training(phase(max_updates=4)), keep=states.append, identity={"model": {"dropout": 0.3}})
 
     def differing(model=lstm, settings=None, **overrides):
         overrides = {"identity": {"model": {"dropout": 0.3}}} | overrides
         with pytest.raises(ResumeError) as caught:
-            train(model, settings or training(phase(most_updates=4)), resume=states[0], **overrides)
+            train(model, settings or training(phase(max_updates=4)), resume=states[0], **overrides)
         assert all(key in str(caught.value) for key in caught.value.keys)
         return caught.value.keys
 
-    assert differing(settings=training(phase(most_updates=4, rate=0.02))) == ["training.phases.0.optimizer.rate"]
+    assert differing(settings=training(phase(max_updates=4, rate=0.02))) == ["training.phases.0.optimizer.rate"]
     assert differing(settings=training(phase(), phase("b")))[:1] == ["training.phases.0.stop.most_updates"]
     assert differing(seed=12) == ["seed"]
     assert differing(target_tokens=4) == ["target_tokens"]
@@ -206,7 +206,7 @@ def test_a_state_of_another_training_is_refused_by_the_keys_that_differ(
 
 
 def test_random_numbers_come_from_the_seed_alone(lstm, phase, training, train):
-    settings = training(phase(most_updates=8))
+    settings = training(phase(max_updates=8))
     torch.manual_seed(1)
     first, _ = train(lstm, settings)
     torch.manual_seed(2)
@@ -225,7 +225,7 @@ def test_every_example_is_seen_once_an_epoch_in_a_new_order(corpus, lstm, phase,
         return true(model, batch, settings, *rest)
 
     monkeypatch.setattr(losses, "loss", loss)
-    fitted, _ = train(lstm, training(phase(most_updates=10)))
+    fitted, _ = train(lstm, training(phase(max_updates=10)))
     assert fitted.history[-1].examples == 2 * 37
     epochs = [[name for ids in seen[first : first + 5] for name in ids] for first in (0, 5)]
     everything = sorted(example.id for example in corpus.train)
@@ -237,7 +237,7 @@ def test_patience_counts_validations_without_a_better_one(lstm, phase, training,
     rouge = [0.1, 0.1, 0.3, 0.2, 0.3, 0.3, 0.9]
     scripted(*zip(rouge, [5.0, 4.0, 3.0, 1.0, 3.0, 3.5, 0.1], strict=True))
     states = []
-    settings = training(phase(patience=3, most_updates=999))
+    settings = training(phase(patience=3, max_updates=999))
     fitted, model = train(lstm, settings, keep=states.append)
     rows = fitted.history.rows()
     assert [row["best"] for row in rows] == [True, True, True, False, False, False]
@@ -249,14 +249,14 @@ def test_patience_counts_validations_without_a_better_one(lstm, phase, training,
 
 
 def test_most_updates_ends_a_phase_with_a_validation(lstm, phase, training, train):
-    fitted, _ = train(lstm, training(phase(most_updates=10, patience=9)))
+    fitted, _ = train(lstm, training(phase(max_updates=10, patience=9)))
     assert [row["update"] for row in fitted.history.rows()] == [4, 8, 10]
     assert fitted.history.ended == [("nll", "most_updates")]
 
 
 @pytest.mark.parametrize(("updates", "epochs", "expected"), [(3, 0.1, 3), (3, 1.0, 5), (3, 1.1, 6)])
 def test_validations_come_every_so_many_updates_or_epochs(lstm, phase, training, train, updates, epochs, expected):
-    settings = training(phase(every_updates=updates, every_epochs=epochs, most_updates=12, patience=9))
+    settings = training(phase(every_updates=updates, every_epochs=epochs, max_updates=12, patience=9))
     fitted, _ = train(lstm, settings)
     assert fitted.history[0].update == expected
 
@@ -270,7 +270,7 @@ def test_the_second_phase_starts_from_the_best_checkpoint_and_continues_its_path
     states = []
     settings = training(
         phase(patience=1),
-        phase("coverage", "nll+coverage", True, every_updates=3, most_updates=9, patience=9),
+        phase("coverage", "nll+coverage", True, every_updates=3, max_updates=9, patience=9),
     )
     fitted, _ = train(lstm, settings, keep=states.append, clock=lambda: float(next(ticks)))
     rows = fitted.history.rows()
@@ -296,7 +296,7 @@ def test_the_second_phase_starts_from_the_best_checkpoint_and_continues_its_path
 
 
 def test_the_first_row_of_a_coverage_phase_is_the_unchanged_function(lstm, phase, training, train):
-    fitted, _ = train(lstm, training(phase(most_updates=4), phase("coverage", "nll+coverage", True)))
+    fitted, _ = train(lstm, training(phase(max_updates=4), phase("coverage", "nll+coverage", True)))
     last, start = fitted.history[0], fitted.history[1]
     assert (start.phase, start.update, start.best) == ("coverage", 0, False)
     assert start.nll == pytest.approx(last.nll, abs=1e-6)
@@ -322,7 +322,7 @@ def test_validation_watching_and_keeping_cost_no_seconds(lstm, phase, training, 
         return original(self, batch, rate)
 
     monkeypatch.setattr(module._Fit, "_step", step)
-    settings = training(phase(most_updates=8), phase("again", most_updates=4))
+    settings = training(phase(max_updates=8), phase("again", max_updates=4))
     fitted, _ = train(lstm, settings, clock=lambda: now[0], keep=keep)
     seconds = [row["seconds"] for row in fitted.history.seconds()]
     assert seconds == [row["updates"] for row in fitted.history.rows()]
@@ -339,7 +339,7 @@ def test_a_loss_that_is_no_number_stops_training(lstm, phase, training, train, m
 
     monkeypatch.setattr(losses, "loss", loss)
     with pytest.raises(TrainingError, match=rf"phase 'b', update 2: the loss is {bad}") as caught:
-        train(lstm, training(phase(every_updates=8, most_updates=8), phase("b")))
+        train(lstm, training(phase(every_updates=8, max_updates=8), phase("b")))
     assert caught.value.history.ended == [("nll", "most_updates"), ("b", "not a number")]
     assert len(caught.value.history) == 2
     assert len(calls) == 10
@@ -373,15 +373,15 @@ def test_gradients_are_clipped_to_the_norm_asked_for(lstm, phase, training, trai
         return true(self, closure)
 
     monkeypatch.setattr(torch.optim.Adam, "step", step)
-    train(lstm, training(phase(clip_norm=0.25, most_updates=4)))
-    train(lstm, training(phase(clip_norm=None, most_updates=4)))
+    train(lstm, training(phase(clip_norm=0.25, max_updates=4)))
+    train(lstm, training(phase(clip_norm=None, max_updates=4)))
     assert norms[:4] == pytest.approx([0.25] * 4, rel=1e-4)
     assert min(norms[4:]) > 0.3
 
 
 def test_rates_follow_the_schedule(lstm, phase, training, train, scripted):
     scripted(*[(0.5, 1.0)] * 9)
-    fitted, _ = train(lstm, training(phase(schedule="plateau", rate=0.016, patience=6, most_updates=99)))
+    fitted, _ = train(lstm, training(phase(schedule="plateau", rate=0.016, patience=6, max_updates=99)))
     # Halved after the third and the fifth validation, the second and fourth stale ones.
     assert [row["rate"] for row in fitted.history.rows()] == [0.016] * 3 + [0.008] * 2 + [0.004] * 2
 
@@ -389,7 +389,7 @@ def test_rates_follow_the_schedule(lstm, phase, training, train, scripted):
 def test_progress_names_the_stop_and_its_reason(lstm, phase, training, train, scripted):
     scripted((0.1, 1.0), (0.3, 1.0), (0.2, 1.0), (0.2, 1.0))
     told = []
-    fitted, _ = train(lstm, training(phase(patience=2, most_updates=15)), watch=told.append)
+    fitted, _ = train(lstm, training(phase(patience=2, max_updates=15)), watch=told.append)
     assert fitted.history.ended == [("nll", "patience")], "it runs out at the last validation"
     validated = [progress for progress in told if progress.validated]
     assert [(p.update, p.stop, p.limit) for p in validated] == [
@@ -426,7 +426,7 @@ def _validations(monkeypatch, *rows, **more):
 def test_collapse_into_repetition_stops_the_phase_and_keeps_what_was_best(lstm, phase, training, train, monkeypatch):
     best, worse, fallen = (0.3, 0.3, 0.3, 0.1), (0.2, 0.2, 0.2, 0.9), (0.1, 0.1, 0.1, 0.5)
     _validations(monkeypatch, (0.1, 0.1, 0.1, 0.9), best, worse, fallen, worse, fallen, fallen, best)
-    fitted, _ = train(lstm, training(phase(patience=9, most_updates=99)))
+    fitted, _ = train(lstm, training(phase(patience=9, max_updates=99)))
     assert fitted.history.ended == [("nll", "collapse")]
     assert len(fitted.history) == 7, "neither a first babble, nor a fall by a third, nor one dip is a collapse"
     assert fitted.selected.update == 8
@@ -435,7 +435,7 @@ def test_collapse_into_repetition_stops_the_phase_and_keeps_what_was_best(lstm, 
 def test_babble_of_a_model_whose_likelihood_rises_is_no_collapse(lstm, phase, training, train, monkeypatch):
     warming = [(0.01, 0.01, 0.01, 0.9, nll) for nll in (5.7, 5.2, 4.9)]
     _validations(monkeypatch, (0.1, 0.1, 0.1, 0.5, 7.2), *warming, (0.3, 0.3, 0.3, 0.1, 4.0))
-    fitted, _ = train(lstm, training(phase(patience=9, most_updates=20)))
+    fitted, _ = train(lstm, training(phase(patience=9, max_updates=20)))
     assert fitted.history.ended == [("nll", "most_updates")]
     assert fitted.selected.rouge1 == 0.3
 
@@ -445,9 +445,9 @@ def test_reinforcement_that_raises_its_reward_alone_is_stopped(lstm, phase, trai
     better, hacked = (0.31, 0.2, 0.31, 0.0), (0.29, 0.19, 0.32, 0.0)
     validations = (start, start, better, hacked, better, hacked, hacked, better)
     _validations(monkeypatch, *validations, reward=lambda scores: scores["rougeLsum"])
-    mixed = phase("mixed", most_updates=99, patience=9, every_updates=1)
+    mixed = phase("mixed", max_updates=99, patience=9, every_updates=1)
     mixed = mixed.model_copy(update={"loss": "mixed", "reward_weight": 0.9})
-    fitted, _ = train(lstm, training(phase(most_updates=4), mixed))
+    fitted, _ = train(lstm, training(phase(max_updates=4), mixed))
     assert fitted.history.ended == [("nll", "most_updates"), ("mixed", "reward hacking")]
     assert fitted.history[-1].update == 5, "two in a row, counted from the start of the phase"
     assert fitted.selected.phase == "mixed"
@@ -462,7 +462,7 @@ def test_likelihood_training_is_never_said_to_hack(lstm, phase, training, train,
 def test_what_least_updates_leave_out_is_never_selected_nor_counted(lstm, phase, training, train, scripted):
     scripted((0.9, 1.0), (0.8, 1.0), (0.3, 1.0), (0.2, 1.0), (0.4, 1.0), (0.1, 1.0), (0.1, 1.0), (0.9, 1.0))
     told = []
-    settings = training(phase(least_updates=12, patience=2, most_updates=99))
+    settings = training(phase(min_updates=12, patience=2, max_updates=99))
     fitted, _ = train(lstm, settings, watch=told.append)
     assert [row["best"] for row in fitted.history.rows()] == [False, False, True, False, True, False, False]
     assert (fitted.selected.update, fitted.history.ended) == (20, [("nll", "patience")])
@@ -473,7 +473,7 @@ def test_what_least_updates_leave_out_is_never_selected_nor_counted(lstm, phase,
 def test_patience_and_plateau_do_not_count_in_warmup(lstm, phase, training, train, scripted):
     scripted(*[(0.5, 1.0)] * 9)
     told = []
-    settings = training(phase(schedule="plateau", rate=0.016, warmup_updates=13, patience=3, most_updates=99))
+    settings = training(phase(schedule="plateau", rate=0.016, warmup_updates=13, patience=3, max_updates=99))
     fitted, _ = train(lstm, settings, watch=told.append)
     assert fitted.history[-1].update == 24, "stale validations at 16, 20 and 24; those at 8 and 12 are in warm-up"
     assert all(p.stop == 24 for p in told if p.validated)
@@ -483,7 +483,7 @@ def test_patience_and_plateau_do_not_count_in_warmup(lstm, phase, training, trai
 def test_patience_does_not_count_before_the_model_says_anything(lstm, phase, training, train, monkeypatch):
     silent, speaking = (0.2, 0.0, 0.2, 0.0), (0.1, 0.1, 0.1, 0.0)
     _validations(monkeypatch, *[silent] * 5, *[speaking] * 4)
-    fitted, _ = train(lstm, training(phase(patience=2, most_updates=99)))
+    fitted, _ = train(lstm, training(phase(patience=2, max_updates=99)))
     assert [row["best"] for row in fitted.history.rows()] == [True] + 4 * [False] + [True, False, False]
     assert fitted.history.ended == [("nll", "patience")]
 
@@ -491,8 +491,8 @@ def test_patience_does_not_count_before_the_model_says_anything(lstm, phase, tra
 def test_a_later_phase_that_only_loses_is_selected_all_the_same(lstm, phase, training, train, scripted):
     scripted((0.5, 1.0), (0.5, 1.0), (0.2, 1.0), (0.3, 1.0), (0.1, 1.0))
     states = []
-    later = phase("again", patience=9, least_updates=5)
-    fitted, _ = train(lstm, training(phase(most_updates=4), later), keep=states.append)
+    later = phase("again", patience=9, min_updates=5)
+    fitted, _ = train(lstm, training(phase(max_updates=4), later), keep=states.append)
     assert (fitted.selected.phase, fitted.selected.update) == ("again", 8)
     assert (fitted.before.phase, fitted.before.update, fitted.before.updates) == ("nll", 4, 4)
     assert all(torch.equal(value, states[0]["best"][name]) for name, value in fitted.before.weights.items())
@@ -501,7 +501,7 @@ def test_a_later_phase_that_only_loses_is_selected_all_the_same(lstm, phase, tra
 
 def test_a_last_phase_can_start_from_the_checkpoint_before_another(lstm, phase, training, train):
     """As if it had been the other's last phase: the same order of data and random numbers, the same path."""
-    first, last = phase(most_updates=8), phase("again", every_updates=3, most_updates=6)
+    first, last = phase(max_updates=8), phase("again", every_updates=3, max_updates=6)
     whole, _ = train(lstm, training(first, last))
     fitted, _ = train(lstm, training(first, last), start=whole.before)
     assert fitted.history.rows() == [row for row in whole.history.rows() if row["phase"] == "again"]
@@ -533,7 +533,7 @@ def test_reinforcement_is_selected_by_its_reward_and_entities_by_their_salience_
     assert train(lstm, training(phase(every_updates=6)))[0].selected.update == 6
     rewards = iter([0.3, 0.31, 0.38])
     _validations(monkeypatch, rows[0], *rows, reward=lambda scores: next(rewards))
-    assert train(lstm, training(phase(every_updates=6, most_updates=18)))[0].selected.update == 18
+    assert train(lstm, training(phase(every_updates=6, max_updates=18)))[0].selected.update == 18
     areas = iter([0.5, 0.8])
     _validations(monkeypatch, *rows, auc=lambda scores: next(areas))
     assert train(lstm, training(phase(every_updates=6)))[0].selected.update == 12

@@ -123,7 +123,7 @@ def _regularising(kind, **keys):
         name="soft",
         loss=kind,
         optimizer=Optimizer(rate=0.1),
-        stop=Stop(every_updates=1, every_epochs=1, patience=1, most_updates=1),
+        stop=Stop(every_updates=1, every_epochs=1, patience=1, max_updates=1),
         **({"soft_weight": 0.7, "temperature": 2.0} | keys),
     )
 

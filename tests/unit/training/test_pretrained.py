@@ -14,7 +14,7 @@ import pretrained
 from sumcurve.models.pretrained import load
 from sumcurve.models.subwords import PretrainedError
 from sumcurve.records import Record, Text
-from sumcurve.settings import PhaseSettings, Recipe, Search, Training, TransformersSettings
+from sumcurve.settings import Form, PhaseSettings, Search, Training, TransformersSettings
 from sumcurve.training.fit import Fitted, ResumeError, State, fit
 from sumcurve.training.pretrained import PretrainedLearner
 from sumcurve.training.run import pretrained_learner, read_state, write_state
@@ -66,7 +66,7 @@ def settings_of(kind: str, **told: Any) -> TransformersSettings:
 
 
 def training_of(updates: int = 12, **told: Any) -> Training:
-    stop = {"every_updates": 4, "every_epochs": 0.1, "patience": 9, "most_updates": updates}
+    stop = {"every_updates": 4, "every_epochs": 0.1, "patience": 9, "max_updates": updates}
     optimizer = {"name": "adam", "rate": 0.005, "clip_norm": 1.0}
     phases = [
         PhaseSettings(name=name, loss="nll", optimizer=optimizer, stop=stop) for name in told.pop("names", ["nll"])
@@ -262,12 +262,12 @@ def test_a_small_model_learns_to_copy(variant: str, folders: Callable[[str], Pat
     assert found.selected.rouge1 > least, SimpleNamespace(rows=found.history.rows())
 
 
-def test_settings_of_a_recipe() -> None:
+def test_settings_of_a_form() -> None:
     training = training_of().model_dump(mode="json")
     model = settings_of("bart", hub="owner/name", revision="a" * 40)
-    recipe = Recipe.model_validate({"model": model.model_dump(), "training": training})
-    assert recipe.model == model
-    assert Recipe.of_run({"model": model.decides(), "training": training}).model == settings_of("bart")
+    form = Form.model_validate({"model": model, "training": training_of()})
+    assert form.model == model
+    assert Form.of_run({"model": model.decides(), "training": training}).model == settings_of("bart")
     for wrong, told in (
         ({"hub": "owner/name"}, "go together"),
         ({"hub": "owner/name", "revision": "main"}, "branch"),
@@ -280,7 +280,7 @@ def test_settings_of_a_recipe() -> None:
             settings_of("bart", **wrong)
     searching = {"beam": 2, "length_penalty": "none", "block_ngram": 0, "coverage_penalty": 1.0}
     with pytest.raises(ValueError, match="no attention"):
-        Recipe.model_validate({"model": model.model_dump(), "training": training, "search": searching})
+        Form.of_specification({"model": model.model_dump(), "training": training, "search": searching})
     training["phases"][0]["own_words"] = 0.5
     with pytest.raises(ValueError, match="own_words"):
-        Recipe.model_validate({"model": model.model_dump(), "training": training})
+        Form.of_specification({"model": model.model_dump(), "training": training})

@@ -22,8 +22,8 @@ from sumcurve.training.trials import (
     TrialsSettings,
     best_setting,
     chosen,
+    form_with,
     read_rows,
-    recipe_of,
     run_trials,
     settings_of,
     small,
@@ -63,10 +63,10 @@ def leaves(value: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, 
 @pytest.mark.parametrize("twin", DIFFERENCES)
 def test_twins_differ_from_their_base_by_what_they_are_called_after(twin: str) -> None:
     base = SETTINGS.tuned_with[twin]
-    ours, theirs = (read_method(CONFIG / "methods" / f"{one}.yaml").settings for one in (twin, base))
+    ours, theirs = (read_method(CONFIG / "methods" / f"{one}.yaml").forms for one in (twin, base))
     assert ours.keys() == theirs.keys()
-    for form, recipe in ours.items():
-        own, other = (dict(leaves(one.model_dump(mode="json"))) for one in (recipe, theirs[form]))
+    for name, form in ours.items():
+        own, other = (dict(leaves(one.model_dump(mode="json"))) for one in (form, theirs[name]))
         differing = {path[-1] for path in own.keys() | other.keys() if own.get(path) != other.get(path)}
         assert differing == DIFFERENCES[twin], form
 
@@ -122,24 +122,24 @@ def test_noise_is_pooled_over_the_settings_of_a_stage() -> None:
 def test_a_trial_changes_what_it_tunes_alone(method: str) -> None:
     before = small(CONFIG, method)
     several = len(before.training.phases) > 1
-    after = recipe_of(before, Trial(rate=0.0123, dropout=0.456), 0.0456)
+    after = form_with(before, Trial(rate=0.0123, dropout=0.456), 0.0456)
     assert settings_of(after) == (0.0123, 0.456, 0.0456 if several else None)
     own, other = (dict(leaves(one.model_dump(mode="json"))) for one in (before, after))
     assert own.keys() == other.keys()
     assert {path[-1] for path in own if own[path] != other[path]} <= {"rate", "dropout"}
     rate, dropout, last = settings_of(before)
-    assert recipe_of(after, Trial(rate=rate, dropout=dropout), last) == before
+    assert form_with(after, Trial(rate=rate, dropout=dropout), last) == before
 
 
 @pytest.mark.parametrize("method", [*BASES, "ent"])
 def test_what_was_chosen_is_written_into_the_small_form_alone(method: str, tmp_path: Path) -> None:
     path = shutil.copytree(CONFIG, tmp_path / "config") / "methods" / f"{method}.yaml"
     before, text = read_method(path), path.read_text()
-    several = len(before.settings["small"].training.phases) > 1
+    several = len(before.forms["small"].training.phases) > 1
     write_settings(path, (0.0123, 0.456, 0.0456 if several else None))
     after = read_method(path)
-    expected = recipe_of(before.settings["small"], Trial(rate=0.0123, dropout=0.456), 0.0456)
-    assert after.settings == before.settings | {"small": expected}
+    expected = form_with(before.forms["small"], Trial(rate=0.0123, dropout=0.456), 0.0456)
+    assert after.forms == before.forms | {"small": expected}
     changed = [new for old, new in zip(text.splitlines(), path.read_text().splitlines(), strict=True) if old != new]
     assert len(changed) <= 2 + len(expected.training.phases), "comments and layout stay"
 
@@ -153,7 +153,7 @@ def test_a_key_that_is_not_there_is_asked_for(tmp_path: Path) -> None:
 
 @pytest.fixture
 def home(tmp_path: Path) -> Path:
-    """A workplace whose trials are tiny: smoke settings as small ones, on the invented corpus of the smoke study."""
+    """A workplace whose trials are tiny: `smoke` as the form `small`, on the invented corpus of that study."""
     from sumcurve.corpora.content import Content
     from sumcurve.corpora.prepare import prepare
     from sumcurve.corpora.sources import SOURCES
@@ -162,7 +162,7 @@ def home(tmp_path: Path) -> Path:
     shutil.copy(CONFIG.parent / "recipes.yaml", tmp_path)
     for path in (tmp_path / "config" / "methods").glob("*.yaml"):
         content = yaml.safe_load(path.read_text())
-        small = content["settings"]["small"] = content["settings"]["smoke"]
+        small = content["forms"]["small"] = content["forms"]["smoke"]
         small["model"]["dropout"] = 0.0
         small["phases"] = {name: {"optimizer": {"rate": 0.001}} for name in content["phases"]}
         path.write_text(yaml.safe_dump(content, sort_keys=False))
@@ -219,7 +219,7 @@ def test_trials_of_two_stages_go_on_where_they_were_left(
     }
     for row in rows:
         if row["stage"] == "last":
-            least = small(config, "pcov").training.phases[-1].stop.least_updates
+            least = small(config, "pcov").training.phases[-1].stop.min_updates
             assert int(row["updates"]) >= starts[row["seed"]] + least
     assert "put rate" in capsys.readouterr().out
 
@@ -249,13 +249,13 @@ def test_trials_of_two_stages_go_on_where_they_were_left(
 
 
 def test_a_changed_setting_makes_rows_stale() -> None:
-    recipe = small(CONFIG, "pcov")
-    old = {task.digest for task in tasks(PLAN, SETTINGS, "pcov", recipe, "first")}
-    wider = recipe.model_copy(update={"model": recipe.model.model_copy(update={"embedding": 7})})
+    form = small(CONFIG, "pcov")
+    old = {task.digest for task in tasks(PLAN, SETTINGS, "pcov", form, "first")}
+    wider = form.model_copy(update={"model": form.model.model_copy(update={"embedding": 7})})
     assert old.isdisjoint(task.digest for task in tasks(PLAN, SETTINGS, "pcov", wider, "first"))
     best = Trial(rate=0.003, dropout=0.1)
-    last = {task.digest for task in tasks(PLAN, SETTINGS, "pcov", recipe, "last", best)}
-    other = {task.digest for task in tasks(PLAN, SETTINGS, "pcov", recipe, "last", Trial(rate=0.001, dropout=0.1))}
+    last = {task.digest for task in tasks(PLAN, SETTINGS, "pcov", form, "last", best)}
+    other = {task.digest for task in tasks(PLAN, SETTINGS, "pcov", form, "last", Trial(rate=0.001, dropout=0.1))}
     assert last.isdisjoint(other), "the last phase's trials are of what the first stage chose"
     assert len(digest({})) == len(next(iter(last)))
     assert len(last) == len(SETTINGS.last)

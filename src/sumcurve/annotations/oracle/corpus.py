@@ -44,8 +44,8 @@ def articles(records: Iterable[Record], settings: Oracle) -> Iterator[Article]:
 
     for record in records:
         for number, reference in enumerate(record.all_references, start=1):
-            if within(len(record.source), settings.least_source_sentences, settings.most_source_sentences) and within(
-                len(reference), settings.least_target_sentences, settings.most_target_sentences
+            if within(len(record.source), settings.min_source_sentences, settings.max_source_sentences) and within(
+                len(reference), settings.min_target_sentences, settings.max_target_sentences
             ):
                 name = record.id if number == 1 else f"{record.id} (reference {number})"
                 yield Article(name, record.source, reference)

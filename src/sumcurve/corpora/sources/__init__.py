@@ -1,4 +1,4 @@
-"""The forms in which raw records come: a file of this folder each, and a line here.
+"""The formats in which raw records come: a file of this folder each, and a line here.
 
 What a harvest makes (`corpora.harvest`, which no package may be needed for) is JSON lines. Nothing heavy is imported,
 because the Snakefile reads this on every parse.
@@ -9,19 +9,21 @@ from pathlib import PurePath
 
 from sumcurve.corpora.sources.source import Source
 
-SOURCES: dict[str, Source] = {  # by the `form` of a study's raw content, which is the name of a module beside this one
-    form: import_module(f"{__name__}.{form}").SOURCE
-    for form in (
+SOURCES: dict[
+    str, Source
+] = {  # by the `format` of a study's raw content, which is the name of a module beside this one
+    name: import_module(f"{__name__}.{name}").SOURCE
+    for name in (
         "jsonl",
         "parquet",
     )
 }
 
 
-def form_of(path: str) -> str | None:
-    """The form that the ending of a path's name says, as `parquet` of train.parquet; None where it says none."""
-    name = PurePath(path).name
-    for form, source in SOURCES.items():
-        if name.endswith(tuple(source.suffixes)):
-            return form
+def format_of(path: str) -> str | None:
+    """The format that the ending of a path's name says, as `parquet` of train.parquet; None where it says none."""
+    file = PurePath(path).name
+    for name, source in SOURCES.items():
+        if file.endswith(tuple(source.suffixes)):
+            return name
     return None

@@ -1,4 +1,4 @@
-"""Parquet, the form of most published corpora: rows of named columns, read in batches."""
+"""Parquet, the format of most published corpora: rows of named columns, read in batches."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -41,7 +41,7 @@ def rows(path: Path, names: Sequence[str] | None) -> Rows:
         raise CorpusError(f"{path} cannot be read ({error}): check raw.path, or copy it again") from error
     except pyarrow.ArrowException as error:
         raise CorpusError(
-            f"{path} is no Parquet file, or damaged ({error}): name raw.form, or copy it again"
+            f"{path} is no Parquet file, or damaged ({error}): name raw.format, or copy it again"
         ) from error
 
 

@@ -1,4 +1,4 @@
-"""What a form of raw files has to say of itself."""
+"""What a format of raw files has to say of itself."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ Rows = Iterator[Mapping[str, Any] | Refused]
 
 @dataclass(frozen=True)
 class Source:
-    """A form in which raw records come.
+    """A format in which raw records come.
 
     `rows(path, names)` yields the rows of one file in order and in constant memory: each an object with its fields
     under the names that the file gives them, or `Refused` for one that cannot be read. `names` are the fields that the

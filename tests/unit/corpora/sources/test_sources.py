@@ -51,9 +51,9 @@ def test_what_decides_how_content_is_read_decides_the_name(home: Path) -> None:
 
     (smoke,) = (one for one in Plan.read(ROOT / "config", "smoke").named("corpora", "corpus") if one.stem == "tales")
     pinned = smoke.specification["raw"]
-    assert name(sha256=pinned) == smoke.name  # where no form, field or part is named, nothing of them is in the name
-    assert name(sha256=pinned, form="jsonl", path="elsewhere") == smoke.name
-    assert name(path="a.parquet") == name(path="a", form="parquet")
+    assert name(sha256=pinned) == smoke.name  # where no format, field or part is named, nothing of them is in the name
+    assert name(sha256=pinned, format="jsonl", path="elsewhere") == smoke.name
+    assert name(path="a.parquet") == name(path="a", format="parquet")
     fields = {"source": "article"}
     assert name(fields=fields) == name(fields={**fields, "id": "id"})
     files = {part: f"{part}*.jsonl" for part in ("train", "valid", "test")}
@@ -74,9 +74,9 @@ def test_what_decides_how_content_is_read_decides_the_name(home: Path) -> None:
 @pytest.mark.parametrize(
     ("raw", "split", "message"),
     [
-        ({"path": "data/mine"}, {}, r"raw: .*'data/mine' says no form; add `form:`, one of jsonl, parquet"),
-        ({"path": "a.jsonl", "form": "xml"}, {}, r"no form 'xml'; there are jsonl, parquet"),
-        ({"harvest": {"packages": {}}, "form": "jsonl"}, {}, r"`form` and `fields` are for a `path`"),
+        ({"path": "data/mine"}, {}, r"raw: .*'data/mine' says no format; add `format:`, one of jsonl, parquet"),
+        ({"path": "a.jsonl", "format": "xml"}, {}, r"no format 'xml'; there are jsonl, parquet"),
+        ({"harvest": {"packages": {}}, "format": "jsonl"}, {}, r"`format` and `fields` are for a `path`"),
         ({"path": "a.jsonl", "fields": {"titel": "t"}}, {}, r"raw\.fields\.titel: unknown key"),
         ({"path": "a.jsonl"}, {"valid": 3}, r"give the sizes `valid` and `test`, or say by `ready`"),
         ({"path": "a.jsonl"}, {"ready": {"train": "a", "valid": "b"}}, r"ready.*test: Field required"),
@@ -149,11 +149,11 @@ def test_a_new_source_is_one_file_and_one_line(home: Path) -> None:
         writer.writeheader()
         writer.writerows(rows)
     made = {}
-    for form in ("jsonl", "csv"):
-        path = home / f"tales.{form}"
-        write_study(home, form, {"path": path.name, "sha256": sha256(path)})
-        made[form], said = make(home, form, home / "src")
-        assert f"{path.name}: {form}" in said
+    for one in ("jsonl", "csv"):
+        path = home / f"tales.{one}"
+        write_study(home, one, {"path": path.name, "sha256": sha256(path)})
+        made[one], said = make(home, one, home / "src")
+        assert f"{path.name}: {one}" in said
     assert made["jsonl"] != made["csv"]
     names = {path.name for path in made["csv"].iterdir()} - {"manifest.json"}
     assert "test.text.jsonl" in names
@@ -175,7 +175,7 @@ def test_published_parquet_makes_a_corpus(home: Path) -> None:
     printed = subprocess.run(["sha256sum", *files], cwd=folder, capture_output=True, check=True).stdout
     raw = {
         "path": "hub",
-        "form": "parquet",
+        "format": "parquet",
         "sha256": hashlib.sha256(printed).hexdigest(),
         "fields": {"id": None, "source": "document", "target": "summary"},
     }

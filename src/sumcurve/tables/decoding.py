@@ -56,4 +56,4 @@ def table(results: Results) -> Table:
         Column("common_search", "common search"),
         Column("paper_search", "paper's search"),
     ]
-    return Table("searches", results.title("The common search and that of the method's paper"), columns, rows)
+    return Table("decoding", results.title("The common search and that of the method's paper"), columns, rows)
