@@ -15,6 +15,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
+from re import fullmatch
 from typing import Any
 
 from sumcurve import devices, manifest, sums
@@ -28,7 +29,7 @@ from sumcurve.curves.errors import ResultsError
 from sumcurve.devices import DeviceError
 from sumcurve.locks import locked
 from sumcurve.manifest import ManifestError
-from sumcurve.plan import File, Folder, Plan, PlanError, studies
+from sumcurve.plan import File, Folder, Plan, PlanError, fetched_model, studies
 from sumcurve.provenance import facts
 from sumcurve.records import RecordError, write_json
 from sumcurve.scores import command as rouge_command
@@ -107,9 +108,10 @@ class Task:
         if observed is None:
             raise CorpusError(f"{path} is missing: {study} reads {self.folder.stem} from it")
         if observed != file.sha256:
+            pinned = file.pinned or CONFIG / "studies" / f"{study}.yaml"
             raise CorpusError(
                 f"{path} has sha256 {observed}, but study {study} pins {file.sha256}: restore it, or name its "
-                f"new content by `sha256: {observed}` in {CONFIG / 'studies' / study}.yaml"
+                f"new content by `sha256: {observed}` in {pinned}"
             )
         return path
 
@@ -186,6 +188,56 @@ def harvest(path: Path) -> None:
         write_json(path.with_suffix(".counts.json"), counts)
         os.replace(partial, path)
         note(f"{path}: {counts}")
+
+
+def fetch_model(path: Path) -> None:
+    """Fetch the pretrained model of the hub that belongs into this folder, and check it by its pinned sha256."""
+    from sumcurve.fetch import fetch, sha256_of_model
+
+    wanted = {
+        model.sha256: (name, model.hub, model.revision)
+        for study in studies(CONFIG)
+        for name, form in Plan.read(CONFIG, study).methods.items()
+        if (model := form.model).kind == "transformers"
+        and model.hub
+        and Path(fetched_model(model.sha256)).name == path.name
+    }
+    if len(wanted) != 1:
+        raise PlanError(f"no method of a study in {CONFIG / 'studies'} names a model of the hub for {path}")
+    ((expected, (method, hub, revision)),) = wanted.items()
+    with lock(path.parents[2], path.name):
+        if path.is_dir() and sha256_of_model(path) == expected:
+            note(f"{path} is there and verified: nothing to do")
+            return
+        partial = path.with_name(path.name + ".fetched")
+        observed = fetch(str(hub), str(revision), partial)
+        if observed != expected:
+            raise CorpusError(
+                f"{hub} at {revision} has sha256 {observed}, but {CONFIG / 'methods' / method}.yaml pins {expected}: "
+                f"correct its line `sha256:` if the commit is the one you mean. What was fetched is kept in {partial}"
+            )
+        shutil.rmtree(path, ignore_errors=True)
+        os.replace(partial, path)
+        note(f"{path}: {hub} at {revision}")
+
+
+def show_model(model: str, revision: str | None) -> None:
+    """Print what a method's file says of a pretrained model: a folder, or a name of the hub, which is fetched."""
+    from sumcurve.fetch import fetch, sha256_of_model
+
+    if revision is None:
+        told = {"path": model, "sha256": sha256_of_model(Path(model))}
+    else:
+        if not fullmatch(r"[0-9a-f]{40}", revision):
+            raise PlanError(f"revision {revision!r} is no commit: give its 40 hex digits, since branches and tags move")
+        place = Path("data/raw/model-new")
+        found = fetch(model, revision, place)
+        shutil.rmtree(fetched_model(found), ignore_errors=True)
+        os.replace(place, fetched_model(found))
+        told = {"hub": model, "revision": revision, "sha256": found}
+    print("model:\n  kind: transformers")
+    for key, value in told.items():
+        print(f"  {key}: {value}")
 
 
 def tables_in(form: str, path: Path) -> None:
@@ -340,12 +392,15 @@ def parser() -> argparse.ArgumentParser:
     verbs = arguments.add_subparsers(dest="verb", required=True, metavar="verb")
     helps = {
         "harvest": "docstrings of pinned packages -> one raw file",
+        "fetch": "a pretrained model of the hub, at its pinned commit -> a folder of data/raw",
         "make": "a folder of corpora, annotations, runs, outputs or scores, from the folders that it is made from",
         "tables": "a study's scores -> tables and figures",
     }
     for verb, text in helps.items():
         command = verbs.add_parser(verb, help=text)
-        command.add_argument("path", type=Path, help="the folder to make, or its manifest; harvest: the file")
+        command.add_argument(
+            "path", type=Path, help="the folder to make, or its manifest; harvest, fetch: what is to be made"
+        )
         command.add_argument("--log", type=Path, help="a file for what would go to stderr")
         if verb == "tables":
             command.add_argument("--partial", action="store_true", help="of what is finished, and say so")
@@ -376,6 +431,9 @@ def parser() -> argparse.ArgumentParser:
     for part in PARTS:
         command.add_argument(f"--{part}", metavar="PATTERN", help=f"the folder's files of {part} [by their names]")
     command.add_argument("--form", default="small", help="in which methods are trained [small]")
+    command = verbs.add_parser("model", help="what a method's file says of a pretrained model")
+    command.add_argument("model", help="a folder, or a name of the hub, which is fetched")
+    command.add_argument("--revision", help="of the hub's: the commit, 40 hex digits")
     verbs.add_parser("recipes", help="code fingerprints of the kinds of folder with recipe numbers")
     command = verbs.add_parser("trials", help="the trials of config/trials.yaml that config/trials.csv lacks")
     command.add_argument("methods", nargs="*", help="methods [all of the study that trials.yaml names]")
@@ -397,6 +455,8 @@ def main() -> None:
             recipes()
         elif arguments.verb == "config":
             configuration(arguments.study, arguments.schema)
+        elif arguments.verb == "model":
+            show_model(arguments.model, arguments.revision)
         elif arguments.verb == "add":
             from sumcurve.add import add
 
@@ -423,6 +483,8 @@ def main() -> None:
                     make(arguments.path)
                 elif arguments.verb == "harvest":
                     harvest(arguments.path)
+                elif arguments.verb == "fetch":
+                    fetch_model(arguments.path)
                 elif arguments.form:
                     tables_in(arguments.form, arguments.path)
                 else:
@@ -434,7 +496,7 @@ def main() -> None:
             raise
         raise SystemExit(
             f"sumcurve: `{arguments.verb}` needs the Python package {error.name}, which is not installed here: use a "
-            "study's environment (`make study` makes it), or pip install 'sumcurve[train,study,entities]'"
+            "study's environment (`make study` makes it), or pip install 'sumcurve[train,study,entities,pretrained]'"
         ) from error
     except BrokenPipeError:  # of `sumcurve … | head`; what is left must not fail again at exit
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

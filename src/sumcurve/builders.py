@@ -21,7 +21,7 @@ from sumcurve.corpora.errors import CorpusError
 from sumcurve.corpora.store import Corpus
 from sumcurve.devices import Lease
 from sumcurve.records import write_json
-from sumcurve.settings import Form, Oracle, Preparation, Reading, Rouge, Search
+from sumcurve.settings import Form, Oracle, Preparation, Reading, Rouge, Search, TransformersSettings
 from sumcurve.sums import Sums
 
 Inputs = Mapping[str, Path]  # verified folders by key, verified files from outside by sha256
@@ -175,10 +175,12 @@ class TrainSpecification(TypedDict):
 
 def train(specification: TrainSpecification, inputs: Inputs, stage: Stage) -> None:
     """Write the weights and History of one run, resuming where an interrupted training left its state."""
+    from sumcurve.models.subwords import PretrainedError
     from sumcurve.training.fit import ResumeError, TrainingError
     from sumcurve.training.run import train_run
 
     fraction = inputs[specification["fraction"]]
+    corpus = inputs[_sealed(fraction)["specification"]["corpus"]]
     stage.facts["exclusive"] = stage.lease.exclusive
     with devices.bar_line(stage.home / "scratch" / "locks") as line:
         try:
@@ -186,7 +188,7 @@ def train(specification: TrainSpecification, inputs: Inputs, stage: Stage) -> No
                 specification=dict(specification),
                 settings=Form.of_run(dict(specification)),
                 fraction=fraction,
-                corpus=inputs[_sealed(fraction)["specification"]["corpus"]],
+                corpus=corpus,
                 entities=inputs[specification["entities"]] if "entities" in specification else None,
                 parent=inputs[specification["parent"]] if "parent" in specification else None,
                 begins=inputs[specification["begins"]] if "begins" in specification else None,
@@ -199,9 +201,21 @@ def train(specification: TrainSpecification, inputs: Inputs, stage: Stage) -> No
                 terminal=sys.__stderr__ or sys.stderr,
                 position=line,
                 found=stage.facts,
+                pretrained=_pretrained(specification["model"], inputs),
+                lower=_lower(corpus),
             )
-        except (TrainingError, ResumeError) as error:
+        except (TrainingError, ResumeError, PretrainedError) as error:
             raise BuildError(f"{stage.name}: {error}") from error
+
+
+def _pretrained(model: Block, inputs: Inputs) -> Path | None:
+    """The folder of a pretrained model; None for a model that is not."""
+    return inputs[model["sha256"]] if model["kind"] == "transformers" else None
+
+
+def _lower(corpus: Path) -> bool:
+    """Whether a corpus's tokens are in small letters."""
+    return bool(_sealed(corpus)["specification"]["prepare"]["lower"])
 
 
 # --- outputs
@@ -226,8 +240,12 @@ def decode(specification: DecodeSpecification, inputs: Inputs, stage: Stage) -> 
     trained = sealed["specification"]
     checkpoint: Literal["selected", "before"] = specification.get("checkpoint", "selected")
     stage.facts["weights"] = sealed["files"][WEIGHTS[checkpoint]]["sha256"]
+    form = Form.of_run(trained)
+    if form.model.kind == "transformers":
+        _decode_pretrained(form.model, specification, trained, run / WEIGHTS[checkpoint], inputs, stage)
+        return
     decode_run(
-        settings=Form.of_run(trained),
+        settings=form,
         search=Search.of_specification(specification["search"]),
         run=run,
         specification=trained,
@@ -238,6 +256,53 @@ def decode(specification: DecodeSpecification, inputs: Inputs, stage: Stage) -> 
         device=stage.lease.device,
         checkpoint=checkpoint,
     )
+
+
+class UntrainedSpecification(TypedDict):
+    model: Block
+    corpus: str
+    search: Block
+    source_tokens: int
+    target_tokens: int
+    threads: int
+    sums: Sums
+
+
+def untrained(specification: UntrainedSpecification, inputs: Inputs, stage: Stage) -> None:
+    """Write what a pretrained model says of the test set before any training (zero shot)."""
+    told = dict(specification)
+    _decode_pretrained(TransformersSettings.model_validate(told["model"]), told, told, None, inputs, stage)
+
+
+def _decode_pretrained(
+    settings: TransformersSettings,
+    specification: Mapping[str, Any],
+    lengths: Mapping[str, Any],
+    weights: Path | None,
+    inputs: Inputs,
+    stage: Stage,
+) -> None:
+    from sumcurve.models.subwords import PretrainedError
+    from sumcurve.systems.pretrained import decode_pretrained
+
+    corpus = inputs[specification["corpus"]]
+    try:
+        decode_pretrained(
+            settings=settings,
+            search=Search.of_specification(specification["search"]),
+            folder=inputs[settings.sha256],
+            weights=weights,
+            specification=dict(lengths),
+            corpus=corpus,
+            lower=_lower(corpus),
+            reading=Reading.model_validate(specification["reading"]) if "reading" in specification else None,
+            stage=stage.folder,
+            device=stage.lease.device,
+            note=stage.note,
+            facts=stage.facts,
+        )
+    except PretrainedError as error:
+        raise BuildError(f"{stage.name}: {error}") from error
 
 
 class BaselineSpecification(TypedDict):

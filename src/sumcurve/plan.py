@@ -22,6 +22,7 @@ from sumcurve.builders import (
     ProveSpecification,
     ScoreSpecification,
     TrainSpecification,
+    UntrainedSpecification,
 )
 from sumcurve.config import Block, PlanError, read, read_method, read_study
 from sumcurve.corpora.content import names_of_shards, patterns
@@ -33,6 +34,7 @@ from sumcurve.records import RecordError
 from sumcurve.scores import SCORERS
 from sumcurve.scores.scorer import Scorer
 from sumcurve.settings import (
+    MODEL_FILES,
     CorpusSettings,
     Form,
     MethodSettings,
@@ -50,12 +52,15 @@ from sumcurve.systems.system import Role, System, SystemSettings
 
 NAME = re.compile(r"[a-z][a-z0-9_]*")
 SYSTEM_NAME = re.compile(r"[a-z][a-z0-9_-]*")
+ZERO_SHOT = "-zero-shot"  # what follows a method's name where its pretrained model is meant before any training
 STUDY_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")  # it becomes a folder's name and part of shell lines
 
 
 @dataclass(frozen=True)
 class File:
-    """What is read from outside of the results, whose content is pinned; a harvested file lies below the study's home.
+    """What is read from outside of the results, whose content is pinned.
+
+    What is `harvested`, or fetched, lies below the study's home.
 
     It may be a folder. Its content are the files below it that match one of the patterns `shards`.
     """
@@ -64,6 +69,7 @@ class File:
     path: str
     harvested: bool = False
     shards: tuple[str, ...] = ()
+    pinned: str = ""  # the file of the configuration that says the sha256; "": the study's
 
     def at(self, home: Path) -> Path:
         return home / self.path if self.harvested else Path(self.path)
@@ -178,6 +184,8 @@ def _check_systems(block: Block, settings: StudySettings) -> None:
             raise PlanError(f"{where}: a system's name holds small letters, digits, hyphens and underscores")
         if name in settings.methods:
             raise PlanError(f"{where}: a method of this study has that name; give the system another")
+        if name.endswith(ZERO_SHOT):
+            raise PlanError(f"{where}: names that end in {ZERO_SHOT} are those of pretrained methods; give it another")
         kind = (told or {}).get("kind", name)
         if kind not in SYSTEMS:
             raise PlanError(f"{where}: no kind {kind!r}; there are: {', '.join(SYSTEMS)}")
@@ -238,12 +246,39 @@ def _twin(config: Path, path: Path, content: MethodSettings, name: str) -> Form:
 
 def refusal(method: Form, corpus: CorpusSettings) -> str:
     """Why a corpus cannot serve a method; empty where it can."""
+    search = corpus.search
+    if method.model.kind == "transformers" and (search.coverage_penalty or search.entity_penalty):
+        return "pretrained models show no attention, which the corpus's search looks at"
     if method.model.kind == "extract-rewrite" and corpus.target == "titles":
         return (
             "titles have no sentences to extract: Chen and Bansal's method needs several; "
             "Čano and Bojar 2020 leave it out on titles too"
         )
     return ""
+
+
+def model_file(form: Form, config: Path, method: str) -> File | None:
+    """The folder of a method's pretrained model; None where it has none. PlanError where no place is said."""
+    model = form.model
+    if model.kind != "transformers":
+        return None
+    pinned = str(config / "methods" / f"{method}.yaml")
+    if model.path is not None:
+        return File(model.sha256, model.path, shards=MODEL_FILES, pinned=pinned)
+    if model.hub is None:
+        raise PlanError(f"{pinned}: model: say by `path`, or by `hub` and `revision`, where the model comes from")
+    return File(model.sha256, fetched_model(model.sha256), harvested=True, shards=MODEL_FILES, pinned=pinned)
+
+
+def fetched_model(sha256: str) -> str:
+    """Where a model of the hub lies, below the study's home."""
+    return f"data/raw/model-{sha256[:12]}"
+
+
+def model_of(form: Form) -> dict[str, Any]:
+    """What of a method's model decides a training."""
+    model = form.model
+    return model.decides() if model.kind == "transformers" else model.model_dump(mode="json")
 
 
 def _learns_entities(method: Form) -> bool:
@@ -437,6 +472,9 @@ class Plan:
                 "versions": versions("spacy", *([corpus.entities] if corpus.entities != "rules" else [])),
             }
             planned = replace(planned, entities=self._add("entities", found, [prepared], corpus=name))
+        for method in self._untrained():
+            if method in methods:
+                self._plan_untrained(planned, method, methods[method])
         for percent in corpus.percents:
             for seed in self.settings.seeds:
                 self._plan_fraction(planned, percent, seed)
@@ -535,7 +573,7 @@ class Plan:
         specification: TrainSpecification = {
             "fraction": fraction,
             "method": method,
-            "model": form.model.model_dump(mode="json"),
+            "model": model_of(form),
             "training": form.training.model_dump(mode="json"),
             "source_tokens": settings.source_tokens,
             "target_tokens": settings.target_tokens,
@@ -567,7 +605,28 @@ class Plan:
                 return stem, begins
             specification["begins"] = begins
             inputs.append(begins)
-        return stem, self._add("train", specification, inputs, **named)
+        return stem, self._add("train", specification, inputs, self._models(form, method), **named)
+
+    def _models(self, form: Form, method: str) -> list[File]:
+        """The pretrained model that a method reads, if it is one."""
+        file = model_file(form, self.config, method)
+        return [file] if file is not None else []
+
+    def _plan_untrained(self, corpus: _Corpus, method: str, form: Form) -> None:
+        """What a pretrained model says before training: a system from elsewhere, shown at 0 records of the method."""
+        model = model_of(form) | {"lora": None, "gradient_checkpointing": False, "dropout": None}
+        specification: UntrainedSpecification = {
+            "model": model,
+            "corpus": corpus.prepared,
+            "search": corpus.settings.search.model_dump(mode="json"),
+            "source_tokens": corpus.settings.source_tokens,
+            "target_tokens": corpus.settings.target_tokens,
+            "threads": self.settings.threads,
+            "sums": self.settings.sums,
+        }
+        named = {"corpus": corpus.name, "method": method}
+        output = self._add("untrained", specification, [corpus.prepared], self._models(form, method), **named)
+        self.rows.append(Scored(corpus.name, method + ZERO_SHOT, None, None, None, None, output, role="outside"))
 
     def _plan_output(self, corpus: _Corpus, row: Scored, stem: str, search: Search, variant: str = "") -> None:
         specification: DecodeSpecification = {
@@ -585,7 +644,8 @@ class Plan:
         if _reads_entities(search) and corpus.entities:
             specification["entities"] = corpus.entities
             inputs.append(corpus.entities)
-        output = self._add("decode", specification, inputs, run=stem, variant=variant)
+        models = self._models(self.methods[row.method], row.method)
+        output = self._add("decode", specification, inputs, models, run=stem, variant=variant)
         self.rows.append(replace(row, output=output))
 
     def _plan_scores(self, corpus: _Corpus) -> None:
@@ -615,7 +675,14 @@ class Plan:
     @property
     def system_titles(self) -> dict[str, str]:
         """What each system that is not trained is, by name."""
-        return {name: told.title or kind.title for name, (kind, told) in self.systems.items()}
+        told = {name: told.title or kind.title for name, (kind, told) in self.systems.items()}
+        return told | {f"{name}{ZERO_SHOT}": f"{self.titles[name]} before any training" for name in self._untrained()}
+
+    def _untrained(self) -> list[str]:
+        """The pretrained methods that are asked for their summaries before any training."""
+        return [
+            name for name, form in self.methods.items() if form.model.kind == "transformers" and form.model.zero_shot
+        ]
 
     def folder(self, key: str) -> Folder:
         """The folder of this key; PlanError when the study does not ask for it."""

@@ -32,11 +32,18 @@ from sumcurve.settings import (
     StudySettings,
     Training,
     TransformerSettings,
+    TransformersSettings,
     part_of,
 )
 from sumcurve.training import trials
 
-MODELS: tuple[type[BaseModel], ...] = (RecurrentSettings, TransformerSettings, NgramSettings, ExtractRewriteSettings)
+MODELS: tuple[type[BaseModel], ...] = (
+    RecurrentSettings,
+    TransformerSettings,
+    NgramSettings,
+    ExtractRewriteSettings,
+    TransformersSettings,
+)
 
 
 class _Generator(GenerateJsonSchema):

@@ -4,6 +4,7 @@ Unknown keys are errors. Imports nothing heavy, because the Snakefile reads it o
 """
 
 from collections.abc import Mapping
+from re import fullmatch
 from types import UnionType
 from typing import Annotated, Any, Literal, Self, TypedDict, Union, get_args, get_origin
 
@@ -510,6 +511,79 @@ class ExtractRewriteSettings(Settings):
     """Of one rewritten sentence."""
 
 
+class Lora(Settings):
+    """Low-rank adaptation (Hu et al. 2022) by `peft`: small matrices are trained beside the model's, which stay."""
+
+    rank: Positive = 8
+    """Of the matrices."""
+    alpha: Annotated[float, Field(gt=0.0)] = 16.0
+    """What they add is scaled by alpha / rank."""
+    dropout: Dropout = 0.0
+    """Share of what enters them that training sets to zero."""
+    modules: tuple[str, ...] | None = None
+    """Endings of the names of the layers that get them; null: those that peft has for the architecture."""
+
+
+class TransformersSettings(Settings):
+    """A pretrained model of Hugging Face transformers (models.pretrained), a local folder's or the hub's.
+
+    It reads and writes text as people do, in subwords of its own. Its identity is the sha256 of the lines `sha256sum`
+    prints of its files (those of `MODEL_FILES`), in the order of their names; where it lies is no part of any name.
+    """
+
+    kind: Literal["transformers"]
+    sha256: Sha256
+    """Of the model's files: its identity."""
+    path: str | None = None
+    """The folder of the model; or `hub`."""
+    hub: str | None = None
+    """The model's name on the hub, `owner/name`; `revision` goes with it."""
+    revision: str | None = None
+    """The commit on the hub, 40 hex digits: branches and tags move."""
+    architecture: Literal["encoder-decoder", "decoder"] = "encoder-decoder"
+    """By which of transformers' auto classes it is read: AutoModelForSeq2SeqLM or AutoModelForCausalLM."""
+    template: str = "{source}"
+    """What the model reads: `{source}` is the source, and stands in it once."""
+    lora: Lora | None = None
+    """What is trained: low-rank matrices beside the weights; null: all weights."""
+    zero_shot: bool = False
+    """Whether the model's summaries before any training are a row of the tables, at 0 records."""
+    tokens_a_word: Annotated[float, Field(ge=1.0)] = 2.0
+    """Subwords that a search may write for each word of the corpus's longest summary, which is cut to that afterwards.
+    """
+    gradient_checkpointing: bool = False
+    """Whether activations are computed again in the backward pass, which takes less memory and more time."""
+    dropout: Dropout | None = None
+    """Share of values that training sets to zero; null: the model's own."""
+
+    @model_validator(mode="after")
+    def one_place(self) -> "TransformersSettings":
+        if self.path is not None and self.hub is not None:
+            raise ValueError("give either `path` or `hub`")
+        if (self.hub is None) != (self.revision is None):
+            raise ValueError("`hub` and `revision` go together: the hub's name of a model, and the commit")
+        if self.revision is not None and not fullmatch(r"[0-9a-f]{40}", self.revision):
+            raise ValueError(
+                f"revision {self.revision!r} is a branch or a tag, which moves, or a part of a commit's name; give all "
+                "40 hex digits of the commit (the hub shows them under `Files and versions`, `History`)"
+            )
+        if self.template.count("{source}") != 1:
+            raise ValueError(f"template {self.template!r} must hold {{source}} once")
+        if self.architecture == "decoder" and self.template.endswith("{source}"):
+            raise ValueError(
+                "a model of architecture decoder goes on with what it reads: end the template with what asks for a "
+                'summary, as "{source}\nSummary:"'
+            )
+        return self
+
+    def decides(self) -> dict[str, Any]:
+        """What decides the outcome of a training, as plain values: not where the model lies, nor what else is asked."""
+        return self.model_dump(mode="json", exclude={"path", "hub", "revision", "zero_shot"})
+
+
+MODEL_FILES = ("*.json", "*.safetensors", "*.txt", "*.model")  # of a pretrained model's folder; no others are read
+
+
 class Optimizer(Settings):
     """How a phase's weights are updated."""
 
@@ -672,7 +746,8 @@ class Training(Settings):
 
 
 Model = Annotated[
-    RecurrentSettings | TransformerSettings | NgramSettings | ExtractRewriteSettings, Field(discriminator="kind")
+    RecurrentSettings | TransformerSettings | NgramSettings | ExtractRewriteSettings | TransformersSettings,
+    Field(discriminator="kind"),
 ]
 
 
@@ -688,7 +763,7 @@ class Form(Settings):
     def phases_suit_the_model(self) -> "Form":
         model = self.model
         inner = model.abstractor if model.kind == "extract-rewrite" else model
-        copies = inner.kind != "ngram" and inner.copy_attention
+        copies = isinstance(inner, RecurrentSettings | TransformerSettings) and inner.copy_attention
         for phase in self.training.phases:
             where = f"phase {phase.name!r}"
             if phase.label_smoothing and copies:
@@ -708,9 +783,13 @@ class Form(Settings):
                 raise ValueError(f"{where}: loss nll+entity needs entity_attention")
             if phase.loss == "dual-train" and not (inner.kind == "recurrent" and inner.second_output):
                 raise ValueError(f"{where}: loss dual-train needs second_output")
+            if model.kind == "transformers" and (phase.loss != "nll" or phase.own_words):
+                raise ValueError(f"{where}: a model of kind transformers is trained on loss nll, without own_words")
             if phase.loss in ("self-train", "dual-train") and copies:
                 raise ValueError(f"{where}: loss {phase.loss!r} is for models without copy_attention")
         search = self.search
+        if model.kind == "transformers" and search and (search.coverage_penalty or search.entity_penalty):
+            raise ValueError("search: a model of kind transformers shows no attention; set its penalties to 0")
         marks = inner.kind == "recurrent" and inner.entity_attention
         if search and search.entity_penalty and search.entity_positions != "gold" and not marks:
             raise ValueError("search.entity_penalty needs entity_attention, or entity_positions gold")

@@ -38,6 +38,17 @@ def smoke(config):
     return Plan.read(config, "smoke")
 
 
+PRETRAINED = {"kind": "transformers", "sha256": "ab" * 32, "path": "models/mine", "zero_shot": True}
+
+
+def add_pretrained(config, **told):
+    """A pretrained method among those of the smoke study."""
+    model = {key: value for key, value in (PRETRAINED | told).items() if value is not None}
+    content = {"title": "BART", "paper": "Lewis et al. 2020.", "model": model, "phases": {"nll": {"loss": "nll"}}}
+    (config / "methods" / "mine.yaml").write_text(yaml.safe_dump({**content, "forms": {"smoke": None}}))
+    edit(config / "studies" / "smoke.yaml", lambda study: study["methods"].append("mine"))
+
+
 def changed(before, after, step):
     """Stems (names without digests) of a step's folders that got another name."""
     return {key.split("/")[1].rsplit("-", 1)[0] for key in names(before, step) - names(after, step)}
@@ -529,6 +540,7 @@ def unless_compared(plan):
 
 @pytest.mark.parametrize("kind", [kind for kind, row in KINDS.items() if row.recipe])
 def test_a_raised_recipe_renames_its_kind_and_what_is_made_from_it_and_nothing_else(config, kind):
+    add_pretrained(config)
     before = smoke(config)
     edit(config.parent / "recipes.yaml", lambda content: content[kind].update({99: []}))
     after = smoke(config)
@@ -538,6 +550,74 @@ def test_a_raised_recipe_renames_its_kind_and_what_is_made_from_it_and_nothing_e
             renamed.add(key)
     assert renamed
     assert names(before) - names(after) == renamed
+
+
+def test_a_pretrained_method_adds_folders_and_renames_none(config):
+    before = smoke(config)
+    add_pretrained(config)
+    after = smoke(config)
+    assert unless_compared(before) < unless_compared(after)
+    mine = [folder for folder in after.folders.values() if "-mine-" in folder.name and folder.step != "scores"]
+    assert {folder.kind for folder in mine} == {"train", "decode", "untrained"}
+    for folder in mine:
+        (file,) = folder.files
+        assert (file.sha256, file.path) == (PRETRAINED["sha256"], PRETRAINED["path"])
+        told = folder.specification.get("model")
+        assert told is None or (told["sha256"] == PRETRAINED["sha256"] and not {"path", "hub", "zero_shot"} & set(told))
+    rows = [row for row in after.rows if row.method == "mine-zero-shot"]
+    assert [(row.percent, row.seed, row.run, row.role) for row in rows] == [(None, None, None, "outside")] * 2
+    assert "mine-zero-shot" in after.system_titles
+    assert {row.percent for row in after.rows if row.method == "mine"} == {50, 100}
+
+
+def test_the_files_of_a_pretrained_model_decide_its_names_and_their_place_does_not(config):
+    add_pretrained(config)
+    before = smoke(config)
+    edit(config / "methods" / "mine.yaml", lambda content: content["model"].update(path="elsewhere"))
+    assert names(smoke(config)) == names(before)
+    edit(config / "methods" / "mine.yaml", lambda content: content["model"].update(sha256="cd" * 32))
+    other = {stem.split("-s1")[0] for stem in changed(before, smoke(config), "runs")}
+    assert other == {"tales-mine-050", "tales-mine-100", "modules-mine-100"}
+    assert any("mine-000" in stem for stem in changed(before, smoke(config), "outputs"))
+
+
+def test_a_model_of_the_hub_lies_below_the_studys_home(config):
+    add_pretrained(config, path=None, hub="owner/name", revision="12" * 20)
+    folder = next(folder for folder in smoke(config).folders.values() if folder.kind == "untrained")
+    assert folder.files[0].at(Path("home")) == Path("home/data/raw/model-abababababab")
+    assert not next(iter(folder.files)).observed(Path("home"))
+
+
+@pytest.mark.parametrize(
+    ("told", "message"),
+    [
+        ({"path": None}, r"mine.yaml.*`path`.*`hub` and `revision`"),
+        ({"path": None, "hub": "owner/name", "revision": "main"}, r"mine\.yaml:\d+: model.*branch"),
+        ({"sha256": "main"}, r"mine\.yaml:\d+: .*sha256"),
+    ],
+)
+def test_a_pretrained_model_without_a_pinned_place_is_refused(config, told, message):
+    add_pretrained(config, **told)
+    with pytest.raises(PlanError, match=f"(?s){message}"):
+        smoke(config)
+
+
+def test_a_system_cannot_take_a_zero_shot_name(config):
+    edit(config / "studies" / "smoke.yaml", lambda study: study.update(systems={"x-zero-shot": {"kind": "lead"}}))
+    with pytest.raises(PlanError, match=r"x-zero-shot.*pretrained methods"):
+        smoke(config)
+
+
+def test_a_search_that_reads_attention_refuses_pretrained_models(config):
+    add_pretrained(config)
+
+    def penalised(study):
+        study["corpora"]["tales"]["search"]["coverage_penalty"] = 1.0
+
+    edit(config / "studies" / "smoke.yaml", penalised)
+    plan = smoke(config)
+    assert ("tales", "mine") in {(one.corpus, one.method) for one in plan.refused}
+    assert not any("tales-mine" in key for key in plan.folders)
 
 
 def test_every_seed_draws_a_fraction_of_its_own_and_one_more_seed_changes_no_name(config):

@@ -1,6 +1,7 @@
 """One row for every kind of folder, and builders that read nothing but what the folder's name holds."""
 
 import inspect
+import json
 import shutil
 from pathlib import Path
 from typing import get_type_hints
@@ -8,8 +9,10 @@ from typing import get_type_hints
 import pytest
 import yaml
 
+from pretrained import make_folder
 from sumcurve import manifest
 from sumcurve.builders import Stage
+from sumcurve.fetch import sha256_of_model
 from sumcurve.plan import Plan, PlanError, read_recipes, studies
 from sumcurve.steps import KINDS, STEPS
 
@@ -21,13 +24,18 @@ RAW = ROOT / "tests" / "data" / "tales.jsonl"
 def plan(tmp_path_factory):
     """A study of one invented corpus with folders of every kind, and every kind's ways to be."""
     config = tmp_path_factory.mktemp("tiny") / "config"
+    texts = [sentence for line in RAW.read_text().splitlines() for sentence in json.loads(line)["source"]]
+    model = make_folder(config.parent / "model", "bart", texts[:200])
+    pretrained = {"kind": "transformers", "path": str(model), "sha256": sha256_of_model(model), "zero_shot": True}
     shutil.copytree(ROOT / "config", config)
     shutil.copy(ROOT / "recipes.yaml", config.parent)
     path = config / "studies" / "tiny.yaml"
     study = yaml.safe_load((config / "studies" / "smoke.yaml").read_text())
     tales = study["corpora"]["tales"] | {"percents": [20], "target": "summaries", "oracle": {"searches": False}}
     tales["raw"]["path"] = str(RAW)
-    study |= {"corpora": {"tales": tales}, "methods": ["ent", "fastrl"]}
+    method = {"title": "BART", "paper": "Random weights.", "model": pretrained, "phases": {"nll": {"loss": "nll"}}}
+    (config / "methods" / "mine.yaml").write_text(yaml.safe_dump({**method, "forms": {"smoke": None}}))
+    study |= {"corpora": {"tales": tales}, "methods": ["ent", "fastrl", "mine"]}
     path.write_text(yaml.safe_dump(study))
     return Plan.read(config, "tiny")
 

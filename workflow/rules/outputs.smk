@@ -11,6 +11,14 @@ use rule folder as decode with:
         **needs("decode"),
 
 
+use rule folder as untrained with:
+    wildcard_constraints:
+        name=names("untrained"),
+    threads: PLAN.settings.threads
+    resources:
+        **needs("untrained"),
+
+
 use rule folder as baseline with:
     wildcard_constraints:
         name=names("baseline"),

@@ -35,7 +35,7 @@ def rollout(model: Summarizer, batch: Batch, max_tokens: int) -> Tensor:
     done = torch.zeros(size, 2, dtype=torch.bool, device=device)
     for t in range(max_tokens):
         emission, _, state = model.step(last, memory, state)
-        logp = restrict(emission.dist(src_ext, n_ext), tokens[rows, :, :t], search, ())
+        logp = restrict(emission.dist(src_ext, n_ext), tokens[rows, :, :t], search, (), model.marks)
         sampled = drawn(logp[:, 1])
         word = torch.cat((logp[:, :1].argmax(2), sampled), 1)  # [B, 2]
         tokens[rows, :, t] = word.masked_fill(done, PAD)

@@ -21,8 +21,8 @@ from torch import Tensor
 
 from sumcurve.models.batch import Batch
 from sumcurve.models.emission import in_single
-from sumcurve.models.summarizer import Memory, State, Summarizer
-from sumcurve.models.vocabulary import BOS, EOS, PAD, SEP, UNK
+from sumcurve.models.summarizer import Marks, Memory, State, Summarizer
+from sumcurve.models.vocabulary import BOS, SEP, UNK
 from sumcurve.settings import Search
 
 
@@ -30,7 +30,7 @@ from sumcurve.settings import Search
 class Hypotheses:
     """The n best outputs of B examples, best first; one that does not exist has score -inf and no token.
 
-    `tokens` [B, n, L]: extended ids, EOS included where it was written, then PAD. `logp` [B, n]: their
+    `tokens` [B, n, L]: extended ids, EOS included where it was written, then the model's padding. `logp` [B, n]: their
     summed log-probability, without penalties. `score` [B, n]: what they were ranked by. `best_source` [B, n, L]:
     the source position that had most attention when a token was written.
     """
@@ -56,14 +56,14 @@ def length_norm(tokens: int, search: Search) -> float:
     return float(tokens if search.length_penalty == "average" else (5 + tokens) / 6) ** search.alpha
 
 
-def restrict(logp: Tensor, history: Tensor, search: Search, exempt: tuple[int, ...]) -> Tensor:
+def restrict(logp: Tensor, history: Tensor, search: Search, exempt: tuple[int, ...], marks: Marks) -> Tensor:
     """`logp` [B, Q, W] with -inf, in place, for words that may not follow `history` [B, Q, t]."""
     written = history.shape[2]
-    logp[:, :, [PAD, BOS]] = -torch.inf
-    if search.unknown == "ban":
-        logp[:, :, UNK] = -torch.inf
+    logp[:, :, list(marks.never)] = -torch.inf
+    if search.unknown == "ban" and marks.unknown is not None:
+        logp[:, :, marks.unknown] = -torch.inf
     if written < search.min_tokens:
-        logp[:, :, EOS] = -torch.inf
+        logp[:, :, marks.end] = -torch.inf
     n = search.block_ngram
     if n and written >= n:
         ngrams = history.unfold(2, n, 1)  # [B, Q, t - n + 1, n]
@@ -71,7 +71,7 @@ def restrict(logp: Tensor, history: Tensor, search: Search, exempt: tuple[int, .
         repeated = (ngrams[..., :-1] == last).all(3)
         for mark in exempt:
             repeated &= (ngrams != mark).all(3)
-        logp.scatter_(2, ngrams[..., -1].where(repeated, PAD), -torch.inf)
+        logp.scatter_(2, ngrams[..., -1].where(repeated, marks.never[0]), -torch.inf)
     return logp
 
 
@@ -123,14 +123,14 @@ def generate(
     k, longest = search.beam, search.max_tokens
     if not 1 <= n <= k:
         raise ValueError(f"n = {n} hypotheses from a beam of {k}; choose 1 <= n <= beam")
-    device, size = batch.src.device, len(batch)
+    device, size, marks = batch.src.device, len(batch), model.marks
     memory = model.encode(batch)
     state = model.start(memory, k)
     src_ext, n_ext = batch.src_ext, batch.n_ext
     rows = torch.arange(size, device=device)  # the examples still searched
 
     def none(*shape: int) -> Tensor:
-        return torch.full(shape, PAD, dtype=torch.long, device=device)
+        return torch.full(shape, marks.pad, dtype=torch.long, device=device)
 
     def never(*shape: int) -> Tensor:
         return torch.full(shape, -torch.inf, device=device)
@@ -147,7 +147,7 @@ def generate(
     for t in range(longest):
         emission, attention, state = model.step(last, memory, state)
         vocabulary = emission.logits.shape[2]
-        logp = restrict(emission.dist(src_ext, n_ext), tokens[:, :, :t], search, exempt)
+        logp = restrict(emission.dist(src_ext, n_ext), tokens[:, :, :t], search, exempt, marks)
         words = logp.shape[2]
         cp = ep = torch.zeros_like(running)
         if coverage is not None:
@@ -162,7 +162,7 @@ def generate(
         attended = _reorder(sources, parents)
         attended[:, :, t] = attention.argmax(2).gather(1, parents)
 
-        ends = word == EOS if t + 1 < longest else torch.ones_like(word, dtype=torch.bool)
+        ends = word == marks.end if t + 1 < longest else torch.ones_like(word, dtype=torch.bool)
         score = summed / length_norm(t + 1, search) - (cp + ep).gather(1, parents)
         score = score.masked_fill(~ends, -torch.inf)
         score[:, k:] = -torch.inf
@@ -200,7 +200,7 @@ def generate(
     _keep(result, ended, rows)
     missing = result.score == -torch.inf
     result.logp[missing] = -torch.inf
-    result.tokens[missing] = PAD
+    result.tokens[missing] = marks.pad
     return result
 
 
@@ -230,13 +230,13 @@ def greedy(model: Summarizer, batch: Batch, search: Search, exempt: tuple[int, .
 
     The penalties change its score, never its choice; ValueError as for `generate`.
     """
-    device, size, longest = batch.src.device, len(batch), search.max_tokens
+    device, size, longest, marks = batch.src.device, len(batch), search.max_tokens, model.marks
     memory = model.encode(batch)
     state = model.start(memory, 1)
     src_ext, n_ext = batch.src_ext, batch.n_ext
     rows = torch.arange(size, device=device)
-    tokens = torch.full((size, 1, longest), PAD, device=device)
-    sources, total = torch.full_like(tokens, PAD), torch.zeros(size, 1, device=device)
+    tokens = torch.full((size, 1, longest), marks.pad, device=device)
+    sources, total = torch.zeros_like(tokens), torch.zeros(size, 1, device=device)
     last = torch.full((size, 1), BOS, device=device)
     lengths = torch.full((size, 1), longest, device=device)
     done = torch.zeros(size, dtype=torch.bool, device=device)
@@ -245,15 +245,15 @@ def greedy(model: Summarizer, batch: Batch, search: Search, exempt: tuple[int, .
     coverage = torch.zeros(size, 1, batch.src.shape[1], device=device) if penalised else None
     for t in range(longest):
         emission, attention, state = model.step(last, memory, state)
-        logp = restrict(emission.dist(src_ext, n_ext), tokens[rows, :, :t], search, exempt)
+        logp = restrict(emission.dist(src_ext, n_ext), tokens[rows, :, :t], search, exempt, marks)
         best, word = logp.max(2)  # [B, 1]
         going = ~done
-        tokens[rows, :, t] = word.where(going.unsqueeze(1), PAD)
-        sources[rows, :, t] = attention.argmax(2).where(going.unsqueeze(1), PAD)
+        tokens[rows, :, t] = word.where(going.unsqueeze(1), marks.pad)
+        sources[rows, :, t] = attention.argmax(2).where(going.unsqueeze(1), 0)
         total[rows] += best.masked_fill(done.unsqueeze(1), 0.0)
         if coverage is not None:
             coverage[rows] += attention.masked_fill(done.view(-1, 1, 1), 0.0)
-        ends = going & (word.squeeze(1) == EOS)
+        ends = going & (word.squeeze(1) == marks.end)
         lengths[rows[ends]] = t + 1
         done |= ends
         if bool(done.all()):

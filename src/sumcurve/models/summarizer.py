@@ -13,7 +13,7 @@ from torch.nn import functional
 
 from sumcurve.models.batch import Batch
 from sumcurve.models.emission import IMPOSSIBLE, Emission, copied, generated, in_single, mixture
-from sumcurve.models.vocabulary import PAD
+from sumcurve.models.vocabulary import BOS, EOS, PAD, UNK
 
 State = dict[str, Tensor]
 """What a decoder remembers; every tensor is [B, Q, ...] so that search reorders it along axis 1."""
@@ -37,10 +37,21 @@ class Memory:
         return Memory(self.states[rows], self.mask[rows], cache, self.output_rows)
 
 
+@dataclass(frozen=True)
+class Marks:
+    """The ids that a search treats apart; `never` are not written, and there is at least one of them."""
+
+    pad: int = PAD
+    end: int = EOS
+    unknown: int | None = UNK
+    never: tuple[int, ...] = (PAD, BOS)
+
+
 class Summarizer(nn.Module, ABC):
     """A conditional language model over extended ids. Q queries share the memory of their example."""
 
     vocabulary_size: int
+    marks: Marks = Marks()
 
     @abstractmethod
     def encode(self, batch: Batch) -> Memory: ...

@@ -22,6 +22,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, MaxNLocator, NullLocator
 
+from sumcurve.plan import ZERO_SHOT
 from sumcurve.records import write_bytes
 from sumcurve.scores.scorer import Metric
 
@@ -104,7 +105,7 @@ def draw(
     names = sorted(set(scores.method[scores.role == "trained"]))
     looks = looks_of(names)
     corpora = [rows for _, rows in scores.groupby("corpus", sort=True)]
-    curved = [rows.percent.nunique() > 1 for rows in corpora]
+    curved = [rows[rows.role == "trained"].percent.nunique() > 1 for rows in corpora]
     heights = [_height(rows, curve, looks, metrics) for rows, curve in zip(corpora, curved, strict=True)]
     grouped = any(curve and len(_panels(rows, looks)) > 1 for rows, curve in zip(corpora, curved, strict=True))
     drawn = {str(rows.corpus.iloc[0]) for rows, curve in zip(corpora, curved, strict=True) if curve}
@@ -259,7 +260,7 @@ def _dots(
 
 
 def _size(row: pd.DataFrame) -> str:
-    trained = row[row.percent.notna()]
+    trained = row[row.role == "trained"]
     return f", trained on {trained.records.iloc[0]:,} records ({trained.percent.iloc[0]} %)" if len(trained) else ""
 
 
@@ -275,9 +276,12 @@ def _caption(scores: pd.DataFrame, metrics: Sequence[Metric], share: str, curved
         lower = ", ".join(metric.title for metric in metrics if not metric.higher_is_better)
         parts.append(f"Lower is better: {lower}.")
     kinds = {"baseline": "without the reference", "outside": "from elsewhere", "bound": "picked by the reference"}
-    there = {what: list(dict.fromkeys(scores.method[scores.role == role])) for role, what in kinds.items()}
+    fixed = scores[scores.records != 0]
+    there = {what: list(dict.fromkeys(fixed.method[fixed.role == role])) for role, what in kinds.items()}
     grey = [f"{', '.join(names)}: {what}" for what, names in there.items() if names]
     parts += ["Hollow: not shown to read its source."] if scores.blind.any() else []
+    if (scores.records == 0).any() and any(curved):
+        parts.append("At 0 records, left of the break: pretrained models before any training.")
     parts += [f"Dark grey, not trained. {'; '.join(grey)}."] if grey else []
     return parts
 
@@ -330,9 +334,11 @@ def _draw_curves(
         last = float(of_row.records.max())
     margin = (last / first) ** 0.06
     axes.set_xlim(first / margin, last * margin)
+    _draw_untrained(axes, rows, metric, looks, shown, first)
 
-    levels = rows[(rows.role != "trained") & rows[metric].notna()].set_index("method")
-    dashes = dashes_of(set(rows.method[rows.role != "trained"]))
+    fixed = rows[(rows.role != "trained") & (rows.records != 0)]
+    levels = fixed[fixed[metric].notna()].set_index("method")
+    dashes = dashes_of(set(fixed.method))
     near = rows[rows.role != "bound"]
     least = near[[metric, f"{metric}_low"]].min().min()
     most = near[[metric, f"{metric}_high"]].max().max()
@@ -366,6 +372,44 @@ def _draw_curves(
     axes.grid(axis="y", color="#e6e6e6", linewidth=0.7)
     axes.set_axisbelow(True)
     write_labels(axes, labels, inches)
+
+
+def _draw_untrained(
+    axes: Axes,
+    rows: pd.DataFrame,
+    metric: str,
+    looks: Mapping[str, tuple[str, str]],
+    shown: Sequence[str],
+    first: float,
+) -> None:
+    """Pretrained methods before any training: at 0 records, left of a break in the axis, whose scale has no 0."""
+    untrained = rows[(rows.records == 0) & rows[metric].notna()]
+    untrained = untrained[untrained.method.str.removesuffix(ZERO_SHOT).isin(shown)]
+    if untrained.empty:
+        return
+    left, right = axes.get_xlim()
+    step = (right / left) ** 0.1
+    place = left / step
+    for one in untrained.to_dict("records"):
+        colour, marker = looks[one["method"].removesuffix(ZERO_SHOT)]
+        axes.vlines(place, one[f"{metric}_low"], one[f"{metric}_high"], color=colour, linewidth=1.6, alpha=0.45)
+        hollow = "white" if one["blind"] else colour
+        axes.plot([place], [one[metric]], color=colour, marker=marker, markersize=4.5, mfc=hollow, linestyle="none")
+    ticks = axes.xaxis.get_major_locator().tick_values(left, right)
+    labels = [tick.get_text() for tick in axes.get_xticklabels()]
+    axes.xaxis.set_major_locator(FixedLocator([place, *ticks]))
+    axes.set_xticklabels(["0", *labels])
+    axes.set_xlim(place / step**0.5, right)
+    gap = (place * left) ** 0.5
+    for shift in (0.92, 1.08):
+        axes.plot(
+            [gap * shift / step**0.08, gap * shift * step**0.08],
+            [-0.02, 0.02],
+            transform=axes.get_xaxis_transform(),
+            color=INK,
+            linewidth=0.8,
+            clip_on=False,
+        )
 
 
 def _bands(overlay: Overlay | None, metric: str, shown: Sequence[str]) -> pd.DataFrame:

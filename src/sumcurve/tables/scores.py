@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from sumcurve.plan import ZERO_SHOT
 from sumcurve.tables.evidence import ScoredOutput
 from sumcurve.tables.results import LEVEL, Results, metric_columns, units, value
 from sumcurve.tables.table import Column, Table, number
@@ -20,12 +21,13 @@ def table(results: Results) -> Table:
     for system in results.systems:
         scorers = system.outputs[0].scores
         cell = system.cell
+        untrained = 0 if system.method.endswith(ZERO_SHOT) else None  # a method at 0 records
         row: dict[str, Any] = {
             "corpus": system.corpus,
             "method": results.name(system),
             "role": system.role,
-            "percent": system.percent,
-            "records": system.records,
+            "percent": system.percent or untrained,
+            "records": system.records or untrained,
             "seeds": len(system.seeds) or None,
             "selected": selected(results, system),
             "items": max(len(items.ids) for items in scorers.values()),

@@ -209,7 +209,7 @@ class _Fit:
                 continue
             if resume is not None and index == first:
                 self.learner.switch(phase)
-                self.model.load_state_dict(resume["model"])
+                self.learner.load(resume["model"])
                 self._prepare(index)
                 self._load(resume)
             else:
@@ -224,7 +224,7 @@ class _Fit:
         began = self.clock()
         if index:
             self.before = start or self._selected()
-            self.model.load_state_dict(self.before.weights)
+            self.learner.load(self.before.weights)
         self.learner.switch(self.settings.phases[index])
         self._prepare(index)
         spent = self.clock() - began
@@ -362,7 +362,7 @@ class _Fit:
         if better:
             row = replace(row, best=True)
             self.best = row
-            self.weights = _copied(self.model.state_dict())
+            self.weights = _copied(self.learner.weights())
         self.history.append(row)
         self.validated = self.update
         if selectable and self.update > self.phase.optimizer.warmup_updates and self._speaks():
@@ -425,7 +425,7 @@ class _Fit:
             "history": self.history.as_dict(),
             "batches": self.batches.state(),
             "random": self.group.gather({"cpu": torch.get_rng_state(), "cuda": cuda}),
-            "model": _copied(self.model.state_dict()),
+            "model": _copied(self.learner.weights()),
             "best": dict(self.weights),  # never written to, only replaced
             "optimizer": _copied(self.optimizer.state_dict()),
         }
@@ -441,7 +441,7 @@ class _Fit:
         self.best = next((row for row in reversed(self.history.of(self.phase.name)) if row.best), None)
         self.before = Checkpoint(**state["before"]) if state["before"] else None
         self.batches.load(state["batches"])
-        self.model.load_state_dict(state["model"])  # again: preparations may have set what the phase trains
+        self.learner.load(state["model"])  # again: preparations may have set what the phase trains
         self.weights = state["best"]
         self.optimizer.load_state_dict(_copied(state["optimizer"]))  # torch would go on in the caller's tensors
         own = state["random"][self.group.rank]
@@ -509,7 +509,7 @@ def _identity(learner: Learner, settings: Training, seed: int, device: torch.dev
         "processes": group.size,
         "threads": torch.get_num_threads(),
         "torch": str(torch.__version__),
-        "initial weights": _digest(learner.model.state_dict()),
+        "initial weights": _digest(learner.weights()),
         **learner.identity(),
     }
 

@@ -1,12 +1,13 @@
 """What `fit` trains, phase by phase: a model with its data, its losses and its validation."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 import torch
 from torch import Tensor, nn
 
+from sumcurve.models.summarizer import parameter_counts
 from sumcurve.settings import PhaseSettings
 
 
@@ -36,6 +37,18 @@ class Learner(ABC):
     def parameters(self, phase: PhaseSettings) -> list[nn.Parameter]:
         """What the phase trains."""
         return [parameter for parameter in self.model.parameters() if parameter.requires_grad]
+
+    def weights(self) -> Mapping[str, Tensor]:
+        """What training changes, as it is: what a checkpoint holds."""
+        return self.model.state_dict()
+
+    def load(self, weights: dict[str, Tensor]) -> None:
+        """Take over what `weights` gave, after the same switches."""
+        self.model.load_state_dict(weights)
+
+    def parameter_counts(self) -> dict[str, int]:
+        """See `models.summarizer.parameter_counts`."""
+        return parameter_counts(self.model)
 
     @abstractmethod
     def length(self, item: Any, phase: PhaseSettings) -> tuple[int, ...]:

@@ -6,28 +6,30 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from itertools import repeat
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 import torch
 from safetensors.torch import load_file, save
 
 from sumcurve.annotations.entities import read_salient
 from sumcurve.corpora.fraction import positions, read_words
-from sumcurve.corpora.store import Corpus, take
+from sumcurve.corpora.store import Corpus, Part, take
 from sumcurve.devices import Lease
 from sumcurve.models.batch import Example, encode
 from sumcurve.models.build import build
 from sumcurve.models.extract_rewrite import build as build_extract_rewrite
-from sumcurve.models.summarizer import parameter_counts
 from sumcurve.models.vocabulary import Vocabulary
-from sumcurve.records import Record, read_csv, write_bytes, write_csv, write_json
-from sumcurve.settings import Form, Search, Training
+from sumcurve.records import Record, Text, read_csv, write_bytes, write_csv, write_json
+from sumcurve.settings import Form, Search, Training, TransformersSettings
 from sumcurve.training.fit import Checkpoint, ResumeError, fit
 from sumcurve.training.history import History, Row
 from sumcurve.training.learner import Learner
 from sumcurve.training.parallel import join
 from sumcurve.training.progress import Watchers
 from sumcurve.training.summarizer import SummarizerLearner
+
+if TYPE_CHECKING:
+    from sumcurve.training.pretrained import PretrainedLearner
 
 
 def compute_clock(device: torch.device) -> Callable[[], float]:
@@ -129,6 +131,39 @@ def learner_of(
     )
 
 
+def with_texts(part: Part, drawn: Sequence[int]) -> list[tuple[Record, Text]]:
+    """The records of a part at these positions, each with its text."""
+    return list(zip(part[drawn], take(part.text, drawn), strict=True))
+
+
+def pretrained_learner(
+    specification: dict[str, Any],
+    settings: TransformersSettings,
+    folder: Path,
+    lower: bool,
+    train: Sequence[tuple[Record, Text]],
+    valid: Sequence[tuple[Record, Text]],
+    device: torch.device,
+    search: Search,
+    note: Callable[[str], None],
+) -> "PretrainedLearner":
+    """The pretrained model of a folder and what it learns from, read as text. Raises PretrainedError."""
+    from sumcurve.decoding.pretrained import in_subwords, told_of
+    from sumcurve.models.pretrained import load
+    from sumcurve.training.pretrained import PretrainedLearner
+
+    model = load(folder, settings, lower, specification["seed"])
+    lengths = specification["source_tokens"], specification["target_tokens"]
+    room = in_subwords(search, settings, model).max_tokens
+    examples = [
+        [model.subwords.example(record, text, *lengths, room) for record, text in part] for part in (train, valid)
+    ]
+    if said := told_of(examples[0], model):
+        note(said)
+    references = [record.all_references for record, _ in valid]
+    return PretrainedLearner(model, settings, *examples, references, search, device)
+
+
 def read_checkpoint(run: Path) -> tuple[Checkpoint, int]:
     """What the last phase of a finished run started from, and how many updates that phase spent."""
     told = json.loads((run / "training.json").read_text())
@@ -176,8 +211,13 @@ def train_run(
     terminal: TextIO,
     position: int,
     found: dict[str, Any],
+    pretrained: Path | None = None,
+    lower: bool = True,
 ) -> None:
     """Train one run and write weights.safetensors, vocabulary.json, history.csv, training.json and timings.csv.
+
+    Of a pretrained model, whose folder is `pretrained`, the weights are those that training changes, and there is no
+    vocabulary.json; `lower` says whether the corpus's words are in small letters.
 
     Of several phases, before.safetensors is the checkpoint that the last one started from. `parent`, of a control, is
     the run from whose before.safetensors it starts; it spends as many updates as the parent's last phase did. `begins`
@@ -202,13 +242,22 @@ def train_run(
     train, valid = Corpus(corpus).part("train"), Corpus(corpus).part("valid").first(training.valid_records)
     drawn = positions(fraction, train, specification.get("draw", specification["seed"]))
     records = train[drawn]
-    vocabulary = Vocabulary.from_counts(read_words(fraction), training.vocabulary, training.min_count)
-
-    salient = salient_spans(entities, drawn) if entities is not None else None
     search = Search.of_specification(specification["validation"])
-    learner = learner_of(specification, settings, records, valid, vocabulary, device, salient, search)
-    counts = parameter_counts(learner.model)
-    note(f"{name}: {len(records)} records, {len(vocabulary)} words, {counts['total']} parameters, {lease.device}")
+    vocabulary = None
+    if settings.model.kind == "transformers":
+        assert pretrained is not None
+        parts = with_texts(train, drawn), with_texts(Corpus(corpus).part("valid"), range(len(valid)))
+        tuned = pretrained_learner(specification, settings.model, pretrained, lower, *parts, device, search, note)
+        learner: Learner = tuned
+        words = len(tuned.model.subwords)
+        found["truncated_sources"] = sum(example.truncated for example in tuned.train)
+    else:
+        vocabulary = Vocabulary.from_counts(read_words(fraction), training.vocabulary, training.min_count)
+        salient = salient_spans(entities, drawn) if entities is not None else None
+        learner = learner_of(specification, settings, records, valid, vocabulary, device, salient, search)
+        words = len(vocabulary)
+    counts = learner.parameter_counts()
+    note(f"{name}: {len(records)} records, {words} words, {counts['total']} parameters, {lease.device}")
     resume = read_state(state, note)
     if resume is not None:
         note(f"{name}: resuming from {state}")
@@ -239,14 +288,15 @@ def train_run(
     write_bytes(stage / "weights.safetensors", save(fitted.weights))
     if before is not None:
         write_bytes(stage / "before.safetensors", save(before.weights))
-    write_json(stage / "vocabulary.json", vocabulary.to_json())
+    if vocabulary is not None:
+        write_json(stage / "vocabulary.json", vocabulary.to_json())
     for name, rows in (("history.csv", history.rows()), ("timings.csv", history.seconds())):
         write_csv(stage / name, list(rows[0]), rows)
     write_json(
         stage / "training.json",
         {
             "records": len(records),
-            "vocabulary": len(vocabulary),
+            "vocabulary": words,
             "parameters": counts,
             "ended": [
                 {"phase": phase, "reason": reason, "update": history.of(phase)[-1].update}

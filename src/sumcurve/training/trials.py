@@ -26,9 +26,9 @@ from sumcurve import sums
 from sumcurve.config import PlanError, read_method, read_settings
 from sumcurve.locks import locked
 from sumcurve.manifest import digest
-from sumcurve.plan import Plan, refusal
+from sumcurve.plan import Plan, model_file, model_of, refusal
 from sumcurve.records import read_csv, write_csv, write_text
-from sumcurve.settings import Dropout, Form, Percent, Positive, Settings
+from sumcurve.settings import Dropout, Form, Percent, Positive, Settings, TransformersSettings
 from sumcurve.sums import Sums
 
 COLUMNS = (
@@ -133,8 +133,10 @@ def small(config: Path, method: str) -> Form:
     return read_method(config / "methods" / f"{method}.yaml").forms["small"]
 
 
-def settings_of(form: Form) -> tuple[float, float, float | None]:
-    """What is tuned: the first phase's rate, the dropout, and the last phase's rate where there are several."""
+def settings_of(form: Form) -> tuple[float, float | None, float | None]:
+    """What is tuned: the first phase's rate, the dropout (of a pretrained model None: its own), and the last phase's
+    rate where there are several.
+    """
     phases = form.training.phases
     last = phases[-1].optimizer.rate if len(phases) > 1 else None
     return phases[0].optimizer.rate, form.model.dropout, last
@@ -177,7 +179,7 @@ def tasks(
         "sums": settings.sums,
     }
     for rate, dropout, one in chosen:
-        told = {"model": one.model.model_dump(mode="json"), "training": one.training.model_dump(mode="json"), **data}
+        told = {"model": model_of(one), "training": one.training.model_dump(mode="json"), **data}
         found += [
             Task(method, stage, rate, dropout, seed, corpus, percent, one, digest(data), digest(told))
             for seed in settings.seeds
@@ -338,7 +340,7 @@ def _learner(config: Path, home: Path, task: Task) -> tuple[Any, int]:
     from sumcurve.corpora.fraction import is_written, positions, read_words, write_fraction
     from sumcurve.corpora.store import Corpus
     from sumcurve.models.vocabulary import Vocabulary
-    from sumcurve.training.run import learner_of, salient_spans
+    from sumcurve.training.run import learner_of, pretrained_learner, salient_spans, with_texts
 
     plan = Plan.read(config, read_settings(config / "trials.yaml", TrialsSettings).study)
     (corpus,) = (one for one in plan.named("corpora", "corpus") if plan.corpus_name(one.key) == task.corpus)
@@ -352,23 +354,26 @@ def _learner(config: Path, home: Path, task: Task) -> tuple[Any, int]:
             fraction.mkdir(parents=True, exist_ok=True)
             write_fraction(train, task.percent, task.seed, fraction)
     drawn = positions(fraction, train, task.seed)
+    training, lengths = task.form.training, plan.settings.corpora[task.corpus]
+    told = {"source_tokens": lengths.source_tokens, "target_tokens": lengths.target_tokens, "seed": task.seed}
+    search, cpu = lengths.search.greedy(), torch.device("cpu")
+    valid = Corpus(prepared).part("valid").first(training.valid_records)
+    if (file := model_file(task.form, config, task.method)) is not None:
+        assert isinstance(task.form.model, TransformersSettings)
+        place = file.at(home)
+        if file.observed(home) != file.sha256:
+            raise PlanError(f"{place} is not what {file.pinned} pins; `python -m sumcurve fetch {place}` fetches it")
+        parts = with_texts(train, drawn), with_texts(Corpus(prepared).part("valid"), range(len(valid)))
+        lower = lengths.prepare.lower
+        return pretrained_learner(told, task.form.model, place, lower, *parts, cpu, search, print), len(drawn)
     salient = None
     if getattr(task.form.model, "entity_attention", False):
         (entities,) = (
             folder for folder in plan.named("annotations", "entities") if folder.specification["corpus"] == corpus.key
         )
         salient = salient_spans(home / "results" / entities.key, drawn)
-    training, lengths = task.form.training, plan.settings.corpora[task.corpus]
-    learner = learner_of(
-        {"source_tokens": lengths.source_tokens, "target_tokens": lengths.target_tokens, "seed": task.seed},
-        task.form,
-        train[drawn],
-        Corpus(prepared).part("valid").first(training.valid_records),
-        Vocabulary.from_counts(read_words(fraction), training.vocabulary, training.min_count),
-        torch.device("cpu"),
-        salient,
-        lengths.search.greedy(),
-    )
+    vocabulary = Vocabulary.from_counts(read_words(fraction), training.vocabulary, training.min_count)
+    learner = learner_of(told, task.form, train[drawn], valid, vocabulary, cpu, salient, search)
     return learner, len(drawn)
 
 
@@ -418,9 +423,10 @@ def run_trials(config: Path, home: Path, jobs: int, methods: list[str] | None = 
                 print(f"{place}: put {_told(found)} into small, in place of {_told(present)} (or run with --write)")
 
 
-def _told(found: tuple[float, float, float | None]) -> str:
+def _told(found: tuple[float, float | None, float | None]) -> str:
+    dropout = "the model's own" if found[1] is None else f"{found[1]:g}"
     last = "" if found[2] is None else f", last phase's rate {found[2]:g}"
-    return f"rate {found[0]:g}, dropout {found[1]:g}{last}"
+    return f"rate {found[0]:g}, dropout {dropout}{last}"
 
 
 def write_settings(path: Path, found: tuple[float, float, float | None]) -> None:

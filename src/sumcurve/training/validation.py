@@ -55,12 +55,7 @@ class Validation:
         for batch in self._batches:
             losses += (-example_means(score(model, batch), batch.tgt)).tolist()
             summaries += [[" ".join(sentence) for sentence in summary] for summary in system.summarize(batch)]
-        items = score_items(summaries, self._references, Rouge())
-        found = {
-            "nll": fmean(losses),
-            "repetition": fmean(repetition(summary) for summary in summaries),
-            "tokens": fmean(sum(len(sentence.split(" ")) for sentence in summary) for summary in summaries),
-        } | {metric: fmean(item[metric] for item in items) for metric in METRICS}
+        found = measured(losses, summaries, self._references)
         if phase.loss == "mixed":
             records = [record for batch in self._batches for record in batch.records]
             found["reward"] = fmean(map(_reward, summaries, records))
@@ -71,6 +66,18 @@ class Validation:
     def _salience(self, model: Summarizer) -> float | None:
         found = [_of_tokens(model, batch) for batch in self._batches]
         return area_under_curve(np.concatenate([one for one, _ in found]), np.concatenate([one for _, one in found]))
+
+
+def measured(
+    losses: Sequence[float], summaries: Sequence[list[str]], references: Sequence[list[list[str]]]
+) -> dict[str, float]:
+    """What every validation tells of greedy summaries (sentences of blank-separated tokens): see `Validation`."""
+    items = score_items(summaries, references, Rouge())
+    return {
+        "nll": fmean(losses),
+        "repetition": fmean(repetition(summary) for summary in summaries),
+        "tokens": fmean(sum(len(sentence.split(" ")) for sentence in summary) for summary in summaries),
+    } | {metric: fmean(item[metric] for item in items) for metric in METRICS}
 
 
 def _reward(summary: Sequence[str], record: Record) -> float:

@@ -266,3 +266,37 @@ def test_what_does_not_read_is_hollow_on_its_methods_own_curve(intervals):
     assert added
     assert len(after) == len(before) + len(added)
     assert all(len(line.get_xdata()) == 1 for line in added)
+
+
+def zero_shot(evidence, invented, method="pcov"):
+    """The study's outputs, and a pretrained method's before any training."""
+    found = [replace(one, role="outside") for one in [invented("notes", f"{method}-zero-shot", None, None, 21.0)]]
+    return [*evidence((1, 2)), *found]
+
+
+def test_a_zero_shot_row_stands_at_0_records_left_of_a_break(evidence, invented, study, settings) -> None:
+    frame = of(zero_shot(evidence, invented), study, settings)
+    row = frame[frame.method == "pcov-zero-shot"].iloc[0]
+    assert (row.percent, row.records) == (0, 0)
+    figure = drawn(frame)
+    axes = next(one for one in figure.axes if any(text.get_text() == "0" for text in one.get_xticklabels()))
+    (mark,) = [line for line in axes.lines if line.get_linestyle() == "None" and line.get_ydata()[0] == row.rouge1]
+    first = frame[(frame.corpus == "notes") & (frame.role == "trained")].records.min()
+    assert axes.get_xlim()[0] < mark.get_xdata()[0] < first
+    assert mark.get_color() == looks_of(sorted(set(frame.method[frame.role == "trained"])))["pcov"][0]
+    assert "At 0 records" in words(figure)
+    assert "pcov-zero-shot" not in words(figure)
+    without = drawn(of(evidence((1, 2)), study, settings))
+    assert "At 0 records" not in words(without)
+
+
+def test_a_zero_shot_row_enters_no_fit(evidence, invented, study, settings) -> None:
+    """Neither efficiency nor verdicts nor answers' sizes know of it."""
+    from sumcurve.tables import efficiency, verdicts
+
+    plain = Results(replace(study, outputs=evidence((1, 2))), settings)
+    more = Results(replace(study, outputs=zero_shot(evidence, invented)), settings)
+    assert efficiency.table(more).rows == efficiency.table(plain).rows
+    assert verdicts.table(more).rows == verdicts.table(plain).rows
+    assert more.sizes("notes") == plain.sizes("notes")
+    assert more.methods("notes") == plain.methods("notes")

@@ -1,0 +1,142 @@
+"""Pretrained models for tests: small random networks with small tokenizers, made here, in folders as on the hub."""
+
+from pathlib import Path
+from typing import Any
+
+import torch
+from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, trainers
+from transformers import (
+    BartConfig,
+    BartForConditionalGeneration,
+    GPT2Config,
+    GPT2LMHeadModel,
+    LEDConfig,
+    LEDForConditionalGeneration,
+    PreTrainedTokenizerFast,
+    T5Config,
+    T5ForConditionalGeneration,
+)
+
+ARCHITECTURES = {"bart": "encoder-decoder", "t5": "encoder-decoder", "led": "encoder-decoder", "gpt2": "decoder"}
+TEMPLATES = {"gpt2": "{source}\nSummary:"}
+# How peaked random networks are for outputs to differ, and to end by themselves about as often as not.
+SPREAD = {"bart": 0.5, "t5": 0.9, "led": 0.5, "gpt2": 0.6}
+END = {"bart": 3.0, "t5": 3.0, "led": 9.0, "gpt2": 3.0}
+
+
+def make_tokenizer(texts: list[str], kind: str, size: int = 120) -> PreTrainedTokenizerFast:
+    """A byte-level BPE with the marks of the architecture, and those around a text as it has them."""
+    marks = {
+        "bart": {"bos_token": "<s>", "pad_token": "<pad>", "eos_token": "</s>", "unk_token": "<unk>"},
+        "led": {"bos_token": "<s>", "pad_token": "<pad>", "eos_token": "</s>", "unk_token": "<unk>"},
+        "t5": {"pad_token": "<pad>", "eos_token": "</s>", "unk_token": "<unk>"},
+        "gpt2": {"eos_token": "<|endoftext|>"},
+    }[kind]
+    inner = Tokenizer(models.BPE())
+    inner.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    inner.decoder = decoders.ByteLevel()
+    inner.train_from_iterator(
+        texts,
+        trainers.BpeTrainer(
+            vocab_size=size + 256,
+            special_tokens=list(marks.values()),
+            initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+            show_progress=False,
+        ),
+    )
+    around = {"bart": "<s> $A </s>", "led": "<s> $A </s>", "t5": "$A </s>"}.get(kind)
+    if around:
+        named = [word for word in around.split() if word != "$A"]
+        inner.post_processor = processors.TemplateProcessing(
+            single=around, special_tokens=[(word, inner.token_to_id(word)) for word in named]
+        )
+    return PreTrainedTokenizerFast(tokenizer_object=inner, **marks)
+
+
+def make_network(
+    kind: str, tokenizer: Any, width: int = 16, layers: int = 2, seed: int = 0, spread: float = 0.0
+) -> Any:
+    """A random network, peaked by `spread`; without dropout."""
+    ids = {name: getattr(tokenizer, name) for name in ("bos_token_id", "pad_token_id", "eos_token_id")}
+    torch.manual_seed(seed)
+    vocabulary = len(tokenizer) + (8 if kind == "t5" else 0)  # T5's output layer has rows that stand for nothing
+    both = {
+        f"{side}_{name}": value
+        for side in ("encoder", "decoder")
+        for name, value in (("layers", layers), ("attention_heads", 2), ("ffn_dim", 2 * width))
+    }
+    quiet = {"dropout": 0.0, "attention_dropout": 0.0, "activation_dropout": 0.0}
+    network: Any
+    match kind:
+        case "bart":
+            network = BartForConditionalGeneration(
+                BartConfig(
+                    vocab_size=vocabulary,
+                    d_model=width,
+                    max_position_embeddings=64,
+                    decoder_start_token_id=ids["eos_token_id"],
+                    forced_eos_token_id=None,
+                    **both,
+                    **quiet,
+                    **ids,
+                )
+            )
+        case "led":
+            network = LEDForConditionalGeneration(
+                LEDConfig(
+                    vocab_size=vocabulary,
+                    d_model=width,
+                    max_encoder_position_embeddings=64,
+                    max_decoder_position_embeddings=64,
+                    attention_window=8,
+                    decoder_start_token_id=ids["eos_token_id"],
+                    **both,
+                    **quiet,
+                    **ids,
+                )
+            )
+        case "t5":
+            network = T5ForConditionalGeneration(
+                T5Config(
+                    vocab_size=vocabulary,
+                    d_model=width,
+                    d_kv=width // 2,
+                    d_ff=2 * width,
+                    num_layers=layers,
+                    num_heads=2,
+                    dropout_rate=0.0,
+                    decoder_start_token_id=ids["pad_token_id"],
+                    pad_token_id=ids["pad_token_id"],
+                    eos_token_id=ids["eos_token_id"],
+                )
+            )
+        case _:
+            network = GPT2LMHeadModel(
+                GPT2Config(
+                    vocab_size=vocabulary,
+                    n_embd=width,
+                    n_layer=layers,
+                    n_head=2,
+                    n_positions=96,
+                    resid_pdrop=0.0,
+                    embd_pdrop=0.0,
+                    attn_pdrop=0.0,
+                    bos_token_id=ids["eos_token_id"],
+                    eos_token_id=ids["eos_token_id"],
+                )
+            )
+    if spread:
+        with torch.no_grad():
+            for parameter in network.parameters():
+                if parameter.dim() == 2:
+                    parameter.add_(torch.randn_like(parameter) * spread)
+            network.get_output_embeddings().weight[ids["eos_token_id"]] *= END[kind]
+    return network.eval()
+
+
+def make_folder(folder: Path, kind: str, texts: list[str], **told: Any) -> Path:
+    """The folder of a random model, as `save_pretrained` writes it."""
+    tokenizer = make_tokenizer(texts, kind)
+    make_network(kind, tokenizer, **told).save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return folder

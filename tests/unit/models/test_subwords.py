@@ -1,0 +1,111 @@
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+import pretrained
+from sumcurve.corpora.tokens import tokenize
+from sumcurve.models.subwords import PretrainedError, Subwords, first_words
+from sumcurve.records import Record, Text
+
+TEXTS = [
+    "The CAT sat on 1,000 mats; it's fine... really!",
+    "Naïve İstanbul re-reads `numpy.linalg` — twice.",
+    "日本語 の 文章。 Ω≈ç√",
+]
+
+
+@pytest.fixture(scope="module")
+def tokenizers() -> dict[str, Any]:
+    return {kind: pretrained.make_tokenizer(TEXTS, kind) for kind in ("bart", "t5", "gpt2")}
+
+
+def subwords(tokenizer: Any, **told: Any) -> Subwords:
+    given = {"template": "{source}", "positions": None, "positions_written": None, "lower": True, "encoder": True}
+    return Subwords(tokenizer, **given | told)
+
+
+@pytest.mark.parametrize("lower", [True, False])
+@pytest.mark.parametrize("most", [1, 3, 9, 10, 11, 500])
+def test_the_first_words_are_the_corpus_s(lower: bool, most: int) -> None:
+    sentences = [*TEXTS, " ", "End."]
+    words = []
+    for sentence in sentences:
+        if tokens := tokenize(sentence, lower):
+            words += [*([None] if words else []), *tokens]
+    text, spans, whole = first_words(sentences, lower, most)
+    shown = [text[span.start : span.end] or None for span in spans]
+    assert [one and (one.lower() if lower else one) for one in shown] == words[:most]
+    assert whole == (most >= len(words))
+    if not whole:
+        assert text == first_words(sentences, lower, 500)[0][: len(text)]
+
+
+@pytest.mark.parametrize("kind", ["bart", "t5", "gpt2"])
+@pytest.mark.parametrize("most", [4, 12, 500])
+def test_the_subwords_of_a_target_spell_its_words(kind: str, most: int, tokenizers: dict[str, Any]) -> None:
+    own = subwords(tokenizers[kind])
+    ids, words, size = own.target(TEXTS, most)
+    text, spans, whole = first_words(TEXTS, True, most)
+    assert own.tokenizer.decode(ids, skip_special_tokens=True) == text
+    assert (ids[-1] == own.end) == whole
+    assert size == len(spans) + whole
+    assert words == sorted(words)
+    assert len(words) == len(ids)
+    assert max(words) == size - 1 or not whole  # a subword may begin in a word and go on behind the cut
+    assert size - 3 <= max(words) < size
+    _, offsets = own._ids(text)
+    for (start, end), word in zip(offsets, words, strict=False):
+        assert start < spans[word].end
+        assert end >= spans[word].start
+
+
+def test_marks_stand_around_what_an_encoder_reads_alone(tokenizers: dict[str, Any]) -> None:
+    bart = tokenizers["bart"]
+    ids, _ = subwords(bart).source(["a b"], 5)
+    assert (ids[0], ids[-1]) == (bart.bos_token_id, bart.eos_token_id)
+    assert subwords(bart).before == [bart.bos_token_id]
+    assert subwords(tokenizers["t5"]).before == []
+    alone = subwords(tokenizers["gpt2"], encoder=False, template="{source}\nSummary:")
+    assert alone.text(alone.source(["a b"], 5)[0]) == "a b\nSummary:"
+
+
+@pytest.mark.parametrize("kind", ["bart", "gpt2"])
+@pytest.mark.parametrize("room", [0, 5])
+def test_a_long_source_loses_its_end_and_the_template_stays(kind: str, room: int, tokenizers: dict[str, Any]) -> None:
+    source = ["one two three four five six seven eight nine ten"]
+    whole = subwords(tokenizers[kind], template="Read: {source} Now:")
+    full, truncated = whole.source(source, 100)
+    assert not truncated
+    for positions in range(len(full) - 1, len(full) - 12, -1):
+        own = subwords(tokenizers[kind], template="Read: {source} Now:", positions=positions)
+        ids, truncated = own.source(source, 100, room)
+        assert truncated
+        assert len(ids) + room <= positions
+        text = own.tokenizer.decode(ids, skip_special_tokens=True)
+        assert text.startswith("Read: one")
+        assert text.endswith(" Now:")
+        assert source[0].startswith(text.removeprefix("Read: ").removesuffix(" Now:"))
+    with pytest.raises(PretrainedError, match="template"):
+        subwords(tokenizers[kind], template="Read: {source} Now:", positions=8).source(source, 100, room)
+
+
+def test_a_target_without_positions_is_refused_by_name(tokenizers: dict[str, Any]) -> None:
+    own = subwords(tokenizers["bart"], positions_written=6)
+    with pytest.raises(PretrainedError, match=r"record 'r1'.*target_tokens"):
+        own.example(Record("r1", ["a"], ["b"]), Text("r1", ["a"], TEXTS), 10, 100)
+
+
+def test_a_tokenizer_without_an_end_mark_is_refused(tokenizers: dict[str, Any]) -> None:
+    bare = SimpleNamespace(eos_token_id=None, is_fast=True, name_or_path="models/mine")
+    with pytest.raises(PretrainedError, match=r"models/mine.*no end mark.*eos_token"):
+        subwords(bare)
+    slow = SimpleNamespace(eos_token_id=1, is_fast=False, name_or_path="models/mine")
+    with pytest.raises(PretrainedError, match=r"tokenizer\.json"):
+        subwords(slow)
+
+
+def test_reading_stops_at_the_end_mark(tokenizers: dict[str, Any]) -> None:
+    own = subwords(tokenizers["t5"])
+    ids = own._ids("the cat")[0]
+    assert own.text([*ids, own.end, *ids]) == "the cat"

@@ -1,0 +1,286 @@
+"""Fine-tuning a pretrained model by the project's own loop, on invented texts and small random networks."""
+
+import random
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import torch
+
+import pretrained
+from sumcurve.models.pretrained import load
+from sumcurve.models.subwords import PretrainedError
+from sumcurve.records import Record, Text
+from sumcurve.settings import Form, PhaseSettings, Search, Training, TransformersSettings
+from sumcurve.training.fit import Fitted, ResumeError, State, fit
+from sumcurve.training.pretrained import PretrainedLearner
+from sumcurve.training.run import pretrained_learner, read_state, write_state
+
+CPU = torch.device("cpu")
+WORDS = ["red", "blue", "green", "gold", "grey", "pink", "teal", "plum"]
+
+
+@pytest.fixture(autouse=True)
+def _as_a_run() -> Any:
+    torch.set_num_threads(1)
+    torch.use_deterministic_algorithms(True)
+    yield
+    torch.use_deterministic_algorithms(False)
+
+
+def pairs(count: int, seed: int) -> list[tuple[Record, Text]]:
+    """Texts whose target is the source's first two words, in lower case in the record."""
+    rng = random.Random(seed)
+    found = []
+    for number in range(count):
+        source = [rng.choice(WORDS) for _ in range(rng.randint(3, 5))]
+        text = Text(f"{seed}-{number}", [" ".join(source)], [" ".join(source[:2])])
+        found.append((Record(text.id, text.source, text.target), text))
+    return found
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    there: dict[str, Path] = {}
+    texts = [sentence for _, text in pairs(50, 0) for sentence in text.source]
+
+    def make(kind: str) -> Path:
+        if kind not in there:
+            there[kind] = pretrained.make_folder(tmp_path_factory.mktemp(kind), kind, texts, width=32, layers=1)
+        return there[kind]
+
+    return make
+
+
+def settings_of(kind: str, **told: Any) -> TransformersSettings:
+    given = {
+        "kind": "transformers",
+        "sha256": "0" * 64,
+        "architecture": pretrained.ARCHITECTURES[kind],
+        "template": pretrained.TEMPLATES.get(kind, "{source}"),
+    }
+    return TransformersSettings(**given | told)
+
+
+def training_of(updates: int = 12, **told: Any) -> Training:
+    stop = {"every_updates": 4, "every_epochs": 0.1, "patience": 9, "max_updates": updates}
+    optimizer = {"name": "adam", "rate": 0.005, "clip_norm": 1.0}
+    phases = [
+        PhaseSettings(name=name, loss="nll", optimizer=optimizer, stop=stop) for name in told.pop("names", ["nll"])
+    ]
+    return Training(**{"batch": 8, "vocabulary": 9, "valid_records": 6, "phases": phases} | told)
+
+
+def learner_of(folder: Path, settings: TransformersSettings, count: int = 20, valid: int = 6) -> PretrainedLearner:
+    told = {"source_tokens": 12, "target_tokens": 6, "seed": 1}
+    search = Search(beam=1, max_tokens=6, block_ngram=0)
+    return pretrained_learner(told, settings, folder, True, pairs(count, 1), pairs(valid, 2), CPU, search, print)
+
+
+def fitted(learner: PretrainedLearner, training: Training, **told: Any) -> Fitted:
+    return fit(learner, training, seed=1, clock=lambda: 0.0, device=CPU, **told)
+
+
+class Killed(Exception):
+    pass
+
+
+def interrupted(learner: PretrainedLearner, training: Training, place: Path, after: int) -> State:
+    """The state on disk when the training was killed at a validation."""
+    kept = []
+
+    def keep(state: State) -> None:
+        write_state(place, state)
+        kept.append(place)
+        if len(kept) == after:
+            raise Killed
+
+    with pytest.raises(Killed):
+        fitted(learner, training, keep=keep)
+    state = read_state(place, print)
+    assert state is not None
+    return state
+
+
+VARIANTS = {
+    "bart": {"dropout": 0.2},
+    "t5": {"dropout": 0.2},
+    "led": {"dropout": 0.2},
+    "gpt2": {"dropout": 0.2},
+    "bart lora": {"lora": {"rank": 4, "dropout": 0.2}},
+    "bart again": {"gradient_checkpointing": True, "dropout": 0.2},
+}
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_a_killed_training_goes_on_to_the_same_bytes(
+    variant: str, folders: Callable[[str], Path], tmp_path: Path
+) -> None:
+    kind = variant.split()[0]
+    settings, folder, training = settings_of(kind, **VARIANTS[variant]), folders(kind), training_of(names=["a", "b"])
+    whole = fitted(learner_of(folder, settings), training)
+    for after in (2, 5):
+        state = interrupted(learner_of(folder, settings), training, tmp_path / f"{after}.pt", after)
+        again = fitted(learner_of(folder, settings), training, resume=state)
+        assert again.history.rows() == whole.history.rows()
+        assert again.weights.keys() == whole.weights.keys()
+        assert all(torch.equal(again.weights[name], whole.weights[name]) for name in whole.weights)
+    assert whole.before is not None
+    other = settings.model_copy(update={"template": f"Read: {settings.template}"})
+    with pytest.raises(ResumeError, match="training examples"):
+        fitted(learner_of(folder, other), training, resume=state)
+
+
+def test_recomputed_activations_change_no_byte(folders: Callable[[str], Path]) -> None:
+    plain, again = (
+        fitted(learner_of(folders("bart"), settings_of("bart", dropout=0.2, gradient_checkpointing=on)), training_of(8))
+        for on in (False, True)
+    )
+    assert all(torch.equal(plain.weights[name], again.weights[name]) for name in plain.weights)
+
+
+def test_a_batch_in_parts_is_the_same_update(folders: Callable[[str], Path]) -> None:
+    whole, parts = (
+        fitted(learner_of(folders("t5"), settings_of("t5")), training_of(4, accumulate=parts)) for parts in (1, 4)
+    )
+    for name, weight in whole.weights.items():
+        torch.testing.assert_close(parts.weights[name], weight, rtol=1e-3, atol=1e-4)
+
+
+@pytest.mark.parametrize("kind", ["bart", "gpt2"])
+def test_lora_trains_its_matrices_alone(kind: str, folders: Callable[[str], Path]) -> None:
+    told = {"rank": 2, "modules": ("c_attn",)} if kind == "gpt2" else {"rank": 2}
+    learner = learner_of(folders(kind), settings_of(kind, lora=told))
+    before = {name: one.clone() for name, one in learner.model.network.named_parameters()}
+    found = fitted(learner, training_of())
+    moved = {name for name, one in learner.model.network.named_parameters() if not torch.equal(one, before[name])}
+    assert moved == set(found.weights)
+    assert all("lora_" in name for name in found.weights)
+    counts = learner.parameter_counts()
+    assert sum(one.numel() for one in found.weights.values()) < 0.2 * counts["total"]
+    fresh = learner_of(folders(kind), settings_of(kind, lora=told))
+    fresh.load(found.weights)
+    phase = training_of().phases[0]
+    assert fresh.validate(phase)["nll"] == pytest.approx(found.selected.nll, rel=1e-5)
+    with pytest.raises(PretrainedError, match="another model"):
+        learner_of(folders(kind), settings_of(kind)).load(found.weights)
+
+
+@pytest.mark.parametrize("kind", list(pretrained.ARCHITECTURES))
+def test_the_loss_is_the_mean_over_examples_of_the_network_s_own(kind: str, folders: Callable[[str], Path]) -> None:
+    """By one plain call of the network for each example, with its labels."""
+    learner = learner_of(folders(kind), settings_of(kind))
+    model, phase = learner.model, training_of().phases[0]
+    expected = []
+    for example in learner.train[:5]:
+        if model.prefix:
+            labels = torch.tensor([[*model.prefix[1:], *example.target]])
+            told: dict[str, Any] = {"input_ids": torch.tensor([example.source])}
+            inputs = torch.tensor([[*model.prefix, *example.target[:-1]]])
+            if kind == "led":
+                told["global_attention_mask"] = torch.zeros_like(told["input_ids"]).index_fill(1, torch.tensor(0), 1)
+            labels[:, : len(model.prefix) - 1] = -100
+            loss = model.network(**told, decoder_input_ids=inputs, labels=labels).loss
+        else:
+            ids = torch.tensor([[*example.source, *example.target]])
+            labels = ids.clone()
+            labels[:, : len(example.source)] = -100
+            loss = model.network(input_ids=ids, labels=labels).loss
+        expected.append(float(loss))
+    batch = learner.collate(learner.train[:5], phase)
+    assert float(learner.loss(batch, phase)) == pytest.approx(sum(expected) / 5, rel=1e-4)
+
+
+def test_a_truncated_source_is_counted_and_said(folders: Callable[[str], Path]) -> None:
+    said: list[str] = []
+    long = [(replace(record, source=text.source), text) for record, text in pairs(4, 7)]
+    words = " ".join(WORDS * 8)
+    long[0] = (Record("long", [words], ["red"]), Text("long", [words], ["red"]))
+    told = {"source_tokens": 400, "target_tokens": 6, "seed": 1}
+    search = Search(beam=1, max_tokens=6, block_ngram=0)
+    found = pretrained_learner(told, settings_of("bart"), folders("bart"), True, long, long, CPU, search, said.append)
+    assert said == ["1 of 4 sources are longer than the model's 64 positions: it reads their first part"]
+    assert [example.truncated for example in found.train] == [True, False, False, False]
+    assert len(found.train[0].source) == 64
+
+
+class TestFolders:
+    def test_without_safetensors(self, tmp_path: Path) -> None:
+        (tmp_path / "config.json").write_text("{}")
+        (tmp_path / "pytorch_model.bin").write_bytes(b"pickle")
+        with pytest.raises(PretrainedError, match=r"no \*\.safetensors.*save_pretrained"):
+            load(tmp_path, settings_of("bart"), True, 1)
+
+    def test_of_another_architecture(self, folders: Callable[[str], Path]) -> None:
+        with pytest.raises(PretrainedError, match="architecture"):
+            load(folders("gpt2"), settings_of("bart"), True, 1)
+
+    def test_with_weights_missing(self, folders: Callable[[str], Path], tmp_path: Path) -> None:
+        from safetensors.torch import load_file, save_file
+
+        for path in folders("bart").iterdir():
+            (tmp_path / path.name).write_bytes(path.read_bytes())
+        weights = load_file(tmp_path / "model.safetensors")
+        gone = next(name for name in weights if "fc1" in name)
+        save_file({name: one for name, one in weights.items() if name != gone}, tmp_path / "model.safetensors")
+        with pytest.raises(PretrainedError, match="lack"):
+            load(tmp_path, settings_of("bart"), True, 1)
+
+    def test_whose_code_is_never_run(self, folders: Callable[[str], Path], tmp_path: Path) -> None:
+        import json
+
+        for path in folders("bart").iterdir():
+            (tmp_path / path.name).write_bytes(path.read_bytes())
+        config = json.loads((tmp_path / "config.json").read_text())
+        config |= {"model_type": "mine", "auto_map": {"AutoConfig": "mine.Config", "AutoModelForSeq2SeqLM": "mine.M"}}
+        (tmp_path / "config.json").write_text(json.dumps(config))
+        (tmp_path / "mine.py").write_text("raise SystemExit('run')")
+        with pytest.raises(PretrainedError, match="cannot read"):
+            load(tmp_path, settings_of("bart"), True, 1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("variant", ["bart", "t5", "gpt2", "bart lora"])
+def test_a_small_model_learns_to_copy(variant: str, folders: Callable[[str], Path]) -> None:
+    """Two words of the source, which it can only know by reading it."""
+    kind = variant.split()[0]
+    lora = {"rank": 16, "alpha": 32.0, "modules": ("q_proj", "k_proj", "v_proj", "out_proj", "fc1", "fc2")}
+    settings = settings_of(kind, lora=lora if "lora" in variant else None)
+    learner = learner_of(folders(kind), settings, count=400, valid=40)
+    training = training_of(900, batch=32, valid_records=40)
+    phase = training.phases[0].model_copy(
+        update={
+            "optimizer": training.phases[0].optimizer.model_copy(update={"rate": 0.003}),
+            "stop": training.phases[0].stop.model_copy(update={"every_updates": 75}),
+        }
+    )
+    found = fitted(learner, training.model_copy(update={"phases": [phase]}))
+    least = 0.5 if "lora" in variant else 0.9
+    assert found.selected.rouge1 > least, SimpleNamespace(rows=found.history.rows())
+
+
+def test_settings_of_a_form() -> None:
+    training = training_of().model_dump(mode="json")
+    model = settings_of("bart", hub="owner/name", revision="a" * 40)
+    form = Form.model_validate({"model": model, "training": training_of()})
+    assert form.model == model
+    assert Form.of_run({"model": model.decides(), "training": training}).model == settings_of("bart")
+    for wrong, told in (
+        ({"hub": "owner/name"}, "go together"),
+        ({"hub": "owner/name", "revision": "main"}, "branch"),
+        ({"hub": "owner/name", "revision": "a" * 7}, "all 40 hex digits"),
+        ({"path": "here", "hub": "owner/name", "revision": "a" * 40}, "either"),
+        ({"template": "Summarize."}, "once"),
+        ({"architecture": "decoder"}, "goes on with what it reads"),
+    ):
+        with pytest.raises(ValueError, match=told):
+            settings_of("bart", **wrong)
+    searching = {"beam": 2, "length_penalty": "none", "block_ngram": 0, "coverage_penalty": 1.0}
+    with pytest.raises(ValueError, match="no attention"):
+        Form.of_specification({"model": model.model_dump(), "training": training, "search": searching})
+    training["phases"][0]["own_words"] = 0.5
+    with pytest.raises(ValueError, match="own_words"):
+        Form.of_specification({"model": model.model_dump(), "training": training})
