@@ -53,6 +53,7 @@ include: "workflow/rules/tables.smk"
 
 localrules:
     all,
+    fetch,
 
 
 rule all:

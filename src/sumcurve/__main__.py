@@ -23,7 +23,7 @@ from sumcurve.annotations.oracle import command as oracle_command
 from sumcurve.builders import BuildError, Stage
 from sumcurve.corpora.errors import CorpusError
 from sumcurve.corpora.raw import FIELDS
-from sumcurve.corpora.store import PARTS
+from sumcurve.corpora.store import PARTS, Corpus
 from sumcurve.curves import command as efficiency_command
 from sumcurve.curves.errors import ResultsError
 from sumcurve.devices import DeviceError
@@ -159,8 +159,9 @@ def follow(task: Task) -> None:
 
 
 def harvest(path: Path) -> None:
-    """Make the raw file of an embedded corpus from the installed packages; its name holds its content's hash."""
-    from sumcurve.corpora.harvest import harvest
+    """Make the raw file of an embedded corpus from packages or archives; its name holds its content's hash."""
+    from sumcurve.corpora.archives import read_archives
+    from sumcurve.corpora.harvest import harvest, harvest_archives
 
     wanted = {
         corpus.raw.sha256: (study, corpus.raw.harvest)
@@ -178,10 +179,15 @@ def harvest(path: Path) -> None:
             return
         path.parent.mkdir(parents=True, exist_ok=True)
         partial = path.with_name(path.name + ".new")
-        counts = harvest(pinned.packages, partial, kind=pinned.kind)
+        if pinned.archives is None:
+            counts = harvest(pinned.packages or {}, partial, kind=pinned.kind)
+            listed = ", ".join(f"{name} {version}" for name, version in (pinned.packages or {}).items())
+        else:
+            path_of_list = list_of_archives(pinned.archives)
+            counts = harvest_archives(read_archives(path_of_list), path.parent / "archives", partial, kind=pinned.kind)
+            listed = str(path_of_list)
         observed = manifest.sha256_file(partial)
         if observed != expected:
-            listed = ", ".join(f"{name} {version}" for name, version in pinned.packages.items())
             raise CorpusError(
                 f"harvesting {pinned.kind} of {listed} gave sha256 {observed}, but "
                 f"{CONFIG / 'studies' / study}.yaml pins {expected}: the versions agree, so a package's files differ "
@@ -191,6 +197,32 @@ def harvest(path: Path) -> None:
         write_json(path.with_suffix(".counts.json"), counts)
         os.replace(partial, path)
         note(f"{path}: {counts}")
+
+
+def list_of_archives(name: str) -> Path:
+    """Where the archives of a harvest are listed."""
+    return CONFIG / "harvest" / f"{name}.csv"
+
+
+def fetch(path: Path) -> None:
+    """Fetch the archives of a list into the folder of `path`, which becomes a copy of the list when all are there."""
+    from sumcurve.corpora.archives import fetch, read_archives
+
+    source = list_of_archives(path.stem)
+    archives = read_archives(source)
+    with lock(path.parents[3], f"fetch-{path.stem}"):
+        size = fetch(archives, path.parent, note)
+        shutil.copyfile(source, path)
+    note(f"{path}: {len(archives)} archives are there and verified, {size:,} bytes were fetched")
+
+
+def packages(folder: Path) -> None:
+    """Print as CSV what each package gave to a harvested corpus."""
+    from sumcurve.corpora.packages import write_yields, yields
+
+    task = Task(folder)
+    (raw,) = task.folder.files
+    write_yields(yields(Corpus(folder), raw.at(task.home)), sys.stdout)
 
 
 def tables_in(form: str, path: Path) -> None:
@@ -344,13 +376,14 @@ def parser() -> argparse.ArgumentParser:
     arguments = argparse.ArgumentParser(prog="sumcurve", description=__doc__)
     verbs = arguments.add_subparsers(dest="verb", required=True, metavar="verb")
     helps = {
+        "fetch": "the archives of a list of config/harvest, by pip and by their hashes",
         "harvest": "docstrings of pinned packages -> one raw file",
         "make": "a folder of corpora, annotations, runs, outputs or scores, from the folders that it is made from",
         "tables": "a study's scores -> tables and figures",
     }
     for verb, text in helps.items():
         command = verbs.add_parser(verb, help=text)
-        command.add_argument("path", type=Path, help="the folder to make, or its manifest; harvest: the file")
+        command.add_argument("path", type=Path, help="the folder to make, or its manifest; harvest, fetch: the file")
         command.add_argument("--log", type=Path, help="a file for what would go to stderr")
         if verb == "tables":
             command.add_argument("--partial", action="store_true", help="of what is finished, and say so")
@@ -381,6 +414,8 @@ def parser() -> argparse.ArgumentParser:
     for part in PARTS:
         command.add_argument(f"--{part}", metavar="PATTERN", help=f"the folder's files of {part} [by their names]")
     command.add_argument("--settings", default="small", help="the form in which methods are trained [small]")
+    command = verbs.add_parser("packages", help="what each package gave to a harvested corpus, as CSV")
+    command.add_argument("path", type=Path, help="the folder of the corpus, below results/corpora")
     verbs.add_parser("recipes", help="code fingerprints of the kinds of folder with recipe numbers")
     command = verbs.add_parser("trials", help="the trials of config/trials.yaml that config/trials.csv lacks")
     command.add_argument("methods", nargs="*", help="methods [all of the study that trials.yaml names]")
@@ -402,6 +437,8 @@ def main() -> None:
             recipes()
         elif arguments.verb == "config":
             configuration(arguments.study, arguments.schema)
+        elif arguments.verb == "packages":
+            packages(arguments.path)
         elif arguments.verb == "add":
             from sumcurve.add import add
 
@@ -426,6 +463,8 @@ def main() -> None:
                     arguments.path = arguments.path.parent
                 if arguments.verb == "make":
                     make(arguments.path)
+                elif arguments.verb == "fetch":
+                    fetch(arguments.path)
                 elif arguments.verb == "harvest":
                     harvest(arguments.path)
                 elif arguments.form:

@@ -151,7 +151,7 @@ def corpus_statistics(plan: Plan, results: Path, prepared: Folder, fractions: li
     parts = [
         _part("train", read_statistics(results / folder.key), folder.specification["percent"]) for folder in fractions
     ]
-    parts += [_part(part, statistics["parts"][part], None) for part in ("valid", "test")]
+    parts += [_part(part, statistics["parts"][part], None) for part in statistics["parts"] if part != "train"]
     title = plan.settings.corpora[corpus].title
     return CorpusStatistics(corpus, title, read, statistics["kept"], dropped, parts)
 
