@@ -133,13 +133,14 @@ class Spool:
 
 
 def prepare(content: Content, settings: Preparation, folder: Path) -> dict[str, Any]:
-    """Write PART.jsonl, PART.text.jsonl (of train, valid, test, and unseen where asked for), dropped.jsonl and statistics.json; returns the last.
+    """Write PART.jsonl, PART.text.jsonl (of every part), dropped.jsonl and statistics.json; returns the last.
 
     PART.text.jsonl holds the records of PART.jsonl, in order, as people wrote them (`records.Text`).
 
-    `read` = `kept` + the sum of `dropped` (reason -> raw records). `parts` holds, for every part, the number of records, their mean source and target lengths in tokens and their vocabulary. With `compose`
-    a record of a part holds several raw records, and `kept` counts the raw ones. Where the parts are ready, `ready`
-    has `kept` and `dropped` of each.
+    `read` = `kept` + the sum of `dropped` (reason -> raw records). `parts` holds, for train, valid, test, and unseen
+    where groups are held out, the number of records, their mean source and target lengths in tokens and their
+    vocabulary. With `compose` a record of a part holds several raw records, and `kept` counts the raw ones. Where the
+    parts are ready, `ready` has `kept` and `dropped` of each.
 
     Raises CorpusError for a file that cannot be read, too few records, and a broken invariant.
     """
