@@ -384,12 +384,12 @@ def templated(found: Sequence[Found]) -> set[str]:
 
 
 def masked(summary: str, of: str) -> str:
-    """A summary line with `*` for names, numbers and words (three letters or more) of the object's own path and name.
+    """A summary line with `*` for words of the object's own path and name, for names and for numbers.
 
     A name is what holds a digit, an underscore, a full stop, or a capital letter behind its first letter or anywhere
     but at the summary's beginning.
     """
-    own = {piece.lower() for piece in PIECE.findall(of) if len(piece) > 2}
+    own = {piece.lower() for piece in PIECE.findall(of)}
     words = []
     for place, word in enumerate(WORD.findall(summary)):
         named = re.search(r"[\d_.]", word) or word[1:] != word[1:].lower() or (place and word != word.lower())

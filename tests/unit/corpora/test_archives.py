@@ -222,11 +222,11 @@ def test_what_a_template_made_is_dropped_wherever_it_stands_in_a_package(tmp_pat
     names = ["BertModel", "GPT2Model", "otter_net", "T5"]
     made = [f"Construct a fast {name} tokenizer backed by {number} threads" for number, name in enumerate(names)]
     human = ["Swim across the pond at night", "Swim across the lake at noon", "Return the mean", "Return the sum"]
-    files = {"pond/a.py": functions(*made[:2], *human), "pond/b.py": functions(*made[2:])}
+    files = {"pond/one.py": functions(*made[:2], *human), "pond/two.py": functions(*made[2:])}
     rows, counts = harvested(tmp_path, wheel(tmp_path, dict(files)))
     assert [row["target"] for row in rows] == human
     assert counts["dropped"] == {harvesting.TEMPLATED: len(made)}
-    files["pond/b.py"] = functions(made[2])  # three alike are no template yet
+    files["pond/two.py"] = functions(made[2])  # three alike are no template yet
     assert len(harvested(tmp_path, wheel(tmp_path, dict(files)))[0]) == 3 + len(human)
 
 
