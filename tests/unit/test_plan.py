@@ -77,6 +77,29 @@ def test_every_method_percent_and_seed_is_scored_once_with_the_common_search(con
     assert all((row.search is None) == (row.role != "trained") for row in plan.rows)
 
 
+def test_what_is_held_out_is_decoded_by_the_same_trainings_as_rows_of_its_own(config):
+    before = smoke(config)
+    edit(config / "studies" / "smoke.yaml", lambda content: content["corpora"]["tales"]["split"].update(unseen=["zoo"]))
+    after = smoke(config)
+    assert {stem for stem in changed(before, after, "runs") if not stem.startswith("tales-")} == set()
+    assert [folder.stem for folder in after.named("runs")] == [folder.stem for folder in before.named("runs")]
+    (held_out,) = after.named("corpora", "unseen")
+    rows = {
+        corpus: {
+            (row.method, row.percent, row.seed, row.role): (row.run, set(row.scores))
+            for row in after.rows
+            if row.corpus == corpus and row.part == "study" and row.search != "paper"
+        }
+        for corpus in ("tales", "tales-unseen")
+    }
+    assert rows["tales-unseen"] == rows["tales"]
+    for row in after.rows:
+        if row.corpus == "tales-unseen":
+            assert after.folder(row.output).specification["corpus"] == held_out.key
+            assert all(after.folder(key).specification["corpus"] == held_out.key for key in row.scores.values())
+    assert "zoo" in after.corpora["tales-unseen"].title
+
+
 def of_two_corpora(config, methods, **changes):
     """A study of two corpora, tales in two fractions and modules in one, with these methods."""
 

@@ -47,6 +47,13 @@ use rule folder as corpus with:
         **needs("corpus"),
 
 
+use rule folder as unseen with:
+    wildcard_constraints:
+        name=names("unseen"),
+    resources:
+        **needs("unseen"),
+
+
 use rule folder as fraction with:
     wildcard_constraints:
         name=names("fraction"),

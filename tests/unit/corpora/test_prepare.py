@@ -18,6 +18,7 @@ from sumcurve.corpora.prepare import prepare
 from sumcurve.corpora.sources import SOURCES
 from sumcurve.corpora.store import PARTS, UNSEEN, Corpus
 from sumcurve.corpora.tokens import own_case, tokenize
+from sumcurve.corpora.unseen import write_unseen
 from sumcurve.records import Record, RecordError, Text, read_jsonl
 from sumcurve.settings import CorpusSettings
 
@@ -117,6 +118,12 @@ def test_groups_that_are_held_out_are_a_part_of_their_own_and_change_no_other(tm
     assert sorted(row.id for row in part(tmp_path / "with", UNSEEN)) == ["r60", "r61", "r62", "r65"]
     assert [text.id for text in texts(tmp_path / "with", UNSEEN)] == [r.id for r in part(tmp_path / "with", UNSEEN)]
     assert dropped(tmp_path / "with") == dropped(tmp_path / "without")
+    alone = tmp_path / "alone"
+    (alone / "out").mkdir(parents=True)
+    write_unseen(Corpus(tmp_path / "with" / "out"), alone / "out")
+    assert part(alone, "test") == part(tmp_path / "with", UNSEEN)
+    assert texts(alone, "test") == texts(tmp_path / "with", UNSEEN)
+    assert Corpus(alone / "out").statistics["parts"]["test"]["records"] == Corpus(alone / "out").statistics["kept"] == 4
 
 
 @pytest.mark.parametrize("first", [UNSEEN, "train"])
