@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from sumcurve.corpora.archives import read_archives
 from sumcurve.corpora.content import Content
 from sumcurve.corpora.errors import CorpusError
 from sumcurve.corpora.harvest import harvest_archives
@@ -62,6 +63,23 @@ def test_every_record_counts_for_the_package_that_it_comes_from(tmp_path: Path) 
     read = list(csv.DictReader(io.StringIO(stream.getvalue())))
     assert [row["package"] for row in read] == ["lake", "Zoo", "pond", "all"]
     assert tuple(read[0]) == COLUMNS
+
+
+def test_the_recorded_yield_is_that_of_the_list_and_no_package_outweighs_the_others() -> None:
+    root = Path(__file__).parents[3]
+    with (root / "docs" / "docstrings-large.csv").open(newline="") as stream:
+        *rows, total = csv.DictReader(stream)
+    listed = read_archives(root / "config" / "harvest" / "docstrings-large.csv")
+    assert {(row["package"], row["version"], row["file"]) for row in rows} == {
+        (archive.name, archive.version, archive.file) for archive in listed
+    }
+    for column in ("bytes", "docstrings", "raw", *PARTS, UNSEEN):
+        assert sum(int(row[column]) for row in rows) == int(total[column])
+    assert int(total["bytes"]) < 2_000_000_000
+    for row in rows:
+        assert int(row["train"]) <= 0.15 * int(total["train"])
+        assert not (int(row[UNSEEN]) and int(row["train"]) + int(row["valid"]) + int(row["test"]))
+        assert "GPL" not in row["licence"].replace("Apache-2.0 OR GPL", "")
 
 
 def test_a_corpus_that_is_not_of_packages_or_of_another_harvest_is_an_error(tmp_path: Path) -> None:
