@@ -53,7 +53,8 @@ include: "workflow/rules/tables.smk"
 
 localrules:
     all,
-    fetch,
+    fetch_archives,
+    fetch_model,
 
 
 rule all:

@@ -23,7 +23,7 @@ from sumcurve.annotations.oracle import command as oracle_command
 from sumcurve.builders import BuildError, Stage
 from sumcurve.corpora.errors import CorpusError
 from sumcurve.corpora.raw import FIELDS
-from sumcurve.corpora.store import PARTS
+from sumcurve.corpora.store import PARTS, Corpus
 from sumcurve.curves import command as efficiency_command
 from sumcurve.curves.errors import ResultsError
 from sumcurve.devices import DeviceError
@@ -156,8 +156,9 @@ def follow(task: Task) -> None:
 
 
 def harvest(path: Path) -> None:
-    """Make the raw file of an embedded corpus from the installed packages; its name holds its content's hash."""
-    from sumcurve.corpora.harvest import harvest
+    """Make the raw file of an embedded corpus from packages or archives; its name holds its content's hash."""
+    from sumcurve.corpora.archives import read_archives
+    from sumcurve.corpora.harvest import harvest, harvest_archives
 
     wanted = {
         corpus.raw.sha256: (study, corpus.raw.harvest)
@@ -175,10 +176,15 @@ def harvest(path: Path) -> None:
             return
         path.parent.mkdir(parents=True, exist_ok=True)
         partial = path.with_name(path.name + ".new")
-        counts = harvest(pinned.packages, partial, kind=pinned.kind)
+        if pinned.archives is None:
+            counts = harvest(pinned.packages or {}, partial, kind=pinned.kind)
+            listed = ", ".join(f"{name} {version}" for name, version in (pinned.packages or {}).items())
+        else:
+            path_of_list = list_of_archives(pinned.archives)
+            counts = harvest_archives(read_archives(path_of_list), path.parent / "archives", partial, kind=pinned.kind)
+            listed = str(path_of_list)
         observed = manifest.sha256_file(partial)
         if observed != expected:
-            listed = ", ".join(f"{name} {version}" for name, version in pinned.packages.items())
             raise CorpusError(
                 f"harvesting {pinned.kind} of {listed} gave sha256 {observed}, but "
                 f"{CONFIG / 'studies' / study}.yaml pins {expected}: the versions agree, so a package's files differ "
@@ -238,6 +244,32 @@ def show_model(model: str, revision: str | None) -> None:
     print("model:\n  kind: transformers")
     for key, value in told.items():
         print(f"  {key}: {value}")
+
+
+def list_of_archives(name: str) -> Path:
+    """Where the archives of a harvest are listed."""
+    return CONFIG / "harvest" / f"{name}.csv"
+
+
+def fetch_archives(path: Path) -> None:
+    """Fetch the archives of a list into the folder of `path`, which becomes a copy of the list when all are there."""
+    from sumcurve.corpora.archives import fetch, read_archives
+
+    source = list_of_archives(path.stem)
+    archives = read_archives(source)
+    with lock(path.parents[3], f"fetch-{path.stem}"):
+        size = fetch(archives, path.parent, note)
+        shutil.copyfile(source, path)
+    note(f"{path}: {len(archives)} archives are there and verified, {size:,} bytes were fetched")
+
+
+def packages(folder: Path) -> None:
+    """Print as CSV what each package gave to a harvested corpus."""
+    from sumcurve.corpora.packages import yields, yields_csv
+
+    task = Task(folder)
+    (raw,) = task.folder.files
+    print(yields_csv(yields(Corpus(folder), raw.at(task.home))), end="")
 
 
 def tables_in(form: str, path: Path) -> None:
@@ -392,7 +424,7 @@ def parser() -> argparse.ArgumentParser:
     verbs = arguments.add_subparsers(dest="verb", required=True, metavar="verb")
     helps = {
         "harvest": "docstrings of pinned packages -> one raw file",
-        "fetch": "a pretrained model of the hub, at its pinned commit -> a folder of data/raw",
+        "fetch": "a pretrained model at its pinned commit, or the archives that config/harvest/NAME.csv lists",
         "make": "a folder of corpora, annotations, runs, outputs or scores, from the folders that it is made from",
         "tables": "a study's scores -> tables and figures",
     }
@@ -434,6 +466,8 @@ def parser() -> argparse.ArgumentParser:
     command = verbs.add_parser("model", help="what a method's file says of a pretrained model")
     command.add_argument("model", help="a folder, or a name of the hub, which is fetched")
     command.add_argument("--revision", help="of the hub's: the commit, 40 hex digits")
+    command = verbs.add_parser("packages", help="what each package gave to a harvested corpus, as CSV")
+    command.add_argument("path", type=Path, help="the folder of the corpus, below results/corpora")
     verbs.add_parser("recipes", help="code fingerprints of the kinds of folder with recipe numbers")
     command = verbs.add_parser("trials", help="the trials of config/trials.yaml that config/trials.csv lacks")
     command.add_argument("methods", nargs="*", help="methods [all of the study that trials.yaml names]")
@@ -457,6 +491,8 @@ def main() -> None:
             configuration(arguments.study, arguments.schema)
         elif arguments.verb == "model":
             show_model(arguments.model, arguments.revision)
+        elif arguments.verb == "packages":
+            packages(arguments.path)
         elif arguments.verb == "add":
             from sumcurve.add import add
 
@@ -484,7 +520,7 @@ def main() -> None:
                 elif arguments.verb == "harvest":
                     harvest(arguments.path)
                 elif arguments.verb == "fetch":
-                    fetch_model(arguments.path)
+                    (fetch_archives if arguments.path.suffix == ".csv" else fetch_model)(arguments.path)
                 elif arguments.form:
                     tables_in(arguments.form, arguments.path)
                 else:

@@ -94,6 +94,17 @@ def corpus(specification: CorpusSpecification, inputs: Inputs, stage: Stage) -> 
         stage.note(f"{part}: kept {told['kept']}, dropped {sum(told['dropped'].values())}: {told['dropped']}")
 
 
+class UnseenSpecification(TypedDict):
+    corpus: str
+
+
+def unseen(specification: UnseenSpecification, inputs: Inputs, stage: Stage) -> None:
+    """Write what a corpus holds out as a corpus of its own."""
+    from sumcurve.corpora.unseen import write_unseen
+
+    write_unseen(Corpus(inputs[specification["corpus"]]), stage.folder)
+
+
 class FractionSpecification(TypedDict):
     corpus: str
     percent: int

@@ -8,7 +8,7 @@ Imports nothing heavy: the Snakefile reads it on every parse.
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -22,6 +22,7 @@ from sumcurve.builders import (
     ProveSpecification,
     ScoreSpecification,
     TrainSpecification,
+    UnseenSpecification,
     UntrainedSpecification,
 )
 from sumcurve.config import Block, PlanError, read, read_method, read_study
@@ -319,6 +320,7 @@ class Plan:
         self.titles = titles  # of methods
         self.twins = twins  # of a method that begins as another: that one and its form
         self.config = config
+        self.corpora: dict[str, CorpusSettings] = {}  # also of parts that are held out, by the names of their rows
         self.folders: dict[str, Folder] = {}
         self.rows: list[Scored] = []
         self.refused: list[Refused] = []
@@ -434,6 +436,7 @@ class Plan:
         return folder.key
 
     def _plan_corpus(self, name: str, corpus: CorpusSettings) -> None:
+        self.corpora[name] = corpus
         raw: CorpusSpecification = {
             "raw": corpus.raw.sha256,
             **corpus.raw.form_and_fields(),
@@ -487,6 +490,27 @@ class Plan:
         if self.settings.variance is not None and self.settings.variance.corpus == name:
             self._plan_variance(planned, methods, self.settings.variance)
         self._plan_scores(planned)
+        if corpus.split.unseen is not None:
+            self._plan_unseen(planned, corpus.split.unseen)
+
+    def _plan_unseen(self, corpus: _Corpus, groups: Sequence[str]) -> None:
+        """What all systems say of the part that the corpus holds out, under the common search: rows of their own."""
+        title = f"{corpus.settings.title} No training has seen {', '.join(groups)}.".lstrip()
+        settings = corpus.settings.model_copy(update={"title": title})
+        name = f"{corpus.name}-unseen"
+        self.corpora[name] = settings
+        specification: UnseenSpecification = {"corpus": corpus.prepared}
+        unseen = _Corpus(name, settings, self._add("unseen", specification, [corpus.prepared], corpus=name))
+        extraction: AnnotateSpecification = {"corpus": unseen.prepared}
+        annotation = self._add("annotate", extraction, [unseen.prepared], corpus=name)
+        for system, (kind, told) in self.systems.items():
+            if told.corpora is None or corpus.name in told.corpora:
+                self._plan_system(unseen, system, kind, told, {"annotate": annotation})
+        for row in [row for row in self.rows if row.corpus == corpus.name and row.run and row.part == "study"]:
+            if row.search == "common":
+                other = replace(row, corpus=name, scores={})
+                self._plan_output(unseen, other, self.folders[str(row.run)].stem, settings.search, variant="-unseen")
+        self._plan_scores(unseen)
 
     def _plan_fraction(self, corpus: _Corpus, percent: int, seed: int) -> str:
         specification: FractionSpecification = {"corpus": corpus.prepared, "percent": percent}

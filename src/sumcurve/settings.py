@@ -51,12 +51,22 @@ class Settings(BaseModel):
 
 
 class Harvest(Settings):
-    """Docstrings of pinned packages, parsed with `ast` on the user's machine."""
+    """Docstrings of pinned packages, parsed with `ast` on the user's machine; installed ones, or archives."""
 
     kind: Literal["docstrings", "outlines"] = "docstrings"
     """What is taken: docstrings, or outlines, a module's or class's docstring over those of what lies below it."""
-    packages: dict[str, str]
-    """Distributions and their public versions; their installed files are read."""
+    packages: dict[str, str] | None = None
+    """Distributions and their public versions; their installed files are read. Or `archives`."""
+    archives: Annotated[str, Field(pattern=r"^[A-Za-z0-9][\w-]*$")] | None = None
+    """A file of config/harvest without its ending: wheels and source archives, which are fetched and never installed.
+    Or `packages`.
+    """
+
+    @model_validator(mode="after")
+    def one_source(self) -> "Harvest":
+        if (self.packages is None) == (self.archives is None):
+            raise ValueError("give either `packages` or `archives`")
+        return self
 
 
 class Fields(Settings):
@@ -92,7 +102,7 @@ class Raw(Settings):
     sha256: Sha256
     """Of the raw content: the corpus's identity. `sha256sum FILE` prints that of a file."""
     harvest: Harvest | None = None
-    """Installed packages that the raw records are made from; or `path`."""
+    """Packages that the raw records are made from; or `path`."""
     path: str | None = None
     """A file or a folder of shards; or `harvest`."""
     format: str | None = None
@@ -170,9 +180,15 @@ class Split(Settings):
     """Of the keyed hash that orders groups and records: another key, another split."""
     ready: Annotated[Literal["records"] | ReadyFiles | None, Field(exclude_if=lambda ready: ready is None)] = None
     """Where the parts come from that a published corpus has: from each record's field `split`, or from files."""
+    unseen: Annotated[tuple[str, ...] | None, Field(exclude_if=lambda unseen: unseen is None)] = None
+    """Groups that make a second test part, `unseen`, whole: those whose names are one of these or begin with one and a
+    `/`, as the modules of a package do. null: there is none.
+    """
 
     @model_validator(mode="after")
     def sizes_or_parts(self) -> "Split":
+        if self.unseen is not None and (self.ready is not None or not all(self.unseen) or not self.unseen):
+            raise ValueError("`unseen` names groups, one or more, of a corpus whose parts are drawn, not `ready`")
         if self.ready is None and (self.valid is None or self.test is None):
             raise ValueError("give the sizes `valid` and `test`, or say by `ready` where the parts come from")
         return self

@@ -71,6 +71,15 @@ KINDS: dict[str, Kind] = {
         recipe=True,
         mem_mb=3000,
     ),
+    "unseen": Kind(
+        step="corpora",
+        stem="{corpus}",
+        specification=builders.UnseenSpecification,
+        builder=builders.unseen,
+        modules=("sumcurve.corpora.unseen",),
+        recipe=False,
+        mem_mb=1000,
+    ),
     "fraction": Kind(
         step="corpora",
         stem="{corpus}-{percent:03d}{variant}",

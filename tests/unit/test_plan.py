@@ -62,6 +62,14 @@ def test_every_study_of_this_repository_is_valid():
         assert plan.folders
 
 
+def test_the_large_corpus_is_prepared_and_read_as_the_default_one():
+    small = Plan.read(ROOT / "config", "docstrings").settings.corpora["docstrings"]
+    large = Plan.read(ROOT / "config", "docstrings-large").settings.corpora["docstrings_large"]
+    differs = {"raw", "split", "percents", "title"}
+    assert large.model_dump(exclude=differs) == small.model_dump(exclude=differs)
+    assert large.split.model_copy(update={"unseen": None}) == small.split
+
+
 def test_every_input_is_a_folder_of_the_plan(config):
     plan = smoke(config)
     for folder in plan.folders.values():
@@ -86,6 +94,29 @@ def test_every_method_percent_and_seed_is_scored_once_with_the_common_search(con
     assert len(rows) == len(expected)
     assert set(rows) == expected
     assert all((row.search is None) == (row.role != "trained") for row in plan.rows)
+
+
+def test_what_is_held_out_is_decoded_by_the_same_trainings_as_rows_of_its_own(config):
+    before = smoke(config)
+    edit(config / "studies" / "smoke.yaml", lambda content: content["corpora"]["tales"]["split"].update(unseen=["zoo"]))
+    after = smoke(config)
+    assert {stem for stem in changed(before, after, "runs") if not stem.startswith("tales-")} == set()
+    assert [folder.stem for folder in after.named("runs")] == [folder.stem for folder in before.named("runs")]
+    (held_out,) = after.named("corpora", "unseen")
+    rows = {
+        corpus: {
+            (row.method, row.percent, row.seed, row.role): (row.run, set(row.scores))
+            for row in after.rows
+            if row.corpus == corpus and row.part == "study" and row.search != "paper"
+        }
+        for corpus in ("tales", "tales-unseen")
+    }
+    assert rows["tales-unseen"] == rows["tales"]
+    for row in after.rows:
+        if row.corpus == "tales-unseen":
+            assert after.folder(row.output).specification["corpus"] == held_out.key
+            assert all(after.folder(key).specification["corpus"] == held_out.key for key in row.scores.values())
+    assert "zoo" in after.corpora["tales-unseen"].title
 
 
 def of_two_corpora(config, methods, **changes):

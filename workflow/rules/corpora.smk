@@ -3,7 +3,32 @@ rule corpora:
         manifests("corpora"),
 
 
+def fetched(wildcards):
+    """The lists of archives, fetched, that a file is harvested from; none where its packages are installed."""
+    names = {
+        corpus.raw.harvest.archives
+        for corpus in PLAN.settings.corpora.values()
+        if corpus.raw.harvest and corpus.raw.sha256.startswith(wildcards.name)
+    }
+    folder = Path(HOME) / "data/raw/archives"
+    return [str(folder / f"{name}.csv") for name in names if name]
+
+
+# A local rule: nodes that compute may have no network.
+rule fetch_archives:
+    input:
+        "config/harvest/{list}.csv",
+    output:
+        str(Path(HOME) / "data/raw/archives/{list}.csv"),
+    log:
+        f"{LOGS}/fetch-{{list}}.log",
+    shell:
+        "python -m sumcurve fetch {output:q} --log {log:q}"
+
+
 rule harvest:
+    input:
+        fetched,
     output:
         update(str(Path(HOME) / "data/raw/harvest-{name}.jsonl")),
     log:
@@ -16,7 +41,7 @@ rule harvest:
 
 
 # With network, where Snakemake runs: nothing that computes fetches anything.
-rule fetch:
+rule fetch_model:
     output:
         directory(str(Path(HOME) / "data/raw/model-{name}")),
     log:
@@ -32,6 +57,13 @@ use rule folder as corpus with:
         name=names("corpus"),
     resources:
         **needs("corpus"),
+
+
+use rule folder as unseen with:
+    wildcard_constraints:
+        name=names("unseen"),
+    resources:
+        **needs("unseen"),
 
 
 use rule folder as fraction with:

@@ -1,4 +1,4 @@
-"""Docstrings of installed packages as raw records.
+"""Docstrings of packages as raw records: of installed ones, or of archives that are not installed.
 
 Two kinds. `docstrings`: of one docstring the body is the source, the summary line the target. `outlines`: the
 docstring of a module or class is the target, the docstrings below it are the source, a long one.
@@ -6,6 +6,10 @@ docstring of a module or class is the target, the docstrings below it are the so
 Nothing outside the standard library is imported, so that any supported Python can harvest any folder of
 unpacked wheels. What is written depends on the packages' versions alone: not on the Python version, the
 platform, the hash seed or the number of workers.
+
+Archives are many, and nobody reads them all before. So a file of one that cannot be read is dropped and counted, not an
+error; files that say at their top that a program wrote them are dropped; and so are docstrings that a package makes by
+a template (`templated`). None of this is done to installed packages, whose text is what it was.
 """
 
 import ast
@@ -17,14 +21,18 @@ import re
 import sys
 import warnings
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from importlib import metadata
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
+from sumcurve.corpora.archives import Archive, normalized, read_archive
 from sumcurve.corpora.errors import CorpusError
+
+T = TypeVar("T")
+R = TypeVar("R")
 
 
 class HarvestError(CorpusError):
@@ -41,6 +49,11 @@ INTRODUCES = "summary line ends in a colon"
 TEMPLATE = "template with unfilled placeholders"
 NOT_UNICODE = "lone surrogates"
 NO_TEXT = "no running text"
+TEMPLATED = "summary line made by a template of its package"
+
+# Reasons for which a source file of an archive is dropped, beside those of `archives`.
+NOT_PARSED = "does not parse as Python 3.11"
+GENERATED = "says that a program wrote it"
 
 LEAST_BELOW = 5  # docstrings with running text that an outline joins
 FEW_BELOW = f"fewer than {LEAST_BELOW} docstrings below"
@@ -50,6 +63,22 @@ SKIPPED_FOLDERS = frozenset(
 )  # numpy/distutils: the 3.11 wheel only
 SKIPPED_FILES = frozenset({"conftest.py", "__config__.py", "_version.py", "version.py"})  # written per build
 SKIPPED_PREFIXES = ("sqlalchemy/testing/",)
+# Of archives, too: copies of other packages, and what is no part of the package.
+SKIPPED_IN_ARCHIVES = SKIPPED_FOLDERS | frozenset(
+    {"vendor", "vendored", "third_party", "thirdparty", "extern", "externals", "_externals"}
+    | {"doc", "docs", "examples", "benchmarks", "asv_bench"}
+)
+
+PYTHON = (3, 11)  # whose grammar a file of an archive must follow, the oldest that we support
+HEAD = 4000  # bytes at a file's beginning in which it says that it was generated
+WRITTEN_BY_PROGRAM = re.compile(
+    rb"(?i)auto-?generated|(?:automatically|machine)[ -]generated|do not edit"
+    rb"|generated (?:automatically|by|from|using|with)\b"
+)
+MOST_ALIKE = 3  # docstrings of a package whose masked summary lines are one
+LEAST_MASKED_WORDS = 4  # that a masked summary line must keep to tell a template
+WORD = re.compile(r"\w+(?:[.'’]\w+)*")
+PIECE = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")  # of an identifier
 
 FIELDS, SKIP, PROSE = "fields", "skip", "prose"
 # fmt: off
@@ -124,22 +153,55 @@ def harvest(
     outlines also `below`, of the docstrings below those that were kept: `found` = `kept` + the sum of `dropped`,
     a docstring counted once for every outline that it stands in.
     """
-    tasks: list[tuple[str, str, str]] = []  # package, path inside the distribution, path on this machine
+    tasks: list[tuple[str, Location]] = []
     for name in sorted(packages, key=str.lower):
         for inside, outside in source_files(name, packages[name], path):
-            tasks.append((name, inside, outside))
+            tasks.append((name, (kind, inside, outside)))
+    files = at_work(harvested_file, [location for _, location in tasks], workers, 16)
+    counts = written(destination, ((name, *lines) for (name, _), lines in zip(tasks, files, strict=True)), kind)
+    return {"files": len(tasks), **counts}
 
+
+def harvest_archives(
+    archives: Sequence[Archive], folder: Path, destination: Path, workers: int = 2, kind: Kind = "docstrings"
+) -> dict[str, Any]:
+    """Write the docstrings of the archives in `folder` as `harvest` writes those of installed packages.
+
+    Returns its counts, `files_dropped` (source files that were not parsed, by reason), and `archives`: of each its
+    name, version, licence, file and `bytes`, its `files` and `files_dropped`, and its docstrings `found`, `kept` and
+    `dropped`. ArchiveError for an archive that is missing, another one or unsafe.
+    """
+    tasks = [(kind, archive, folder) for archive in sorted(archives, key=lambda one: normalized(one.name))]
+    rows: list[dict[str, Any]] = []
+
+    def lines() -> Iterator[tuple[str, bytes, Counter[str], Counter[str]]]:
+        for (_, archive, _), found in zip(tasks, at_work(harvested_archive, tasks, workers, 1), strict=True):
+            size = (folder / archive.file).stat().st_size
+            said: dict[str, Any] = {"name": archive.name, "version": archive.version, "licence": found.licence}
+            said |= {"file": archive.file, "bytes": size}
+            files = {"files": found.files, "files_dropped": dict(sorted(found.files_dropped.items()))}
+            rows.append({**said, **files, **told(found.lines[1])})
+            yield archive.name, *found.lines
+
+    counts = written(destination, lines(), kind)
+    dropped: Counter[str] = Counter()
+    for row in rows:
+        dropped.update(row["files_dropped"])
+    files = {"files": sum(row["files"] for row in rows), "files_dropped": dict(sorted(dropped.items()))}
+    return {**files, **counts, "archives": rows}
+
+
+def written(
+    destination: Path, harvested: Iterable[tuple[str, bytes, Counter[str], Counter[str]]], kind: Kind
+) -> dict[str, Any]:
+    """Write JSON lines that come with their package and counts; the sums of the counts, by package and in all."""
     found: Counter[str] = Counter()
     found_below: Counter[str] = Counter()
     kept: Counter[str] = Counter()
     digest = hashlib.sha256()
     partial = destination.with_name(destination.name + ".partial")
     with partial.open("wb") as stream:
-        for name, (lines, counts, below) in zip(
-            (name for name, _, _ in tasks),
-            harvested([(kind, inside, outside) for _, inside, outside in tasks], workers),
-            strict=True,
-        ):
+        for name, lines, counts, below in harvested:
             stream.write(lines)
             digest.update(lines)
             found.update(counts)
@@ -149,7 +211,6 @@ def harvest(
         os.fsync(stream.fileno())
     os.replace(partial, destination)
     return {
-        "files": len(tasks),
         **told(found),
         "packages": dict(sorted(kept.items())),
         "sha256": digest.hexdigest(),
@@ -181,13 +242,7 @@ def source_files(name: str, version: str, path: Sequence[str] | None) -> list[tu
     files = []
     for file in found.files or ():
         inside = file.as_posix()
-        if (
-            file.suffix != ".py"
-            or ".." in file.parts
-            or SKIPPED_FOLDERS.intersection(file.parts)
-            or file.name in SKIPPED_FILES
-            or inside.startswith(SKIPPED_PREFIXES)
-        ):
+        if ".." in file.parts or not is_harvested(inside, SKIPPED_FOLDERS):
             continue
         outside = Path(str(found.locate_file(file)))
         if not outside.is_file():
@@ -198,49 +253,104 @@ def source_files(name: str, version: str, path: Sequence[str] | None) -> list[tu
     return sorted(files)
 
 
+def is_harvested(inside: str, skipped_folders: frozenset[str]) -> bool:
+    """Whether a file of a distribution is a source file that is read."""
+    *folders, name = inside.split("/")
+    skipped = skipped_folders.intersection(folders) or name in SKIPPED_FILES or inside.startswith(SKIPPED_PREFIXES)
+    return name.endswith(".py") and not skipped
+
+
 Location = tuple[Kind, str, str]  # what is harvested of a file, its path inside the distribution and on this machine
 Lines = tuple[bytes, Counter[str], Counter[str]]  # JSON lines, counts of them, counts of the docstrings below outlines
 
 
-def harvested(locations: Sequence[Location], workers: int) -> Iterator[Lines]:
-    """`harvested_file` of every location, in order, by several processes."""
+def at_work(function: Callable[[T], R], tasks: Sequence[T], workers: int, chunk: int) -> Iterator[R]:
+    """What `function` makes of every task, in order, by several processes."""
     if workers == 1:
-        yield from map(harvested_file, locations)
+        yield from map(function, tasks)
         return
     # spawn: the caller may have started threads (torch, BLAS), which a fork would not survive
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(workers, mp_context=context) as pool:
-        yield from pool.map(harvested_file, locations, chunksize=16)
+        yield from pool.map(function, tasks, chunksize=chunk)
 
 
 def harvested_file(location: Location) -> Lines:
     """The records of one file as JSON lines, and the count of "kept" and of every reason to drop."""
     kind, inside, outside = location
-    text = Path(outside).read_bytes()
-    counts: Counter[str] = Counter(kept=0)
-    below: Counter[str] = Counter(kept=0)
-    if kind == "docstrings" and b'"""' not in text and b"'''" not in text:  # one with a body has two lines
-        return b"", counts, below
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # invalid escapes: a DeprecationWarning or SyntaxWarning by version
-            tree = ast.parse(text)
+        found = found_in(kind, inside, Path(outside).read_bytes(), None)
     except (SyntaxError, ValueError) as error:
         raise HarvestError(f"{outside}: not Python for this interpreter ({error}): drop its package") from error
-    lines = []
+    return lines_of(found, frozenset())
+
+
+@dataclass(frozen=True, slots=True)
+class OfArchive:
+    """What one archive gave."""
+
+    lines: Lines
+    files: int  # parsed
+    files_dropped: Counter[str]
+    licence: str
+
+
+def harvested_archive(task: tuple[Kind, Archive, Path]) -> OfArchive:
+    """The records of one archive, by file and position, without generated files and what a template made."""
+    kind, archive, folder = task
+    content = read_archive(archive, folder / archive.file, lambda name: is_harvested(name, SKIPPED_IN_ARCHIVES))
+    found: list[Found] = []
+    files, dropped = 0, Counter(content.dropped)
+    for inside, text in content.files:
+        if is_generated(text):
+            dropped[GENERATED] += 1
+            continue
+        try:
+            found += found_in(kind, inside, text, PYTHON)
+            files += 1
+        except (SyntaxError, ValueError, RecursionError, MemoryError):  # the last two: nested too deeply
+            dropped[NOT_PARSED] += 1
+    return OfArchive(lines_of(found, templated(found)), files, dropped, content.licence)
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A docstring, where it stands and what may become of it."""
+
+    id: str
+    group: str
+    candidate: "Candidate"
+
+
+def found_in(kind: Kind, inside: str, text: bytes, python: tuple[int, int] | None) -> list[Found]:
+    """What a file holds, by position; SyntaxError or ValueError where it is not Python (of the version `python`)."""
+    if kind == "docstrings" and b'"""' not in text and b"'''" not in text:  # one with a body has two lines
+        return []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # invalid escapes: a DeprecationWarning or SyntaxWarning by version
+        tree = ast.parse(text, feature_version=python)
+    found = []
     names: Counter[str] = Counter()
     for candidate in CANDIDATES[kind](tree):
         name = candidate.name
         names[name] += 1
-        if candidate.reason is not None:
-            counts[candidate.reason] += 1
+        repeated = f"#{names[name]}" if names[name] > 1 else ""
+        found.append(Found(f"{inside}:{name}{repeated}", inside, candidate))
+    return found
+
+
+def lines_of(found: Sequence[Found], templated: Collection[str]) -> Lines:
+    """The records as JSON lines, but for those whose ids are `templated`, and the counts."""
+    counts: Counter[str] = Counter(kept=0)
+    below: Counter[str] = Counter(kept=0)
+    lines = []
+    for one in found:
+        candidate = one.candidate
+        reason = TEMPLATED if one.id in templated else candidate.reason
+        if reason is not None:
+            counts[reason] += 1
             continue
-        record = {
-            "id": f"{inside}:{name}" + (f"#{names[name]}" if names[name] > 1 else ""),
-            "source": candidate.source,
-            "target": candidate.target,
-            "group": inside,
-        }
+        record = {"id": one.id, "source": candidate.source, "target": candidate.target, "group": one.group}
         try:
             lines.append(json.dumps(record, ensure_ascii=False).encode() + b"\n")
         except UnicodeEncodeError:
@@ -249,6 +359,42 @@ def harvested_file(location: Location) -> Lines:
         counts["kept"] += 1
         below.update(candidate.below)
     return b"".join(lines), counts, below
+
+
+def is_generated(text: bytes) -> bool:
+    """Whether a comment or the docstring at the top of a file says that a program wrote it."""
+    head = text[:HEAD]
+    code = re.search(rb"^(?:import|from|def|class|@|if|try)\b", head, re.MULTILINE)
+    return WRITTEN_BY_PROGRAM.search(head[: code.start()] if code else head) is not None
+
+
+def templated(found: Sequence[Found]) -> set[str]:
+    """The ids of a package's docstrings that a template made.
+
+    Their summary lines are one line, but for the words that name the object itself, other names, and numbers: more than
+    MOST_ALIKE docstrings have it, and LEAST_MASKED_WORDS words of it are neither.
+    """
+    alike: dict[str, list[str]] = {}
+    for one in found:
+        if one.candidate.reason is None:
+            mask = masked(one.candidate.target, one.id)
+            if len(mask.replace("*", "").split()) >= LEAST_MASKED_WORDS:
+                alike.setdefault(mask, []).append(one.id)
+    return {name for names in alike.values() if len(names) > MOST_ALIKE for name in names}
+
+
+def masked(summary: str, of: str) -> str:
+    """A summary line with `*` for words of the object's own path and name, for names and for numbers.
+
+    A name is what holds a digit, an underscore, a full stop, or a capital letter behind its first letter or anywhere
+    but at the summary's beginning.
+    """
+    own = {piece.lower() for piece in PIECE.findall(of)}
+    words = []
+    for place, word in enumerate(WORD.findall(summary)):
+        named = re.search(r"[\d_.]", word) or word[1:] != word[1:].lower() or (place and word != word.lower())
+        words.append("*" if named or own & {word.lower(), word.lower().removesuffix("s")} else word.lower())
+    return re.sub(r"\*(?: \*)+", "*", " ".join(words))
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,9 @@ records are appended to the raw file, none moves to a part further from train, t
 test, or from valid to test: what was trained upon is never tested upon. Old records of one part keep their
 order. With `compose` this holds for groups.
 
+Groups that the study holds out whole (`split.unseen`) are drawn for no other part. They are the part unseen, in the
+order of the keyed hash of the records' ids, without what repeats a record that stood before it in the raw content.
+
 Parts that are ready, as those of a published corpus, are taken as they are. Nothing leaves a test part because it
 repeats something; valid gives up what test holds too, train what test or valid hold, and its own duplicates.
 """
@@ -38,7 +41,7 @@ from sumcurve.corpora.raw import (
     excerpt,
 )
 from sumcurve.corpora.statistics import Statistics
-from sumcurve.corpora.store import PARTS, Corpus
+from sumcurve.corpora.store import PARTS, UNSEEN, Corpus
 from sumcurve.corpora.tokens import TOKEN, sentences, tokenize
 from sumcurve.records import Record, Text, write_json, write_jsonl
 from sumcurve.settings import Compose, Preparation, Prepare, Split
@@ -130,14 +133,14 @@ class Spool:
 
 
 def prepare(content: Content, settings: Preparation, folder: Path) -> dict[str, Any]:
-    """Write PART.jsonl, PART.text.jsonl (of train, valid, test), dropped.jsonl and statistics.json; returns the last.
+    """Write PART.jsonl, PART.text.jsonl (of every part), dropped.jsonl and statistics.json; returns the last.
 
     PART.text.jsonl holds the records of PART.jsonl, in order, as people wrote them (`records.Text`).
 
-    `read` = `kept` + the sum of `dropped` (reason -> raw records). `parts` holds, for train, valid and test,
-    the number of records, their mean source and target lengths in tokens and their vocabulary. With `compose`
-    a record of a part holds several raw records, and `kept` counts the raw ones. Where the parts are ready, `ready`
-    has `kept` and `dropped` of each.
+    `read` = `kept` + the sum of `dropped` (reason -> raw records). `parts` holds, for train, valid, test, and unseen
+    where groups are held out, the number of records, their mean source and target lengths in tokens and their
+    vocabulary. With `compose` a record of a part holds several raw records, and `kept` counts the raw ones. Where the
+    parts are ready, `ready` has `kept` and `dropped` of each.
 
     Raises CorpusError for a file that cannot be read, too few records, and a broken invariant.
     """
@@ -164,7 +167,7 @@ def prepare(content: Content, settings: Preparation, folder: Path) -> dict[str, 
             write_jsonl(part.text_path, (text_of(unit, spool).as_dict() for unit in records))
         dropped_stream.flush()
         os.fsync(dropped_stream.fileno())
-    of_part = {part: sum(map(len, parts[part])) for part in PARTS}
+    of_part = {part: sum(map(len, units)) for part, units in parts.items()}
     kept = sum(of_part.values())
     if read != kept + ledger.counts.total():
         raise CorpusError(f"{content.path}: read {read}, kept {kept}, dropped {dict(ledger.counts)}; report this bug")
@@ -409,13 +412,41 @@ def text_of(unit: Unit, spool: Spool) -> Text:
 
 def parts_of(units: list[Unit], split: Split, ledger: Ledger, raw_path: Path) -> dict[str, list[Unit]]:
     """Every part's records in their order, cut to the sizes asked for."""
+    held_out, units = without_unseen(units, split.unseen or (), raw_path)
+    parts = drawn(units, split, ledger, raw_path)
+    return {**parts, UNSEEN: sorted(held_out, key=lambda unit: place_of(unit, split.key))} if held_out else parts
+
+
+def without_unseen(units: list[Unit], names: Sequence[str], raw_path: Path) -> tuple[list[Unit], list[Unit]]:
+    """The records of groups that are held out by name, and the others; CorpusError for a name that none has."""
+    found: dict[str, list[Unit]] = {name: [] for name in names}
+    others = []
+    for unit in units:
+        group = unit[0].group or ""
+        name = next((name for name in names if group == name or group.startswith(f"{name}/")), None)
+        (others if name is None else found[name]).append(unit)
+    if empty := [name for name in names if not found[name]]:
+        raise CorpusError(
+            f"{raw_path}: no record that passes the filters is of a group that is or begins with {empty[0]!r}: correct "
+            "split.unseen in the study file"
+        )
+    return [unit for units in found.values() for unit in units], others
+
+
+def place_of(unit: Unit, key: str) -> tuple[bytes, str]:
+    """What orders the records of a part."""
+    return keyed(key, "record", id_of(unit)), id_of(unit)
+
+
+def drawn(units: list[Unit], split: Split, ledger: Ledger, raw_path: Path) -> dict[str, list[Unit]]:
+    """Train, valid and test of records that are not held out."""
     sizes = {"test": split.test, "valid": split.valid, "train": split.train}
     if split.ready is not None:
         parts = {part: [unit for unit in units if unit[0].split == part] for part in PARTS}
     else:
         parts = filled(units, split.key, test=split.test or 0, valid=split.valid or 0)  # both are given
     for part in PRECEDENCE:
-        parts[part].sort(key=lambda unit: (keyed(split.key, "record", id_of(unit)), id_of(unit)))
+        parts[part].sort(key=lambda unit: place_of(unit, split.key))
         size = sizes[part]
         if len(parts[part]) < (size or 1):
             found = ", ".join(f"{len(parts[name])} for {name}" for name in PRECEDENCE)
@@ -456,12 +487,11 @@ def measured(corpus: Corpus) -> dict[str, dict[str, Any]]:
     ids: dict[str, str] = {}
     groups: dict[str, str] = {}
     statistics = {}
-    for name in PARTS:
-        part = corpus.part(name)
+    for part in corpus.parts:
         counts = Statistics()
-        for record in checked((record for record, _ in part.with_text), name, part.path, ids, groups):
+        for record in checked((record for record, _ in part.with_text), part.name, part.path, ids, groups):
             counts.add(record)
-        statistics[name] = counts.as_dict()
+        statistics[part.name] = counts.as_dict()
     return statistics
 
 

@@ -14,12 +14,13 @@ from sumcurve.corpora.errors import CorpusError
 from sumcurve.records import Record, RecordError, Text, open_bytes, parsed, read_jsonl, read_records
 
 PARTS = ("train", "valid", "test")
+UNSEEN = "unseen"  # a second test part of groups that are held out whole; few corpora have it
 T = TypeVar("T")
 
 
 @dataclass(frozen=True)
 class Part:
-    """The train, valid or test part of a corpus. Iterating reads its records in order."""
+    """A part of a corpus: train, valid, test or unseen. Iterating reads its records in order."""
 
     folder: Path
     name: str
@@ -84,10 +85,17 @@ class Corpus:
     folder: Path
 
     def part(self, name: str) -> Part:
-        """The part called "train", "valid" or "test"; CorpusError for any other name."""
-        if name not in PARTS:
-            raise CorpusError(f"{self.folder}: a corpus has no part {name!r}; its parts are {', '.join(PARTS)}")
+        """The part called "train", "valid", "test" or "unseen"; CorpusError for any other name."""
+        names = (*PARTS, UNSEEN)
+        if name not in names:
+            raise CorpusError(f"{self.folder}: a corpus has no part {name!r}; parts are {', '.join(names)}")
         return Part(self.folder, name)
+
+    @property
+    def parts(self) -> list[Part]:
+        """Those that it has: train, valid and test, and unseen where groups are held out."""
+        unseen = Part(self.folder, UNSEEN)
+        return [Part(self.folder, name) for name in PARTS] + ([unseen] if unseen.path.is_file() else [])
 
     @property
     def statistics(self) -> dict[str, Any]:

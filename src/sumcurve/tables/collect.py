@@ -133,6 +133,11 @@ def scored_output(plan: Plan, results: Path, row: Scored) -> ScoredOutput:
     )
 
 
+def prepared_folders(plan: Plan) -> list[Folder]:
+    """The folders of the corpora, and of the parts that some of them hold out."""
+    return plan.named("corpora", "corpus") + plan.named("corpora", "unseen")
+
+
 def corpus_statistics(plan: Plan, results: Path, prepared: Folder, fractions: list[Folder]) -> CorpusStatistics:
     """What became of a corpus, from the docstrings found or the records read to its parts and `fractions`."""
     corpus = plan.corpus_name(prepared.key)
@@ -145,8 +150,8 @@ def corpus_statistics(plan: Plan, results: Path, prepared: Folder, fractions: li
     parts = [
         _part("train", read_statistics(results / folder.key), folder.specification["percent"]) for folder in fractions
     ]
-    parts += [_part(part, statistics["parts"][part], None) for part in ("valid", "test")]
-    title = plan.settings.corpora[corpus].title
+    parts += [_part(part, statistics["parts"][part], None) for part in statistics["parts"] if part != "train"]
+    title = plan.corpora[corpus].title
     return CorpusStatistics(corpus, title, read, statistics["kept"], dropped, parts)
 
 
@@ -182,8 +187,8 @@ def extracts(plan: Plan, results: Path, folder: Folder) -> Extracts:
 
 def examples(plan: Plan, results: Path, corpus: str, outputs: Sequence[tuple[Scored, ScoredOutput]]) -> Examples:
     """Test items of a corpus, drawn by the study's seed, with what every system wrote under the common search."""
-    settings, seed = plan.settings.corpora[corpus], plan.settings.bootstrap.seed
-    (prepared,) = (one.key for one in plan.named("corpora", "corpus") if plan.corpus_name(one.key) == corpus)
+    settings, seed = plan.corpora[corpus], plan.settings.bootstrap.seed
+    (prepared,) = (one.key for one in prepared_folders(plan) if plan.corpus_name(one.key) == corpus)
     part = Corpus(results / prepared).part("test")
     ids = sorted(part.ids)
     drawn = random.Random(f"{seed} {corpus}").sample(ids, min(EXAMPLES, len(ids)))
@@ -238,7 +243,7 @@ def collect(plan: Plan, results: Path, partial: bool = False) -> Study:
         return collect(plan, results)
     shown = {row.corpus for row in rows}
     statistics = []
-    for prepared in plan.named("corpora", "corpus"):
+    for prepared in prepared_folders(plan):
         if plan.corpus_name(prepared.key) in shown:
             fractions: dict[int, Folder] = {}  # of each percent the first seed's
             for folder in plan.named("corpora", "fraction"):

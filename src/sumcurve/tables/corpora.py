@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sumcurve.corpora.store import PARTS
+from sumcurve.corpora.store import PARTS, UNSEEN
 from sumcurve.tables.results import Results
 from sumcurve.tables.table import Column, Table
 
@@ -16,7 +16,7 @@ def table(results: Results) -> Table:
         for outcome, records in outcomes.items():
             share = 100 * records / corpus.read if corpus.read else None
             rows.append({"corpus": corpus.corpus, "part": outcome, "records": records, "share_percent": share})
-        for part in sorted(corpus.parts, key=lambda one: (PARTS.index(one.part), one.percent or 0)):
+        for part in sorted(corpus.parts, key=lambda one: ((*PARTS, UNSEEN).index(one.part), one.percent or 0)):
             rows.append(
                 {
                     "corpus": corpus.corpus,

@@ -16,8 +16,9 @@ from sumcurve.corpora.content import Content
 from sumcurve.corpora.errors import CorpusError
 from sumcurve.corpora.prepare import prepare
 from sumcurve.corpora.sources import SOURCES
-from sumcurve.corpora.store import PARTS, Corpus
+from sumcurve.corpora.store import PARTS, UNSEEN, Corpus
 from sumcurve.corpora.tokens import own_case, tokenize
+from sumcurve.corpora.unseen import write_unseen
 from sumcurve.records import Record, RecordError, Text, read_jsonl
 from sumcurve.settings import CorpusSettings
 
@@ -27,7 +28,7 @@ Rows = list[dict[str, Any]]
 
 def settings(valid: int | None = 2, test: int | None = 3, train: int | None = None, **blocks: Any) -> CorpusSettings:
     split = {"valid": valid, "test": test, "train": train, "key": "k"}
-    split |= {name: blocks.pop(name) for name in ("key", "ready") if name in blocks}
+    split |= {name: blocks.pop(name) for name in ("key", "ready", "unseen") if name in blocks}
     return CorpusSettings.model_validate(
         {
             "raw": {"sha256": "0" * 64, "path": "raw.jsonl"},
@@ -71,7 +72,8 @@ def build(folder: Path, rows: Rows | bytes, of: CorpusSettings) -> dict[str, Any
     assert Counter(row["reason"] for row in dropped) == statistics["dropped"]
     assert json.loads((out / "statistics.json").read_text()) == statistics
     assert all(row["file"] == "raw.jsonl" for row in dropped)
-    names = {"dropped.jsonl", "statistics.json", *(f"{name}{kind}.jsonl" for name in PARTS for kind in ("", ".text"))}
+    parts = [*PARTS, *([UNSEEN] if of.split.unseen else [])]
+    names = {"dropped.jsonl", "statistics.json", *(f"{name}{kind}.jsonl" for name in parts for kind in ("", ".text"))}
     assert {path.name for path in out.iterdir()} == names
     return statistics
 
@@ -104,6 +106,52 @@ def test_every_record_is_in_one_part_or_dropped_and_groups_are_whole(tmp_path: P
     assert not groups["train"] & groups["valid"]
     assert not groups["train"] & groups["test"]
     assert not groups["valid"] & groups["test"]
+
+
+def test_groups_that_are_held_out_are_a_part_of_their_own_and_change_no_other(tmp_path: Path) -> None:
+    others = [record(number, group=f"lake/g{number % 9}.py") for number in range(60)]
+    held_out = [record(number, group=f"{name}/m.py") for number, name in enumerate(["pond", "brook", "pond/deep"], 60)]
+    near = [record(63, group="ponds/m.py"), record(64), record(65, group="pond")]  # the last is named so itself
+    build(tmp_path / "with", others + held_out + near, settings(valid=8, test=13, unseen=["brook", "pond"]))
+    build(tmp_path / "without", others + near[:2], settings(valid=8, test=13))
+    assert ids(tmp_path / "with") == ids(tmp_path / "without")
+    assert sorted(row.id for row in part(tmp_path / "with", UNSEEN)) == ["r60", "r61", "r62", "r65"]
+    assert [text.id for text in texts(tmp_path / "with", UNSEEN)] == [r.id for r in part(tmp_path / "with", UNSEEN)]
+    assert dropped(tmp_path / "with") == dropped(tmp_path / "without")
+    alone = tmp_path / "alone"
+    (alone / "out").mkdir(parents=True)
+    write_unseen(Corpus(tmp_path / "with" / "out"), alone / "out")
+    assert part(alone, "test") == part(tmp_path / "with", UNSEEN)
+    assert texts(alone, "test") == texts(tmp_path / "with", UNSEEN)
+    assert Corpus(alone / "out").statistics["parts"]["test"]["records"] == Corpus(alone / "out").statistics["kept"] == 4
+
+
+@pytest.mark.parametrize("first", [UNSEEN, "train"])
+def test_what_is_held_out_repeats_nothing_of_training(tmp_path: Path, first: str) -> None:
+    rows = [record(number, group=f"lake/g{number % 9}.py") for number in range(60)]
+    source = [" ".join(f"b{place}" for place in range(20)), "it sees ."]
+    twins = [
+        record(60, group="pond/m.py", source=source),
+        record(61, group="zoo/m.py", source=[source[0], "it naps ."]),
+    ]
+    twins = twins if first == UNSEEN else twins[::-1]
+    of = settings(unseen=["pond"], prepare={"near_duplicates": 0.5})
+    build(tmp_path, [record(62, group="pond/n.py"), *rows, *twins], of)
+    left = dropped(tmp_path)
+    assert [name for name, reason in left.items() if reason != module.BEYOND] == [twins[1]["id"]]
+    assert left[twins[1]["id"]] == module.NEAR_DUPLICATE
+    assert (twins[0]["id"] in {row.id for row in part(tmp_path, UNSEEN)}) == (first == UNSEEN)
+
+
+def test_groups_that_are_held_out_must_be_there(tmp_path: Path) -> None:
+    rows = [record(number, group=f"lake/g{number % 9}.py") for number in range(60)]
+    with pytest.raises(CorpusError, match=r"no record .* is of a group that is or begins with 'sea'"):
+        build(tmp_path, rows, settings(unseen=["sea"]))
+    for wrong in ([], [""]):
+        with pytest.raises(ValueError, match="`unseen` names groups, one or more"):
+            settings(unseen=wrong)
+    with pytest.raises(ValueError, match="whose parts are drawn"):
+        ready(unseen=["lake"])
 
 
 def test_records_arrive_tokenized_with_their_references(tmp_path: Path) -> None:
