@@ -684,7 +684,7 @@ def test_sums_are_part_of_a_runs_and_an_outputs_name(config):
     [
         ("studies/smoke.yaml", "title:", "tittle:", r"smoke.yaml:\d+: tittle: unknown key"),
         ("methods/pcov.yaml", "feed: merged", "feeed: merged", r"pcov.yaml:\d+: model.feeed: unknown key"),
-        ("methods/pcov.yaml", "rate: 0.003", "rate: fast", r"pcov.yaml:\d+: settings.small.phases.nll.*rate: .*'fast'"),
+        ("methods/pcov.yaml", "rate: 0.003", "rate: fast", r"pcov.yaml:\d+: forms.small.phases.nll.*rate: .*'fast'"),
         ("methods/pcov.yaml", "kind: recurrent", "kind: recursive", r"pcov.yaml:\d+: .*recursive"),
         ("studies/smoke.yaml", "percents: [", "percents: [0, ", r"smoke.yaml:\d+: corpora.*percents.*0"),
         ("studies/smoke.yaml", "percents: [", "percents: [101, ", r"smoke.yaml:\d+: corpora.*percents.*101"),
