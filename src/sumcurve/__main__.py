@@ -121,7 +121,8 @@ class Task:
         with ExitStack() as held:
             stage = Stage(folder, self.path.name, self.home, note, facts=found)
             if kind.gpu:
-                found["sums"] = sums.apply(self.specification["sums"])  # before torch is imported
+                if "sums" in self.specification:  # not of outside programs
+                    found["sums"] = sums.apply(self.specification["sums"])  # before torch is imported
                 lease = held.enter_context(devices.device(dict(os.environ), Path("/tmp"), note))
                 found["device"] = lease.device
                 stage = replace(stage, lease=lease)

@@ -1041,4 +1041,8 @@ FORMER = {
     for model in (Compose, Prepare, Oracle, ExtractRewriteSettings, Stop, Training)
     for name, field in model.model_fields.items()
     if field.alias
-} | {"settings": "`form` in a study, `forms` in a method", "form": "`format` in `raw`, `forms` in a method"}
+} | {
+    "settings": "`form` in a study, `forms` in a method",
+    "form": "`format` in `raw`, `forms` in a method",
+    "command": "`summarize` in a system of kind command",
+}
