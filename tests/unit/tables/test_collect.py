@@ -201,6 +201,11 @@ def finish(results, folder):
         write_json(path / "training.json", told | {"records": records})
         return
     path.mkdir(parents=True)
+    if folder.kind == "train_program":
+        write_json(path / "training.json", {"records": 10 * int(folder.name.split("-")[2])})
+        write_csv(path / "timings.csv", [{"seconds": 7.5}])
+        seal(path, folder.specification, {}, {"device": "cpu", "exclusive": True, "threads": 1})
+        return
     part = {"records": 5, "mean_source_tokens": 9.0, "mean_target_tokens": 3.0, "vocabulary": 7}
     if folder.kind == "corpus":
         statistics = {"read": 9, "kept": 9, "dropped": {}, "parts": {"valid": part, "test": part}}
@@ -211,7 +216,7 @@ def finish(results, folder):
                 with (path / name).open("a") as stream:
                     stream.write(json.dumps(row) + "\n")
     elif folder.kind == "fraction":
-        write_json(path / "statistics.json", part)
+        write_json(path / "statistics.json", part | {"records": 10 * folder.specification["percent"]})
     elif folder.kind == "prove":
         prove(path)
     elif folder.kind == "score":
