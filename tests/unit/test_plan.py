@@ -838,8 +838,8 @@ def test_what_a_program_is_decides_its_names(config, tmp_path, monkeypatch):
     summarizes = with_system(config, **(told | {"summarize": "python other.py"}))
     assert names(summarizes, "runs") == found[-1]
     assert names(summarizes, "outputs") != names(plans[-1], "outputs")
-    with_space = with_system(config, **told, space={"RATE": [1, 2]})
-    assert names(with_space) == names(plans[-1])
+    tried = with_system(config, **told, trials=[{"RATE": 1}, {"RATE": 2}])
+    assert names(tried) == names(plans[-1])
 
 
 def test_files_of_a_curve_have_rows_at_their_sizes_even_if_nothing_is_trained_there(config, tmp_path):

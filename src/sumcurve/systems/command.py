@@ -36,7 +36,6 @@ ROUNDING = 1e-6  # above 0, to which a sum of log-probabilities may round
 LOG_OF, MODEL = "log", "model"  # keys of a system's inputs: a file to log to, a trained program's folder
 
 Value = str | int | float
-Values = Annotated[list[Value], Field(min_length=1)]
 SETTING = re.compile(r"[A-Z][A-Z0-9_]*")
 
 
@@ -48,7 +47,7 @@ class CommandSettings(OutsideSettings):
     train_timeout: Positive = 86_400  # seconds for one training
     max_gigabytes: Annotated[float, Field(gt=0)] = 20.0  # of what a training leaves
     settings: Annotated[dict[str, Value], Field(default_factory=dict)]  # environment variables that all commands get
-    space: Annotated[dict[str, Values], Field(default_factory=dict)]  # of settings, the values that trials try
+    trials: Annotated[list[dict[str, Value]], Field(default_factory=list)]  # settings that `make trials` tries
 
     @model_validator(mode="after")
     def commands_and_settings_fit(self) -> "CommandSettings":
@@ -60,10 +59,14 @@ class CommandSettings(OutsideSettings):
                     f"settings: {name!r} becomes an environment variable: capital letters, digits and underscores, "
                     "not beginning with SUMCURVE_"
                 )
-        if strange := sorted(set(self.space) - set(self.settings)):
-            raise ValueError(f"space: {', '.join(strange)}: say in `settings` which value is in force")
-        if self.space and self.train is None:
-            raise ValueError("`space` is for programs that are trained; add `train`")
+        for trial in self.trials:
+            if set(trial) != set(self.settings):
+                raise ValueError(
+                    f"trials: {trial}: each says all of `settings` and nothing else, "
+                    f"{', '.join(self.settings) or 'none'}"
+                )
+        if self.trials and self.train is None:
+            raise ValueError("`trials` are for programs that are trained; add `train`")
         return self
 
     def trainings(self, percents: Sequence[int], seeds: Sequence[int]) -> list[tuple[int, int]]:

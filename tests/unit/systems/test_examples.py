@@ -3,9 +3,9 @@
 from collections import Counter
 from math import exp
 
-import programs
 import pytest
 
+import programs
 from sumcurve.records import Record, Text
 from sumcurve.settings import CorpusSettings
 from sumcurve.systems.command import MODEL, Command, CommandSettings
@@ -54,7 +54,7 @@ def trained(tmp_path, monkeypatch):
 def test_the_example_in_python_says_what_people_said_of_the_nearest_source(trained):
     nearest = trained("nearest")
     assert list(nearest.summarize(ITEMS)) == [["bees", "they fly"], ["fox runs far"], ["rain"]]
-    targets = Counter("fox runs far bees they fly rain".split())
+    targets = Counter(["fox", "runs", "far", "bees", "they", "fly", "rain"])
     words = [*targets, "hum", "fell."]
     found = nearest.word_logp([ITEMS[2]] * len(words), [[word] for word in words])
     for word, (logp,) in zip(words, found, strict=True):

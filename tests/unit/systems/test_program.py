@@ -229,8 +229,8 @@ def test_log_probabilities_that_are_none_are_named(tmp_path, line, message):
         ({"logp": "cat"}, "`logp` is asked of programs that are trained"),
         ({"settings": {"rate": 1}}, "'rate' becomes an environment variable"),
         ({"settings": {"SUMCURVE_SEED": 1}}, "not beginning with SUMCURVE_"),
-        ({"train": "true", "space": {"RATE": [1]}}, "say in `settings` which value is in force"),
-        ({"settings": {"RATE": 1}, "space": {"RATE": [1]}}, "`space` is for programs that are trained"),
+        ({"train": "true", "trials": [{"RATE": 1}]}, "each says all of `settings` and nothing else, none"),
+        ({"settings": {"RATE": 1}, "trials": [{"RATE": 1}]}, "`trials` are for programs that are trained"),
     ],
 )
 def test_settings_that_cannot_be_are_named(told, message):

@@ -14,11 +14,11 @@ import yaml
 from sumcurve.config import PlanError, read_method, read_settings
 from sumcurve.manifest import digest
 from sumcurve.plan import Plan
+from sumcurve.settings import Trial
 from sumcurve.training import trials
 from sumcurve.training.trials import (
     COLUMNS,
     KEY,
-    Trial,
     TrialsSettings,
     best_setting,
     chosen,
@@ -92,7 +92,7 @@ def test_the_tables_noise_is_that_of_its_rows() -> None:
 def test_noise_is_pooled_over_the_settings_of_a_stage() -> None:
     worths = {(0.001, 0.1): (10.0, 12.0), (0.003, 0.1): (14.0, 13.0), (0.006, 0.1): (9.0,)}
     rows = [
-        dict(zip(KEY, ("a", "first", rate, dropout, seed, "d"), strict=True)) | {"worth": worth, "nll": 1.0}
+        dict(zip(KEY, ("a", "first", rate, dropout, "", seed, "d"), strict=True)) | {"worth": worth, "nll": 1.0}
         for (rate, dropout), values in worths.items()
         for seed, worth in enumerate(values)
     ]
