@@ -106,6 +106,7 @@ def tokenizer_of(vocabulary: Vocabulary, lower: bool) -> Any:
         bos_token=MARKS[BOS],
         eos_token=MARKS[EOS],
         additional_special_tokens=[MARKS[SEP]],
+        split_special_tokens=True,  # a mark that a text spells out is text
     )
 
 
@@ -120,7 +121,8 @@ def generation(search: Search) -> Any:
     return GenerationConfig(
         num_beams=search.beam,
         min_new_tokens=search.min_tokens,
-        max_new_tokens=search.max_tokens + 1,  # the end mark
+        max_new_tokens=search.max_tokens + 1,  # the last is the end mark
+        forced_eos_token_id=EOS,
         no_repeat_ngram_size=search.block_ngram,
         length_penalty=search.alpha if search.length_penalty == "average" else 0.0,
         early_stopping={"first": True, "heuristic": False, "never": "never"}[search.early_stopping],
