@@ -245,7 +245,7 @@ def train_program(specification: TrainProgramSpecification, inputs: Inputs, stag
     from sumcurve.training.program import train_program as learn
 
     fraction = inputs[specification["fraction"]]
-    stage.facts |= {"exclusive": stage.lease.exclusive, "threads": specification["threads"]}
+    stage.facts.update(exclusive=stage.lease.exclusive, threads=specification["threads"])
     try:
         learn(
             told=specification["told"],

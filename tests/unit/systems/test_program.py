@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 from pydantic import ValidationError
 
+from sumcurve import builders
+from sumcurve.builders import BuildError, Stage
 from sumcurve.corpora.store import Corpus
 from sumcurve.models.vocabulary import EOS, SEP, Vocabulary
 from sumcurve.records import Record, RecordError, Text
@@ -265,3 +267,22 @@ def test_files_are_of_the_sizes_and_seeds_that_their_paths_say():
     assert of(path={37: "a.jsonl", 5: "b.jsonl"}, seeds=[4]) == [(5, 4), (37, 4)]
     told = FileSettings.model_validate({"path": "a-{percent:03d}-{seed}.jsonl"})
     assert (told.at(10, 2).path, told.at(10, 2).curve) == ("a-010-2.jsonl", False)
+
+
+def test_an_error_of_a_program_names_the_system_the_command_and_its_log(tmp_path):
+    for name, field in (("test.jsonl", "record"), ("test.text.jsonl", "text")):
+        rows = [
+            {"id": one.id, "source": one.source, "target": one.target}
+            for one in (getattr(item, field) for item in ITEMS)
+        ]
+        (tmp_path / name).write_text("".join(json.dumps(row) + "\n" for row in rows))
+    told = Command.specify(settings(summarize="echo no model >&2; exit 2"), CORPUS)
+    specification = {"corpus": "corpora/tales", "system": "command", "told": told}
+    (tmp_path / "stage").mkdir()
+    stage = Stage(tmp_path / "stage", "tales-theirs-12345678", tmp_path, note=print)
+    message = (
+        r"tales-theirs-12345678: `echo no model .*` ended with exit status 2; it said:\nno model\n\(its log: (.*)\)"
+    )
+    with pytest.raises(BuildError, match=message):
+        builders.system(specification, {"corpora/tales": tmp_path}, stage)
+    assert (tmp_path / "logs" / "programs" / "tales-theirs-12345678.log").read_text() == "no model\n"
