@@ -1040,7 +1040,7 @@ class StudySettings(Settings):
     sums: Sums = "portable"
     """The same bytes on all CPUs with AVX2 (portable), or this CPU's fastest kernels (native)."""
     systems: Annotated[Systems, AfterValidator(_with_references), Field(validate_default=True)] = {}
-    """By name what is not trained: its kind and what that is told. Every study has lead, random, best-sentence,
+    """By name what is no method of ours: its kind and what that is told. Every study has lead, random, best-sentence,
     sumbasic, lexrank and lsa; null leaves one out."""
     scores: dict[str, dict[str, Any]] = {"rouge": {}}
     """By scorer, what it is told."""
