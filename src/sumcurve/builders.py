@@ -366,7 +366,8 @@ class DecodeProgramSpecification(TypedDict):
 def decode_program(specification: DecodeProgramSpecification, inputs: Inputs, stage: Stage) -> None:
     """Write what an outside program that was trained says of the test set."""
     from sumcurve.systems import SYSTEMS
-    from sumcurve.systems.command import LOG_OF, MODEL, Command
+    from sumcurve.systems.command import LOG_OF, Command
+    from sumcurve.systems.process import MODEL
     from sumcurve.systems.program import decode_program as decode
 
     model = inputs[specification["run"]] / MODEL

@@ -13,7 +13,8 @@ from sumcurve.corpora.tokens import sentences, tokenize
 from sumcurve.plan import Folder, Plan, PlanError, Scored
 from sumcurve.records import Record, RecordError, Text
 from sumcurve.settings import Form, Search
-from sumcurve.systems.command import MODEL, Command
+from sumcurve.systems.command import Command
+from sumcurve.systems.process import MODEL
 from sumcurve.systems.system import Item
 
 TOGETHER = 500  # texts that are read before they are summarized

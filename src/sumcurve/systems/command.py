@@ -18,7 +18,7 @@ from pydantic import Field, model_validator
 from sumcurve.records import RecordError, write_jsonl
 from sumcurve.settings import CorpusSettings, Positive
 from sumcurve.systems.outside import OutsideSettings, read_summaries, tokenized, tokenizing
-from sumcurve.systems.process import Limits, files_of, run
+from sumcurve.systems.process import MODEL, Limits, environment_of, files_of, run
 from sumcurve.systems.system import Item, Role, SystemSettings
 
 # What a program is told, by the variable that tells it. Paths are absolute.
@@ -33,7 +33,7 @@ ENVIRONMENT = {
 }
 LINE = 64 << 10  # bytes that a program may write for a line that it gets, on average
 ROUNDING = 1e-6  # above 0, to which a sum of log-probabilities may round
-LOG_OF, MODEL = "log", "model"  # keys of a system's inputs: a file to log to, a trained program's folder
+LOG_OF = "log"  # the key, among a system's inputs, of a file to log to
 
 Value = str | int | float
 SETTING = re.compile(r"[A-Z][A-Z0-9_]*")
@@ -166,11 +166,6 @@ class Command:
                 f"delete the folder {Path(model).parent} and run again"
             )
         return written
-
-
-def environment_of(told: Mapping[str, Any]) -> dict[str, str]:
-    """The variables of a program's own settings."""
-    return {name: str(value) for name, value in told.get("settings", {}).items()}
 
 
 def files_of_all(*commands: str | None) -> dict[str, str]:

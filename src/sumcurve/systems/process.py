@@ -10,11 +10,12 @@ from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
-from typing import IO
+from typing import IO, Any
 
 from sumcurve.records import RecordError
 from sumcurve.systems.outside import sha256_of
 
+MODEL = "model"  # the folder, of a run, of what a program has learned; and its key among a system's inputs
 SAID = 2000  # characters of what a failed program said last that are shown
 LOG = 16 << 20  # bytes of a log; what a program says after that is dropped
 TICK = 0.2  # seconds
@@ -30,6 +31,11 @@ class Limits:
     folder: Path | None = None
     folder_bytes: int = 0
     raised_by: str = "timeout"  # the setting that gives more time
+
+
+def environment_of(told: Mapping[str, Any]) -> dict[str, str]:
+    """The variables of a program's own settings."""
+    return {name: str(value) for name, value in told.get("settings", {}).items()}
 
 
 def files_of(command: str) -> dict[str, str]:

@@ -11,8 +11,7 @@ from typing import Any
 from sumcurve.corpora.fraction import positions
 from sumcurve.corpora.store import Corpus, Part, take
 from sumcurve.records import RecordError, write_csv, write_json, write_jsonl
-from sumcurve.systems.command import MODEL, environment_of
-from sumcurve.systems.process import Limits, check_size, run
+from sumcurve.systems.process import MODEL, Limits, check_size, environment_of, run
 
 
 def rows_of(part: Part, drawn: Sequence[int]) -> list[dict[str, Any]]:

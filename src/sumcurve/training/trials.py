@@ -35,7 +35,8 @@ from sumcurve.plan import Plan, model_file, model_of, refusal
 from sumcurve.records import read_csv, write_csv, write_text
 from sumcurve.settings import Form, Percent, Positive, Settings, TransformersSettings, Trial
 from sumcurve.sums import Sums
-from sumcurve.systems.command import LOG_OF, MODEL, Command, CommandSettings
+from sumcurve.systems.command import LOG_OF, Command, CommandSettings
+from sumcurve.systems.process import MODEL
 
 COLUMNS = (
     "method",

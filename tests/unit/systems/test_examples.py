@@ -8,7 +8,8 @@ import pytest
 import programs
 from sumcurve.records import Record, Text
 from sumcurve.settings import CorpusSettings
-from sumcurve.systems.command import MODEL, Command, CommandSettings
+from sumcurve.systems.command import Command, CommandSettings
+from sumcurve.systems.process import MODEL
 from sumcurve.systems.system import Item
 from sumcurve.training.program import learn
 

@@ -17,9 +17,9 @@ from sumcurve.models.vocabulary import EOS, SEP, Vocabulary
 from sumcurve.records import Record, RecordError, Text
 from sumcurve.settings import CorpusSettings, Reading
 from sumcurve.systems import process
-from sumcurve.systems.command import LOG_OF, MODEL, Command, CommandSettings
+from sumcurve.systems.command import LOG_OF, Command, CommandSettings
 from sumcurve.systems.file import FileSettings
-from sumcurve.systems.process import Limits
+from sumcurve.systems.process import MODEL, Limits
 from sumcurve.systems.program import decode_program, reading, tokens_of
 from sumcurve.systems.system import Item
 from sumcurve.training.program import learn, rows_of
