@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from sumcurve import manifest
-from sumcurve.corpora.raw import Refused, check_text
+from sumcurve.corpora.raw import EMPTY_SOURCE, Refused, check_text
 from sumcurve.corpora.tokens import sentences, tokenize
 from sumcurve.plan import Folder, Plan, PlanError, Scored
 from sumcurve.records import Record, RecordError, Text
@@ -125,16 +125,12 @@ def items_of(rows: Iterable[tuple[str, Any]], lower: bool) -> Iterator[tuple[Any
         if not isinstance(row, dict) or "source" not in row:
             raise RecordError(f'{place}: no object with "source": {str(line)[:60]!r}')
         try:
-            check_text(row["source"], "source", "an empty source")
+            check_text(row["source"], "source", EMPTY_SOURCE)
         except Refused as error:
             raise RecordError(f"{place}: {error.reason} ({error.value}); correct it or leave the line out") from None
         text = sentences(row["source"]) if isinstance(row["source"], str) else row["source"]
-        both = [(one, " ".join(tokenize(one, lower))) for one in text]
-        kept = [(one, tokens) for one, tokens in both if tokens]
-        if not kept:
-            raise RecordError(f"{place}: a source without a word: {str(row['source'])[:60]!r}")
-        record = Record(str(number), [tokens for _, tokens in kept], [])
-        yield row.get("id", number), Item(record, Text(str(number), [one for one, _ in kept], []))
+        record = Record(str(number), [" ".join(tokenize(one, lower)) for one in text], [])
+        yield row.get("id", number), Item(record, Text(str(number), text, []))
 
 
 class Summarizer:

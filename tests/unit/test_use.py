@@ -181,8 +181,8 @@ def test_what_cannot_be_exported_is_refused_with_the_reason(finished, exported):
         ("[1]", r'line 2: no object with "source"'),
         ('{"text": "x"}', r'line 2: no object with "source"'),
         ('{"source": 7}', "line 2: .*must be a string or a list of strings"),
-        ('{"source": "  "}', "line 2: an empty source"),
-        ('{"source": "\u200b"}', "line 2: a source without a word"),
+        ('{"source": "  "}', "line 2: empty source"),
+        ('{"source": ["A fox.", ""]}', "line 2: empty sentence"),
     ],
 )
 def test_a_line_that_is_no_text_is_named_after_the_summaries_before_it(finished, line, message):

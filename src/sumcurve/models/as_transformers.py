@@ -37,7 +37,7 @@ def network_of(model: TransformerSummarizer, positions: int) -> Any:
     settings = model.settings
     if why := refusal(settings):
         raise NoCounterpart(why)
-    sides = {
+    sides: dict[str, Any] = {
         f"{side}_{name}": value
         for side, layers in (("encoder", settings.encoder_layers), ("decoder", settings.decoder_layers))
         for name, value in (("layers", layers), ("attention_heads", settings.heads), ("ffn_dim", settings.feedforward))
@@ -53,7 +53,6 @@ def network_of(model: TransformerSummarizer, positions: int) -> Any:
         activation_dropout=0.0,
         tie_word_embeddings=settings.output == "tied",
         pad_token_id=PAD,
-        bos_token_id=BOS,
         eos_token_id=EOS,
         decoder_start_token_id=BOS,
         forced_eos_token_id=None,

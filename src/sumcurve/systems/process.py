@@ -5,8 +5,10 @@ import selectors
 import shlex
 import signal
 import subprocess
-from collections.abc import Callable, Mapping
-from contextlib import ExitStack, suppress
+import sys
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
@@ -79,7 +81,7 @@ def run(
 
     `log` gets its standard error, and its standard output where there is no `target`; `environment` stands over our
     own. Raises RecordError, which names the command and the remedy, where it fails, is killed, takes longer or writes
-    more than the limits allow. Whatever ends us or it, what it has started is stopped.
+    more than the limits allow. Whatever ends it, or us but SIGKILL, what it has started is stopped.
     """
     log.parent.mkdir(parents=True, exist_ok=True)
     with ExitStack() as held:
@@ -88,6 +90,7 @@ def run(
         given = held.enter_context(source.open("rb")) if source else subprocess.DEVNULL
         # A shell, since the line is what the study's author would type, pipes and all; nothing of the data is in it.
         # A session of its own: what the shell has started is stopped with it.
+        held.enter_context(_ended_by_sigterm())
         process = subprocess.Popen(
             command,
             shell=True,
@@ -179,6 +182,19 @@ def check_size(command: str, limits: Limits) -> None:
             f"`{command}` has written {size:,} bytes to $SUMCURVE_MODEL, more than the {limits.folder_bytes:,} that "
             "its `max_gigabytes` allows, and was stopped; keep there what summaries need, or raise the limit"
         )
+
+
+@contextmanager
+def _ended_by_sigterm() -> Iterator[None]:
+    """A signal that asks us to end becomes an exit, so that what we have started is stopped first."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _stop(process: subprocess.Popen[bytes]) -> None:

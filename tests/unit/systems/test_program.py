@@ -3,8 +3,11 @@
 import json
 import math
 import shlex
+import signal
+import subprocess
 import sys
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -138,6 +141,21 @@ def test_what_the_shell_left_running_does_not_hold_us(tmp_path):
     process.run("sleep 50 & echo said", tmp_path / "log", Limits(40), {})
     assert (tmp_path / "log").read_text() == "said\n"
     assert time.monotonic() - start < 20
+
+
+def test_who_is_asked_to_end_stops_what_was_started(tmp_path):
+    lines = [
+        "from pathlib import Path; from sumcurve.systems.process import Limits, run",
+        f"run('echo $$ > pid; sleep 600; true', Path({str(tmp_path / 'log')!r}), Limits(60), {{}})",
+    ]
+    started = subprocess.Popen([sys.executable, "-c", "\n".join(lines)], cwd=tmp_path)
+    pid = tmp_path / "pid"
+    while not (pid.exists() and pid.read_text()):
+        assert started.poll() is None
+        time.sleep(0.1)
+    started.terminate()
+    assert started.wait() == 128 + signal.SIGTERM
+    assert not Path(f"/proc/{pid.read_text().strip()}").exists()
 
 
 def test_summaries_are_read_from_what_was_learned_which_stays_as_it_is(tmp_path):
