@@ -410,6 +410,19 @@ def summarize(path: Path) -> None:
             print(json.dumps(row, ensure_ascii=False), flush=True)
 
 
+def records(path: Path, part: str, percent: int, seed: int) -> None:
+    """Print the records of a corpus's part: of the training part a fraction, of the test part sources alone."""
+    from sumcurve.corpora.fraction import draw
+    from sumcurve.training.program import rows_of
+
+    found = Corpus(path).part(part)
+    ids = found.ids
+    rows = rows_of(found, draw(ids, percent, seed) if part == "train" else range(len(ids)))
+    for row in rows:
+        shown = row if part != "test" else {"id": row["id"], "source": row["source"]}
+        print(json.dumps(shown, ensure_ascii=False))
+
+
 def export(path: Path, folder: Path) -> None:
     """Write a run into a folder of its own."""
     from sumcurve import use
@@ -451,6 +464,13 @@ def logged(path: Path | None) -> Iterator[None]:
             raise
         finally:
             sys.stderr = terminal
+
+
+def percent(text: str) -> int:
+    """A whole number from 1 to 100."""
+    if not (text.isdecimal() and 1 <= int(text) <= 100):
+        raise argparse.ArgumentTypeError(f"{text!r} is no whole number from 1 to 100")
+    return int(text)
 
 
 def parser() -> argparse.ArgumentParser:
@@ -505,6 +525,13 @@ def parser() -> argparse.ArgumentParser:
     command = verbs.add_parser("export", help="a run as safetensors with a card, and for transformers where it can be")
     command.add_argument("path", metavar="RUN", type=Path, help="results/runs/…")
     command.add_argument("--to", type=Path, required=True, help="the folder to write, which must not be there")
+    command = verbs.add_parser(
+        "records", help="of a corpus, for a program elsewhere: a fraction, or what is to be said"
+    )
+    command.add_argument("path", type=Path, help="the folder of the corpus, below results/corpora")
+    command.add_argument("--part", choices=PARTS, default="train", help="train; valid; test (without references)")
+    command.add_argument("--percent", type=percent, default=100, help="of the training part [100]")
+    command.add_argument("--seed", type=int, default=1, help="that draws them [1]")
     command = verbs.add_parser("packages", help="what each package gave to a harvested corpus, as CSV")
     command.add_argument("path", type=Path, help="the folder of the corpus, below results/corpora")
     verbs.add_parser("recipes", help="code fingerprints of the kinds of folder with recipe numbers")
@@ -532,6 +559,8 @@ def main() -> None:
             show_model(arguments.model, arguments.revision)
         elif arguments.verb == "summarize":
             summarize(arguments.path)
+        elif arguments.verb == "records":
+            records(arguments.path, arguments.part, arguments.percent, arguments.seed)
         elif arguments.verb == "export":
             export(arguments.path, arguments.to)
         elif arguments.verb == "packages":

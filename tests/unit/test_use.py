@@ -12,6 +12,7 @@ from safetensors.torch import load_file
 from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
 
 from pretrained import make_folder
+from sumcurve import __main__ as verbs
 from sumcurve import manifest, use
 from sumcurve.builders import Stage
 from sumcurve.corpora.store import Corpus
@@ -191,3 +192,14 @@ def test_a_line_that_is_no_text_is_named_after_the_summaries_before_it(finished,
     with pytest.raises(RecordError, match=message):
         found.extend(use.summarize(finished.run("theirs"), lines, "cpu"))
     assert found == [{"id": 1, "summary": ["a fox ."]}]
+
+
+def test_records_are_those_that_a_training_gets_and_the_test_part_has_no_reference(finished, capsys):
+    (corpus,) = (finished.results / "corpora").glob("tales-????????")
+    (row,) = (row for row in finished.plan.rows if row.method == "theirs" and row.part == "study")
+    verbs.records(corpus, "train", row.percent, row.seed)
+    (learned,) = (finished.results / str(row.run) / "model").iterdir()
+    assert capsys.readouterr().out == learned.read_text()
+    verbs.records(corpus, "test", 100, 1)
+    shown = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert shown == [json.loads(line) for _, line in finished.lines()]

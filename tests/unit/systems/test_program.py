@@ -112,6 +112,22 @@ def test_a_training_that_fails_is_named_with_what_it_did(tmp_path, train, messag
         trained(tmp_path, train, max_gigabytes=0.002)
 
 
+def test_a_training_goes_on_from_what_it_kept_when_it_was_killed(tmp_path):
+    line = 'if [ -f "$SUMCURVE_SCRATCH/half" ]; then cp "$SUMCURVE_SCRATCH/half" "$SUMCURVE_MODEL"; else '
+    line += 'echo one > "$SUMCURVE_SCRATCH/half"; kill -9 $$; fi'
+    with pytest.raises(RecordError, match="was killed by signal 9"):
+        trained(tmp_path, line)
+    (tmp_path / MODEL).rmdir()
+    trained(tmp_path, line)
+    assert (tmp_path / MODEL / "half").read_text() == "one\n"
+
+
+def test_a_command_that_only_summarizes_is_told_as_it_always_was():
+    """Names of outputs are digests of this."""
+    told = {"command": "cat", "files": {}, "timeout": 3600, "lower": True, "split": False, "max_tokens": 5}
+    assert Command.specify(CommandSettings(summarize="cat"), CORPUS) == told
+
+
 def test_a_training_that_never_ends_or_fills_the_disk_is_stopped(tmp_path, monkeypatch):
     monkeypatch.setattr(process, "LOOK", 0.1)
     (tmp_path / "slow").mkdir()
