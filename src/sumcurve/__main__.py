@@ -416,6 +416,8 @@ def records(path: Path, part: str, percent: int, seed: int) -> None:
     from sumcurve.training.program import rows_of
 
     found = Corpus(path).part(part)
+    if not found.path.is_file():
+        raise CorpusError(f"{path} is no folder of a corpus (results/corpora/…): {found.path} is missing")
     ids = found.ids
     rows = rows_of(found, draw(ids, percent, seed) if part == "train" else range(len(ids)))
     for row in rows:
@@ -525,9 +527,7 @@ def parser() -> argparse.ArgumentParser:
     command = verbs.add_parser("export", help="a run as safetensors with a card, and for transformers where it can be")
     command.add_argument("path", metavar="RUN", type=Path, help="results/runs/…")
     command.add_argument("--to", type=Path, required=True, help="the folder to write, which must not be there")
-    command = verbs.add_parser(
-        "records", help="of a corpus, for a program elsewhere: a fraction, or what is to be said"
-    )
+    command = verbs.add_parser("records", help="of a corpus, for a program elsewhere: a fraction, or test items")
     command.add_argument("path", type=Path, help="the folder of the corpus, below results/corpora")
     command.add_argument("--part", choices=PARTS, default="train", help="train; valid; test (without references)")
     command.add_argument("--percent", type=percent, default=100, help="of the training part [100]")

@@ -15,6 +15,7 @@ from pretrained import make_folder
 from sumcurve import __main__ as verbs
 from sumcurve import manifest, use
 from sumcurve.builders import Stage
+from sumcurve.corpora.errors import CorpusError
 from sumcurve.corpora.store import Corpus
 from sumcurve.corpora.tokens import sentences
 from sumcurve.export import export
@@ -203,3 +204,5 @@ def test_records_are_those_that_a_training_gets_and_the_test_part_has_no_referen
     verbs.records(corpus, "test", 100, 1)
     shown = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert shown == [json.loads(line) for _, line in finished.lines()]
+    with pytest.raises(CorpusError, match=r"is no folder of a corpus .*train.jsonl is missing"):
+        verbs.records(finished.home, "train", 100, 1)
