@@ -56,7 +56,8 @@ def read(path: Path, config: Path) -> Run:
 
     Raises PlanError for a folder that is neither, ManifestError for a run that is not finished or damaged.
     """
-    if path.name.startswith(manifest.MANIFEST):
+    path = path.resolve()
+    if path.name == manifest.MANIFEST:
         path = path.parent
     if (path / TOLD).is_file():
         return _exported(path)

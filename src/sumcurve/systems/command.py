@@ -135,8 +135,10 @@ class Command:
         """Log-probabilities, in nats, of each target's words in their order given the source of the same place.
 
         Targets are sentences of blank-separated words. Behind the last word the program may have said how probable it
-        is that the target ends there. RecordError where it says anything else.
+        is that the target ends there. RecordError where it says anything else, and where there is no such command.
         """
+        if "logp" not in self.told:
+            raise RecordError(f"`{self.told['command']}` has no command `logp` beside it, which says log-probabilities")
         command = self.told["logp"]
         rows = [
             {"id": str(place), "source": source.text.source, "target": target}

@@ -259,6 +259,11 @@ def test_log_probabilities_that_are_none_are_named(tmp_path, line, message):
         says.logp(ITEMS[:1], [["to the point"]])
 
 
+def test_a_program_without_logp_claims_none(tmp_path):
+    with pytest.raises(RecordError, match="`cat > /dev/null` has no command `logp` beside it"):
+        system(tmp_path, summarize="cat > /dev/null").logp(ITEMS[:1], [["a"]])
+
+
 @pytest.mark.parametrize(
     ("told", "message"),
     [
