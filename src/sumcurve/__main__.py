@@ -6,11 +6,12 @@ its kind (`sumcurve.steps`) write it beside its place. Heavy packages are import
 
 import argparse
 import errno
+import json
 import os
 import shutil
 import sys
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import cached_property
@@ -121,7 +122,8 @@ class Task:
         with ExitStack() as held:
             stage = Stage(folder, self.path.name, self.home, note, facts=found)
             if kind.gpu:
-                found["sums"] = sums.apply(self.specification["sums"])  # before torch is imported
+                if "sums" in self.specification:  # not of outside programs
+                    found["sums"] = sums.apply(self.specification["sums"])  # before torch is imported
                 lease = held.enter_context(devices.device(dict(os.environ), Path("/tmp"), note))
                 found["device"] = lease.device
                 stage = replace(stage, lease=lease)
@@ -397,6 +399,53 @@ def recipes() -> None:
         print(f"{kind}: recipe {number}, fingerprint {found} {state}")
 
 
+def summarize(path: Path) -> None:
+    """Print summaries of the lines of standard input by a run, or by what `export` made of one."""
+    from sumcurve import use
+
+    run = use.read(path, CONFIG)
+    lines = ((f"standard input:{number}", line) for number, line in enumerate(sys.stdin.buffer, start=1))
+    with device_of(run.specification) as lent:
+        for row in use.summarize(run, lines, lent):
+            print(json.dumps(row, ensure_ascii=False), flush=True)
+
+
+def records(path: Path, part: str, percent: int, seed: int) -> None:
+    """Print the records of a corpus's part: of the training part a fraction, of the test part sources alone."""
+    from sumcurve.corpora.fraction import draw
+    from sumcurve.training.program import rows_of
+
+    found = Corpus(path).part(part)
+    if not found.path.is_file():
+        raise CorpusError(f"{path} is no folder of a corpus (results/corpora/…): {found.path} is missing")
+    ids = found.ids
+    rows = rows_of(found, draw(ids, percent, seed) if part == "train" else range(len(ids)))
+    for row in rows:
+        shown = row if part != "test" else {"id": row["id"], "source": row["source"]}
+        print(json.dumps(shown, ensure_ascii=False))
+
+
+def export(path: Path, folder: Path) -> None:
+    """Write a run into a folder of its own."""
+    from sumcurve import use
+    from sumcurve.export import export as write
+
+    run = use.read(path, CONFIG)
+    if run.program is None:
+        sums.apply(run.specification["sums"])
+    write(run, folder)
+    note(f"{folder} is written")
+
+
+@contextmanager
+def device_of(specification: Mapping[str, Any]) -> Iterator[str]:
+    """What a run's system computes on, with the run's sums, before torch is imported."""
+    if "sums" in specification:
+        sums.apply(specification["sums"])
+    with devices.device(dict(os.environ), Path("/tmp"), note) as lease:
+        yield lease.device
+
+
 @contextmanager
 def logged(path: Path | None) -> Iterator[None]:
     """Send what is written to stderr to a log file as well; a terminal keeps what only a terminal should see."""
@@ -417,6 +466,13 @@ def logged(path: Path | None) -> Iterator[None]:
             raise
         finally:
             sys.stderr = terminal
+
+
+def percent(text: str) -> int:
+    """A whole number from 1 to 100."""
+    if not (text.isdecimal() and 1 <= int(text) <= 100):
+        raise argparse.ArgumentTypeError(f"{text!r} is no whole number from 1 to 100")
+    return int(text)
 
 
 def parser() -> argparse.ArgumentParser:
@@ -466,6 +522,16 @@ def parser() -> argparse.ArgumentParser:
     command = verbs.add_parser("model", help="what a method's file says of a pretrained model")
     command.add_argument("model", help="a folder, or a name of the hub, which is fetched")
     command.add_argument("--revision", help="of the hub's: the commit, 40 hex digits")
+    command = verbs.add_parser("summarize", help="any text, by a run of a study or what was exported of one")
+    command.add_argument("--run", dest="path", type=Path, required=True, help="results/runs/…, or an exported folder")
+    command = verbs.add_parser("export", help="a run as safetensors with a card, and for transformers where it can be")
+    command.add_argument("path", metavar="RUN", type=Path, help="results/runs/…")
+    command.add_argument("--to", type=Path, required=True, help="the folder to write, which must not be there")
+    command = verbs.add_parser("records", help="of a corpus, for a program elsewhere: a fraction, or test items")
+    command.add_argument("path", type=Path, help="the folder of the corpus, below results/corpora")
+    command.add_argument("--part", choices=PARTS, default="train", help="train; valid; test (without references)")
+    command.add_argument("--percent", type=percent, default=100, help="of the training part [100]")
+    command.add_argument("--seed", type=int, default=1, help="that draws them [1]")
     command = verbs.add_parser("packages", help="what each package gave to a harvested corpus, as CSV")
     command.add_argument("path", type=Path, help="the folder of the corpus, below results/corpora")
     verbs.add_parser("recipes", help="code fingerprints of the kinds of folder with recipe numbers")
@@ -491,6 +557,12 @@ def main() -> None:
             configuration(arguments.study, arguments.schema)
         elif arguments.verb == "model":
             show_model(arguments.model, arguments.revision)
+        elif arguments.verb == "summarize":
+            summarize(arguments.path)
+        elif arguments.verb == "records":
+            records(arguments.path, arguments.part, arguments.percent, arguments.seed)
+        elif arguments.verb == "export":
+            export(arguments.path, arguments.to)
         elif arguments.verb == "packages":
             packages(arguments.path)
         elif arguments.verb == "add":

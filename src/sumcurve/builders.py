@@ -14,15 +14,18 @@ import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, NotRequired, TypedDict
+from typing import TYPE_CHECKING, Any, Literal, NotRequired, TypedDict
 
 from sumcurve import devices, manifest
 from sumcurve.corpora.errors import CorpusError
 from sumcurve.corpora.store import Corpus
 from sumcurve.devices import Lease
-from sumcurve.records import write_json
+from sumcurve.records import RecordError, write_json
 from sumcurve.settings import Form, Oracle, Preparation, Reading, Rouge, Search, TransformersSettings
 from sumcurve.sums import Sums
+
+if TYPE_CHECKING:
+    from sumcurve.systems.system import Item
 
 Inputs = Mapping[str, Path]  # verified folders by key, verified files from outside by sha256
 Block = dict[str, Any]  # a block of settings as plain JSON values
@@ -229,6 +232,41 @@ def _lower(corpus: Path) -> bool:
     return bool(_sealed(corpus)["specification"]["prepare"]["lower"])
 
 
+class TrainProgramSpecification(TypedDict):
+    fraction: str
+    told: Block  # the command, the files that it names, its limits and settings
+    seed: int
+    threads: int
+    training: Block  # which of the fraction's words it is asked of: all
+
+
+def train_program(specification: TrainProgramSpecification, inputs: Inputs, stage: Stage) -> None:
+    """Write what an outside program learns from a fraction; what it says is kept among the logs."""
+    from sumcurve.training.program import train_program as learn
+
+    fraction = inputs[specification["fraction"]]
+    stage.facts.update(exclusive=stage.lease.exclusive, threads=specification["threads"])
+    try:
+        learn(
+            told=specification["told"],
+            seed=specification["seed"],
+            threads=specification["threads"],
+            fraction=fraction,
+            corpus=inputs[_sealed(fraction)["specification"]["corpus"]],
+            stage=stage.folder,
+            scratch=stage.home / "scratch" / "programs" / stage.name,
+            log=_log_of_program(stage),
+            device=stage.lease.device,
+            note=stage.note,
+        )
+    except RecordError as error:
+        raise BuildError(f"{stage.name}: {error}") from error
+
+
+def _log_of_program(stage: Stage) -> Path:
+    return stage.home.resolve() / "logs" / "programs" / f"{stage.name}.log"
+
+
 # --- outputs
 
 
@@ -316,6 +354,35 @@ def _decode_pretrained(
         raise BuildError(f"{stage.name}: {error}") from error
 
 
+class DecodeProgramSpecification(TypedDict):
+    run: str
+    corpus: str
+    system: str  # a kind of `sumcurve.systems.SYSTEMS`
+    told: Block
+    reading: NotRequired[Block]  # of a program that gives log-probabilities
+    target_tokens: NotRequired[int]  # words of a target that are asked of it, with `reading`
+
+
+def decode_program(specification: DecodeProgramSpecification, inputs: Inputs, stage: Stage) -> None:
+    """Write what an outside program that was trained says of the test set."""
+    from sumcurve.systems import SYSTEMS
+    from sumcurve.systems.command import LOG_OF, Command
+    from sumcurve.systems.process import MODEL
+    from sumcurve.systems.program import decode_program as decode
+
+    model = inputs[specification["run"]] / MODEL
+    kind = SYSTEMS[specification["system"]]
+    system = kind(specification["told"], {**inputs, MODEL: model, LOG_OF: _log_of_program(stage)})
+    assert isinstance(system, Command)
+    system.environment["SUMCURVE_DEVICE"] = stage.lease.device
+    asked = Reading.of_specification(specification["reading"]) if "reading" in specification else None
+    items = _test_items(inputs[specification["corpus"]])
+    try:
+        decode(system, items, asked, specification.get("target_tokens", 0), stage.folder)
+    except RecordError as error:
+        raise BuildError(f"{stage.name}: {error}") from error
+
+
 class BaselineSpecification(TypedDict):
     corpus: str
     system: str  # lead, random or best-sentence
@@ -342,11 +409,20 @@ def system(specification: SystemSpecification, inputs: Inputs, stage: Stage) -> 
 
 def _summarize(corpus: str, kind: str, told: Mapping[str, Any], inputs: Inputs, stage: Stage) -> None:
     from sumcurve.systems import SYSTEMS
-    from sumcurve.systems.system import Item, write_summaries
+    from sumcurve.systems.command import LOG_OF
+    from sumcurve.systems.system import write_summaries
 
-    test = Corpus(inputs[corpus]).part("test")
-    items = [Item(record, text) for record, text in test.with_text]
-    write_summaries(SYSTEMS[kind](told, inputs), items, stage.folder)
+    made = SYSTEMS[kind](told, {**inputs, LOG_OF: _log_of_program(stage)})
+    try:
+        write_summaries(made, _test_items(inputs[corpus]), stage.folder)
+    except RecordError as error:
+        raise BuildError(f"{stage.name}: {error}") from error
+
+
+def _test_items(corpus: Path) -> "list[Item]":
+    from sumcurve.systems.system import Item
+
+    return [Item(record, text) for record, text in Corpus(corpus).part("test").with_text]
 
 
 # --- scores

@@ -213,7 +213,7 @@ def read_method(path: Path) -> MethodSettings:
     file = _read_mapping(path)
     told = file.validated(MethodFile)
     forms = {name: _validated(block, path) for name, block in form_blocks(file).items()}
-    return MethodSettings(title=told.title, paper=told.paper, begins_as=told.begins_as, forms=forms)
+    return MethodSettings(title=told.title, paper=told.paper, begins_as=told.begins_as, trials=told.trials, forms=forms)
 
 
 def _validated(form: Block, path: Path) -> Form:

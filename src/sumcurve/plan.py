@@ -16,11 +16,14 @@ from typing import Any, Literal
 from sumcurve.builders import (
     AnnotateSpecification,
     CorpusSpecification,
+    DecodeProgramSpecification,
     DecodeSpecification,
     EntitiesSpecification,
     FractionSpecification,
     ProveSpecification,
     ScoreSpecification,
+    SystemSpecification,
+    TrainProgramSpecification,
     TrainSpecification,
     UnseenSpecification,
     UntrainedSpecification,
@@ -49,11 +52,16 @@ from sumcurve.settings import (
 )
 from sumcurve.steps import KINDS, TABLES_MODULES
 from sumcurve.systems import SYSTEMS
+from sumcurve.systems.command import Command, CommandSettings
+from sumcurve.systems.file import FileSettings
+from sumcurve.systems.outside import OutsideSettings
 from sumcurve.systems.system import Role, System, SystemSettings
 
 NAME = re.compile(r"[a-z][a-z0-9_]*")
 SYSTEM_NAME = re.compile(r"[a-z][a-z0-9_-]*")
 ZERO_SHOT = "-zero-shot"  # what follows a method's name where its pretrained model is meant before any training
+# What of its fraction's words an outside program is asked about: all, as far as the study's methods know them.
+EVERY_WORD = {"vocabulary": 10**9, "least_count": 1}
 STUDY_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")  # it becomes a folder's name and part of shell lines
 
 
@@ -120,8 +128,9 @@ class Scored:
     """One output of the score table: which folders stand behind it.
 
     Every run is decoded with its corpus's common search, and at the largest percent with the search of its method's
-    paper, too, where that is another one. A system that is not trained (of another `role`, see
-    `sumcurve.systems.system`) has no percent, seed, search and run.
+    paper, too, where that is another one. Programs and files from outside that make a curve have a search of their
+    "own"; of a file the `fraction` is all that is known of its training. A system that is not trained (of another
+    `role`, see `sumcurve.systems.system`) has no percent, seed, search and run.
 
     `part` is "study" but for what tells a last phase's worth, at the largest percent of methods of several phases: the
     checkpoint "before" that phase, the "control" that spent the same updates on the loss of the phase before, and
@@ -132,18 +141,19 @@ class Scored:
     method: str
     percent: int | None
     seed: int | None
-    search: Literal["common", "paper"] | None
+    search: Literal["common", "paper", "own"] | None
     run: str | None  # keys of folders
     output: str
     scores: Mapping[str, str] = field(default_factory=dict)  # by scorer; without those that do not apply
     part: Literal["study", "after", "before", "control", "variance"] = "study"
     draw: int | None = None  # which seed drew the records, where it is not `seed`
     role: Role = "trained"
+    fraction: str | None = None  # of a file from outside: of which records it is
 
     @property
     def table_name(self) -> str:
         """What the table's column `run` calls it: its run's folder, or its output's where it has no run of its own."""
-        own = self.search == "common" and self.part != "before"
+        own = self.search != "paper" and self.part != "before"
         return (self.run if self.run and own else self.output).split("/")[1]
 
 
@@ -282,6 +292,11 @@ def model_of(form: Form) -> dict[str, Any]:
     return model.decides() if model.kind == "transformers" else model.model_dump(mode="json")
 
 
+def _makes_a_curve(system: SystemSettings) -> bool:
+    """Whether it has rows by percent and seed, as a method has."""
+    return isinstance(system, OutsideSettings) and bool(system.trainings([1], [1]))
+
+
 def _learns_entities(method: Form) -> bool:
     return method.model.kind == "recurrent" and method.model.entity_attention
 
@@ -317,7 +332,7 @@ class Plan:
         self.study = study
         self.settings = settings
         self.methods = methods
-        self.titles = titles  # of methods
+        self.titles = dict(titles)  # of methods, and of what else makes a curve
         self.twins = twins  # of a method that begins as another: that one and its form
         self.config = config
         self.corpora: dict[str, CorpusSettings] = {}  # also of parts that are held out, by the names of their rows
@@ -332,13 +347,15 @@ class Plan:
         for name, told in settings.systems.items():
             kind = SYSTEMS[(told or {}).get("kind", name)]
             self.systems[name] = kind, kind.Settings.model_validate(told)
+        curves = {name for name, (_, told) in self.systems.items() if _makes_a_curve(told)}
+        self.titles |= {name: title for name, title in self._system_titles().items() if name in curves}
         for corpus, corpus_settings in settings.corpora.items():
             self._plan_corpus(corpus, corpus_settings)
         self.tables = digest(
             {
                 "study": settings.title,
                 "form": settings.form,
-                "methods": titles,
+                "methods": self.titles,
                 "systems": self.system_titles,
                 "scores": [[row.output, row.part, dict(row.scores)] for row in self.rows],
                 "oracles": [folder.key for folder in self.named("annotations", "prove")],
@@ -504,12 +521,15 @@ class Plan:
         extraction: AnnotateSpecification = {"corpus": unseen.prepared}
         annotation = self._add("annotate", extraction, [unseen.prepared], corpus=name)
         for system, (kind, told) in self.systems.items():
-            if told.corpora is None or corpus.name in told.corpora:
+            here = told.corpora is None or corpus.name in told.corpora
+            if here and not _makes_a_curve(told) and not isinstance(told, FileSettings):  # which is of the test items
                 self._plan_system(unseen, system, kind, told, {"annotate": annotation})
         for row in [row for row in self.rows if row.corpus == corpus.name and row.run and row.part == "study"]:
+            other, stem = replace(row, corpus=name, scores={}), self.folders[str(row.run)].stem
             if row.search == "common":
-                other = replace(row, corpus=name, scores={})
-                self._plan_output(unseen, other, self.folders[str(row.run)].stem, settings.search, variant="-unseen")
+                self._plan_output(unseen, other, stem, settings.search, variant="-unseen")
+            elif row.search == "own":
+                self._plan_output_of_program(unseen, other, stem, variant="-unseen")
         self._plan_scores(unseen)
 
     def _plan_fraction(self, corpus: _Corpus, percent: int, seed: int) -> str:
@@ -524,8 +544,11 @@ class Plan:
     def _plan_system(
         self, corpus: _Corpus, name: str, kind: type[System], settings: SystemSettings, annotations: Mapping[str, str]
     ) -> None:
-        """What a system that is not trained says; `annotations` are keys of folders by the kind of folder."""
+        """What a system says that is no method of ours; `annotations` are keys of folders by the kind of folder."""
         try:
+            if isinstance(settings, OutsideSettings) and _makes_a_curve(settings):
+                self._plan_curve(corpus, name, settings)
+                return
             decides = kind.specify(settings, corpus.settings)
             files = [File(sha256, path) for sha256, path in kind.files(settings).items()]
         except RecordError as error:
@@ -539,6 +562,60 @@ class Plan:
         else:
             output = self._add("system", whose | {"told": told}, inputs, files, **named)
         self.rows.append(Scored(corpus.name, name, None, None, None, None, output, role=kind.role))
+
+    def _plan_curve(self, corpus: _Corpus, name: str, settings: OutsideSettings) -> None:
+        """What a program or files from outside say at every percent and seed. Raises RecordError."""
+        for percent, seed in settings.trainings(corpus.settings.percents, self.settings.seeds):
+            fraction = self._plan_fraction(corpus, percent, seed)
+            row = Scored(corpus.name, name, percent, seed, "own", None, "", fraction=fraction)
+            if isinstance(settings, CommandSettings):
+                self._plan_program(corpus, row, settings)
+            elif isinstance(settings, FileSettings):
+                kind, one = self.systems[name][0], settings.at(percent, seed)
+                specification: SystemSpecification = {
+                    "corpus": corpus.prepared,
+                    "system": settings.kind or name,
+                    "told": kind.specify(one, corpus.settings),
+                }
+                files = [File(sha256, path) for sha256, path in kind.files(one).items()]
+                named = {"corpus": corpus.name, "system": f"{name}-{percent:03d}-s{seed}"}
+                output = self._add("system", specification, [corpus.prepared], files, **named)
+                self.rows.append(replace(row, output=output))
+
+    def _plan_program(self, corpus: _Corpus, row: Scored, settings: CommandSettings) -> None:
+        """A training of an outside program, and what it says then."""
+        assert row.fraction is not None
+        assert row.seed is not None
+        told = Command.specify_training(settings)
+        specification: TrainProgramSpecification = {
+            "fraction": row.fraction,
+            "told": told,
+            "seed": row.seed,
+            "threads": self.settings.threads,
+            "training": EVERY_WORD,
+        }
+        files = [File(sha256, path) for path, sha256 in told["files"].items()]
+        named = {"corpus": corpus.name, "method": row.method, "percent": row.percent, "seed": row.seed}
+        run = self._add("train_program", specification, [corpus.prepared, row.fraction], files, **named)
+        self._plan_output_of_program(corpus, replace(row, run=run), KINDS["train_program"].stem.format(**named))
+
+    def _plan_output_of_program(self, corpus: _Corpus, row: Scored, stem: str, variant: str = "") -> None:
+        kind, settings = self.systems[row.method]
+        assert isinstance(settings, CommandSettings)
+        specification: DecodeProgramSpecification = {
+            "run": str(row.run),
+            "corpus": corpus.prepared,
+            "system": settings.kind or row.method,
+            "told": kind.specify(settings, corpus.settings),
+        }
+        if settings.logp is not None:
+            reading = Reading.model_validate(self.settings.scores.get("reading", {}))
+            specification["reading"] = reading.model_dump(mode="json")
+            specification["target_tokens"] = corpus.settings.target_tokens
+        files = [File(sha256, path) for sha256, path in kind.files(settings).items()]
+        inputs = [str(row.run), corpus.prepared]
+        output = self._add("decode_program", specification, inputs, files, run=stem, variant=variant)
+        self.rows.append(replace(row, output=output))
 
     def _plan_row(self, corpus: _Corpus, method: str, form: Form, percent: int, seed: int) -> None:
         """A training, decoded with the common search, and at the largest percent with its paper's, too."""
@@ -699,8 +776,11 @@ class Plan:
     @property
     def system_titles(self) -> dict[str, str]:
         """What each system that is not trained is, by name."""
-        told = {name: told.title or kind.title for name, (kind, told) in self.systems.items()}
+        told = {name: title for name, title in self._system_titles().items() if name not in self.titles}
         return told | {f"{name}{ZERO_SHOT}": f"{self.titles[name]} before any training" for name in self._untrained()}
+
+    def _system_titles(self) -> dict[str, str]:
+        return {name: told.title or kind.title for name, (kind, told) in self.systems.items()}
 
     def _untrained(self) -> list[str]:
         """The pretrained methods that are asked for their summaries before any training."""

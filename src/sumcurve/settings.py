@@ -839,6 +839,15 @@ class Form(Settings):
         return self._with([*before, same.model_copy(update={"name": CONTROL, "stop": stop})])
 
 
+class Trial(Settings):
+    """What one trial of the first stage puts into a method's small form."""
+
+    rate: Annotated[float, Field(gt=0.0)]
+    """Of the first phase (and of FASTRL's extractor)."""
+    dropout: Dropout
+    """Of the whole model."""
+
+
 class MethodSettings(Settings):
     """A method, complete: its file (`MethodFile`) over the forms (`FormFile`)."""
 
@@ -850,6 +859,8 @@ class MethodSettings(Settings):
     """The method that this one differs from by its last phase (or by its search) alone: the phases before are trained
     once, as that method's.
     """
+    trials: list[Trial] | None = None
+    """What `make trials` tries in place of `first` of config/trials.yaml, at most as many; null: what is there."""
     forms: dict[str, Form]
     """By name."""
 
@@ -878,6 +889,8 @@ class MethodFile(Layer):
     """The method that this one differs from by its last phase (or by its search) alone: the phases before are trained
     once, as that method's.
     """
+    trials: list[Trial] | None = None
+    """What `make trials` tries in place of `first` of config/trials.yaml, at most as many; null: what is there."""
     forms: dict[str, Layer | None]
     """By form, a file of `config/forms/` without its ending: what of the method is like this in that form alone."""
 
@@ -1027,7 +1040,7 @@ class StudySettings(Settings):
     sums: Sums = "portable"
     """The same bytes on all CPUs with AVX2 (portable), or this CPU's fastest kernels (native)."""
     systems: Annotated[Systems, AfterValidator(_with_references), Field(validate_default=True)] = {}
-    """By name what is not trained: its kind and what that is told. Every study has lead, random, best-sentence,
+    """By name what is no method of ours: its kind and what that is told. Every study has lead, random, best-sentence,
     sumbasic, lexrank and lsa; null leaves one out."""
     scores: dict[str, dict[str, Any]] = {"rouge": {}}
     """By scorer, what it is told."""
@@ -1041,4 +1054,8 @@ FORMER = {
     for model in (Compose, Prepare, Oracle, ExtractRewriteSettings, Stop, Training)
     for name, field in model.model_fields.items()
     if field.alias
-} | {"settings": "`form` in a study, `forms` in a method", "form": "`format` in `raw`, `forms` in a method"}
+} | {
+    "settings": "`form` in a study, `forms` in a method",
+    "form": "`format` in `raw`, `forms` in a method",
+    "command": "`summarize` in a system of kind command",
+}

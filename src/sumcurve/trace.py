@@ -96,7 +96,7 @@ def trace(plan: Plan, results: Path, run: str | None) -> None:
             waiting += plan.folder(key).inputs
     behind = [plan.folder(key) for key in made]
     for folder in behind:
-        if "run" in folder.specification:
+        if folder.kind == "decode":
             _check_weights(results, folder, made)
     for file in dict.fromkeys(file for folder in behind for file in folder.files):
         _check_file(file, results.parent)

@@ -572,7 +572,7 @@ def unless_compared(plan):
 @pytest.mark.parametrize("kind", [kind for kind, row in KINDS.items() if row.recipe])
 def test_a_raised_recipe_renames_its_kind_and_what_is_made_from_it_and_nothing_else(config, kind):
     add_pretrained(config)
-    before = smoke(config)
+    before = with_system(config, **PROGRAM, train="python train.py")
     edit(config.parent / "recipes.yaml", lambda content: content[kind].update({99: []}))
     after = smoke(config)
     renamed = set()
@@ -780,3 +780,84 @@ def test_the_recorded_studies_leave_no_training_record_out_and_test_where_nobody
             assert corpus.split.train is None
             assert corpus.split.key == "third"
             assert corpus.percents[-1] == 100 or study == "demo"
+
+
+PROGRAM = {"kind": "command", "summarize": "python summarize.py"}
+
+
+def with_system(config, **told):
+    edit(config / "studies" / "smoke.yaml", lambda study: study.update(systems={"theirs": told}))
+    return smoke(config)
+
+
+def test_a_program_that_trains_has_a_row_of_every_percent_and_seed(config):
+    once = with_system(config, **PROGRAM)
+    (row,) = (row for row in once.rows if row.method == "theirs" and row.corpus == "tales")
+    assert (row.role, row.percent, row.run) == ("outside", None, None)
+    plan = with_system(config, **PROGRAM, train="python train.py", title="Their program")
+    rows = [row for row in plan.rows if row.method == "theirs"]
+    settings = plan.settings
+    cells = [(name, percent) for name, corpus in settings.corpora.items() for percent in corpus.percents]
+    assert {(row.corpus, row.percent, row.seed) for row in rows} == {(*cell, 1) for cell in cells}
+    for row in rows:
+        run, output = plan.folder(row.run), plan.folder(row.output)
+        assert (run.kind, output.kind, row.search, row.role) == ("train_program", "decode_program", "own", "trained")
+        assert run.specification["fraction"] == row.fraction
+        assert "reading" not in output.specification
+        assert "reading" not in row.scores
+        assert "rouge" in row.scores
+    assert plan.titles["theirs"] == "Their program"
+    assert "theirs" not in plan.system_titles
+    others = names(once) - {key for key in names(once) if "theirs" in key}
+    assert others <= names(plan)
+
+
+def test_log_probabilities_of_a_program_are_asked_about_the_words_that_all_know(config):
+    plan = with_system(config, **PROGRAM, train="true", logp="cat")
+    for row in plan.rows:
+        if row.method == "theirs":
+            asked = plan.folder(row.scores["reading"]).specification["inputs"]
+            methods = next(one for one in plan.rows if one.method == "pcov" and one.corpus == row.corpus)
+            assert asked == plan.folder(methods.scores["reading"]).specification["inputs"]
+            assert any([10**9, 1] in told for told in asked.values())
+
+
+def test_what_a_program_is_decides_its_names(config, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "train.py").write_text("one")
+    told = PROGRAM | {"train": "python train.py", "settings": {"RATE": 1}}
+    plans = [with_system(config, **told)]
+    for change in ({"settings": {"RATE": 2}}, {"train_timeout": 7}, {"train": "python  train.py"}):
+        plans.append(with_system(config, **(told | change)))
+    (tmp_path / "train.py").write_text("other")
+    plans.append(with_system(config, **told))
+    found = [names(plan, "runs") for plan in plans]
+    for number, one in enumerate(found):
+        for other in found[:number]:
+            assert {key for key in one & other if "theirs" in key} == set()
+    summarizes = with_system(config, **(told | {"summarize": "python other.py"}))
+    assert names(summarizes, "runs") == found[-1]
+    assert names(summarizes, "outputs") != names(plans[-1], "outputs")
+    tried = with_system(config, **told, trials=[{"RATE": 1}, {"RATE": 2}])
+    assert names(tried) == names(plans[-1])
+
+
+def test_files_of_a_curve_have_rows_at_their_sizes_even_if_nothing_is_trained_there(config, tmp_path):
+    for percent in (5, 100):
+        (tmp_path / f"theirs-{percent}.jsonl").write_text(f"{percent}")
+    paths = {percent: str(tmp_path / f"theirs-{percent}.jsonl") for percent in (5, 100)}
+    plan = with_system(config, kind="file", path=paths, corpora=["tales"])
+    rows = [row for row in plan.rows if row.method == "theirs"]
+    assert [(row.percent, row.seed, row.run, row.search) for row in rows] == [
+        (5, 1, None, "own"),
+        (100, 1, None, "own"),
+    ]
+    assert [plan.folder(str(row.fraction)).specification["percent"] for row in rows] == [5, 100]
+    (tmp_path / "theirs-5.jsonl").unlink()
+    with pytest.raises(PlanError, match=r"systems.theirs: .*theirs-5.jsonl cannot be read"):
+        with_system(config, kind="file", path=paths, corpora=["tales"])
+
+
+def test_the_former_word_for_what_summarizes_is_told(config):
+    with pytest.raises(PlanError, match=r"systems.theirs.command: unknown key.*it is `summarize`"):
+        with_system(config, kind="command", command="cat")

@@ -19,6 +19,17 @@ from sumcurve.steps import KINDS, STEPS
 ROOT = Path(__file__).parents[2]
 RAW = ROOT / "tests" / "data" / "tales.jsonl"
 
+# A program that keeps its records, says of every source that it begins, and of every word that it is one in ten.
+EACH = "import json, sys; rows = map(json.loads, sys.stdin); [print(json.dumps({'id': row['id'], %s})) for row in rows]"
+SUMMARY = "'summary': row['source'][:1]"
+LOGP = "'logp': [-2.3] * sum(len(sentence.split(' ')) for sentence in row['target'])"
+PROGRAM = {
+    "kind": "command",
+    "train": 'cp "$SUMCURVE_TRAIN" "$SUMCURVE_MODEL/records.jsonl"',
+    "summarize": f'python -c "{EACH % SUMMARY}"',
+    "logp": f'python -c "{EACH % LOGP}"',
+}
+
 
 @pytest.fixture(scope="module")
 def plan(tmp_path_factory):
@@ -36,7 +47,7 @@ def plan(tmp_path_factory):
     tales["split"] |= {"unseen": ["mill-0"]}
     method = {"title": "BART", "paper": "Random weights.", "model": pretrained, "phases": {"nll": {"loss": "nll"}}}
     (config / "methods" / "mine.yaml").write_text(yaml.safe_dump({**method, "forms": {"smoke": None}}))
-    study |= {"corpora": {"tales": tales}, "methods": ["ent", "fastrl", "mine"]}
+    study |= {"corpora": {"tales": tales}, "methods": ["ent", "fastrl", "mine"], "systems": {"theirs": PROGRAM}}
     path.write_text(yaml.safe_dump(study))
     return Plan.read(config, "tiny")
 

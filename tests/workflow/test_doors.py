@@ -41,7 +41,7 @@ PRINT = "import json, sys; [print(json.loads(line)['source'][0]) for line in sys
 
 
 class FirstSettings(CommandSettings):
-    command: str = f'python -c "{PRINT}"'
+    summarize: str = f'python -c "{PRINT}"'
 
 
 class First(Command):

@@ -19,6 +19,14 @@ use rule folder as untrained with:
         **needs("untrained"),
 
 
+use rule folder as decode_program with:
+    wildcard_constraints:
+        name=names("decode_program"),
+    threads: PLAN.settings.threads
+    resources:
+        **needs("decode_program"),
+
+
 use rule folder as baseline with:
     wildcard_constraints:
         name=names("baseline"),

@@ -10,3 +10,11 @@ use rule folder as train with:
     threads: PLAN.settings.threads
     resources:
         **needs("train"),
+
+
+use rule folder as train_program with:
+    wildcard_constraints:
+        name=names("train_program"),
+    threads: PLAN.settings.threads
+    resources:
+        **needs("train_program"),

@@ -1,27 +1,76 @@
-"""An outside program: test items on its standard input, their summaries on its standard output."""
+"""An outside program, by its commands: JSON lines in, JSON lines out.
+
+`summarize` writes summaries; `train`, where there is one, learns from training records before; `logp`, where there is
+one, says how probable targets are. A shell runs each where the study is run. What they are told by environment
+variables is in `ENVIRONMENT`.
+"""
 
 import json
-import os
-import shlex
-import signal
-import subprocess
+import math
+import re
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
-from typing import IO, Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
-from sumcurve.records import RecordError
+from pydantic import Field, model_validator
+
+from sumcurve.records import RecordError, write_jsonl
 from sumcurve.settings import CorpusSettings, Positive
-from sumcurve.systems.outside import OutsideSettings, read_summaries, sha256_of, tokenized, tokenizing
+from sumcurve.systems.outside import OutsideSettings, read_summaries, tokenized, tokenizing
+from sumcurve.systems.process import MODEL, Limits, environment_of, files_of, run
 from sumcurve.systems.system import Item, Role, SystemSettings
 
-SAID = 2000  # characters of what a failed program said last that are shown
+# What a program is told, by the variable that tells it. Paths are absolute.
+ENVIRONMENT = {
+    "SUMCURVE_TRAIN": "train: the training records, JSON lines {id, source, target}",
+    "SUMCURVE_VALID": "train: the validation records, as those",
+    "SUMCURVE_SEED": "train: the seed, a number",
+    "SUMCURVE_SCRATCH": "train: a folder that outlives a kill, to go on from",
+    "SUMCURVE_MODEL": "a folder: train leaves there what it has learned, summarize and logp read it",
+    "SUMCURVE_ITEMS": "summarize: a file of what standard input has, {id, source}; logp: {id, source, target}",
+    "SUMCURVE_DEVICE": "cpu or cuda; of a GPU that is lent, CUDA_VISIBLE_DEVICES tells the name",
+}
+LINE = 64 << 10  # bytes that a program may write for a line that it gets, on average
+ROUNDING = 1e-6  # above 0, to which a sum of log-probabilities may round
+LOG_OF = "log"  # the key, among a system's inputs, of a file to log to
+
+Value = str | int | float
+SETTING = re.compile(r"[A-Z][A-Z0-9_]*")
 
 
 class CommandSettings(OutsideSettings):
-    command: str  # a shell line, run where the study is run
-    timeout: Positive = 3600  # seconds for all test items
+    summarize: str  # a shell line, run where the study is run
+    train: str | None = None  # a shell line that learns; then there is a curve, as of a method
+    logp: str | None = None  # a shell line that says how probable targets are
+    timeout: Positive = 3600  # seconds for all test items, of summarize and of logp
+    train_timeout: Positive = 86_400  # seconds for one training
+    max_gigabytes: Annotated[float, Field(gt=0)] = 20.0  # of what a training leaves
+    settings: Annotated[dict[str, Value], Field(default_factory=dict)]  # environment variables that all commands get
+    trials: Annotated[list[dict[str, Value]], Field(default_factory=list)]  # settings that `make trials` tries
+
+    @model_validator(mode="after")
+    def commands_and_settings_fit(self) -> "CommandSettings":
+        if self.logp is not None and self.train is None:
+            raise ValueError("`logp` is asked of programs that are trained: what is compared are the words they saw")
+        for name in self.settings:
+            if not SETTING.fullmatch(name) or name.startswith("SUMCURVE_"):
+                raise ValueError(
+                    f"settings: {name!r} becomes an environment variable: capital letters, digits and underscores, "
+                    "not beginning with SUMCURVE_"
+                )
+        for trial in self.trials:
+            if set(trial) != set(self.settings):
+                raise ValueError(
+                    f"trials: {trial}: each says all of `settings` and nothing else, "
+                    f"{', '.join(self.settings) or 'none'}"
+                )
+        if self.trials and self.train is None:
+            raise ValueError("`trials` are for programs that are trained; add `train`")
+        return self
+
+    def trainings(self, percents: Sequence[int], seeds: Sequence[int]) -> list[tuple[int, int]]:
+        return [(percent, seed) for percent in percents for seed in seeds] if self.train is not None else []
 
 
 class Command:
@@ -39,81 +88,137 @@ class Command:
     recipe: ClassVar[bool] = False
 
     def __init__(self, told: Mapping[str, Any], inputs: Mapping[str, Path]) -> None:
-        self.told = told
+        """`inputs` may hold a file to log to and the folder of what was learned."""
+        self.told, self.log = told, inputs.get(LOG_OF)
+        self.environment = environment_of(told)
+        if MODEL in inputs:
+            self.environment["SUMCURVE_MODEL"] = str(inputs[MODEL].resolve())
 
     @classmethod
     def specify(cls, settings: CommandSettings, corpus: CorpusSettings) -> dict[str, Any]:
+        asked = {} if settings.logp is None else {"logp": settings.logp}
         return {
-            "command": settings.command,
-            "files": files_of(settings.command),
+            "command": settings.summarize,
+            "files": files_of_all(settings.summarize, settings.logp),
             "timeout": settings.timeout,
+            **asked,
+            **({"settings": settings.settings} if settings.settings else {}),
             **tokenizing(settings, corpus),
         }
 
     @classmethod
+    def specify_training(cls, settings: CommandSettings) -> dict[str, Any]:
+        """What decides what it learns, beside the records and the seed. RecordError as of `specify`."""
+        assert settings.train is not None
+        return {
+            "train": settings.train,
+            "files": files_of(settings.train),
+            "timeout": settings.train_timeout,
+            "max_gigabytes": settings.max_gigabytes,
+            **({"settings": settings.settings} if settings.settings else {}),
+        }
+
+    @classmethod
     def files(cls, settings: CommandSettings) -> Mapping[str, str]:
-        return {sha256: name for name, sha256 in files_of(settings.command).items()}
+        return {sha256: name for name, sha256 in files_of_all(settings.summarize, settings.logp).items()}
 
     def summarize(self, items: Sequence[Item]) -> Iterator[list[str]]:
         command = self.told["command"]
+        rows = [{"id": item.record.id, "source": item.text.source} for item in items]
         with tempfile.TemporaryDirectory() as folder:
-            given, written = Path(folder) / "items.jsonl", Path(folder) / "summaries"
-            with given.open("w") as stream:
-                for item in items:
-                    row = {"id": item.record.id, "source": item.text.source}
-                    stream.write(json.dumps(row, ensure_ascii=False) + "\n")
-            with given.open("rb") as source, written.open("wb") as target:
-                _run(command, source, target, self.told["timeout"], Path(folder) / "errors")
+            written = self._run(command, rows, Path(folder), "")
             found = read_summaries(written, [item.record.id for item in items], f"the output of `{command}`")
         for summary in found:
             yield tokenized(summary, self.told["lower"], self.told["split"], self.told["max_tokens"])
 
+    def word_logp(self, sources: Sequence[Item], targets: Sequence[list[str]]) -> list[list[float]]:
+        """Log-probabilities, in nats, of each target's words in their order given the source of the same place.
 
-def files_of(command: str) -> dict[str, str]:
-    """The sha256 of every file that a shell line names by its path, as a word or behind a word's first `=`.
+        Targets are sentences of blank-separated words. Behind the last word the program may have said how probable it
+        is that the target ends there. RecordError where it says anything else, and where there is no such command.
+        """
+        if "logp" not in self.told:
+            raise RecordError(f"`{self.told['command']}` has no command `logp` beside it, which says log-probabilities")
+        command = self.told["logp"]
+        rows = [
+            {"id": str(place), "source": source.text.source, "target": target}
+            for place, (source, target) in enumerate(zip(sources, targets, strict=True))
+        ]
+        counts = [sum(len(sentence.split(" ")) for sentence in target) for target in targets]
+        with tempfile.TemporaryDirectory() as folder:
+            written = self._run(command, rows, Path(folder), ".logp")
+            return read_logp(written, counts, f"the output of `{command}`")
 
-    RecordError for a line that is no shell line.
-    """
-    try:
-        words = shlex.split(command)
-    except ValueError as error:
-        raise RecordError(f"`{command}` is no shell line ({error}); close its quotes") from None
-    named = {part for word in words for part in (word, word.partition("=")[2]) if part}
-    return {name: sha256_of(Path(name), f"`{command}` names it") for name in sorted(named) if _is_file(name)}
+    def logp(self, items: Sequence[Item], targets: Sequence[list[str]]) -> list[float]:
+        """The sum over a target's words, and its end where the program speaks of it."""
+        return [math.fsum(values) for values in self.word_logp(items, targets)]
 
-
-def _is_file(name: str) -> bool:
-    try:
-        return Path(name).is_file()
-    except (OSError, ValueError):  # a word too long for a path, or with a NUL
-        return False
-
-
-def _run(command: str, source: IO[bytes], target: IO[bytes], timeout: int, errors: Path) -> None:
-    """Run a shell line to its end; RecordError where it fails, is killed, or takes longer than `timeout` seconds."""
-    with errors.open("w+b") as said:
-        # A shell, since the line is what the study's author would type, pipes and all; nothing of the data is in it.
-        # A session of its own: what the shell has started is stopped with it, whatever ends us.
-        process = subprocess.Popen(
-            command, shell=True, stdin=source, stdout=target, stderr=said, start_new_session=True
-        )
-        try:
-            status = process.wait(timeout)
-        except subprocess.TimeoutExpired:
+    def _run(self, command: str, rows: Sequence[dict[str, Any]], folder: Path, what: str) -> Path:
+        """The file of what a command wrote when it was given these rows."""
+        given, written = folder / "items.jsonl", folder / "written"
+        write_jsonl(given, rows)
+        log = folder / "log" if self.log is None else self.log.with_suffix(f"{what}{self.log.suffix}")
+        limits = Limits(self.told["timeout"], (len(rows) + 16) * LINE)
+        model = self.environment.get("SUMCURVE_MODEL")
+        before = _state(Path(model)) if model else {}
+        run(command, log, limits, self.environment | {"SUMCURVE_ITEMS": str(given)}, given, written)
+        if model and (changed := sorted(dict(before.items() ^ _state(Path(model)).items()))):
             raise RecordError(
-                f"`{command}` has run for {timeout} seconds and was stopped; make it faster, or raise its `timeout`"
-            ) from None
-        finally:
-            _stop(process)
-        if status:
-            ended = f"was killed by signal {-status}" if status < 0 else f"ended with exit status {status}"
-            said.seek(0)
-            last = said.read().decode(errors="replace").strip()[-SAID:]
-            raise RecordError(f"`{command}` {ended}" + (f"; it said:\n{last}" if last else " and said nothing"))
+                f"`{command}` changed {changed[0]} in $SUMCURVE_MODEL, which is read only: let it write elsewhere, "
+                f"delete the folder {Path(model).parent} and run again"
+            )
+        return written
 
 
-def _stop(process: subprocess.Popen[bytes]) -> None:
-    """Kill what is left of a process's session; its own end is waited for."""
-    with suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
+def files_of_all(*commands: str | None) -> dict[str, str]:
+    """`process.files_of` of all commands that there are."""
+    return {name: sha256 for one in commands if one is not None for name, sha256 in files_of(one).items()}
+
+
+def _state(folder: Path) -> dict[str, tuple[int, int]]:
+    """Size and time of each file below a folder."""
+    found = {path: path.stat() for path in folder.rglob("*") if path.is_file()}
+    return {str(path.relative_to(folder)): (told.st_size, told.st_mtime_ns) for path, told in found.items()}
+
+
+def read_logp(path: Path, counts: Sequence[int], named: str) -> list[list[float]]:
+    """The log-probabilities of every target, by its place; `counts` are its words, which a number for its end follows.
+
+    JSON lines {id, logp} in any order. Raises RecordError that names line, id and remedy.
+    """
+    found: dict[int, list[float]] = {}
+    with path.open("rb") as stream:
+        for number, line in enumerate(stream, start=1):
+            place = f"{named}:{number}"
+            try:
+                row = json.loads(line)
+                name, values = str(row["id"]), row["logp"]
+            except (ValueError, TypeError, KeyError) as error:
+                raise RecordError(
+                    f'{place}: {line[:60]!r} is no JSON object {{"id": …, "logp": […]}} ({error}); write one for each '
+                    "line that is read"
+                ) from None
+            if not name.isdecimal() or int(name) >= len(counts):
+                raise RecordError(f"{place}: id {name!r} was not given; ids are those of the lines that are read")
+            if int(name) in found:
+                raise RecordError(f"{place}: a second line of id {name!r}; write one")
+            count = counts[int(name)]
+            if not isinstance(values, list) or len(values) not in (count, count + 1):
+                given = len(values) if isinstance(values, list) else json.dumps(values)[:60]
+                raise RecordError(
+                    f"{place}: id {name!r} has {given} log-probabilities for a target of {count} words: give one for "
+                    "each word, in order, and one more if the end is counted"
+                )
+            for value in values:
+                if not isinstance(value, int | float) or not math.isfinite(value) or value > ROUNDING:
+                    raise RecordError(
+                        f"{place}: id {name!r}: {json.dumps(value)} is no logarithm of a probability: give finite "
+                        "numbers, natural logarithms, at most 0"
+                    )
+            found[int(name)] = [min(float(value), 0.0) for value in values]
+    if missing := [place for place in range(len(counts)) if place not in found]:
+        raise RecordError(
+            f"{named}: no line of id {str(missing[0])!r} ({len(missing)} of {len(counts)} have none); write a line for "
+            "each line that is read"
+        )
+    return [found[place] for place in range(len(counts))]

@@ -1,17 +1,66 @@
-"""A file of summaries that anybody wrote, for the test items of one corpus."""
+"""Files of summaries that anybody wrote, for the test items of one corpus: one, or one of each size and seed."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar
+from string import Formatter
+from typing import Annotated, Any, ClassVar
 
-from sumcurve.settings import CorpusSettings, Sha256
+from pydantic import Field, model_validator
+
+from sumcurve.settings import CorpusSettings, NonNegative, Percent, Sha256
 from sumcurve.systems.outside import OutsideSettings, read_summaries, sha256_of, tokenized, tokenizing
 from sumcurve.systems.system import Item, Role, SystemSettings
 
+PLACES = ("percent", "seed")  # what a path may hold in braces
+
 
 class FileSettings(OutsideSettings):
-    path: str  # JSON lines {id, summary}, or one summary a line in the order of the test part; plain, .gz or .zst
-    sha256: Sha256 | None = None  # of its content; None: of what is there when the study is read
+    # JSON lines {id, summary}, or one summary a line in the order of the test part; plain, .gz or .zst. With
+    # `{percent}` (and `{seed}`) in it, or as a mapping from percents, a file for each training, which makes a curve.
+    path: str | Annotated[dict[Percent, str], Field(min_length=1)]
+    sha256: Sha256 | None = None  # of its content, of a single file; None: of what is there when the study is read
+    seeds: Annotated[list[NonNegative], Field(min_length=1)] | None = None  # of a curve; None: as many as the path says
+
+    @model_validator(mode="after")
+    def paths_have_places(self) -> "FileSettings":
+        for path in self._paths():
+            try:
+                strange = {name for _, name, _, _ in Formatter().parse(path) if name is not None} - set(PLACES)
+                path.format(percent=1, seed=1)
+            except (ValueError, IndexError, KeyError):
+                strange = {path}
+            if strange:
+                raise ValueError(f"path {path!r}: braces hold `percent` or `seed` and nothing else; {{{{ is a brace")
+        if self.sha256 is not None and self.curve:
+            raise ValueError("`sha256` is of a single file; the files of a curve are known by what is there")
+        if not self.curve and (self.seeds is not None or self._says("seed")):
+            raise ValueError("`seeds` are of a curve: say in `path` of which percent each file is")
+        if self.seeds is not None and len(self.seeds) > 1 and not self._says("seed"):
+            raise ValueError("several `seeds` need `{seed}` in `path`: each has summaries of its own")
+        return self
+
+    def _paths(self) -> list[str]:
+        return [self.path] if isinstance(self.path, str) else list(self.path.values())
+
+    def _says(self, place: str) -> bool:
+        return any(name == place for path in self._paths() for _, name, _, _ in Formatter().parse(path))
+
+    @property
+    def curve(self) -> bool:
+        """Whether there are files by size."""
+        return not isinstance(self.path, str) or self._says("percent")
+
+    def trainings(self, percents: Sequence[int], seeds: Sequence[int]) -> list[tuple[int, int]]:
+        if not self.curve:
+            return []
+        known = sorted(self.path) if isinstance(self.path, dict) else percents
+        several = self.seeds or (seeds if self._says("seed") else seeds[:1])
+        return [(percent, seed) for percent in known for seed in several]
+
+    def at(self, percent: int, seed: int) -> "FileSettings":
+        """What it says of the file of one training."""
+        path = self.path if isinstance(self.path, str) else self.path[percent]
+        return self.model_copy(update={"path": path.format(percent=percent, seed=seed), "seeds": None})
 
 
 class File:
@@ -33,6 +82,7 @@ class File:
 
     @classmethod
     def files(cls, settings: FileSettings) -> Mapping[str, str]:
+        assert isinstance(settings.path, str)
         remedy = "restore it, correct `path`, or state the `sha256` of what it held"
         return {settings.sha256 or sha256_of(Path(settings.path), remedy): settings.path}
 

@@ -15,6 +15,13 @@ class OutsideSettings(SystemSettings):
     split: bool = False  # find sentences within what is given as one, as in the corpus's own texts
     cut: bool = True  # at the corpus's longest summary, as all systems' are
 
+    def trainings(self, percents: Sequence[int], seeds: Sequence[int]) -> list[tuple[int, int]]:
+        """Percent and seed of every training behind what it says, of a corpus with `percents` and a study with `seeds`.
+
+        Empty where it is no curve, but one row of the tables.
+        """
+        return []
+
 
 def tokenizing(settings: OutsideSettings, corpus: CorpusSettings) -> dict[str, int | bool | None]:
     """What decides how the summaries become tokens."""

@@ -57,10 +57,11 @@ class System(Summarizing, Protocol):
     """A kind of system that a study names under `systems:`.
 
     A "baseline" reads sources alone; an "outside" system is somebody else's, who may have done anything but see the
-    references; a "bound" sees them and competes with nobody. None is trained by the study: tables have one row of it,
-    without records. `needs` names the annotations of the corpus that
-    it reads: the key of its specification, and the kind of folder. `recipe` says that its code is known by
-    the recipe number of outputs, as that of trained systems; that of other kinds is known by its fingerprint.
+    references; a "bound" sees them and competes with nobody. None is trained by the study, but for programs and files
+    from outside that make a curve (`outside.OutsideSettings.trainings`): tables have one row of it, without records.
+    `needs` names the annotations of the corpus that it reads: the key of its specification, and the kind of folder.
+    `recipe` says that its code is known by the recipe number of outputs, as that of trained systems; that of other
+    kinds is known by its fingerprint.
     """
 
     Settings: ClassVar[type[SystemSettings]]

@@ -90,6 +90,13 @@ def timing(run: Path) -> Timing:
     )
 
 
+def timing_of_program(run: Path) -> Timing:
+    """What the training of an outside program cost, by its own files."""
+    facts, (row,) = _facts(run), read_csv(run / "timings.csv")
+    seconds = float(row["seconds"])
+    return Timing(seconds, seconds, None, None, facts["device"], facts["exclusive"])
+
+
 def items(folder: Path) -> Items:
     """Per-item values with the metrics that the score folder describes."""
     told = _json(folder / "scores.json")
@@ -110,14 +117,20 @@ def items(folder: Path) -> Items:
 def scored_output(plan: Plan, results: Path, row: Scored) -> ScoredOutput:
     """One output with its per-item values and what its training cost."""
     run = results / row.run if row.run else None
-    search = Search.of_specification(plan.folder(row.output).specification["search"]).signature() if run else ""
+    told = plan.folder(row.output).specification
+    search = Search.of_specification(told["search"]).signature() if run and row.search != "own" else ""
     sealed = manifest.read(results / row.output) or {}
-    trained = run if row.part in ("study", "after") else None  # the others are compared by what they write alone
+    measured = run if row.part in ("study", "after") else None  # the others are compared by what they write alone
+    trained = measured if row.search != "own" else None
+    records = None
+    if row.percent is not None:
+        records = _json(run / "training.json")["records"] if run else _records(results, row)
+    cost = timing(trained) if trained else timing_of_program(measured) if measured else None
     return ScoredOutput(
         corpus=row.corpus,
         method=row.method,
         percent=row.percent,
-        records=_json(run / "training.json")["records"] if run else None,
+        records=records,
         seed=row.seed,
         search=row.search,
         run=row.table_name,
@@ -125,12 +138,18 @@ def scored_output(plan: Plan, results: Path, row: Scored) -> ScoredOutput:
         search_signature=search,
         part=row.part,
         draw=row.draw,
-        timing=timing(trained) if trained else None,
+        timing=cost,
         training=training(trained) if trained else None,
         history=read_history(trained) if trained else (),
         summaries=sealed.get("files", {}).get("summaries.jsonl", {}).get("sha256", ""),
         role=row.role,
     )
+
+
+def _records(results: Path, row: Scored) -> int:
+    """How many records the fraction has that a file from outside is said to be of."""
+    assert row.fraction is not None
+    return int(read_statistics(results / row.fraction)["records"])
 
 
 def prepared_folders(plan: Plan) -> list[Folder]:
@@ -226,7 +245,7 @@ def collect(plan: Plan, results: Path, partial: bool = False) -> Study:
             )
     rows, missing = [], []
     for row in plan.rows:
-        way = [key for key in (row.run, row.output, *row.scores.values()) if key]
+        way = [key for key in (row.fraction, row.run, row.output, *row.scores.values()) if key]
         first = next((key for key in way if not finished(key)), None)
         if first is None:
             rows.append(row)
@@ -260,7 +279,7 @@ def collect(plan: Plan, results: Path, partial: bool = False) -> Study:
         systems=plan.system_titles,
         refused=plan.refused,
         missing=missing,
-        trained=sum(row.run is not None for row in plan.rows),
+        trained=sum(row.percent is not None for row in plan.rows),
         scores=[key for row in rows for key in row.scores.values()],
         extracts=[extracts(plan, results, one) for one in plan.named("annotations", "prove") if finished(one.key)],
         examples=[examples(plan, results, corpus, list(zip(rows, outputs, strict=True))) for corpus in sorted(shown)],

@@ -101,7 +101,7 @@ def clock_refusal(results: Results) -> str:
 
 def costs_of(system: System, unit: str) -> tuple[float, ...] | None:
     """What each seed's training cost, or None where not all are known and above 0."""
-    found = [getattr(one.timing, unit) if one.timing else 0 for one in system.outputs]
+    found = [(getattr(one.timing, unit) or 0) if one.timing else 0 for one in system.outputs]
     return tuple(map(float, found)) if min(found) > 0 else None
 
 

@@ -34,13 +34,13 @@ class Timing:
 
     `seconds` are process CPU seconds on a CPU, device seconds on a GPU; `total_seconds` run to the end of
     training. `phases` splits `seconds` by phase. `exclusive` is false when the GPU was shared with other
-    work.
+    work. Of an outside program updates and examples are unknown, and `seconds` are all that it took.
     """
 
     seconds: float
     total_seconds: float
-    updates: int
-    examples: int
+    updates: int | None
+    examples: int | None
     device: str
     exclusive: bool
     phases: Mapping[str, float] = field(default_factory=dict)
@@ -104,10 +104,11 @@ class ScoredOutput:
 
     A trained output has percent, records (it was trained on), seed, search and, where measured, its timing and
     training and history. A system of another `role` (`systems.system.System`) has none of them. `search` says whose
-    search decoded it: "common" for the corpus's, "paper" for that of the method's paper; `search_signature` says what
-    it was. `run` names the folder behind the row. `part` says what it is for: "study", or "after", "before", "control"
-    for what the method's last phase buys, or "variance" for what draws and trainings vary by; `draw` is the seed that
-    drew its records, where it is not `seed`. `summaries` is the sha256 of what it wrote.
+    search decoded it: "common" for the corpus's, "paper" for that of the method's paper, "own" for what came from
+    outside; `search_signature` says what it was, where it is known. `run` names the folder behind the row. `part` says
+    what it is for: "study", or "after", "before", "control" for what the method's last phase buys, or "variance" for
+    what draws and trainings vary by; `draw` is the seed that drew its records, where it is not `seed`. `summaries` is
+    the sha256 of what it wrote.
     """
 
     corpus: str
@@ -115,7 +116,7 @@ class ScoredOutput:
     percent: int | None
     records: int | None
     seed: int | None
-    search: Literal["common", "paper"] | None
+    search: Literal["common", "paper", "own"] | None
     run: str
     scores: Mapping[str, Items]
     search_signature: str = ""

@@ -39,7 +39,8 @@ def table(results: Results) -> Table:
                 row |= {"ended": _endings([one.ended for one in known])}
             if timed:
                 for name in ("updates", "examples", "seconds", "total_seconds"):
-                    row[name] = float(np.mean([getattr(one, name) for one in timed]))
+                    costs = [getattr(one, name) for one in timed]
+                    row[name] = None if None in costs else float(np.mean(costs))
                 phases = dict.fromkeys(phase for one in timed for phase in one.phases)
                 spent = {phase: np.mean([one.phases.get(phase, 0.0) for one in timed]) for phase in phases}
                 row["phase_seconds"] = ", ".join(f"{phase} {seconds:.1f}" for phase, seconds in spent.items())

@@ -73,6 +73,7 @@ def table(results: Results) -> Table:
         f"{_emptiness(rows)} {results.caveat}",
         _items(rows),
         *not_trained(results),
+        outside(results),
         *results.without_interval,
         results.cut_short,
         results.reading_note,
@@ -125,6 +126,13 @@ def not_trained(results: Results) -> list[str]:
                 "summary's length afterwards: no bound."
             )
     return notes
+
+
+def outside(results: Results) -> str:
+    """What makes a curve and is no method of the study's; empty without any."""
+    here = dict.fromkeys(one.method for one in results.systems if one.outputs[0].search == "own")
+    told = [f"{name}: {results.study.titles[name].rstrip('.')}" for name in here]
+    return f"Trained outside, decoded by a search of their own: {'; '.join(told)}." if told else ""
 
 
 def counted(results: Results) -> list[str]:

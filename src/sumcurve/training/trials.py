@@ -8,12 +8,17 @@ and dropout; the second trains the last phase with each of its rates, from the c
 is trained with several seeds, each of which draws its own records, and a setting is chosen by its mean over seeds of
 the number that training selects by (`history.Row.worth`, in percent). How far two seeds of a setting lie apart, and the
 standard error of its mean, stand beside it: settings that differ by less were chosen by luck.
+
+A method whose file says `trials` is tried with those pairs, at most as many. An outside program that trains is tried
+with its own `trials`, likewise, in one stage: it writes summaries of the validation records, which are scored as those
+of every method are.
 """
 
-from collections.abc import Iterable, Sequence
+import shutil
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass, replace
-from math import sqrt
+from math import prod, sqrt
 from multiprocessing import get_context
 from pathlib import Path
 from statistics import fmean, variance
@@ -23,19 +28,22 @@ import yaml
 from pydantic import Field
 
 from sumcurve import sums
-from sumcurve.config import PlanError, read_method, read_settings
+from sumcurve.config import PlanError, read, read_method, read_settings
 from sumcurve.locks import locked
 from sumcurve.manifest import digest
 from sumcurve.plan import Plan, model_file, model_of, refusal
 from sumcurve.records import read_csv, write_csv, write_text
-from sumcurve.settings import Dropout, Form, Percent, Positive, Settings, TransformersSettings
+from sumcurve.settings import Form, Percent, Positive, Settings, TransformersSettings, Trial
 from sumcurve.sums import Sums
+from sumcurve.systems.command import LOG_OF, Command, CommandSettings
+from sumcurve.systems.process import MODEL
 
 COLUMNS = (
     "method",
     "stage",
     "rate",
     "dropout",
+    "settings",  # of a program, in place of rate and dropout
     "seed",
     "worth",
     "mean",  # of worth, over the seeds of this setting
@@ -53,19 +61,10 @@ COLUMNS = (
     "seconds",
     "digest",
 )
-KEY = ("method", "stage", "rate", "dropout", "seed", "digest")
+KEY = ("method", "stage", "rate", "dropout", "settings", "seed", "digest")
 
 Rate = Annotated[float, Field(gt=0.0)]
 Stage = Literal["first", "last"]
-
-
-class Trial(Settings):
-    """What one trial of the first stage puts into a method's small form."""
-
-    rate: Rate
-    """Of the first phase (and of FASTRL's extractor)."""
-    dropout: Dropout
-    """Of the whole model."""
 
 
 class TrialsSettings(Settings):
@@ -103,10 +102,39 @@ class Task:
     form: Form  # with the trial's settings
     data: str  # a digest of what the form is trained and validated on, and how
     digest: str  # of all that decides the outcome but the seed
+    settings: str = ""
 
     @property
     def key(self) -> tuple[str, ...]:
         return tuple(str(getattr(self, name)) for name in KEY)
+
+
+@dataclass(frozen=True)
+class ProgramTask:
+    """One training of an outside program: a trial of the system `method` with one seed."""
+
+    method: str
+    seed: int
+    corpus: str
+    percent: int
+    program: CommandSettings  # with the trial's settings
+    digest: str
+    stage: Stage = "first"
+    rate: str = ""
+    dropout: str = ""
+
+    @property
+    def settings(self) -> str:
+        return told_settings(self.program)
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        return tuple(str(getattr(self, name)) for name in KEY)
+
+
+def told_settings(program: CommandSettings) -> str:
+    """A program's settings in one cell, in the order of their names."""
+    return "; ".join(f"{name}={value}" for name, value in sorted(program.settings.items()))
 
 
 def form_with(form: Form, trial: Trial, last: float | None = None) -> Form:
@@ -159,14 +187,27 @@ def tasks(
     found = []
     several = len(form.training.phases) > 1
     if stage == "first":
-        given = [(trial.rate, trial.dropout, form_with(form, trial)) for trial in settings.first]
+        own = first_trials(plan.config, settings, method)
+        given = [(trial.rate, trial.dropout, form_with(form, trial)) for trial in own]
         chosen = [(rate, dropout, one.before() if several else one) for rate, dropout, one in given]
     elif several and best is not None:
         chosen = [(rate, best.dropout, form_with(form, best, rate)) for rate in settings.last]
     else:
         chosen = []
+    data = _data(plan, settings, corpus, percent)
+    for rate, dropout, one in chosen:
+        told = {"model": model_of(one), "training": one.training.model_dump(mode="json"), **data}
+        found += [
+            Task(method, stage, rate, dropout, seed, corpus, percent, one, digest(data), digest(told))
+            for seed in settings.seeds
+        ]
+    return found
+
+
+def _data(plan: Plan, settings: TrialsSettings, corpus: str, percent: int) -> dict[str, Any]:
+    """What trials of a corpus are trained and validated on, and how."""
     lengths = plan.settings.corpora[corpus]
-    data = {
+    return {
         "corpus": corpus,
         "percent": percent,
         "raw": lengths.raw.sha256,
@@ -178,13 +219,54 @@ def tasks(
         "validation": lengths.search.greedy().model_dump(mode="json"),
         "sums": settings.sums,
     }
-    for rate, dropout, one in chosen:
-        told = {"model": model_of(one), "training": one.training.model_dump(mode="json"), **data}
-        found += [
-            Task(method, stage, rate, dropout, seed, corpus, percent, one, digest(data), digest(told))
-            for seed in settings.seeds
-        ]
+
+
+def first_trials(config: Path, settings: TrialsSettings, method: str) -> list[Trial]:
+    """The rates and dropouts that a method is tried with; PlanError for more than every method gets."""
+    path = config / "methods" / f"{method}.yaml"
+    own = read_method(path).trials
+    if own is None:
+        return settings.first
+    if not 0 < len(own) <= len(settings.first):
+        raise PlanError(
+            f"{read(path).where('trials')}: {len(own)} trials, but every method gets {len(settings.first)} "
+            f"({config / 'trials.yaml'}: first); leave some out, or give all more"
+        )
+    return own
+
+
+def programs_of(plan: Plan) -> dict[str, CommandSettings]:
+    """The outside programs of the trials' study that say what to try."""
+    return {name: told for name, (_, told) in plan.systems.items() if isinstance(told, CommandSettings) and told.trials}
+
+
+def program_tasks(plan: Plan, settings: TrialsSettings, name: str, program: CommandSettings) -> list[ProgramTask]:
+    """The trainings of a program, in one stage; PlanError for more trials than every method gets."""
+    study = plan.config / "studies" / f"{plan.study}.yaml"
+    if len(program.trials) > len(settings.first):
+        raise PlanError(
+            f"{study}: systems.{name}: {len(program.trials)} trials, but every method gets {len(settings.first)} "
+            f"({plan.config / 'trials.yaml'}: first); leave some out, or give all more"
+        )
+    corpus = next((one for one in settings.corpora if program.corpora is None or one in program.corpora), None)
+    if corpus is None:
+        raise PlanError(f"{study}: systems.{name}: corpora has none of the trials' {', '.join(settings.corpora)}")
+    percent = settings.percents.get(name, settings.corpora[corpus])
+    data = _data(plan, settings, corpus, percent)
+    found = []
+    for trial in program.trials:
+        one = program.model_copy(update={"settings": trial})
+        told = Command.specify_training(one) | Command.specify(one, plan.settings.corpora[corpus])
+        found += [ProgramTask(name, seed, corpus, percent, one, digest({**told, **data})) for seed in settings.seeds]
     return found
+
+
+def best_program(rows: Sequence[dict[str, Any]]) -> str:
+    """The settings of the highest mean worth."""
+    worths: dict[str, list[float]] = {}
+    for row in rows:
+        worths.setdefault(row["settings"], []).append(float(row["worth"]))
+    return max(worths, key=lambda one: fmean(worths[one]))
 
 
 # --- the table
@@ -201,7 +283,7 @@ def with_noise(rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
 
     The variance between seeds is pooled over a method's settings of a stage; a setting with one seed has none.
     """
-    rows = sorted(rows, key=lambda one: (one["method"], one["stage"], *(float(one[name]) for name in KEY[2:5])))
+    rows = sorted(rows, key=_order)
     groups: dict[tuple[str, ...], dict[tuple[str, ...], list[float]]] = {}
     for row in rows:
         stage, setting = _place(row)
@@ -217,6 +299,11 @@ def with_noise(rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
             noise["standard_error"] = round(sqrt(fmean(spreads) / len(own)), 3)
         told.append({**row, **noise})
     return told
+
+
+def _order(row: dict[str, Any]) -> tuple[Any, ...]:
+    rate, dropout, seed = (float(row[name] or 0) for name in ("rate", "dropout", "seed"))
+    return row["method"], row["stage"], rate, dropout, row["settings"], seed
 
 
 def _place(row: dict[str, Any]) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -253,7 +340,7 @@ def chosen(
     return None if found is None else (rate, dropout, best_setting(found)[0])
 
 
-def _rows_of(wanted: Sequence[Task], rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]] | None:
+def _rows_of(wanted: Sequence[Task | ProgramTask], rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]] | None:
     """The rows of these trainings; None where one is missing."""
     there = {tuple(str(row[name]) for name in KEY): row for row in rows}
     found = [there.get(task.key) for task in wanted]
@@ -311,6 +398,7 @@ def one_trial(config: Path, home: Path, task: Task) -> dict[str, Any]:
         "stage": task.stage,
         "rate": task.rate,
         "dropout": task.dropout,
+        "settings": "",
         "seed": task.seed,
         "worth": round(100 * row.worth, 3),
         "corpus": task.corpus,
@@ -333,16 +421,53 @@ def _checkpoint(home: Path, first: Form, task: Task) -> Path:
     return home / "scratch" / "trials" / f"{task.method}-s{task.seed}-{digest(told)}.pt"
 
 
-def _learner(config: Path, home: Path, task: Task) -> tuple[Any, int]:
-    """What the task trains, and on how many records."""
-    import torch
-
-    from sumcurve.corpora.fraction import is_written, positions, read_words, write_fraction
+def one_program_trial(config: Path, home: Path, task: ProgramTask) -> dict[str, Any]:
+    """Train a program once, let it summarize the validation records, and return the row of the table."""
     from sumcurve.corpora.store import Corpus
-    from sumcurve.models.vocabulary import Vocabulary
-    from sumcurve.training.run import learner_of, pretrained_learner, salient_spans, with_texts
+    from sumcurve.records import Record
+    from sumcurve.systems.system import Item
+    from sumcurve.training.history import METRICS
+    from sumcurve.training.program import learn, rows_of
+    from sumcurve.training.validation import measured
 
     plan = Plan.read(config, read_settings(config / "trials.yaml", TrialsSettings).study)
+    _, prepared, _, drawn = _drawn(plan, home, task)
+    train, valid = (Corpus(prepared).part(name) for name in ("train", "valid"))
+    items = [Item(Record(record.id, record.source, []), text) for record, text in valid.with_text]
+    name = f"trial-{task.method}-{task.digest}-s{task.seed}"
+    log = home.resolve() / "logs" / "programs" / f"{name}.log"
+    scratch = home / "scratch" / "trials" / name
+    model = scratch / MODEL
+    shutil.rmtree(model, ignore_errors=True)
+    told = Command.specify_training(task.program)
+    rows = rows_of(train, drawn), rows_of(valid, range(len(items)))
+    scratch.mkdir(parents=True, exist_ok=True)
+    seconds = learn(told, *rows, task.seed, 1, "cpu", model, scratch / "kept", log)
+    says = Command.specify(task.program, plan.settings.corpora[task.corpus])
+    inputs = {MODEL: model, LOG_OF: log.with_suffix(".summarize.log")}
+    summaries = list(Command(says, inputs).summarize(items))
+    found = measured([0.0], summaries, [record.all_references for record in valid])  # its likelihood is unknown
+    shutil.rmtree(scratch)
+    points = {metric: round(100 * found[metric], 3) for metric in METRICS}
+    return dict.fromkeys(COLUMNS, "") | {
+        "method": task.method,
+        "stage": task.stage,
+        "settings": task.settings,
+        "seed": task.seed,
+        "worth": round(100 * prod(found[metric] for metric in METRICS) ** (1 / 3), 3),
+        "corpus": task.corpus,
+        "records": len(drawn),
+        **points,
+        "seconds": round(seconds, 1),
+        "digest": task.digest,
+    }
+
+
+def _drawn(plan: Plan, home: Path, task: Task | ProgramTask) -> tuple[Any, Path, Path, Sequence[int]]:
+    """The task's corpus, the folders of it and of the fraction, and which training records that has."""
+    from sumcurve.corpora.fraction import is_written, positions, write_fraction
+    from sumcurve.corpora.store import Corpus
+
     (corpus,) = (one for one in plan.named("corpora", "corpus") if plan.corpus_name(one.key) == task.corpus)
     prepared = home / "results" / corpus.key
     if not prepared.is_dir():
@@ -353,7 +478,21 @@ def _learner(config: Path, home: Path, task: Task) -> tuple[Any, int]:
         if not is_written(fraction):
             fraction.mkdir(parents=True, exist_ok=True)
             write_fraction(train, task.percent, task.seed, fraction)
-    drawn = positions(fraction, train, task.seed)
+    return corpus, prepared, fraction, positions(fraction, train, task.seed)
+
+
+def _learner(config: Path, home: Path, task: Task) -> tuple[Any, int]:
+    """What the task trains, and on how many records."""
+    import torch
+
+    from sumcurve.corpora.fraction import read_words
+    from sumcurve.corpora.store import Corpus
+    from sumcurve.models.vocabulary import Vocabulary
+    from sumcurve.training.run import learner_of, pretrained_learner, salient_spans, with_texts
+
+    plan = Plan.read(config, read_settings(config / "trials.yaml", TrialsSettings).study)
+    corpus, prepared, fraction, drawn = _drawn(plan, home, task)
+    train = Corpus(prepared).part("train")
     training, lengths = task.form.training, plan.settings.corpora[task.corpus]
     told = {"source_tokens": lengths.source_tokens, "target_tokens": lengths.target_tokens, "seed": task.seed}
     search, cpu = lengths.search.greedy(), torch.device("cpu")
@@ -380,13 +519,25 @@ def _learner(config: Path, home: Path, task: Task) -> tuple[Any, int]:
 def run_trials(config: Path, home: Path, jobs: int, methods: list[str] | None = None, write: bool = False) -> None:
     """Train what `config/trials.csv` lacks, `jobs` at a time, and write a row when a trial ends.
 
-    In the end print what the trials chose; with `write`, put it into the methods' files and those of their twins.
+    `methods` may name outside programs of the trials' study, too. In the end print what the trials chose; with
+    `write`, put it into the methods' files and those of their twins, and into the study that says a program's settings.
     """
     settings = read_settings(config / "trials.yaml", TrialsSettings)
     plan = Plan.read(config, settings.study)
     table, lock = config / "trials.csv", home / "scratch" / "trials.lock"
     lock.parent.mkdir(parents=True, exist_ok=True)
-    bases = list(dict.fromkeys(settings.tuned_with.get(method, method) for method in methods or plan.settings.methods))
+    programs = programs_of(plan)
+    wanted_names = methods or [*plan.settings.methods, *programs]
+    for name in wanted_names:
+        if name not in programs and not (config / "methods" / f"{name}.yaml").is_file():
+            raise PlanError(
+                f"{name} is no method of {config / 'methods'} and no program with `trials` of study {plan.study}; "
+                f"programs there: {', '.join(programs) or 'none'}"
+            )
+    programs = {name: told for name, told in programs.items() if name in wanted_names}
+    of_programs = {name: program_tasks(plan, settings, name, told) for name, told in programs.items()}
+    ours = [name for name in wanted_names if name not in programs]
+    bases = list(dict.fromkeys(settings.tuned_with.get(method, method) for method in ours))
     forms = {method: small(config, method) for method in bases}
     with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
         for stage in ("first", "last"):
@@ -400,14 +551,21 @@ def run_trials(config: Path, home: Path, jobs: int, methods: list[str] | None = 
                     best = Trial(rate=rate, dropout=dropout)
                 wanted += tasks(plan, settings, method, form, stage, best)
             waiting = [task for task in wanted if task.key not in there]
-            print(f"stage {stage}: {len(waiting)} of {len(wanted)} trials to go", flush=True)
+            others = [task for tasks in of_programs.values() for task in tasks if stage == "first"]
+            waiting_others = [task for task in others if task.key not in there]
+            count = len(waiting) + len(waiting_others)
+            print(f"stage {stage}: {count} of {len(wanted) + len(others)} trials to go", flush=True)
             running = [pool.submit(one_trial, config, home, task) for task in waiting]
+            running += [pool.submit(one_program_trial, config, home, task) for task in waiting_others]
             for future in as_completed(running):
                 row = future.result()
                 _add(table, lock, row)
-                told = "{method} {stage} rate {rate} dropout {dropout} seed {seed}: {worth} ({seconds} s)"
-                print(told.format(**row), flush=True)
+                told = "{method} {stage} {tried} seed {seed}: {worth} ({seconds} s)"
+                tried = row["settings"] or f"rate {row['rate']} dropout {row['dropout']}"
+                print(told.format(**row, tried=tried), flush=True)
     rows = read_rows(table)
+    for name, tried_tasks in of_programs.items():
+        _choose(config, plan.study, programs[name], tried_tasks, rows, write)
     for method, form in forms.items():
         found = chosen(plan, settings, method, form, rows)
         assert found is not None
@@ -421,6 +579,29 @@ def run_trials(config: Path, home: Path, jobs: int, methods: list[str] | None = 
                 print(f"{place}: small now has {_told(found)}, no longer {_told(present)}")
             else:
                 print(f"{place}: put {_told(found)} into small, in place of {_told(present)} (or run with --write)")
+
+
+def _choose(
+    config: Path,
+    study: str,
+    program: CommandSettings,
+    tried: Sequence[ProgramTask],
+    rows: Sequence[dict[str, Any]],
+    write: bool,
+) -> None:
+    """Print what the trials of a program chose; with `write`, put it into the study."""
+    found = _rows_of(tried, rows)
+    assert found is not None
+    best = best_program(found)
+    name, place = tried[0].method, config / "studies" / f"{study}.yaml"
+    if best == told_settings(program):
+        print(f"{place}: systems.{name} has what the trials chose: {best}")
+    elif write:
+        chosen = next(task.program.settings for task in tried if task.settings == best)
+        _replace(place, {("systems", name, "settings", key): str(value) for key, value in chosen.items()}, ())
+        print(f"{place}: systems.{name} now has {best}, no longer {told_settings(program)}")
+    else:
+        print(f"{place}: put {best} into systems.{name}.settings, in place of {told_settings(program)} (or --write)")
 
 
 def _told(found: tuple[float, float | None, float | None]) -> str:
@@ -447,11 +628,16 @@ def write_settings(path: Path, found: tuple[float, float, float | None]) -> None
             values[at] = last
         elif index == 0 or phase.loss == "extraction":
             values[at] = rate
+    _replace(path, {at: f"{value:g}" for at, value in values.items()}, ("forms", "small"))
+
+
+def _replace(path: Path, values: Mapping[tuple[str, ...], str], below: tuple[str, ...]) -> None:
+    """Put values into a YAML file in place of those that stand at these locations; all else stays."""
     text = path.read_text()
     root = yaml.compose(text, Loader=yaml.SafeLoader)
-    nodes = {at: _node(path, root, ("forms", "small", *at)) for at in values}
+    nodes = {at: _node(path, root, (*below, *at)) for at in values}
     for at in sorted(values, key=lambda one: nodes[one].start_mark.index, reverse=True):
-        text = text[: nodes[at].start_mark.index] + f"{values[at]:g}" + text[nodes[at].end_mark.index :]
+        text = text[: nodes[at].start_mark.index] + values[at] + text[nodes[at].end_mark.index :]
     write_text(path, text)
 
 

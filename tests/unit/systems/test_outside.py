@@ -134,7 +134,7 @@ def program(path, *lines):
 def test_a_program_gets_text_as_people_wrote_it_and_no_reference(tmp_path):
     told = tmp_path / "told.jsonl"
     command = program(tmp_path / "p.py", f"open({str(told)!r}, 'w').write(sys.stdin.read())", "print('x\\n' * 2)")
-    assert summaries("command", command=command) == [["x"], ["x"], []]
+    assert summaries("command", summarize=command) == [["x"], ["x"], []]
     assert [json.loads(line) for line in told.read_text().splitlines()] == [
         {"id": name, "source": source} for name, source in SOURCES.items()
     ]
@@ -143,14 +143,14 @@ def test_a_program_gets_text_as_people_wrote_it_and_no_reference(tmp_path):
 def test_a_program_that_prints_the_first_sentence_is_lead(tmp_path):
     command = program(tmp_path / "first.py", "for line in sys.stdin: print(json.loads(line)['source'][0])")
     lead = SYSTEMS["lead"]({"sentences": 1, "max_tokens": 5}, {})
-    assert summaries("command", command=command) == list(lead.summarize(ITEMS))
+    assert summaries("command", summarize=command) == list(lead.summarize(ITEMS))
 
 
 def test_json_lines_of_a_program_may_come_in_any_order(tmp_path):
     lines = ["rows = [json.loads(line) for line in sys.stdin][::-1]"]
     lines += ["for one in rows: print(json.dumps({'id': one['id'], 'summary': one['source'][1:]}))"]
     command = program(tmp_path / "p.py", *lines)
-    assert summaries("command", command=command) == [["they rest ."], [], ["dogs bark ."]]
+    assert summaries("command", summarize=command) == [["they rest ."], [], ["dogs bark ."]]
 
 
 @pytest.mark.parametrize(
@@ -166,14 +166,14 @@ def test_json_lines_of_a_program_may_come_in_any_order(tmp_path):
 )
 def test_a_program_that_fails_is_named_with_what_it_did(tmp_path, line, message):
     with pytest.raises(RecordError, match=message):
-        summaries("command", command=program(tmp_path / "p.py", line))
+        summaries("command", summarize=program(tmp_path / "p.py", line))
 
 
 def test_a_program_that_takes_too_long_is_stopped_with_what_it_started(tmp_path):
     pid = tmp_path / "pid"
     command = f"sleep 600 & echo $! > {shlex.quote(str(pid))}; wait"
     with pytest.raises(RecordError, match=r"has run for 2 seconds and was stopped; .*`timeout`"):
-        summaries("command", command=command, timeout=2)
+        summaries("command", summarize=command, timeout=2)
     assert not runs(int(pid.read_text()))
 
 
@@ -192,10 +192,10 @@ def test_the_files_that_a_command_names_decide_with_it(tmp_path, monkeypatch):
     write(tmp_path / "model.bin", "weights")
     write(tmp_path / "run.sh", "cat > /dev/null; printf 'a\\nb\\nc\\n'")
     command = "sh run.sh --model=model.bin --out=missing.bin"
-    one = system("command", command=command)
+    one = system("command", summarize=command)
     assert set(one.told["files"]) == {"run.sh", "model.bin"}
     assert list(one.summarize(ITEMS)) == [["a"], ["b"], ["c"]]
     write(tmp_path / "model.bin", "other weights")
-    assert system("command", command=command).told != one.told
+    assert system("command", summarize=command).told != one.told
     with pytest.raises(RecordError, match="no shell line"):
-        system("command", command="echo 'half")
+        system("command", summarize="echo 'half")

@@ -201,6 +201,11 @@ def finish(results, folder):
         write_json(path / "training.json", told | {"records": records})
         return
     path.mkdir(parents=True)
+    if folder.kind == "train_program":
+        write_json(path / "training.json", {"records": 10 * int(folder.name.split("-")[2])})
+        write_csv(path / "timings.csv", [{"seconds": 0.075 * int(folder.name.split("-")[2])}])
+        seal(path, folder.specification, {}, {"device": "cpu", "exclusive": True, "threads": 1})
+        return
     part = {"records": 5, "mean_source_tokens": 9.0, "mean_target_tokens": 3.0, "vocabulary": 7}
     if folder.kind == "corpus":
         statistics = {"read": 9, "kept": 9, "dropped": {}, "parts": {"valid": part, "test": part}}
@@ -211,7 +216,7 @@ def finish(results, folder):
                 with (path / name).open("a") as stream:
                     stream.write(json.dumps(row) + "\n")
     elif folder.kind == "fraction":
-        write_json(path / "statistics.json", part)
+        write_json(path / "statistics.json", part | {"records": 10 * folder.specification["percent"]})
     elif folder.kind == "prove":
         prove(path)
     elif folder.kind == "score":
@@ -232,6 +237,11 @@ def finish(results, folder):
 @pytest.fixture
 def plan(tmp_path):
     """A study of three methods on two corpora, one of titles, with every folder finished."""
+    return planned(tmp_path)
+
+
+def planned(tmp_path, **systems):
+    """That study, with further systems."""
     shutil.copytree(ROOT / "config", tmp_path / "config")
     shutil.copy(ROOT / "recipes.yaml", tmp_path)
     path = tmp_path / "config" / "studies" / "smoke.yaml"
@@ -239,7 +249,7 @@ def plan(tmp_path):
     content["methods"] = ["abs", "fastrl", "pcov"]
     content["corpora"]["tales"]["target"] = "titles"
     content["scores"] = {"rouge": {}}
-    path.write_text(yaml.safe_dump(content))
+    path.write_text(yaml.safe_dump(content | {"systems": systems}))
     method = tmp_path / "config" / "methods" / "pcov.yaml"
     content = yaml.safe_load(method.read_text())
     content["search"] |= {"beam": 9, "coverage_penalty": 0.5}
@@ -470,3 +480,46 @@ def test_a_new_metric_has_curves_and_verdicts(invented_lengths, settings):
     assert panel.get_title(loc="left") == f"{TITLE} (characters)"
     dashed = [line for line in panel.get_lines() if line.get_linestyle() == "--" and line.get_color() in COLOURS]
     assert len(dashed) == 2  # both methods' fitted curves, beyond the data
+
+
+def test_programs_and_files_from_outside_make_curves_in_every_table(tmp_path):
+    """Told by their own files: a program's cost is known, a file's is not, and what neither says is a dash."""
+    (tmp_path / "said.jsonl").write_text("")
+    learns = {"kind": "command", "title": "Their program.", "train": "true", "summarize": "true"}
+    said = {"kind": "file", "path": {37: str(tmp_path / "said.jsonl"), 100: str(tmp_path / "said.jsonl")}}
+    plan = planned(tmp_path, learns=learns, said=said | {"corpora": ["tales"]})
+    study = collect(plan, tmp_path / "results")
+    outputs = {(one.method, one.corpus, one.percent): one for one in study.outputs if one.search == "own"}
+    assert set(outputs) == {
+        ("learns", "tales", 50),
+        ("learns", "tales", 100),
+        ("learns", "modules", 100),
+        ("said", "tales", 37),
+        ("said", "tales", 100),
+    }
+    for (method, _, percent), one in outputs.items():
+        assert (one.records, one.seed, one.role, one.training, one.history) == (10 * percent, 1, "trained", None, ())
+        assert (one.timing is not None) == (method == "learns")
+    cost = outputs["learns", "tales", 50].timing
+    assert (cost.seconds, cost.updates, cost.examples, cost.device) == (3.75, None, None, "cpu")
+    assert "learns" not in study.systems
+    tables.write_study(tmp_path / "tables", study, plan.settings.bootstrap)
+    results = Results(study, plan.settings.bootstrap)
+    (scores, methods, seeds, efficiency) = (
+        made(name, results) for name in ("scores", "methods", "seeds", "efficiency")
+    )
+    shown = [(row["method"].rstrip("†"), row["percent"]) for row in scores.rows if row["corpus"] == "tales"]
+    assert {("learns", 50), ("learns", 100), ("said", 37), ("said", 100), ("pcov", 50)} <= set(shown)
+    assert "Trained outside, decoded by a search of their own: learns: Their program; said: summaries from a file." in [
+        note.strip() for note in scores.notes
+    ]
+    rows = {row["method"].rstrip("†"): row for row in methods.rows if row["corpus"] == "tales"}
+    assert (rows["learns"]["title"], rows["learns"]["seconds"]) == ("Their program.", 7.5)
+    assert rows["learns"]["updates"] is None
+    assert "parameters" not in rows["learns"]
+    assert "seconds" not in rows["said"]
+    of_seeds = [row for row in seeds.rows if row["search"] == "own"]
+    assert {row["run"] for row in of_seeds} == {row.table_name for row in plan.rows if row.search == "own"}
+    (grown,) = (row for row in efficiency.rows if row["method"].startswith("learns") and row["metric"] == "ROUGE-1")
+    assert grown["theta_percent"] == pytest.approx(100)  # twice the records for twice the seconds
+    (tmp_path / "tables" / "figures" / "curves.svg").read_text().index("learns")

@@ -14,11 +14,11 @@ import yaml
 from sumcurve.config import PlanError, read_method, read_settings
 from sumcurve.manifest import digest
 from sumcurve.plan import Plan
+from sumcurve.settings import Trial
 from sumcurve.training import trials
 from sumcurve.training.trials import (
     COLUMNS,
     KEY,
-    Trial,
     TrialsSettings,
     best_setting,
     chosen,
@@ -92,7 +92,7 @@ def test_the_tables_noise_is_that_of_its_rows() -> None:
 def test_noise_is_pooled_over_the_settings_of_a_stage() -> None:
     worths = {(0.001, 0.1): (10.0, 12.0), (0.003, 0.1): (14.0, 13.0), (0.006, 0.1): (9.0,)}
     rows = [
-        dict(zip(KEY, ("a", "first", rate, dropout, seed, "d"), strict=True)) | {"worth": worth, "nll": 1.0}
+        dict(zip(KEY, ("a", "first", rate, dropout, "", seed, "d"), strict=True)) | {"worth": worth, "nll": 1.0}
         for (rate, dropout), values in worths.items()
         for seed, worth in enumerate(values)
     ]
@@ -174,14 +174,12 @@ def home(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_trials_of_two_stages_go_on_where_they_were_left(
-    home: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
-) -> None:
-    """The last phase starts from what the first stage chose, of its own seed; what is there is not trained again."""
+@pytest.fixture
+def ran(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """The tasks that trials train, in processes that are this one."""
+    found: list[Any] = []
 
     class Here:
-        """Processes that are this one, so that what is trained can be counted."""
-
         def __init__(self, *_: Any, **__: Any) -> None:
             pass
 
@@ -192,12 +190,16 @@ def test_trials_of_two_stages_go_on_where_they_were_left(
             pass
 
         def submit(self, call: Any, *given: Any) -> Any:
-            ran.append(given[-1])
+            found.append(given[-1])
             return type("Done", (), {"result": lambda self: call(*given)})()
 
-    ran: list[trials.Task] = []
     monkeypatch.setattr(trials, "ProcessPoolExecutor", Here)
     monkeypatch.setattr(trials, "as_completed", iter)
+    return found
+
+
+def test_trials_of_two_stages_go_on_where_they_were_left(home: Path, ran: list[Any], capsys: Any) -> None:
+    """The last phase starts from what the first stage chose, of its own seed; what is there is not trained again."""
     config, table = home / "config", home / "config" / "trials.csv"
     run_trials(config, home, 1, ["pcov"])
     rows = read_rows(table)
@@ -253,3 +255,80 @@ def test_a_changed_setting_makes_rows_stale() -> None:
     assert [task.seed for task in tasks(PLAN, SETTINGS, "abs", small(CONFIG, "abs"), "first")] == [
         seed for _, seed in product(SETTINGS.first, SETTINGS.seeds)
     ]
+
+
+BEGINS = "import json, os, sys; n = int(open(os.environ['SUMCURVE_MODEL'] + '/n').read())"
+PRINTS = "[print(' '.join(' '.join(json.loads(line)['source']).split()[:n])) for line in sys.stdin]"
+PROGRAM = {
+    "kind": "command",
+    "train": 'echo "$WORDS" > "$SUMCURVE_MODEL/n"',
+    "summarize": f'python -c "{BEGINS}; {PRINTS}"',
+    "settings": {"WORDS": 2},
+    "trials": [{"WORDS": 2}, {"WORDS": 12}],
+}
+
+
+def say_of_systems(home: Path, **told: Any) -> None:
+    path = home / "config" / "studies" / "smoke.yaml"
+    path.write_text(yaml.safe_dump(yaml.safe_load(path.read_text()) | {"systems": {"theirs": PROGRAM | told}}))
+
+
+def test_a_program_has_the_trials_of_its_file_in_the_same_table(home: Path, ran: list[Any], capsys: Any) -> None:
+    """It says the first words of a source, two or twelve: its worth is their ROUGE on the validation records."""
+    from sumcurve.corpora.store import Corpus
+    from sumcurve.corpora.tokens import tokenize
+    from sumcurve.scores.rouge import score_items
+    from sumcurve.settings import Rouge
+
+    say_of_systems(home)
+    config, table = home / "config", home / "config" / "trials.csv"
+    run_trials(config, home, 1, ["theirs"])
+    rows = read_rows(table)
+    assert [(row["settings"], row["seed"]) for row in rows] == list(product(["WORDS=12", "WORDS=2"], "12"))
+    (prepared,) = (home / "results" / "corpora").iterdir()
+    valid = Corpus(prepared).part("valid")
+    references = [record.all_references for record in valid]
+    texts = [" ".join(text.source).split() for text in valid.text]
+    for words in (2, 12):
+        summaries = [[" ".join(tokenize(" ".join(text[:words]), lower=True))] for text in texts]
+        items = score_items(summaries, references, Rouge())
+        found = [fmean(item[name] for item in items) for name in ("rouge1", "rouge2", "rougeLsum")]
+        for row in rows:
+            if row["settings"] == f"WORDS={words}":
+                assert float(row["worth"]) == pytest.approx(100 * (found[0] * found[1] * found[2]) ** (1 / 3), abs=1e-3)
+                assert (row["rate"], row["nll"], row["stage"]) == ("", "", "first")
+    worth = {row["settings"]: float(row["worth"]) for row in rows}
+    best = max(worth, key=worth.__getitem__)
+    assert worth["WORDS=2"] != worth["WORDS=12"]
+    ran.clear()
+    say_of_systems(home, settings={"WORDS": 2 if best == "WORDS=12" else 12})
+    capsys.readouterr()
+    run_trials(config, home, 1, ["theirs"], write=True)
+    assert ran == []
+    assert f"systems.theirs now has {best}" in capsys.readouterr().out
+    run_trials(config, home, 1, ["theirs"])
+    assert f"systems.theirs has what the trials chose: {best}" in capsys.readouterr().out
+    assert read_rows(table) == rows
+
+
+def test_a_method_and_a_program_get_no_more_trials_than_every_method(home: Path) -> None:
+    settings = read_settings(home / "config" / "trials.yaml", TrialsSettings)
+    path = home / "config" / "methods" / "pcov.yaml"
+    own = [{"rate": rate, "dropout": 0.2} for rate in (0.00001, 0.00003, 0.0001)]
+
+    def say(count: int) -> None:
+        path.write_text(yaml.safe_dump(yaml.safe_load(path.read_text()) | {"trials": own[:count]}, sort_keys=False))
+
+    say(2)
+    plan = Plan.read(home / "config", "smoke")
+    found = tasks(plan, settings, "pcov", small(home / "config", "pcov"), "first")
+    assert [(task.rate, task.seed) for task in found] == list(product([0.00001, 0.00003], settings.seeds))
+    say(3)
+    with pytest.raises(PlanError, match=r"pcov.yaml:\d+: trials: 3 trials, but every method gets 2"):
+        tasks(plan, settings, "pcov", small(home / "config", "pcov"), "first")
+    say_of_systems(home, trials=[{"WORDS": words} for words in range(3)])
+    with pytest.raises(PlanError, match=r"systems.theirs: 3 trials, but every method gets 2"):
+        run_trials(home / "config", home, 1, ["theirs"])
+    say_of_systems(home, trials=[])
+    with pytest.raises(PlanError, match=r"theirs is no method of .* and no program with `trials`"):
+        run_trials(home / "config", home, 1, ["theirs"])

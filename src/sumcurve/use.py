@@ -1,0 +1,210 @@
+"""A finished run, or what `sumcurve export` made of one, put to use: summaries of any text."""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from sumcurve import manifest
+from sumcurve.corpora.raw import EMPTY_SOURCE, Refused, check_text
+from sumcurve.corpora.tokens import sentences, tokenize
+from sumcurve.plan import Folder, Plan, PlanError, Scored
+from sumcurve.records import Record, RecordError, Text
+from sumcurve.settings import Form, Search
+from sumcurve.systems.command import Command
+from sumcurve.systems.process import MODEL
+from sumcurve.systems.system import Item
+
+TOGETHER = 500  # texts that are read before they are summarized
+TOLD = "sumcurve.json"  # in an exported folder: what decides how its model is used
+WEIGHTS, VOCABULARY = "weights.safetensors", "vocabulary.json"
+TRANSFORMERS = "transformers"  # in an exported folder: the same model for transformers
+
+
+@dataclass(frozen=True)
+class Run:
+    """What it takes to summarize: the run's specification, the search, whether words are in small letters, and files.
+
+    `pretrained` is the folder of the model that a fine-tuned run began with. `program` is what a trained program is
+    told. `row` and `plan` are of a run that still lies among results.
+    """
+
+    specification: Mapping[str, Any]
+    search: Search
+    lower: bool
+    folder: Path
+    pretrained: Path | None = None
+    program: Mapping[str, Any] | None = None
+    row: Scored | None = None
+    plan: Plan | None = None
+
+    @property
+    def form(self) -> Form:
+        """Its model and training; of a program there is none."""
+        return Form.of_run(dict(self.specification))
+
+    def told(self) -> dict[str, Any]:
+        """What an exported folder says, beside weights and vocabulary."""
+        search = self.search.model_dump(mode="json")
+        return {"specification": dict(self.specification), "search": search, "lower": self.lower}
+
+
+def read(path: Path, config: Path) -> Run:
+    """A run among a study's results, or an exported folder.
+
+    Raises PlanError for a folder that is neither, ManifestError for a run that is not finished or damaged.
+    """
+    path = path.resolve()
+    if path.name == manifest.MANIFEST:
+        path = path.parent
+    if (path / TOLD).is_file():
+        return _exported(path)
+    if path.parent.name != "runs":
+        raise PlanError(
+            f"{path} is neither a run (results/runs/…; `sumcurve status` lists them) nor what `sumcurve export` made"
+        )
+    plan = Plan.holding(config, f"runs/{path.name}")
+    return of_plan(plan, path)
+
+
+def of_plan(plan: Plan, path: Path) -> Run:
+    """The run of this folder of a study's results, verified. Raises ManifestError."""
+    folder = plan.folder(f"runs/{path.name}")
+    sealed = manifest.verify(path, folder.specification)
+    if sealed is None:
+        raise manifest.ManifestError(f"{path} is not finished; make it first (`make study`)")
+    row = next(row for row in plan.rows if row.run == folder.key)
+    settings = plan.settings.corpora[row.corpus]
+    program = None
+    if folder.kind == "train_program":
+        kind, told = plan.systems[row.method]
+        program = kind.specify(told, settings)
+    return Run(
+        specification=folder.specification,
+        search=settings.search,
+        lower=settings.prepare.lower,
+        folder=path,
+        pretrained=_pretrained(folder, path.parents[2]),
+        program=program,
+        row=row,
+        plan=plan,
+    )
+
+
+def _pretrained(folder: Folder, home: Path) -> Path | None:
+    """The folder of the pretrained model that a run was made from, checked."""
+    for file in folder.files if folder.kind == "train" else ():
+        if file.observed(home) != file.sha256:
+            raise PlanError(f"{file.at(home)} is not what {file.pinned} pins; restore it")
+        return file.at(home)
+    return None
+
+
+def _exported(path: Path) -> Run:
+    try:
+        told = json.loads((path / TOLD).read_text())
+        search = Search.of_specification(told["search"])
+        specification, lower = told["specification"], bool(told["lower"])
+    except (ValueError, KeyError, TypeError) as error:
+        raise PlanError(f"{path / TOLD} is not what `sumcurve export` writes ({error}); export again") from None
+    pretrained = path / TRANSFORMERS if specification["model"]["kind"] == "transformers" else None
+    return Run(specification, search, lower, path, pretrained)
+
+
+def items_of(rows: Iterable[tuple[str, Any]], lower: bool) -> Iterator[tuple[Any, Item]]:
+    """Of each line, a place and its text: the id it gives (else its number) and its source as systems read it.
+
+    Raises RecordError that names the place where a line is no JSON object with a source.
+    """
+    for number, (place, line) in enumerate(rows, start=1):
+        try:
+            row = json.loads(line)
+        except ValueError as error:
+            raise RecordError(f'{place}: not JSON ({error}); give a line {{"id": …, "source": …}} for each') from None
+        if not isinstance(row, dict) or "source" not in row:
+            raise RecordError(f'{place}: no object with "source": {str(line)[:60]!r}')
+        try:
+            check_text(row["source"], "source", EMPTY_SOURCE)
+        except Refused as error:
+            raise RecordError(f"{place}: {error.reason} ({error.value}); correct it or leave the line out") from None
+        text = sentences(row["source"]) if isinstance(row["source"], str) else row["source"]
+        record = Record(str(number), [" ".join(tokenize(one, lower)) for one in text], [])
+        yield row.get("id", number), Item(record, Text(str(number), text, []))
+
+
+class Summarizer:
+    """What a run's system says of items, as sentences: a pretrained model's as written, others' in their words."""
+
+    def __init__(self, run: Run, device: str) -> None:
+        self.run = run
+        self.system = _system(run, device)
+
+    def summaries(self, items: Sequence[Item]) -> list[list[str]]:
+        if self.run.pretrained is not None:
+            return [sentences(text) for text in self.system.texts(items)]
+        return list(self.system.summarize(items))
+
+
+def _system(run: Run, device: str) -> Any:
+    if run.program is not None:
+        return Command(run.program, {MODEL: run.folder / MODEL})
+    import torch
+    from safetensors.torch import load_file
+
+    torch.set_num_threads(run.specification["threads"])
+    lengths = run.specification["source_tokens"], run.specification["target_tokens"]
+    if run.pretrained is not None:
+        from sumcurve.models.subwords import PretrainedError
+        from sumcurve.systems.pretrained import PretrainedSystem
+
+        settings: Any = run.form.model
+        try:
+            return PretrainedSystem(network_of(run), settings, run.search, *lengths, device)
+        except PretrainedError as error:
+            raise PlanError(f"{run.folder}: {error}") from error
+    from sumcurve.models.vocabulary import Vocabulary
+    from sumcurve.systems.trained import Trained, decoder_of
+
+    vocabulary = Vocabulary.from_json(json.loads((run.folder / VOCABULARY).read_text()))
+    weights = load_file(run.folder / WEIGHTS)
+    decoder = decoder_of(run.form, run.search, dict(run.specification), vocabulary, weights, device)
+    return Trained(decoder, vocabulary, *lengths, device)
+
+
+def network_of(run: Run) -> Any:
+    """The fine-tuned model (`models.pretrained.Pretrained`) of a run that began with a pretrained one."""
+    from safetensors.torch import load_file
+
+    from sumcurve.models.pretrained import load
+
+    assert run.pretrained is not None
+    settings: Any = run.form.model
+    model = load(run.pretrained, settings, run.lower, run.specification["seed"])
+    if (run.folder / WEIGHTS).is_file():  # an exported folder's model has them in it
+        model.load(load_file(run.folder / WEIGHTS))
+    return model
+
+
+def summarize(run: Run, lines: Iterable[tuple[str, Any]], device: str) -> Iterator[dict[str, Any]]:
+    """A row {id, summary} for each line {id, source}, in order; `lines` come with the place where each stands.
+
+    Raises RecordError for the first line that cannot be read, after the summaries of the lines before.
+    """
+    summarizer = Summarizer(run, device)
+    waiting = items_of(lines, run.lower)
+    while True:
+        together: list[tuple[Any, Item]] = []
+        failed = None
+        try:
+            together += islice(waiting, TOGETHER)  # in place: what came before an error stays
+        except RecordError as error:
+            failed = error
+        found = summarizer.summaries([item for _, item in together]) if together else []
+        for (name, _), summary in zip(together, found, strict=True):
+            yield {"id": name, "summary": summary}
+        if failed is not None:
+            raise failed
+        if len(together) < TOGETHER:
+            return
