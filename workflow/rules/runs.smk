@@ -10,3 +10,13 @@ use rule folder as train with:
     threads: PLAN.settings.threads
     resources:
         **needs("train"),
+
+
+# First of all, because other trainings wait for it.
+use rule folder as pretrain with:
+    wildcard_constraints:
+        name=names("pretrain"),
+    priority: 1000000
+    threads: PLAN.settings.threads
+    resources:
+        **needs("pretrain"),
