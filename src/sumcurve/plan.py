@@ -720,7 +720,10 @@ class Plan:
     ) -> list[str]:
         """Put into a training's specification what a BART is made of; returns its folders."""
         told = self.settings.pretraining
-        assert told and corpus.subwords and corpus.pretrained and corpus.outside
+        assert told
+        assert corpus.subwords
+        assert corpus.pretrained
+        assert corpus.outside
         specification["architecture"] = told.model.model_dump(mode="json")
         specification["subwords"] = corpus.subwords
         if outside == "bodies":

@@ -156,7 +156,7 @@ def bodies_path(outside: Corpus, part: str) -> Path:
 def bodies(
     kept: Iterable[tuple[Record, Text]], summaries: set[tuple[str, ...]], counts: Counter[str]
 ) -> Iterator[dict[str, Any]]:
-    """Id and sentences of each source, without those that are `summaries`; `counts` gets how many were seen and left."""
+    """Id and sentences of each source without those that are `summaries`; `counts` gets how many these are."""
     for record, text in kept:
         left = [sentence for sentence in text.source if bare(sentence) not in summaries]
         counts["sentences"] += len(text.source)

@@ -77,7 +77,8 @@ def training_of(updates: int = 12, **told: Any) -> Training:
 def learner_of(folder: Path, settings: TransformersSettings, count: int = 20, valid: int = 6) -> PretrainedLearner:
     told = {"source_tokens": 12, "target_tokens": 6, "seed": 1}
     search = Search(beam=1, max_tokens=6, block_ngram=0)
-    return pretrained_learner(told, settings, folder, True, pairs(count, 1), pairs(valid, 2), CPU, search, print)
+    model = load(folder, settings, True, 1)
+    return pretrained_learner(told, settings, model, pairs(count, 1), pairs(valid, 2), CPU, search, print)
 
 
 def fitted(learner: PretrainedLearner, training: Training, **told: Any) -> Fitted:
