@@ -25,10 +25,10 @@ from pydantic import Field
 from sumcurve import sums
 from sumcurve.config import PlanError, read_method, read_settings
 from sumcurve.locks import locked
-from sumcurve.manifest import digest
+from sumcurve.manifest import MANIFEST, digest
 from sumcurve.plan import Plan, model_file, model_of, refusal
 from sumcurve.records import read_csv, write_csv, write_text
-from sumcurve.settings import Dropout, Form, Percent, Positive, Settings, TransformersSettings
+from sumcurve.settings import Dropout, Form, Percent, Positive, Settings, SubwordSettings
 from sumcurve.sums import Sums
 
 COLUMNS = (
@@ -73,6 +73,8 @@ class TrialsSettings(Settings):
 
     study: str
     """Whose corpora the trials are trained on."""
+    studies: Annotated[dict[str, str], Field(default_factory=dict)]
+    """Of methods that are tried in another study, which has these corpora, too: a BART's, whose pretraining it says."""
     corpora: Annotated[dict[str, Percent], Field(min_length=1)]
     """The corpora, and the percent of each that is trained on."""
     percents: Annotated[dict[str, Percent], Field(default_factory=dict)]
@@ -178,6 +180,8 @@ def tasks(
         "validation": lengths.search.greedy().model_dump(mode="json"),
         "sums": settings.sums,
     }
+    if form.model.kind == "bart":
+        data["made_of"] = made_of(plan, method)
     for rate, dropout, one in chosen:
         told = {"model": model_of(one), "training": one.training.model_dump(mode="json"), **data}
         found += [
@@ -185,6 +189,13 @@ def tasks(
             for seed in settings.seeds
         ]
     return found
+
+
+def made_of(plan: Plan, method: str) -> dict[str, Any]:
+    """What of a study's folders a BART is made of: its architecture, and keys of folders."""
+    runs = (folder.specification for folder in plan.named("runs", "train"))
+    told = next(one for one in runs if one["method"] == method)
+    return {key: told[key] for key in ("architecture", "subwords", "pretrained", "outside") if key in told}
 
 
 # --- the table
@@ -336,13 +347,15 @@ def _checkpoint(home: Path, first: Form, task: Task) -> Path:
 def _learner(config: Path, home: Path, task: Task) -> tuple[Any, int]:
     """What the task trains, and on how many records."""
     import torch
+    from safetensors.torch import load_file
 
     from sumcurve.corpora.fraction import is_written, positions, read_words, write_fraction
     from sumcurve.corpora.store import Corpus
+    from sumcurve.models.bart import opened
     from sumcurve.models.vocabulary import Vocabulary
     from sumcurve.training.run import learner_of, pretrained_learner, salient_spans, with_texts
 
-    plan = Plan.read(config, read_settings(config / "trials.yaml", TrialsSettings).study)
+    plan = plan_of(config, read_settings(config / "trials.yaml", TrialsSettings), task.method)
     (corpus,) = (one for one in plan.named("corpora", "corpus") if plan.corpus_name(one.key) == task.corpus)
     prepared = home / "results" / corpus.key
     if not prepared.is_dir():
@@ -355,17 +368,35 @@ def _learner(config: Path, home: Path, task: Task) -> tuple[Any, int]:
             write_fraction(train, task.percent, task.seed, fraction)
     drawn = positions(fraction, train, task.seed)
     training, lengths = task.form.training, plan.settings.corpora[task.corpus]
-    told = {"source_tokens": lengths.source_tokens, "target_tokens": lengths.target_tokens, "seed": task.seed}
+    told: dict[str, Any] = {
+        "source_tokens": lengths.source_tokens,
+        "target_tokens": lengths.target_tokens,
+        "seed": task.seed,
+    }
     search, cpu = lengths.search.greedy(), torch.device("cpu")
     valid = Corpus(prepared).part("valid").first(training.valid_records)
-    if (file := model_file(task.form, config, task.method)) is not None:
-        assert isinstance(task.form.model, TransformersSettings)
-        place = file.at(home)
-        if file.observed(home) != file.sha256:
-            raise PlanError(f"{place} is not what {file.pinned} pins; `python -m sumcurve fetch {place}` fetches it")
+    if isinstance(settings := task.form.model, SubwordSettings):
         parts = with_texts(train, drawn), with_texts(Corpus(prepared).part("valid"), range(len(valid)))
-        lower = lengths.prepare.lower
-        return pretrained_learner(told, task.form.model, place, lower, *parts, cpu, search, print), len(drawn)
+        weights = None
+        if settings.kind == "bart":
+            made = made_of(plan, task.method)
+            told["architecture"] = made.pop("architecture")
+            folders = {name: _finished(home, plan, key) for name, key in made.items()}
+            place, weights = folders["subwords"], folders.get("pretrained")
+            if "outside" in folders:
+                parts[0].extend(Corpus(folders["outside"]).part("train").with_text)
+        else:
+            file = model_file(task.form, config, task.method)
+            assert file is not None
+            place = file.at(home)
+            if file.observed(home) != file.sha256:
+                raise PlanError(
+                    f"{place} is not what {file.pinned} pins; `python -m sumcurve fetch {place}` fetches it"
+                )
+        model = opened(settings, place, told, lengths.prepare.lower)
+        if weights is not None:
+            model.load(load_file(weights / "weights.safetensors"))
+        return pretrained_learner(told, settings, model, *parts, cpu, search, print), len(drawn)
     salient = None
     if getattr(task.form.model, "entity_attention", False):
         (entities,) = (
@@ -377,17 +408,33 @@ def _learner(config: Path, home: Path, task: Task) -> tuple[Any, int]:
     return learner, len(drawn)
 
 
+def _finished(home: Path, plan: Plan, key: str) -> Path:
+    """A finished folder of a plan; PlanError says how it is made."""
+    folder = home / "results" / key
+    if not folder.is_dir():
+        raise PlanError(
+            f"{folder} is not finished; make it first: `snakemake --config study={plan.study} -- {folder / MANIFEST}`"
+        )
+    return folder
+
+
+def plan_of(config: Path, settings: TrialsSettings, method: str) -> Plan:
+    """The plan of the study that a method is tried in."""
+    return Plan.read(config, settings.studies.get(method, settings.study))
+
+
 def run_trials(config: Path, home: Path, jobs: int, methods: list[str] | None = None, write: bool = False) -> None:
     """Train what `config/trials.csv` lacks, `jobs` at a time, and write a row when a trial ends.
 
     In the end print what the trials chose; with `write`, put it into the methods' files and those of their twins.
     """
     settings = read_settings(config / "trials.yaml", TrialsSettings)
-    plan = Plan.read(config, settings.study)
     table, lock = config / "trials.csv", home / "scratch" / "trials.lock"
     lock.parent.mkdir(parents=True, exist_ok=True)
-    bases = list(dict.fromkeys(settings.tuned_with.get(method, method) for method in methods or plan.settings.methods))
+    named = methods or [*Plan.read(config, settings.study).settings.methods, *settings.studies]
+    bases = list(dict.fromkeys(settings.tuned_with.get(method, method) for method in named))
     forms = {method: small(config, method) for method in bases}
+    plans = {method: plan_of(config, settings, method) for method in bases}
     with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
         for stage in ("first", "last"):
             rows = read_rows(table)
@@ -396,9 +443,11 @@ def run_trials(config: Path, home: Path, jobs: int, methods: list[str] | None = 
             for method, form in forms.items():
                 best = None
                 if stage == "last":
-                    rate, dropout = best_setting(_rows_of(tasks(plan, settings, method, form, "first"), rows) or [])
+                    rate, dropout = best_setting(
+                        _rows_of(tasks(plans[method], settings, method, form, "first"), rows) or []
+                    )
                     best = Trial(rate=rate, dropout=dropout)
-                wanted += tasks(plan, settings, method, form, stage, best)
+                wanted += tasks(plans[method], settings, method, form, stage, best)
             waiting = [task for task in wanted if task.key not in there]
             print(f"stage {stage}: {len(waiting)} of {len(wanted)} trials to go", flush=True)
             running = [pool.submit(one_trial, config, home, task) for task in waiting]
@@ -409,7 +458,7 @@ def run_trials(config: Path, home: Path, jobs: int, methods: list[str] | None = 
                 print(told.format(**row), flush=True)
     rows = read_rows(table)
     for method, form in forms.items():
-        found = chosen(plan, settings, method, form, rows)
+        found = chosen(plans[method], settings, method, form, rows)
         assert found is not None
         for one in (method, *(twin for twin, base in settings.tuned_with.items() if base == method)):
             place = config / "methods" / f"{one}.yaml"
