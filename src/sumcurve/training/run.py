@@ -22,7 +22,7 @@ from sumcurve.models.extract_rewrite import build as build_extract_rewrite
 from sumcurve.models.vocabulary import Vocabulary
 from sumcurve.records import Record, Text, read_csv, write_bytes, write_csv, write_json
 from sumcurve.settings import Form, Search, SubwordSettings, Training
-from sumcurve.training.fit import Checkpoint, Fitted, ResumeError, fit
+from sumcurve.training.fit import Checkpoint, Fitted, ResumeError, digest_of, fit
 from sumcurve.training.history import History, Row
 from sumcurve.training.learner import Learner
 from sumcurve.training.parallel import join
@@ -260,6 +260,8 @@ def train_run(
         model = opened(settings.model, subwords, specification, lower)
         if weights is not None:
             model.load(load_file(weights))
+        if settings.model.kind == "bart":
+            further["initial_weights"] = digest_of(model.weights())
         tuned = pretrained_learner(specification, settings.model, model, *parts, device, search, note)
         learner: Learner = tuned
         words = len(tuned.model.subwords)
