@@ -573,6 +573,7 @@ def unless_compared(plan):
 @pytest.mark.parametrize("kind", [kind for kind, row in KINDS.items() if row.recipe])
 def test_a_raised_recipe_renames_its_kind_and_what_is_made_from_it_and_nothing_else(config, kind):
     add_pretrained(config)
+    add_barts(config)
     before = smoke(config)
     edit(config.parent / "recipes.yaml", lambda content: content[kind].update({99: []}))
     after = smoke(config)
