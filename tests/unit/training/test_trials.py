@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
+from invented import MADE_HERE
 from sumcurve.config import PlanError, read_method, read_settings
 from sumcurve.manifest import digest
 from sumcurve.plan import Plan
@@ -38,7 +39,7 @@ SETTINGS = read_settings(CONFIG / "trials.yaml", TrialsSettings)
 PLAN = Plan.read(CONFIG, SETTINGS.study)
 ROWS = read_rows(CONFIG / "trials.csv")
 METHODS = sorted(path.stem for path in (CONFIG / "methods").glob("*.yaml"))
-UNTRIED = {"bart", "bart_scratch", "bart_pairs"}  # their rates are proposals
+UNTRIED = MADE_HERE  # their rates are proposals
 BASES = [method for method in METHODS if method not in SETTINGS.tuned_with]
 
 # What a twin and its base may differ by, in any form: what it is called after.
