@@ -37,6 +37,7 @@ WIDTH, CURVES_HEIGHT, GROUPS_HEIGHT, DOT_HEIGHT, FONT_SIZE = 11.0, 3.4, 2.2, 0.2
 IN_A_ROW, BETWEEN_ROWS = 3, 0.85  # panels at most; inches, for the axis above and the title below
 STYLE: dict[Any, Any] = {
     "font.size": FONT_SIZE,
+    "font.sans-serif": ["DejaVu Sans", "Verdana", "Arial"],  # every piece of text in an SVG repeats the list
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.edgecolor": GREY,
