@@ -9,7 +9,7 @@ import pytest
 
 from sumcurve.plan import Refused
 from sumcurve.tables import APPENDIX, MEASURED, TABLES
-from sumcurve.tables.evidence import EvidenceError, Items, Missing
+from sumcurve.tables.evidence import EvidenceError, Items, Missing, Pretraining
 from sumcurve.tables.results import MARK, THESE_WEIGHTS, Results
 from sumcurve.tables.study import FIGURES, PAGES, REPORT, made, write_study
 
@@ -28,10 +28,11 @@ def rows(content: bytes) -> list[dict[str, str]]:
 
 @pytest.fixture(scope="module")
 def rich_study(study, evidence, papers, phased, extracts):
-    """Three seeds, a last phase with all it is compared with, a paper's search, extracts."""
+    """Three seeds, a last phase with all it is compared with, a paper's search, extracts, a pretraining."""
     outputs = [*evidence((1, 2, 3)), *papers((1, 2, 3)), *phased(study=(1, 2, 3))]
     refused = [Refused("albums", "fastrl", "titles have no sentences to extract")]
-    return dataclasses.replace(study, outputs=outputs, extracts=extracts(outputs), refused=refused)
+    told = Pretraining("notes", "abs", {"pcov": True}, 99.0, 50, 900, 3.5, 1000, {"an overlap": 7}, 4000, 5)
+    return dataclasses.replace(study, outputs=outputs, extracts=extracts(outputs), refused=refused, pretrainings=[told])
 
 
 @pytest.fixture(scope="module")
@@ -66,7 +67,6 @@ def test_a_table_comes_in_its_forms_or_not_at_all(rich, study, settings, tmp_pat
         "verdicts",
         "descriptions",
         "variance",
-        "pretraining",
     }
     assert {f"{FIGURES}/{name}.svg" for name in ("answers", "curves", "extracts")} <= set(rich)
 
