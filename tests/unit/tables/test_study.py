@@ -71,6 +71,11 @@ def test_a_table_comes_in_its_forms_or_not_at_all(rich, study, settings, tmp_pat
     assert {f"{FIGURES}/{name}.svg" for name in ("answers", "curves", "extracts")} <= set(rich)
 
 
+def test_answers_say_with_how_many_records_a_pretraining_reaches_what_from_scratch_has(rich):
+    said = rich["answers.md"].decode()
+    assert said.count("notes, ROUGE-1: pcov reaches abs's score of these records with: 500: ") == 1
+
+
 def test_every_column_of_people_is_one_of_the_csv(rich_study, settings):
     results = Results(rich_study, settings)
     for name in (*TABLES, *APPENDIX):
