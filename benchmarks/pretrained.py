@@ -24,6 +24,7 @@ from transformers import BartConfig, BartForConditionalGeneration, PreTrainedTok
 
 from sumcurve.decoding.search import generate, greedy
 from sumcurve.models.batch import Batch
+from sumcurve.models.pretrained import load
 from sumcurve.records import Record, Text
 from sumcurve.settings import Search, Training, TransformersSettings
 from sumcurve.training.fit import _Batches, fit
@@ -135,7 +136,9 @@ def fine_tuning(folder: Path, options: argparse.Namespace) -> None:
     search = Search(beam=1, max_tokens=2, block_ngram=0)
 
     def learner() -> PretrainedLearner:
-        return pretrained_learner(told, settings, folder, True, pairs, pairs[:1], device, search, print)
+        return pretrained_learner(
+            told, settings, load(folder, settings, True, 1), pairs, pairs[:1], device, search, print
+        )
 
     def ours() -> float:
         return fit(learner(), training, seed=1, clock=clock, device=device).selected.seconds
@@ -150,7 +153,7 @@ def decoding(folder: Path, options: argparse.Namespace) -> None:
     told = {"source_tokens": 120, "target_tokens": 20, "seed": 1}
     pairs = invented(options.batch, 2)
     search = Search(beam=1, max_tokens=2, block_ngram=0)
-    learner = pretrained_learner(told, settings, folder, True, pairs, pairs, device, search, print)
+    learner = pretrained_learner(told, settings, load(folder, settings, True, 1), pairs, pairs, device, search, print)
     model = learner.model.eval()
     batch = model.collate(learner.valid).to(device)
     for beam in (1, options.beam):

@@ -1,5 +1,8 @@
 """Pretrained models for tests: small random networks with small tokenizers, made here, in folders as on the hub."""
 
+import hashlib
+import json
+import random
 from pathlib import Path
 from typing import Any
 
@@ -140,3 +143,56 @@ def make_folder(folder: Path, kind: str, texts: list[str], **told: Any) -> Path:
     make_network(kind, tokenizer, **told).save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     return folder
+
+
+# Of records that a small BART is pretrained on: none of these words stands in tests/data/tales.jsonl.
+SEEN = ("ship", "cloud", "engine", "letter", "garden", "violin", "desert", "comet", "castle", "needle")
+DONE = ("crossed", "forgot", "measured", "opened", "praised", "followed")
+SAID = ("slowly", "twice", "without hurry", "again", "in winter", "by heart")
+
+
+def fables(count: int, seed: int = 0) -> list[dict[str, Any]]:
+    """Raw records of invented sentences; of every third one the body holds its summary line, too."""
+    rng = random.Random(seed)
+    found = []
+    for number in range(count):
+        line = f"{rng.choice(SEEN).capitalize()} {number} {rng.choice(DONE)} one {rng.choice(SEEN)} of {seed}."
+        body = [
+            f"{rng.choice(SEEN).capitalize()} {rng.choice(DONE)} its {rng.choice(SEEN)} {rng.choice(SAID)} {number}."
+            for _ in range(4)
+        ]
+        if number % 3 == 0:
+            body.insert(2, line.upper())
+        found.append({"id": f"fable-{number}", "source": body, "target": [line], "group": f"book-{number % 8}"})
+    return found
+
+
+def pretraining(path: Path, rows: list[dict[str, Any]], **told: Any) -> dict[str, Any]:
+    """Write raw records to `path`; the block `pretraining` of a study that reads them, as small as can be."""
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    block = {
+        "raw": {"path": str(path), "sha256": hashlib.sha256(path.read_bytes()).hexdigest()},
+        "split": {"valid": 10, "test": 10},
+        "subwords": 330,
+        "tokens": 40,
+        "model": {
+            "width": 16,
+            "heads": 2,
+            "feedforward": 32,
+            "encoder_layers": 1,
+            "decoder_layers": 1,
+            "positions": 90,
+        },
+        "batch": 8,
+        "valid_records": 6,
+        "optimizer": {"rate": 0.005, "clip_norm": 2.0},
+        "stop": {"every_updates": 4, "every_epochs": 0.1, "patience": 2, "max_updates": 8},
+    }
+    return block | told
+
+
+def bart_method(outside: str, **told: Any) -> dict[str, Any]:
+    """The file of a method of kind bart."""
+    model = {"kind": "bart", "outside": outside, **told}
+    phases = {"nll": {"loss": "nll"}}
+    return {"title": f"BART {outside}", "paper": "Small.", "model": model, "phases": phases, "forms": {"smoke": None}}

@@ -159,14 +159,14 @@ def follow(task: Task) -> None:
 
 def harvest(path: Path) -> None:
     """Make the raw file of an embedded corpus from packages or archives; its name holds its content's hash."""
-    from sumcurve.corpora.archives import read_archives
+    from sumcurve.corpora.archives import chosen, read_archives
     from sumcurve.corpora.harvest import harvest, harvest_archives
 
     wanted = {
-        corpus.raw.sha256: (study, corpus.raw.harvest)
+        raw.sha256: (study, raw.harvest)
         for study in studies(CONFIG)
-        for corpus in Plan.read(CONFIG, study).settings.corpora.values()
-        if corpus.raw.harvest and corpus.raw.sha256.startswith(path.stem.removeprefix("harvest-"))
+        for raw in Plan.read(CONFIG, study).raws
+        if raw.harvest and raw.sha256.startswith(path.stem.removeprefix("harvest-"))
     }
     if len(wanted) != 1:
         raise PlanError(f"no study in {CONFIG / 'studies'} harvests a corpus named {path.stem}")
@@ -183,7 +183,8 @@ def harvest(path: Path) -> None:
             listed = ", ".join(f"{name} {version}" for name, version in (pinned.packages or {}).items())
         else:
             path_of_list = list_of_archives(pinned.archives)
-            counts = harvest_archives(read_archives(path_of_list), path.parent / "archives", partial, kind=pinned.kind)
+            archives = chosen(read_archives(path_of_list), pinned.without)
+            counts = harvest_archives(archives, path.parent / "archives", partial, kind=pinned.kind)
             listed = str(path_of_list)
         observed = manifest.sha256_file(partial)
         if observed != expected:

@@ -21,7 +21,7 @@ from sumcurve.corpora.errors import CorpusError
 from sumcurve.corpora.store import Corpus
 from sumcurve.devices import Lease
 from sumcurve.records import RecordError, write_json
-from sumcurve.settings import Form, Oracle, Preparation, Reading, Rouge, Search, TransformersSettings
+from sumcurve.settings import Form, Oracle, Preparation, Reading, Rouge, Search, SubwordSettings, TransformersSettings
 from sumcurve.sums import Sums
 
 if TYPE_CHECKING:
@@ -122,6 +122,31 @@ def fraction(specification: FractionSpecification, inputs: Inputs, stage: Stage)
     write_fraction(train, specification["percent"], specification.get("seed", 1), stage.folder)
 
 
+class OutsideSpecification(TypedDict):
+    outside: str  # the corpus of the packages
+    corpus: str  # whose validation and test parts it may not overlap
+    overlap: int
+    near_duplicates: float
+
+
+def outside(specification: OutsideSpecification, inputs: Inputs, stage: Stage) -> None:
+    """Write what of packages outside of a corpus's overlaps nothing that methods are chosen by or tested on."""
+    from sumcurve.corpora.outside import write_outside
+
+    found = write_outside(
+        Corpus(inputs[specification["outside"]]),
+        Corpus(inputs[specification["corpus"]]),
+        specification["overlap"],
+        specification["near_duplicates"],
+        stage.folder,
+    )
+    removed = sum(found["removed"].values())
+    stage.note(
+        f"read {found['read']} records, kept {found['kept']}, removed {removed}: {found['removed']}; of "
+        f"{found['sentences']} sentences of bodies {found['sentences_removed']} are summaries and were removed"
+    )
+
+
 # --- annotations
 
 
@@ -167,7 +192,71 @@ def prove(specification: ProveSpecification, inputs: Inputs, stage: Stage) -> No
     write_oracle(Corpus(inputs[specification["corpus"]]).part("test"), settings, rouge, stage.folder)
 
 
+class SubwordsSpecification(TypedDict):
+    outside: str
+    subwords: int
+    lower: bool
+
+
+def subwords(specification: SubwordsSpecification, inputs: Inputs, stage: Stage) -> None:
+    """Write the tokenizer that is trained on the bodies of the training part of packages outside of a corpus's."""
+    from sumcurve.corpora.outside import bodies_path
+    from sumcurve.models.bart import write_subwords
+    from sumcurve.models.subwords import PretrainedError
+    from sumcurve.records import read_jsonl
+
+    rows = read_jsonl(bodies_path(Corpus(inputs[specification["outside"]]), "train"))
+    texts = (sentence for row in rows for sentence in row["sentences"])
+    try:
+        found = write_subwords(texts, specification["subwords"], specification["lower"], stage.folder)
+    except PretrainedError as error:
+        raise BuildError(f"{stage.name}: {error}") from error
+    stage.note(f"{found} subwords")
+
+
 # --- runs
+
+
+class PretrainSpecification(TypedDict):
+    outside: str
+    subwords: str
+    model: Block
+    dropout: float
+    tokens: int
+    noise: Block
+    training: Block
+    seed: int
+    threads: int
+    sums: Sums
+
+
+def pretrain(specification: PretrainSpecification, inputs: Inputs, stage: Stage) -> None:
+    """Write the weights and History of a pretraining, resuming where an interrupted one left its state."""
+    from sumcurve.models.subwords import PretrainedError
+    from sumcurve.training.denoising import pretrain_run
+    from sumcurve.training.fit import ResumeError, TrainingError
+
+    tokenizer = inputs[specification["subwords"]]
+    stage.facts["exclusive"] = stage.lease.exclusive
+    with devices.bar_line(stage.home / "scratch" / "locks") as line:
+        try:
+            pretrain_run(
+                specification=dict(specification),
+                outside=inputs[specification["outside"]],
+                subwords=tokenizer,
+                lower=bool(_sealed(tokenizer)["specification"]["lower"]),
+                stage=stage.folder,
+                state=stage.home / "scratch" / "resume" / f"{stage.name}.pt",
+                events=stage.home / "logs" / "tensorboard" / stage.name,
+                name=stage.name,
+                lease=stage.lease,
+                note=stage.note,
+                terminal=sys.__stderr__ or sys.stderr,
+                position=line,
+                found=stage.facts,
+            )
+        except (TrainingError, ResumeError, PretrainedError) as error:
+            raise BuildError(f"{stage.name}: {error}") from error
 
 
 class TrainSpecification(TypedDict):
@@ -185,11 +274,16 @@ class TrainSpecification(TypedDict):
     draw: NotRequired[int]  # the fraction's seed where it is not `seed`
     parent: NotRequired[str]  # of a control: the run from whose checkpoint before its last phase it starts
     begins: NotRequired[str]  # the run of the same phases but the last, from whose checkpoint before it starts
+    architecture: NotRequired[Block]  # of a BART that is made here, and these:
+    subwords: NotRequired[str]  # its tokenizer
+    pretrained: NotRequired[str]  # the pretraining from whose weights it starts; without it they are new
+    outside: NotRequired[str]  # the corpus whose pairs it learns, too
 
 
 def train(specification: TrainSpecification, inputs: Inputs, stage: Stage) -> None:
     """Write the weights and History of one run, resuming where an interrupted training left its state."""
     from sumcurve.models.subwords import PretrainedError
+    from sumcurve.systems.trained import WEIGHTS
     from sumcurve.training.fit import ResumeError, TrainingError
     from sumcurve.training.run import train_run
 
@@ -215,15 +309,22 @@ def train(specification: TrainSpecification, inputs: Inputs, stage: Stage) -> No
                 terminal=sys.__stderr__ or sys.stderr,
                 position=line,
                 found=stage.facts,
-                pretrained=_pretrained(specification["model"], inputs),
+                subwords=_subwords(specification, inputs),
                 lower=_lower(corpus),
+                weights=inputs[specification["pretrained"]] / WEIGHTS["selected"]
+                if "pretrained" in specification
+                else None,
+                outside=inputs[specification["outside"]] if "outside" in specification else None,
             )
         except (TrainingError, ResumeError, PretrainedError) as error:
             raise BuildError(f"{stage.name}: {error}") from error
 
 
-def _pretrained(model: Block, inputs: Inputs) -> Path | None:
-    """The folder of a pretrained model; None for a model that is not."""
+def _subwords(specification: TrainSpecification, inputs: Inputs) -> Path | None:
+    """The folder of a pretrained model, or of the tokenizer of one made here; None for a model without subwords."""
+    if "subwords" in specification:
+        return inputs[specification["subwords"]]
+    model = specification["model"]
     return inputs[model["sha256"]] if model["kind"] == "transformers" else None
 
 
@@ -290,8 +391,9 @@ def decode(specification: DecodeSpecification, inputs: Inputs, stage: Stage) -> 
     checkpoint: Literal["selected", "before"] = specification.get("checkpoint", "selected")
     stage.facts["weights"] = sealed["files"][WEIGHTS[checkpoint]]["sha256"]
     form = Form.of_run(trained)
-    if form.model.kind == "transformers":
-        _decode_pretrained(form.model, specification, trained, run / WEIGHTS[checkpoint], inputs, stage)
+    if isinstance(form.model, SubwordSettings):
+        folder = run if form.model.kind == "bart" else inputs[form.model.sha256]
+        _decode_pretrained(form.model, folder, specification, trained, run / WEIGHTS[checkpoint], inputs, stage)
         return
     decode_run(
         settings=form,
@@ -320,11 +422,13 @@ class UntrainedSpecification(TypedDict):
 def untrained(specification: UntrainedSpecification, inputs: Inputs, stage: Stage) -> None:
     """Write what a pretrained model says of the test set before any training (zero shot)."""
     told = dict(specification)
-    _decode_pretrained(TransformersSettings.model_validate(told["model"]), told, told, None, inputs, stage)
+    settings = TransformersSettings.model_validate(told["model"])
+    _decode_pretrained(settings, inputs[settings.sha256], told, told, None, inputs, stage)
 
 
 def _decode_pretrained(
-    settings: TransformersSettings,
+    settings: SubwordSettings,
+    folder: Path,
     specification: Mapping[str, Any],
     lengths: Mapping[str, Any],
     weights: Path | None,
@@ -339,7 +443,7 @@ def _decode_pretrained(
         decode_pretrained(
             settings=settings,
             search=Search.of_specification(specification["search"]),
-            folder=inputs[settings.sha256],
+            folder=folder,
             weights=weights,
             specification=dict(lengths),
             corpus=corpus,

@@ -20,8 +20,11 @@ from sumcurve.builders import (
     DecodeSpecification,
     EntitiesSpecification,
     FractionSpecification,
+    OutsideSpecification,
+    PretrainSpecification,
     ProveSpecification,
     ScoreSpecification,
+    SubwordsSpecification,
     SystemSpecification,
     TrainProgramSpecification,
     TrainSpecification,
@@ -29,7 +32,9 @@ from sumcurve.builders import (
     UntrainedSpecification,
 )
 from sumcurve.config import Block, PlanError, read, read_method, read_study
+from sumcurve.corpora.archives import chosen, normalized, read_archives
 from sumcurve.corpora.content import names_of_shards, patterns
+from sumcurve.corpora.errors import CorpusError
 from sumcurve.corpora.sources import SOURCES
 from sumcurve.fingerprint import fingerprint
 from sumcurve.manifest import digest, sha256_file, sha256_files
@@ -41,13 +46,17 @@ from sumcurve.settings import (
     MODEL_FILES,
     CorpusSettings,
     Form,
+    Harvest,
     MethodSettings,
+    Preparation,
+    Pretraining,
     Raw,
     Reading,
     Rouge,
     Search,
     Split,
     StudySettings,
+    SubwordSettings,
     VarianceTable,
 )
 from sumcurve.steps import KINDS, TABLES_MODULES
@@ -59,6 +68,7 @@ from sumcurve.systems.system import Role, System, SystemSettings
 
 NAME = re.compile(r"[a-z][a-z0-9_]*")
 SYSTEM_NAME = re.compile(r"[a-z][a-z0-9_-]*")
+OUTSIDE = "outside-packages"  # the corpus that a pretraining reads; no corpus of a study can have this name
 ZERO_SHOT = "-zero-shot"  # what follows a method's name where its pretrained model is meant before any training
 # What of its fraction's words an outside program is asked about: all, as far as the study's methods know them.
 EVERY_WORD = {"vocabulary": 10**9, "least_count": 1}
@@ -174,6 +184,9 @@ class _Corpus:
     settings: CorpusSettings
     prepared: str
     entities: str | None = None  # where a method learns them, or a search reads them
+    outside: str | None = None  # these three where a BART is made here
+    subwords: str | None = None
+    pretrained: str | None = None
 
 
 def _check_scorers(block: Block, settings: StudySettings) -> None:
@@ -233,6 +246,40 @@ def _check_variance(block: Block, settings: StudySettings, table: VarianceTable,
             raise PlanError(f"{where(key)}: {values} names one twice")
 
 
+def _check_pretraining(block: Block, settings: StudySettings, methods: dict[str, Form], config: Path) -> None:
+    """PlanError where a BART has no pretraining, and where this reads packages of a corpus that it is trained for."""
+    made = [method for method, form in methods.items() if form.model.kind == "bart"]
+    told = settings.pretraining
+    if told is None:
+        if made:
+            raise PlanError(
+                f"{block.where('methods')}: {made[0]} is of kind bart, which a study's `pretraining` makes: write one "
+                "(config/studies/pretraining.yaml has one), or leave the method out"
+            )
+        return
+    outside = packages_of(told.raw.harvest, config)
+    for name, corpus in settings.corpora.items():
+        shared = outside & packages_of(corpus.raw.harvest, config) if corpus.methods != [] else set()
+        if shared:
+            raise PlanError(
+                f"{block.where('pretraining', 'raw', 'harvest')}: {', '.join(sorted(shared))}: packages of corpus "
+                f"{name}, too; leave them out by `without`"
+            )
+
+
+def packages_of(harvest: Harvest | None, config: Path) -> set[str]:
+    """The packages of a harvest, by their normalized names; PlanError for a list that cannot be read."""
+    if harvest is None:
+        return set()
+    if harvest.archives is None:
+        return set(map(normalized, harvest.packages or {}))
+    try:
+        archives = chosen(read_archives(config / "harvest" / f"{harvest.archives}.csv"), harvest.without)
+    except CorpusError as error:
+        raise PlanError(str(error)) from None
+    return {normalized(archive.name) for archive in archives}
+
+
 def _twin(config: Path, path: Path, content: MethodSettings, name: str) -> Form:
     """The form `name` of the method that `content`, of `path`, begins as; PlanError where it begins otherwise."""
     where = f"{read(path).where('begins_as')}: {content.begins_as}"
@@ -258,7 +305,7 @@ def _twin(config: Path, path: Path, content: MethodSettings, name: str) -> Form:
 def refusal(method: Form, corpus: CorpusSettings) -> str:
     """Why a corpus cannot serve a method; empty where it can."""
     search = corpus.search
-    if method.model.kind == "transformers" and (search.coverage_penalty or search.entity_penalty):
+    if isinstance(method.model, SubwordSettings) and (search.coverage_penalty or search.entity_penalty):
         return "pretrained models show no attention, which the corpus's search looks at"
     if method.model.kind == "extract-rewrite" and corpus.target == "titles":
         return (
@@ -414,6 +461,7 @@ class Plan:
                 twins[method] = (content.begins_as, _twin(config, file, content, settings.form))
         if settings.variance is not None:
             _check_variance(block, settings, settings.variance, methods)
+        _check_pretraining(block, settings, methods, config)
         return cls(study, settings, methods, titles, twins, read_recipes(config.parent / "recipes.yaml"), config)
 
     @classmethod
@@ -454,14 +502,7 @@ class Plan:
 
     def _plan_corpus(self, name: str, corpus: CorpusSettings) -> None:
         self.corpora[name] = corpus
-        raw: CorpusSpecification = {
-            "raw": corpus.raw.sha256,
-            **corpus.raw.form_and_fields(),
-            "compose": corpus.compose.model_dump(mode="json") if corpus.compose else None,
-            "prepare": corpus.prepare.model_dump(mode="json"),
-            "split": corpus.split.model_dump(mode="json"),
-        }
-        prepared = self._add("corpus", raw, [], [raw_file(corpus.raw, corpus.split)], corpus=name)
+        prepared = self._plan_prepared(name, corpus, corpus.raw)
         extraction: AnnotateSpecification = {"corpus": prepared}
         annotation = self._add("annotate", extraction, [prepared], corpus=name)
         if corpus.oracle is not None:
@@ -492,6 +533,8 @@ class Plan:
                 "versions": versions("spacy", *([corpus.entities] if corpus.entities != "rules" else [])),
             }
             planned = replace(planned, entities=self._add("entities", found, [prepared], corpus=name))
+        if self.settings.pretraining is not None and any(form.model.kind == "bart" for form in methods.values()):
+            planned = self._plan_pretraining(planned, self.settings.pretraining)
         for method in self._untrained():
             if method in methods:
                 self._plan_untrained(planned, method, methods[method])
@@ -509,6 +552,45 @@ class Plan:
         self._plan_scores(planned)
         if corpus.split.unseen is not None:
             self._plan_unseen(planned, corpus.split.unseen)
+
+    def _plan_prepared(self, name: str, settings: Preparation, raw: Raw) -> str:
+        """A prepared corpus."""
+        specification: CorpusSpecification = {
+            "raw": raw.sha256,
+            **raw.form_and_fields(),
+            "compose": settings.compose.model_dump(mode="json") if settings.compose else None,
+            "prepare": settings.prepare.model_dump(mode="json"),
+            "split": settings.split.model_dump(mode="json"),
+        }
+        return self._add("corpus", specification, [], [raw_file(raw, settings.split)], corpus=name)
+
+    def _plan_pretraining(self, corpus: _Corpus, told: Pretraining) -> _Corpus:
+        """What a BART is made of, away from this corpus's validation and test parts; and its pretraining."""
+        packages = self._plan_prepared(OUTSIDE, told, told.raw)
+        apart: OutsideSpecification = {
+            "outside": packages,
+            "corpus": corpus.prepared,
+            "overlap": told.overlap,
+            "near_duplicates": told.near_duplicates,
+        }
+        outside = self._add("outside", apart, [packages, corpus.prepared], corpus=corpus.name)
+        lower = corpus.settings.prepare.lower
+        words: SubwordsSpecification = {"outside": outside, "subwords": told.subwords, "lower": lower}
+        subwords = self._add("subwords", words, [outside], corpus=corpus.name)
+        specification: PretrainSpecification = {
+            "outside": outside,
+            "subwords": subwords,
+            "model": told.model.model_dump(mode="json"),
+            "dropout": told.dropout,
+            "tokens": told.tokens,
+            "noise": told.noise.model_dump(mode="json"),
+            "training": told.training().model_dump(mode="json"),
+            "seed": told.seed,
+            "threads": self.settings.threads,
+            "sums": self.settings.sums,
+        }
+        pretrained = self._add("pretrain", specification, [outside, subwords], corpus=corpus.name)
+        return replace(corpus, outside=outside, subwords=subwords, pretrained=pretrained)
 
     def _plan_unseen(self, corpus: _Corpus, groups: Sequence[str]) -> None:
         """What all systems say of the part that the corpus holds out, under the common search: rows of their own."""
@@ -687,6 +769,8 @@ class Plan:
         if _learns_entities(form) and corpus.entities:
             specification["entities"] = corpus.entities
             inputs.append(corpus.entities)
+        if form.model.kind == "bart":
+            inputs += self._made_of(corpus, form.model.outside, specification)
         variant = ""
         if draw is not None and draw != seed:
             specification["draw"] = draw
@@ -707,6 +791,25 @@ class Plan:
             specification["begins"] = begins
             inputs.append(begins)
         return stem, self._add("train", specification, inputs, self._models(form, method), **named)
+
+    def _made_of(
+        self, corpus: _Corpus, outside: Literal["nothing", "bodies", "pairs"], specification: TrainSpecification
+    ) -> list[str]:
+        """Put into a training's specification what a BART is made of; returns its folders."""
+        told = self.settings.pretraining
+        assert told
+        assert corpus.subwords
+        assert corpus.pretrained
+        assert corpus.outside
+        specification["architecture"] = told.model.model_dump(mode="json")
+        specification["subwords"] = corpus.subwords
+        if outside == "bodies":
+            specification["pretrained"] = corpus.pretrained
+            return [corpus.subwords, corpus.pretrained]
+        if outside == "pairs":
+            specification["outside"] = corpus.outside
+            return [corpus.subwords, corpus.outside]
+        return [corpus.subwords]
 
     def _models(self, form: Form, method: str) -> list[File]:
         """The pretrained model that a method reads, if it is one."""
@@ -772,6 +875,12 @@ class Plan:
                 stem = self.folders[row.output].stem
                 scores[name] = self._add("score", specification, needed, output=stem, scorer=name)
             self.rows[place] = replace(row, scores=scores)
+
+    @property
+    def raws(self) -> list[Raw]:
+        """Where the records of the corpora come from, and those of the pretraining."""
+        told = self.settings.pretraining
+        return [*(corpus.raw for corpus in self.settings.corpora.values()), *([told.raw] if told else [])]
 
     @property
     def system_titles(self) -> dict[str, str]:

@@ -21,6 +21,7 @@ from sumcurve import settings
 from sumcurve.records import write_text
 from sumcurve.scores import SCORERS
 from sumcurve.settings import (
+    BartSettings,
     ExtractRewriteSettings,
     FormFile,
     Layer,
@@ -43,6 +44,7 @@ MODELS: tuple[type[BaseModel], ...] = (
     NgramSettings,
     ExtractRewriteSettings,
     TransformersSettings,
+    BartSettings,
 )
 
 

@@ -61,11 +61,15 @@ class Harvest(Settings):
     """A file of config/harvest without its ending: wheels and source archives, which are fetched and never installed.
     Or `packages`.
     """
+    without: tuple[str, ...] = ()
+    """Packages of `archives` that are left out, by their names in the list."""
 
     @model_validator(mode="after")
     def one_source(self) -> "Harvest":
         if (self.packages is None) == (self.archives is None):
             raise ValueError("give either `packages` or `archives`")
+        if self.without and self.archives is None:
+            raise ValueError("`without` leaves out packages of `archives`; of `packages` name those that you want")
         return self
 
 
@@ -597,6 +601,27 @@ class TransformersSettings(Settings):
         return self.model_dump(mode="json", exclude={"path", "hub", "revision", "zero_shot"})
 
 
+class BartSettings(Settings):
+    """BART (Lewis et al. 2020), made here: its architecture and subwords are those of the study's `pretraining`.
+
+    It differs from others of its kind by what it has learned of the pretraining's packages, and by nothing else.
+    """
+
+    kind: Literal["bart"]
+    outside: Literal["nothing", "bodies", "pairs"]
+    """What it learns of the packages outside of the study's: nothing (weights are drawn from the seed alone); bodies
+    (its weights are the pretraining's); pairs (weights as for nothing, and it is trained on their sources and targets,
+    too, all of them among the fraction's).
+    """
+    dropout: Dropout = 0.1
+    """Share of values that training sets to zero."""
+    tokens_a_word: Annotated[float, Field(ge=1.0)] = 2.0
+    """Subwords that a search may write for each word of the corpus's longest summary, which is cut to that afterwards.
+    """
+
+
+SubwordSettings = TransformersSettings | BartSettings  # of models that read and write text in subwords of their own
+
 MODEL_FILES = ("*.json", "*.safetensors", "*.txt", "*.model")  # of a pretrained model's folder; no others are read
 
 
@@ -762,7 +787,12 @@ class Training(Settings):
 
 
 Model = Annotated[
-    RecurrentSettings | TransformerSettings | NgramSettings | ExtractRewriteSettings | TransformersSettings,
+    RecurrentSettings
+    | TransformerSettings
+    | NgramSettings
+    | ExtractRewriteSettings
+    | TransformersSettings
+    | BartSettings,
     Field(discriminator="kind"),
 ]
 
@@ -799,13 +829,13 @@ class Form(Settings):
                 raise ValueError(f"{where}: loss nll+entity needs entity_attention")
             if phase.loss == "dual-train" and not (inner.kind == "recurrent" and inner.second_output):
                 raise ValueError(f"{where}: loss dual-train needs second_output")
-            if model.kind == "transformers" and (phase.loss != "nll" or phase.own_words):
-                raise ValueError(f"{where}: a model of kind transformers is trained on loss nll, without own_words")
+            if isinstance(model, SubwordSettings) and (phase.loss != "nll" or phase.own_words):
+                raise ValueError(f"{where}: a model of kind {model.kind} is trained on loss nll, without own_words")
             if phase.loss in ("self-train", "dual-train") and copies:
                 raise ValueError(f"{where}: loss {phase.loss!r} is for models without copy_attention")
         search = self.search
-        if model.kind == "transformers" and search and (search.coverage_penalty or search.entity_penalty):
-            raise ValueError("search: a model of kind transformers shows no attention; set its penalties to 0")
+        if isinstance(model, SubwordSettings) and search and (search.coverage_penalty or search.entity_penalty):
+            raise ValueError(f"search: a model of kind {model.kind} shows no attention; set its penalties to 0")
         marks = inner.kind == "recurrent" and inner.entity_attention
         if search and search.entity_penalty and search.entity_positions != "gold" and not marks:
             raise ValueError("search.entity_penalty needs entity_attention, or entity_positions gold")
@@ -1009,6 +1039,80 @@ class VarianceTable(Settings):
     """Seeds that train."""
 
 
+class Architecture(Settings):
+    """Of a small BART: transformers' `BartConfig` in our words."""
+
+    width: Positive
+    """Of a subword and of every layer."""
+    heads: Positive
+    """Of each attention."""
+    feedforward: Positive
+    """Width between the two layers behind each attention."""
+    encoder_layers: Positive
+    """Layers of the encoder."""
+    decoder_layers: Positive
+    """Layers of the decoder."""
+    positions: Annotated[int, Field(ge=8)] = 160
+    """Subwords that it can read, and write, marks included; what is beyond is cut."""
+
+    @model_validator(mode="after")
+    def heads_divide(self) -> "Architecture":
+        if self.width % self.heads:
+            raise ValueError(f"width {self.width} is no multiple of heads {self.heads}")
+        return self
+
+
+class Noise(Settings):
+    """What a text loses before it is to be restored (Lewis et al. 2020, section 2.2)."""
+
+    masked: Annotated[float, Field(gt=0.0, lt=1.0)] = 0.3
+    """Text infilling: share of a text's subwords that lie in spans, each of which one mask stands for."""
+    span: Annotated[float, Field(gt=0.0)] = 3.0
+    """Mean of the Poisson distribution of the spans' lengths in subwords; a span of none is a mask put in."""
+    permute: bool = True
+    """Sentence permutation: whether sentences come in random order."""
+
+
+class Pretraining(Preparation):
+    """BART pretrained by denoising, on docstrings of packages that are outside of the study's.
+
+    The records are prepared as a corpus's are. One that shares `overlap` tokens in a row with a source or target of a
+    corpus's validation or test part, or is a near-duplicate of one, is removed and counted. What is denoised are
+    sources without the sentences that are a target's.
+    """
+
+    raw: Raw
+    """Where the records come from."""
+    overlap: Positive = 8
+    """Tokens in a row that a record may not share with a text of the validation and test parts."""
+    near_duplicates: Annotated[float, Field(gt=0.0, le=1.0)] = 0.5
+    """Jaccard similarity of 3-shingles with a text of these parts from which a record is removed."""
+    subwords: Annotated[int, Field(ge=300)]
+    """Of the byte-level BPE, which is trained on the texts that are denoised; marks and bytes included."""
+    tokens: Positive
+    """What is denoised of a text: its first subwords."""
+    model: Architecture
+    """Of every method of kind bart."""
+    dropout: Dropout = 0.1
+    """Share of values that pretraining sets to zero."""
+    noise: Noise = Noise()
+    """What a text loses."""
+    batch: Positive
+    """Texts of one update."""
+    valid_records: Positive
+    """Texts that a validation restores greedily: the first of the validation part."""
+    optimizer: Optimizer
+    stop: Stop
+    """When it is validated and when it ends; selection and patience are those of every training."""
+    seed: NonNegative = 1
+    """Of the first weights, the order, the noise and the dropout."""
+
+    def training(self) -> Training:
+        """What `fit` is told."""
+        phase = PhaseSettings(name="denoise", loss="nll", optimizer=self.optimizer, stop=self.stop)
+        return Training(batch=self.batch, vocabulary=self.subwords, valid_records=self.valid_records, phases=[phase])
+
+
 Systems = dict[str, dict[str, Any] | None]
 REFERENCE_SYSTEMS = ("lead", "random", "best-sentence", "sumbasic", "lexrank", "lsa")
 
@@ -1037,6 +1141,8 @@ class StudySettings(Settings):
     """Seeds of the table of last phases; null: the study's own."""
     variance: VarianceTable | None = None
     """The table of draws and seeds; null: none."""
+    pretraining: Pretraining | None = None
+    """Of the methods of kind bart; null: there are none."""
     sums: Sums = "portable"
     """The same bytes on all CPUs with AVX2 (portable), or this CPU's fastest kernels (native)."""
     systems: Annotated[Systems, AfterValidator(_with_references), Field(validate_default=True)] = {}

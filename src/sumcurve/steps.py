@@ -89,6 +89,15 @@ KINDS: dict[str, Kind] = {
         recipe=True,
         mem_mb=1000,
     ),
+    "outside": Kind(
+        step="corpora",
+        stem="{corpus}-outside",
+        specification=builders.OutsideSpecification,
+        builder=builders.outside,
+        modules=("sumcurve.corpora.outside",),
+        recipe=True,  # trainings read it
+        mem_mb=2000,
+    ),
     "annotate": Kind(
         step="annotations",
         stem="{corpus}-extraction",
@@ -115,6 +124,26 @@ KINDS: dict[str, Kind] = {
         modules=("sumcurve.annotations.oracle.corpus",),
         recipe=True,  # hours, on a corpus of long documents
         mem_mb=2000,
+    ),
+    "subwords": Kind(
+        step="annotations",
+        stem="{corpus}-subwords",
+        specification=builders.SubwordsSpecification,
+        builder=builders.subwords,
+        modules=("sumcurve.models.bart", "sumcurve.corpora.outside"),
+        recipe=True,  # trainings read them
+        mem_mb=2000,
+    ),
+    "pretrain": Kind(
+        step="runs",
+        stem="{corpus}-pretraining",
+        specification=builders.PretrainSpecification,
+        builder=builders.pretrain,
+        modules=("sumcurve.training.denoising", "sumcurve.sums"),
+        recipe=True,
+        mem_mb=3000,
+        gpu=True,
+        together=True,
     ),
     "train": Kind(
         step="runs",

@@ -2,11 +2,12 @@
 
 import random
 from importlib.metadata import version
-from pathlib import Path
 
 import pytest
 import torch
 
+import invented
+from invented import CONFIG
 from sumcurve.config import read_method
 from sumcurve.corpora.harvest import harvest
 from sumcurve.corpora.tokens import sentences, tokenize
@@ -22,9 +23,8 @@ from sumcurve.training.learner import Learner
 from sumcurve.training.run import learner_of
 
 CPU = torch.device("cpu")
-CONFIG = Path(__file__).parents[2] / "config" / "methods"
 TWINS = {"ent_loss", "ent_penalty", "ent_gold", "reg_self"}  # models that other methods have too
-METHODS = sorted({path.stem for path in CONFIG.glob("*.yaml")} - TWINS)
+METHODS = sorted(set(invented.METHODS) - TWINS)
 UPDATES_TO_READ = {"abs": 400, "globen": 300, "reg_base": 400, "trans_nocopy": 800}
 LENGTHS = {"source_tokens": 30, "target_tokens": 12, "seed": 1}
 

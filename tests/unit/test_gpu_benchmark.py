@@ -14,11 +14,11 @@ from types import ModuleType
 import pytest
 import torch
 
+from invented import METHODS
 from sumcurve.config import read_method
 
 ROOT = Path(__file__).parents[2]
 PROGRAM = ROOT / "benchmarks" / "gpu.py"
-METHODS = sorted(path.stem for path in (ROOT / "config" / "methods").glob("*.yaml"))
 LIGHT = {"numpy", "scipy", "numba", "pydantic", "pyyaml", "safetensors", "zstandard", "tqdm", "setuptools"}
 CPU = torch.device("cpu")
 

@@ -8,6 +8,7 @@ import pytest
 import yaml
 from pydantic import BaseModel
 
+from pretrained import bart_method, fables, pretraining
 from sumcurve.plan import Plan, PlanError
 from sumcurve.scores import SCORERS
 from sumcurve.scores.scorer import Metric
@@ -572,6 +573,7 @@ def unless_compared(plan):
 @pytest.mark.parametrize("kind", [kind for kind, row in KINDS.items() if row.recipe])
 def test_a_raised_recipe_renames_its_kind_and_what_is_made_from_it_and_nothing_else(config, kind):
     add_pretrained(config)
+    add_barts(config)
     before = with_system(config, **PROGRAM, train="python train.py")
     edit(config.parent / "recipes.yaml", lambda content: content[kind].update({99: []}))
     after = smoke(config)
@@ -861,3 +863,80 @@ def test_files_of_a_curve_have_rows_at_their_sizes_even_if_nothing_is_trained_th
 def test_the_former_word_for_what_summarizes_is_told(config):
     with pytest.raises(PlanError, match=r"systems.theirs.command: unknown key.*it is `summarize`"):
         with_system(config, kind="command", command="cat")
+
+
+# --- a BART that is made here
+
+
+def add_barts(config, **told):
+    """Methods of kind bart and a pretraining among those of the smoke study."""
+    for outside in ("nothing", "bodies", "pairs"):
+        content = yaml.safe_dump(bart_method(outside))
+        (config / "methods" / f"bart_{outside}.yaml").write_text(content)
+    block = pretraining(config.parent / "fables.jsonl", fables(5)) | told
+    path = config / "studies" / "smoke.yaml"
+    edit(path, lambda study: study.update(methods=[*study["methods"], "bart_nothing", "bart_bodies", "bart_pairs"]))
+    edit(path, lambda study: study.update(pretraining=block))
+    return path
+
+
+def trainings(plan, method):
+    return [folder for folder in plan.named("runs", "train") if folder.specification["method"] == method]
+
+
+def test_what_a_bart_learns_of_other_packages_decides_only_its_own_trainings(config):
+    before = smoke(config)
+    path = add_barts(config)
+    after = smoke(config)
+    assert names(before) <= names(after)  # other folders keep their names
+    edit(path, lambda study: study["pretraining"].update(seed=2))
+    other = smoke(config)
+    for method, same in (("bart_nothing", True), ("bart_pairs", True), ("bart_bodies", False)):
+        found = [[one.name for one in trainings(plan, method)] for plan in (after, other)]
+        assert (found[0] == found[1]) == same, method
+    edit(path, lambda study: study["pretraining"].update(subwords=350))
+    third = smoke(config)
+    for method in ("bart_nothing", "bart_pairs", "bart_bodies"):
+        assert not {one.name for one in trainings(other, method)} & {one.name for one in trainings(third, method)}
+
+
+def test_a_bart_without_a_pretraining_is_named(config):
+    path = add_barts(config)
+    edit(path, lambda study: study.pop("pretraining"))
+    with pytest.raises(PlanError, match=r"smoke.yaml:\d+: methods: bart_nothing is of kind bart"):
+        smoke(config)
+
+
+def test_packages_of_the_study_s_corpora_are_not_pretrained_on(config):
+    path = add_barts(config)
+    harvest = {"archives": "docstrings-large", "without": ["numpy"]}
+    edit(path, lambda study: study["pretraining"].update(raw={"sha256": "ab" * 32, "harvest": harvest}))
+    with pytest.raises(PlanError, match=r"pretraining.raw.harvest: networkx: packages of corpus modules, too"):
+        smoke(config)
+    edit(path, lambda study: study["pretraining"]["raw"]["harvest"].update(without=["numpi", "networkx"]))
+    with pytest.raises(PlanError, match="'numpi' is not on the list of archives"):
+        smoke(config)
+    edit(path, lambda study: study["pretraining"]["raw"]["harvest"].update(without=["NetworkX"]))
+    assert {raw.sha256 for raw in smoke(config).raws} >= {"ab" * 32}
+
+
+def test_the_outside_packages_of_the_study_pretraining_are_prepared_as_the_corpus(config):
+    plan = Plan.read(ROOT / "config", "pretraining")
+    told, corpus = plan.settings.pretraining, plan.settings.corpora["docstrings"]
+    assert told.prepare == corpus.prepare
+    assert set(told.raw.harvest.without) == set(corpus.raw.harvest.packages)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"model": {"width": 15, "heads": 2, "feedforward": 8, "encoder_layers": 1, "decoder_layers": 1}}, "multiple"),
+        ({"noise": {"masked": 1.0}}, "pretraining.noise.masked: Input should be less than 1"),
+        ({"subwords": 200}, "pretraining.subwords: Input should be greater than or equal to 300"),
+        ({"noice": {}}, "pretraining.noice: unknown key"),
+    ],
+)
+def test_settings_of_a_pretraining_that_cannot_be_are_named_with_their_line(config, change, message):
+    add_barts(config, **change)
+    with pytest.raises(PlanError, match=rf"smoke.yaml:\d+: pretraining.*{message.split('pretraining')[-1]}"):
+        smoke(config)

@@ -9,7 +9,7 @@ from typing import get_type_hints
 import pytest
 import yaml
 
-from pretrained import make_folder
+from pretrained import bart_method, fables, make_folder, pretraining
 from sumcurve import manifest
 from sumcurve.builders import Stage
 from sumcurve.fetch import sha256_of_model
@@ -47,7 +47,12 @@ def plan(tmp_path_factory):
     tales["split"] |= {"unseen": ["mill-0"]}
     method = {"title": "BART", "paper": "Random weights.", "model": pretrained, "phases": {"nll": {"loss": "nll"}}}
     (config / "methods" / "mine.yaml").write_text(yaml.safe_dump({**method, "forms": {"smoke": None}}))
-    study |= {"corpora": {"tales": tales}, "methods": ["ent", "fastrl", "mine"], "systems": {"theirs": PROGRAM}}
+    made = {f"bart_{outside}": outside for outside in ("nothing", "bodies", "pairs")}
+    for name, outside in made.items():
+        (config / "methods" / f"{name}.yaml").write_text(yaml.safe_dump(bart_method(outside)))
+    study |= {"corpora": {"tales": tales}, "methods": ["ent", "fastrl", "mine", *made]}
+    study["systems"] = {"theirs": PROGRAM}
+    study["pretraining"] = pretraining(config.parent / "fables.jsonl", fables(80))
     path.write_text(yaml.safe_dump(study))
     return Plan.read(config, "tiny")
 

@@ -22,3 +22,10 @@ use rule folder as prove with:
         name=names("prove"),
     resources:
         **needs("prove"),
+
+
+use rule folder as subwords with:
+    wildcard_constraints:
+        name=names("subwords"),
+    resources:
+        **needs("subwords"),

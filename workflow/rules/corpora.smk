@@ -60,3 +60,10 @@ use rule folder as fraction with:
         name=names("fraction"),
     resources:
         **needs("fraction"),
+
+
+use rule folder as outside with:
+    wildcard_constraints:
+        name=names("outside"),
+    resources:
+        **needs("outside"),

@@ -54,9 +54,9 @@ def cost(wildcards):
 def fetched(wildcards):
     """The lists of archives, fetched, that a file is harvested from; none where its packages are installed."""
     names = {
-        corpus.raw.harvest.archives
-        for corpus in PLAN.settings.corpora.values()
-        if corpus.raw.harvest and corpus.raw.sha256.startswith(wildcards.name)
+        raw.harvest.archives
+        for raw in PLAN.raws
+        if raw.harvest and raw.sha256.startswith(wildcards.name)
     }
     folder = Path(HOME) / "data/raw/archives"
     return [str(folder / f"{name}.csv") for name in names if name]

@@ -18,3 +18,13 @@ use rule folder as train_program with:
     threads: PLAN.settings.threads
     resources:
         **needs("train_program"),
+
+
+# First of all, because other trainings wait for it.
+use rule folder as pretrain with:
+    wildcard_constraints:
+        name=names("pretrain"),
+    priority: 1000000
+    threads: PLAN.settings.threads
+    resources:
+        **needs("pretrain"),

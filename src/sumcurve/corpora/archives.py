@@ -122,6 +122,15 @@ def read_archives(path: Path) -> list[Archive]:
     return sorted(archives, key=lambda archive: normalized(archive.name))
 
 
+def chosen(archives: Sequence[Archive], without: Sequence[str]) -> list[Archive]:
+    """The archives of a list but for packages that are left out; ArchiveError for one that is not on it."""
+    names = {normalized(archive.name) for archive in archives}
+    if strange := [name for name in without if normalized(name) not in names]:
+        raise ArchiveError(f"raw.harvest.without: {strange[0]!r} is not on the list of archives; take it out")
+    left_out = set(map(normalized, without))
+    return [archive for archive in archives if normalized(archive.name) not in left_out]
+
+
 def what_is_wrong(archive: Archive) -> str:
     """What is wrong with one line of a list, with the remedy; empty: nothing."""
     if not NAME.fullmatch(archive.name):

@@ -11,12 +11,12 @@ from sumcurve.decoding.logp import TargetLogp
 from sumcurve.decoding.search import generate, greedy
 from sumcurve.models.pretrained import Pretrained
 from sumcurve.models.subwords import TextExample
-from sumcurve.settings import Search, TransformersSettings
+from sumcurve.settings import Search, SubwordSettings
 
 BATCH = 32  # examples decoded together, and sources and targets scored together; results are those of any other number
 
 
-def in_subwords(search: Search, settings: TransformersSettings, model: Pretrained) -> Search:
+def in_subwords(search: Search, settings: SubwordSettings, model: Pretrained) -> Search:
     """The search with its longest summary in subwords: `tokens_a_word` for each word, as far as there are positions.
 
     The shortest summary stays as it is: a word has one subword or more. ValueError for a search that reads attention.

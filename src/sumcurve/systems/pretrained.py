@@ -12,10 +12,11 @@ from sumcurve.corpora.derangement import GroupError, derangements
 from sumcurve.corpora.store import Corpus
 from sumcurve.decoding.logp import TargetLogp, write_logp
 from sumcurve.decoding.pretrained import BATCH, in_subwords, in_words, target_logp, told_of, truncated, write
-from sumcurve.models.pretrained import Pretrained, load
+from sumcurve.models.bart import opened
+from sumcurve.models.pretrained import Pretrained
 from sumcurve.models.subwords import TextExample
 from sumcurve.records import Text, write_jsonl
-from sumcurve.settings import Reading, Search, TransformersSettings
+from sumcurve.settings import Reading, Search, SubwordSettings
 from sumcurve.systems.system import Item
 
 
@@ -25,7 +26,7 @@ class PretrainedSystem:
     def __init__(
         self,
         model: Pretrained,
-        settings: TransformersSettings,
+        settings: SubwordSettings,
         search: Search,
         source_tokens: int,
         target_tokens: int,
@@ -113,7 +114,7 @@ def items_of(corpus: Path) -> list[Item]:
 
 
 def decode_pretrained(
-    settings: TransformersSettings,
+    settings: SubwordSettings,
     search: Search,
     folder: Path,
     weights: Path | None,
@@ -126,12 +127,12 @@ def decode_pretrained(
     note: Callable[[str], None],
     facts: dict[str, Any],
 ) -> None:
-    """Write an output of the model of `folder`, with the trained `weights` of a run; without them, zero shot.
+    """Write an output of the model of `folder` (see `opened`), with the trained `weights` of a run; without, zero shot.
 
     `specification` says `threads`, `source_tokens` and `target_tokens`. Raises PretrainedError.
     """
     torch.set_num_threads(specification["threads"])
-    model = load(folder, settings, lower, specification.get("seed", 0))
+    model = opened(settings, folder, specification, lower)
     if weights is not None:
         model.load(load_file(weights))
     lengths = specification["source_tokens"], specification["target_tokens"]

@@ -14,8 +14,9 @@ TABLES = (
     "methods",
     "extracts",
     "corpora",
+    "pretraining",
 )
 APPENDIX = ("seeds", "variance", "stopping", "decoding", "oracle_pairs", "oracle_features", "oracle_timings", "missing")
 
 # Those with a column of measured time: they differ from run to run.
-MEASURED = ("answers", "efficiency", "methods", "seeds", "stopping", "oracle_timings")
+MEASURED = ("answers", "efficiency", "methods", "seeds", "stopping", "oracle_timings", "pretraining")

@@ -13,6 +13,8 @@ from sumcurve.curves.fit import FURTHEST, Fits
 from sumcurve.scores.scorer import Metric
 from sumcurve.statistics.design import Cell, Design
 from sumcurve.tables.efficiency import clock_refusal, costs_of, geometric_mean
+from sumcurve.tables.pretraining import sentences as worth_of_pretraining
+from sumcurve.tables.reach import records_for
 from sumcurve.tables.results import LEVEL, POWER, THESE_WEIGHTS, Pair, Results, value
 from sumcurve.tables.table import Column, Table, Value, number
 from sumcurve.tables.verdicts import learn
@@ -60,6 +62,7 @@ def table(results: Results) -> Table:
     ]
     notes = [
         *sentences(results),
+        *worth_of_pretraining(results),
         f"Place: behind where the paired test of table comparisons shows it (family: all pairs of the size and metric, "
         f"{100 * LEVEL:g} %), else not distinguishable; seen at {100 * POWER:g} %: the true difference that it would "
         f"see with that probability. Intervals are of single comparisons. "
@@ -205,23 +208,6 @@ def _needed(
     if low < high:  # else all draws are at the smallest size
         row["ratio"] = Value(row["ratio"].number, float(low), float(high), sign=row["ratio"].sign)
     return row
-
-
-def records_for(sizes: NDArray[np.int64], curves: Array, scores: Array) -> Array:
-    """The records with which each curve ``[draws, sizes]`` first has its score ``[draws]``, linear in log records.
-
-    The smallest size where it is there already, the largest where it is never.
-    """
-    logs = np.log(sizes.astype(float))
-    reached = curves >= scores[:, None]
-    first = np.where(reached.any(axis=1), reached.argmax(axis=1), len(sizes) - 1)
-    before = np.maximum(first - 1, 0)
-    rows = np.arange(len(curves))
-    rise = curves[rows, first] - curves[rows, before]
-    wanted = scores - curves[rows, before]
-    share = np.clip(np.divide(wanted, rise, out=np.ones_like(rise), where=rise > 0), 0.0, 1.0)
-    crossing = np.exp(logs[before] + share * (logs[first] - logs[before]))
-    return np.asarray(np.where(first == 0, sizes[0], crossing))
 
 
 def _fitted(results: Results, corpus: str, metric: Metric, fits: Fits) -> list[dict[str, Any]]:

@@ -27,6 +27,7 @@ from sumcurve.tables.evidence import (
     Items,
     Missing,
     PartStatistics,
+    Pretraining,
     ScoredOutput,
     Study,
     Timing,
@@ -204,6 +205,28 @@ def extracts(plan: Plan, results: Path, folder: Folder) -> Extracts:
     )
 
 
+def pretraining(plan: Plan, results: Path, folder: Folder) -> Pretraining:
+    """What a finished pretraining cost and was made of, and the methods that it is for."""
+    apart = plan.folder(folder.specification["outside"])
+    corpus = plan.corpus_name(apart.specification["corpus"])
+    run, statistics = results / folder.key, Corpus(results / apart.key).statistics
+    told, cost = _json(run / "training.json"), timing(run)
+    learned = {name: form.model.outside for name, form in plan.methods.items() if form.model.kind == "bart"}
+    return Pretraining(
+        corpus=corpus,
+        scratch=next((name for name, outside in learned.items() if outside == "nothing"), None),
+        methods={name: outside == "bodies" for name, outside in learned.items() if outside != "nothing"},
+        seconds=cost.seconds,
+        updates=told["updates"],
+        texts=told["records"],
+        nll=told["test_nll"],
+        read=statistics["read"],
+        removed=statistics["removed"],
+        sentences=statistics["sentences"],
+        sentences_removed=statistics["sentences_removed"],
+    )
+
+
 def examples(plan: Plan, results: Path, corpus: str, outputs: Sequence[tuple[Scored, ScoredOutput]]) -> Examples:
     """Test items of a corpus, drawn by the study's seed, with what every system wrote under the common search."""
     settings, seed = plan.corpora[corpus], plan.settings.bootstrap.seed
@@ -282,5 +305,6 @@ def collect(plan: Plan, results: Path, partial: bool = False) -> Study:
         trained=sum(row.percent is not None for row in plan.rows),
         scores=[key for row in rows for key in row.scores.values()],
         extracts=[extracts(plan, results, one) for one in plan.named("annotations", "prove") if finished(one.key)],
+        pretrainings=[pretraining(plan, results, one) for one in plan.named("runs", "pretrain") if finished(one.key)],
         examples=[examples(plan, results, corpus, list(zip(rows, outputs, strict=True))) for corpus in sorted(shown)],
     )

@@ -273,6 +273,30 @@ def item_of(article: str) -> str:
 
 
 @dataclass(frozen=True)
+class Pretraining:
+    """A BART that was made for a corpus, and its methods.
+
+    `scratch` is the method that learns nothing of other packages, None where there is none; of the others `methods`
+    says whether they start from the pretraining's weights. `texts` were denoised for `updates` up to the selected
+    checkpoint, in `seconds` of compute; `nll` is the loss on texts that chose nothing, in nats. `removed` counts by
+    reason, of `read` records, those that overlap the validation or test part, and `sentences_removed`, of the
+    `sentences` of the others, those that are a summary.
+    """
+
+    corpus: str
+    scratch: str | None
+    methods: Mapping[str, bool]
+    seconds: float
+    updates: int
+    texts: int
+    nll: float
+    read: int
+    removed: Mapping[str, int]
+    sentences: int
+    sentences_removed: int
+
+
+@dataclass(frozen=True)
 class Study:
     """All that a study's tables are made of.
 
@@ -294,6 +318,7 @@ class Study:
     extracts: Sequence[Extracts] = ()
     systems: Mapping[str, str] = field(default_factory=dict)
     examples: Sequence[Examples] = ()
+    pretrainings: Sequence[Pretraining] = ()
 
     @property
     def ceilings(self) -> list[Ceiling]:

@@ -137,7 +137,7 @@ def fit(
     importlib.import_module("torch._dynamo")
     own = _identity(learner, settings, seed, device, group) | _flat(identity or {}, "")
     if start is not None:
-        own["start"] = _digest(start.weights)
+        own["start"] = digest_of(start.weights)
     with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
         return _Fit(learner, settings, seed, clock, device, group, own, keep, watch).run(resume, start)
 
@@ -509,12 +509,13 @@ def _identity(learner: Learner, settings: Training, seed: int, device: torch.dev
         "processes": group.size,
         "threads": torch.get_num_threads(),
         "torch": str(torch.__version__),
-        "initial weights": _digest(learner.weights()),
+        "initial weights": digest_of(learner.weights()),
         **learner.identity(),
     }
 
 
-def _digest(weights: Mapping[str, Tensor]) -> str:
+def digest_of(weights: Mapping[str, Tensor]) -> str:
+    """The sha256 of weights, in their order, with names, shapes and types."""
     whole = hashlib.sha256()
     for name, tensor in weights.items():
         whole.update(f"{name} {tuple(tensor.shape)} {tensor.dtype}\n".encode())

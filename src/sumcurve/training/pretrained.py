@@ -11,7 +11,7 @@ from sumcurve.decoding.pretrained import BATCH, in_subwords, in_words, write
 from sumcurve.models.batch import Batch
 from sumcurve.models.pretrained import Pretrained
 from sumcurve.models.subwords import TextExample, lengths
-from sumcurve.settings import PhaseSettings, Search, TransformersSettings
+from sumcurve.settings import PhaseSettings, Search, SubwordSettings
 from sumcurve.training.learner import Learner
 from sumcurve.training.validation import measured
 
@@ -27,7 +27,7 @@ class PretrainedLearner(Learner):
     def __init__(
         self,
         model: Pretrained,
-        settings: TransformersSettings,
+        settings: SubwordSettings,
         train: Sequence[TextExample],
         valid: Sequence[TextExample],
         references: Sequence[list[list[str]]],

@@ -2,6 +2,7 @@
 
 import io
 import json
+import shutil
 import time
 from collections.abc import Callable, Iterable, Sequence
 from itertools import repeat
@@ -20,8 +21,8 @@ from sumcurve.models.build import build
 from sumcurve.models.extract_rewrite import build as build_extract_rewrite
 from sumcurve.models.vocabulary import Vocabulary
 from sumcurve.records import Record, Text, read_csv, write_bytes, write_csv, write_json
-from sumcurve.settings import Form, Search, Training, TransformersSettings
-from sumcurve.training.fit import Checkpoint, ResumeError, fit
+from sumcurve.settings import Form, Search, SubwordSettings, Training
+from sumcurve.training.fit import Checkpoint, Fitted, ResumeError, digest_of, fit
 from sumcurve.training.history import History, Row
 from sumcurve.training.learner import Learner
 from sumcurve.training.parallel import join
@@ -29,6 +30,7 @@ from sumcurve.training.progress import Watchers
 from sumcurve.training.summarizer import SummarizerLearner
 
 if TYPE_CHECKING:
+    from sumcurve.models.pretrained import Pretrained
     from sumcurve.training.pretrained import PretrainedLearner
 
 
@@ -140,21 +142,18 @@ def with_texts(part: Part, drawn: Sequence[int]) -> list[tuple[Record, Text]]:
 
 def pretrained_learner(
     specification: dict[str, Any],
-    settings: TransformersSettings,
-    folder: Path,
-    lower: bool,
+    settings: SubwordSettings,
+    model: "Pretrained",
     train: Sequence[tuple[Record, Text]],
     valid: Sequence[tuple[Record, Text]],
     device: torch.device,
     search: Search,
     note: Callable[[str], None],
 ) -> "PretrainedLearner":
-    """The pretrained model of a folder and what it learns from, read as text. Raises PretrainedError."""
+    """A model that reads and writes text, and what it learns from. Raises PretrainedError."""
     from sumcurve.decoding.pretrained import in_subwords, told_of
-    from sumcurve.models.pretrained import load
     from sumcurve.training.pretrained import PretrainedLearner
 
-    model = load(folder, settings, lower, specification["seed"])
     lengths = specification["source_tokens"], specification["target_tokens"]
     room = in_subwords(search, settings, model).max_tokens
     trained_on, validated = (
@@ -213,13 +212,17 @@ def train_run(
     terminal: TextIO,
     position: int,
     found: dict[str, Any],
-    pretrained: Path | None = None,
+    subwords: Path | None = None,
     lower: bool = True,
+    weights: Path | None = None,
+    outside: Path | None = None,
 ) -> None:
     """Train one run and write weights.safetensors, vocabulary.json, history.csv, training.json and timings.csv.
 
-    Of a pretrained model, whose folder is `pretrained`, the weights are those that training changes, and there is no
-    vocabulary.json; `lower` says whether the corpus's words are in small letters.
+    `subwords` is the folder of a model that reads text, or of its tokenizer where it is made here (kind bart). Its
+    weights are those that training changes, and there is no vocabulary.json but, of one made here, the tokenizer;
+    `lower` says whether the corpus's words are in small letters. Such a model starts from `weights`, those of its
+    pretraining, where they are given, and learns from the pairs of `outside`, too, a corpus, where that is.
 
     Of several phases, before.safetensors is the checkpoint that the last one started from. `parent`, of a control, is
     the run from whose before.safetensors it starts; it spends as many updates as the parent's last phase did. `begins`
@@ -246,10 +249,22 @@ def train_run(
     records = train[drawn]
     search = Search.of_specification(specification["validation"])
     vocabulary = None
-    if settings.model.kind == "transformers":
-        assert pretrained is not None
+    further: dict[str, Any] = {}
+    if isinstance(settings.model, SubwordSettings):
+        from sumcurve.models.bart import opened
+
+        assert subwords is not None
         parts = with_texts(train, drawn), with_texts(Corpus(corpus).part("valid"), range(len(valid)))
-        tuned = pretrained_learner(specification, settings.model, pretrained, lower, *parts, device, search, note)
+        if outside is not None:
+            pairs = list(Corpus(outside).part("train").with_text)
+            further["outside_pairs"] = len(pairs)
+            parts[0].extend(pairs)
+        model = opened(settings.model, subwords, specification, lower)
+        if weights is not None:
+            model.load(load_file(weights))
+        if settings.model.kind == "bart":
+            further["initial_weights"] = digest_of(model.weights())
+        tuned = pretrained_learner(specification, settings.model, model, *parts, device, search, note)
         learner: Learner = tuned
         words = len(tuned.model.subwords)
         found["truncated_sources"] = sum(example.truncated for example in tuned.train)
@@ -280,24 +295,44 @@ def train_run(
             )
         except ResumeError as error:
             raise ResumeError(f"{state}: {error}; delete it to train {name} from its beginning", error.keys) from error
-    history, before = fitted.history, fitted.before
+    history = fitted.history
     if begins is not None:
         history = read_beginning(begins, [phase.name for phase in training.phases[:-1]]).followed_by(history)
     for phase, reason in history.ended:
         note(f"{name}: phase {phase} ended by {reason}")
     if group.rank:
         return
+    if vocabulary is not None:
+        write_json(stage / "vocabulary.json", vocabulary.to_json())
+    elif settings.model.kind == "bart":
+        assert subwords is not None
+        for file in sorted(subwords.glob("tokenizer*.json")):
+            shutil.copyfile(file, stage / file.name)
+    write_run(stage, fitted, history, training, len(records), words, counts, further)
+    state.unlink(missing_ok=True)
+
+
+def write_run(
+    stage: Path,
+    fitted: Fitted,
+    history: History,
+    training: Training,
+    records: int,
+    words: int,
+    counts: dict[str, int],
+    further: dict[str, Any],
+) -> None:
+    """Write weights, History, measured time and what is told of a training; `further` goes into training.json."""
+    before = fitted.before
     write_bytes(stage / "weights.safetensors", save(fitted.weights))
     if before is not None:
         write_bytes(stage / "before.safetensors", save(before.weights))
-    if vocabulary is not None:
-        write_json(stage / "vocabulary.json", vocabulary.to_json())
     for name, rows in (("history.csv", history.rows()), ("timings.csv", history.seconds())):
         write_csv(stage / name, list(rows[0]), rows)
     write_json(
         stage / "training.json",
         {
-            "records": len(records),
+            "records": records,
             "vocabulary": words,
             "parameters": counts,
             "ended": [
@@ -311,6 +346,6 @@ def train_run(
             "before": before
             and {name: getattr(before, name) for name in ("phase", "update", "updates", "examples", "epochs")},
             "precision": training.precision,
+            **further,
         },
     )
-    state.unlink(missing_ok=True)

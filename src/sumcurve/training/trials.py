@@ -30,10 +30,10 @@ from pydantic import Field
 from sumcurve import sums
 from sumcurve.config import PlanError, read, read_method, read_settings
 from sumcurve.locks import locked
-from sumcurve.manifest import digest
+from sumcurve.manifest import MANIFEST, digest
 from sumcurve.plan import Plan, model_file, model_of, refusal
 from sumcurve.records import read_csv, write_csv, write_text
-from sumcurve.settings import Form, Percent, Positive, Settings, TransformersSettings, Trial
+from sumcurve.settings import Form, Percent, Positive, Settings, SubwordSettings, Trial
 from sumcurve.sums import Sums
 from sumcurve.systems.command import LOG_OF, Command, CommandSettings
 from sumcurve.systems.process import MODEL
@@ -72,6 +72,8 @@ class TrialsSettings(Settings):
 
     study: str
     """Whose corpora the trials are trained on."""
+    studies: Annotated[dict[str, str], Field(default_factory=dict)]
+    """Of methods that are tried in another study, which has these corpora, too: a BART's, whose pretraining it says."""
     corpora: Annotated[dict[str, Percent], Field(min_length=1)]
     """The corpora, and the percent of each that is trained on."""
     percents: Annotated[dict[str, Percent], Field(default_factory=dict)]
@@ -195,6 +197,8 @@ def tasks(
     else:
         chosen = []
     data = _data(plan, settings, corpus, percent)
+    if form.model.kind == "bart":
+        data["made_of"] = made_of(plan, method)
     for rate, dropout, one in chosen:
         told = {"model": model_of(one), "training": one.training.model_dump(mode="json"), **data}
         found += [
@@ -267,6 +271,13 @@ def best_program(rows: Sequence[dict[str, Any]]) -> str:
     for row in rows:
         worths.setdefault(row["settings"], []).append(float(row["worth"]))
     return max(worths, key=lambda one: fmean(worths[one]))
+
+
+def made_of(plan: Plan, method: str) -> dict[str, Any]:
+    """What of a study's folders a BART is made of: its architecture, and keys of folders."""
+    runs = (folder.specification for folder in plan.named("runs", "train"))
+    told = next(one for one in runs if one["method"] == method)
+    return {key: told[key] for key in ("architecture", "subwords", "pretrained", "outside") if key in told}
 
 
 # --- the table
@@ -430,7 +441,7 @@ def one_program_trial(config: Path, home: Path, task: ProgramTask) -> dict[str, 
     from sumcurve.training.program import learn, rows_of
     from sumcurve.training.validation import measured
 
-    plan = Plan.read(config, read_settings(config / "trials.yaml", TrialsSettings).study)
+    plan = plan_of(config, read_settings(config / "trials.yaml", TrialsSettings), task.method)
     _, prepared, _, drawn = _drawn(plan, home, task)
     train, valid = (Corpus(prepared).part(name) for name in ("train", "valid"))
     items = [Item(Record(record.id, record.source, []), text) for record, text in valid.with_text]
@@ -484,27 +495,47 @@ def _drawn(plan: Plan, home: Path, task: Task | ProgramTask) -> tuple[Any, Path,
 def _learner(config: Path, home: Path, task: Task) -> tuple[Any, int]:
     """What the task trains, and on how many records."""
     import torch
+    from safetensors.torch import load_file
 
     from sumcurve.corpora.fraction import read_words
     from sumcurve.corpora.store import Corpus
+    from sumcurve.models.bart import opened
     from sumcurve.models.vocabulary import Vocabulary
     from sumcurve.training.run import learner_of, pretrained_learner, salient_spans, with_texts
 
-    plan = Plan.read(config, read_settings(config / "trials.yaml", TrialsSettings).study)
+    plan = plan_of(config, read_settings(config / "trials.yaml", TrialsSettings), task.method)
     corpus, prepared, fraction, drawn = _drawn(plan, home, task)
     train = Corpus(prepared).part("train")
     training, lengths = task.form.training, plan.settings.corpora[task.corpus]
-    told = {"source_tokens": lengths.source_tokens, "target_tokens": lengths.target_tokens, "seed": task.seed}
+    told: dict[str, Any] = {
+        "source_tokens": lengths.source_tokens,
+        "target_tokens": lengths.target_tokens,
+        "seed": task.seed,
+    }
     search, cpu = lengths.search.greedy(), torch.device("cpu")
     valid = Corpus(prepared).part("valid").first(training.valid_records)
-    if (file := model_file(task.form, config, task.method)) is not None:
-        assert isinstance(task.form.model, TransformersSettings)
-        place = file.at(home)
-        if file.observed(home) != file.sha256:
-            raise PlanError(f"{place} is not what {file.pinned} pins; `python -m sumcurve fetch {place}` fetches it")
+    if isinstance(settings := task.form.model, SubwordSettings):
         parts = with_texts(train, drawn), with_texts(Corpus(prepared).part("valid"), range(len(valid)))
-        lower = lengths.prepare.lower
-        return pretrained_learner(told, task.form.model, place, lower, *parts, cpu, search, print), len(drawn)
+        weights = None
+        if settings.kind == "bart":
+            made = made_of(plan, task.method)
+            told["architecture"] = made.pop("architecture")
+            folders = {name: _finished(home, plan, key) for name, key in made.items()}
+            place, weights = folders["subwords"], folders.get("pretrained")
+            if "outside" in folders:
+                parts[0].extend(Corpus(folders["outside"]).part("train").with_text)
+        else:
+            file = model_file(task.form, config, task.method)
+            assert file is not None
+            place = file.at(home)
+            if file.observed(home) != file.sha256:
+                raise PlanError(
+                    f"{place} is not what {file.pinned} pins; `python -m sumcurve fetch {place}` fetches it"
+                )
+        model = opened(settings, place, told, lengths.prepare.lower)
+        if weights is not None:
+            model.load(load_file(weights / "weights.safetensors"))
+        return pretrained_learner(told, settings, model, *parts, cpu, search, print), len(drawn)
     salient = None
     if getattr(task.form.model, "entity_attention", False):
         (entities,) = (
@@ -516,6 +547,21 @@ def _learner(config: Path, home: Path, task: Task) -> tuple[Any, int]:
     return learner, len(drawn)
 
 
+def _finished(home: Path, plan: Plan, key: str) -> Path:
+    """A finished folder of a plan; PlanError says how it is made."""
+    folder = home / "results" / key
+    if not folder.is_dir():
+        raise PlanError(
+            f"{folder} is not finished; make it first: `snakemake --config study={plan.study} -- {folder / MANIFEST}`"
+        )
+    return folder
+
+
+def plan_of(config: Path, settings: TrialsSettings, method: str) -> Plan:
+    """The plan of the study that a method is tried in."""
+    return Plan.read(config, settings.studies.get(method, settings.study))
+
+
 def run_trials(config: Path, home: Path, jobs: int, methods: list[str] | None = None, write: bool = False) -> None:
     """Train what `config/trials.csv` lacks, `jobs` at a time, and write a row when a trial ends.
 
@@ -523,11 +569,11 @@ def run_trials(config: Path, home: Path, jobs: int, methods: list[str] | None = 
     `write`, put it into the methods' files and those of their twins, and into the study that says a program's settings.
     """
     settings = read_settings(config / "trials.yaml", TrialsSettings)
-    plan = Plan.read(config, settings.study)
     table, lock = config / "trials.csv", home / "scratch" / "trials.lock"
     lock.parent.mkdir(parents=True, exist_ok=True)
+    plan = Plan.read(config, settings.study)
     programs = programs_of(plan)
-    wanted_names = methods or [*plan.settings.methods, *programs]
+    wanted_names = methods or [*plan.settings.methods, *settings.studies, *programs]
     for name in wanted_names:
         if name not in programs and not (config / "methods" / f"{name}.yaml").is_file():
             raise PlanError(
@@ -539,6 +585,7 @@ def run_trials(config: Path, home: Path, jobs: int, methods: list[str] | None = 
     ours = [name for name in wanted_names if name not in programs]
     bases = list(dict.fromkeys(settings.tuned_with.get(method, method) for method in ours))
     forms = {method: small(config, method) for method in bases}
+    plans = {method: plan_of(config, settings, method) for method in bases}
     with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
         for stage in ("first", "last"):
             rows = read_rows(table)
@@ -547,9 +594,11 @@ def run_trials(config: Path, home: Path, jobs: int, methods: list[str] | None = 
             for method, form in forms.items():
                 best = None
                 if stage == "last":
-                    rate, dropout = best_setting(_rows_of(tasks(plan, settings, method, form, "first"), rows) or [])
+                    rate, dropout = best_setting(
+                        _rows_of(tasks(plans[method], settings, method, form, "first"), rows) or []
+                    )
                     best = Trial(rate=rate, dropout=dropout)
-                wanted += tasks(plan, settings, method, form, stage, best)
+                wanted += tasks(plans[method], settings, method, form, stage, best)
             waiting = [task for task in wanted if task.key not in there]
             others = [task for tasks in of_programs.values() for task in tasks if stage == "first"]
             waiting_others = [task for task in others if task.key not in there]
@@ -567,7 +616,7 @@ def run_trials(config: Path, home: Path, jobs: int, methods: list[str] | None = 
     for name, tried_tasks in of_programs.items():
         _choose(config, plan.study, programs[name], tried_tasks, rows, write)
     for method, form in forms.items():
-        found = chosen(plan, settings, method, form, rows)
+        found = chosen(plans[method], settings, method, form, rows)
         assert found is not None
         for one in (method, *(twin for twin, base in settings.tuned_with.items() if base == method)):
             place = config / "methods" / f"{one}.yaml"

@@ -7,6 +7,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+from invented import CONFIG, METHODS
 from sumcurve.config import read_method
 from sumcurve.models.batch import Batch, Example, collate
 from sumcurve.models.build import build
@@ -23,8 +24,6 @@ from sumcurve.settings import (
 
 Summarizing = RecurrentSettings | TransformerSettings | NgramSettings
 
-METHODS = Path(__file__).parents[3] / "config" / "methods"
-
 
 def smallest(method: Path) -> Summarizing:
     """The model of a method's smallest settings, without dropout; of FASTRL the part that rewrites."""
@@ -34,7 +33,7 @@ def smallest(method: Path) -> Summarizing:
 
 RECURRENT = {"kind": "recurrent", "embedding": 8, "hidden": 8}
 SETTINGS: dict[str, Summarizing] = {
-    **{path.stem: smallest(path) for path in sorted(METHODS.glob("*.yaml"))},
+    **{name: smallest(CONFIG / f"{name}.yaml") for name in METHODS},
     "fed context": RecurrentSettings(**RECURRENT, feed="context", attention="bilinear"),
     "coverage": RecurrentSettings(**RECURRENT, feed="merged", query="hc", copy_attention=True, coverage=True),
     "coverage and intra": RecurrentSettings(

@@ -9,7 +9,7 @@ import pytest
 
 from sumcurve.plan import Refused
 from sumcurve.tables import APPENDIX, MEASURED, TABLES
-from sumcurve.tables.evidence import EvidenceError, Items, Missing
+from sumcurve.tables.evidence import EvidenceError, Items, Missing, Pretraining
 from sumcurve.tables.results import MARK, THESE_WEIGHTS, Results
 from sumcurve.tables.study import FIGURES, PAGES, REPORT, made, write_study
 
@@ -28,10 +28,11 @@ def rows(content: bytes) -> list[dict[str, str]]:
 
 @pytest.fixture(scope="module")
 def rich_study(study, evidence, papers, phased, extracts):
-    """Three seeds, a last phase with all it is compared with, a paper's search, extracts."""
+    """Three seeds, a last phase with all it is compared with, a paper's search, extracts, a pretraining."""
     outputs = [*evidence((1, 2, 3)), *papers((1, 2, 3)), *phased(study=(1, 2, 3))]
     refused = [Refused("albums", "fastrl", "titles have no sentences to extract")]
-    return dataclasses.replace(study, outputs=outputs, extracts=extracts(outputs), refused=refused)
+    told = Pretraining("notes", "abs", {"pcov": True}, 99.0, 50, 900, 3.5, 1000, {"an overlap": 7}, 4000, 5)
+    return dataclasses.replace(study, outputs=outputs, extracts=extracts(outputs), refused=refused, pretrainings=[told])
 
 
 @pytest.fixture(scope="module")
@@ -59,6 +60,7 @@ def test_a_table_comes_in_its_forms_or_not_at_all(rich, study, settings, tmp_pat
         "oracle_pairs",
         "oracle_features",
         "oracle_timings",
+        "pretraining",
     }
     assert {name for name in (*TABLES, *APPENDIX) if f"{name}.csv" not in few} == absent
     assert {name for name in (*TABLES, *APPENDIX) if f"{name}.csv" not in rich} == {
@@ -67,6 +69,11 @@ def test_a_table_comes_in_its_forms_or_not_at_all(rich, study, settings, tmp_pat
         "variance",
     }
     assert {f"{FIGURES}/{name}.svg" for name in ("answers", "curves", "extracts")} <= set(rich)
+
+
+def test_answers_say_with_how_many_records_a_pretraining_reaches_what_from_scratch_has(rich):
+    said = rich["answers.md"].decode()
+    assert said.count("notes, ROUGE-1: pcov reaches abs's score of these records with: 500: ") == 1
 
 
 def test_every_column_of_people_is_one_of_the_csv(rich_study, settings):

@@ -77,7 +77,8 @@ def training_of(updates: int = 12, **told: Any) -> Training:
 def learner_of(folder: Path, settings: TransformersSettings, count: int = 20, valid: int = 6) -> PretrainedLearner:
     told = {"source_tokens": 12, "target_tokens": 6, "seed": 1}
     search = Search(beam=1, max_tokens=6, block_ngram=0)
-    return pretrained_learner(told, settings, folder, True, pairs(count, 1), pairs(valid, 2), CPU, search, print)
+    model = load(folder, settings, True, 1)
+    return pretrained_learner(told, settings, model, pairs(count, 1), pairs(valid, 2), CPU, search, print)
 
 
 def fitted(learner: PretrainedLearner, training: Training, **told: Any) -> Fitted:
@@ -201,7 +202,9 @@ def test_a_truncated_source_is_counted_and_said(folders: Callable[[str], Path]) 
     long[0] = (Record("long", [words], ["red"]), Text("long", [words], ["red"]))
     told = {"source_tokens": 400, "target_tokens": 6, "seed": 1}
     search = Search(beam=1, max_tokens=6, block_ngram=0)
-    found = pretrained_learner(told, settings_of("bart"), folders("bart"), True, long, long, CPU, search, said.append)
+    settings = settings_of("bart")
+    model = load(folders("bart"), settings, True, 1)
+    found = pretrained_learner(told, settings, model, long, long, CPU, search, said.append)
     assert said == ["1 of 4 sources are longer than the model's 64 positions: it reads their first part"]
     assert [example.truncated for example in found.train] == [True, False, False, False]
     assert len(found.train[0].source) == 64

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
+from invented import MADE_HERE
 from sumcurve.config import PlanError, read_method, read_settings
 from sumcurve.manifest import digest
 from sumcurve.plan import Plan
@@ -23,6 +24,7 @@ from sumcurve.training.trials import (
     best_setting,
     chosen,
     form_with,
+    plan_of,
     read_rows,
     run_trials,
     settings_of,
@@ -37,6 +39,7 @@ SETTINGS = read_settings(CONFIG / "trials.yaml", TrialsSettings)
 PLAN = Plan.read(CONFIG, SETTINGS.study)
 ROWS = read_rows(CONFIG / "trials.csv")
 METHODS = sorted(path.stem for path in (CONFIG / "methods").glob("*.yaml"))
+UNTRIED = MADE_HERE  # their rates are proposals
 BASES = [method for method in METHODS if method not in SETTINGS.tuned_with]
 
 # What a twin and its base may differ by, in any form: what it is called after.
@@ -79,7 +82,10 @@ def test_every_twin_is_held_to_its_base() -> None:
 @pytest.mark.parametrize("method", METHODS)
 def test_small_settings_are_those_that_all_trials_of_the_present_settings_chose(method: str) -> None:
     base = SETTINGS.tuned_with.get(method, method)
-    found = chosen(PLAN, SETTINGS, base, small(CONFIG, base), ROWS)
+    found = chosen(plan_of(CONFIG, SETTINGS, base), SETTINGS, base, small(CONFIG, base), ROWS)
+    if base in UNTRIED:
+        assert found is None, f"{base} has its trials: take it out of UNTRIED"
+        return
     assert settings_of(small(CONFIG, method)) == found, f"run `python -m sumcurve trials --write {base}`"
 
 

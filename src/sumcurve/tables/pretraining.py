@@ -1,0 +1,166 @@
+"""What pretraining is worth, in records: a BART that is made here from scratch, and what it learns of other packages.
+
+Who is ahead of whom at a size comes from the tests of table comparisons, θ from table efficiency.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sumcurve.scores.scorer import Metric
+from sumcurve.tables import efficiency
+from sumcurve.tables.efficiency import clock_refusal, costs_of, geometric_mean
+from sumcurve.tables.evidence import Pretraining
+from sumcurve.tables.reach import records_for
+from sumcurve.tables.results import LEVEL, MARK, Results, System, value
+from sumcurve.tables.table import Column, Table, Value, number
+
+Array = NDArray[np.float64]
+
+BETTER, WORSE, LEVEL_WITH = "better", "worse", "no difference"
+
+
+def table(results: Results) -> Table:
+    """A row for every method that has learned of other packages, at every size, beside the same from scratch.
+
+    `records_needed` are those with which the method reaches the score that from scratch has of the size: "<" where its
+    smallest size does already, ">" where its largest does not.
+    """
+    rows = [row for told in results.study.pretrainings for row in _rows(results, told)]
+    columns = [
+        Column("corpus", "corpus"),
+        Column("metric", "metric"),
+        Column("records", "records", "count"),
+        Column("method", "method"),
+        Column("scratch", "from scratch", "number", results.decimals, interval=True, narrow=True),
+        Column("score", "score", "number", results.decimals, interval=True, narrow=True),
+        Column("difference", "difference", "number", results.decimals, interval=True),
+        Column("says", "says"),
+        Column("records_needed", "reaches it with", "count"),
+        Column("ratio", "of the records", "number", 2, interval=True),
+        Column("scratch_seconds", "seconds from scratch", "number", 0),
+        Column("seconds", "seconds", "number", 0),
+        Column("once_seconds", "pretraining, once", "number", 0),
+        Column("scratch_theta_percent", "θ from scratch (%)", "number", 1, interval=True, narrow=True),
+        Column("theta_percent", "θ (%)", "number", 1, interval=True, narrow=True),
+        Column("interval_covers", "intervals cover"),
+    ]
+    refusal = clock_refusal(results)
+    notes = [
+        *sentences(results),
+        f"Says: by the paired test of table comparisons (family: all pairs of the size and metric, {100 * LEVEL:g} %). "
+        "Reaches it with: so many records give the method the score that from scratch has (interpolated in log records "
+        "within the data); of the records: their ratio to the size. Brackets: "
+        f"{results.share} intervals, of single comparisons. θ: of the step from the size before (table efficiency).",
+        "Seconds: of training, up to the selected checkpoint, geometric mean over seeds; pretraining is paid once, "
+        f"whatever the sizes and seeds{f'; left out: {refusal}' if refusal else ''}.",
+        *(_made(told) for told in results.study.pretrainings),
+        f"{results.seeds_note} {results.caveat}",
+        results.reading_note,
+        *results.corpora_notes,
+    ]
+    return Table("pretraining", results.title("What pretraining is worth, in records"), columns, rows, notes)
+
+
+def sentences(results: Results) -> list[str]:
+    """For every size with how many records a method reaches what from scratch has; one of each method and metric."""
+    lines = []
+    for told in results.study.pretrainings:
+        found: dict[tuple[str, str], list[str]] = {}
+        for row in _rows(results, told):
+            needed = row.get("records_needed")
+            answer = row["says"]
+            if needed is not None and answer in (BETTER, WORSE):
+                answer = f"{needed.sign}{' ' * bool(needed.sign)}{number(needed.number)} records"
+            found.setdefault((row["method"], row["metric"]), []).append(f"{number(row['records'])}: {answer}")
+        lines += [
+            f"{told.corpus}, {metric}: {method} reaches {told.scratch}'s score of these records with: {'; '.join(of)}."
+            for (method, metric), of in found.items()
+        ]
+    return lines
+
+
+def _made(told: Pretraining) -> str:
+    removed = "; ".join(f"{count:,} for {reason}" for reason, count in told.removed.items()) or "none"
+    return (
+        f"{told.corpus}: pretrained on {told.texts:,} texts of other packages in {told.updates:,} updates, to a loss "
+        f"of {told.nll:.2f} nats a subword on texts that chose nothing. Of {told.read:,} records these were removed "
+        f"because they overlap the validation or test part: {removed}. Of {told.sentences:,} sentences of their bodies "
+        f"{told.sentences_removed:,} are some record's summary and were removed."
+    )
+
+
+def _rows(results: Results, told: Pretraining) -> list[dict[str, Any]]:
+    if told.scratch is None:
+        return []
+    refusal = clock_refusal(results)
+    thetas = results.once("thetas", lambda: _thetas(results))
+    rows = []
+    for metric in results.ranking:
+        here = results.of(told.corpus, True, metric.name)
+        curves = {
+            method: {one.records: one for one in here if one.method == method}
+            for method in (told.scratch, *told.methods)
+        }
+        for method in told.methods:
+            for records, system in sorted(curves[method].items()):
+                scratch = curves[told.scratch].get(records)
+                if scratch is None:
+                    continue
+                row = _row(results, metric, scratch, system, list(curves[method].values()))
+                for name, one in (("scratch_", scratch), ("", system)):
+                    if not refusal:
+                        row[f"{name}seconds"] = geometric_mean(costs_of(one, "seconds"))
+                    row[f"{name}theta_percent"] = thetas.get((told.corpus, one.method, metric.title, records))
+                if told.methods[method] and not refusal:
+                    row["once_seconds"] = told.seconds
+                rows.append(row)
+    return rows
+
+
+def _thetas(results: Results) -> dict[tuple[str, str, str, int], Any]:
+    """θ of the step that ends at a size, by corpus, method, metric and that size."""
+    rows = efficiency.table(results).rows
+    return {
+        (row["corpus"], row["method"].removesuffix(MARK), row["metric"], row["to_records"]): row.get("theta_percent")
+        for row in rows
+        if row["interval"] == "step"
+    }
+
+
+def _row(results: Results, metric: Metric, scratch: System, system: System, curve: list[System]) -> dict[str, Any]:
+    corpus, records = system.corpus, scratch.records or 0
+    pair = results.pair(corpus, metric.name, records, system.cell, scratch.cell)
+    scores = [results.estimate(corpus, metric.name, one.cell) for one in (scratch, system)]
+    says = pair.why if pair.ahead is None else {"": LEVEL_WITH, system.cell: BETTER}.get(pair.ahead, WORSE)
+    row: dict[str, Any] = {
+        "corpus": corpus,
+        "metric": metric.title,
+        "records": records,
+        "method": results.name(system),
+        "scratch": value(scores[0], decimals=metric.decimals),
+        "score": value(scores[1], pair.ahead == system.cell, metric.decimals),
+        "difference": value(pair.difference, decimals=metric.decimals),
+        "says": says,
+        "interval_covers": pair.difference.covers if pair.difference.low is not None else None,
+    }
+    design = results.design(corpus, metric.name)
+    assert design is not None
+    sign = results.sign(metric.name)
+    sizes = np.array([one.records for one in curve])
+    places = [design.place(one.cell) for one in curve]
+    mine = design.place(scratch.cell)
+    means = sign * design.means
+    reached = float(records_for(sizes, means[None, places], means[[mine]])[0])
+    bound = "<" if means[places[0]] >= means[mine] else ">" if (means[places] < means[mine]).all() else ""
+    row["records_needed"] = Value(round(reached), sign=bound)
+    row["ratio"] = Value(reached / records, sign=bound)
+    if not design.why:
+        drawn = sign * results.draws(corpus, metric.name)
+        ratios = records_for(sizes, drawn[:, places], drawn[:, mine]) / records
+        tail = (1 - results.settings.confidence) / 2
+        low, high = np.quantile(ratios, [tail, 1 - tail]).tolist()
+        if low < high:  # else all draws are at one end of the curve
+            row["ratio"] = Value(reached / records, low, high, sign=bound)
+    return row

@@ -1,0 +1,149 @@
+"""A BART made, pretrained and fine-tuned here, through every step of a study, to its tables."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+import yaml
+from safetensors.torch import load_file
+
+from pretrained import bart_method, fables, pretraining
+from sumcurve import manifest
+from sumcurve.builders import Stage
+from sumcurve.models.bart import opened
+from sumcurve.plan import Folder, Plan
+from sumcurve.records import read_jsonl
+from sumcurve.settings import BartSettings, Bootstrap
+from sumcurve.steps import KINDS
+from sumcurve.tables import pretraining as pretraining_table
+from sumcurve.tables.collect import collect
+from sumcurve.tables.results import Results
+from sumcurve.training.fit import digest_of
+
+ROOT = Path(__file__).parents[2]
+RAW = ROOT / "tests" / "data" / "tales.jsonl"
+METHODS = {"scratch": "nothing", "tuned": "bodies", "paired": "pairs"}
+
+
+def build(plan: Plan, folder: Folder, home: Path) -> Path:
+    results = home / "results"
+    inputs = {key: results / key for key in folder.inputs} | {file.sha256: file.at(home) for file in folder.files}
+    facts: dict = {"threads": 1, "device": "cpu"} if KINDS[folder.kind].gpu else {}
+    with manifest.building(results / folder.key, folder.specification, facts) as written:
+        stage = Stage(written, folder.name, home, note=lambda text: None, facts=facts)
+        KINDS[folder.kind].builder(folder.specification, inputs, stage)
+    return results / folder.key
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> tuple[Plan, Path]:
+    """The plan of a study of three methods and two sizes, and its home, with every folder made."""
+    home = tmp_path_factory.mktemp("study")
+    config = home / "config"
+    shutil.copytree(ROOT / "config", config)
+    shutil.copy(ROOT / "recipes.yaml", home)
+    for name, outside in METHODS.items():
+        method = bart_method(outside)
+        method["phases"]["nll"]["stop"] = {"every_updates": 6, "max_updates": 12}
+        (config / "methods" / f"{name}.yaml").write_text(yaml.safe_dump(method))
+    study = yaml.safe_load((config / "studies" / "smoke.yaml").read_text())
+    tales = study["corpora"]["tales"] | {"search": {"beam": 2, "min_tokens": 2, "max_tokens": 8}}
+    tales["raw"]["path"] = str(RAW)
+    rows = fables(80)
+    tale = json.loads(RAW.read_text().splitlines()[7])  # tales have phrases of eight words in common
+    rows += [{**tale, "id": f"copy-{number}", "group": f"book-{number}"} for number in range(8)]
+    study |= {"corpora": {"tales": tales}, "methods": list(METHODS), "seeds": [1]}
+    study |= {"systems": dict.fromkeys(("lsa", "lexrank", "sumbasic")), "scores": {"rouge": {}}}
+    study["pretraining"] = pretraining(home / "fables.jsonl", rows, prepare={"duplicates": "keep"})
+    (config / "studies" / "tiny.yaml").write_text(yaml.safe_dump(study))
+    plan = Plan.read(config, "tiny")
+    for folder in plan.folders.values():  # inputs come first
+        build(plan, folder, home)
+    return plan, home
+
+
+def runs(plan: Plan, method: str) -> list[Folder]:
+    return [one for one in plan.named("runs", "train") if one.specification["method"] == method]
+
+
+def test_a_copy_of_a_tested_text_is_neither_pretrained_nor_trained_on(finished: tuple[Plan, Path]) -> None:
+    plan, home = finished
+    (outside,) = plan.named("corpora", "outside")
+    removed = list(read_jsonl(home / "results" / outside.key / "removed.jsonl"))
+    copies = {row["id"] for row in removed if row["id"].startswith("copy-")}
+    assert len(copies) == 8
+    statistics = json.loads((home / "results" / outside.key / "statistics.json").read_text())
+    assert sum(statistics["removed"].values()) == len(removed)
+    assert statistics["sentences_removed"] > 0
+
+
+def test_fine_tuning_starts_from_the_weights_of_the_pretraining_and_the_others_from_the_seed_s(
+    finished: tuple[Plan, Path],
+) -> None:
+    plan, home = finished
+    results = home / "results"
+    (pretrained,) = plan.named("runs", "pretrain")
+    for method in METHODS:
+        for folder in runs(plan, method):
+            told = folder.specification
+            settings = BartSettings.of_specification(told["model"])
+            model = opened(settings, results / told["subwords"], told, True)
+            new = digest_of(model.weights())
+            model.load(load_file(results / pretrained.key / "weights.safetensors"))
+            assert digest_of(model.weights()) != new
+            wanted = digest_of(model.weights()) if method == "tuned" else new
+            started = json.loads((results / folder.key / "training.json").read_text())["initial_weights"]
+            assert started == wanted
+            model.load(load_file(results / folder.key / "weights.safetensors"))
+            assert digest_of(model.weights()) != started
+
+
+def test_methods_differ_by_what_they_learn_of_the_other_packages_and_by_nothing_else(
+    finished: tuple[Plan, Path],
+) -> None:
+    plan, _ = finished
+    for scratch, tuned, paired in zip(*(runs(plan, method) for method in METHODS), strict=True):
+        told = [dict(one.specification) for one in (scratch, tuned, paired)]
+        outside = [one["model"].pop("outside") for one in told]
+        assert outside == list(METHODS.values())
+        assert [one.pop("method") for one in told] == list(METHODS)
+        assert told[1].pop("pretrained") == plan.named("runs", "pretrain")[0].key
+        assert told[2].pop("outside") == plan.named("corpora", "outside")[0].key
+        assert told[0] == told[1] == told[2]
+
+
+def test_the_third_curve_learns_the_other_packages_pairs_too_and_counts_its_own_records(
+    finished: tuple[Plan, Path],
+) -> None:
+    plan, home = finished
+    results = home / "results"
+    (outside,) = plan.named("corpora", "outside")
+    pairs = json.loads((results / outside.key / "statistics.json").read_text())["parts"]["train"]["records"]
+    for scratch, paired in zip(runs(plan, "scratch"), runs(plan, "paired"), strict=True):
+        own, more = (json.loads((results / one.key / "training.json").read_text()) for one in (scratch, paired))
+        assert own["records"] == more["records"]
+        assert "outside_pairs" not in own
+        assert more["outside_pairs"] == pairs
+        assert more["examples"] / more["epochs"] == pytest.approx(more["records"] + pairs)
+
+
+def test_the_pretraining_comes_to_the_same_bytes_again(finished: tuple[Plan, Path], tmp_path: Path) -> None:
+    plan, home = finished
+    (tmp_path / "results").mkdir()
+    for step in ("corpora", "annotations"):
+        (tmp_path / "results" / step).symlink_to(home / "results" / step)
+    (folder,) = plan.named("runs", "pretrain")
+    again = build(plan, folder, tmp_path)
+    first, second = (manifest.content(manifest.read(one)) for one in (home / "results" / folder.key, again))
+    assert first == second
+
+
+def test_the_table_has_the_worth_of_the_pretraining_at_every_size(finished: tuple[Plan, Path]) -> None:
+    plan, home = finished
+    found = Results(collect(plan, home / "results"), Bootstrap(resamples=50))
+    rows = pretraining_table.table(found).rows
+    sizes = found.sizes("tales")
+    assert {(row["method"], row["records"]) for row in rows} == {
+        (method, size) for method in ("tuned", "paired") for size in sizes
+    }

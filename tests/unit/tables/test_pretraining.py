@@ -1,0 +1,110 @@
+"""What the table says of a pretraining, against curves whose distance is known."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from sumcurve.settings import Bootstrap
+from sumcurve.tables.evidence import Pretraining
+from sumcurve.tables.pretraining import sentences
+from sumcurve.tables.results import Results
+from sumcurve.tables.study import made
+
+SIZES = (200, 800, 2000)  # of 2,000 records
+GAIN = 5.0  # points for a doubling, of every method
+AHEAD = {"tuned": 4.0, "far": 40.0, "paired": 0.0, "worse": -30.0}  # points before from scratch
+MADE = Pretraining(
+    corpus="notes",
+    scratch="scratch",
+    methods={"tuned": True, "far": True, "paired": False, "worse": True},
+    seconds=1234.0,
+    updates=500,
+    texts=9000,
+    nll=3.5,
+    read=10_000,
+    removed={"an overlap": 7},
+    sentences=40_000,
+    sentences_removed=50,
+)
+
+
+@pytest.fixture(scope="module")
+def results(long_curves, study) -> Results:
+    levels = {"scratch": (30.0, GAIN), **{name: (30.0 + ahead, GAIN) for name, ahead in AHEAD.items()}}
+    outputs = long_curves(levels, (1, 2, 3), (10, 40, 100))
+    return Results(dataclasses.replace(study, outputs=outputs, pretrainings=[MADE]), Bootstrap(resamples=50))
+
+
+@pytest.fixture(scope="module")
+def rows(results) -> dict:
+    frame = made("pretraining", results).frame()
+    rouge1 = frame[frame.metric == "ROUGE-1"]
+    assert len(frame) == 3 * len(AHEAD) * len(SIZES)
+    return {(row.method, row.records): row for row in rouge1.itertuples()}
+
+
+def test_there_is_a_row_for_every_method_and_size_and_none_of_from_scratch(rows) -> None:
+    assert set(rows) == {(method, size) for method in AHEAD for size in SIZES}
+
+
+def test_scores_and_differences_are_those_of_the_outputs(results, rows) -> None:
+    for (method, size), row in rows.items():
+        score, scratch = (results.estimate("notes", "rouge1", (one, size)).mean for one in (method, "scratch"))
+        assert row.score == pytest.approx(score)
+        assert row.scratch == pytest.approx(scratch)
+        assert row.difference == pytest.approx(score - scratch)
+        assert row.says == {"tuned": "better", "far": "better", "worse": "worse"}.get(method, row.says)
+
+
+def test_records_are_where_the_method_s_curve_has_the_score_from_scratch(results, rows) -> None:
+    sizes = np.array(SIZES)
+    for size in SIZES:
+        curve = [results.estimate("notes", "rouge1", ("tuned", one)).mean for one in SIZES]
+        wanted = results.estimate("notes", "rouge1", ("scratch", size)).mean
+        row = rows["tuned", size]
+        expected = np.exp(np.interp(wanted, curve, np.log(sizes)))
+        assert row.records_needed == pytest.approx(expected, abs=1)
+        if size > SIZES[0]:
+            assert row.ratio == pytest.approx(expected / size)
+            assert row.ratio == pytest.approx(2 ** (-AHEAD["tuned"] / GAIN), rel=0.2)
+            assert row.ratio_low < row.ratio < row.ratio_high
+
+
+def test_bounds_are_told_where_the_curve_says_no_more(results) -> None:
+    said = sentences(results)
+    line = next(text for text in said if text.startswith("notes, ROUGE-1: far reaches scratch's score"))
+    assert line.count("< 200 records") == len(SIZES)
+    line = next(text for text in said if text.startswith("notes, ROUGE-1: worse reaches scratch's score"))
+    assert line.count("> 2,000 records") == len(SIZES)
+    line = next(text for text in said if text.startswith("notes, ROUGE-1: tuned reaches scratch's score"))
+    assert "200: < 200 records" in line
+    assert line.count("records") == len(SIZES)
+
+
+def test_no_difference_is_said_where_the_test_sees_none(results, rows) -> None:
+    level = [size for size in SIZES if rows["paired", size].says == "no difference"]
+    assert level
+    (line,) = [one for one in sentences(results) if one.startswith("notes, ROUGE-1: paired reaches")]
+    assert line.count("no difference") == len(level)
+
+
+def test_seconds_and_their_growth_are_those_of_efficiency_and_the_pretraining_is_paid_once(results, rows) -> None:
+    steps = made("efficiency", results).frame()
+    for (method, size), row in rows.items():
+        if MADE.methods[method]:
+            assert row.once_seconds == MADE.seconds
+        else:
+            assert np.isnan(row.once_seconds)
+        for name, theta in ((method, row.theta_percent), ("scratch", row.scratch_theta_percent)):
+            here = steps[(steps.method == name) & (steps.to_records == size) & (steps.interval == "step")]
+            if size == SIZES[0]:
+                assert np.isnan(theta)
+            else:
+                assert theta == pytest.approx(here[here.metric == "ROUGE-1"].theta_percent.item())
+
+
+def test_a_study_without_a_pretraining_has_no_such_table(study, evidence, settings) -> None:
+    found = Results(dataclasses.replace(study, outputs=evidence((1, 2))), settings)
+    assert not made("pretraining", found).rows
+    assert sentences(found) == []
