@@ -2,6 +2,8 @@
 
 import io
 import json
+import shutil
+import tempfile
 import time
 from collections.abc import Callable, Iterable, Sequence
 from itertools import repeat
@@ -20,8 +22,8 @@ from sumcurve.models.build import build
 from sumcurve.models.extract_rewrite import build as build_extract_rewrite
 from sumcurve.models.vocabulary import Vocabulary
 from sumcurve.records import Record, Text, read_csv, write_bytes, write_csv, write_json
-from sumcurve.settings import Form, Search, Training, TransformersSettings
-from sumcurve.training.fit import Checkpoint, ResumeError, fit
+from sumcurve.settings import FairseqSettings, Form, Search, Training, TransformersSettings
+from sumcurve.training.fit import Checkpoint, Fitted, ResumeError, fit
 from sumcurve.training.history import History, Row
 from sumcurve.training.learner import Learner
 from sumcurve.training.parallel import join
@@ -244,6 +246,30 @@ def train_run(
     records = train[drawn]
     search = Search.of_specification(specification["validation"])
     vocabulary = None
+    if settings.model.kind != "transformers":
+        vocabulary = Vocabulary.from_counts(read_words(fraction), training.vocabulary, training.min_count)
+    if settings.model.kind == "fairseq":
+        if group.size > 1:
+            raise ValueError(f"{name}: fairseq trains in one process here; start it without torchrun")
+        assert vocabulary is not None
+        _train_in_fairseq(
+            specification,
+            settings,
+            records,
+            valid,
+            vocabulary,
+            search,
+            stage,
+            state,
+            events,
+            name,
+            lease,
+            note,
+            terminal,
+            position,
+            found,
+        )
+        return
     if settings.model.kind == "transformers":
         assert pretrained is not None
         parts = with_texts(train, drawn), with_texts(Corpus(corpus).part("valid"), range(len(valid)))
@@ -252,7 +278,7 @@ def train_run(
         words = len(tuned.model.subwords)
         found["truncated_sources"] = sum(example.truncated for example in tuned.train)
     else:
-        vocabulary = Vocabulary.from_counts(read_words(fraction), training.vocabulary, training.min_count)
+        assert vocabulary is not None
         salient = salient_spans(entities, drawn) if entities is not None else None
         learner = learner_of(specification, settings, records, valid, vocabulary, device, salient, search)
         words = len(vocabulary)
@@ -278,13 +304,86 @@ def train_run(
             )
         except ResumeError as error:
             raise ResumeError(f"{state}: {error}; delete it to train {name} from its beginning", error.keys) from error
-    history, before = fitted.history, fitted.before
+    history = fitted.history
     if begins is not None:
         history = read_beginning(begins, [phase.name for phase in training.phases[:-1]]).followed_by(history)
     for phase, reason in history.ended:
         note(f"{name}: phase {phase} ended by {reason}")
     if group.rank:
         return
+    _write(stage, fitted, history, training, len(records), words, counts, vocabulary)
+    state.unlink(missing_ok=True)
+
+
+def _train_in_fairseq(
+    specification: dict[str, Any],
+    settings: Form,
+    records: list[Record],
+    valid: Sequence[Record],
+    vocabulary: Vocabulary,
+    search: Search,
+    stage: Path,
+    state: Path,
+    events: Path,
+    name: str,
+    lease: Lease,
+    note: Callable[[str], None],
+    terminal: TextIO,
+    position: int,
+    found: dict[str, Any],
+) -> None:
+    """What `train_run` does for a model of fairseq; its resume state is a folder. Raises FairseqError."""
+    from sumcurve.models.fairseq import Fairseq, FairseqModel
+    from sumcurve.training import fairseq
+
+    assert isinstance(settings.model, FairseqSettings)
+    lengths = specification["source_tokens"], specification["target_tokens"]
+    examples = [[encode(record, vocabulary, *lengths) for record in part] for part in (records, valid)]
+    folder = state.with_suffix("")
+    with (
+        tempfile.TemporaryDirectory() as work,
+        Fairseq(specification["sums"], specification["threads"], lease.device) as process,
+        Watchers(name, events, note, stream=terminal, position=position) as watch,
+    ):
+        found["fairseq"] = process.told
+        seed, training = specification["seed"], settings.training
+        model = FairseqModel(process, settings.model, training, vocabulary, lengths, seed, Path(work))
+        counts = model.parameter_counts()
+        told = f"{len(records)} records, {len(vocabulary)} words, {counts['total']} parameters, {lease.device}"
+        note(f"{name}: {told}, {process.told}")
+        references = [record.all_references for record in valid]
+        try:
+            fitted = fairseq.train(
+                model,
+                training,
+                *examples,
+                references,
+                search,
+                folder,
+                {**specification, "device": lease.device},
+                note,
+                watch,
+            )
+        except ResumeError as error:
+            raise ResumeError(f"{folder}: {error}; delete it to train {name} from its beginning", error.keys) from error
+    for phase, reason in fitted.history.ended:
+        note(f"{name}: phase {phase} ended by {reason}")
+    _write(stage, fitted, fitted.history, training, len(records), len(vocabulary), counts, vocabulary)
+    shutil.rmtree(folder)
+
+
+def _write(
+    stage: Path,
+    fitted: Fitted,
+    history: History,
+    training: Training,
+    records: int,
+    words: int,
+    counts: dict[str, int],
+    vocabulary: Vocabulary | None,
+) -> None:
+    """The files of a finished run; `history` is that of all its phases."""
+    before = fitted.before
     write_bytes(stage / "weights.safetensors", save(fitted.weights))
     if before is not None:
         write_bytes(stage / "before.safetensors", save(before.weights))
@@ -295,7 +394,7 @@ def train_run(
     write_json(
         stage / "training.json",
         {
-            "records": len(records),
+            "records": records,
             "vocabulary": words,
             "parameters": counts,
             "ended": [
@@ -311,4 +410,3 @@ def train_run(
             "precision": training.precision,
         },
     )
-    state.unlink(missing_ok=True)
