@@ -18,7 +18,9 @@ from sumcurve.config import read_method
 
 ROOT = Path(__file__).parents[2]
 PROGRAM = ROOT / "benchmarks" / "gpu.py"
-METHODS = sorted(path.stem for path in (ROOT / "config" / "methods").glob("*.yaml"))
+METHODS = sorted(
+    path.stem for path in (ROOT / "config" / "methods").glob("*.yaml") if not path.stem.startswith("fairseq_")
+)
 LIGHT = {"numpy", "scipy", "numba", "pydantic", "pyyaml", "safetensors", "zstandard", "tqdm", "setuptools"}
 CPU = torch.device("cpu")
 

@@ -7,6 +7,7 @@ checkpoints are pickles; those that this process has written are read here and n
 """
 
 import json
+import math
 import os
 import sys
 import time
@@ -117,17 +118,18 @@ class Driver:
             self.trainer.lr_step(self.epochs.epoch)
 
     def update(self, to: int) -> dict[str, Any]:
-        """Train until `to` updates are done; returns the mean loss and what it cost, all since the beginning."""
+        """Train until `to` updates are done; returns their mean loss, in nats, and counts since the beginning."""
+        from fairseq.logging import metrics
+
         losses = []
         began = self._clock()
         rate = 0.0
         while self.trainer.get_num_updates() < to:
             samples = next(self.samples)
             rate = self.trainer.get_lr()
-            told = self.trainer.train_step(samples)
-            if told is None:
-                raise FloatingPointError("an update was skipped")
-            losses.append(told["loss"] * 0.6931471805599453)  # fairseq logs bits
+            with metrics.aggregate(new_root=True) as told:
+                self.trainer.train_step(samples)
+            losses.append(float(told["loss"].avg) * math.log(2))  # fairseq logs bits
             self.examples += sum(len(sample["id"]) for sample in samples)
         self.seconds += self._clock() - began
         return {
