@@ -5,7 +5,6 @@ writes is scored here, and the rule of `training.stopping` says what is selected
 """
 
 import json
-import os
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -161,9 +160,8 @@ class _Training:
         if row.best:
             self.best = f"best-{row.update}.safetensors"
             self.model.process.ask("weights", path=str((self.folder / self.best).absolute()))
-        partial = self.folder / f"{STATE}.new"
         write_json(
-            partial,
+            self.folder / STATE,
             {
                 "identity": self.identity,
                 "update": row.update,
@@ -173,7 +171,6 @@ class _Training:
                 "history": self.history.as_dict(),
             },
         )
-        os.replace(partial, self.folder / STATE)
         for path in self.folder.iterdir():
             if path.suffix in (".pt", ".safetensors") and path.name not in (checkpoint, self.best):
                 path.unlink()
