@@ -114,6 +114,7 @@ class Driver:
         while True:
             epoch = self.epochs.next_epoch_itr(shuffle=True)
             self.trainer.begin_epoch(self.epochs.epoch)
+            self.trainer.lr_step_update()  # behind a checkpoint `begin_epoch` begins the warm-up again, for one update
             yield from iterators.GroupedIterator(epoch, 1)
             self.trainer.lr_step(self.epochs.epoch)
 
