@@ -7,6 +7,7 @@ import json
 import math
 import shutil
 import signal
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -28,7 +29,7 @@ from sumcurve.models.build import build
 from sumcurve.models.emission import Emission
 from sumcurve.models.fairseq import THEIRS, Fairseq, FairseqError, FairseqModel, environment
 from sumcurve.models.transformer import TransformerSummarizer
-from sumcurve.models.vocabulary import BOS, EOS, PAD, Vocabulary
+from sumcurve.models.vocabulary import BOS, EOS, PAD, UNK, Vocabulary
 from sumcurve.plan import Plan
 from sumcurve.settings import Bootstrap, FairseqSettings, Form, Search, TransformerSettings
 from sumcurve.steps import KINDS
@@ -206,12 +207,14 @@ def test_the_pointer_generator_mixes_as_ours_does(process, tmp_path, monkeypatch
         torch.testing.assert_close(found, expected, atol=1e-4, rtol=0)
 
 
+def _known(ids: list[int]) -> list[int]:
+    return [one if one < len(KNOWN) else UNK for one in ids]
+
+
 def test_pairs_are_those_that_fairseq_preprocess_writes(tmp_path) -> None:
     """Of targets that are not cut, which all end with fairseq's mark."""
-    import subprocess
-
     read = [one for one in examples(9, 4) if one.target[-1] == EOS]
-    theirs = [[[THEIRS.get(i, i) for i in ids] for ids in (one.source, one.target[:-1])] for one in read]
+    theirs = [[[THEIRS.get(i, i) for i in ids] for ids in (one.source, _known(one.target[:-1]))] for one in read]
     for side, language in enumerate(("source", "target")):
         lines = [" ".join("<unk>" if i == 3 else str(i) for i in pair[side]) for pair in theirs]
         (tmp_path / f"train.{language}").write_text("".join(f"{line}\n" for line in lines))

@@ -153,6 +153,7 @@ class Driver:
     def save(self, path: str) -> dict[str, Any]:
         """Write a checkpoint of the training."""
         told = {"train_iterator": self.epochs.state_dict(), "examples": self.examples, "seconds": self.seconds}
+        self.trainer.consolidate_optimizer()
         self.trainer.save_checkpoint(path, told)
         return {}
 
