@@ -2,7 +2,11 @@
 
 from typing import Any
 
+import hypothesis
 import pytest
+
+hypothesis.settings.register_profile("sumcurve", deadline=None)  # no test measures time
+hypothesis.settings.load_profile("sumcurve")
 
 # What stays together beyond a file, since it shares a dear fixture; and what shares none that is.
 TOGETHER, APART = ("tests/workflow/",), ("tests/system/test_learning.py", "tests/system/test_phases.py")

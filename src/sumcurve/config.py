@@ -114,8 +114,13 @@ def read(path: Path) -> Block:
         return _block(loader, node, path, node.start_mark.line + 1, ()) if node else Block(None, path, 1, ())
     except FileNotFoundError:
         raise PlanError(f"{path} is missing; {_there(path)}") from None
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        line = mark.line + 1 if mark else 1
+        said = ", ".join(part for part in (error.context, error.problem) if part)
+        raise PlanError(f"{path}:{line}: this is not YAML ({said}); correct this line or the one before it") from error
     except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise PlanError(f"{path} is not YAML: {error}") from error
+        raise PlanError(f"{path} is not YAML: {error}; save it as text in UTF-8") from error
 
 
 def _there(path: Path) -> str:

@@ -318,7 +318,7 @@ class Oracle(Settings):
     max_target_sentences: Annotated[Positive | None, Field(alias="most_target_sentences")] = None
     """Sentences of a target, at most (Akhmetov et al. 2022: 20)."""
     nodes: Positive = 100_000
-    """Of one proof, at most; then HiGHS, or a bound."""
+    """Of one proof, at most: our search's for ROUGE-1, and then HiGHS's, as for ROUGE-2; then a bound is recorded."""
     searches: bool = True
     """Whether the five searches of Akhmetov et al. and the systems stand beside the proven optimum."""
     seed: NonNegative = 1

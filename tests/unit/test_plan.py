@@ -684,7 +684,7 @@ def test_sums_are_part_of_a_runs_and_an_outputs_name(config):
     [
         ("studies/smoke.yaml", "title:", "tittle:", r"smoke.yaml:\d+: tittle: unknown key"),
         ("methods/pcov.yaml", "feed: merged", "feeed: merged", r"pcov.yaml:\d+: model.feeed: unknown key"),
-        ("methods/pcov.yaml", "rate: 0.003", "rate: fast", r"pcov.yaml:\d+: settings.small.phases.nll.*rate: .*'fast'"),
+        ("methods/pcov.yaml", "rate: 0.003", "rate: fast", r"pcov.yaml:\d+: forms.small.phases.nll.*rate: .*'fast'"),
         ("methods/pcov.yaml", "kind: recurrent", "kind: recursive", r"pcov.yaml:\d+: .*recursive"),
         ("studies/smoke.yaml", "percents: [", "percents: [0, ", r"smoke.yaml:\d+: corpora.*percents.*0"),
         ("studies/smoke.yaml", "percents: [", "percents: [101, ", r"smoke.yaml:\d+: corpora.*percents.*101"),
@@ -702,7 +702,7 @@ def test_sums_are_part_of_a_runs_and_an_outputs_name(config):
             "seeds: [1]\nseeds: [2]",
             r"smoke.yaml:\d+: the key 'seeds' stands twice",
         ),
-        ("studies/smoke.yaml", "seeds: [1]", "seeds: [1", "is not YAML"),
+        ("studies/smoke.yaml", "seeds: [1]", "seeds: [1", r"smoke.yaml:\d+: this is not YAML"),
         ("config.yaml", "study: ", "studdy: ", "must hold one key, `study`"),
     ],
 )
@@ -726,7 +726,7 @@ def test_a_study_that_is_half_written_hinders_no_other(config):
     (config / "config.yaml").write_text("study: docstrings\n")
     key = next(iter(smoke(config).folders))
     assert Plan.holding(config, key).study == "smoke"
-    with pytest.raises(PlanError, match=r"asks for corpora/none(.|\n)*not read: .*aaa.yaml is not YAML"):
+    with pytest.raises(PlanError, match=r"asks for corpora/none(.|\n)*not read: .*aaa.yaml:1: this is not YAML"):
         Plan.holding(config, "corpora/none")
 
 

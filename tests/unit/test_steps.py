@@ -33,6 +33,7 @@ def plan(tmp_path_factory):
     study = yaml.safe_load((config / "studies" / "smoke.yaml").read_text())
     tales = study["corpora"]["tales"] | {"percents": [20], "target": "summaries", "oracle": {"searches": False}}
     tales["raw"]["path"] = str(RAW)
+    tales["split"] |= {"unseen": ["mill-0"]}
     method = {"title": "BART", "paper": "Random weights.", "model": pretrained, "phases": {"nll": {"loss": "nll"}}}
     (config / "methods" / "mine.yaml").write_text(yaml.safe_dump({**method, "forms": {"smoke": None}}))
     study |= {"corpora": {"tales": tales}, "methods": ["ent", "fastrl", "mine"]}

@@ -420,7 +420,7 @@ def parts_of(units: list[Unit], split: Split, ledger: Ledger, raw_path: Path) ->
 def without_unseen(units: list[Unit], names: Sequence[str], raw_path: Path) -> tuple[list[Unit], list[Unit]]:
     """The records of groups that are held out by name, and the others; CorpusError for a name that none has."""
     found: dict[str, list[Unit]] = {name: [] for name in names}
-    others = []
+    others: list[Unit] = []
     for unit in units:
         group = unit[0].group or ""
         name = next((name for name in names if group == name or group.startswith(f"{name}/")), None)

@@ -405,7 +405,7 @@ def _with_lora(network: nn.Module, settings: TransformersSettings, seed: int) ->
     kind = peft.TaskType.SEQ_2_SEQ_LM if settings.architecture == "encoder-decoder" else peft.TaskType.CAUSAL_LM
     told = peft.LoraConfig(
         r=lora.rank,
-        lora_alpha=lora.alpha,
+        lora_alpha=lora.alpha,  # type: ignore[arg-type]  # any number will do
         lora_dropout=lora.dropout,
         target_modules=list(lora.modules) if lora.modules is not None else None,
         task_type=kind,

@@ -11,13 +11,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
 
-from pydantic import BaseModel
-
+from sumcurve import settings
 from sumcurve.records import Record, RecordError, read_jsonl
-from sumcurve.settings import Settings
 
 
-class NoSettings(Settings):
+class NoSettings(settings.Settings):
     """Of a scorer that is told nothing."""
 
 
@@ -85,7 +83,7 @@ class Scorer(ABC):
     rater (`Scores.further`). Those of one corpus are the same for every output.
     """
 
-    Settings: ClassVar[type[BaseModel]] = NoSettings
+    Settings: ClassVar[type[settings.Settings]] = NoSettings
     metrics: ClassVar[Sequence[Metric]]
 
     def __init__(self, settings: Any) -> None:

@@ -145,6 +145,7 @@ def decoder_of(
         stops = any(phase.loss == "actor-critic" for phase in phases)
         lengths = specification["source_tokens"], specification["target_tokens"]
         return ExtractRewriteDecoder(whole.to(device), vocabulary, search, *lengths, stops)
+    assert settings.model.kind != "transformers"  # systems.pretrained wraps those
     model = build(settings.model, len(vocabulary), specification["seed"])
     if isinstance(model, RecurrentSummarizer) and any(phase.coverage for phase in phases):
         model.enable_coverage()

@@ -8,6 +8,7 @@ one version of matplotlib.
 """
 
 import io
+import re
 import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -36,6 +37,7 @@ WIDTH, CURVES_HEIGHT, GROUPS_HEIGHT, DOT_HEIGHT, FONT_SIZE = 11.0, 3.4, 2.2, 0.2
 IN_A_ROW, BETWEEN_ROWS = 3, 0.85  # panels at most; inches, for the axis above and the title below
 STYLE: dict[Any, Any] = {
     "font.size": FONT_SIZE,
+    "font.sans-serif": ["DejaVu Sans", "Verdana", "Arial"],  # every piece of text in an SVG repeats the list
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.edgecolor": GREY,
@@ -86,7 +88,13 @@ def save(drawn: Callable[[], Figure], folder: Path, name: str) -> None:
     with style.context(["default", STYLE]):  # a user's matplotlibrc must not change the bytes
         stream = io.BytesIO()
         drawn().savefig(stream, format="svg", metadata={"Date": None, "Creator": None})
-        write_bytes(folder / f"{name}.svg", stream.getvalue())
+        write_bytes(folder / f"{name}.svg", shortened(stream.getvalue()))
+
+
+def shortened(svg: bytes) -> bytes:
+    """A drawing without indentation, its places in hundredths of a point: a sixth fewer bytes to keep in git."""
+    unindented = re.sub(rb"\n +", rb"\n", svg)
+    return re.sub(rb' (?:d|x|y)="[^"]*"', lambda places: re.sub(rb"(\.\d\d)\d+", rb"\1", places[0]), unindented)
 
 
 def draw(
@@ -276,7 +284,7 @@ def _caption(scores: pd.DataFrame, metrics: Sequence[Metric], share: str, curved
         lower = ", ".join(metric.title for metric in metrics if not metric.higher_is_better)
         parts.append(f"Lower is better: {lower}.")
     kinds = {"baseline": "without the reference", "outside": "from elsewhere", "bound": "picked by the reference"}
-    fixed = scores[scores.records != 0]
+    fixed = scores[scores.records.fillna(-1) != 0]
     there = {what: list(dict.fromkeys(fixed.method[fixed.role == role])) for role, what in kinds.items()}
     grey = [f"{', '.join(names)}: {what}" for what, names in there.items() if names]
     parts += ["Hollow: not shown to read its source."] if scores.blind.any() else []
@@ -336,7 +344,7 @@ def _draw_curves(
     axes.set_xlim(first / margin, last * margin)
     _draw_untrained(axes, rows, metric, looks, shown, first)
 
-    fixed = rows[(rows.role != "trained") & (rows.records != 0)]
+    fixed = rows[(rows.role != "trained") & (rows.records.fillna(-1) != 0)]
     levels = fixed[fixed[metric].notna()].set_index("method")
     dashes = dashes_of(set(fixed.method))
     near = rows[rows.role != "bound"]

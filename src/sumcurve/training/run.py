@@ -114,6 +114,8 @@ def learner_of(
             device,
         )
 
+    assert model.kind != "transformers"  # pretrained_learner is for those
+
     def examples(of: list[Record], part: str) -> list[Example]:
         spans = salient(part) if salient else repeat(None, len(of))
         return [
@@ -157,13 +159,13 @@ def pretrained_learner(
     model = load(folder, settings, lower, specification["seed"])
     lengths = specification["source_tokens"], specification["target_tokens"]
     room = in_subwords(search, settings, model).max_tokens
-    examples = [
+    trained_on, validated = (
         [model.subwords.example(record, text, *lengths, room) for record, text in part] for part in (train, valid)
-    ]
-    if said := told_of(examples[0], model):
+    )
+    if said := told_of(trained_on, model):
         note(said)
     references = [record.all_references for record, _ in valid]
-    return PretrainedLearner(model, settings, *examples, references, search, device)
+    return PretrainedLearner(model, settings, trained_on, validated, references, search, device)
 
 
 def read_checkpoint(run: Path) -> tuple[Checkpoint, int]:

@@ -50,7 +50,7 @@ def test_nothing_behind_the_last_record_asked_for_is_read(corpus: Corpus) -> Non
 
 
 def test_a_part_that_no_corpus_has_is_named(corpus: Corpus) -> None:
-    with pytest.raises(CorpusError, match="no part 'dev'; its parts are train, valid, test"):
+    with pytest.raises(CorpusError, match="no part 'dev'; parts are train, valid, test"):
         corpus.part("dev")
 
 

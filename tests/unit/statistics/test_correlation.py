@@ -29,14 +29,14 @@ def test_values_are_scipys_and_items_alone_are_nearly_fishers_interval() -> None
 @pytest.mark.parametrize("coefficient", ["pearson", "spearman"])
 def test_the_interval_covers_the_true_one_where_groups_share_what_they_say(coefficient) -> None:
     generator = np.random.default_rng(5)
-    groups = Groups.of([str(number // 4) for number in range(160)])
+    groups = Groups.of([str(number // 4) for number in range(96)])
     true = 0.6 if coefficient == "pearson" else 6 / np.pi * np.arcsin(0.6 / 2)
     covered, naive = [], []
-    for _ in range(300):
-        shared = np.repeat(generator.multivariate_normal([0, 0], [[1, 0.6], [0.6, 1]], 40), 4, axis=0)
+    for _ in range(200):
+        shared = np.repeat(generator.multivariate_normal([0, 0], [[1, 0.6], [0.6, 1]], 24), 4, axis=0)
         pair = np.sqrt(0.7) * shared
-        pair += np.sqrt(0.3) * generator.multivariate_normal([0, 0], [[1, 0.6], [0.6, 1]], 160)
-        for held, of in ((covered, groups), (naive, alone(160))):
+        pair += np.sqrt(0.3) * generator.multivariate_normal([0, 0], [[1, 0.6], [0.6, 1]], 96)
+        for held, of in ((covered, groups), (naive, alone(96))):
             found = correlation(*pair.T, of, coefficient)
             held.append(found.low <= true <= found.high)
     assert 0.90 < np.mean(covered) < 0.985

@@ -18,6 +18,7 @@ from sumcurve.tables.figure import (
     draw,
     looks_of,
     panels_of,
+    shortened,
     spread,
     write_figure,
 )
@@ -300,3 +301,8 @@ def test_a_zero_shot_row_enters_no_fit(evidence, invented, study, settings) -> N
     assert verdicts.table(more).rows == verdicts.table(plain).rows
     assert more.sizes("notes") == plain.sizes("notes")
     assert more.methods("notes") == plain.methods("notes")
+
+
+def test_a_shorter_drawing_has_the_same_words_and_its_places_to_a_hundredth() -> None:
+    svg = b'<g>\n  <path d="M 1.239999 -20.5 \nL 3 4.000001"/>\n  <text x="7.123456">0.123456</text>\n</g>\n'
+    assert shortened(svg) == b'<g>\n<path d="M 1.23 -20.5 \nL 3 4.00"/>\n<text x="7.12">0.123456</text>\n</g>\n'

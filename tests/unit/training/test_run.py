@@ -3,7 +3,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from sumcurve.records import write_json, write_text
+from sumcurve.records import write_csv, write_json
 from sumcurve.training import run
 from sumcurve.training.history import History, Row
 
@@ -56,8 +56,8 @@ def test_the_beginning_of_a_finished_run_is_read_back_to_the_bit(tmp_path):
     second = [row("extraction", 0, 0.3, best=False, seconds=1 / 3), row("extraction", 9, 0.4, best=True, seconds=2 / 3)]
     last = [row("rl", 50, 0.5, best=True, seconds=0.9, reward=0.25, auc=None)]
     whole = History([*first, *second, *last], [("nll", "patience"), ("extraction", "patience"), ("rl", "most_updates")])
-    write_text(tmp_path / "history.csv", run._csv(whole.rows()))
-    write_text(tmp_path / "timings.csv", run._csv(whole.seconds()))
+    for name, rows in (("history.csv", whole.rows()), ("timings.csv", whole.seconds())):
+        write_csv(tmp_path / name, list(rows[0]), rows)
     write_json(tmp_path / "training.json", {"ended": [{"phase": a, "reason": b, "update": 1} for a, b in whole.ended]})
     found = run.read_beginning(tmp_path, ["nll", "extraction"])
     assert list(found) == [*first, *second]

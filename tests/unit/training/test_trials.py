@@ -144,7 +144,7 @@ def test_what_was_chosen_is_written_into_the_small_form_alone(method: str, tmp_p
 def test_a_key_that_is_not_there_is_asked_for(tmp_path: Path) -> None:
     path = shutil.copytree(CONFIG, tmp_path / "config") / "methods" / "abs.yaml"
     path.write_text(path.read_text().replace("dropout: 0.1, ", "").replace("dropout: 0.3, ", ""))
-    with pytest.raises(PlanError, match=r"abs.yaml:\d+: settings.small.model.dropout is not there"):
+    with pytest.raises(PlanError, match=r"abs.yaml:\d+: forms.small.model.dropout is not there"):
         write_settings(path, (0.1, 0.2, None))
 
 

@@ -19,6 +19,7 @@ from sumcurve.annotations.oracle import command
 from sumcurve.annotations.oracle.article import SCORERS
 from sumcurve.annotations.oracle.certificates import ALGORITHMS, FIELDS, VARIANTS
 from sumcurve.annotations.oracle.command import add_parser, article, articles
+from sumcurve.locks import locked
 from sumcurve.scores.command import CommandError
 
 MEASURED = ("seconds", "digest")  # differ from run to run
@@ -307,7 +308,7 @@ def test_an_output_of_another_run_is_refused(sumcurve, tmp_path, monkeypatch) ->
 def test_two_runs_do_not_write_one_output(sumcurve, tmp_path) -> None:
     source, out = write(tmp_path / "in.jsonl", invented(1)), tmp_path / "out.jsonl"
     with (
-        command._locked(tmp_path / "out.jsonl.journal"),
+        locked(tmp_path / "out.jsonl.journal"),
         pytest.raises(CommandError, match="in use"),
     ):
         sumcurve("oracle", "--input", source, "--output", out)
