@@ -354,5 +354,5 @@ def test_tables_have_the_twins_with_their_probabilities(finished) -> None:
     rows = {row["method"].rstrip("†"): row for row in scores_table.table(found).rows if row["role"] == "trained"}
     assert rows.keys() == {"fairseq_transformer", "fairseq_pointer"}
     for row in rows.values():
-        assert row["rouge1"] > 0
+        assert row["rouge1"].number > 0
         assert "gap" in row
