@@ -14,6 +14,7 @@
 #   make partial STUDY=…      tables of what is finished of a study, marked as a part
 #   make add CORPUS=… NAME=…  a study of a corpus of your own, written from its data (FLAGS=… as `sumcurve add -h` says)
 #   make trials               what config/trials.csv lacks of the trials that chose the small form
+#   make fairseq-env          fairseq, for methods of `kind: fairseq`: an environment of its own, built once in minutes
 #   make lint  bench  pull  push  recipes  schema  lock  clean-env
 
 SHELL := bash
@@ -35,6 +36,10 @@ NAME ?=
 FLAGS ?=
 TESTS ?=
 HOME_FOLDER ?= .
+# fairseq's own environment, for methods of `kind: fairseq`; it needs Python 3.11 with its headers, and a C++ compiler.
+SUMCURVE_FAIRSEQ ?= .venv-fairseq
+FAIRSEQ_PYTHON ?= python3.11
+export SUMCURVE_FAIRSEQ
 # A folder of workflow/profiles; Snakemake takes `default` by itself, by the link `profiles`, beside the Snakefile.
 PROFILE ?=
 
@@ -45,6 +50,7 @@ CONFIG := $(if $(STUDY)$(filter-out .,$(HOME_FOLDER)),--config "study=$(NAMED)" 
 blank := $(subst ,, )
 ENVIRONMENT := $(if $(filter /%,$(VENV)),$(VENV),$(CURDIR)/$(VENV))
 COMPLETE := $(subst $(blank),\ ,$(VENV))/.complete
+FAIRSEQ_COMPLETE := $(subst $(blank),\ ,$(SUMCURVE_FAIRSEQ))/.complete
 export PATH := $(ENVIRONMENT)/bin:$(PATH)
 export PYTHONUNBUFFERED := 1
 # A study starts a hundred Pythons: each must find its bytecode.
@@ -52,7 +58,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # The code that runs is this checkout's, whatever else is installed.
 export PYTHONPATH := $(CURDIR)/src
 
-.PHONY: study run test test-all demo smoke lint bench pull push verify record pages reproduce trace status partial add trials recipes schema lock env clean-env
+.PHONY: study run test test-all demo smoke lint bench pull push verify record pages reproduce trace status partial add trials recipes schema lock env fairseq-env clean-env
 
 study: env
 	$(MAKE) --no-print-directory run
@@ -175,6 +181,30 @@ $(COMPLETE): $(wildcard envs/*.txt) pyproject.toml
 
 clean-env:
 	rm -rf "$(ENVIRONMENT)"
+
+# Its extensions are built against the torch that is installed first: neither isolated from it nor for a GPU, which
+# the models here do not need them for.
+fairseq-env: env $(FAIRSEQ_COMPLETE)
+
+$(FAIRSEQ_COMPLETE): envs/fairseq/lock-3.11.txt envs/torch.txt
+	@"$(FAIRSEQ_PYTHON)" -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' 2> /dev/null || \
+	    { echo "fairseq needs Python 3.11, and $(FAIRSEQ_PYTHON) is none: make fairseq-env FAIRSEQ_PYTHON=/path/to/python3.11" >&2; exit 1; }
+	echo "fairseq's environment: $(SUMCURVE_FAIRSEQ), Python 3.11; building it takes minutes"
+	case "$$(realpath -m "$(SUMCURVE_FAIRSEQ)")" in
+	"$(CURDIR)"/*) rm -rf "$(SUMCURVE_FAIRSEQ)" ;;
+	*) if [ -e "$(SUMCURVE_FAIRSEQ)" ]; then
+	       echo "$(SUMCURVE_FAIRSEQ) is not in this checkout: delete it to have it made anew" >&2
+	       exit 1
+	   fi ;;
+	esac
+	uv venv --quiet --python "$(FAIRSEQ_PYTHON)" "$(SUMCURVE_FAIRSEQ)"
+	export VIRTUAL_ENV="$$(cd "$(SUMCURVE_FAIRSEQ)" && pwd)"
+	links=$${PIP_FIND_LINKS:-$$(python -m pip config get global.find-links 2> /dev/null || true)}
+	export UV_FIND_LINKS="$${UV_FIND_LINKS:-$$(echo $$links | tr ' ' ',')}"
+	unset CUDA_HOME
+	uv pip install --quiet -r <(grep -v '^fairseq-fixed' envs/fairseq/lock-3.11.txt) -r envs/torch.txt
+	uv pip install --quiet --no-deps --no-build-isolation -r <(grep '^fairseq-fixed' envs/fairseq/lock-3.11.txt)
+	touch "$(SUMCURVE_FAIRSEQ)/.complete"
 
 # Resolve the locks again (needs uv and each Python); torch stays out of them, and so does what only a CUDA build needs.
 lock: env

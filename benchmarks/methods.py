@@ -102,7 +102,11 @@ def measured(method: str, options: argparse.Namespace) -> dict[str, object]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("methods", nargs="*", default=sorted(path.stem for path in METHODS.glob("*.yaml")))
+    parser.add_argument(
+        "methods",
+        nargs="*",
+        default=sorted(path.stem for path in METHODS.glob("*.yaml") if not path.stem.startswith("fairseq_")),
+    )
     sizes = {"repetitions": 2, "batch": 16, "source": 100, "target": 50, "words": 5000, "threads": 1}
     for name, value in sizes.items():
         parser.add_argument(f"--{name}", type=int, default=value)

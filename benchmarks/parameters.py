@@ -30,7 +30,7 @@ def main() -> None:
     words = parser.parse_args().words
     print("| method | settings |" + "".join(f" {size:,} words |" for size in words) + " not vocabulary | printed |")
     print("|---|---|" + "---:|" * (len(words) + 1) + "---|")
-    for path in sorted(METHODS.glob("*.yaml")):
+    for path in sorted(path for path in METHODS.glob("*.yaml") if not path.stem.startswith("fairseq_")):
         method = read_method(path)
         for name, form in method.forms.items():
             if name in ("small", "smoke"):

@@ -13,3 +13,9 @@ for minor in 3.11 3.12 3.13; do
   if grep -E '://|\+cpu|@ ' "$lock.partial"; then echo "$lock would name an address or a local build" >&2; exit 1; fi
   mv "$lock.partial" "$lock"
 done
+lock=fairseq/lock-3.11.txt
+cp "$lock" "$lock.partial"
+uv pip compile --quiet --python-version 3.11 --no-header --no-annotate --no-emit-package torch \
+  --override fairseq/override.txt --output-file "$lock.partial" fairseq/requirements.in torch.txt > /dev/null
+sed -E -i '/^(nvidia-|cuda-|triton)/d' "$lock.partial"
+mv "$lock.partial" "$lock"

@@ -282,6 +282,7 @@ class TrainSpecification(TypedDict):
 
 def train(specification: TrainSpecification, inputs: Inputs, stage: Stage) -> None:
     """Write the weights and History of one run, resuming where an interrupted training left its state."""
+    from sumcurve.models.fairseq import FairseqError
     from sumcurve.models.subwords import PretrainedError
     from sumcurve.systems.trained import WEIGHTS
     from sumcurve.training.fit import ResumeError, TrainingError
@@ -316,7 +317,7 @@ def train(specification: TrainSpecification, inputs: Inputs, stage: Stage) -> No
                 else None,
                 outside=inputs[specification["outside"]] if "outside" in specification else None,
             )
-        except (TrainingError, ResumeError, PretrainedError) as error:
+        except (TrainingError, ResumeError, PretrainedError, FairseqError) as error:
             raise BuildError(f"{stage.name}: {error}") from error
 
 
@@ -395,6 +396,9 @@ def decode(specification: DecodeSpecification, inputs: Inputs, stage: Stage) -> 
         folder = run if form.model.kind == "bart" else inputs[form.model.sha256]
         _decode_pretrained(form.model, folder, specification, trained, run / WEIGHTS[checkpoint], inputs, stage)
         return
+    if form.model.kind == "fairseq":
+        _decode_fairseq(form, specification, trained, run, inputs, stage)
+        return
     decode_run(
         settings=form,
         search=Search.of_specification(specification["search"]),
@@ -407,6 +411,35 @@ def decode(specification: DecodeSpecification, inputs: Inputs, stage: Stage) -> 
         device=stage.lease.device,
         checkpoint=checkpoint,
     )
+
+
+def _decode_fairseq(
+    form: Form,
+    specification: DecodeSpecification,
+    trained: dict[str, Any],
+    run: Path,
+    inputs: Inputs,
+    stage: Stage,
+) -> None:
+    from sumcurve.models.fairseq import FairseqError
+    from sumcurve.systems.fairseq import decode_fairseq
+    from sumcurve.systems.trained import WEIGHTS
+
+    try:
+        decode_fairseq(
+            settings=form,
+            search=Search.of_specification(specification["search"]),
+            run=run,
+            weights=run / WEIGHTS["selected"],
+            specification=trained | {"sums": specification["sums"]},
+            corpus=inputs[specification["corpus"]],
+            reading=Reading.of_specification(specification["reading"]) if "reading" in specification else None,
+            stage=stage.folder,
+            device=stage.lease.device,
+            facts=stage.facts,
+        )
+    except FairseqError as error:
+        raise BuildError(f"{stage.name}: {error}") from error
 
 
 class UntrainedSpecification(TypedDict):

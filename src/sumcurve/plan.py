@@ -58,6 +58,7 @@ from sumcurve.settings import (
     StudySettings,
     SubwordSettings,
     VarianceTable,
+    fairseq_search,
 )
 from sumcurve.steps import KINDS, TABLES_MODULES
 from sumcurve.systems import SYSTEMS
@@ -307,6 +308,8 @@ def refusal(method: Form, corpus: CorpusSettings) -> str:
     search = corpus.search
     if isinstance(method.model, SubwordSettings) and (search.coverage_penalty or search.entity_penalty):
         return "pretrained models show no attention, which the corpus's search looks at"
+    if method.model.kind == "fairseq" and (reason := fairseq_search(search)):
+        return reason
     if method.model.kind == "extract-rewrite" and corpus.target == "titles":
         return (
             "titles have no sentences to extract: Chen and Bansal's method needs several; "
@@ -336,7 +339,7 @@ def fetched_model(sha256: str) -> str:
 def model_of(form: Form) -> dict[str, Any]:
     """What of a method's model decides a training."""
     model = form.model
-    return model.decides() if model.kind == "transformers" else model.model_dump(mode="json")
+    return model.decides() if model.kind in ("transformers", "fairseq") else model.model_dump(mode="json")
 
 
 def _makes_a_curve(system: SystemSettings) -> bool:

@@ -625,6 +625,56 @@ SubwordSettings = TransformersSettings | BartSettings  # of models that read and
 MODEL_FILES = ("*.json", "*.safetensors", "*.txt", "*.model")  # of a pretrained model's folder; no others are read
 
 
+FAIRSEQ = "fairseq-fixed 0.12.3.1"  # the release that `make fairseq-env` installs, and its version
+
+
+class FairseqSettings(Settings):
+    """A model of fairseq (Ott et al. 2019), which fairseq itself trains from new weights (`make fairseq-env`).
+
+    Source and target share their embedding, which is the output layer, too. What is not said here is as the
+    architecture has it in fairseq, but that a Transformer's layers are normalised first, as ours are.
+    """
+
+    kind: Literal["fairseq"]
+    architecture: Literal["transformer", "transformer_pointer_generator", "lstm"]
+    """fairseq's word for it. The pointer generator is the plug-in that comes with fairseq (Enarvi et al. 2020), which
+    copies by the attention of one head of the last decoder layer.
+    """
+    width: Positive
+    """Of a word, and of every layer of a Transformer."""
+    heads: Positive | None = None
+    """Of each attention of a Transformer."""
+    feedforward: Positive | None = None
+    """Width between the two layers behind each attention of a Transformer."""
+    hidden: Positive | None = None
+    """Width of the LSTM's encoder, each direction, and of its decoder."""
+    encoder_layers: Positive = 1
+    """Layers of the encoder."""
+    decoder_layers: Positive = 1
+    """Layers of the decoder."""
+    dropout: Dropout = 0.1
+    """Share of values that training sets to zero."""
+
+    @model_validator(mode="after")
+    def sizes_of_the_architecture(self) -> "FairseqSettings":
+        wanted = ("hidden",) if self.architecture == "lstm" else ("heads", "feedforward")
+        for key in ("heads", "feedforward", "hidden"):
+            if (getattr(self, key) is not None) != (key in wanted):
+                verb = "needs" if key in wanted else "has no"
+                raise ValueError(f"architecture {self.architecture} {verb} {key}")
+        if self.heads is not None and (self.width % self.heads or self.width % 2):
+            raise ValueError(f"width {self.width} must be even and divisible by heads {self.heads}")
+        return self
+
+    @property
+    def copies(self) -> bool:
+        return self.architecture == "transformer_pointer_generator"
+
+    def decides(self) -> dict[str, Any]:
+        """What decides the outcome of a training, as plain values: the release of fairseq, too."""
+        return self.model_dump(mode="json") | {"release": FAIRSEQ}
+
+
 class Optimizer(Settings):
     """How a phase's weights are updated."""
 
@@ -792,9 +842,40 @@ Model = Annotated[
     | NgramSettings
     | ExtractRewriteSettings
     | TransformersSettings
-    | BartSettings,
+    | BartSettings
+    | FairseqSettings,
     Field(discriminator="kind"),
 ]
+
+
+def fairseq_search(search: Decoding) -> str:
+    """What fairseq's search cannot do of what `search` asks; empty where it can all."""
+    if search.length_penalty == "gnmt":
+        return "fairseq's search has no length_penalty gnmt; say average or none"
+    if search.coverage_penalty or search.entity_penalty:
+        return "fairseq's search has no penalties of attention; set coverage_penalty and entity_penalty to 0"
+    return ""
+
+
+def _suits_fairseq(model: FairseqSettings, training: Training, search: Decoding | None) -> None:
+    """ValueError for what fairseq is not asked to do."""
+    if len(training.phases) > 1:
+        raise ValueError("a model of kind fairseq is trained in one phase")
+    [phase] = training.phases
+    where = f"phase {phase.name!r}"
+    if phase.loss != "nll" or phase.own_words:
+        raise ValueError(f"{where}: a model of kind fairseq is trained on loss nll, without own_words")
+    if phase.label_smoothing and model.copies:
+        raise ValueError(
+            f"{where}: label_smoothing is for models that do not copy (an extended vocabulary has no fixed uniform "
+            "distribution); set it to 0"
+        )
+    if phase.optimizer.name != "adam" or phase.optimizer.schedule == "plateau":
+        raise ValueError(f"{where}: a model of kind fairseq is trained by adam, on schedule constant or noam")
+    if training.accumulate > 1 or training.precision != "single":
+        raise ValueError("a model of kind fairseq is trained with accumulate 1 and precision single")
+    if search is not None and (reason := fairseq_search(search)):
+        raise ValueError(f"search: {reason}")
 
 
 class Form(Settings):
@@ -836,6 +917,8 @@ class Form(Settings):
         search = self.search
         if isinstance(model, SubwordSettings) and search and (search.coverage_penalty or search.entity_penalty):
             raise ValueError(f"search: a model of kind {model.kind} shows no attention; set its penalties to 0")
+        if model.kind == "fairseq":
+            _suits_fairseq(model, self.training, search)
         marks = inner.kind == "recurrent" and inner.entity_attention
         if search and search.entity_penalty and search.entity_positions != "gold" and not marks:
             raise ValueError("search.entity_penalty needs entity_attention, or entity_positions gold")
@@ -844,7 +927,8 @@ class Form(Settings):
     @classmethod
     def of_run(cls, specification: dict[str, Any]) -> "Form":
         """What a run's specification says of its training."""
-        return cls.of_specification({"model": specification["model"], "training": specification["training"]})
+        model = {key: value for key, value in specification["model"].items() if key != "release"}
+        return cls.of_specification({"model": model, "training": specification["training"]})
 
     def _with(self, phases: list[PhaseSettings]) -> "Form":
         return self.model_copy(update={"training": self.training.model_copy(update={"phases": phases})})

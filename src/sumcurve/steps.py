@@ -171,7 +171,12 @@ KINDS: dict[str, Kind] = {
         stem="{run}{variant}",
         specification=builders.DecodeSpecification,
         builder=builders.decode,
-        modules=("sumcurve.systems.trained", "sumcurve.systems.pretrained", "sumcurve.sums"),
+        modules=(
+            "sumcurve.systems.trained",
+            "sumcurve.systems.pretrained",
+            "sumcurve.systems.fairseq",
+            "sumcurve.sums",
+        ),
         recipe=True,
         mem_mb=3000,
         gpu=True,

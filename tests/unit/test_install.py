@@ -20,10 +20,12 @@ from packaging.utils import canonicalize_name
 from packaging.version import Version
 
 import sumcurve
+from sumcurve.settings import FAIRSEQ as FAIRSEQ_RELEASE
 
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 EXTRAS = PROJECT["optional-dependencies"]
+FAIRSEQ = ROOT / "src" / "sumcurve" / "fairseq" / "driver.py"  # the one file that runs in an environment of its own
 
 # Runs a command line where only the modules named in argv[1] can be imported beside Python's own.
 ALONE = """
@@ -142,9 +144,16 @@ def test_all_that_the_package_imports_is_declared() -> None:
         f"{path.relative_to(ROOT)} imports {module}"
         for path in (ROOT / "src").rglob("*.py")
         for module in imported(path)
-        if not modules().get(module, {module}) & declared
+        if not modules().get(module, {module}) & declared and (path, module) != (FAIRSEQ, "fairseq")
     }
     assert not undeclared, "name these in pyproject.toml, in `dependencies` or an extra"
+
+
+def test_fairseq_s_environment_has_what_runs_there() -> None:
+    lock = (ROOT / "envs" / "fairseq" / "lock-3.11.txt").read_text().splitlines()
+    pinned = {line.partition("==")[0] for line in lock} | {"torch"}
+    assert {"fairseq-fixed" if module == "fairseq" else module for module in imported(FAIRSEQ)} <= pinned
+    assert FAIRSEQ_RELEASE.replace(" ", "==") in lock
 
 
 @pytest.mark.parametrize("lock", sorted((ROOT / "envs").glob("lock-*.txt")), ids=lambda path: path.stem)

@@ -10,7 +10,7 @@ import importlib
 import math
 import random
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from typing import Any, NoReturn
 
 import torch
@@ -23,6 +23,7 @@ from sumcurve.training.history import History, Reason, Row
 from sumcurve.training.learner import Learner
 from sumcurve.training.optimization import Schedule
 from sumcurve.training.parallel import Group
+from sumcurve.training.stopping import Rule
 
 State = dict[str, Any]
 """A resume state: plain types and tensors, which `torch.load(weights_only=True)` reads."""
@@ -135,7 +136,7 @@ def fit(
         raise ValueError("actor-critic standardises returns over the whole batch: train it in one process")
     # Building the first optimiser of a process imports this for seconds, which are not training.
     importlib.import_module("torch._dynamo")
-    own = _identity(learner, settings, seed, device, group) | _flat(identity or {}, "")
+    own = _identity(learner, settings, seed, device, group) | flat(identity or {}, "")
     if start is not None:
         own["start"] = digest_of(start.weights)
     with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
@@ -201,7 +202,7 @@ class _Fit:
     def run(self, resume: State | None, start: Checkpoint | None) -> Fitted:
         first = len(self.settings.phases) - 1 if start is not None else 0
         if resume is not None:
-            _refuse_other(resume["identity"], self.identity)
+            refuse_other(resume["identity"], self.identity)
             first = resume["phase"]
         for index, phase in enumerate(self.settings.phases):
             if index < first:
@@ -214,7 +215,7 @@ class _Fit:
                 self._load(resume)
             else:
                 self._begin(index, start)
-            while (reason := self._ended()) is None:
+            while (reason := self.rule.ended(self.update)) is None:
                 self._validate(self._train())
             self.history.ended.append((self.phase.name, reason))
         return Fitted(self.history, self.weights, self.history.selected, self.before)
@@ -258,23 +259,12 @@ class _Fit:
         )
         rank = f" {self.group.rank}" if self.group.rank else ""
         torch.manual_seed(random.Random(f"dropout {self.seed} {index}{rank}").getrandbits(63))
-        self.update = self.stale = self.validated = self.collapsed = self.hacked = 0
-        self.best: Row | None = None
-        epoch = math.ceil(len(self.items) / self.settings.batch)
-        self.period = max(phase.stop.every_updates, math.ceil(phase.stop.every_epochs * epoch))
-
-    def _ended(self) -> Reason | None:
-        if self.collapsed >= IN_A_ROW:
-            return "collapse"
-        if self.hacked >= IN_A_ROW:
-            return "reward hacking"
-        if self.stale >= self.phase.stop.patience:
-            return "patience"
-        return "most_updates" if self.update >= self.phase.stop.max_updates else None
+        self.update = 0
+        self.rule = Rule(phase, len(self.items), self.settings.batch)
 
     def _train(self) -> float:
         """Updates up to the next validation; returns their mean loss."""
-        last = min(self.update + self.period, self.phase.stop.max_updates)
+        last = self.rule.next(self.update)
         count = last - self.update
         # Reading a loss waits for the device, so a GPU is read only now and then.
         most_unread = 1 if self.device.type == "cpu" else 10
@@ -352,43 +342,18 @@ class _Fit:
             best=False,
             seconds=self.seconds,
         )
-        first = next(iter(self.history.of(self.phase.name)), row)
-        selectable = self.update >= max(1, self.phase.stop.min_updates)
-        better = selectable and row.better_than(self.best)
-        if selectable:
-            highest = self.best if first.update or not first.better_than(self.best) else first
-            self.collapsed = self.collapsed + 1 if collapsed(row, highest) else 0
-            self.hacked = self.hacked + 1 if hacked(row, first) else 0
-        if better:
-            row = replace(row, best=True)
-            self.best = row
+        row = self.rule.take(row, self.history)
+        if row.best:
             self.weights = _copied(self.learner.weights())
-        self.history.append(row)
-        self.validated = self.update
-        if selectable and self.update > self.phase.optimizer.warmup_updates and self._speaks():
-            self.stale = 0 if better else self.stale + 1
-            self.schedule.observe(better)
+        if self.rule.counted:
+            self.schedule.observe(row.best)
         self._tell(row.rate, train_loss, validated=True)
         state = self._state()
         if not self.group.rank:
             self.keep(state)
 
-    def _speaks(self) -> bool:
-        """Whether any greedy summary of any validation had a bigram right."""
-        return any(row.rouge2 > 0 for row in self.history)
-
-    def _end_of_patience(self) -> float:
-        """The update at which patience has run out if no validation is better from now on."""
-        if not self._speaks():
-            return math.inf
-        left, last = self.phase.stop.patience - self.stale, self.validated
-        if self.best is None:  # the first that can be selected will be better than none
-            last += self.period * max(1, math.ceil((self.phase.stop.min_updates - last) / self.period))
-        uncounted = max(0, (self.phase.optimizer.warmup_updates - last) // self.period)
-        return last + self.period * (uncounted + left)
-
     def _tell(self, rate: float, loss: float | None, validated: bool) -> None:
-        patience = self._end_of_patience()
+        patience = self.rule.end_of_patience(self.history)
         most = self.phase.stop.max_updates
         self.watch(
             Progress(
@@ -411,9 +376,7 @@ class _Fit:
             "identity": dict(self.identity),
             "phase": self.index,
             "update": self.update,
-            "stale": self.stale,
-            "hacked": self.hacked,
-            "collapsed": self.collapsed,
+            **self.rule.state(),
             "before": self.before and self.before.plain(),
             "path": {
                 "updates": self.updates,
@@ -432,13 +395,12 @@ class _Fit:
 
     def _load(self, state: State) -> None:
         """Take up a state of the present phase, after `_prepare`."""
-        self.update, self.stale, self.validated = state["update"], state["stale"], state["update"]
-        self.hacked, self.collapsed = state["hacked"], state["collapsed"]
+        self.update = state["update"]
         self.updates, self.examples = state["path"]["updates"], state["path"]["examples"]
         self.epochs, self.seconds = state["path"]["epochs"], state["path"]["seconds"]
         self.schedule = Schedule(self.phase.optimizer, **state["schedule"])
         self.history = History.from_dict(state["history"])
-        self.best = next((row for row in reversed(self.history.of(self.phase.name)) if row.best), None)
+        self.rule.load(state, self.history, self.update)
         self.before = Checkpoint(**state["before"]) if state["before"] else None
         self.batches.load(state["batches"])
         self.learner.load(state["model"])  # again: preparations may have set what the phase trains
@@ -448,35 +410,6 @@ class _Fit:
         torch.set_rng_state(own["cpu"])
         if own["cuda"] is not None:
             torch.cuda.set_rng_state(own["cuda"], self.device)
-
-
-COLLAPSE_REPETITION, COLLAPSE_ROUGE, HACKED_SHARE = 0.3, 0.5, 0.99
-IN_A_ROW = 2  # validations that show it before a phase is stopped: one may be a dip
-
-
-def collapsed(row: Row, best: Row | None) -> bool:
-    """Whether a validation shows collapse into repetition.
-
-    Its share of repeated trigrams is 0.3 above that of the phase's best checkpoint or start, and its ROUGE under half
-    of it, while its likelihood has not risen: a model that warms up babbles, too, and learns.
-    """
-    return (
-        best is not None
-        and row.nll >= best.nll
-        and row.repetition >= best.repetition + COLLAPSE_REPETITION
-        and row.rouge < COLLAPSE_ROUGE * best.rouge
-    )
-
-
-def hacked(row: Row, start: Row) -> bool:
-    """Whether the greedy reward is above that of the start of the phase while ROUGE-1 and ROUGE-2 are 1 % below."""
-    return (
-        row.reward is not None
-        and start.reward is not None
-        and row.reward > start.reward
-        and row.rouge1 < HACKED_SHARE * start.rouge1
-        and row.rouge2 < HACKED_SHARE * start.rouge2
-    )
 
 
 def _copied(value: Any) -> Any:
@@ -490,7 +423,7 @@ def _copied(value: Any) -> Any:
     return value
 
 
-def _flat(value: Any, key: str) -> dict[str, Any]:
+def flat(value: Any, key: str) -> dict[str, Any]:
     """Nested settings as one dict from dotted keys to plain values."""
     if isinstance(value, Mapping):
         pairs = [(str(name), item) for name, item in value.items()]
@@ -498,12 +431,12 @@ def _flat(value: Any, key: str) -> dict[str, Any]:
         pairs = [(str(number), item) for number, item in enumerate(value)]
     else:
         return {key: value}
-    return {inner: leaf for name, item in pairs for inner, leaf in _flat(item, f"{key}.{name}".lstrip(".")).items()}
+    return {inner: leaf for name, item in pairs for inner, leaf in flat(item, f"{key}.{name}".lstrip(".")).items()}
 
 
 def _identity(learner: Learner, settings: Training, seed: int, device: torch.device, group: Group) -> dict[str, Any]:
     """All that decides the outcome, as plain values under dotted keys."""
-    return _flat({"training": settings.model_dump(mode="json")}, "") | {
+    return flat({"training": settings.model_dump(mode="json")}, "") | {
         "seed": seed,
         "device": device.type,
         "processes": group.size,
@@ -523,7 +456,8 @@ def digest_of(weights: Mapping[str, Tensor]) -> str:
     return whole.hexdigest()
 
 
-def _refuse_other(stored: Mapping[str, Any], wanted: Mapping[str, Any]) -> None:
+def refuse_other(stored: Mapping[str, Any], wanted: Mapping[str, Any]) -> None:
+    """ResumeError where two identities of a training differ."""
     keys = sorted(key for key in {*stored, *wanted} if stored.get(key) != wanted.get(key))
     if keys:
         listed = "; ".join(f"{key}: {stored.get(key)!r} there, {wanted.get(key)!r} here" for key in keys)

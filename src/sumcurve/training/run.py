@@ -3,6 +3,7 @@
 import io
 import json
 import shutil
+import tempfile
 import time
 from collections.abc import Callable, Iterable, Sequence
 from itertools import repeat
@@ -21,7 +22,7 @@ from sumcurve.models.build import build
 from sumcurve.models.extract_rewrite import build as build_extract_rewrite
 from sumcurve.models.vocabulary import Vocabulary
 from sumcurve.records import Record, Text, read_csv, write_bytes, write_csv, write_json
-from sumcurve.settings import Form, Search, SubwordSettings, Training
+from sumcurve.settings import FairseqSettings, Form, Search, SubwordSettings, Training
 from sumcurve.training.fit import Checkpoint, Fitted, ResumeError, digest_of, fit
 from sumcurve.training.history import History, Row
 from sumcurve.training.learner import Learner
@@ -249,6 +250,30 @@ def train_run(
     records = train[drawn]
     search = Search.of_specification(specification["validation"])
     vocabulary = None
+    if not isinstance(settings.model, SubwordSettings):
+        vocabulary = Vocabulary.from_counts(read_words(fraction), training.vocabulary, training.min_count)
+    if settings.model.kind == "fairseq":
+        if group.size > 1:
+            raise ValueError(f"{name}: fairseq trains in one process here; start it without torchrun")
+        assert vocabulary is not None
+        _train_in_fairseq(
+            specification,
+            settings,
+            records,
+            valid,
+            vocabulary,
+            search,
+            stage,
+            state,
+            events,
+            name,
+            lease,
+            note,
+            terminal,
+            position,
+            found,
+        )
+        return
     further: dict[str, Any] = {}
     if isinstance(settings.model, SubwordSettings):
         from sumcurve.models.bart import opened
@@ -269,7 +294,7 @@ def train_run(
         words = len(tuned.model.subwords)
         found["truncated_sources"] = sum(example.truncated for example in tuned.train)
     else:
-        vocabulary = Vocabulary.from_counts(read_words(fraction), training.vocabulary, training.min_count)
+        assert vocabulary is not None
         salient = salient_spans(entities, drawn) if entities is not None else None
         learner = learner_of(specification, settings, records, valid, vocabulary, device, salient, search)
         words = len(vocabulary)
@@ -310,6 +335,64 @@ def train_run(
             shutil.copyfile(file, stage / file.name)
     write_run(stage, fitted, history, training, len(records), words, counts, further)
     state.unlink(missing_ok=True)
+
+
+def _train_in_fairseq(
+    specification: dict[str, Any],
+    settings: Form,
+    records: list[Record],
+    valid: Sequence[Record],
+    vocabulary: Vocabulary,
+    search: Search,
+    stage: Path,
+    state: Path,
+    events: Path,
+    name: str,
+    lease: Lease,
+    note: Callable[[str], None],
+    terminal: TextIO,
+    position: int,
+    found: dict[str, Any],
+) -> None:
+    """What `train_run` does for a model of fairseq; its resume state is a folder. Raises FairseqError."""
+    from sumcurve.models.fairseq import Fairseq, FairseqModel
+    from sumcurve.training import fairseq
+
+    assert isinstance(settings.model, FairseqSettings)
+    lengths = specification["source_tokens"], specification["target_tokens"]
+    examples = [[encode(record, vocabulary, *lengths) for record in part] for part in (records, valid)]
+    folder = state.with_suffix("")
+    with (
+        tempfile.TemporaryDirectory() as work,
+        Fairseq(specification["sums"], specification["threads"], lease.device) as process,
+        Watchers(name, events, note, stream=terminal, position=position) as watch,
+    ):
+        found["fairseq"] = process.told
+        seed, training = specification["seed"], settings.training
+        model = FairseqModel(process, settings.model, training, vocabulary, lengths, seed, Path(work))
+        counts = model.parameter_counts()
+        told = f"{len(records)} records, {len(vocabulary)} words, {counts['total']} parameters, {lease.device}"
+        note(f"{name}: {told}, {process.told}")
+        references = [record.all_references for record in valid]
+        try:
+            fitted = fairseq.train(
+                model,
+                training,
+                *examples,
+                references,
+                search,
+                folder,
+                {**specification, "device": lease.device},
+                note,
+                watch,
+            )
+        except ResumeError as error:
+            raise ResumeError(f"{folder}: {error}; delete it to train {name} from its beginning", error.keys) from error
+    for phase, reason in fitted.history.ended:
+        note(f"{name}: phase {phase} ended by {reason}")
+    write_json(stage / "vocabulary.json", vocabulary.to_json())
+    write_run(stage, fitted, fitted.history, training, len(records), len(vocabulary), counts, {})
+    shutil.rmtree(folder)
 
 
 def write_run(

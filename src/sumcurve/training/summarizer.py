@@ -70,14 +70,15 @@ class SummarizerLearner(Learner):
 
     def identity(self) -> dict[str, str]:
         return {
-            "training examples": _digest(self.train),
-            "validation examples": _digest(self.valid),
+            "training examples": digest_of(self.train),
+            "validation examples": digest_of(self.valid),
             "target_tokens": str(self.target_tokens),
             "validation search": self.search.signature(),
         }
 
 
-def _digest(examples: Sequence[Example]) -> str:
+def digest_of(examples: Sequence[Example]) -> str:
+    """The sha256 (hex) of what a model reads of examples."""
     whole = hashlib.sha256()
     for example in examples:
         whole.update(f"{example.id}\n{len(example.source)} {len(example.target)}\n".encode())

@@ -15,7 +15,7 @@ from invented import MADE_HERE
 from sumcurve.config import PlanError, read_method, read_settings
 from sumcurve.manifest import digest
 from sumcurve.plan import Plan
-from sumcurve.settings import Trial
+from sumcurve.settings import MethodSearch, Trial
 from sumcurve.training import trials
 from sumcurve.training.trials import (
     COLUMNS,
@@ -42,6 +42,9 @@ METHODS = sorted(path.stem for path in (CONFIG / "methods").glob("*.yaml"))
 UNTRIED = MADE_HERE  # their rates are proposals
 BASES = [method for method in METHODS if method not in SETTINGS.tuned_with]
 
+# TRANS's model and search say what fairseq's do not.
+SEARCH = {"search", *MethodSearch.model_fields} - {"exempt"}  # which is an empty list
+FAIRSEQ = {"kind", "architecture", "hidden", "copy_attention", "output", *SEARCH}
 # What a twin and its base may differ by, in any form: what it is called after.
 DIFFERENCES = {
     "ent": {"entity_attention", "entity_penalty", "name", "loss", "entity_weight"},
@@ -51,6 +54,8 @@ DIFFERENCES = {
     "reg_self": {"name", "loss", "soft_weight", "temperature"},
     "reg_dual": {"second_output", "name", "loss", "soft_weight", "temperature"},
     "trans_nocopy": {"copy_attention", "label_smoothing"},
+    "fairseq_transformer": {*FAIRSEQ, "label_smoothing"},
+    "fairseq_pointer": FAIRSEQ,
 }
 
 

@@ -1,0 +1,109 @@
+"""When a phase is validated, which of its validations is the best, and when it ends: one rule for whatever trains."""
+
+import math
+from dataclasses import replace
+
+from sumcurve.settings import PhaseSettings
+from sumcurve.training.history import History, Reason, Row
+
+COLLAPSE_REPETITION, COLLAPSE_ROUGE, HACKED_SHARE = 0.3, 0.5, 0.99
+IN_A_ROW = 2  # validations that show it before a phase is stopped: one may be a dip
+
+
+class Rule:
+    """Judges the validations of one phase in their order; see `settings.Stop`.
+
+    `period` are the updates between two validations, `best` is the best that may be selected so far, `counted` says
+    whether patience counts the last one.
+    """
+
+    def __init__(self, phase: PhaseSettings, items: int, batch: int) -> None:
+        """The rule of a phase that goes through `items` in an epoch, in batches of `batch`."""
+        self.phase = phase
+        self.period = max(phase.stop.every_updates, math.ceil(phase.stop.every_epochs * math.ceil(items / batch)))
+        self.stale = self.validated = self.collapsed = self.hacked = 0
+        self.best: Row | None = None
+        self.counted = False
+
+    def next(self, update: int) -> int:
+        """The update of the next validation after `update`."""
+        return min(update + self.period, self.phase.stop.max_updates)
+
+    def ended(self, update: int) -> Reason | None:
+        """Why the phase ends at this update; None where it goes on."""
+        if self.collapsed >= IN_A_ROW:
+            return "collapse"
+        if self.hacked >= IN_A_ROW:
+            return "reward hacking"
+        if self.stale >= self.phase.stop.patience:
+            return "patience"
+        return "most_updates" if update >= self.phase.stop.max_updates else None
+
+    def take(self, row: Row, history: History) -> Row:
+        """Judge a validation and append it to `history`, marked `best` where it is better than all before."""
+        first = next(iter(history.of(self.phase.name)), row)
+        selectable = row.update >= max(1, self.phase.stop.min_updates)
+        better = selectable and row.better_than(self.best)
+        if selectable:
+            highest = self.best if first.update or not first.better_than(self.best) else first
+            self.collapsed = self.collapsed + 1 if collapsed(row, highest) else 0
+            self.hacked = self.hacked + 1 if hacked(row, first) else 0
+        if better:
+            row = replace(row, best=True)
+            self.best = row
+        history.append(row)
+        self.validated = row.update
+        self.counted = selectable and row.update > self.phase.optimizer.warmup_updates and _speaks(history)
+        if self.counted:
+            self.stale = 0 if better else self.stale + 1
+        return row
+
+    def end_of_patience(self, history: History) -> float:
+        """The update at which patience has run out if no validation is better from now on."""
+        if not _speaks(history):
+            return math.inf
+        left, last = self.phase.stop.patience - self.stale, self.validated
+        if self.best is None:  # the first that can be selected will be better than none
+            last += self.period * max(1, math.ceil((self.phase.stop.min_updates - last) / self.period))
+        uncounted = max(0, (self.phase.optimizer.warmup_updates - last) // self.period)
+        return last + self.period * (uncounted + left)
+
+    def state(self) -> dict[str, int]:
+        """What `load` takes up again beside the History."""
+        return {"stale": self.stale, "hacked": self.hacked, "collapsed": self.collapsed}
+
+    def load(self, state: dict[str, int], history: History, update: int) -> None:
+        """Go on after the validation at `update`, the last of `history`."""
+        self.stale, self.hacked, self.collapsed = state["stale"], state["hacked"], state["collapsed"]
+        self.validated = update
+        self.best = next((row for row in reversed(history.of(self.phase.name)) if row.best), None)
+
+
+def _speaks(history: History) -> bool:
+    """Whether any greedy summary of any validation had a bigram right."""
+    return any(row.rouge2 > 0 for row in history)
+
+
+def collapsed(row: Row, best: Row | None) -> bool:
+    """Whether a validation shows collapse into repetition.
+
+    Its share of repeated trigrams is 0.3 above that of the phase's best checkpoint or start, and its ROUGE under half
+    of it, while its likelihood has not risen: a model that warms up babbles, too, and learns.
+    """
+    return (
+        best is not None
+        and row.nll >= best.nll
+        and row.repetition >= best.repetition + COLLAPSE_REPETITION
+        and row.rouge < COLLAPSE_ROUGE * best.rouge
+    )
+
+
+def hacked(row: Row, start: Row) -> bool:
+    """Whether the greedy reward is above that of the start of the phase while ROUGE-1 and ROUGE-2 are 1 % below."""
+    return (
+        row.reward is not None
+        and start.reward is not None
+        and row.reward > start.reward
+        and row.rouge1 < HACKED_SHARE * start.rouge1
+        and row.rouge2 < HACKED_SHARE * start.rouge2
+    )
