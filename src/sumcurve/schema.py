@@ -22,6 +22,7 @@ from sumcurve.records import write_text
 from sumcurve.scores import SCORERS
 from sumcurve.settings import (
     ExtractRewriteSettings,
+    FairseqSettings,
     FormFile,
     Layer,
     MethodFile,
@@ -43,6 +44,7 @@ MODELS: tuple[type[BaseModel], ...] = (
     NgramSettings,
     ExtractRewriteSettings,
     TransformersSettings,
+    FairseqSettings,
 )
 
 
