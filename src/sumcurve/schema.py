@@ -23,6 +23,7 @@ from sumcurve.scores import SCORERS
 from sumcurve.settings import (
     BartSettings,
     ExtractRewriteSettings,
+    FairseqSettings,
     FormFile,
     Layer,
     MethodFile,
@@ -44,7 +45,11 @@ MODELS: tuple[type[BaseModel], ...] = (
     NgramSettings,
     ExtractRewriteSettings,
     TransformersSettings,
+<<<<<<< HEAD
     BartSettings,
+=======
+    FairseqSettings,
+>>>>>>> fairseq4
 )
 
 

@@ -22,7 +22,7 @@ from sumcurve.models.extract_rewrite import build as build_extract_rewrite
 from sumcurve.models.recurrent import RecurrentSummarizer
 from sumcurve.models.vocabulary import Vocabulary
 from sumcurve.records import Record
-from sumcurve.settings import Form, Reading, Search
+from sumcurve.settings import FairseqSettings, Form, Reading, Search, SubwordSettings
 from sumcurve.systems.system import Item, write_summaries
 
 WEIGHTS = {"selected": "weights.safetensors", "before": "before.safetensors"}  # of a run, by checkpoint
@@ -145,7 +145,7 @@ def decoder_of(
         stops = any(phase.loss == "actor-critic" for phase in phases)
         lengths = specification["source_tokens"], specification["target_tokens"]
         return ExtractRewriteDecoder(whole.to(device), vocabulary, search, *lengths, stops)
-    assert settings.model.kind != "transformers"  # systems.pretrained wraps those
+    assert not isinstance(settings.model, SubwordSettings | FairseqSettings)  # systems of their own wrap those
     model = build(settings.model, len(vocabulary), specification["seed"])
     if isinstance(model, RecurrentSummarizer) and any(phase.coverage for phase in phases):
         model.enable_coverage()

@@ -115,7 +115,7 @@ def learner_of(
             device,
         )
 
-    assert model.kind != "transformers"  # pretrained_learner is for those
+    assert not isinstance(model, SubwordSettings | FairseqSettings)  # which have learners of their own
 
     def examples(of: list[Record], part: str) -> list[Example]:
         spans = salient(part) if salient else repeat(None, len(of))
@@ -360,7 +360,7 @@ def _train_in_fairseq(
 
     assert isinstance(settings.model, FairseqSettings)
     lengths = specification["source_tokens"], specification["target_tokens"]
-    examples = [[encode(record, vocabulary, *lengths) for record in part] for part in (records, valid)]
+    trained_on, validated = ([encode(record, vocabulary, *lengths) for record in part] for part in (records, valid))
     folder = state.with_suffix("")
     with (
         tempfile.TemporaryDirectory() as work,
@@ -378,7 +378,8 @@ def _train_in_fairseq(
             fitted = fairseq.train(
                 model,
                 training,
-                *examples,
+                trained_on,
+                validated,
                 references,
                 search,
                 folder,
