@@ -45,11 +45,8 @@ MODELS: tuple[type[BaseModel], ...] = (
     NgramSettings,
     ExtractRewriteSettings,
     TransformersSettings,
-<<<<<<< HEAD
     BartSettings,
-=======
     FairseqSettings,
->>>>>>> fairseq4
 )
 
 
