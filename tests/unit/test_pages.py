@@ -150,6 +150,7 @@ def prose(text: str) -> str:
 STATED = {
     "README.md": {"3.11", "3.13", "2.0"},
     "methods.md": {"0.1"},
+    "extending.md": {"3.11", "1.5"},
     "scores.md": {"0.1", "1.5"},
     "error-bars.md": {"2.2"},
     "curves.md": {"0.95"},

@@ -39,12 +39,12 @@ SETTINGS = read_settings(CONFIG / "trials.yaml", TrialsSettings)
 PLAN = Plan.read(CONFIG, SETTINGS.study)
 ROWS = read_rows(CONFIG / "trials.csv")
 METHODS = sorted(path.stem for path in (CONFIG / "methods").glob("*.yaml"))
-UNTRIED = MADE_HERE  # their rates are proposals
+UNTRIED = MADE_HERE | {"fairseq_lstm"}  # their rates are proposals
 BASES = [method for method in METHODS if method not in SETTINGS.tuned_with]
 
 # TRANS's model and search say what fairseq's do not.
-SEARCH = {"search", *MethodSearch.model_fields} - {"exempt"}  # which is an empty list
-FAIRSEQ = {"kind", "architecture", "hidden", "copy_attention", "output", *SEARCH}
+SEARCH = set(MethodSearch.model_fields) - {"exempt"}  # which is an empty list
+FAIRSEQ = {"kind", "architecture", "copy_attention", "output", *SEARCH}
 # What a twin and its base may differ by, in any form: what it is called after.
 DIFFERENCES = {
     "ent": {"entity_attention", "entity_penalty", "name", "loss", "entity_weight"},
@@ -73,10 +73,12 @@ def test_twins_differ_from_their_base_by_what_they_are_called_after(twin: str) -
     base = SETTINGS.tuned_with[twin]
     ours, theirs = (read_method(CONFIG / "methods" / f"{one}.yaml").forms for one in (twin, base))
     assert ours.keys() == theirs.keys()
+    found = {}
     for name, form in ours.items():
         own, other = (dict(leaves(one.model_dump(mode="json"))) for one in (form, theirs[name]))
-        differing = {path[-1] for path in own.keys() | other.keys() if own.get(path) != other.get(path)}
-        assert differing == DIFFERENCES[twin], form
+        found[name] = {path[-1] for path in own.keys() | other.keys() if own.get(path) != other.get(path)}
+        assert found[name] <= DIFFERENCES[twin], form
+    assert set().union(*found.values()) == DIFFERENCES[twin]
 
 
 def test_every_twin_is_held_to_its_base() -> None:
