@@ -3,17 +3,6 @@ rule corpora:
         manifests("corpora"),
 
 
-def fetched(wildcards):
-    """The lists of archives, fetched, that a file is harvested from; none where its packages are installed."""
-    names = {
-        raw.harvest.archives
-        for raw in PLAN.raws
-        if raw.harvest and raw.sha256.startswith(wildcards.name)
-    }
-    folder = Path(HOME) / "data/raw/archives"
-    return [str(folder / f"{name}.csv") for name in names if name]
-
-
 # A local rule: nodes that compute may have no network.
 rule fetch_archives:
     input:

@@ -49,3 +49,14 @@ def cost(wildcards):
     run = PLAN.folder(f"runs/{wildcards.name}").specification
     percent = PLAN.folder(run["fraction"]).specification["percent"]
     return run["source_tokens"] * run["target_tokens"] * percent
+
+
+def fetched(wildcards):
+    """The lists of archives, fetched, that a file is harvested from; none where its packages are installed."""
+    names = {
+        raw.harvest.archives
+        for raw in PLAN.raws
+        if raw.harvest and raw.sha256.startswith(wildcards.name)
+    }
+    folder = Path(HOME) / "data/raw/archives"
+    return [str(folder / f"{name}.csv") for name in names if name]

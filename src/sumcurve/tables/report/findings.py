@@ -131,13 +131,19 @@ def _untaught(results: Results, comparisons: Table, corpus: str, metric: Metric)
         if (row["corpus"], row["metric"], row["question"], row["second"]) == (corpus, metric.title, SIZE, blind[0])
         and row["first_records"] is not None
     ]
-    said: dict[str, list[str]] = {"ahead": [], "behind": [], "open": []}
+    said: dict[str, list[str]] = {"ahead": [], "behind": [], "open": [], "weights": []}
     better = results.sign(metric.name)
     for row in sorted(rows, key=lambda row: -better * row["difference"].number):
-        ahead = {row["first"]: "ahead", blind[0]: "behind"}.get(row["ahead"], "open")
+        untested = "weights" if str(row["ahead"]).endswith(THESE_WEIGHTS) else "open"
+        ahead = {row["first"]: "ahead", blind[0]: "behind"}.get(row["ahead"], untested)
         said[ahead].append(f"{row['first']} ({_told(row['difference'], metric.decimals)})")
     score = number(results.estimate(corpus, metric.name, blind).mean, metric.decimals)
-    parts = {"ahead": "ahead of it", "behind": "behind it", "open": "not shown to differ"}
+    parts = {
+        "ahead": "ahead of it",
+        "behind": "behind it",
+        "open": "not shown to differ",
+        "weights": f"with one seed, said of {THESE_WEIGHTS} alone",
+    }
     listed = [f"{parts[how]}: {_listed(names[:LISTED])}{_more(names)}" for how, names in said.items() if names]
     if listed:
         yield (
@@ -176,6 +182,7 @@ def _data(results: Results, answers: Table, corpus: str, metric: Metric) -> Iter
 
 def _reading(results: Results, corpus: str) -> Iterator[str]:
     """Which methods do not depend on their source, and at which sizes."""
+    asked, all_read = False, True
     for metric in (one for one in results.metrics if one.threshold is not None):
         here = [one for one in results.of(corpus, True, metric.name) if metric in results.asked(one)]
         here = [one for one in here if results.reads(one) is not None]
@@ -199,14 +206,16 @@ def _reading(results: Results, corpus: str) -> Iterator[str]:
                 sometimes.append(f"{method} with {_listed(_records(blind))} records")
         if sometimes:
             yield f"Not shown to read at smaller sizes only: {_listed(sometimes)}."
-        if here and not any(results.reads(one) is False for one in here):
-            yield "Every method reads its source at every size."
-        elif here:
+        asked = asked or bool(here)
+        if any(results.reads(one) is False for one in here):
+            all_read = False
             at_least = number(metric.threshold, metric.decimals)
             yield (
                 f"To read, the interval has to lie above {at_least} {metric.unit}; what does not is marked † and "
                 "takes no part in rankings."
             )
+    if asked and all_read:
+        yield "Every method reads its source at every size."
 
 
 def _records(systems: Iterable[System]) -> list[str]:

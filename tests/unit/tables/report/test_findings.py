@@ -61,6 +61,21 @@ def test_one_seed_claims_nothing_of_methods(study, settings):
     for text in texts:
         assert THESE_WEIGHTS in text
         assert AHEAD not in text
+    against = [one.text for one in found if one.question == "Against no training"]
+    assert against
+    for text in against:
+        assert THESE_WEIGHTS in text
+        assert not [word for word in ("shown to differ", "head of it", "ehind it") if word in text]
+
+
+def test_that_every_method_reads_is_said_once(rich_study, more_metric, settings):
+    """Of a corpus with two ways to tell it, too."""
+    outputs = [one for one in rich_study.outputs if one.corpus == "notes"]
+    gates = {"higher_is_better": True, "threshold": -1e9}
+    twice = more_metric(more_metric(outputs, **gates), scorer="other", name="second", title="Second gap", **gates)
+    evidence = dataclasses.replace(rich_study, outputs=twice, statistics=rich_study.statistics[:1], extracts=())
+    (text,) = [one.text for one in told(evidence, settings)[2] if one.question == "What does not read"]
+    assert text == "Every method reads its source at every size."
 
 
 def test_what_does_not_read_is_named(rich_study, more_metric, settings):
