@@ -100,7 +100,8 @@ class Driver:
         if checkpoint is not None:
             kept = self.trainer.load_checkpoint(checkpoint)
             place, self.examples, self.seconds = kept["train_iterator"], kept["examples"], kept["seconds"]
-        self.epochs = self.trainer.get_train_iterator(epoch=place["epoch"] if place else 1, load_dataset=False)
+        # The iterator of epoch 1 goes through all epochs: one of a later epoch would have other batches.
+        self.epochs = self.trainer.get_train_iterator(epoch=1, load_dataset=False)
         if place:
             self.epochs.load_state_dict(place)
             self.trainer.lr_step(self.epochs.epoch)

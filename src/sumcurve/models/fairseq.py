@@ -113,10 +113,11 @@ class Fairseq:
         """End the process, whatever it is at."""
         self._process.kill()
         self._process.wait()
-        for stream in (self._process.stdin, self._process.stdout, self._said):
+        for stream in (self._process.stdin, self._process.stdout):
+            assert stream is not None
             with suppress(BrokenPipeError):
-                assert stream is not None
                 stream.close()
+        self._said.close()
 
     def __enter__(self) -> "Fairseq":
         return self
