@@ -3,8 +3,8 @@
 Unknown keys are errors. Imports nothing heavy, because the Snakefile reads it on every parse.
 """
 
+import re
 from collections.abc import Mapping
-from re import fullmatch
 from types import UnionType
 from typing import Annotated, Any, Literal, Self, TypedDict, Union, get_args, get_origin
 
@@ -148,6 +148,11 @@ class Compose(Settings):
     max: Annotated[Positive, Field(alias="most")] = 6
     """Records joined into one, at most."""
 
+    @model_validator(mode="after")
+    def _limits(self) -> Self:
+        _in_order(self)
+        return self
+
 
 class ReadyFiles(Settings):
     """The files of each part: patterns as `train-*.parquet`, of paths below the raw content's folder."""
@@ -202,6 +207,25 @@ class Split(Settings):
         return self.ready.model_dump() if isinstance(self.ready, ReadyFiles) else None
 
 
+def _once(values: list[Any]) -> list[Any]:
+    """Refuse a value that stands twice, which would be one cell of the design counted as two."""
+    twice = sorted({value for value in values if values.count(value) > 1})
+    if twice:
+        raise ValueError(f"{', '.join(map(str, twice))} stands twice; leave one out")
+    return values
+
+
+Once = AfterValidator(_once)
+
+
+def _in_order(settings: BaseModel) -> None:
+    """Refuse a least value that is above its most: nothing could be between them."""
+    for name in type(settings).model_fields:
+        least, most = getattr(settings, name), getattr(settings, name.replace("min", "max", 1), None)
+        if name.startswith("min") and None not in (least, most) and least > most:
+            raise ValueError(f"{name} {least} is above {name.replace('min', 'max', 1)} {most}; no record is both")
+
+
 class Prepare(Settings):
     """How raw records become a corpus. A record outside its limits is dropped and counted.
 
@@ -234,6 +258,11 @@ class Prepare(Settings):
     """Records that repeat a source or a target exactly."""
     near_duplicates: Share | None = None
     """Jaccard similarity of source 3-shingles from which a record is dropped; null: none is."""
+
+    @model_validator(mode="after")
+    def _limits(self) -> Self:
+        _in_order(self)
+        return self
 
 
 class Decoding(Settings):
@@ -582,7 +611,7 @@ class TransformersSettings(Settings):
             raise ValueError("give either `path` or `hub`")
         if (self.hub is None) != (self.revision is None):
             raise ValueError("`hub` and `revision` go together: the hub's name of a model, and the commit")
-        if self.revision is not None and not fullmatch(r"[0-9a-f]{40}", self.revision):
+        if self.revision is not None and not re.fullmatch(r"[0-9a-f]{40}", self.revision):
             raise ValueError(
                 f"revision {self.revision!r} is a branch or a tag, which moves, or a part of a commit's name; give all "
                 "40 hex digits of the commit (the hub shows them under `Files and versions`, `History`)"
@@ -1213,11 +1242,11 @@ class StudySettings(Settings):
     """The study in a sentence, printed over its tables."""
     corpora: dict[str, CorpusSettings]
     """By name: small letters, digits and underscores."""
-    methods: list[str]
+    methods: Annotated[list[str], Once]
     """Files of config/methods without their ending."""
     form: str = "small"
     """Which form of each method is trained: a file of config/forms without its ending."""
-    seeds: Annotated[list[NonNegative], Field(min_length=1)]
+    seeds: Annotated[list[NonNegative], Field(min_length=1), Once]
     """Every training is repeated with each; a seed draws its own records."""
     threads: Positive = 1
     """Of one training; they change floating-point sums, and are part of its name."""
@@ -1249,3 +1278,8 @@ FORMER = {
     "form": "`format` in `raw`, `forms` in a method",
     "command": "`summarize` in a system of kind command",
 }
+
+
+def present_words(text: str) -> str:
+    """A recorded sentence with keys as they are called now; records keep the words of their time."""
+    return re.sub(r"\b(?:least|most)_\w+", lambda word: FORMER.get(word[0], word[0]).strip("`"), text)

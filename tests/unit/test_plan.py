@@ -705,6 +705,14 @@ def test_sums_are_part_of_a_runs_and_an_outputs_name(config):
             r"smoke.yaml:\d+: the key 'seeds' stands twice",
         ),
         ("studies/smoke.yaml", "seeds: [1]", "seeds: [1", r"smoke.yaml:\d+: this is not YAML"),
+        ("studies/smoke.yaml", "seeds: [1]", "seeds: [1, 2, 1]", r"smoke.yaml:\d+: seeds: .*1 stands twice"),
+        ("studies/smoke.yaml", "methods: [pcov, ", "methods: [pcov, pcov, ", r"methods: .*pcov stands twice"),
+        (
+            "studies/smoke.yaml",
+            "min_source_tokens: 10",
+            "min_source_tokens: 101",
+            r"prepare: .*101 is above max_source_tokens",
+        ),
         ("config.yaml", "study: ", "studdy: ", "must hold one key, `study`"),
     ],
 )

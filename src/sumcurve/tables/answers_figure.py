@@ -115,8 +115,11 @@ def _draw_panel(
                 axes.vlines(x, one.low, one.high, color=colour, linewidth=0.8, alpha=0.6)
         axes.plot(seconds, scores, color=colour, marker=marker, markersize=4.5, linewidth=1.4)
         labels.append(Label(results.name(curve[-1]), scores[-1], colour))
-        if results.counts(curve[-1]):
-            points += zip(seconds, scores, strict=True)
+        for x, score, system in zip(seconds, scores, curve, strict=True):
+            if results.counts(system):
+                points.append((x, score))
+            else:
+                axes.plot(x, score, color=colour, marker=marker, markersize=4.5, mfc="white", linestyle="none")
     front = pareto(points, results.sign(metric.name) > 0)
     if front:
         end = max(x for x, _ in points)

@@ -9,6 +9,7 @@ from sumcurve.tables.results import LEVEL, POWER, Pair, Results, replicates, val
 from sumcurve.tables.table import Column, Table, Value, number
 
 SIZE, GROWTH = "which method", "more data"
+NOT_SHOWN = "not shown"
 
 
 def table(results: Results) -> Table:
@@ -63,16 +64,16 @@ def _row(results: Results, corpus: str, metric: Metric, question: str, pair: Pai
     if pair.ahead is None:
         ahead = pair.why
     elif pair.ahead == "":
-        ahead = "not shown"
+        ahead = NOT_SHOWN
     else:
-        ahead = pair.ahead[0] if question == SIZE else f"{number(pair.ahead[1])} records"
+        ahead = results.marked(corpus, pair.ahead) if question == SIZE else f"{number(pair.ahead[1])} records"
     return {
         "corpus": corpus,
         "metric": metric.title,
         "question": question,
-        "first": pair.first[0],
+        "first": results.marked(corpus, pair.first),
         "first_records": pair.first[1],
-        "second": pair.second[0],
+        "second": results.marked(corpus, pair.second),
         "second_records": pair.second[1],
         "difference": value(pair.difference, decimals=metric.decimals),
         "p": pair.p,

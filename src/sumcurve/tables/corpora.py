@@ -3,6 +3,7 @@
 from typing import Any
 
 from sumcurve.corpora.store import PARTS, UNSEEN
+from sumcurve.settings import present_words
 from sumcurve.tables.results import Results
 from sumcurve.tables.table import Column, Table
 
@@ -12,7 +13,7 @@ def table(results: Results) -> Table:
     rows: list[dict[str, Any]] = []
     for corpus in sorted(results.study.statistics, key=lambda one: one.corpus):
         outcomes = {"read": corpus.read, "kept": corpus.kept}
-        outcomes |= {f"dropped: {reason}": corpus.dropped[reason] for reason in sorted(corpus.dropped)}
+        outcomes |= {f"dropped: {present_words(reason)}": corpus.dropped[reason] for reason in sorted(corpus.dropped)}
         for outcome, records in outcomes.items():
             share = 100 * records / corpus.read if corpus.read else None
             rows.append({"corpus": corpus.corpus, "part": outcome, "records": records, "share_percent": share})

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from sumcurve.settings import present_words
 from sumcurve.tables.efficiency import clock_refusal
 from sumcurve.tables.results import Results
 from sumcurve.tables.scores import selected
@@ -88,7 +89,7 @@ def _endings(seeds: Sequence[Sequence[tuple[str, str]]]) -> str:
     reasons: dict[str, Counter[str]] = {}
     for ended in seeds:
         for phase, reason in ended:
-            reasons.setdefault(phase, Counter())[reason] += 1
+            reasons.setdefault(phase, Counter())[present_words(reason)] += 1
     return "; ".join(
         f"{phase}: " + (", ".join(f"{reason} ({n})" for reason, n in found.items()) if len(found) > 1 else min(found))
         for phase, found in reasons.items()

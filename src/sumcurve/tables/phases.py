@@ -4,8 +4,8 @@ The control starts from the same checkpoint and goes on with the loss of the pha
 size, paired over seeds and groups of test items.
 """
 
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from sumcurve.scores.scorer import Metric
 from sumcurve.statistics.design import Design, common_seeds
 from sumcurve.statistics.intervals import Estimate, difference
 from sumcurve.tables.evidence import ScoredOutput
-from sumcurve.tables.results import Results, System, replicates, value
+from sumcurve.tables.results import LEVEL, THESE_WEIGHTS, Results, System, replicates, value
 from sumcurve.tables.table import Column, Table, Value
 
 AFTER, BEFORE, CONTROL = "after", "before", "control"
@@ -24,13 +24,15 @@ NO_DIFFERENCE = "no difference shown"
 def table(results: Results) -> Table:
     """A row for every method of several phases and every metric of which one direction is better."""
     rows: list[dict[str, Any]] = []
+    asked: list[Asked] = []
     for corpus, method, parts in _methods(results):
         for metric in results.metrics:
             if metric.higher_is_better is None:
                 continue
             found = _design(results, corpus, method, parts, metric)
             if found is not None:
-                rows.append(_row(results, corpus, method, parts, metric, found))
+                rows.append(_row(results, corpus, method, parts, metric, found, asked))
+    _judge(asked)
     columns = [
         Column("corpus", "corpus"),
         Column("method", "method"),
@@ -40,8 +42,10 @@ def table(results: Results) -> Table:
         Column("before", "before", "number", results.decimals),
         Column("after", "after", "number", results.decimals),
         Column("after_minus_before", "after − before", "number", results.decimals, interval=True),
+        Column("change_p", "p", "p"),
         Column("change", "says"),
         Column("after_minus_control", "after − control", "number", results.decimals, interval=True),
+        Column("worth_p", "p", "p"),
         Column("worth", "says"),
         Column("interval_covers", "intervals cover"),
         Column("selected", "selected update"),
@@ -49,13 +53,52 @@ def table(results: Results) -> Table:
     ]
     notes = [
         "The last phase of each method at its largest size. Before: the checkpoint that it started from. Control: from "
-        "there, the same number of updates on the loss of the phase before, so that after − control is what the "
-        "phase's own loss buys. A row for every metric of which one direction is better. Brackets: "
-        f"{results.share} intervals, paired over groups of test items and seeds; of single comparisons. Selected "
-        "update: of the phase, for each seed. One seed: of these weights.",
+        "there, the same budget of updates on the loss of the phase before, so that after − control is what the "
+        "phase's own loss buys; of both the best validation is scored. A row for every metric of which one direction "
+        f"is better. Brackets: {results.share} intervals, paired over groups of test items and seeds, of single "
+        "comparisons. p: after Holm (1979), in a family of all methods of one corpus, metric and question, those that "
+        f"wrote the same counted once. Says: p < {LEVEL:g}. Selected update: of the phase, for each seed. One seed: of "
+        "these weights.",
         results.caveat,
+        *results.identical,
     ]
     return Table("phases", results.title("What the last phase of a method buys"), columns, rows, notes)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One difference of one row: in `row`, its `key` gets what it says and `key`_p its p of a family."""
+
+    row: dict[str, Any]
+    key: str
+    metric: Metric
+    found: Estimate
+    family: tuple[str, str, str]
+    written: tuple[Any, ...]  # what tells methods apart that wrote the same
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """Adjusted p-values of tests of whatever dependence (Holm 1979): below α for those that the step-down rejects."""
+    order = sorted(range(len(p_values)), key=lambda place: p_values[place])
+    adjusted, largest = [0.0] * len(p_values), 0.0
+    for rank, place in enumerate(order):
+        largest = max(largest, min(1.0, (len(p_values) - rank) * p_values[place]))
+        adjusted[place] = largest
+    return adjusted
+
+
+def _judge(asked: Sequence[Asked]) -> None:
+    """Say of every tested difference whether its family shows one; methods that wrote the same are one test."""
+    families: dict[tuple[str, str, str], dict[tuple[Any, ...], list[Asked]]] = {}
+    for one in asked:
+        families.setdefault(one.family, {}).setdefault(one.written, []).append(one)
+    for tests in families.values():
+        p_values = [ones[0].found.p for ones in tests.values()]
+        for ones, p in zip(tests.values(), holm([1.0 if p is None else p for p in p_values]), strict=True):
+            for one in ones:
+                better = (one.found.mean > 0) == one.metric.higher_is_better
+                one.row[f"{one.key}_p"] = p
+                one.row[one.key] = NO_DIFFERENCE if p >= LEVEL else "better" if better else "worse"
 
 
 def _methods(results: Results) -> list[tuple[str, str, dict[str, System]]]:
@@ -106,8 +149,15 @@ def _design(results: Results, corpus: str, method: str, parts: Mapping[str, Syst
 
 
 def _row(
-    results: Results, corpus: str, method: str, parts: Mapping[str, System], metric: Metric, design: Design
+    results: Results,
+    corpus: str,
+    method: str,
+    parts: Mapping[str, System],
+    metric: Metric,
+    design: Design,
+    asked: list[Asked],
 ) -> dict[str, Any]:
+    """A row; what is to be judged within a family is put into `asked`."""
     cells = {cell[0]: cell for cell in design.cells}
     trained = [one.training for one in parts[AFTER].outputs if one.training is not None]
     phase = trained[0].ended[-1][0] if trained else None
@@ -127,12 +177,12 @@ def _row(
         row["before"] = Value(float(design.means[design.place(cells[BEFORE])]), decimals=metric.decimals)
         row["after_minus_before"] = value(found, decimals=metric.decimals)
         row["interval_covers"] = found.covers if found.low is not None else row.get("interval_covers")
-        row["change"] = _says(metric, found, _same(parts, BEFORE))
+        _ask(asked, row, "change", metric, found, parts, BEFORE)
     if CONTROL in cells:
         found = difference(design, cells[AFTER], cells[CONTROL])
         row["after_minus_control"] = value(found, decimals=metric.decimals)
         row["interval_covers"] = found.covers if found.low is not None else row.get("interval_covers")
-        row["worth"] = "the control is itself" if _same(parts, CONTROL) else _says(metric, found, False)
+        _ask(asked, row, "worth", metric, found, parts, CONTROL)
     else:
         row["worth"] = "its own control: its loss is that of the phase before"
     return row
@@ -149,12 +199,22 @@ def _same(parts: Mapping[str, System], part: str) -> bool:
     return bool(written) and written == parts[part].summaries
 
 
-def _says(metric: Metric, found: Estimate, same: bool) -> str:
-    """Better, worse, or that nothing is shown."""
-    if same:
-        return "the same summaries, byte for byte"
-    if found.low is None or found.high is None:
-        return found.why
-    if found.low <= 0 <= found.high:
-        return NO_DIFFERENCE
-    return "better" if (found.mean > 0) == metric.higher_is_better else "worse"
+def _ask(
+    asked: list[Asked],
+    row: dict[str, Any],
+    key: str,
+    metric: Metric,
+    found: Estimate,
+    parts: Mapping[str, System],
+    part: str,
+) -> None:
+    """Put a difference into `asked`, or say at once why it cannot be tested."""
+    if _same(parts, part):
+        row[key] = "the control is itself" if part == CONTROL else "the same summaries, byte for byte"
+    elif found.low is None or found.p is None:
+        row[key] = found.why
+    elif row["seeds"] < 2:
+        row[key] = f"one seed: of {THESE_WEIGHTS}"
+    else:
+        written = (parts[AFTER].summaries or row["method"], parts[part].summaries or row["method"])
+        asked.append(Asked(row, key, metric, found, (row["corpus"], row["metric"], key), written))

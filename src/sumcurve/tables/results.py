@@ -317,6 +317,10 @@ class Results:
         """Its method's name, marked where it does not read its source."""
         return system.method + (MARK if self.reads(system) is False else "")
 
+    def marked(self, corpus: str, cell: Cell) -> str:
+        """`name` of the system of a cell; the cell's own where none has it, as of the best extracts."""
+        return next((self.name(one) for one in self.of(corpus) if one.cell == cell), cell[0])
+
     @cached_property
     def identical(self) -> list[str]:
         """A sentence for every group of methods that wrote the same summaries at one size, byte for byte."""

@@ -1,6 +1,7 @@
 """What results say, against the statistics that they are made of and against the scores themselves."""
 
 import dataclasses
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 from sumcurve.curves.efficiency import Point, relative_cost_deficiency, relative_score_efficiency
 from sumcurve.statistics.design import Design, Replicates
 from sumcurve.statistics.family import family
+from sumcurve.tables import comparisons, phases
 from sumcurve.tables.answers import doubling
 from sumcurve.tables.answers_figure import draw, pareto
 from sumcurve.tables.efficiency import NEEDS_SEEDS, steps
@@ -276,6 +278,69 @@ def test_the_pareto_front_is_what_nothing_cheaper_reaches() -> None:
     assert pareto(points) == [(1.0, 5.0), (3.0, 9.0), (8.0, 9.5)]
     assert pareto([(x, -y) for x, y in points], higher_is_better=False) == [(1.0, -5.0), (3.0, -9.0), (8.0, -9.5)]
     assert pareto([]) == []
+
+
+def test_what_does_not_read_is_in_no_front_and_hollow_and_marked_wherever_it_is_compared(
+    study, evidence, more_metric, settings
+) -> None:
+    """One size of a method, the cheapest of all, whose other sizes read."""
+    gated = more_metric(evidence((1, 2, 3)), higher_is_better=True, threshold=0.5)
+    smallest = min(one.records for one in gated if one.records and one.corpus == "notes")
+    outputs = [
+        replace(
+            one,
+            scores={**one.scores, "length": replace(one.scores["length"], values=one.scores["length"].values * 0.01)},
+        )
+        if (one.corpus, one.method, one.records) == ("notes", "pcov", smallest)
+        else one
+        for one in gated
+    ]
+    made = [Results(replace(study, outputs=one), settings) for one in (gated, outputs)]
+    fronts = [[line for axes in draw(one).axes for line in axes.lines if line.get_linewidth() == 4] for one in made]
+    blind = next(one for one in made[1].of("notes", True) if (one.method, one.records) == ("pcov", smallest))
+    score = made[1].estimate("notes", "rouge1", blind.cell).mean
+    held = [any(np.isclose(line.get_ydata(), score).any() for line in front) for front in fronts]
+    assert held == [True, False]
+    hollow = [line for axes in draw(made[1]).axes for line in axes.lines if line.get_markerfacecolor() == "white"]
+    assert score in [line.get_ydata()[0] for line in hollow]
+    rows = comparisons.table(made[1]).rows
+    names = {row[side] for row in rows for side in ("first", "second") if row[f"{side}_records"] == smallest}
+    assert "pcov†" in names
+    assert "pcov" not in {
+        row["second"] for row in rows if row["corpus"] == "notes" and row["second_records"] == smallest
+    }
+
+
+def test_holm_rejects_what_its_step_down_rejects() -> None:
+    generator = np.random.default_rng(3)
+    for _ in range(200):
+        p_values = generator.beta(0.3, 2, size=generator.integers(1, 9)).tolist()
+        rejected = set()
+        for rank, place in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
+            if p_values[place] > LEVEL / (len(p_values) - rank):
+                break
+            rejected.add(place)
+        assert {place for place, p in enumerate(phases.holm(p_values)) if p <= LEVEL} == rejected
+    assert phases.holm([0.04]) == [0.04]
+    assert phases.holm([]) == []
+
+
+def test_phases_of_several_methods_are_one_family_and_of_twins_one_test(study, evidence, phased, settings) -> None:
+    """The same difference has a larger p beside another method's, and not beside itself under another name."""
+    outputs = [*evidence((1, 2, 3)), *phased(study=(1, 2, 3))]
+    parts = [one for one in outputs if (one.corpus, one.method, one.records) == ("notes", "pcov", 2000)]
+    twins = [replace(one, method="twin", summaries=one.summaries or f"{one.part}{one.seed}") for one in parts]
+    parts = [replace(one, summaries=twin.summaries) for one, twin in zip(parts, twins, strict=True)]
+    others = [replace(one, method="other", summaries=f"other {one.summaries}") for one in parts]
+
+    def p_of(*added):
+        of = [one for one in outputs if one not in parts and (one.corpus, one.method) != ("notes", "pcov")]
+        rows = phases.table(Results(replace(study, outputs=[*of, *parts, *added]), settings)).rows
+        return next(r["worth_p"] for r in rows if (r["method"], r["metric"]) == ("pcov", "ROUGE-1 (points)"))
+
+    alone = p_of()
+    assert p_of(*twins) == pytest.approx(alone)
+    assert p_of(*others) == pytest.approx(min(1, 2 * alone))
 
 
 def test_the_figure_of_answers_has_a_line_for_each_method(results) -> None:

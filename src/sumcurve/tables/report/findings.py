@@ -10,7 +10,7 @@ from typing import Any
 
 from sumcurve.scores.scorer import Metric
 from sumcurve.tables.answers import ALONE, BEHIND, BEST, LEVEL_WITH
-from sumcurve.tables.comparisons import SIZE
+from sumcurve.tables.comparisons import NOT_SHOWN, SIZE
 from sumcurve.tables.results import OPTIMUM, THESE_WEIGHTS, Results, System
 from sumcurve.tables.table import Row, Table, Value, number, span
 
@@ -128,14 +128,16 @@ def _untaught(results: Results, comparisons: Table, corpus: str, metric: Metric)
     rows = [
         row
         for row in comparisons.rows
-        if (row["corpus"], row["metric"], row["question"], row["second"]) == (corpus, metric.title, SIZE, blind[0])
+        if (row["corpus"], row["metric"], row["question"], row["second"])
+        == (corpus, metric.title, SIZE, results.marked(corpus, blind))
         and row["first_records"] is not None
     ]
-    said: dict[str, list[str]] = {"ahead": [], "behind": [], "open": [], "weights": []}
+    said: dict[str, list[str]] = {"ahead": [], "behind": [], "open": [], "weights": [], "untested": []}
     better = results.sign(metric.name)
     for row in sorted(rows, key=lambda row: -better * row["difference"].number):
-        untested = "weights" if str(row["ahead"]).endswith(THESE_WEIGHTS) else "open"
-        ahead = {row["first"]: "ahead", blind[0]: "behind"}.get(row["ahead"], untested)
+        why = str(row["ahead"])
+        untested = "weights" if why.endswith(THESE_WEIGHTS) else "open" if why == NOT_SHOWN else "untested"
+        ahead = {row["first"]: "ahead", row["second"]: "behind"}.get(why, untested)
         said[ahead].append(f"{row['first']} ({_told(row['difference'], metric.decimals)})")
     score = number(results.estimate(corpus, metric.name, blind).mean, metric.decimals)
     parts = {
@@ -143,6 +145,7 @@ def _untaught(results: Results, comparisons: Table, corpus: str, metric: Metric)
         "behind": "behind it",
         "open": "not shown to differ",
         "weights": f"with one seed, said of {THESE_WEIGHTS} alone",
+        "untested": "not tested (the table says why)",
     }
     listed = [f"{parts[how]}: {_listed(names[:LISTED])}{_more(names)}" for how, names in said.items() if names]
     if listed:
@@ -233,7 +236,8 @@ def _phases(phases: Table, corpus: str, metric: Metric) -> Iterator[str]:
     ]
     if told:
         yield (
-            f"A last phase, minus as many more updates without it, in {metric.unit} of {metric.title}: "
+            f"A last phase, minus a control that had the same budget of updates without it, in {metric.unit} of "
+            f"{metric.title}: "
             f"{_listed(told[:LISTED])}{_more(told)}."
         )
 
