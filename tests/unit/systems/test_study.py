@@ -50,7 +50,7 @@ def outputs(plan):
 
 
 def test_every_study_has_the_reference_systems_and_null_leaves_one_out(home):
-    plain, more = home({}), home({"random": None, "ours": {"kind": "command", "command": "head -c 0"}})
+    plain, more = home({}), home({"random": None, "ours": {"kind": "command", "summarize": "head -c 0"}})
     assert set(outputs(plain)) == set(REFERENCE_SYSTEMS)
     assert set(outputs(more)) == {*REFERENCE_SYSTEMS, "ours"} - {"random"}
     assert {
@@ -72,7 +72,7 @@ def test_every_study_has_the_reference_systems_and_null_leaves_one_out(home):
         ({"ours": {"kind": "lsa", "corpora": ["x"]}}, r"mine.yaml:\d+: systems.ours: corpora: no corpus 'x'; .*tales"),
         ({"Ours": {"kind": "lsa"}}, r"mine.yaml:\d+: systems.Ours: a system's name holds small letters"),
         ({"ours": {"kind": "file", "path": "gone.txt"}}, r"systems.ours: gone.txt cannot be read"),
-        ({"ours": {"kind": "command", "command": "echo '"}}, r"systems.ours: `echo '` is no shell line"),
+        ({"ours": {"kind": "command", "summarize": "echo '"}}, r"systems.ours: `echo '` is no shell line"),
     ],
 )
 def test_a_system_that_cannot_be_used_is_named_with_its_line(home, systems, message):
@@ -87,7 +87,7 @@ def test_a_system_cannot_have_a_method_s_name(home):
 
 def test_a_command_that_prints_the_first_sentence_is_lead_in_every_table(home):
     Path("first.py").write_text(FIRST)
-    systems = {"first": {"kind": "command", "command": f"{sys.executable} first.py", "title": "The first sentence"}}
+    systems = {"first": {"kind": "command", "summarize": f"{sys.executable} first.py", "title": "The first sentence"}}
     plan = home(systems)
     results = made(plan)
     lead, first = (results / outputs(plan)[name] / "summaries.jsonl" for name in ("lead", "first"))
@@ -116,7 +116,7 @@ def test_a_command_that_prints_the_first_sentence_is_lead_in_every_table(home):
 def test_a_wrong_id_or_a_kill_leaves_nothing_finished(home):
     rows = [{"id": "nobody", "summary": "x"}]
     Path("s.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    killed = {"kind": "command", "command": "head -n 3; kill -KILL $$"}
+    killed = {"kind": "command", "summarize": "head -n 3; kill -KILL $$"}
     plan = home({"ours": {"kind": "file", "path": "s.jsonl"}, "killed": killed})
     results = Path("results").absolute()
     make(results / plan.folder(outputs(plan)["lead"]).inputs[0])
