@@ -10,8 +10,8 @@ import pytest
 import yaml
 
 from sumcurve.__main__ import make, tables
+from sumcurve.builders import BuildError
 from sumcurve.plan import Plan, PlanError
-from sumcurve.records import RecordError
 from sumcurve.settings import REFERENCE_SYSTEMS
 
 ROOT = Path(__file__).parents[3]
@@ -121,6 +121,6 @@ def test_a_wrong_id_or_a_kill_leaves_nothing_finished(home):
     results = Path("results").absolute()
     make(results / plan.folder(outputs(plan)["lead"]).inputs[0])
     for name, message in (("ours", r"s.jsonl:1: id 'nobody' is of no test item"), ("killed", "was killed by signal 9")):
-        with pytest.raises(RecordError, match=message):
+        with pytest.raises(BuildError, match=message):
             make(results / outputs(plan)[name])
         assert not (results / outputs(plan)[name]).exists()
