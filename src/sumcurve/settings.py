@@ -148,11 +148,6 @@ class Compose(Settings):
     max: Annotated[Positive, Field(alias="most")] = 6
     """Records joined into one, at most."""
 
-    @model_validator(mode="after")
-    def _limits(self) -> Self:
-        _in_order(self)
-        return self
-
 
 class ReadyFiles(Settings):
     """The files of each part: patterns as `train-*.parquet`, of paths below the raw content's folder."""
@@ -218,14 +213,6 @@ def _once(values: list[Any]) -> list[Any]:
 Once = AfterValidator(_once)
 
 
-def _in_order(settings: BaseModel) -> None:
-    """Refuse a least value that is above its most: nothing could be between them."""
-    for name in type(settings).model_fields:
-        least, most = getattr(settings, name), getattr(settings, name.replace("min", "max", 1), None)
-        if name.startswith("min") and None not in (least, most) and least > most:
-            raise ValueError(f"{name} {least} is above {name.replace('min', 'max', 1)} {most}; no record is both")
-
-
 class Prepare(Settings):
     """How raw records become a corpus. A record outside its limits is dropped and counted.
 
@@ -261,7 +248,11 @@ class Prepare(Settings):
 
     @model_validator(mode="after")
     def _limits(self) -> Self:
-        _in_order(self)
+        for name in type(self).model_fields:
+            most_name = name.replace("min", "max", 1)
+            least, most = getattr(self, name), getattr(self, most_name, None)
+            if name.startswith("min") and None not in (least, most) and least > most:
+                raise ValueError(f"{name} {least} is above {most_name} {most}; no record is both")
         return self
 
 
