@@ -21,6 +21,7 @@ TOGETHER = 500  # texts that are read before they are summarized
 TOLD = "sumcurve.json"  # in an exported folder: what decides how its model is used
 WEIGHTS, VOCABULARY = "weights.safetensors", "vocabulary.json"
 TRANSFORMERS = "transformers"  # in an exported folder: the same model for transformers
+OF_A_STUDY = {"bart", "pretrain", "fairseq"}  # what needs folders or an environment that a run alone does not have
 
 
 @dataclass(frozen=True)
@@ -70,8 +71,11 @@ def read(path: Path, config: Path) -> Run:
 
 
 def of_plan(plan: Plan, path: Path) -> Run:
-    """The run of this folder of a study's results, verified. Raises ManifestError."""
+    """The run of this folder of a study's results, verified. Raises ManifestError, PlanError for one `OF_A_STUDY`."""
     folder = plan.folder(f"runs/{path.name}")
+    kind = folder.specification["model"]["kind"] if folder.kind == "train" else folder.kind
+    if kind in OF_A_STUDY:
+        raise PlanError(f"{path} is of kind {kind}, which is used within its study alone; name a run of another kind")
     sealed = manifest.verify(path, folder.specification)
     if sealed is None:
         raise manifest.ManifestError(f"{path} is not finished; make it first (`make study`)")

@@ -177,6 +177,20 @@ def test_what_cannot_be_exported_is_refused_with_the_reason(finished, exported):
 
 
 @pytest.mark.parametrize(
+    ("study", "kind"), [("pretraining", "bart"), ("pretraining", "pretrain"), ("fairseq", "fairseq")]
+)
+def test_what_needs_its_study_is_refused_by_its_kind(study, kind):
+    plan = Plan.read(ROOT / "config", study)
+    key = next(
+        key
+        for key, folder in plan.folders.items()
+        if kind in (folder.kind, folder.kind == "train" and folder.specification["model"]["kind"])
+    )
+    with pytest.raises(PlanError, match=f"is of kind {kind}, which is used within its study alone"):
+        use.of_plan(plan, Path("results") / key)
+
+
+@pytest.mark.parametrize(
     ("line", "message"),
     [
         ("{", "line 2: not JSON"),
