@@ -45,6 +45,7 @@ from sumcurve.scores.scorer import Scorer
 from sumcurve.settings import (
     MODEL_FILES,
     CorpusSettings,
+    Equivalence,
     Form,
     Harvest,
     MethodSettings,
@@ -245,6 +246,16 @@ def _check_variance(block: Block, settings: StudySettings, table: VarianceTable,
     for key, values in (("methods", table.methods), ("draws", table.draws), ("seeds", table.seeds)):
         if len(set(map(str, values))) < len(values):
             raise PlanError(f"{where(key)}: {values} names one twice")
+
+
+def _check_equivalence(block: Block, told: Equivalence, methods: dict[str, Form]) -> None:
+    """PlanError where a method is not the study's, or is to equal itself."""
+    for method, other in told.methods.items():
+        where = block.where("equivalence", "methods", method)
+        if strange := [one for one in (method, other) if one not in methods]:
+            raise PlanError(f"{where}: no method {strange[0]!r} in the study; there are: {', '.join(methods)}")
+        if method == other:
+            raise PlanError(f"{where}: {method} equals itself; name another method")
 
 
 def _check_pretraining(block: Block, settings: StudySettings, methods: dict[str, Form], config: Path) -> None:
@@ -464,6 +475,8 @@ class Plan:
                 twins[method] = (content.begins_as, _twin(config, file, content, settings.form))
         if settings.variance is not None:
             _check_variance(block, settings, settings.variance, methods)
+        if settings.equivalence is not None:
+            _check_equivalence(block, settings.equivalence, methods)
         _check_pretraining(block, settings, methods, config)
         return cls(study, settings, methods, titles, twins, read_recipes(config.parent / "recipes.yaml"), config)
 

@@ -1143,6 +1143,17 @@ class VarianceTable(Settings):
     """Seeds that train."""
 
 
+class Equivalence(Settings):
+    """Methods that should come to the same, as twins of two libraries."""
+
+    methods: Annotated[dict[str, str], Field(min_length=1)]
+    """By method the one that it should equal; both of the study."""
+    metric: str = "rouge1"
+    """One of those that rank."""
+    margin: Annotated[float, Field(gt=0.0)]
+    """In the metric's points: a smaller difference is none."""
+
+
 class Architecture(Settings):
     """Of a small BART: transformers' `BartConfig` in our words."""
 
@@ -1247,6 +1258,8 @@ class StudySettings(Settings):
     """The table of draws and seeds; null: none."""
     pretraining: Pretraining | None = None
     """Of the methods of kind bart; null: there are none."""
+    equivalence: Equivalence | None = None
+    """The table of methods that should come to the same; null: none."""
     sums: Sums = "portable"
     """The same bytes on all CPUs with AVX2 (portable), or this CPU's fastest kernels (native)."""
     systems: Annotated[Systems, AfterValidator(_with_references), Field(validate_default=True)] = {}

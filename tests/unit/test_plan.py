@@ -395,6 +395,21 @@ def test_a_layout_of_draws_that_the_study_cannot_have_is_refused(config, change,
         smoke(config)
 
 
+@pytest.mark.parametrize(
+    ("methods", "message"),
+    [
+        ({"abs": "pcow"}, r"equivalence\.methods\.abs: no method 'pcow' in the study; there are: abs, pcov"),
+        ({"abs": "abs"}, r"equivalence\.methods\.abs: abs equals itself; name another method"),
+        ({}, r"equivalence\.methods: .*at least 1"),
+    ],
+)
+def test_twins_that_the_study_does_not_have_are_refused(config, methods, message):
+    told = {"methods": methods, "margin": 1.5}
+    edit(config / "studies" / "smoke.yaml", lambda content: content.update(equivalence=told, methods=["abs", "pcov"]))
+    with pytest.raises(PlanError, match=rf"smoke\.yaml:\d+: {message}"):
+        smoke(config)
+
+
 def test_a_run_knows_the_limits_that_it_is_validated_under_and_no_more_of_the_search(config):
     before = of_two_corpora(config, ["pcov"])
     edit(config / "studies" / "smoke.yaml", lambda content: content["corpora"]["tales"]["search"].update(min_tokens=3))

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from sumcurve.plan import Refused
+from sumcurve.settings import Equivalence
 from sumcurve.tables import APPENDIX, MEASURED, TABLES
 from sumcurve.tables.evidence import EvidenceError, Items, Missing, Pretraining
 from sumcurve.tables.results import MARK, THESE_WEIGHTS, Results
@@ -28,11 +29,18 @@ def rows(content: bytes) -> list[dict[str, str]]:
 
 @pytest.fixture(scope="module")
 def rich_study(study, evidence, papers, phased, extracts):
-    """Three seeds, a last phase with all it is compared with, a paper's search, extracts, a pretraining."""
+    """Three seeds, a last phase with all it is compared with, a paper's search, extracts, a pretraining, twins."""
     outputs = [*evidence((1, 2, 3)), *papers((1, 2, 3)), *phased(study=(1, 2, 3))]
     refused = [Refused("albums", "fastrl", "titles have no sentences to extract")]
     told = Pretraining("notes", "abs", {"pcov": True}, 99.0, 50, 900, 3.5, 1000, {"an overlap": 7}, 4000, 5)
-    return dataclasses.replace(study, outputs=outputs, extracts=extracts(outputs), refused=refused, pretrainings=[told])
+    return dataclasses.replace(
+        study,
+        outputs=outputs,
+        extracts=extracts(outputs),
+        refused=refused,
+        pretrainings=[told],
+        equivalence=Equivalence(methods={"pcov": "abs"}, margin=1.5),
+    )
 
 
 @pytest.fixture(scope="module")
@@ -61,6 +69,7 @@ def test_a_table_comes_in_its_forms_or_not_at_all(rich, study, settings, tmp_pat
         "oracle_features",
         "oracle_timings",
         "pretraining",
+        "equivalence",
     }
     assert {name for name in (*TABLES, *APPENDIX) if f"{name}.csv" not in few} == absent
     assert {name for name in (*TABLES, *APPENDIX) if f"{name}.csv" not in rich} == {
