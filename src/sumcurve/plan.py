@@ -424,6 +424,7 @@ class Plan:
                 "corpora": {name: corpus.title for name, corpus in settings.corpora.items()},
                 "bootstrap": settings.bootstrap.model_dump(mode="json"),
                 "fingerprint": fingerprint(*TABLES_MODULES),
+                **({} if settings.equivalence is None else {"equivalence": settings.equivalence.model_dump()}),
             }
         )
 

@@ -11,6 +11,7 @@ from typing import Any
 from sumcurve.scores.scorer import Metric
 from sumcurve.tables.answers import ALONE, BEHIND, BEST, LEVEL_WITH
 from sumcurve.tables.comparisons import NOT_SHOWN, SIZE
+from sumcurve.tables.pretraining import BETTER, WORSE
 from sumcurve.tables.results import OPTIMUM, THESE_WEIGHTS, Results, System
 from sumcurve.tables.table import Row, Table, Value, number, span
 
@@ -46,6 +47,8 @@ def findings(results: Results, tables: Mapping[str, Table]) -> list[Finding]:
                 ("What more data buys", "answers", _data(results, tables["answers"], corpus, ranking[0])),
                 ("What does not read", "scores", _reading(results, corpus)),
                 ("What last phases buy", "phases", _phases(tables["phases"], corpus, ranking[0])),
+                ("What pretraining is worth", "pretraining", _pretraining(tables["pretraining"], corpus, ranking[0])),
+                ("What should be equal", "equivalence", _equivalence(tables["equivalence"], corpus)),
             )
         else:
             asked = (("Without training", "scores", _untrained(results, corpus, ranking[0])),)
@@ -95,6 +98,30 @@ def _ahead(results: Results, answers: Table, corpus: str, ranking: Sequence[Metr
         ]
         if parts:
             yield f"At smaller sizes, in {_listed([one.title for one in metrics])}: {'; '.join(parts)}."
+
+
+def _pretraining(pretraining: Table, corpus: str, metric: Metric) -> Iterator[str]:
+    """For every method that learned of other packages: ahead of from scratch or not, and with how many records."""
+    here = [row for row in pretraining.rows if (row["corpus"], row["metric"]) == (corpus, metric.title)]
+    for method in dict.fromkeys(row["method"] for row in here):
+        parts = []
+        for row in here:
+            if row["method"] == method:
+                told = _told(row["difference"], metric.decimals)
+                if row["says"] in (BETTER, WORSE):
+                    needed = row["records_needed"]
+                    told += f"; {needed.sign}{' ' * bool(needed.sign)}{number(needed.number)} give it the other's score"
+                parts.append(f"with {number(row['records'])} records {row['says']} ({told})")
+        yield f"{method} against the same from scratch, in {metric.title}: {'; '.join(parts)}."
+
+
+def _equivalence(equivalence: Table, corpus: str) -> Iterator[str]:
+    """Every two methods that should be equal, at every size."""
+    here = [row for row in equivalence.rows if row["corpus"] == corpus]
+    for method, other in dict.fromkeys((row["method"], row["other"]) for row in here):
+        rows = [row for row in here if (row["method"], row["other"]) == (method, other)]
+        parts = [f"with {number(row['records'])} records {row['says']} ({_told(row['difference'], 2)})" for row in rows]
+        yield f"{method} and {other}, to within {number(rows[0]['margin'])} {rows[0]['metric']}: {'; '.join(parts)}."
 
 
 def _at(answers: Table, corpus: str, metric: Metric, records: int, basis: str = "measured") -> list[Row]:

@@ -2,8 +2,9 @@ import dataclasses
 
 import pytest
 
+from sumcurve.settings import Equivalence
 from sumcurve.tables import APPENDIX, TABLES
-from sumcurve.tables.evidence import Example, Examples
+from sumcurve.tables.evidence import Example, Examples, Pretraining
 from sumcurve.tables.report.findings import findings
 from sumcurve.tables.report.page import page
 from sumcurve.tables.results import Results
@@ -31,10 +32,19 @@ def read(outputs, corpus, count=12) -> Examples:
 
 @pytest.fixture(scope="session")
 def rich_study(study, evidence, papers, phased, extracts):
-    """Three seeds, a last phase with all it is compared with, extracts, and items to read with markup in them."""
+    """Three seeds, a last phase with all it is compared with, extracts, a pretraining, twins, items with markup."""
     outputs = [*evidence((1, 2, 3)), *papers((1, 2, 3)), *phased(study=(1, 2, 3))]
     examples = [read(outputs, corpus) for corpus in ("notes", "albums")]
-    return dataclasses.replace(study, outputs=outputs, extracts=extracts(outputs), examples=examples)
+    told = Pretraining("notes", "abs", {"pcov": True}, 99.0, 50, 900, 3.5, 1000, {"an overlap": 7}, 4000, 5)
+    equal = Equivalence(methods={"pcov": "abs"}, margin=1.5)
+    return dataclasses.replace(
+        study,
+        outputs=outputs,
+        extracts=extracts(outputs),
+        examples=examples,
+        pretrainings=[told],
+        equivalence=equal,
+    )
 
 
 @pytest.fixture(scope="session")

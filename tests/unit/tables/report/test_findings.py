@@ -107,3 +107,13 @@ def test_a_corpus_without_training_says_what_needs_none(rich_study, settings):
     (text,) = (one.text for one in found if one.corpus == "albums")
     assert text.startswith("No method is trained on albums.")
     assert all(name in text for name in ("lead", "random", "best-sentence"))
+
+
+def test_worth_of_pretraining_and_twins_are_said_size_by_size_as_their_tables_say(rich):
+    _, tables, found, _ = rich
+    for question, name in (("What pretraining is worth", "pretraining"), ("What should be equal", "equivalence")):
+        texts = {one.corpus: one.text for one in found if one.question == question}
+        rows = [row for row in tables[name].rows if row["metric"] == "ROUGE-1"]
+        assert texts.keys() == {row["corpus"] for row in rows}
+        for row in rows:
+            assert f"with {row['records']:,} records {row['says']} (" in texts[row["corpus"]]
