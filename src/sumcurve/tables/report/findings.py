@@ -110,7 +110,8 @@ def _pretraining(pretraining: Table, corpus: str, metric: Metric) -> Iterator[st
                 told = _told(row["difference"], metric.decimals)
                 if row["says"] in (BETTER, WORSE):
                     needed = row["records_needed"]
-                    told += f"; {needed.sign}{' ' * bool(needed.sign)}{number(needed.number)} give it the other's score"
+                    bound = {"<": "fewer than ", ">": "more than "}.get(needed.sign, "")
+                    told += f"; {bound}{number(needed.number)} give it the other's score"
                 parts.append(f"with {number(row['records'])} records {row['says']} ({told})")
         yield f"{method} against the same from scratch, in {metric.title}: {'; '.join(parts)}."
 

@@ -97,6 +97,7 @@ def test_a_study_whose_metrics_rank_nothing_has_a_page(rich_study, paged):
         statistics=rich_study.statistics[:1],
         extracts=(),
         examples=rich_study.examples[:1],
+        equivalence=None,
     )
     _, _, found, text = paged(study)
     assert found == []
