@@ -1169,6 +1169,9 @@ class Architecture(Settings):
     """Layers of the decoder."""
     positions: Annotated[int, Field(ge=8)] = 160
     """Subwords that it can read, and write, marks included; what is beyond is cut."""
+    init_std: Annotated[float, Field(gt=0.0)] = 0.02
+    """Standard deviation of new weights. BART's 0.02 is for its width of 768; at 96 attention starts so flat that a
+    model from scratch learns no use of its source."""
 
     @model_validator(mode="after")
     def heads_divide(self) -> "Architecture":

@@ -204,6 +204,15 @@ def test_new_weights_are_the_seed_s_alone(subwords: Path) -> None:
     assert any(not torch.equal(one[name], other[name]) for name in one)
 
 
+@pytest.mark.parametrize("deviation", [0.02, 0.1])
+def test_new_weights_have_the_deviation_that_is_asked_for(subwords: Path, deviation: float) -> None:
+    weights = make(subwords, SIZES.model_copy(update={"init_std": deviation}), 0.1, True, 1).weights()
+    matrices = [one for one in weights.values() if one.dim() == 2]
+    assert len(matrices) > 10
+    drawn = torch.cat([one.flatten() for one in matrices])
+    assert drawn.std().item() == pytest.approx(deviation, rel=0.02)
+
+
 def test_a_folder_without_a_tokenizer_is_named(tmp_path: Path) -> None:
     with pytest.raises(PretrainedError, match=r"holds no tokenizer\.json"):
         make(tmp_path, SIZES, 0.1, True, 1)
