@@ -25,8 +25,8 @@ def sha256_of_model(folder: Path, called: str = "") -> str:
         raise CorpusError(f"{folder} is no folder; a model of the hub is fetched with `--revision` and its commit")
     if not list(folder.glob("*.safetensors")):
         raise CorpusError(
-            f"{called or folder} holds no *.safetensors: other weights are pickles, which can run code, and are not read; save "
-            "the model with `save_pretrained` of transformers, which writes safetensors"
+            f"{called or folder} holds no *.safetensors: other weights are pickles, which can run code, and are not "
+            "read; save the model with `save_pretrained` of transformers, which writes safetensors"
         )
     return sha256_files(folder, names_of_shards(folder, MODEL_FILES))
 

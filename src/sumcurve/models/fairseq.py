@@ -75,7 +75,7 @@ class Fairseq:
             try:
                 self.versions: dict[str, str] = self.ask("open", sums=sums, threads=threads, cuda=device == "cuda")
             except FairseqError as error:
-                raise FairseqError(f"{python} has no fairseq that runs: run `make fairseq-env` again; {error}") from None
+                raise FairseqError(f"{python} starts no fairseq: run `make fairseq-env` again; {error}") from None
             if self.versions["fairseq"] != FAIRSEQ:
                 raise FairseqError(
                     f"{python} has {self.versions['fairseq']}, and not {FAIRSEQ}: run `make fairseq-env` again"

@@ -11,7 +11,6 @@ from sumcurve.scores.texts import TextError, read_texts
 from sumcurve.settings import CorpusSettings
 from sumcurve.systems.system import SystemSettings
 
-
 OBJECT = re.compile(r"""\{\s*["'](id|summary)["']\s*:""")  # how a line begins that means to be a JSON object
 
 

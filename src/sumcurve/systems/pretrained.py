@@ -37,7 +37,7 @@ class PretrainedSystem:
         self.decoding = in_subwords(search, settings, model)
 
     def examples(self, items: Sequence[Item], room: int = 0) -> list[TextExample]:
-        """The items as the model reads them; a decoder alone has positions for `room` subwords behind each, at least."""
+        """The items as the model reads them; a decoder alone has positions for `room` subwords behind each."""
         lengths = self.source_tokens, self.target_tokens, max(room, self.decoding.max_tokens)
         return [self.model.subwords.example(item.record, item.text, *lengths) for item in items]
 
