@@ -16,12 +16,17 @@ from sumcurve.manifest import sha256_files
 from sumcurve.settings import MODEL_FILES
 
 
-def sha256_of_model(folder: Path) -> str:
-    """The sha256 of a model's folder, by which settings name it; CorpusError for one without safetensors."""
-    if not folder.is_dir() or not list(folder.glob("*.safetensors")):
+def sha256_of_model(folder: Path, called: str = "") -> str:
+    """The sha256 of a model's folder, by which settings name it; CorpusError for one without safetensors.
+
+    `called` stands for the path in messages.
+    """
+    if not folder.is_dir():
+        raise CorpusError(f"{folder} is no folder; a model of the hub is fetched with `--revision` and its commit")
+    if not list(folder.glob("*.safetensors")):
         raise CorpusError(
-            f"{folder} holds no *.safetensors: other weights are pickles, which can run code, and are not read; save "
-            "the model with `save_pretrained` of transformers, which writes safetensors"
+            f"{called or folder} holds no *.safetensors: other weights are pickles, which can run code, and are not "
+            "read; save the model with `save_pretrained` of transformers, which writes safetensors"
         )
     return sha256_files(folder, names_of_shards(folder, MODEL_FILES))
 
@@ -43,12 +48,17 @@ def fetch(hub: str, revision: str, destination: Path, download: Callable[..., An
     try:
         download(hub, revision=revision, local_dir=partial, allow_patterns=list(MODEL_FILES), ignore_patterns=["*/*"])
     except Exception as error:  # the hub's and the network's errors have no common class
+        shutil.rmtree(partial)
         raise CorpusError(
             f"{hub} at {revision} cannot be fetched ({type(error).__name__}: {error}); look whether this machine has a "
             "network, whether HF_HUB_OFFLINE is set, and whether the commit is the hub's"
         ) from error
     shutil.rmtree(partial / ".cache", ignore_errors=True)
-    found = sha256_of_model(partial)
+    try:
+        found = sha256_of_model(partial, f"{hub} at {revision}")
+    except CorpusError:
+        shutil.rmtree(partial)
+        raise
     shutil.rmtree(destination, ignore_errors=True)
     os.replace(partial, destination)
     return found

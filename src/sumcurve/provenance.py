@@ -7,7 +7,18 @@ from typing import Any
 
 from sumcurve.fingerprint import files, fingerprint
 
-DISTRIBUTIONS = ("nltk", "numba", "numpy", "py-rouge", "scipy", "spacy", "torch")
+DISTRIBUTIONS = (
+    "nltk",
+    "numba",
+    "numpy",
+    "peft",
+    "py-rouge",
+    "scipy",
+    "spacy",
+    "tokenizers",
+    "torch",
+    "transformers",
+)
 
 
 def _git(*arguments: str) -> str | None:

@@ -42,9 +42,14 @@ def test_a_fetched_model_is_known_by_its_files(tmp_path: Path) -> None:
 
 
 def test_a_model_without_safetensors_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(CorpusError, match=r"no \*\.safetensors.*pickles"):
+    with pytest.raises(CorpusError, match=r"^owner/name at 1212.* holds no \*\.safetensors.*pickles"):
         fetch("owner/name", REVISION, tmp_path / "model-x", hub({"config.json": "{}"}, []))
-    assert not (tmp_path / "model-x").exists()
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_name_of_the_hub_without_a_commit_is_no_folder(tmp_path: Path) -> None:
+    with pytest.raises(CorpusError, match=r"owner/name is no folder.*--revision"):
+        sha256_of_model(tmp_path / "owner/name")
 
 
 def test_a_hub_out_of_reach_is_named(tmp_path: Path) -> None:
@@ -53,6 +58,7 @@ def test_a_hub_out_of_reach_is_named(tmp_path: Path) -> None:
 
     with pytest.raises(CorpusError, match=r"owner/name at 1212.*no route.*network"):
         fetch("owner/name", REVISION, tmp_path / "model-x", download)
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.fixture

@@ -72,7 +72,10 @@ class Fairseq:
             text=True,
         )
         try:
-            self.versions: dict[str, str] = self.ask("open", sums=sums, threads=threads, cuda=device == "cuda")
+            try:
+                self.versions: dict[str, str] = self.ask("open", sums=sums, threads=threads, cuda=device == "cuda")
+            except FairseqError as error:
+                raise FairseqError(f"{python} starts no fairseq: run `make fairseq-env` again; {error}") from None
             if self.versions["fairseq"] != FAIRSEQ:
                 raise FairseqError(
                     f"{python} has {self.versions['fairseq']}, and not {FAIRSEQ}: run `make fairseq-env` again"

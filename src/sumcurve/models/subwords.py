@@ -106,10 +106,17 @@ class Subwords:
         around = list(tokenizer("")["input_ids"])
         # What a target begins with: all that the tokenizer puts before the end mark of an empty text.
         self.before = around[: around.index(self.end)] if encoder and self.end in around else []
+        # What a prompt begins with: what the tokenizer puts before any text; what it puts behind one would end it.
+        self.opening = [] if encoder else self._before_text()
         self.writes = None if positions_written is None else positions_written - 1 - len(self.before)
 
     def __len__(self) -> int:
         return len(self.tokenizer)
+
+    def _before_text(self) -> list[int]:
+        text = "a"
+        whole, bare = list(self.tokenizer(text)["input_ids"]), self._ids(text)[0]
+        return whole[: next(at for at in range(len(whole)) if whole[at : at + len(bare)] == bare)]
 
     def _ids(self, text: str) -> tuple[list[int], list[tuple[int, int]]]:
         found = self.tokenizer(text, add_special_tokens=False, return_offsets_mapping=True)
@@ -117,7 +124,8 @@ class Subwords:
 
     def _read(self, source: str) -> list[int]:
         text = self.template.replace("{source}", source)
-        return list(self.tokenizer(text, add_special_tokens=self.encoder, verbose=False)["input_ids"])
+        ids = self.tokenizer(text, add_special_tokens=self.encoder, verbose=False)["input_ids"]
+        return [*self.opening, *ids]
 
     def source(self, sentences: Sequence[str], most_words: int, room: int = 0) -> tuple[list[int], bool]:
         """What the model reads of a source, and whether it had no positions for all of it.

@@ -1,6 +1,7 @@
 """Summaries that other programs wrote: which files and lines hold them, and how they become tokens."""
 
 import hashlib
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -9,6 +10,8 @@ from sumcurve.records import RecordError
 from sumcurve.scores.texts import TextError, read_texts
 from sumcurve.settings import CorpusSettings
 from sumcurve.systems.system import SystemSettings
+
+OBJECT = re.compile(r"""\{\s*["'](id|summary)["']\s*:""")  # how a line begins that means to be a JSON object
 
 
 class OutsideSettings(SystemSettings):
@@ -56,6 +59,12 @@ def read_summaries(path: Path, ids: Sequence[str], called: str = "") -> list[lis
     except TextError as error:
         raise RecordError(str(error).replace(str(path), named)) from None
     found = [item[0] for item in texts.items]
+    for line, summary in enumerate(found, start=1):  # of a file whose first line is no JSON all lines are plain text
+        if summary and OBJECT.match(summary[0]):
+            raise RecordError(
+                f"{named}:{line}: {summary[0][:60]!r} begins as a JSON object and is none; write it by a JSON library "
+                "(double quotes, a line each)"
+            )
     without = [line for line, name in enumerate(texts.ids, start=1) if name is None]
     if len(without) == len(texts.ids):
         return _in_order(found, ids, named)

@@ -36,9 +36,9 @@ class PretrainedSystem:
         self.source_tokens, self.target_tokens = source_tokens, target_tokens
         self.decoding = in_subwords(search, settings, model)
 
-    def examples(self, items: Sequence[Item]) -> list[TextExample]:
-        """The items as the model reads them."""
-        lengths = self.source_tokens, self.target_tokens, self.decoding.max_tokens
+    def examples(self, items: Sequence[Item], room: int = 0) -> list[TextExample]:
+        """The items as the model reads them; a decoder alone has positions for `room` subwords behind each."""
+        lengths = self.source_tokens, self.target_tokens, max(room, self.decoding.max_tokens)
         return [self.model.subwords.example(item.record, item.text, *lengths) for item in items]
 
     def texts(self, items: Sequence[Item]) -> list[str]:
@@ -76,10 +76,14 @@ class PretrainedSystem:
     def reading(self, items: Sequence[Item], settings: Reading) -> TargetLogp:
         """Log-probabilities of targets word by word, given the own and other groups' sources.
 
+        A decoder alone reads of every source what leaves positions for the longest target: any may follow it.
         Raises GroupError where all records are of one group.
         """
         others = derangements([item.record for item in items], settings)
-        return target_logp(self.model, self.examples(items), others, self.target_tokens, self.device)
+        examples = self.examples(items)
+        if (longest := max(len(example.target) for example in examples)) > self.decoding.max_tokens:
+            examples = self.examples(items, longest)
+        return target_logp(self.model, examples, others, self.target_tokens, self.device)
 
 
 def write_output(

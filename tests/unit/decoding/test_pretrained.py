@@ -198,6 +198,17 @@ def test_the_words_of_a_reading_are_those_of_the_record(kind: str, made: Callabl
     assert min(expected) < 4 < max(expected) + 1
 
 
+def test_a_long_target_has_positions_behind_every_source(kind: str, made: Callable, items: list[Item]) -> None:
+    """It is longer than what a search may write, and the other sources are as long as there are positions."""
+    long, short = [" ".join(WORDS[:15])], ["w1"]
+    asked = [
+        Item(replace(item.record, target=target), Text(item.text.id, [" ".join(WORDS * 3)], target))
+        for item, target in zip(items, [long, *[short] * (len(items) - 1)], strict=True)
+    ]
+    system = PretrainedSystem(made(kind).model, settings_of(kind), Search(beam=1, max_tokens=2), 90, 20, "cpu")
+    assert np.isfinite(system.reading(asked, Reading(others=2)).others).all()
+
+
 def test_targets_of_the_end_mark_alone_are_scored(kind: str, made: Callable) -> None:
     model, examples = made(kind).model, made(kind).examples
     ends = [replace(example, target=[model.marks.end], words=[0], size=1) for example in examples[:3]]

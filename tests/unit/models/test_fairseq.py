@@ -54,11 +54,12 @@ def test_a_missing_environment_names_the_one_command(tmp_path, monkeypatch) -> N
         ),
     ],
 )
-def test_an_environment_that_fails_says_how(tmp_path, monkeypatch, script, said) -> None:
+def test_an_environment_that_fails_says_how_and_names_the_one_command(tmp_path, monkeypatch, script, said) -> None:
     fake(tmp_path, script)
     monkeypatch.setenv("SUMCURVE_FAIRSEQ", str(tmp_path))
-    with pytest.raises(FairseqError, match=said):
+    with pytest.raises(FairseqError, match=said) as caught:
         Fairseq("native", 1, "cpu")
+    assert "run `make fairseq-env` again" in str(caught.value)
 
 
 class Answering:

@@ -2,6 +2,8 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from tokenizers import processors
+from transformers import PreTrainedTokenizerFast
 
 import pretrained
 from sumcurve.corpora.tokens import tokenize
@@ -68,6 +70,23 @@ def test_marks_stand_around_what_an_encoder_reads_alone(tokenizers: dict[str, An
     assert subwords(tokenizers["t5"]).before == []
     alone = subwords(tokenizers["gpt2"], encoder=False, template="{source}\nSummary:")
     assert alone.text(alone.source(["a b"], 5)[0]) == "a b\nSummary:"
+
+
+@pytest.mark.parametrize("end", ["<e>", "<s>"])
+def test_a_prompt_begins_with_the_mark_that_the_tokenizer_puts_before_a_text(end: str) -> None:
+    """As Llama's and OPT's do, whose end mark is another one or the same; nothing is put behind it."""
+    inner = pretrained.make_tokenizer(TEXTS, "gpt2").backend_tokenizer
+    inner.add_special_tokens(["<s>", "<e>"])
+    inner.post_processor = processors.TemplateProcessing(
+        single=f"<s> $A {end}", special_tokens=[(mark, inner.token_to_id(mark)) for mark in sorted({"<s>", end})]
+    )
+    tokenizer = PreTrainedTokenizerFast(tokenizer_object=inner, eos_token=end, bos_token="<s>")
+    told: dict[str, Any] = {"encoder": False, "template": "{source}\nSummary:"}
+    ids, _ = subwords(tokenizer, **told).source(["a b"], 5)
+    assert ids == [inner.token_to_id("<s>"), *subwords(tokenizer, **told)._ids("a b\nSummary:")[0]]
+    ids, truncated = subwords(tokenizer, positions=len(ids) - 1, **told).source(["a b"], 5)
+    assert truncated
+    assert ids[0] == inner.token_to_id("<s>")
 
 
 @pytest.mark.parametrize("kind", ["bart", "gpt2"])

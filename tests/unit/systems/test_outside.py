@@ -104,9 +104,11 @@ def test_a_line_that_is_no_summary_of_a_test_item_is_named(tmp_path, lines, mess
     [
         (["a", "b"], r"ends after line 2, .*line 3 is to be the summary of id 'r3'"),
         (["a", "b", "c", "d"], r"s.txt:4: one summary more than the 3"),
+        ([str({"id": name, "summary": "a"}) for name in SOURCES], r"s.txt:1: .*begins as a JSON object and is none"),
+        (['{"id": "r1", "summary": "a'] * 3, r"s.txt:1: .*begins as a JSON object and is none"),
     ],
 )
-def test_too_few_and_too_many_lines_are_named(tmp_path, lines, message):
+def test_too_few_and_too_many_lines_and_what_means_to_be_json_are_named(tmp_path, lines, message):
     path = write(tmp_path / "s.txt", *lines)
     with pytest.raises(RecordError, match=message):
         summaries("file", path=path)
