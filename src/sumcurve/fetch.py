@@ -10,8 +10,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from sumcurve.corpora.content import names_of_shards
 from sumcurve.corpora.errors import CorpusError
+from sumcurve.corpora.members import names_of_shards
 from sumcurve.manifest import sha256_files
 from sumcurve.settings import MODEL_FILES
 

@@ -33,8 +33,9 @@ from sumcurve.builders import (
 )
 from sumcurve.config import Block, PlanError, read, read_method, read_study
 from sumcurve.corpora.archives import chosen, normalized, read_archives
-from sumcurve.corpora.content import names_of_shards, patterns
+from sumcurve.corpora.content import patterns
 from sumcurve.corpora.errors import CorpusError
+from sumcurve.corpora.members import names_of_shards
 from sumcurve.corpora.sources import SOURCES
 from sumcurve.fingerprint import fingerprint
 from sumcurve.manifest import digest, sha256_file, sha256_files

@@ -16,9 +16,11 @@ class Source:
 
     `rows(path, names)` yields the rows of one file in order and in constant memory: each an object with its fields
     under the names that the file gives them, or `Refused` for one that cannot be read. `names` are the fields that the
-    study reads, None all. It raises CorpusError, with file and remedy, for a file that it cannot read.
+    study reads, None all. It raises CorpusError, with file and remedy, for a file that it cannot read. With `folder`
+    the path may be one.
     """
 
     suffixes: Sequence[str]  # of the names of its files
     unit: str  # what its rows are called in messages
     rows: Callable[[Path, Sequence[str] | None], Rows]
+    folder: bool = False  # whether `rows` reads a folder as one, because files of it tell of the rows of others
