@@ -93,6 +93,8 @@ def tar_infos(path: Path, limits: Limits) -> Generator[tuple[str, tarfile.TarInf
         while rest := limited.read(CHUNK):
             if rest.strip(b"\0"):
                 raise ArchiveError(f"{path} goes on behind its end, or a header in it is broken: {limits.remedy}")
+        if limited.size % tarfile.BLOCKSIZE:  # tarfile takes the half of a header for the end
+            raise ArchiveError(f"{path}: a broken archive (it ends in a member's header): {limits.remedy}")
 
 
 def members_in(path: Path, ending: str, archives: Sequence[str]) -> Iterator[Member]:

@@ -1,8 +1,8 @@
 """The question files of CNN and the Daily Mail (Hermann et al. 2015).
 
-A `.question` holds a url, a document, a question about it with one `@placeholder`, and the answer, an empty line between
-each; then lines `@entityN:Name`. `cnn.tgz` and `dailymail.tgz` are read where they are; unpacked ones are read, too.
-Their folders are the parts: training, validation and test.
+A `.question` holds a url, a document, a question about it with one `@placeholder`, and the answer, each behind an
+empty line; then lines `@entityN:Name`. `cnn.tgz` and `dailymail.tgz` are read where they are; unpacked ones are read,
+too. Their folders are the parts: training, validation and test.
 """
 
 import hashlib

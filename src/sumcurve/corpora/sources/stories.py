@@ -1,8 +1,8 @@
 """The stories of CNN and the Daily Mail (Hermann et al. 2015), parted by the lists of urls of See et al. 2017.
 
 A `.story` holds the lines of an article, and then highlights, each behind a line `@highlight`. Its name is the SHA1 of
-its url. `cnn_stories.tgz` and `dailymail_stories.tgz` are read where they are; unpacked ones are read, too. A folder may
-hold `all_train.txt`, `all_val.txt` and `all_test.txt`, which say the part of every url.
+its url. `cnn_stories.tgz` and `dailymail_stories.tgz` are read where they are; unpacked ones are read, too. A folder
+may hold `all_train.txt`, `all_val.txt` and `all_test.txt`, which say the part of every url.
 """
 
 import hashlib

@@ -1,8 +1,8 @@
 """Lines in which tags part sentences: CNN/DailyMail as it circulates, tokenised and in small letters.
 
 OpenNMT's `cnndm.tar.gz` pairs the lines of `train.txt.src` and `train.txt.tgt.tagged` (`<t> A sentence . </t> <t> …`).
-NATS (Shi et al. 2021) has `train.txt` with both in a line, `<s> A sentence . </s> <s> … </s><sec>the article`. The first
-word of a file's name is the part: train, val, test.
+NATS (Shi et al. 2021) has `train.txt` with both in a line, `<s> A sentence . </s> <s> … </s><sec>the article`. A file's
+name begins with its part: train, val, test.
 """
 
 import re
@@ -127,7 +127,7 @@ def sentences(text: str) -> list[str]:
 
 
 def lines_of(stream: IO[bytes]) -> Iterator[Line]:
-    """Lines without their ends, `\\n` or `\\r\\n`; Refused in the place of one that is too long, never in memory whole."""
+    """Lines without their ends, LF or CR LF; Refused in the place of one that is too long, never in memory whole."""
     while line := stream.readline(LONGEST):
         size, ended = len(line), line.endswith(b"\n")
         while not ended and (more := stream.readline(LONGEST)):
