@@ -119,7 +119,7 @@ class Raw(Settings):
     files: dict[str, Sha256 | None] | None = None
     """Of a folder or of the hub: every file by its path, and its sha256, or null where that is not known."""
     format: str | None = None
-    """Of the files: a format of `sumcurve.corpora.sources.SOURCES`; null: what the ending of `path` or of `files` says."""
+    """Of the files: a format of `sumcurve.corpora.sources.SOURCES`; null: what the ending of `path` or `files` says."""
     fields: Fields | None = None
     """What the fields are called; null: they have our names, and there are no others."""
 

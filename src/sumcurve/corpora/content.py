@@ -20,7 +20,7 @@ from sumcurve.corpora.raw import (
     record_of,
     renamed,
 )
-from sumcurve.corpora.sources.source import Source
+from sumcurve.corpora.sources.source import Inside, Source
 
 PRECEDENCE = ("test", "valid", "train")  # who keeps what two parts share; who is filled first
 
@@ -44,7 +44,7 @@ class Content:
     `path` is a file, or a folder whose shards are read in the order of their names: those with an ending of the source,
     or, with patterns for `ready`, those that the patterns name, the test part's first. `fields` maps our names of
     fields to the rows' (id to None: rows are numbered), and other fields are not read; None: they have our names and
-    there are no others.
+    there are no others. Where a source has names of its own, these hold for None.
     """
 
     path: Path
@@ -80,7 +80,7 @@ class Content:
 
     @property
     def several(self) -> bool:
-        """Whether a row's number alone does not say where it stands."""
+        """Whether the content is a folder of shards, so that a row's number alone does not say where it stands."""
         return self.path.is_dir() and not self.source.folder
 
     def records(self) -> Iterator[RawRecord | Dropped]:
@@ -88,13 +88,18 @@ class Content:
 
         CorpusError for a file that cannot be read, and for a record with a part of its own where the study draws parts.
         """
-        fields = self.fields
+        fields = self.source.fields if self.fields is None else self.fields
         names = None
         if fields is not None:
             names = [name for name in ({ours: ours for ours in REQUIRED} | dict(fields)).values() if name is not None]
         for shard in self.shards:
-            for number, row in enumerate(self.source.rows(shard.path, names), start=1):
-                place = Place(shard.name, number, self.source.unit, self.several)
+            number, file, several = 0, shard.name, self.several
+            for row in self.source.rows(shard.path, names):
+                if isinstance(row, Inside):
+                    number, file, several = 0, f"{shard.name}/{row.name}" if self.several else row.name, True
+                    continue
+                number += 1
+                place = Place(file, number, self.source.unit, several)
                 name = None
                 try:
                     if isinstance(row, Refused):

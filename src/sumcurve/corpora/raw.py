@@ -27,6 +27,7 @@ SPLITS = {  # what published corpora call the parts
 NOT_UTF8 = "invalid UTF-8"
 NOT_JSON = "broken JSON"
 EMPTY_LINE = "empty line"
+LONG_LINE = "line too long"
 NOT_OBJECT = "not an object"
 REPEATED_KEY = "repeated key"
 MISSING_KEY = "missing key"
@@ -53,7 +54,7 @@ LONE_SURROGATE = re.compile(r"[\ud800-\udfff]")
 class Place:
     """Where a row stands: `line 3`, or `line 3 of test.jsonl` where the corpus has several files."""
 
-    file: str  # its name; below the corpus's folder where it has several
+    file: str  # its name; below the corpus's folder where it has several; in its archive where it is in one
     number: int  # from 1
     unit: str = "line"
     several: bool = False

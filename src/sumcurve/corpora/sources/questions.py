@@ -93,9 +93,10 @@ def question(name: str, text: str) -> Question:
 
 
 def rows(path: Path, names: Sequence[str] | None) -> Iterator[Mapping[str, Any] | Refused]:
-    """The questions as objects; a study that summarizes them says its fields, as `target: question`, `group: story`."""
+    """The questions as objects; as records they are documents and what is asked of them."""
     for one in questions(path):
         yield one if isinstance(one, Refused) else asdict(one)
 
 
-SOURCE = Source(suffixes=[ENDING, *ARCHIVES], unit="question", rows=rows, folder=True)
+FIELDS = {"source": "document", "target": "question", "group": "story", "split": "split"}
+SOURCE = Source(suffixes=[ENDING, *ARCHIVES], unit="question", rows=rows, folder=True, fields=FIELDS)

@@ -12,7 +12,7 @@ from pathlib import Path, PurePath
 from sumcurve.corpora.errors import CorpusError
 from sumcurve.corpora.members import members_in, names_of_shards
 from sumcurve.corpora.raw import NOT_UTF8, Refused
-from sumcurve.corpora.sources.source import Rows, Source
+from sumcurve.corpora.sources.source import Inside, Rows, Source
 
 ENDING, ARCHIVES = ".story", ("_stories.tgz",)
 LISTS = {"all_test.txt": "test", "all_val.txt": "valid", "all_train.txt": "train"}
@@ -39,9 +39,12 @@ def rows(path: Path, names: Sequence[str] | None) -> Rows:
     parts = parts_of(path) if path.is_dir() else {}
     found = set()
     counts: dict[str, int] = {}
+    file = None
     for name, size, regular, read in members_in(path, ENDING, ARCHIVES):
-        archive = next((part for part in name.split("/") if part in PUBLISHED), path.name)
-        counts[archive] = counts.get(archive, 0) + 1
+        before, (file, archive) = file, file_of(name)
+        if path.is_dir() and file != before:
+            yield Inside(file)
+        counts[archive or path.name] = counts.get(archive or path.name, 0) + 1
         identity = PurePath(name).name.removesuffix(ENDING)
         found.add(identity)
         if not regular:
@@ -65,9 +68,19 @@ def rows(path: Path, names: Sequence[str] | None) -> Rows:
                 f"{inner} has the size of the published archive, but {counts.get(inner.name, 0):,} stories instead of "
                 f"{expected[1]:,}: it is damaged, or no copy; fetch it again"
             )
-    for identity, part in parts.items():
-        if identity not in found:
-            yield Refused(NO_STORY, f"{identity}, {part}")
+    for name, part in LISTS.items():
+        if lost := [identity for identity, own in parts.items() if own == part and identity not in found]:
+            yield Inside(name)
+            yield from (Refused(NO_STORY, identity) for identity in lost)
+
+
+def file_of(name: str) -> tuple[str, str]:
+    """The file below the folder in which a story of this path stands, and its name if it is an archive."""
+    parts = name.split("/")
+    for place, part in enumerate(parts, start=1):
+        if part.endswith(ARCHIVES):
+            return "/".join(parts[:place]), part
+    return name, ""
 
 
 def story(data: bytes) -> tuple[list[str], list[str]]:

@@ -10,21 +10,20 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from itertools import zip_longest
 from pathlib import Path, PurePath
-from typing import IO
+from typing import BinaryIO, cast
 
 from sumcurve.corpora.errors import CorpusError
 from sumcurve.corpora.members import REMEDY, TARS, limits_of_text, names_of_shards, tar_infos, visible, whole
 from sumcurve.corpora.raw import NOT_UTF8, SPLITS, Refused
-from sumcurve.corpora.sources.source import Rows, Source
+from sumcurve.corpora.sources.lines import lines_of
+from sumcurve.corpora.sources.source import Inside, Rows, Source
 
 SOURCE_ENDING, TARGET_ENDING = ".txt.src", ".txt.tgt.tagged"
 ENDINGS = (SOURCE_ENDING, TARGET_ENDING, ".txt")
 SENTENCE = re.compile(r"\s*<(s|t)>(.*?)</\1>\s*")
 SECTION = "<sec>"
-LONGEST = 10_000_000  # bytes of a line
 
 # Reasons for which a line is no row.
-TOO_LONG = f"line of more than {LONGEST:,} bytes"
 NOT_TAGGED = "summary that is no row of tagged sentences"
 NO_SECTION = "not summary<sec>article"
 
@@ -73,14 +72,15 @@ def rows(path: Path, names: Sequence[str] | None) -> Rows:
 
 
 def numbered(name: str, texts: Iterator[tuple[Line, Line]]) -> Rows:
-    """The rows of pairs of source and target."""
+    """The rows of pairs of source and target, which stand in the file of this name."""
+    yield Inside(name)
     stem = PurePath(name).name.split(".")[0]
     split = {"split": SPLITS[stem]} if stem in SPLITS else {}
     for number, (source, target) in enumerate(texts, start=1):
         try:
             yield {"id": f"{stem}-{number}", "source": text_of(source), "target": sentences(text_of(target)), **split}
         except Refused as refused:
-            yield Refused(refused.reason, f"{name}, line {number}: {refused.value}")
+            yield refused
 
 
 def pairs(path: Path, source: str, target: str, lines: Callable[[str], Iterator[Line]]) -> Iterator[tuple[Line, Line]]:
@@ -126,15 +126,6 @@ def sentences(text: str) -> list[str]:
     return [sentence for sentence in found if sentence]
 
 
-def lines_of(stream: IO[bytes]) -> Iterator[Line]:
-    """Lines without their ends, LF or CR LF; Refused in the place of one that is too long, never in memory whole."""
-    while line := stream.readline(LONGEST):
-        size, ended = len(line), line.endswith(b"\n")
-        while not ended and (more := stream.readline(LONGEST)):
-            size, ended = size + len(more), more.endswith(b"\n")
-        yield line.rstrip(b"\r\n") if size == len(line) else Refused(TOO_LONG, f"{size:,}")
-
-
 def lines_of_file(path: Path) -> Iterator[Line]:
     with whole(path, "check raw.path in the study file"), path.open("rb") as stream:
         yield from lines_of(stream)
@@ -145,7 +136,7 @@ def lines_of_member(path: Path, name: str) -> Iterator[Line]:
     with whole(path, REMEDY), closing(tar_infos(path, limits_of_text(path))) as infos:
         for inside, info, opened in infos:
             if inside == name and (stream := opened.extractfile(info)) is not None:
-                yield from lines_of(stream)
+                yield from lines_of(cast(BinaryIO, stream))
                 return
     raise CorpusError(f"{path}: {name} is no file: {REMEDY}")
 

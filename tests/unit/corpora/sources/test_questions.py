@@ -57,10 +57,12 @@ def test_unpacked_files_and_a_folder_of_archives_are_the_same(tmp_path: Path) ->
     assert told(packed) == told(packed.parent) == told(tmp_path / "unpacked")
 
 
-def test_a_study_may_read_them_by_their_fields(tmp_path: Path) -> None:
-    fields = {"source": "document", "target": "question", "group": "story", "split": "split"}
-    content = Content(archive(tmp_path), SOURCES["questions"], fields, "records")
+def test_as_records_they_are_documents_and_what_is_asked_of_them(tmp_path: Path) -> None:
+    content = Content(archive(tmp_path), SOURCES["questions"], ready="records")
     records = [row for row in content.records() if isinstance(row, RawRecord)]
+    assert {(record.source, record.target) for record in records} == {
+        ("@entity0 went to @entity1 : at 10:30", "@entity0 went to @placeholder today")
+    }
     assert Counter((record.group, record.split) for record in records) == {
         (story.id, story.part): 2 for story in STORIES
     }

@@ -37,6 +37,7 @@ def test_archives_with_lists_give_every_story_with_its_part(tmp_path: Path) -> N
     expected = write_stories(tmp_path, COUNTS)
     records, dropped = read(tmp_path)
     assert dropped == []
+    assert str(records[-1].place) == f"story {sum(COUNTS.values())} of dailymail_stories.tgz"
     assert [(record.id, record.source, record.target, record.split) for record in records] == [
         (story.id, "\n\n".join(story.article), story.highlights, story.part) for story in expected
     ]
@@ -117,6 +118,7 @@ def test_lists_and_stories_that_disagree_are_counted(tmp_path: Path) -> None:
     values = {row.reason: row.value for row in dropped}
     assert unlisted.id in values[stories.NOT_LISTED]
     assert lost.id in values[stories.NO_STORY]
+    assert {str(row.place) for row in dropped} == {"story 1 of cnn_stories.tgz", "story 1 of all_train.txt"}
 
 
 def test_what_is_not_as_published_is_an_error_that_names_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

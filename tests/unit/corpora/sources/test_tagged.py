@@ -91,7 +91,7 @@ def test_a_file_of_both_says_its_part_by_its_name(tmp_path: Path) -> None:
         (b"<t> swims . </s>", b"an otter .", tagged.NOT_TAGGED),
         (b"<t> swims . </t>", b"an \xff otter .", raw.NOT_UTF8),
         (b"<t> sw\0ims . </t>", b"an otter .", raw.NUL),
-        (b"<t> swims . </t>", b"x" * 50_000_000, tagged.TOO_LONG),
+        (b"<t> swims . </t>", b"x" * 50_000_000, raw.LONG_LINE),
     ],
 )
 def test_a_line_that_cannot_be_used_is_dropped_and_its_neighbours_are_paired(
@@ -106,7 +106,7 @@ def test_a_line_that_cannot_be_used_is_dropped_and_its_neighbours_are_paired(
     )
     first, dropped, last = read(folder)
     assert isinstance(dropped, Dropped)
-    assert dropped.reason == reason
+    assert (dropped.reason, str(dropped.place)) == (reason, "line 2 of test.txt.src")
     assert isinstance(first, RawRecord)
     assert isinstance(last, RawRecord)
     assert (first.source, first.target, last.source, last.target) == ("one .", ["1"], "three .", ["3"])
