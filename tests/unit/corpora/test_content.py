@@ -55,6 +55,7 @@ BAD = [
     (line(source="\ud800"), raw.SURROGATE),
     (line(id="\udfff"), raw.SURROGATE),
     (line(group="\udfff"), raw.SURROGATE),
+    (line(target=["x", "a\0b"]), raw.NUL),
     (line(id=" "), raw.BAD_ID),
     (line(id="a\tb"), raw.BAD_ID),
     (line(source=" \n"), raw.EMPTY_SOURCE),
