@@ -10,11 +10,10 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import dataclass, replace
 
 from sumcurve.corpora.language import Identifier, identifier
-from sumcurve.corpora.raw import RawRecord, RawText, Refused, excerpt
+from sumcurve.corpora.raw import RawRecord, RawText, Refused
 
 Step = Callable[[str], str]
 
@@ -25,7 +24,7 @@ _BYTES = {byte: bytes([byte]).decode("cp1252", "ignore") or chr(byte) for byte i
 _BYTE_OF = {letter: byte for byte, letter in _BYTES.items()} | {chr(byte): byte for byte in _BYTES}
 _FOLLOWING = "[" + "".join(map(re.escape, _BYTE_OF)) + "]"
 # First bytes of Latin-1's signs and letters (C2, C3), of punctuation, currencies and arrows (E2), of ligatures, the
-# byte order mark and full-width forms (EF), of emoji (F0). Others are letters that people write before a quotation mark.
+# byte order mark and full-width forms (EF), of emoji (F0). Others are letters that people write before quotation marks.
 _MISREAD = re.compile(f"[ÂÃ]{_FOLLOWING}|[âï]{_FOLLOWING}{{2}}|ð{_FOLLOWING}{{3}}")
 _C1 = re.compile("[\x80-\x9f]")
 
@@ -184,60 +183,64 @@ OTHER_LANGUAGE = "another language"
 
 @dataclass(frozen=True, slots=True)
 class Cleaned:
-    """A record and the steps that changed it, in their order."""
+    """A record, the steps that changed it, and those that would have dropped it, were it not kept, in their order."""
 
     record: RawRecord
     changed: tuple[str, ...] = ()
+    left: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
 class Cleaner:
     """The steps that a study names, and the language that its sources must have (None: any).
 
     Calling it is pure. Raises ValueError for a step that there is none of.
     """
 
-    steps: Sequence[str] = ()
-    language: str | None = None
-    _functions: list[tuple[str, Step]] = field(init=False, repr=False)
-    _identify: Identifier | None = field(init=False, repr=False)
-
-    def __post_init__(self) -> None:
-        for name in self.steps:
+    def __init__(self, steps: Sequence[str] = (), language: str | None = None) -> None:
+        for name in steps:
             if name not in STEPS:
                 raise ValueError(f"no step {name!r} of cleaning; there are {', '.join(STEPS)}")
-        object.__setattr__(self, "_functions", [(name, STEPS[name]) for name in self.steps])
-        object.__setattr__(self, "_identify", None if self.language is None else identifier())
+        self.steps = tuple(steps)
+        self.language = language
+        self._identify: Identifier | None = None if language is None else identifier()
 
     @property
     def names(self) -> list[str]:
         """All that it may count under."""
         return [*self.steps, *([LANGUAGE] if self.language else [])]
 
-    def __call__(self, record: RawRecord) -> Cleaned:
-        """The record with its texts cleaned. Raises `StepRefused` where a step leaves no text, or finds another language.
+    def __call__(self, record: RawRecord, keep: bool = False) -> Cleaned:
+        """The record with its texts cleaned; a sentence that a step leaves nothing of goes.
 
-        A sentence that a step leaves nothing of goes. The language is that of the source behind all steps.
+        Raises `StepRefused` where a step leaves no text of a source or target, and where the source, behind all steps,
+        is in another language. With `keep`, for records of a published test part, such a step is passed over.
         """
         texts: list[RawText] = [record.source, record.target, *record.references]
-        changed = []
-        for name, step in self._functions:
+        changed, left = [], []
+        for name in self.steps:
+            step = STEPS[name]
             after = [cleaned(text, step) for text in texts]
-            if after != texts:
-                if not all(after):
-                    raise StepRefused(
-                        name, NOTHING_LEFT.format(name), excerpt(texts[after.index(next(x for x in after if not x))])
-                    )
+            if after == texts:
+                continue
+            if all(after):
                 changed.append(name)
                 texts = after
+            elif keep:
+                left.append(name)
+            else:
+                raise StepRefused(
+                    name, NOTHING_LEFT.format(name), next(t for t, a in zip(texts, after, strict=True) if not a)
+                )
         if self._identify is not None:
             found = self._identify(" ".join(texts[0]) if isinstance(texts[0], list) else texts[0])
             if found != self.language:
-                raise StepRefused(LANGUAGE, OTHER_LANGUAGE, found)
-        if not changed:
-            return Cleaned(record)
-        source, target, *references = texts
-        return Cleaned(replace(record, source=source, target=target, references=references), tuple(changed))
+                if not keep:
+                    raise StepRefused(LANGUAGE, OTHER_LANGUAGE, found)
+                left.append(LANGUAGE)
+        if changed:
+            source, target, *references = texts
+            record = replace(record, source=source, target=target, references=references)
+        return Cleaned(record, tuple(changed), tuple(left))
 
 
 class StepRefused(Refused):
@@ -257,22 +260,21 @@ def cleaned(text: RawText, step: Step) -> RawText:
 
 
 class Counts:
-    """By step: the records that it changed, those that it dropped, and those of a published test part that it would
-    have dropped. Counts of shards are added with `+`.
+    """By step the records that it changed, those that it dropped, and those that it would have dropped from a
+    published test part (left). Counts of shards are added with `+`.
     """
 
     def __init__(self, names: Sequence[str]) -> None:
         self.counts: dict[str, Counter[str]] = {name: Counter() for name in names}
 
-    def changed(self, names: Sequence[str]) -> None:
-        for name in names:
+    def add(self, cleaned: Cleaned) -> None:
+        for name in cleaned.changed:
             self.counts[name]["changed"] += 1
+        for name in cleaned.left:
+            self.counts[name]["left"] += 1
 
-    def dropped(self, name: str) -> None:
-        self.counts[name]["dropped"] += 1
-
-    def left(self, name: str) -> None:
-        self.counts[name]["left"] += 1
+    def drop(self, refused: StepRefused) -> None:
+        self.counts[refused.step]["dropped"] += 1
 
     def __add__(self, other: "Counts") -> "Counts":
         both = Counts([*self.counts, *(name for name in other.counts if name not in self.counts)])
@@ -281,7 +283,7 @@ class Counts:
             counts.update(other.counts.get(name, {}))
         return both
 
-    def as_dict(self) -> dict[str, dict[str, Any]]:
+    def as_dict(self) -> dict[str, dict[str, int]]:
         """`changed`, `dropped` and `left` of every step, also where they are 0."""
         return {
             name: {what: counts[what] for what in ("changed", "dropped", "left")}

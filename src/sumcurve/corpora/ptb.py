@@ -58,8 +58,8 @@ BEFORE_NAME = (
     "(?:"
     + one_of(
         "mr mrs ms mx dr drs prof profs sen sens rep reps atty attys lt col gen messrs gov govs adm rev fr maj sgt "
-        "cpl pvt capt st ste sta ave pres lieut hon brig comdr cmdr pfc spc supt supts det mt ft adj adv asst assoc ens "
-        "insp mlle mme msgr sfc amb ven invt elec natl mtg mfg dept blvd rd viz exh exhs govt wm jos cie cf def soc"
+        "cpl pvt capt st ste sta ave pres lieut hon brig comdr cmdr pfc spc supt supts det mt ft adj adv asst assoc "
+        "ens insp mlle mme msgr sfc amb ven invt elec natl mtg mfg dept blvd rd viz exh exhs govt wm jos cie cf def soc"
     )
     + "|Ph|Sc|Pl|Smt)"
 )
@@ -199,7 +199,7 @@ SIGNS = [
         for mouth in "()"
     ),
     Rule("face", rf"[:;=]-?[DPp]{NO_WORD}"),
-    *(Rule(f"bracket {sign}", f"[{sign}]" if sign not in "[]" else rf"\{sign}", text) for sign, text in BRACKETS.items()),
+    *(Rule(f"bracket {sign}", rf"\{sign}", text) for sign, text in BRACKETS.items()),
     *(Rule(f"currency {sign}", sign, text) for sign, text in CURRENCIES.items()),
     Rule("ellipsis and full stop", rf"\.{{3,}}\.{SPACE}{L}", "...", back=3),
     Rule("ellipsis", r"\.{3,}|…", "..."),
