@@ -90,6 +90,8 @@ class Fields(Settings):
     """What records belong to that are never split between two parts."""
     split: str | None = None
     """A record's part, where the parts are ready."""
+    lines: dict[Literal["source", "target"], Literal["sentences", "paragraphs"]] = {}
+    """Of texts in which the ends of lines mean something: whether the lines are the sentences, or each a paragraph."""
 
 
 class FormAndFields(TypedDict, total=False):
