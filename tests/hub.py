@@ -17,6 +17,8 @@ class Hub:
 
     files: dict[str, bytes]
     kind: str = "datasets"
+    name: str = "owner/name"
+    revision: str = REVISION
     cut: dict[str, int] = field(default_factory=dict)
     lies: dict[str, bytes] = field(default_factory=dict)  # what comes in the place of a file
     asked: list[tuple[str, str, str | None]] = field(default_factory=list)  # method, file, Range
@@ -45,16 +47,16 @@ def serving(hub: Hub) -> Iterator[Hub]:
 
         def do_GET(self) -> None:
             path = self.path.split("?")[0]
-            if path == f"/api/{hub.kind}/owner/name/tree/{REVISION}":
+            if path == f"/api/{hub.kind}/{hub.name}/tree/{hub.revision}":
                 told = [{"type": "file", "path": name, "size": 1, "oid": "0" * 40} for name in hub.files]
                 return self.answer(200, json.dumps(told).encode(), {"Content-Type": "application/json"})
-            start = f"{prefix}owner/name/resolve/{REVISION}/"
+            start = f"{prefix}{hub.name}/resolve/{hub.revision}/"
             name = path.removeprefix(start)
             if not path.startswith(start) or name not in hub.files:
                 return self.answer(404, told={"X-Error-Code": "EntryNotFound"})
             data, wanted = hub.lies.get(name, hub.files[name]), self.headers.get("Range")
             etag = f'"{hashlib.sha256(hub.files[name]).hexdigest()}"'
-            told = {"X-Repo-Commit": REVISION, "ETag": etag, "Accept-Ranges": "bytes"}
+            told = {"X-Repo-Commit": hub.revision, "ETag": etag, "Accept-Ranges": "bytes"}
             if self.command == "HEAD":
                 return self.answer(200, told=told, size=len(data))
             hub.asked.append(("GET", name, wanted))
