@@ -81,7 +81,7 @@ def tar_infos(path: Path, limits: Limits) -> Generator[tuple[str, tarfile.TarInf
         with tarfile.open(fileobj=cast(IO[bytes], limited), mode="r|") as opened:
             size = number = 0
             while (info := opened.next()) is not None:
-                opened.members = []  # type: ignore[misc]  # it would keep them all
+                opened.members = []  # type: ignore[attr-defined]  # it would keep them all
                 number, size = number + 1, size + info.size
                 check_sizes(path, limits, number, size)  # before what is announced is decompressed
                 name = info.name.removeprefix("./")

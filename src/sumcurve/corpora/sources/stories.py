@@ -39,11 +39,12 @@ def rows(path: Path, names: Sequence[str] | None) -> Rows:
     parts = parts_of(path) if path.is_dir() else {}
     found = set()
     counts: dict[str, int] = {}
-    file = None
+    last = None  # file that a story stood in
     for name, size, regular, read in members_in(path, ENDING, ARCHIVES):
-        before, (file, archive) = file, file_of(name)
-        if path.is_dir() and file != before:
+        file, archive = file_of(name)
+        if path.is_dir() and file != last:
             yield Inside(file)
+        last = file
         counts[archive or path.name] = counts.get(archive or path.name, 0) + 1
         identity = PurePath(name).name.removesuffix(ENDING)
         found.add(identity)
