@@ -914,7 +914,8 @@ class Plan:
     @property
     def contents(self) -> list[tuple[Raw, Preparation]]:
         """Where the records of the corpora come from, and those of the pretraining, and how they are prepared."""
-        told = [*self.settings.corpora.values(), *([self.settings.pretraining] if self.settings.pretraining else [])]
+        told: list[CorpusSettings | Pretraining] = [*self.settings.corpora.values()]
+        told += [self.settings.pretraining] if self.settings.pretraining else []
         return [(one.raw, one) for one in told]
 
     @property
