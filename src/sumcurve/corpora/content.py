@@ -1,25 +1,26 @@
 """The raw content of a corpus: one file, or the shards of a folder, and the records in them."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from sumcurve.corpora.errors import CorpusError
+from sumcurve.corpora.members import names_of_shards
 from sumcurve.corpora.raw import (
     NO_SPLIT,
     OTHER_SPLIT,
-    REQUIRED,
     Dropped,
     Place,
     RawRecord,
     Refused,
     identity,
+    names_of,
     record_of,
     renamed,
 )
-from sumcurve.corpora.sources.source import Source
+from sumcurve.corpora.sources.source import Inside, Source
 
 PRECEDENCE = ("test", "valid", "train")  # who keeps what two parts share; who is filled first
 
@@ -43,12 +44,12 @@ class Content:
     `path` is a file, or a folder whose shards are read in the order of their names: those with an ending of the source,
     or, with patterns for `ready`, those that the patterns name, the test part's first. `fields` maps our names of
     fields to the rows' (id to None: rows are numbered), and other fields are not read; None: they have our names and
-    there are no others.
+    there are no others. Where a source has names of its own, these hold for None.
     """
 
     path: Path
     source: Source
-    fields: Mapping[str, str | None] | None = None
+    fields: Mapping[str, Any] | None = None
     ready: Ready | None = None
 
     @cached_property
@@ -57,6 +58,12 @@ class Content:
         if not self.path.is_dir():
             if isinstance(self.ready, Mapping):
                 raise CorpusError(f"{self.path} is no folder, but split.ready names files in it: check raw.path")
+            return [Shard(self.path.name, self.path)]
+        if self.source.folder:
+            if isinstance(self.ready, Mapping):
+                raise CorpusError(
+                    f"{self.path} is read as one, and its records say their parts: write `ready: records`"
+                )
             return [Shard(self.path.name, self.path)]
         if not isinstance(self.ready, Mapping):
             return [Shard(name, self.path / name) for name in names_of_shards(self.path, patterns(self.source))]
@@ -73,21 +80,26 @@ class Content:
 
     @property
     def several(self) -> bool:
-        """Whether a row's number alone does not say where it stands."""
-        return self.path.is_dir()
+        """Whether the content is a folder of shards, so that a row's number alone does not say where it stands."""
+        return self.path.is_dir() and not self.source.folder
 
     def records(self) -> Iterator[RawRecord | Dropped]:
         """Every row of every shard: the record, or why it is none. Whether ids repeat is not looked at.
 
         CorpusError for a file that cannot be read, and for a record with a part of its own where the study draws parts.
         """
-        fields = self.fields
+        fields = self.source.fields if self.fields is None else self.fields
         names = None
         if fields is not None:
-            names = [name for name in ({ours: ours for ours in REQUIRED} | dict(fields)).values() if name is not None]
+            names = [name for name in names_of(fields).values() if name is not None]
         for shard in self.shards:
-            for number, row in enumerate(self.source.rows(shard.path, names), start=1):
-                place = Place(shard.name, number, self.source.unit, self.several)
+            number, file, several = 0, shard.name, self.several
+            for row in self.source.rows(shard.path, names):
+                if isinstance(row, Inside):
+                    number, file, several = 0, f"{shard.name}/{row.name}" if self.several else row.name, True
+                    continue
+                number += 1
+                place = Place(file, number, self.source.unit, several)
                 name = None
                 try:
                     if isinstance(row, Refused):
@@ -121,17 +133,3 @@ def patterns(source: Source, ready: Ready | None = None) -> tuple[str, ...]:
     if isinstance(ready, Mapping):
         return tuple(ready.values())
     return tuple(f"**/*{ending}" for ending in source.suffixes)
-
-
-def names_of_shards(folder: Path, patterns: Sequence[str]) -> list[str]:
-    """The paths below `folder` of its files, but for hidden ones, that match a pattern, sorted.
-
-    CorpusError where there is none.
-    """
-    found = {
-        path.relative_to(folder).as_posix() for pattern in patterns for path in folder.glob(pattern) if path.is_file()
-    }
-    names = sorted(name for name in found if not any(part.startswith(".") for part in name.split("/")))
-    if not names:
-        raise CorpusError(f"{folder} holds no file {' or '.join(patterns)}: check raw.path and split.ready")
-    return names

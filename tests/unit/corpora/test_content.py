@@ -55,6 +55,7 @@ BAD = [
     (line(source="\ud800"), raw.SURROGATE),
     (line(id="\udfff"), raw.SURROGATE),
     (line(group="\udfff"), raw.SURROGATE),
+    (line(target=["x", "a\0b"]), raw.NUL),
     (line(id=" "), raw.BAD_ID),
     (line(id="a\tb"), raw.BAD_ID),
     (line(source=" \n"), raw.EMPTY_SOURCE),
@@ -82,7 +83,11 @@ def test_a_bad_line_is_reported_with_its_number_and_its_neighbours_are_read(
 
 def test_every_reason_has_a_case() -> None:
     named = {getattr(raw, name) for name in dir(raw) if name.isupper() and isinstance(getattr(raw, name), str)}
-    assert named == {reason for _, reason in BAD} | {raw.OTHER_SPLIT, raw.NO_SPLIT}  # which are tested below
+    assert named == {reason for _, reason in BAD} | {
+        raw.OTHER_SPLIT,
+        raw.NO_SPLIT,
+        raw.LONG_LINE,
+    }  # below, and in test_jsonl.py
 
 
 def test_fields_arrive_as_written(tmp_path: Path) -> None:
@@ -290,3 +295,20 @@ def test_records_are_read_one_by_one(tmp_path: Path) -> None:
     for _ in range(3):
         next(reader)
     assert asked == [0, 1, 2]
+
+
+@pytest.mark.parametrize(
+    ("lines", "source", "target"),
+    [
+        ({}, "a\r\nb\n\nc", "x .\ny ."),
+        ({"target": "sentences"}, "a\r\nb\n\nc", ["x .", "y ."]),
+        ({"source": "paragraphs", "target": "sentences"}, "a\n\nb\n\nc", ["x .", "y ."]),
+    ],
+)
+def test_ends_of_lines_part_a_text_where_the_study_says_so(
+    tmp_path: Path, lines: dict[str, str], source: object, target: object
+) -> None:
+    path = tmp_path / "raw.jsonl"
+    path.write_bytes(line(source="a\r\nb\n\nc", target="x .\ny ."))
+    (row,) = records(Content(path, JSONL, {"lines": lines}))
+    assert (row.source, row.target) == (source, target)
