@@ -33,6 +33,12 @@ def words(sentences: Sequence[str], lower: bool) -> list[str]:
     return [" ".join(tokens.tokenize(sentence, lower)) for sentence in sentences]
 
 
+def ptb_sentences(text: str) -> list[str]:
+    from sumcurve.corpora.ptb import sentences
+
+    return sentences(text)
+
+
 def ptb(sentences: Sequence[str], lower: bool) -> list[str]:
     from sumcurve.corpora.ptb import tokenize  # numba takes a second to import
 
@@ -89,7 +95,7 @@ def _jieba() -> "jieba.Tokenizer":
 
 TOKENIZERS: dict[str, Tokenizer] = {
     "words": Tokenizer(tokens.sentences, words),
-    "ptb": Tokenizer(tokens.sentences, ptb),
+    "ptb": Tokenizer(ptb_sentences, ptb),
     "jieba": Tokenizer(chinese_sentences, jieba_words),
     "characters": Tokenizer(chinese_sentences, characters),
 }
