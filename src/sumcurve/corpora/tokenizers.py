@@ -48,6 +48,17 @@ def ptb(sentences: Sequence[str], lower: bool) -> list[str]:
     return (found.lower() if lower else found).split("\n")
 
 
+def own_case(text: str, lowered: str) -> str:
+    """The tokens `lowered` (blank-separated) in the case of the text that they were made from, by whichever tokenizer.
+
+    Tokens that none of them makes of the text in small letters are returned as they are. See `tokens.own_case`.
+    """
+    if words([text], True) == [lowered]:
+        return tokens.own_case(text, lowered)
+    (cased,) = ptb([text], False)
+    return cased if cased.lower() == lowered else lowered
+
+
 # --- Chinese
 
 _CHINESE_ENDS = re.compile(r"[^。！？!?\n]*(?:[。！？!?]+[”’」』）)\"']*|\n|$)")
