@@ -182,7 +182,7 @@ NUMBERS = [
 
 WORDS = [
     Rule("bracket, written", rf"-(?:{one_of('lrb rrb lsb rsb lcb rcb')})-"),
-    Rule("tag", r"</?[A-Za-z!?][^\s<>]*>"),
+    Rule("tag", r"</?[A-Za-z!?][^\s<>:]*>"),
     Rule("exclamation in a name", "(?:Yahoo|Jeopardy)!"),
     Rule("language", rf"[Cc]\+\+|[CcFf]#{NO_WORD}"),
     Rule("dollars", r"[A-Z]*\$"),
@@ -208,6 +208,7 @@ SIGNS = [
     Rule("hyphens", "-+"),
     Rule("hyphen", "[‐‑]", "-"),
     Rule("ends", r"[?!]+"),
+    Rule("angles", "<<|>>"),
     Rule("equal", "=+"),
     Rule("run", r"_+|\*+|#+|@+"),
     Rule("blanks", r"[^\S\n]+", ""),
