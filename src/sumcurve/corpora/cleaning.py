@@ -48,9 +48,9 @@ def encoding(text: str) -> str:
 
 
 def _decoded(misread: re.Match[str]) -> str:
-    first, *rest = misread[0]
+    signs = misread[0]
     try:
-        read = bytes([ord(first), *(_BYTE_OF[letter] for letter in rest)]).decode()
+        read = bytes([ord(signs[0]), *(_BYTE_OF[sign] for sign in signs[1:])]).decode()
     except UnicodeDecodeError:
         return misread[0]
     return read if read == "\ufeff" or read == "\xa0" or read.isprintable() else misread[0]
