@@ -105,7 +105,7 @@ def main() -> None:
     records = [Record(str(number), *two, [], None) for number, two in enumerate(small)]
     measured("limits", lambda record: check_limits(record, limits), records, steps)
     digests = measured("exact duplicates", lambda record: digest_of(record.source_tokens), records, steps)
-    single = list({digest: record for digest, record in zip(digests, records, strict=True)}.values())
+    single = list(dict(zip(digests, records, strict=True)).values())
     steps["near duplicates"] = float("inf")
     for _ in range(REPETITIONS):
         found_by = NearDuplicates(0.9)
