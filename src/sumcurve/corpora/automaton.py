@@ -10,8 +10,8 @@ matched is cut off. States are made when a text first needs them.
 
 # Python's own parser of regular expressions has no public name.
 import re
-import re._constants as op  # type: ignore[import-not-found]
-import re._parser as parser  # type: ignore[import-not-found]
+import re._constants as op
+import re._parser as parser
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -33,6 +33,12 @@ def words(sentences: Sequence[str], lower: bool) -> list[str]:
     return [" ".join(tokens.tokenize(sentence, lower)) for sentence in sentences]
 
 
+def ptb_sentences(text: str) -> list[str]:
+    from sumcurve.corpora.ptb import sentences
+
+    return sentences(text)
+
+
 def ptb(sentences: Sequence[str], lower: bool) -> list[str]:
     from sumcurve.corpora.ptb import tokenize  # numba takes a second to import
 
@@ -40,6 +46,17 @@ def ptb(sentences: Sequence[str], lower: bool) -> list[str]:
         return []
     found = tokenize("\n".join(" ".join(sentence.split()) for sentence in sentences))
     return (found.lower() if lower else found).split("\n")
+
+
+def own_case(text: str, lowered: str) -> str:
+    """The tokens `lowered` (blank-separated) in the case of the text that they were made from, by whichever tokenizer.
+
+    Tokens that none of them makes of the text in small letters are returned as they are. See `tokens.own_case`.
+    """
+    if words([text], True) == [lowered]:
+        return tokens.own_case(text, lowered)
+    (cased,) = ptb([text], False)
+    return cased if cased.lower() == lowered else lowered
 
 
 # --- Chinese
@@ -89,7 +106,7 @@ def _jieba() -> "jieba.Tokenizer":
 
 TOKENIZERS: dict[str, Tokenizer] = {
     "words": Tokenizer(tokens.sentences, words),
-    "ptb": Tokenizer(tokens.sentences, ptb),
+    "ptb": Tokenizer(ptb_sentences, ptb),
     "jieba": Tokenizer(chinese_sentences, jieba_words),
     "characters": Tokenizer(chinese_sentences, characters),
 }
