@@ -16,6 +16,9 @@ SOURCES: dict[
     for name in (
         "jsonl",
         "parquet",
+        "oags",
+        "oag",
+        "scientific_papers",
     )
 }
 
