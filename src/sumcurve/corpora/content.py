@@ -1,12 +1,13 @@
 """The raw content of a corpus: one file, or the shards of a folder, and the records in them."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
 from sumcurve.corpora.errors import CorpusError
+from sumcurve.corpora.members import names_of_shards
 from sumcurve.corpora.raw import (
     NO_SPLIT,
     OTHER_SPLIT,
@@ -58,6 +59,12 @@ class Content:
             if isinstance(self.ready, Mapping):
                 raise CorpusError(f"{self.path} is no folder, but split.ready names files in it: check raw.path")
             return [Shard(self.path.name, self.path)]
+        if self.source.folder:
+            if isinstance(self.ready, Mapping):
+                raise CorpusError(
+                    f"{self.path} is read as one, and its records say their parts: write `ready: records`"
+                )
+            return [Shard(self.path.name, self.path)]
         if not isinstance(self.ready, Mapping):
             return [Shard(name, self.path / name) for name in names_of_shards(self.path, patterns(self.source))]
         shards: dict[str, Shard] = {}
@@ -73,8 +80,8 @@ class Content:
 
     @property
     def several(self) -> bool:
-        """Whether the content is a folder, so that a row's number alone does not say where it stands."""
-        return self.path.is_dir()
+        """Whether the content is a folder of shards, so that a row's number alone does not say where it stands."""
+        return self.path.is_dir() and not self.source.folder
 
     def records(self) -> Iterator[RawRecord | Dropped]:
         """Every row of every shard: the record, or why it is none. Whether ids repeat is not looked at.
@@ -126,17 +133,3 @@ def patterns(source: Source, ready: Ready | None = None) -> tuple[str, ...]:
     if isinstance(ready, Mapping):
         return tuple(ready.values())
     return tuple(f"**/*{ending}" for ending in source.suffixes)
-
-
-def names_of_shards(folder: Path, patterns: Sequence[str]) -> list[str]:
-    """The paths below `folder` of its files, but for hidden ones, that match a pattern, sorted.
-
-    CorpusError where there is none.
-    """
-    found = {
-        path.relative_to(folder).as_posix() for pattern in patterns for path in folder.glob(pattern) if path.is_file()
-    }
-    names = sorted(name for name in found if not any(part.startswith(".") for part in name.split("/")))
-    if not names:
-        raise CorpusError(f"{folder} holds no file {' or '.join(patterns)}: check raw.path and split.ready")
-    return names

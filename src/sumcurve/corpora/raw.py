@@ -34,6 +34,7 @@ MISSING_KEY = "missing key"
 UNKNOWN_KEY = "unknown key"
 WRONG_TYPE = "wrong type"
 SURROGATE = "lone surrogate"
+NUL = "NUL character"
 BAD_ID = "empty id, or control characters in it"
 EMPTY_SOURCE = "empty source"
 EMPTY_TARGET = "empty target"
@@ -171,3 +172,5 @@ def check_text(value: Any, key: str, empty: str) -> None:
             raise Refused(EMPTY_SENTENCE, f"{key}: sentence {sentences.index(sentence) + 1} of {len(sentences)}")
         if LONE_SURROGATE.search(sentence):
             raise Refused(SURROGATE, f"{key}: {sentence!r}")
+        if (place := sentence.find("\0")) >= 0:
+            raise Refused(NUL, f"{key}: {sentence[max(0, place - 30) : place + 30]!r}")

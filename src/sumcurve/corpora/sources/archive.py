@@ -18,8 +18,8 @@ from copy import copy
 from pathlib import Path
 from typing import BinaryIO, Self
 
-from sumcurve.corpora.archives import leads_outside
 from sumcurve.corpora.errors import CorpusError
+from sumcurve.corpora.members import leads_outside
 from sumcurve.corpora.raw import Refused
 from sumcurve.corpora.sources.lines import lines_of
 

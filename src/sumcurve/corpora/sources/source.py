@@ -25,7 +25,8 @@ class Source:
     `rows(path, names)` yields the rows of one file in order and in constant memory: each an object with its fields
     under the names that the file gives them, or `Refused` for one that cannot be read. `names` are the fields that the
     study reads, None all. It raises CorpusError, with file and remedy, for a file that it cannot read. A source of
-    archives yields `Inside` before the rows of each file in one.
+    archives yields `Inside` before the rows of each file in one. With `folder` the path may be a folder, of which it
+    does the same.
 
     `fields` are the format's names of our fields, as a study's `raw.fields` gives them, where the study says nothing.
     """
@@ -33,4 +34,5 @@ class Source:
     suffixes: Sequence[str]  # of the names of its files
     unit: str  # what its rows are called in messages
     rows: Callable[[Path, Sequence[str] | None], Rows]
+    folder: bool = False  # whether `rows` reads a folder as one, because files of it tell of the rows of others
     fields: Mapping[str, str | None] | None = None
