@@ -78,3 +78,26 @@ def inverted(text: str) -> dict[str, Any]:
     for place, word in enumerate(words):
         places.setdefault(word, []).append(place)
     return {"IndexLength": len(words), "InvertedIndex": places}
+
+
+def tac(topics: int = 2, people: str = "ABCD", systems: int = 3, seed: int = 1) -> dict[str, bytes]:
+    """The files of `GuidedSumm2011_eval`, by path: summaries of sets A and B, and the tables of scores."""
+    draw = random.Random(seed)
+    files: dict[str, bytes] = {"GuidedSumm2011_eval/README.txt": b"About this evaluation.\n"}
+    for letter in "AB":
+        tables: dict[str, list[str]] = {"model": [], "peer": []}
+        for topic in range(1101, 1101 + topics):
+            for author in [*people, *map(str, range(1, systems + 1))]:
+                kind = "model" if author.isalpha() else "peer"
+                name = f"D{topic}-{letter}.M.100.E.{author}"
+                text = "\n".join(sentence(draw) for _ in range(3)) + "\n"
+                files[f"GuidedSumm2011_eval/ROUGE/{kind}s/{name}"] = text.encode()
+                units, grades = draw.randint(0, 9), f"{draw.randint(1, 5)} {draw.randint(1, 5)}"
+                scores = [f"{draw.random():.3f}" for _ in range(2)]
+                columns = f"{units} E 4 {scores[0]}" if kind == "model" else f"{scores[0]} {units} 0 E 4 {scores[1]}"
+                tables[kind].append(f"D{topic}-{letter}\t{author}\t{columns} {grades}")
+        for kind, rows in tables.items():
+            files[f"GuidedSumm2011_eval/manual/manual.{kind}.{letter}"] = "\n".join(rows).encode() + b"\n"
+            files[f"GuidedSumm2011_eval/manual/manual.{kind}.{letter}.avg"] = b"1 0.5\n"
+    files["GuidedSumm2011_eval/manual/pyramids/D1101-A.pyr"] = b"<pyramid/>"
+    return files
