@@ -4,19 +4,19 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from sumcurve.corpora.errors import CorpusError
 from sumcurve.corpora.members import names_of_shards
 from sumcurve.corpora.raw import (
     NO_SPLIT,
     OTHER_SPLIT,
-    REQUIRED,
     Dropped,
     Place,
     RawRecord,
     Refused,
     identity,
+    names_of,
     record_of,
     renamed,
 )
@@ -49,7 +49,7 @@ class Content:
 
     path: Path
     source: Source
-    fields: Mapping[str, str | None] | None = None
+    fields: Mapping[str, Any] | None = None
     ready: Ready | None = None
 
     @cached_property
@@ -91,7 +91,7 @@ class Content:
         fields = self.source.fields if self.fields is None else self.fields
         names = None
         if fields is not None:
-            names = [name for name in ({ours: ours for ours in REQUIRED} | dict(fields)).values() if name is not None]
+            names = [name for name in names_of(fields).values() if name is not None]
         for shard in self.shards:
             number, file, several, part = 0, shard.name, self.several, shard.part
             for row in self.source.rows(shard.path, names):
