@@ -5,7 +5,7 @@ from typing import BinaryIO
 
 from sumcurve.corpora.raw import LONG_LINE, Refused
 
-LONGEST_LINE = 1 << 25  # bytes; the longest article of published corpora is a tenth of it
+LONGEST_LINE = 1 << 25  # bytes, about five million words
 
 
 def lines_of(stream: BinaryIO) -> Iterator[bytes | Refused]:
