@@ -22,9 +22,7 @@ from sumcurve.corpora.errors import CorpusError
 from sumcurve.corpora.members import members_in
 
 DocumentSet = Literal["A", "B"]  # A: the first ten articles of a topic; B: ten later ones, of which what is new is told
-NAME = re.compile(
-    r"(?P<topic>[A-Z]\d+)-(?P<set>[AB])\.(?P<type>[A-Z])\.(?P<words>\d+)\.(?P<selector>[A-Z])\.(?P<author>[A-Z]|\d+)"
-)
+NAME = re.compile(r"([A-Z]\d+)-([AB])\.([A-Z])\.(\d+)\.([A-Z])\.([A-Z]|\d+)")
 SUMMARIES = {"models", "peers"}
 COLUMNS = {"manual.model": 8, "manual.peer": 10}
 LARGEST = 1_000_000  # bytes of a file
@@ -57,9 +55,8 @@ class Name:
         found = NAME.fullmatch(text)
         if found is None:
             raise CorpusError(f"{text!r} is no name of a summary as D1103-A.M.100.A.1: check the folder")
-        told = found.groupdict()
-        words = int(told.pop("words"))
-        return cls(words=words, **told)
+        topic, letter, kind, words, selector, author = found.groups()
+        return cls(topic, letter, kind, int(words), selector, author)
 
 
 @dataclass(frozen=True, slots=True)
