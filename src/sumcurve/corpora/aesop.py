@@ -16,12 +16,11 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, get_args
 
 from sumcurve.corpora.errors import CorpusError
 from sumcurve.corpora.members import members_in
 
-DocumentSet = Literal["A", "B"]  # A: the first ten articles of a topic; B: ten later ones, of which what is new is told
+SETS = "AB"  # A: the first ten articles of a topic; B: ten later ones, of which what is new is told
 NAME = re.compile(r"([A-Z]\d+)-([AB])\.([A-Z])\.(\d+)\.([A-Z])\.([A-Z]|\d+)")
 SUMMARIES = {"models", "peers"}
 COLUMNS = {"manual.model": 8, "manual.peer": 10}
@@ -34,7 +33,7 @@ class Name:
     """What the name of a summary's file says: `D1103-A.M.100.A.1`."""
 
     topic: str  # D1103
-    set: DocumentSet
+    set: str  # of SETS
     type: str  # M: of several documents
     words: int  # that it may have
     selector: str  # the assessor who chose the topic
@@ -95,7 +94,7 @@ def read(path: Path) -> list[Judged]:
     for file, size, regular, content in members_in(path, "", ()):
         folder, name = file.split("/")[-2] if "/" in file else "", file.split("/")[-1]
         wanted = ("ROUGE" in file.split("/") and folder in SUMMARIES) or (
-            folder == "manual" and name.rpartition(".")[0] in COLUMNS and name[-1] in get_args(DocumentSet)
+            folder == "manual" and name.rpartition(".")[0] in COLUMNS and name[-1] in SETS
         )
         if not wanted:
             continue
