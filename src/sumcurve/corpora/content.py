@@ -93,10 +93,11 @@ class Content:
         if fields is not None:
             names = [name for name in names_of(fields).values() if name is not None]
         for shard in self.shards:
-            number, file, several = 0, shard.name, self.several
+            number, file, several, part = 0, shard.name, self.several, shard.part
             for row in self.source.rows(shard.path, names):
                 if isinstance(row, Inside):
                     number, file, several = 0, f"{shard.name}/{row.name}" if self.several else row.name, True
+                    part = shard.part or row.part
                     continue
                 number += 1
                 place = Place(file, number, self.source.unit, several)
@@ -110,7 +111,7 @@ class Content:
                     record = record_of(row, place)
                     yield self._in_part(record, shard.part)
                 except Refused as refused:
-                    yield Dropped(place, name, refused.reason, refused.value, shard.part)
+                    yield Dropped(place, name, refused.reason, refused.value, part)
 
     def _in_part(self, record: RawRecord, part: str | None) -> RawRecord:
         """The record with the part that it is ready for, or none."""

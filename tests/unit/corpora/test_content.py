@@ -271,15 +271,12 @@ def test_records_without_ids_are_called_by_their_places(tmp_path: Path) -> None:
         ("a.parquet", "parquet"),
         ("shards", None),
         ("a.jsonl/", "jsonl"),
+        ("part_0_0.txt", "jsonl"),
+        ("oags.zip", None),  # several formats are packed so
     ],
 )
 def test_an_ending_says_the_format(path: str, name: str | None) -> None:
     assert format_of(path) == name
-
-
-def test_no_ending_says_two_forms() -> None:
-    endings = [ending for source in SOURCES.values() for ending in source.suffixes]
-    assert len(set(endings)) == len(endings)
 
 
 def test_records_are_read_one_by_one(tmp_path: Path) -> None:
