@@ -91,10 +91,13 @@ class Fields(Settings):
 
 
 class FormAndFields(TypedDict, total=False):
-    """How raw content is read: its format, and what its fields are called; a part of the corpus's specification."""
+    """How raw content is read: its format, what its fields are called, which rows are left out for a number; a part of
+    the corpus's specification.
+    """
 
     form: str
     fields: dict[str, Any]
+    least: dict[str, int]
 
 
 class Raw(Settings):
@@ -113,6 +116,10 @@ class Raw(Settings):
     """Of the files: a format of `sumcurve.corpora.sources.SOURCES`; null: what the ending of `path` says."""
     fields: Fields | None = None
     """What the fields are called; null: they have our names, and there are no others."""
+    min: dict[str, int] = {}
+    """By further fields that hold a number, as people's grade of a pair, its least: a row below it is dropped and
+    counted, a row without the field stays.
+    """
 
     @model_validator(mode="after")
     def one_source(self) -> "Raw":
@@ -120,6 +127,8 @@ class Raw(Settings):
             raise ValueError("give either `harvest` or `path`")
         if self.harvest is not None and (self.format or self.fields):
             raise ValueError("`format` and `fields` are for a `path`")
+        if self.min and self.path is None:
+            raise ValueError("`min` is for a `path`")
         if self.format is not None and self.format not in SOURCES:
             raise ValueError(f"no format {self.format!r}; there are {', '.join(SOURCES)}")
         if self.path is not None and self.format is None and format_of(self.path) is None:
@@ -131,12 +140,14 @@ class Raw(Settings):
         return self.format or format_of(self.path or "") or "jsonl"
 
     def form_and_fields(self) -> FormAndFields:
-        """How the content is read, as far as that is not JSON lines with our names of fields."""
+        """How the content is read, as far as that is not JSON lines with our names of fields, every row of them."""
         told: FormAndFields = {}
         if self.format_in_force() != "jsonl":
             told["form"] = self.format_in_force()
         if self.fields is not None:
             told["fields"] = self.fields.model_dump(mode="json", exclude_defaults=True)
+        if self.min:
+            told["least"] = self.min
         return told
 
 

@@ -16,6 +16,7 @@ SOURCES: dict[
     for name in (
         "jsonl",
         "parquet",
+        "lcsts",
     )
 }
 

@@ -7,6 +7,8 @@ from typing import Any
 
 from sumcurve.corpora.raw import Refused
 
+NUL = "NUL character"  # a reason for which a row is none: its file is damaged there
+
 Rows = Iterator[Mapping[str, Any] | Refused]
 
 
