@@ -334,12 +334,17 @@ def check_sizes(path: Path, members: int, size: int) -> None:
 
 def check_name(path: Path, name: str) -> None:
     """ArchiveError for a member that unpacking would put outside of its folder, or nowhere."""
-    parts = name.removesuffix("/").split("/")
-    if not all(parts) or ".." in parts or ":" in parts[0] or "\\" in name or CONTROL.search(name):
+    if leads_outside(name):
         raise ArchiveError(
             f"{path}: the member {name!r} would be unpacked outside of its folder or has no usable name: no release "
             "is made so; take it off the list"
         )
+
+
+def leads_outside(name: str) -> bool:
+    """Whether the path of a member is absolute, leads out of its folder, or is none on some system."""
+    parts = name.removesuffix("/").split("/")
+    return not all(parts) or ".." in parts or ":" in parts[0] or "\\" in name or CONTROL.search(name) is not None
 
 
 def packaged(sources: dict[str, bytes]) -> dict[str, bytes]:

@@ -27,6 +27,7 @@ SPLITS = {  # what published corpora call the parts
 NOT_UTF8 = "invalid UTF-8"
 NOT_JSON = "broken JSON"
 EMPTY_LINE = "empty line"
+LONG_LINE = "line too long"
 NOT_OBJECT = "not an object"
 REPEATED_KEY = "repeated key"
 MISSING_KEY = "missing key"
