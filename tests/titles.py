@@ -38,3 +38,48 @@ def lcsts(folder: Path, sizes: Sequence[int] = (120, 40, 30), seed: int = 1) -> 
         text = "".join(document(number, *tale(draw), label) for number, label in enumerate(labels[part]))
         (folder / f"{part}.txt").write_text(text, encoding="utf-8", newline="")
     return labels
+
+
+NOUN = ("otter", "turtle", "heron", "ferry", "lantern", "violin", "kettle", "barometer", "windmill", "orchard")
+VERB = ("counts", "draws", "sorts", "repairs", "predicts", "compresses", "translates", "measures")
+KIND = ("library", "viewer", "daemon", "plugin", "game", "editor", "simulator")
+
+
+def package(draw: random.Random) -> tuple[str, str]:
+    """The synopsis of an invented package, and its long description as the lines of a control file."""
+    noun, verb, kind = draw.choice(NOUN), draw.choice(VERB), draw.choice(KIND)
+    things = draw.sample(NOUN, 3)
+    body = (
+        f" This {kind} {verb} every {noun} of a village and keeps\n what it found in {draw.randrange(2, 99)} books.\n"
+        f" .\n It knows of:\n  * the {things[0]}, whose keeper\n    {draw.choice(VERB)} slowly\n  - the {things[1]}\n"
+        f" and it asks the {things[2]} about the number {draw.randrange(1000)}.\n"
+    )
+    return f"{kind} that {verb} every {noun}", body
+
+
+def debian(folder: Path, sources: int = 60, language: str = "en", seed: int = 1) -> None:
+    """Write Packages and a Translation list: every source package has two binary ones, the second for its development.
+
+    The second's description has a paragraph more, which the packages of all sources share.
+    """
+    draw = random.Random(seed)
+    folder.mkdir(parents=True, exist_ok=True)
+    packages, translation = "", ""
+    for number in range(sources):
+        if language == "en":
+            synopsis, body = package(draw)
+        else:
+            text, synopsis = tale(draw)
+            body = f" {text[:15]}\n {text[15:]}\n"
+        for name, more in ((f"pond{number}", ""), (f"libpond{number}-dev", " .\n Headers are in here.\n")):
+            source = f"Source: pond{number} (1.{number})\n" if more else ""
+            told = synopsis + (" (headers)" if more else "")
+            packages += (
+                f"Package: {name}\n{source}Version: 1.{number}-1\nArchitecture: amd64\nMaintainer: Nobody\n"
+                f"Description: {told}\nDescription-md5: {number:032x}\n"
+                f"Filename: pool/main/p/{name}.deb\nSize: 1\nSHA256: {number:064x}\n\n"
+            )
+            translation += f"Package: {name}\nDescription-md5: {number:032x}\n"
+            translation += f"Description-{language}: {told}\n{body}{more}\n"
+    (folder / "Packages").write_text(packages, encoding="utf-8", newline="")
+    (folder / f"Translation-{language}").write_text(translation, encoding="utf-8", newline="")

@@ -11,7 +11,7 @@ import os
 import shutil
 import sys
 import traceback
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import cached_property
@@ -30,7 +30,7 @@ from sumcurve.curves.errors import ResultsError
 from sumcurve.devices import DeviceError
 from sumcurve.locks import locked
 from sumcurve.manifest import ManifestError
-from sumcurve.plan import File, Folder, Plan, PlanError, fetched_model, studies
+from sumcurve.plan import File, Folder, Plan, PlanError, fetched_lists, fetched_model, studies
 from sumcurve.provenance import facts
 from sumcurve.records import RecordError, write_json
 from sumcurve.scores import command as rouge_command
@@ -230,6 +230,46 @@ def fetch_model(path: Path) -> None:
         note(f"{path}: {hub} at {revision}")
 
 
+def fetch_lists(path: Path) -> None:
+    """Let apt fetch the lists of packages that belong into this folder, and check them by their pinned sha256."""
+    from sumcurve.corpora.content import names_of_shards, patterns
+    from sumcurve.corpora.lists import fetch
+    from sumcurve.corpora.sources import SOURCES
+
+    wanted = {
+        raw.sha256: (study, raw.apt)
+        for study in studies(CONFIG)
+        for raw in Plan.read(CONFIG, study).raws
+        if raw.apt and Path(fetched_lists(raw.sha256)).name == path.name
+    }
+    if len(wanted) != 1:
+        raise PlanError(f"no study in {CONFIG / 'studies'} names lists of packages for {path}")
+    ((expected, (study, pinned)),) = wanted.items()
+
+    def sha256_of_lists(folder: Path) -> str:
+        return manifest.sha256_files(folder, names_of_shards(folder, patterns(SOURCES["debian"])))
+
+    with lock(path.parents[2], path.name):
+        if path.is_dir() and sha256_of_lists(path) == expected:
+            note(f"{path} is there and verified: nothing to do")
+            return
+        partial = path.with_name(path.name + ".fetched")
+        shutil.rmtree(partial, ignore_errors=True)
+        release = fetch(pinned.codename, pinned.language, partial)
+        observed = sha256_of_lists(partial)
+        place = path.with_name(Path(fetched_lists(observed)).name)
+        shutil.rmtree(place, ignore_errors=True)
+        os.replace(partial, place)
+        if observed != expected:
+            raise CorpusError(
+                f"this machine's lists of packages ({pinned.codename}, {pinned.language}: {release}) have sha256 "
+                f"{observed}, but {CONFIG / 'studies' / study}.yaml pins {expected}: Debian has changed them since. "
+                f"Take the folder {path.name} from where it was made, or name these, which are another corpus, by the "
+                f"line `sha256: {observed}`; they are kept in {place}"
+            )
+        note(f"{path}: {release}")
+
+
 def show_model(model: str, revision: str | None) -> None:
     """Print what a method's file says of a pretrained model: a folder, or a name of the hub, which is fetched."""
     from sumcurve.fetch import fetch, sha256_of_model
@@ -264,6 +304,13 @@ def fetch_archives(path: Path) -> None:
         size = fetch(archives, path.parent, note)
         shutil.copyfile(source, path)
     note(f"{path}: {len(archives)} archives are there and verified, {size:,} bytes were fetched")
+
+
+def fetches(path: Path) -> Callable[[Path], None]:
+    """What fetches the file or folder of this name."""
+    if path.suffix == ".csv":
+        return fetch_archives
+    return fetch_lists if path.name.startswith("lists-") else fetch_model
 
 
 def packages(folder: Path) -> None:
@@ -481,7 +528,8 @@ def parser() -> argparse.ArgumentParser:
     verbs = arguments.add_subparsers(dest="verb", required=True, metavar="verb")
     helps = {
         "harvest": "docstrings of pinned packages -> one raw file",
-        "fetch": "a pretrained model at its pinned commit, or the archives that config/harvest/NAME.csv lists",
+        "fetch": "a pretrained model at its pinned commit, Debian's lists of packages by apt, or the archives that "
+        "config/harvest/NAME.csv lists",
         "make": "a folder of corpora, annotations, runs, outputs or scores, from the folders that it is made from",
         "tables": "a study's scores -> tables and figures",
     }
@@ -593,7 +641,7 @@ def main() -> None:
                 elif arguments.verb == "harvest":
                     harvest(arguments.path)
                 elif arguments.verb == "fetch":
-                    (fetch_archives if arguments.path.suffix == ".csv" else fetch_model)(arguments.path)
+                    fetches(arguments.path)(arguments.path)
                 elif arguments.form:
                     tables_in(arguments.form, arguments.path)
                 else:

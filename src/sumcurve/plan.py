@@ -336,6 +336,11 @@ def fetched_model(sha256: str) -> str:
     return f"data/raw/model-{sha256[:12]}"
 
 
+def fetched_lists(sha256: str) -> str:
+    """Where Debian's lists of packages lie, below the study's home."""
+    return f"data/raw/lists-{sha256[:12]}"
+
+
 def model_of(form: Form) -> dict[str, Any]:
     """What of a method's model decides a training."""
     model = form.model
@@ -918,9 +923,12 @@ class Plan:
 
 
 def raw_file(raw: Raw, split: Split) -> File:
-    """The raw content of a corpus. Harvested files are named after it and shared by the corpora made from it."""
+    """The raw content of a corpus. What is harvested or fetched is named after it, and shared by corpora."""
+    shards = patterns(SOURCES[raw.format_in_force()], split.files())
     if raw.path:
-        return File(raw.sha256, raw.path, shards=patterns(SOURCES[raw.format_in_force()], split.files()))
+        return File(raw.sha256, raw.path, shards=shards)
+    if raw.apt:
+        return File(raw.sha256, fetched_lists(raw.sha256), harvested=True, shards=shards)
     return File(raw.sha256, f"data/raw/harvest-{raw.sha256[:12]}.jsonl", harvested=True)
 
 

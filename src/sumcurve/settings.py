@@ -73,6 +73,18 @@ class Harvest(Settings):
         return self
 
 
+class Apt(Settings):
+    """Package descriptions of a Debian release, from lists that this machine's apt fetches into a folder of its own.
+
+    Other lists are another corpus: where Debian or this machine has others than those of `sha256`, nothing is made.
+    """
+
+    codename: Annotated[str, Field(pattern=r"^[a-z]+$")]
+    """Of the release, as bookworm; apt's sources must have it."""
+    language: Annotated[str, Field(pattern=r"^[a-z]{2,3}(_[A-Z]{2})?$")] = "en"
+    """Of the descriptions: en, or a translation's, as zh_CN."""
+
+
 class Fields(Settings):
     """What the fields of raw records are called, where they do not have our names. No other field is read."""
 
@@ -110,8 +122,10 @@ class Raw(Settings):
     """Of the raw content: the corpus's identity. `sha256sum FILE` prints that of a file."""
     harvest: Harvest | None = None
     """Packages that the raw records are made from; or `path`."""
+    apt: Annotated[Apt | None, Field(exclude_if=lambda apt: apt is None)] = None
+    """Debian's lists of packages, fetched by apt; or `path`."""
     path: str | None = None
-    """A file or a folder of shards; or `harvest`."""
+    """A file or a folder of shards; or `harvest`, or `apt`."""
     format: str | None = None
     """Of the files: a format of `sumcurve.corpora.sources.SOURCES`; null: what the ending of `path` says."""
     fields: Fields | None = None
@@ -123,9 +137,9 @@ class Raw(Settings):
 
     @model_validator(mode="after")
     def one_source(self) -> "Raw":
-        if (self.harvest is None) == (self.path is None):
-            raise ValueError("give either `harvest` or `path`")
-        if self.harvest is not None and (self.format or self.fields):
+        if sum(given is not None for given in (self.harvest, self.apt, self.path)) != 1:
+            raise ValueError("give either `harvest`, `apt` or `path`")
+        if self.path is None and (self.format or self.fields):
             raise ValueError("`format` and `fields` are for a `path`")
         if self.min and self.path is None:
             raise ValueError("`min` is for a `path`")
@@ -137,6 +151,8 @@ class Raw(Settings):
 
     def format_in_force(self) -> str:
         """Of SOURCES: what is said, else what the ending of the path says; a harvest makes JSON lines."""
+        if self.apt is not None:
+            return "debian"
         return self.format or format_of(self.path or "") or "jsonl"
 
     def form_and_fields(self) -> FormAndFields:

@@ -41,6 +41,16 @@ rule fetch_model:
         "python -m sumcurve fetch {output:q} --log {log:q}"
 
 
+# With network, too, and with apt.
+rule fetch_lists:
+    output:
+        directory(str(Path(HOME) / "data/raw/lists-{name}")),
+    log:
+        f"{LOGS}/fetch-{{name}}.log",
+    shell:
+        "python -m sumcurve fetch {output:q} --log {log:q}"
+
+
 use rule folder as corpus with:
     wildcard_constraints:
         name=names("corpus"),

@@ -17,6 +17,7 @@ SOURCES: dict[
         "jsonl",
         "parquet",
         "lcsts",
+        "debian",
     )
 }
 

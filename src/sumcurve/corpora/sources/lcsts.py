@@ -1,4 +1,4 @@
-"""LCSTS as it was published (Hu, Chen and Zhu 2015): PART_I.txt, PART_II.txt and PART_III.txt, lines that look like XML.
+"""LCSTS as it was published (Hu, Chen and Zhu 2015): PART_I.txt, PART_II.txt, PART_III.txt, lines that look like XML.
 
 A document is a short text of Weibo and its summary; those of parts II and III have the relevance that people gave the
 pair, from 1 to 5:
@@ -73,8 +73,8 @@ def rows(path: Path, names: Sequence[str] | None) -> Rows:
         yield Refused(NOT_ENDED, f"id {printable(document.id)}: the file ends in it")
     if not found:
         raise CorpusError(
-            f"{path} holds no line `<doc id=…>`: it is none of LCSTS's PART_I.txt, PART_II.txt and PART_III.txt; copies "
-            "as JSON lines have `format: jsonl`"
+            f"{path} holds no line `<doc id=…>`: it is none of LCSTS's PART_I.txt, PART_II.txt and PART_III.txt; "
+            "copies as JSON lines have `format: jsonl`"
         )
 
 

@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from titles import document, lcsts
 
 from sumcurve.corpora import raw
 from sumcurve.corpora.content import Content
@@ -14,6 +13,7 @@ from sumcurve.corpora.raw import Dropped, RawRecord, Refused
 from sumcurve.corpora.sources import SOURCES
 from sumcurve.corpora.sources import lcsts as source
 from sumcurve.corpora.sources.source import NUL
+from titles import document, lcsts
 
 FIELDS = {"source": "short_text", "target": "summary", "split": "split"}
 OTTER = ("水獭捉鱼。", "水獭")
