@@ -54,6 +54,7 @@ include: "workflow/rules/tables.smk"
 localrules:
     all,
     fetch_archives,
+    fetch_corpus,
     fetch_lists,
     fetch_model,
 

@@ -1,7 +1,8 @@
 """Invented corpora of titles in the forms in which Gigaword, LCSTS and Debian's lists are published."""
 
 import random
-from collections.abc import Sequence
+import zipfile
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 WHO = ("水獭", "乌龟", "渔夫", "苍鹭", "邮差", "磨坊主", "守林人", "小提琴手")
@@ -83,3 +84,51 @@ def debian(folder: Path, sources: int = 60, language: str = "en", seed: int = 1)
             translation += f"Description-{language}: {told}\n{body}{more}\n"
     (folder / "Packages").write_text(packages, encoding="utf-8", newline="")
     (folder / f"Translation-{language}").write_text(translation, encoding="utf-8", newline="")
+
+
+def headline(draw: random.Random) -> tuple[str, str]:
+    """A sentence and its title, lower-cased and tokenised as Gigaword's."""
+    noun, verb, number = draw.choice(NOUN), draw.choice(VERB), "#" * draw.randrange(1, 4)
+    body = f"the {noun} of village {draw.randrange(900)} {verb} {number} fish -lrb- or <unk> -rrb- , its keeper said ."
+    return body, f"<unk> {noun} {verb} {number} fish"
+
+
+def gigaword(sizes: Sequence[int] = (150, 40, 30), seed: int = 1) -> dict[str, list[str]]:
+    """The lines of the six files of org_data; an unknown word of the test part is spelled UNK."""
+    draw = random.Random(seed)
+    found: dict[str, list[str]] = {}
+    for part, size in zip(("train", "dev", "test"), sizes, strict=True):
+        made = [headline(draw) for _ in range(size)]
+        for side, texts in (("src", [one for one, _ in made]), ("tgt", [one for _, one in made])):
+            found[f"{part}.{side}.txt"] = [text.replace("<unk>", "UNK") if part == "test" else text for text in texts]
+    return found
+
+
+def org_data(path: Path, files: Mapping[str, Sequence[str]], end: str = "\n") -> Path:
+    """The zip that unilm publishes."""
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, lines in files.items():
+            archive.writestr(f"org_data/{name}", "".join(line + end for line in lines))
+    return path
+
+
+def sumdata(folder: Path, files: Mapping[str, Sequence[str]], filtered: bool = True) -> None:
+    """What harvardnlp/sent-summary unpacks to, with a DUC2004 of invented texts that has four references."""
+    ending = ".filter.txt" if filtered else ".txt"
+    names = {"src": "article", "tgt": "title"}
+    for part, ours in (("train", "train"), ("dev", "valid")):
+        for side, theirs in names.items():
+            write_lines(folder / f"train/{ours}.{theirs}{ending}", files[f"{part}.{side}.txt"])
+    write_lines(folder / "Giga/input.txt", files["test.src.txt"])
+    write_lines(folder / "Giga/task1_ref0.txt", files["test.tgt.txt"])
+    for year, size in (("DUC2003", 9), ("DUC2004", 7)):
+        draw = random.Random(year)
+        made = [headline(draw) for _ in range(size)]
+        write_lines(folder / year / "input.txt", [one for one, _ in made])
+        for number in range(4):
+            write_lines(folder / year / f"task1_ref{number}.txt", [f"{one} {number}" for _, one in made])
+
+
+def write_lines(path: Path, lines: Sequence[str]) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(line + "\n" for line in lines), encoding="utf-8", newline="")

@@ -11,7 +11,7 @@ import os
 import shutil
 import sys
 import traceback
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import cached_property
@@ -30,7 +30,19 @@ from sumcurve.curves.errors import ResultsError
 from sumcurve.devices import DeviceError
 from sumcurve.locks import locked
 from sumcurve.manifest import ManifestError
-from sumcurve.plan import File, Folder, Plan, PlanError, fetched_lists, fetched_model, studies
+from sumcurve.plan import (
+    HUB,
+    LISTS,
+    File,
+    Folder,
+    Plan,
+    PlanError,
+    fetched_model,
+    place_of_hub,
+    place_of_lists,
+    raw_file,
+    studies,
+)
 from sumcurve.provenance import facts
 from sumcurve.records import RecordError, write_json
 from sumcurve.scores import command as rouge_command
@@ -101,20 +113,12 @@ class Task:
     def inputs(self) -> dict[str, Path]:
         """Where all lies that it is made from, folders by key and files by sha256; nothing unverified is read."""
         folders = {key: self.results / key for key in self.contents}
-        return folders | {file.sha256: self._verified(file) for file in self.folder.files}
+        return folders | {str(file.sha256): self._verified(file) for file in self.folder.files}
 
     def _verified(self, file: File) -> Path:
-        path, study = file.at(self.home), self.plan.study
-        observed = file.observed(self.home)
-        if observed is None:
-            raise CorpusError(f"{path} is missing: {study} reads {self.folder.stem} from it")
-        if observed != file.sha256:
-            pinned = file.pinned or CONFIG / "studies" / f"{study}.yaml"
-            raise CorpusError(
-                f"{path} has sha256 {observed}, but study {study} pins {file.sha256}: restore it, or name its "
-                f"new content by `sha256: {observed}` in {pinned}"
-            )
-        return path
+        if file.sha256 is None or file.observed(self.home) != file.sha256:
+            raise CorpusError(f"{self.folder.stem}: {file.problem(self.home, self.plan.study)}")
+        return file.at(self.home)
 
     def build(self, folder: Path, found: dict[str, Any]) -> None:
         """Let the builder of its kind write into `folder`; `found` gets what the manifest says beside the files."""
@@ -166,7 +170,7 @@ def harvest(path: Path) -> None:
         raw.sha256: (study, raw.harvest)
         for study in studies(CONFIG)
         for raw in Plan.read(CONFIG, study).raws
-        if raw.harvest and raw.sha256.startswith(path.stem.removeprefix("harvest-"))
+        if raw.harvest and raw.sha256 and raw.sha256.startswith(path.stem.removeprefix("harvest-"))
     }
     if len(wanted) != 1:
         raise PlanError(f"no study in {CONFIG / 'studies'} harvests a corpus named {path.stem}")
@@ -201,7 +205,7 @@ def harvest(path: Path) -> None:
 
 def fetch_model(path: Path) -> None:
     """Fetch the pretrained model of the hub that belongs into this folder, and check it by its pinned sha256."""
-    from sumcurve.fetch import fetch, sha256_of_model
+    from sumcurve import fetch
 
     wanted = {
         model.sha256: (name, model.hub, model.revision)
@@ -215,11 +219,11 @@ def fetch_model(path: Path) -> None:
         raise PlanError(f"no method of a study in {CONFIG / 'studies'} names a model of the hub for {path}")
     ((expected, (method, hub, revision)),) = wanted.items()
     with lock(path.parents[2], path.name):
-        if path.is_dir() and sha256_of_model(path) == expected:
+        if path.is_dir() and fetch.sha256_of_model(path) == expected:
             note(f"{path} is there and verified: nothing to do")
             return
         partial = path.with_name(path.name + ".fetched")
-        observed = fetch(str(hub), str(revision), partial)
+        observed = fetch.fetch_model(str(hub), str(revision), partial)
         if observed != expected:
             raise CorpusError(
                 f"{hub} at {revision} has sha256 {observed}, but {CONFIG / 'methods' / method}.yaml pins {expected}: "
@@ -230,63 +234,104 @@ def fetch_model(path: Path) -> None:
         note(f"{path}: {hub} at {revision}")
 
 
-def fetch_lists(path: Path) -> None:
-    """Let apt fetch the lists of packages that belong into this folder, and check them by their pinned sha256."""
-    from sumcurve.corpora.content import names_of_shards, patterns
-    from sumcurve.corpora.lists import fetch
-    from sumcurve.corpora.sources import SOURCES
+def fetch_content(path: Path) -> None:
+    """Fetch the files of the hub that a corpus is made of into this folder, and check them by what the study pins."""
+    from sumcurve.fetch import fetch
 
     wanted = {
-        raw.sha256: (study, raw.apt)
+        raw_file(raw, settings.split): (study, raw)
         for study in studies(CONFIG)
-        for raw in Plan.read(CONFIG, study).raws
-        if raw.apt and Path(fetched_lists(raw.sha256)).name == path.name
+        for raw, settings in Plan.read(CONFIG, study).contents
+        if raw.hub and Path(place_of_hub(raw)).name == path.name
+    }
+    if not wanted:
+        raise PlanError(f"no corpus of a study in {CONFIG / 'studies'} names files of the hub for {path}")
+    file, (study, raw) = next(iter(wanted.items()))
+    home = path.parents[2]
+    with lock(home, path.name):
+        if file.sha256 is not None and file.observed(home) == file.sha256:
+            note(f"{path} is there and verified: nothing to do")
+            return
+        partial = path.with_name(path.name + ".fetched")
+        if not partial.is_dir():
+            fetch(str(raw.hub), str(raw.revision), raw.files or {}, partial, "dataset", note)
+        found = replace(file, path=f"{file.path}.fetched")
+        if file.sha256 is not None and found.observed(home) != file.sha256:
+            raise CorpusError(found.problem(home, study))
+        shutil.rmtree(path, ignore_errors=True)
+        os.replace(partial, path)
+        note(f"{path}: {raw.hub} at {raw.revision}")
+        if file.sha256 is None:
+            note(file.problem(home, study))
+
+
+def fetch_lists(path: Path) -> None:
+    """Let apt fetch the lists of packages that belong into this folder, and check them by their pinned sha256.
+
+    Other lists are kept under their own name: a study that names them finds them there.
+    """
+    from sumcurve.corpora.lists import fetch
+
+    wanted = {
+        raw_file(raw, settings.split): (study, raw.apt)
+        for study in studies(CONFIG)
+        for raw, settings in Plan.read(CONFIG, study).contents
+        if raw.apt and Path(place_of_lists(str(raw.sha256))).name == path.name
     }
     if len(wanted) != 1:
-        raise PlanError(f"no study in {CONFIG / 'studies'} names lists of packages for {path}")
-    ((expected, (study, pinned)),) = wanted.items()
-
-    def sha256_of_lists(folder: Path) -> str:
-        return manifest.sha256_files(folder, names_of_shards(folder, patterns(SOURCES["debian"])))
-
-    with lock(path.parents[2], path.name):
-        if path.is_dir() and sha256_of_lists(path) == expected:
+        raise PlanError(f"no corpus of a study in {CONFIG / 'studies'} names lists of packages for {path}")
+    ((file, (study, apt)),) = wanted.items()
+    home = path.parents[2]
+    with lock(home, path.name):
+        if file.observed(home) == file.sha256:
             note(f"{path} is there and verified: nothing to do")
             return
         partial = path.with_name(path.name + ".fetched")
         shutil.rmtree(partial, ignore_errors=True)
-        release = fetch(pinned.codename, pinned.language, partial)
-        observed = sha256_of_lists(partial)
-        place = path.with_name(Path(fetched_lists(observed)).name)
-        shutil.rmtree(place, ignore_errors=True)
-        os.replace(partial, place)
-        if observed != expected:
+        release = fetch(apt.codename, apt.language, partial)
+        observed = replace(file, path=f"{file.path}.fetched").observed(home)
+        own = home / place_of_lists(str(observed))
+        shutil.rmtree(own, ignore_errors=True)
+        os.replace(partial, own)
+        if observed != file.sha256:
             raise CorpusError(
-                f"this machine's lists of packages ({pinned.codename}, {pinned.language}: {release}) have sha256 "
-                f"{observed}, but {CONFIG / 'studies' / study}.yaml pins {expected}: Debian has changed them since. "
-                f"Take the folder {path.name} from where it was made, or name these, which are another corpus, by the "
-                f"line `sha256: {observed}`; they are kept in {place}"
+                f"this machine's lists ({apt.codename}, {apt.language}: {release}) have sha256 {observed}, but study "
+                f"{study} pins {file.sha256}: Debian has changed them since. Take the folder {path.name} from where it "
+                f"was made, or name these, which are another corpus, by `sha256: {observed}` in "
+                f"{CONFIG / 'studies' / study}.yaml; they are kept in {own}"
             )
         note(f"{path}: {release}")
 
 
 def show_model(model: str, revision: str | None) -> None:
     """Print what a method's file says of a pretrained model: a folder, or a name of the hub, which is fetched."""
-    from sumcurve.fetch import fetch, sha256_of_model
+    from sumcurve import fetch
 
     if revision is None:
-        told = {"path": model, "sha256": sha256_of_model(Path(model))}
+        told = {"path": model, "sha256": fetch.sha256_of_model(Path(model))}
     else:
         if not fullmatch(r"[0-9a-f]{40}", revision):
             raise PlanError(f"revision {revision!r} is no commit: give its 40 hex digits, since branches and tags move")
         place = Path("data/raw/model-new")
-        found = fetch(model, revision, place)
+        found = fetch.fetch_model(model, revision, place)
         shutil.rmtree(fetched_model(found), ignore_errors=True)
         os.replace(place, fetched_model(found))
         told = {"hub": model, "revision": revision, "sha256": found}
     print("model:\n  kind: transformers")
     for key, value in told.items():
         print(f"  {key}: {value}")
+
+
+def fetch(path: Path) -> None:
+    """Fetch what lies at `path` below data/raw of a study's home."""
+    if path.suffix == ".csv":
+        fetch_archives(path)
+    elif path.name.startswith(HUB):
+        fetch_content(path)
+    elif path.name.startswith(LISTS):
+        fetch_lists(path)
+    else:
+        fetch_model(path)
 
 
 def list_of_archives(name: str) -> Path:
@@ -304,13 +349,6 @@ def fetch_archives(path: Path) -> None:
         size = fetch(archives, path.parent, note)
         shutil.copyfile(source, path)
     note(f"{path}: {len(archives)} archives are there and verified, {size:,} bytes were fetched")
-
-
-def fetches(path: Path) -> Callable[[Path], None]:
-    """What fetches the file or folder of this name."""
-    if path.suffix == ".csv":
-        return fetch_archives
-    return fetch_lists if path.name.startswith("lists-") else fetch_model
 
 
 def packages(folder: Path) -> None:
@@ -528,8 +566,7 @@ def parser() -> argparse.ArgumentParser:
     verbs = arguments.add_subparsers(dest="verb", required=True, metavar="verb")
     helps = {
         "harvest": "docstrings of pinned packages -> one raw file",
-        "fetch": "a pretrained model at its pinned commit, Debian's lists of packages by apt, or the archives that "
-        "config/harvest/NAME.csv lists",
+        "fetch": "a pretrained model, a corpus of the hub at its commit, Debian's lists, or config/harvest's archives",
         "make": "a folder of corpora, annotations, runs, outputs or scores, from the folders that it is made from",
         "tables": "a study's scores -> tables and figures",
     }
@@ -641,7 +678,7 @@ def main() -> None:
                 elif arguments.verb == "harvest":
                     harvest(arguments.path)
                 elif arguments.verb == "fetch":
-                    fetches(arguments.path)(arguments.path)
+                    fetch(arguments.path)
                 elif arguments.form:
                     tables_in(arguments.form, arguments.path)
                 else:

@@ -1,12 +1,13 @@
 """The raw content of a corpus: one file, or the shards of a folder, and the records in them."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
 from sumcurve.corpora.errors import CorpusError
+from sumcurve.corpora.members import names_of_shards
 from sumcurve.corpora.raw import (
     NO_SPLIT,
     OTHER_SPLIT,
@@ -20,7 +21,7 @@ from sumcurve.corpora.raw import (
     record_of,
     renamed,
 )
-from sumcurve.corpora.sources.source import Source
+from sumcurve.corpora.sources.source import Inside, Source
 
 PRECEDENCE = ("test", "valid", "train")  # who keeps what two parts share; who is filled first
 
@@ -44,7 +45,7 @@ class Content:
     `path` is a file, or a folder whose shards are read in the order of their names: those with an ending of the source,
     or, with patterns for `ready`, those that the patterns name, the test part's first. `fields` maps our names of
     fields to the rows' (id to None: rows are numbered), and other fields are not read; None: they have our names and
-    there are no others.
+    there are no others. Where a source has names of its own, these hold for None.
     `least` are limits of further fields that hold a number, as a grade that people gave: a row below one is dropped.
     """
 
@@ -61,6 +62,12 @@ class Content:
             if isinstance(self.ready, Mapping):
                 raise CorpusError(f"{self.path} is no folder, but split.ready names files in it: check raw.path")
             return [Shard(self.path.name, self.path)]
+        if self.source.folder:
+            if isinstance(self.ready, Mapping):
+                raise CorpusError(
+                    f"{self.path} is read as one, and its records say their parts: write `ready: records`"
+                )
+            return [Shard(self.path.name, self.path)]
         if not isinstance(self.ready, Mapping):
             return [Shard(name, self.path / name) for name in names_of_shards(self.path, patterns(self.source))]
         shards: dict[str, Shard] = {}
@@ -76,22 +83,27 @@ class Content:
 
     @property
     def several(self) -> bool:
-        """Whether a row's number alone does not say where it stands."""
-        return self.path.is_dir()
+        """Whether the content is a folder of shards, so that a row's number alone does not say where it stands."""
+        return self.path.is_dir() and not self.source.folder
 
     def records(self) -> Iterator[RawRecord | Dropped]:
         """Every row of every shard: the record, or why it is none. Whether ids repeat is not looked at.
 
         CorpusError for a file that cannot be read, and for a record with a part of its own where the study draws parts.
         """
-        fields = self.fields
+        fields = self.source.fields if self.fields is None else self.fields
         names = None
         if fields is not None:
             names = [name for name in ({ours: ours for ours in REQUIRED} | dict(fields)).values() if name is not None]
             names += [name for name in self.least if name not in names]
         for shard in self.shards:
-            for number, row in enumerate(self.source.rows(shard.path, names), start=1):
-                place = Place(shard.name, number, self.source.unit, self.several)
+            number, file, several = 0, shard.name, self.several
+            for row in self.source.rows(shard.path, names):
+                if isinstance(row, Inside):
+                    number, file, several = 0, f"{shard.name}/{row.name}" if self.several else row.name, True
+                    continue
+                number += 1
+                place = Place(file, number, self.source.unit, several)
                 name = None
                 try:
                     if isinstance(row, Refused):
@@ -128,17 +140,3 @@ def patterns(source: Source, ready: Ready | None = None) -> tuple[str, ...]:
     if isinstance(ready, Mapping):
         return tuple(ready.values())
     return tuple(f"**/*{ending}" for ending in source.suffixes)
-
-
-def names_of_shards(folder: Path, patterns: Sequence[str]) -> list[str]:
-    """The paths below `folder` of its files, but for hidden ones, that match a pattern, sorted.
-
-    CorpusError where there is none.
-    """
-    found = {
-        path.relative_to(folder).as_posix() for pattern in patterns for path in folder.glob(pattern) if path.is_file()
-    }
-    names = sorted(name for name in found if not any(part.startswith(".") for part in name.split("/")))
-    if not names:
-        raise CorpusError(f"{folder} holds no file {' or '.join(patterns)}: check raw.path and split.ready")
-    return names

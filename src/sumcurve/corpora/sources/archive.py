@@ -18,14 +18,14 @@ from copy import copy
 from pathlib import Path
 from typing import BinaryIO, Self
 
-from sumcurve.corpora.archives import leads_outside
 from sumcurve.corpora.errors import CorpusError
-from sumcurve.corpora.raw import LONG_LINE, Refused
+from sumcurve.corpora.members import leads_outside
+from sumcurve.corpora.raw import Refused
+from sumcurve.corpora.sources.lines import lines_of
 
 LARGEST_RATIO = 200  # bytes that a byte of a member becomes, at most; text becomes about 4
 RATIO_FROM = 10_000_000  # bytes of a member from which the ratio counts: small files may well repeat one line
 MOST_MEMBERS = 1_000_000
-LONGEST_LINE = 1 << 25  # bytes; the longest article of published corpora is a tenth of it
 BUFFER = 1 << 18
 DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, OSError)
 
@@ -63,7 +63,7 @@ class Archive:
         return self.infos[member].file_size
 
     def lines(self, member: str) -> Iterator[bytes | Refused]:
-        """The lines of a member, without their ends; Refused for one longer than LONGEST_LINE bytes.
+        """The lines of a member, as `lines.lines_of` gives them.
 
         CorpusError where the member is missing or damaged, or is not what the archive announces; the lines before the
         damage have been yielded by then.
@@ -146,18 +146,6 @@ class Content(io.RawIOBase):
             )
         buffer[: len(data)] = data
         return len(data)
-
-
-def lines_of(stream: BinaryIO) -> Iterator[bytes | Refused]:
-    """The lines of a stream of bytes, without their ends; Refused for one longer than LONGEST_LINE bytes."""
-    while line := stream.readline(LONGEST_LINE + 1):
-        if len(line) > LONGEST_LINE and not line.endswith(b"\n"):
-            length = len(line)
-            while not line.endswith(b"\n") and (line := stream.readline(LONGEST_LINE)):
-                length += len(line)
-            yield Refused(LONG_LINE, f"{length:,} bytes; {LONGEST_LINE:,} are allowed")
-        else:
-            yield line.rstrip(b"\r\n")
 
 
 def is_litter(name: str) -> bool:

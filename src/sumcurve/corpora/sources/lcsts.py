@@ -54,6 +54,12 @@ def rows(path: Path, names: Sequence[str] | None) -> Rows:
     found = False
     outside = False  # inside a run of lines that belong to no document
     for number, line in enumerate(read_lines(path), start=1):
+        if isinstance(line, Refused):
+            if document is None:
+                yield line
+            else:
+                document.refuse(line.reason, f"line {number}: {line.value}")
+            continue
         if number == 1:
             line = line.removeprefix(b"\xef\xbb\xbf")
         text = line.decode(errors="surrogateescape").strip()
@@ -162,5 +168,8 @@ def printable(text: str) -> str:
 
 
 SOURCE = Source(
-    suffixes=[f"{part}.txt{packed}" for part in PARTS for packed in ("", ".gz", ".zst")], unit="document", rows=rows
+    suffixes=[f"{part}.txt{packed}" for part in PARTS for packed in ("", ".gz", ".zst")],
+    unit="document",
+    rows=rows,
+    fields={"source": "short_text", "target": "summary", "split": "split"},
 )

@@ -9,7 +9,15 @@ from sumcurve.corpora.raw import Refused
 
 NUL = "NUL character"  # a reason for which a row is none: its file is damaged there
 
-Rows = Iterator[Mapping[str, Any] | Refused]
+
+@dataclass(frozen=True, slots=True)
+class Inside:
+    """What a source yields before the rows of a file in an archive: they are numbered from 1 in it."""
+
+    name: str  # the file's path in the archive
+
+
+Rows = Iterator[Mapping[str, Any] | Refused | Inside]
 
 
 @dataclass(frozen=True)
@@ -18,9 +26,15 @@ class Source:
 
     `rows(path, names)` yields the rows of one file in order and in constant memory: each an object with its fields
     under the names that the file gives them, or `Refused` for one that cannot be read. `names` are the fields that the
-    study reads, None all. It raises CorpusError, with file and remedy, for a file that it cannot read.
+    study reads, None all. It raises CorpusError, with file and remedy, for a file that it cannot read. A source of
+    archives yields `Inside` before the rows of each file in one. With `folder` the path may be a folder, of which it
+    does the same.
+
+    `fields` are the format's names of our fields, as a study's `raw.fields` gives them, where the study says nothing.
     """
 
     suffixes: Sequence[str]  # of the names of its files
     unit: str  # what its rows are called in messages
     rows: Callable[[Path, Sequence[str] | None], Rows]
+    folder: bool = False  # whether `rows` reads a folder as one, because files of it tell of the rows of others
+    fields: Mapping[str, str | None] | None = None

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from sumcurve.corpora import sources
 from sumcurve.corpora.errors import CorpusError
 from sumcurve.corpora.raw import LONG_LINE, Refused
 from sumcurve.corpora.sources import archive
@@ -155,7 +156,7 @@ def test_what_is_missing_is_named(tmp_path: Path) -> None:
 def test_a_line_that_is_too_long_is_refused_and_its_neighbours_are_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(archive, "LONGEST_LINE", 1000)
+    monkeypatch.setattr(sources.lines, "LONGEST_LINE", 1000)
     data = b"\n".join([b"before", b"x" * 1000, b"x" * 1001, b"x" * 5000, b"after", b"x" * 2001])
     found = lines(pack(tmp_path / "a.zip", {"a.txt": data}), "a.txt")
     assert [line if isinstance(line, bytes) else line.reason for line in found] == [
