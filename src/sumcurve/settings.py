@@ -291,9 +291,9 @@ class Prepare(Settings):
     """Repairs of the raw text, in this order: steps of `sumcurve.corpora.cleaning.STEPS`, as `encoding`, `entities`."""
     language: Annotated[str | None, Field(pattern=r"^[a-z]{2,3}$", exclude_if=lambda language: language is None)] = None
     """What a source must be written in, as `en`, by a model that comes with a package; null: any language."""
-    tokenizer: Literal["words", "ptb", "jieba", "characters"] = "words"
-    """How sentences become tokens: words and single signs; the Penn Treebank's (ptb), as CoreNLP writes them; Chinese
-    words by jieba; Chinese characters.
+    tokenizer: Literal["words", "ptb", "blanks", "jieba", "characters"] = "words"
+    """How sentences become tokens: words and single signs; the Penn Treebank's (ptb), as CoreNLP writes them; what
+    blanks divide, of tokenised text; Chinese words by jieba; Chinese characters.
     """
     lower: bool = True
     """Whether tokens are in small letters."""

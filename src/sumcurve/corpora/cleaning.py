@@ -163,6 +163,16 @@ def _without_lines(text: str, pattern: re.Pattern[str]) -> str:
     return "\n".join(line for line in text.split("\n") if not pattern.fullmatch(line.strip()))
 
 
+# --- words
+
+_UNKNOWN = re.compile(r"(?<!\S)<unk>(?!\S)", re.I)
+
+
+def unknown_words(text: str) -> str:
+    """`UNK` for the word `<unk>`: Gigaword's parts spell what stands for a rare word differently."""
+    return _UNKNOWN.sub("UNK", text) if "<" in text else text
+
+
 STEPS: dict[str, Step] = {  # by the names that a study has for them
     "encoding": encoding,
     "entities": entities,
@@ -173,6 +183,7 @@ STEPS: dict[str, Step] = {  # by the names that a study has for them
     "spaces": spaces,
     "wayback": wayback,
     "boilerplate": boilerplate,
+    "unknown_words": unknown_words,
 }
 LANGUAGE = "language"
 

@@ -25,7 +25,7 @@ class Tokenizer:
 
 
 def tokenizer(name: str) -> Tokenizer:
-    """The tokenizer of this name: `words` (tokens.py), `ptb` (ptb.py), `jieba`, `characters`."""
+    """The tokenizer of this name: `words` (tokens.py), `ptb` (ptb.py), `blanks`, `jieba`, `characters`."""
     return TOKENIZERS[name]
 
 
@@ -40,6 +40,11 @@ def ptb(sentences: Sequence[str], lower: bool) -> list[str]:
         return []
     found = tokenize("\n".join(" ".join(sentence.split()) for sentence in sentences))
     return (found.lower() if lower else found).split("\n")
+
+
+def blanks(sentences: Sequence[str], lower: bool) -> list[str]:
+    """What white space divides, of text that is tokenised already."""
+    return [" ".join((sentence.lower() if lower else sentence).split()) for sentence in sentences]
 
 
 # --- Chinese
@@ -90,6 +95,7 @@ def _jieba() -> "jieba.Tokenizer":
 TOKENIZERS: dict[str, Tokenizer] = {
     "words": Tokenizer(tokens.sentences, words),
     "ptb": Tokenizer(tokens.sentences, ptb),
+    "blanks": Tokenizer(tokens.sentences, blanks),
     "jieba": Tokenizer(chinese_sentences, jieba_words),
     "characters": Tokenizer(chinese_sentences, characters),
 }

@@ -34,6 +34,7 @@ OTHERS = [  # a text, the step, what becomes of it
     ("© 2014 Pond News Ltd. All rights reserved.", "boilerplate", ""),
     ("These are external links and will open in a new window.", "boilerplate", ""),
     ("All rights reserved for otters are kept.", "boilerplate", None),
+    ("<unk> swims in <UNK> , x<unk>y", "unknown_words", "UNK swims in UNK , x<unk>y"),
     ("The clock was last updated at 17:20 GMT, and then it stopped. It did.", "boilerplate", None),
 ]
 

@@ -1,8 +1,8 @@
 """Gigaword's sentences and headlines (Rush, Chopra and Weston 2015): line n of one file titles line n of another.
 
 Two publications are read as they are. A zip, `org_data`, or its files in a folder: `{train,dev,test}.{src,tgt}.txt`;
-the zip is read in place. And harvardnlp/sent-summary: `train/{train,valid}.{article,title}[.filter].txt`, `Giga/input.txt`
-with `task1_ref0.txt`, and DUC2003 and DUC2004 with four references each, `task1_ref0.txt` to `task1_ref3.txt`.
+the zip is read in place. And harvardnlp/sent-summary: `train/{train,valid}.{article,title}[.filter].txt`;
+`Giga/input.txt` with `task1_ref0.txt`, and DUC2003 and DUC2004 with `task1_ref0.txt` to `task1_ref3.txt`.
 
 Texts are lower-cased and tokenised as the Penn Treebank's, with `#` for digits. What stands for a rare word is `<unk>`
 in training and validation and `UNK` in the test part: the step `unknown_words` of cleaning makes both one.
