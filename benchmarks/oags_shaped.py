@@ -176,7 +176,7 @@ def lines(count: int, seed: int, planted: Counter[str]) -> Iterator[bytes]:
         abstract = " ".join(sentence[0].upper() + sentence[1:] for sentence in sentences)
         return {"title": title[0].upper() + title[1:], "abstract": abstract}
 
-    for _ in range(count):
+    for number in range(count):
         (kind,) = generator.choices(kinds, cum_weights=weights)
         (language,) = generator.choices(languages, cum_weights=shares)
         row = written(language)
@@ -185,7 +185,7 @@ def lines(count: int, seed: int, planted: Counter[str]) -> Iterator[bytes]:
             if kind == "near copy":
                 first, *rest = row["abstract"].split(". ")
                 row["abstract"] = ". ".join(rest) or first + " Again."
-                row["title"] += " II"
+                row["title"] += f", part {number}"
         elif kind == "" and len(earlier) < REMEMBERED:
             earlier.append(row)
         elif kind == "":

@@ -42,11 +42,11 @@ def invented(counts: Mapping[str, int], paper: str = "cnn", seed: int = 1) -> li
         for number in range(count):
             town = draw.choice(TOWNS)
             deeds = [
-                f"{draw.choice(NAMES)} {draw.choice(DEEDS)} in {town} on {draw.choice(DAYS)} {number}."
+                f"{draw.choice(NAMES)} {draw.choice(DEEDS)} at {number} in {town} on {draw.choice(DAYS)}."
                 for _ in range(draw.randint(3, 6))
             ]
             lead = "(CNN) -- " if paper == "cnn" else ""
-            article = [f"{lead}{deeds[0]} {deeds[1]}", *deeds[2:], f"A view of {town} {number}"]  # a caption, no stop
+            article = [f"{lead}{deeds[0]} {deeds[1]}", *deeds[2:], f"Boats at {number} in {town}"]  # a caption, no stop
             highlights = [deeds[0].removesuffix("."), deeds[-1]]
             stories.append(Story(f"http://{paper}.example/{part}/{number}", part, article, highlights))
     return stories

@@ -96,7 +96,7 @@ def fetch_file(hub: str, revision: str, name: str, path: Path, kind: Literal["mo
     from huggingface_hub.utils import build_hf_headers
 
     url = hf_hub_url(hub, name, repo_type=kind, revision=revision, endpoint=endpoint())
-    told = get_hf_file_metadata(url, retry_on_errors=True, endpoint=endpoint())
+    told = get_hf_file_metadata(url, endpoint=endpoint())
     headers = build_hf_headers()
     if urlsplit(told.location).netloc != urlsplit(url).netloc:
         headers.pop("authorization", None)  # the hub's token is for the hub alone

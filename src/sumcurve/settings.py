@@ -102,6 +102,8 @@ class Fields(Settings):
     """What records belong to that are never split between two parts."""
     split: str | None = None
     """A record's part, where the parts are ready."""
+    lines: dict[Literal["source", "target"], Literal["sentences", "paragraphs"]] = {}
+    """Of texts in which the ends of lines mean something: whether the lines are the sentences, or each a paragraph."""
 
 
 class FormAndFields(TypedDict, total=False):
@@ -313,6 +315,8 @@ class Prepare(Settings):
     """Sentences of a target, at least."""
     max_target_sentences: Annotated[LimitIfGiven, Field(alias="most_target_sentences")] = None
     """Sentences of a target, at most."""
+    shorter_target: Annotated[bool, Field(exclude_if=lambda asked: not asked)] = False
+    """Whether a record is dropped whose target has as many tokens as its source, or more (Akhmetov et al. 2022)."""
     min_alphabetic_share: Annotated[Share, Field(alias="least_alphabetic_share")] = 0.0
     """Share of the source's tokens that hold a letter, at least."""
     duplicates: Literal["drop", "keep"] = "drop"

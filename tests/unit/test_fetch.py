@@ -1,73 +1,141 @@
-"""Models of the hub: what is fetched, and that it is what was pinned. The hub is a folder here."""
+"""Models and corpora of the hub: what is fetched, and that it is what was pinned. A server here is the hub."""
 
 import hashlib
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
+import yaml
 
+from hub import REVISION, Hub, serving
 from sumcurve import __main__ as command
 from sumcurve.corpora.errors import CorpusError
-from sumcurve.fetch import fetch, sha256_of_model
-from sumcurve.plan import PlanError
+from sumcurve.fetch import fetch, fetch_model, sha256_of_model
+from sumcurve.plan import Plan, PlanError
 
-REVISION = "12" * 20
-FILES = {"model.safetensors": "weights", "config.json": "{}", "tokenizer.json": "[]", "merges.txt": "a b"}
+pytest.importorskip("huggingface_hub")
 
-
-def hub(files: dict[str, str], asked: list[dict[str, Any]]) -> Any:
-    """A stand-in for `snapshot_download`."""
-
-    def download(name: str, **told: Any) -> None:
-        asked.append({"name": name, **told})
-        for file, content in files.items():
-            if any(Path(file).match(pattern) for pattern in told["allow_patterns"]):
-                (told["local_dir"] / file).write_text(content)
-        (told["local_dir"] / ".cache").mkdir()
-        (told["local_dir"] / ".cache" / "x.json").write_text("{}")
-
-    return download
-
-
-def test_a_fetched_model_is_known_by_its_files(tmp_path: Path) -> None:
-    asked: list[dict[str, Any]] = []
-    files = {**FILES, "pytorch_model.bin": "pickle", "modeling.py": "code", "README.md": "text"}
-    found = fetch("owner/name", REVISION, tmp_path / "model-x", hub(files, asked))
-    lines = "".join(f"{hashlib.sha256(FILES[name].encode()).hexdigest()}  {name}\n" for name in sorted(FILES))
-    assert found == hashlib.sha256(lines.encode()).hexdigest() == sha256_of_model(tmp_path / "model-x")
-    assert sorted(path.name for path in (tmp_path / "model-x").iterdir()) == sorted(FILES)
-    assert asked[0]["revision"] == REVISION
-    assert [path.name for path in tmp_path.iterdir()] == ["model-x"]
-
-
-def test_a_model_without_safetensors_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(CorpusError, match=r"no \*\.safetensors.*pickles"):
-        fetch("owner/name", REVISION, tmp_path / "model-x", hub({"config.json": "{}"}, []))
-    assert not (tmp_path / "model-x").exists()
-
-
-def test_a_hub_out_of_reach_is_named(tmp_path: Path) -> None:
-    def download(name: str, **told: Any) -> None:
-        raise ConnectionError("no route")
-
-    with pytest.raises(CorpusError, match=r"owner/name at 1212.*no route.*network"):
-        fetch("owner/name", REVISION, tmp_path / "model-x", download)
+FILES = {"model.safetensors": b"weights", "config.json": b"{}", "tokenizer.json": b"[]", "merges.txt": b"a b"}
+TALES = (Path(__file__).parents[1] / "data" / "tales.jsonl").read_bytes()
+SHARDS = {"data/train-0.jsonl": TALES[:9000], "data/train-1.jsonl": TALES[9000:]}
 
 
 @pytest.fixture
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A copy of the configuration with a method of the hub, and a hub; returns the folder its model belongs into."""
-    import yaml
+def models(monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
+    with serving(Hub(dict(FILES), "models")) as hub:
+        monkeypatch.setenv("HF_ENDPOINT", hub.url)
+        yield hub
 
+
+@pytest.fixture
+def corpora(monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
+    with serving(Hub(SHARDS | {"README.md": b"text"})) as hub:
+        monkeypatch.setenv("HF_ENDPOINT", hub.url)
+        yield hub
+
+
+def test_a_fetched_model_is_known_by_its_files(tmp_path: Path, models: Hub) -> None:
+    models.files |= {"pytorch_model.bin": b"pickle", "modeling.py": b"code", "onnx/model.safetensors": b"other"}
+    found = fetch_model("owner/name", REVISION, tmp_path / "model-x")
+    lines = "".join(f"{hashlib.sha256(FILES[name]).hexdigest()}  {name}\n" for name in sorted(FILES))
+    assert found == hashlib.sha256(lines.encode()).hexdigest() == sha256_of_model(tmp_path / "model-x")
+    assert {path.name: path.read_bytes() for path in (tmp_path / "model-x").iterdir()} == FILES
+    assert [path.name for path in tmp_path.iterdir()] == ["model-x"]
+
+
+def test_a_model_without_safetensors_is_refused(tmp_path: Path, models: Hub) -> None:
+    del models.files["model.safetensors"]
+    with pytest.raises(CorpusError, match=r"no \*\.safetensors.*pickles"):
+        fetch_model("owner/name", REVISION, tmp_path / "model-x")
+    assert list(tmp_path.iterdir()) == []
+    assert models.asked == []
+
+
+def test_a_hub_out_of_reach_and_a_file_that_is_not_there_are_named(
+    tmp_path: Path, corpora: Hub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(CorpusError, match=r"(?s)owner/name at 1212.*EntryNotFound.*commit and files"):
+        fetch("owner/name", REVISION, ["data/none.jsonl"], tmp_path / "x", "dataset")
+    monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
+    with pytest.raises(CorpusError, match=r"(?s)owner/name at 1212.*network"):
+        fetch("owner/name", REVISION, list(SHARDS), tmp_path / "x", "dataset")
+    assert not (tmp_path / "x").exists()
+
+
+def test_an_interrupted_fetch_goes_on_where_it_ended(
+    tmp_path: Path, corpora: Hub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        "huggingface_hub.constants.DOWNLOAD_CHUNK_SIZE", 500
+    )  # what is kept of a cut file: whole chunks
+    corpora.cut = {"data/train-1.jsonl": 1000}
+    with pytest.raises(CorpusError, match="What has arrived is kept"):
+        fetch("owner/name", REVISION, list(SHARDS), tmp_path / "x", "dataset")
+    assert not (tmp_path / "x").exists()
+    corpora.broken = False
+    corpora.asked.clear()
+    fetch("owner/name", REVISION, list(SHARDS), tmp_path / "x", "dataset")
+    assert corpora.asked == [("GET", "data/train-1.jsonl", "bytes=1000-")]
+    assert {name: (tmp_path / "x" / name).read_bytes() for name in SHARDS} == SHARDS
+    assert [path.name for path in tmp_path.iterdir()] == ["x"]
+
+
+def test_a_file_that_arrives_as_another_is_not_kept(tmp_path: Path, corpora: Hub) -> None:
+    corpora.lies = {"data/train-0.jsonl": SHARDS["data/train-0.jsonl"][::-1]}
+    with pytest.raises(CorpusError, match=r"data/train-0\.jsonl of owner/name at 1212.*arrived with sha256 \w{64}"):
+        fetch("owner/name", REVISION, list(SHARDS), tmp_path / "x", "dataset")
+    corpora.lies = {}
+    fetch("owner/name", REVISION, list(SHARDS), tmp_path / "x", "dataset")
+    assert {name: (tmp_path / "x" / name).read_bytes() for name in SHARDS} == SHARDS
+
+
+def checkout(path: Path) -> Path:
     root = Path(__file__).parents[2]
-    shutil.copytree(root / "config", tmp_path / "config")
-    shutil.copy(root / "recipes.yaml", tmp_path)
+    shutil.copytree(root / "config", path / "config")
+    shutil.copy(root / "recipes.yaml", path)
+    return path / "config" / "studies" / "smoke.yaml"
+
+
+def test_the_step_fetches_what_the_study_reads(
+    tmp_path: Path, corpora: Hub, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    study = checkout(tmp_path)
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("huggingface_hub.snapshot_download", hub(FILES, []))
+    told = yaml.safe_load(study.read_text())
+
+    def folder(files: dict[str, str | None]) -> Path:
+        told["corpora"]["tales"]["raw"] = {"hub": "owner/name", "revision": REVISION, "files": files}
+        study.write_text(yaml.safe_dump(told, sort_keys=False))
+        (found,) = (one for one in Plan.read(Path("config"), "smoke").named("corpora", "corpus") if one.stem == "tales")
+        return found.files[0].at(tmp_path)
+
+    pinned: dict[str, str | None] = {name: hashlib.sha256(data).hexdigest() for name, data in SHARDS.items()}
+    unknown = folder(dict.fromkeys(SHARDS))
+    command.fetch(unknown)
+    lines = "".join(f"{pinned[name]}  {name}\n" for name in sorted(SHARDS))
+    assert f"write `sha256: {hashlib.sha256(lines.encode()).hexdigest()}`" in capsys.readouterr().err
+    assert folder(pinned) == unknown
+    asked = len(corpora.asked)
+    command.fetch(unknown)
+    assert len(corpora.asked) == asked  # it is there and verified
+    shutil.rmtree(unknown)
+    assert folder(pinned | {"data/train-0.jsonl": "1" * 64}) == unknown
+    with pytest.raises(CorpusError, match=r"data/train-0\.jsonl has sha256 \w{64}, not 1111"):
+        command.fetch(unknown)
+    assert not unknown.exists()
+    with pytest.raises(PlanError, match="names files of the hub"):
+        command.fetch(unknown.with_name("hub-00000000"))
+
+
+@pytest.fixture
+def project(tmp_path: Path, models: Hub, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of the configuration with a method of the hub, and a hub; returns the folder its model belongs into."""
+    study = checkout(tmp_path)
+    monkeypatch.chdir(tmp_path)
     for name, content in FILES.items():
         (tmp_path / "models").mkdir(exist_ok=True)
-        (tmp_path / "models" / name).write_text(content)
+        (tmp_path / "models" / name).write_bytes(content)
     sha256 = sha256_of_model(tmp_path / "models")
     model = {"kind": "transformers", "hub": "owner/name", "revision": REVISION, "sha256": sha256}
     method = {
@@ -78,23 +146,22 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         "forms": {"smoke": {}},
     }
     (tmp_path / "config" / "methods" / "mine.yaml").write_text(yaml.safe_dump(method))
-    study = tmp_path / "config" / "studies" / "smoke.yaml"
     study.write_text(study.read_text().replace("methods: [", "methods: [mine, "))
     return tmp_path / "data" / "raw" / f"model-{sha256[:12]}"
 
 
 def test_the_step_makes_the_folder_that_the_study_reads(project: Path) -> None:
-    command.fetch_model(project)
+    command.fetch(project)
     assert sorted(path.name for path in project.iterdir()) == sorted(FILES)
-    command.fetch_model(project)  # and then does nothing
+    command.fetch(project)  # and then does nothing
     with pytest.raises(PlanError, match="names a model of the hub"):
-        command.fetch_model(project.with_name("model-000000000000"))
+        command.fetch(project.with_name("model-000000000000"))
 
 
-def test_another_content_than_the_pinned_is_kept_apart(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("huggingface_hub.snapshot_download", hub({**FILES, "config.json": "{1}"}, []))
+def test_another_content_than_the_pinned_is_kept_apart(project: Path, models: Hub) -> None:
+    models.files["config.json"] = b"{1}"
     with pytest.raises(CorpusError, match=r"has sha256 \w{64}, but config/methods/mine\.yaml pins"):
-        command.fetch_model(project)
+        command.fetch(project)
     assert not project.exists()
     assert project.with_name(project.name + ".fetched").is_dir()
 

@@ -163,6 +163,26 @@ def _without_lines(text: str, pattern: re.Pattern[str]) -> str:
     return "\n".join(line for line in text.split("\n") if not pattern.fullmatch(line.strip()))
 
 
+# --- ends of sentences
+
+_BLANK_STOP = re.compile(r"(?<=[^\s.]) \.(?=\s|$)(?! \.)")
+_ENDS = (".", "!", "?", "'", "`", '"', "’", "”", ")")
+
+
+def blank_stops(text: str) -> str:
+    """Without the blank before a full stop, as version 3.0.0 of CNN/DailyMail has it; ` . . .` stays."""
+    return _BLANK_STOP.sub(".", text) if " ." in text else text
+
+
+def full_stops(text: str) -> str:
+    """A full stop at the end of every line that ends with no sign of an end, so that captions and highlights are
+    sentences (See et al. 2017's make_datafiles.py, with its signs).
+    """
+    return "\n".join(
+        line if not line.strip() or line.rstrip().endswith(_ENDS) else f"{line.rstrip()}." for line in text.split("\n")
+    )
+
+
 # --- words
 
 _UNKNOWN = re.compile(r"(?<!\S)<unk>(?!\S)", re.I)
@@ -183,6 +203,8 @@ STEPS: dict[str, Step] = {  # by the names that a study has for them
     "spaces": spaces,
     "wayback": wayback,
     "boilerplate": boilerplate,
+    "blank_stops": blank_stops,
+    "full_stops": full_stops,
     "unknown_words": unknown_words,
 }
 LANGUAGE = "language"

@@ -4,20 +4,20 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from sumcurve.corpora.errors import CorpusError
 from sumcurve.corpora.members import names_of_shards
 from sumcurve.corpora.raw import (
     NO_SPLIT,
     OTHER_SPLIT,
-    REQUIRED,
     Dropped,
     Place,
     RawRecord,
     Refused,
     check_numbers,
     identity,
+    names_of,
     record_of,
     renamed,
 )
@@ -51,7 +51,7 @@ class Content:
 
     path: Path
     source: Source
-    fields: Mapping[str, str | None] | None = None
+    fields: Mapping[str, Any] | None = None
     ready: Ready | None = None
     least: Mapping[str, int] = field(default_factory=dict)
 
@@ -94,13 +94,14 @@ class Content:
         fields = self.source.fields if self.fields is None else self.fields
         names = None
         if fields is not None:
-            names = [name for name in ({ours: ours for ours in REQUIRED} | dict(fields)).values() if name is not None]
+            names = [name for name in names_of(fields).values() if name is not None]
             names += [name for name in self.least if name not in names]
         for shard in self.shards:
-            number, file, several = 0, shard.name, self.several
+            number, file, several, part = 0, shard.name, self.several, shard.part
             for row in self.source.rows(shard.path, names):
                 if isinstance(row, Inside):
                     number, file, several = 0, f"{shard.name}/{row.name}" if self.several else row.name, True
+                    part = shard.part or row.part
                     continue
                 number += 1
                 place = Place(file, number, self.source.unit, several)
@@ -117,7 +118,7 @@ class Content:
                     record = record_of(row, place)
                     yield self._in_part(record, shard.part)
                 except Refused as refused:
-                    yield Dropped(place, name, refused.reason, refused.value, shard.part)
+                    yield Dropped(place, name, refused.reason, refused.value, part)
 
     def _in_part(self, record: RawRecord, part: str | None) -> RawRecord:
         """The record with the part that it is ready for, or none."""

@@ -47,6 +47,7 @@ NO_SPLIT = "no split"
 
 EXCERPT = 80  # characters of a bad value that are shown
 CONTROL = re.compile(r"[\x00-\x1f\x7f\u0085\u2028\u2029]")
+ENDS = re.compile(r"\r\n|\r|\n")  # of lines; str.splitlines has more
 LONE_SURROGATE = re.compile(r"[\ud800-\udfff]")
 
 
@@ -111,18 +112,28 @@ def identity(row: Mapping[str, Any]) -> str | None:
     return name if isinstance(name, str) and not LONE_SURROGATE.search(name) else None
 
 
-def renamed(row: Mapping[str, Any], fields: Mapping[str, str | None], place: Place) -> dict[str, Any]:
+def names_of(fields: Mapping[str, Any]) -> dict[str, str | None]:
+    """The rows' names of our fields."""
+    return {name: fields.get(name, name) for name in FIELDS if name in REQUIRED or name in fields}
+
+
+def renamed(row: Mapping[str, Any], fields: Mapping[str, Any], place: Place) -> dict[str, Any]:
     """The fields of a row that `fields` names, under our names. Whose id is None, it is the row's place.
 
-    Raises Refused for a required field that the row does not have.
+    `lines` of `fields` says of which fields the lines part a text, and whether they are sentences or paragraphs. Raises
+    Refused for a required field that the row does not have.
     """
-    names = {**{name: name for name in REQUIRED}, **fields}
+    names = names_of(fields)
     for name in REQUIRED:
         if names[name] is not None and names[name] not in row:
             raise Refused(MISSING_KEY, f"{names[name]} (raw.fields: {name})")
     found = {ours: row[theirs] for ours, theirs in names.items() if theirs is not None and theirs in row}
     if names["id"] is None:
         found["id"] = f"{place.file}:{place.number}" if place.several else str(place.number)
+    for name, kind in fields.get("lines", {}).items():
+        if isinstance(text := found.get(name), str):
+            lines = [line for line in ENDS.split(text) if line.strip()]
+            found[name] = lines if kind == "sentences" else "\n\n".join(lines)
     return found
 
 

@@ -34,6 +34,18 @@ OTHERS = [  # a text, the step, what becomes of it
     ("© 2014 Pond News Ltd. All rights reserved.", "boilerplate", ""),
     ("These are external links and will open in a new window.", "boilerplate", ""),
     ("All rights reserved for otters are kept.", "boilerplate", None),
+    ("An otter swims . It dives .", "blank_stops", "An otter swims. It dives."),
+    (
+        "It swims . . . and costs .5 pounds .\nIt dives .",
+        "blank_stops",
+        "It swims . . . and costs .5 pounds.\nIt dives.",
+    ),
+    (
+        "A view of the pond\n\nAn otter swims. \nIt said: “dive” ",
+        "full_stops",
+        "A view of the pond.\n\nAn otter swims. \nIt said: “dive” ",
+    ),
+    ("He said 'dive.'\nIs it deep?\nYes (very)", "full_stops", None),
     ("<unk> swims in <UNK> , x<unk>y", "unknown_words", "UNK swims in UNK , x<unk>y"),
     ("The clock was last updated at 17:20 GMT, and then it stopped. It did.", "boilerplate", None),
 ]

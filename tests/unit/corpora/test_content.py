@@ -55,6 +55,7 @@ BAD = [
     (line(source="\ud800"), raw.SURROGATE),
     (line(id="\udfff"), raw.SURROGATE),
     (line(group="\udfff"), raw.SURROGATE),
+    (line(target=["x", "a\0b"]), raw.NUL),
     (line(id=" "), raw.BAD_ID),
     (line(id="a\tb"), raw.BAD_ID),
     (line(source=" \n"), raw.EMPTY_SOURCE),
@@ -270,15 +271,12 @@ def test_records_without_ids_are_called_by_their_places(tmp_path: Path) -> None:
         ("a.parquet", "parquet"),
         ("shards", None),
         ("a.jsonl/", "jsonl"),
+        ("part_0_0.txt", "jsonl"),
+        ("oags.zip", None),  # several formats are packed so
     ],
 )
 def test_an_ending_says_the_format(path: str, name: str | None) -> None:
     assert format_of(path) == name
-
-
-def test_no_ending_says_two_forms() -> None:
-    endings = [ending for source in SOURCES.values() for ending in source.suffixes]
-    assert len(set(endings)) == len(endings)
 
 
 def test_records_are_read_one_by_one(tmp_path: Path) -> None:
@@ -294,3 +292,20 @@ def test_records_are_read_one_by_one(tmp_path: Path) -> None:
     for _ in range(3):
         next(reader)
     assert asked == [0, 1, 2]
+
+
+@pytest.mark.parametrize(
+    ("lines", "source", "target"),
+    [
+        ({}, "a\r\nb\n\nc", "x .\ny ."),
+        ({"target": "sentences"}, "a\r\nb\n\nc", ["x .", "y ."]),
+        ({"source": "paragraphs", "target": "sentences"}, "a\n\nb\n\nc", ["x .", "y ."]),
+    ],
+)
+def test_ends_of_lines_part_a_text_where_the_study_says_so(
+    tmp_path: Path, lines: dict[str, str], source: object, target: object
+) -> None:
+    path = tmp_path / "raw.jsonl"
+    path.write_bytes(line(source="a\r\nb\n\nc", target="x .\ny ."))
+    (row,) = records(Content(path, JSONL, {"lines": lines}))
+    assert (row.source, row.target) == (source, target)

@@ -261,6 +261,7 @@ def test_bad_lines_are_quarantined_beside_good_ones(tmp_path: Path) -> None:
         ({"max_source_tokens": 10}, {"source": "a b c d e f g h i j k"}, module.LONG_SOURCE),
         ({"min_target_tokens": 2}, {"target": "a"}, module.SHORT_TARGET),
         ({"max_target_tokens": 3}, {"target": "a b c."}, module.LONG_TARGET),
+        ({"shorter_target": True}, {"source": "a b c", "target": "d e f"}, module.NOT_SHORTER),
         ({"min_source_sentences": 2}, {"source": "a b c"}, module.FEW_SOURCE_SENTENCES),
         ({"max_source_sentences": 2}, {"source": ["a", "b", "c"]}, module.MANY_SOURCE_SENTENCES),
         ({"max_target_sentences": 1}, {"target": ["a b", "c d"]}, module.MANY_TARGET_SENTENCES),

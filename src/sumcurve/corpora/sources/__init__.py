@@ -32,8 +32,8 @@ SOURCES: dict[
 def format_of(path: str) -> str | None:
     """The format that the ending of a path's name says, as `parquet` of train.parquet; None where it says none.
 
-    An ending that is also that of several corpora's own formats says JSON lines where these have it, and else none:
-    what a zip holds, its name does not say.
+    An ending that several formats have says JSON lines, where that is one of them, and else none: what a zip holds, its
+    name does not say.
     """
     file = PurePath(path).name
     found = [name for name, source in SOURCES.items() if file.endswith(tuple(source.suffixes))]

@@ -13,7 +13,7 @@ from pathlib import Path, PurePath
 from typing import Any
 
 from sumcurve.corpora.members import members_in
-from sumcurve.corpora.raw import NOT_UTF8, SPLITS, Refused
+from sumcurve.corpora.raw import ENDS, NOT_UTF8, SPLITS, Refused
 from sumcurve.corpora.sources.source import Source
 
 ENDING, ARCHIVES = ".question", ("cnn.tgz", "dailymail.tgz")
@@ -63,7 +63,7 @@ def questions(path: Path) -> Iterator[Question | Refused]:
 
 def question(name: str, text: str) -> Question:
     """The question of a file's text; `name` is its path. Raises Refused for one of another form."""
-    lines = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n").rstrip("\n").split("\n")
+    lines = ENDS.split(text.removeprefix("\ufeff").rstrip("\r\n"))
     entities: dict[str, str] = {}
     while lines:  # from the end, because a document may hold anything
         entity, colon, called = lines[-1].partition(":")

@@ -45,7 +45,7 @@ def rows(path: Path, names: Sequence[str] | None) -> Rows:
                 "the study names?"
             )
         for member, name in zip(members, found, strict=True):
-            yield Inside(member)
+            yield Inside(member, PARTS[name])
             for row in jsonl.rows_of(archive.lines(member)):
                 yield paper(row, PARTS[name])
 

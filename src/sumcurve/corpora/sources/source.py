@@ -15,6 +15,7 @@ class Inside:
     """What a source yields before the rows of a file in an archive: they are numbered from 1 in it."""
 
     name: str  # the file's path in the archive
+    part: str | None = None  # of its rows, where the file says it; that of refused ones is known by this alone
 
 
 Rows = Iterator[Mapping[str, Any] | Refused | Inside]

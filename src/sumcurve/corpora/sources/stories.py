@@ -11,7 +11,7 @@ from pathlib import Path, PurePath
 
 from sumcurve.corpora.errors import CorpusError
 from sumcurve.corpora.members import members_in, names_of_shards
-from sumcurve.corpora.raw import NOT_UTF8, Refused
+from sumcurve.corpora.raw import ENDS, NOT_UTF8, Refused
 from sumcurve.corpora.sources.source import Inside, Rows, Source
 
 ENDING, ARCHIVES = ".story", ("_stories.tgz",)
@@ -91,7 +91,7 @@ def story(data: bytes) -> tuple[list[str], list[str]]:
     article: list[str] = []
     highlights: list[str] = []
     lines = article
-    for line in data.decode().replace("\r\n", "\n").replace("\r", "\n").split("\n"):
+    for line in ENDS.split(data.decode()):
         text = line.strip().removeprefix("\ufeff")
         if text.startswith("@highlight"):
             lines = highlights

@@ -19,7 +19,7 @@ from sumcurve.corpora.sources.lines import lines_of
 from sumcurve.corpora.sources.source import Inside, Rows, Source
 
 SOURCE_ENDING, TARGET_ENDING = ".txt.src", ".txt.tgt.tagged"
-ENDINGS = (SOURCE_ENDING, TARGET_ENDING, ".txt")
+ENDINGS = (SOURCE_ENDING, TARGET_ENDING, "train.txt", "val.txt", "test.txt")
 SENTENCE = re.compile(r"\s*<(s|t)>(.*?)</\1>\s*")
 SECTION = "<sec>"
 

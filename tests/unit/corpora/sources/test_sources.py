@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -12,7 +13,7 @@ from typing import Any
 import pytest
 import yaml
 
-from sumcurve.plan import Folder, Plan, PlanError
+from sumcurve.plan import File, Folder, Plan, PlanError
 
 ROOT = Path(__file__).parents[4]
 SHA256 = "0" * 64
@@ -75,7 +76,15 @@ def test_what_decides_how_content_is_read_decides_the_name(home: Path) -> None:
     [
         ({"path": "data/mine"}, {}, r"raw: .*'data/mine' says no format; add `format:`, one of jsonl, parquet"),
         ({"path": "a.jsonl", "format": "xml"}, {}, r"no format 'xml'; there are jsonl, parquet"),
-        ({"harvest": {"packages": {}}, "format": "jsonl"}, {}, r"`format` and `fields` are for a `path`"),
+        ({"harvest": {"packages": {}}, "format": "jsonl"}, {}, r"`format`, `fields` and `files` are for a `path`"),
+        ({"path": "a.jsonl", "hub": "a/b"}, {}, "give one of `harvest`, `path` and `hub`"),
+        ({"hub": "a/b", "files": {"a.jsonl": None}}, {}, "`hub` needs a `revision` and `files`"),
+        ({"hub": "a/b", "revision": "main", "files": {"a.jsonl": None}}, {}, r"raw\.revision: String should match"),
+        ({"path": "a.jsonl", "revision": "0" * 40}, {}, "`revision` is for a `hub`"),
+        ({"path": "a", "files": {"../a.jsonl": None}}, {}, r"'\.\./a\.jsonl' names no file below"),
+        ({"path": "a", "files": {"a.jsonl": "1" * 64}}, {}, "the sha256 of `files` give [0-9a-f]{64}, not what"),
+        ({"path": "a", "files": {"a.jsonl": None, "b.parquet": None}}, {}, "'a' says no format"),
+        ({"sha256": None, "harvest": {"packages": {}}}, {}, "give the `sha256` of what is harvested"),
         ({"path": "a.jsonl", "fields": {"titel": "t"}}, {}, r"raw\.fields\.titel: unknown key"),
         ({"path": "a.jsonl"}, {"valid": 3}, r"give the sizes `valid` and `test`, or say by `ready`"),
         ({"path": "a.jsonl"}, {"ready": {"train": "a", "valid": "b"}}, r"ready.*test: Field required"),
@@ -91,6 +100,54 @@ def test_a_source_that_cannot_be_is_an_error_with_its_line(
 ) -> None:
     with pytest.raises(PlanError, match=rf"mine\.yaml:\d+: .*{message}"):
         corpus(home, {"sha256": SHA256, **raw}, split)
+
+
+HUB = {"hub": "owner/name", "revision": "12" * 20}
+
+
+def test_the_sha256_of_files_are_that_of_their_folder(home: Path) -> None:
+    (home / "raw" / "b").mkdir(parents=True)
+    for name in ("b/1.jsonl", "a.jsonl"):
+        (home / "raw" / name).write_text(name)
+    files = {name: sha256(home / "raw" / name) for name in ("b/1.jsonl", "a.jsonl")}
+    folder = corpus(home, {"path": "raw", "files": files})
+    (file,) = folder.files
+    assert folder.specification["raw"] == file.sha256 == File("", str(home / "raw"), shards=file.shards).observed(home)
+    of_hub = corpus(home, {**HUB, "files": files})
+    assert of_hub.name == folder.name  # wherever it comes from
+    assert of_hub.files[0].harvested
+    other = corpus(home, {**HUB, "revision": "34" * 20, "files": files})
+    assert (other.name, other.files[0].path == of_hub.files[0].path) == (of_hub.name, False)
+
+
+def test_what_differs_from_the_files_of_a_study_is_named(home: Path) -> None:
+    (home / "raw").mkdir()
+    for name in ("a.jsonl", "b.jsonl"):
+        (home / "raw" / name).write_text(name)
+    files = {"a.jsonl": sha256(home / "raw" / "a.jsonl"), "b.jsonl": "1" * 64, "c.jsonl": "2" * 64}
+    (file,) = corpus(home, {"path": str(home / "raw"), "files": files}).files
+    problem = file.problem(home, "mine")
+    assert "b.jsonl has sha256 " in problem
+    assert "c.jsonl is missing" in problem
+    assert "a.jsonl" not in problem
+    (home / "raw" / "d.jsonl").write_text("d")
+    assert "d.jsonl is not of it" in file.problem(home, "mine")
+
+
+@pytest.mark.parametrize("told", [{"path": "raw/a.jsonl"}, {"path": "raw", "files": {"a.jsonl": None}}])
+def test_content_that_no_study_can_know_is_planned_and_not_made(home: Path, told: dict[str, Any]) -> None:
+    (home / "raw").mkdir()
+    (home / "raw" / "a.jsonl").write_bytes((ROOT / "tests" / "data" / "tales.jsonl").read_bytes())
+    folder = corpus(home, {"sha256": None, **told})
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), *filter(None, sys.path)])}
+    command = [sys.executable, "-m", "sumcurve", "make", f"results/{folder.key}"]
+    done = subprocess.run(command, cwd=home, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode != 0
+    assert not (home / "results" / folder.key).exists()
+    (line,) = set(re.findall(r"write `sha256: ([0-9a-f]{64})` below its `raw:`", done.stderr))
+    completed = corpus(home, {**told, "sha256": line})
+    assert completed.name != folder.name
+    make(home, "mine")
 
 
 MAKE = """

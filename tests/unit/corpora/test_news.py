@@ -1,0 +1,215 @@
+"""The studies of news, from files in the published forms to records, and on to a training; all texts are invented."""
+
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from hub import Hub, serving
+from news import Story, hub_rows, invented, tarball, write_lists, write_parquet, xsum_rows
+from sumcurve.corpora import raw
+from sumcurve.corpora.sources import stories as source
+from sumcurve.plan import Plan
+
+pyarrow = pytest.importorskip("pyarrow")
+
+ROOT = Path(__file__).parents[3]
+COUNTS = {"train": 30, "valid": 8, "test": 9}
+RESIDUE = "click here for all the latest otter fc news ."
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    shutil.copytree(ROOT / "config", tmp_path / "config")
+    shutil.copy(ROOT / "recipes.yaml", tmp_path)
+    return tmp_path
+
+
+def as_fixture(home: Path, study: str, **raw: Any) -> None:
+    """The study of this repository on other files, and small enough to be trained in a test."""
+    path = home / "config" / "studies" / f"{study}.yaml"
+    told = yaml.safe_load(path.read_text())
+    for name, corpus in told["corpora"].items():
+        if corpus is not None:
+            small = {"min_tokens": 2, "max_tokens": 20}
+            told["corpora"][name] |= {"raw": corpus["raw"] | raw, "percents": [100], "search": corpus["search"] | small}
+    path.write_text(yaml.safe_dump(told | {"methods": ["pcov"], "form": "smoke"}, sort_keys=False))
+
+
+def sha256_of(folder: Path) -> dict[str, str]:
+    return {
+        path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
+
+
+def sumcurve(home: Path, *arguments: str) -> str:
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), *filter(None, sys.path)])}
+    command = [sys.executable, "-m", "sumcurve", *arguments]
+    done = subprocess.run(command, cwd=home, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stderr
+
+
+def made(home: Path, study: str, kind: str = "corpus", step: str = "corpora") -> Path:
+    """The first folder of the kind, and all that it is made from."""
+    plan = Plan.read(home / "config", study)
+    waiting = [plan.named(step, kind)[0].key]
+    for key in waiting:
+        waiting += plan.folder(key).inputs
+    for key in dict.fromkeys(reversed(waiting)):
+        sumcurve(home, "make", f"results/{key}")
+    return home / "results" / waiting[0]
+
+
+def told(corpus: Path) -> dict[str, Any]:
+    return json.loads((corpus / "statistics.json").read_text())
+
+
+def texts(corpus: Path) -> dict[str, tuple[str, list[str], list[str]]]:
+    """Part, sentences of the source and of the target as written, by id."""
+    return {
+        row["id"]: (part, row["source"], row["target"])
+        for part in COUNTS
+        for row in map(json.loads, (corpus / f"{part}.text.jsonl").read_text().splitlines())
+    }
+
+
+def expected(found: Sequence[Story]) -> dict[str, tuple[str, list[str], list[str]]]:
+    """With captions and highlights that end."""
+
+    def ended(line: str) -> str:
+        return line if line.endswith(".") else f"{line}."
+
+    return {
+        story.id: (
+            story.part,
+            [ended(one) for line in story.article for one in line.replace(". ", ".\n").split("\n")],
+            [ended(line) for line in story.highlights if line != RESIDUE],
+        )
+        for story in found
+    }
+
+
+def published(folder: Path) -> list[Story]:
+    """CNN/DailyMail as it was published, with its defects; returns the stories that are of use."""
+    cnn, mail = invented(COUNTS, "cnn"), invented(COUNTS, "dailymail")
+    cnn[0] = replace(cnn[0], article=[])  # in training, as all 114 of them
+    mail[1] = replace(mail[1], highlights=[*mail[1].highlights, RESIDUE])
+    lost = replace(mail[2], url="http://dailymail.example/lost")
+    for paper, found in (("cnn", cnn), ("dailymail", mail)):
+        files = {f"{paper}/stories/{story.id}.story": story.text().encode() for story in found}
+        files |= {f"{paper}/stories/{'0' * 40}.story": cnn[1].text().encode()} if paper == "cnn" else {}
+        tarball(folder / f"{paper}_stories.tgz", files)
+    write_lists(folder, [*cnn, *mail, lost])
+    return [*cnn[1:], *mail]
+
+
+def test_stories_and_lists_become_the_corpus_of_see_et_al(home: Path) -> None:
+    folder = home / "data" / "raw" / "cnndm"
+    found = published(folder)
+    as_fixture(home, "cnndm", files=sha256_of(folder))
+    corpus = made(home, "cnndm")
+    statistics = told(corpus)
+    assert texts(corpus) == expected(found)
+    assert statistics["dropped"] == {raw.EMPTY_SOURCE: 1, source.NOT_LISTED: 1, source.NO_STORY: 1}
+    assert statistics["read"] == len(found) + 3
+    kept = {part: one["kept"] for part, one in statistics["ready"].items()}
+    assert kept == Counter(story.part for story in found)
+    assert statistics["cleaning"]["wayback"]["changed"] == 1
+    assert statistics["cleaning"]["full_stops"]["changed"] == len(found)
+    record = json.loads((corpus / "test.jsonl").read_text().splitlines()[0])
+    assert record["target"][0] == record["target"][0].lower()
+    assert record["target"][0].endswith(" .")
+    cnn = next(
+        row for row in map(json.loads, (corpus / "test.jsonl").read_text().splitlines()) if "cnn" in row["source"][0]
+    )
+    assert cnn["source"][0].startswith("-lrb- cnn -rrb- -- ")
+
+
+def test_the_hubs_rows_become_the_same_records(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fetched from a hub of this machine, by the step that the study asks for."""
+    pytest.importorskip("huggingface_hub")
+    found = [story for story in published(home / "published") if story.article]
+    shards = {"train-00000-of-00003": [], "train-00001-of-00003": [], "train-00002-of-00003": []}
+    parts: dict[str, list[Story]] = {**shards, "validation-00000-of-00001": [], "test-00000-of-00001": []}
+    for number, story in enumerate(found):
+        train = f"train-0000{number % 3}-of-00003"
+        name = {"valid": "validation-00000-of-00001", "test": "test-00000-of-00001"}.get(story.part, train)
+        parts[name].append(story)
+    for name, part in parts.items():
+        write_parquet(home / "hub" / "3.0.0" / f"{name}.parquet", hub_rows(part))
+    revision = yaml.safe_load((ROOT / "config/studies/cnndm-hub.yaml").read_text())["corpora"]["cnndm_hub"]["raw"][
+        "revision"
+    ]
+    files = {name: (home / "hub" / name).read_bytes() for name in sha256_of(home / "hub")}
+    hub = Hub(files, name="abisee/cnn_dailymail", revision=revision)
+    with serving(hub):
+        monkeypatch.setenv("HF_ENDPOINT", hub.url)
+        as_fixture(home, "cnndm")  # which it extends
+        as_fixture(home, "cnndm-hub")
+        (unknown,) = Plan.read(home / "config", "cnndm-hub").named("corpora", "corpus")
+        said = sumcurve(home, "fetch", unknown.files[0].path)
+    assert "does not say which copy is meant" in said
+    as_fixture(home, "cnndm-hub", files=sha256_of(home / "hub"))
+    corpus = made(home, "cnndm-hub")
+    statistics = told(corpus)
+    assert texts(corpus) == expected(found)
+    assert (statistics["read"], statistics["dropped"]) == (len(found), {})
+    assert statistics["cleaning"]["blank_stops"]["changed"] == len(found)
+    assert statistics["cleaning"]["wayback"]["changed"] == 1
+
+
+def write_xsum(folder: Path) -> list[Story]:
+    """The hub's conversion, with wrong encodings, an empty page, and lines that are no text of the page."""
+    found = invented(COUNTS, "bbc")
+    rows = xsum_rows(found)
+    rows[1]["document"] += "\nIt cost Â£57bn (â‚¬78bn).\nLast updated at 17:20 GMT"
+    rows[2]["document"] = ""
+    rows[3]["document"] = "Media playback is not supported on this device"
+    for part, name in {"train": "train", "valid": "validation", "test": "test"}.items():
+        mine = [row for row, story in zip(rows, found, strict=True) if story.part == part]
+        write_parquet(folder / name / "0000.parquet", mine)
+    return found
+
+
+def test_xsum_becomes_pages_without_what_is_around_them(home: Path) -> None:
+    folder = home / "data" / "raw" / "xsum"
+    found = write_xsum(folder)
+    as_fixture(home, "xsum", files=sha256_of(folder))
+    corpus = made(home, "xsum")
+    statistics, records = told(corpus), texts(corpus)
+    assert statistics["read"] == len(found)
+    assert statistics["read"] == statistics["kept"] + sum(statistics["dropped"].values())
+    assert statistics["dropped"][raw.EMPTY_SOURCE] == 1
+    assert statistics["dropped"]["no text after boilerplate"] == 1
+    assert statistics["cleaning"]["encoding"]["changed"] == 1
+    assert statistics["cleaning"]["boilerplate"]["changed"] == len(found) - 2
+    assert {part: one["kept"] for part, one in statistics["ready"].items()} == COUNTS | {"train": COUNTS["train"] - 2}
+    part, article, summary = records["10000001"]
+    assert part == "train"
+    assert article[-1] == "It cost £57bn (€78bn)."
+    assert article[0].startswith(found[1].article[0].split(". ")[0])
+    assert len(summary) == 1
+    assert not [one for _, article, _ in records.values() for one in article if "playback" in one or "GMT" in one]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("study", ["cnndm", "xsum"])
+def test_a_training_starts_on_it(home: Path, study: str) -> None:
+    folder = home / "data" / "raw" / study
+    {"cnndm": published, "xsum": write_xsum}[study](folder)
+    as_fixture(home, study, files=sha256_of(folder))
+    run = made(home, study, kind="train", step="runs")
+    assert (run / "weights.safetensors").is_file()
