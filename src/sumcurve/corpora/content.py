@@ -100,8 +100,9 @@ class Content:
             number, file, several, part = 0, shard.name, self.several, shard.part
             for row in self.source.rows(shard.path, names):
                 if isinstance(row, Inside):
-                    number, file, several = 0, f"{shard.name}/{row.name}" if self.several else row.name, True
                     part = shard.part or row.part
+                    if row.name:
+                        number, file, several = 0, f"{shard.name}/{row.name}" if self.several else row.name, True
                     continue
                 number += 1
                 place = Place(file, number, self.source.unit, several)

@@ -47,6 +47,7 @@ def rows(path: Path, names: Sequence[str] | None) -> Rows:
         return
     name, titles = found
     part = PARTS.get(name)
+    yield Inside("", part)
     lines = pairs(read_lines(path), [read_lines(title) for title in titles], path, titles)
     yield from numbered(lines, name, part, path)
 
@@ -63,7 +64,7 @@ def of_zip(path: Path) -> Rows:
             )
         for part in ZIPPED:
             source, title = members[f"{part}.src.txt"], members[f"{part}.tgt.txt"]
-            yield Inside(source)
+            yield Inside(source, PARTS[part])
             lines = pairs(archive.lines(source), [archive.lines(title)], f"{path}: {source}", [title])
             yield from numbered(lines, part, PARTS[part], path)
 

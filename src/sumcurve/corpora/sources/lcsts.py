@@ -24,7 +24,7 @@ from pathlib import Path
 from sumcurve.corpora.errors import CorpusError
 from sumcurve.corpora.raw import NOT_UTF8, Refused
 from sumcurve.corpora.sources.jsonl import read_lines
-from sumcurve.corpora.sources.source import NUL, Rows, Source
+from sumcurve.corpora.sources.source import NUL, Inside, Rows, Source
 
 PARTS = {"PART_I": "train", "PART_II": "valid", "PART_III": "test"}  # as all who use it have divided it
 TEXTS = ("summary", "short_text")
@@ -50,6 +50,7 @@ def rows(path: Path, names: Sequence[str] | None) -> Rows:
     next `<doc` begins anew. Raises CorpusError for a file that is missing, empty, damaged, or holds no document.
     """
     part = path.name.split(".")[0]
+    yield Inside("", PARTS.get(part))
     document: Document | None = None
     found = False
     outside = False  # inside a run of lines that belong to no document

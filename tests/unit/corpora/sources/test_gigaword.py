@@ -123,7 +123,7 @@ def test_a_bad_line_is_dropped_with_its_pair_and_the_next_ones_stay_in_step(
             archive.writestr(f"org_data/{one}", b"".join(text + b"\n" for text in data))
     found = records(path)
     assert [row.reason if isinstance(row, Dropped) else None for row in found] == [*[None] * 2, reason, *[None] * 12]
-    assert str(found[2].place) == "line 3 of org_data/train.src.txt"
+    assert (str(found[2].place), found[2].split) == ("line 3 of org_data/train.src.txt", "train")
     fourth = found[3]
     assert isinstance(fourth, RawRecord)
     assert (fourth.source, fourth.target) == ([files["train.src.txt"][3]], [files["train.tgt.txt"][3]])
