@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import accumulate
 from pathlib import Path
+from typing import IO, Any
 
 import numpy as np
 
@@ -240,12 +241,12 @@ def write(count: int, path: Path, form: str, seed: int) -> Counter[str]:
 
 
 @contextmanager
-def parts(path: Path, form: str) -> Iterator[Callable]:
+def parts(path: Path, form: str) -> Iterator[Callable[[str], Any]]:
     """What opens the parts of a collection by their names."""
     if form == "zip":
         with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
 
-            def member(name: str):
+            def member(name: str) -> IO[bytes]:
                 info = zipfile.ZipInfo(name)
                 info.compress_type = zipfile.ZIP_DEFLATED
                 return archive.open(info, "w", force_zip64=True)

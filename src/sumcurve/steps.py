@@ -66,7 +66,10 @@ KINDS: dict[str, Kind] = {
         stem="{corpus}",
         specification=builders.CorpusSpecification,
         builder=builders.corpus,
-        modules=("sumcurve.corpora.prepare", "sumcurve.corpora.sources.jsonl", "sumcurve.corpora.sources.parquet"),
+        modules=(
+            "sumcurve.corpora.prepare",
+            *(f"sumcurve.corpora.sources.{name}" for name in ("jsonl", "parquet", "questions", "stories", "tagged")),
+        ),
         further=_source,
         recipe=True,
         mem_mb=3000,

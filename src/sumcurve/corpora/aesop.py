@@ -16,15 +16,12 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, get_args
 
 from sumcurve.corpora.errors import CorpusError
 from sumcurve.corpora.members import members_in
 
-DocumentSet = Literal["A", "B"]  # A: the first ten articles of a topic; B: ten later ones, of which what is new is told
-NAME = re.compile(
-    r"(?P<topic>[A-Z]\d+)-(?P<set>[AB])\.(?P<type>[A-Z])\.(?P<words>\d+)\.(?P<selector>[A-Z])\.(?P<author>[A-Z]|\d+)"
-)
+SETS = "AB"  # A: the first ten articles of a topic; B: ten later ones, of which what is new is told
+NAME = re.compile(r"([A-Z]\d+)-([AB])\.([A-Z])\.(\d+)\.([A-Z])\.([A-Z]|\d+)")
 SUMMARIES = {"models", "peers"}
 COLUMNS = {"manual.model": 8, "manual.peer": 10}
 LARGEST = 1_000_000  # bytes of a file
@@ -36,7 +33,7 @@ class Name:
     """What the name of a summary's file says: `D1103-A.M.100.A.1`."""
 
     topic: str  # D1103
-    set: DocumentSet
+    set: str  # of SETS
     type: str  # M: of several documents
     words: int  # that it may have
     selector: str  # the assessor who chose the topic
@@ -57,9 +54,8 @@ class Name:
         found = NAME.fullmatch(text)
         if found is None:
             raise CorpusError(f"{text!r} is no name of a summary as D1103-A.M.100.A.1: check the folder")
-        told = found.groupdict()
-        words = int(told.pop("words"))
-        return cls(words=words, **told)
+        topic, letter, kind, words, selector, author = found.groups()
+        return cls(topic, letter, kind, int(words), selector, author)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +94,7 @@ def read(path: Path) -> list[Judged]:
     for file, size, regular, content in members_in(path, "", ()):
         folder, name = file.split("/")[-2] if "/" in file else "", file.split("/")[-1]
         wanted = ("ROUGE" in file.split("/") and folder in SUMMARIES) or (
-            folder == "manual" and name.rpartition(".")[0] in COLUMNS and name[-1] in get_args(DocumentSet)
+            folder == "manual" and name.rpartition(".")[0] in COLUMNS and name[-1] in SETS
         )
         if not wanted:
             continue

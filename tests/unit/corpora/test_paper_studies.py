@@ -17,7 +17,7 @@ from papers import line, oags, parts_of, scientific, write_scientific, write_zip
 from sumcurve.__main__ import make
 from sumcurve.corpora.errors import CorpusError
 from sumcurve.corpora.store import Corpus
-from sumcurve.corpora.tokens import sentences, tokenize
+from sumcurve.corpora.tokens import sentences
 from sumcurve.plan import Plan
 
 ROOT = Path(__file__).parents[3]
@@ -86,7 +86,8 @@ def test_oags_becomes_records_by_the_settings_of_its_study(home: Path) -> None:
         for record, text in part.with_text:
             row = by_id.pop(record.id)
             assert text.source == sentences(row["abstract"])
-            assert record.target == [" ".join(tokenize(row["title"], lower=True))]
+            assert record.target == [row["title"]]  # it is published in tokens, and they stay
+            assert record.source == text.source
     assert len(by_id) == 20  # those beyond the sizes
 
 
@@ -139,6 +140,7 @@ def test_arxiv_becomes_records_by_the_settings_of_its_study(home: Path) -> None:
             row = rows.pop(record.id)
             assert text.source == row["article_text"]  # sentences stay divided as they were published
             assert [f"<S> {sentence} </S>" for sentence in text.target] == row["abstract_text"]
+            assert (record.source, record.target) == (text.source, text.target)  # published in tokens, and they stay
         assert rows == {}
 
 

@@ -16,7 +16,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from copy import copy
 from pathlib import Path
-from typing import BinaryIO, Self
+from typing import IO, BinaryIO, Self
 
 from sumcurve.corpora.errors import CorpusError
 from sumcurve.corpora.members import leads_outside
@@ -118,7 +118,7 @@ class Archive:
 class Content(io.RawIOBase):
     """The content of a member, held to the size and the checksum that its archive announces."""
 
-    def __init__(self, path: Path, info: zipfile.ZipInfo, content: io.BufferedIOBase) -> None:
+    def __init__(self, path: Path, info: zipfile.ZipInfo, content: IO[bytes]) -> None:
         self.path = path
         self.info = info
         self.content = content

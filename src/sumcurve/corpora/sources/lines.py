@@ -1,14 +1,15 @@
 """The lines of a stream of bytes, however long one of them claims to be."""
 
+import io
 from collections.abc import Iterator
 from typing import BinaryIO
 
 from sumcurve.corpora.raw import LONG_LINE, Refused
 
-LONGEST_LINE = 1 << 25  # bytes; the longest article of published corpora is a tenth of it
+LONGEST_LINE = 1 << 25  # bytes, about five million words
 
 
-def lines_of(stream: BinaryIO) -> Iterator[bytes | Refused]:
+def lines_of(stream: BinaryIO | io.BufferedIOBase) -> Iterator[bytes | Refused]:
     """Every line without its end, be that \\n or \\r\\n; Refused for one longer than LONGEST_LINE bytes."""
     while line := stream.readline(LONGEST_LINE + 1):
         if len(line) > LONGEST_LINE and not line.endswith(b"\n"):
