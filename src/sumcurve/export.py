@@ -72,6 +72,8 @@ def _write_ours(run: Run, stage: Path) -> str:
     from sumcurve.models.as_transformers import refusal, write
 
     settings = run.form.model
+    if run.tokenizer != "words":
+        return f"its words are those of the tokenizer {run.tokenizer}, for which transformers has none here"
     if why := refusal(settings):
         return why
     from safetensors.torch import load_file

@@ -340,6 +340,8 @@ def refusal(method: Form, corpus: CorpusSettings) -> str:
     search = corpus.search
     if isinstance(method.model, SubwordSettings) and (search.coverage_penalty or search.entity_penalty):
         return "pretrained models show no attention, which the corpus's search looks at"
+    if isinstance(method.model, SubwordSettings) and (words := corpus.prepare.tokenizer) != "words":
+        return f"pretrained models write text, which becomes the tokenizer words' tokens, not those of {words}"
     if method.model.kind == "fairseq" and (reason := fairseq_search(search)):
         return reason
     if method.model.kind == "extract-rewrite" and corpus.target == "titles":

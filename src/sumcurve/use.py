@@ -9,7 +9,8 @@ from typing import Any
 
 from sumcurve import manifest
 from sumcurve.corpora.raw import EMPTY_SOURCE, Refused, check_text
-from sumcurve.corpora.tokens import sentences, tokenize
+from sumcurve.corpora.tokenizers import tokenizer
+from sumcurve.corpora.tokens import sentences
 from sumcurve.plan import Folder, Plan, PlanError, Scored
 from sumcurve.records import Record, RecordError, Text
 from sumcurve.settings import Form, Search
@@ -36,6 +37,7 @@ class Run:
     search: Search
     lower: bool
     folder: Path
+    tokenizer: str = "words"
     pretrained: Path | None = None
     program: Mapping[str, Any] | None = None
     row: Scored | None = None
@@ -49,7 +51,8 @@ class Run:
     def told(self) -> dict[str, Any]:
         """What an exported folder says, beside weights and vocabulary."""
         search = self.search.model_dump(mode="json")
-        return {"specification": dict(self.specification), "search": search, "lower": self.lower}
+        told = {"specification": dict(self.specification), "search": search, "lower": self.lower}
+        return told if self.tokenizer == "words" else {**told, "tokenizer": self.tokenizer}
 
 
 def read(path: Path, config: Path) -> Run:
@@ -90,6 +93,7 @@ def of_plan(plan: Plan, path: Path) -> Run:
         search=settings.search,
         lower=settings.prepare.lower,
         folder=path,
+        tokenizer=settings.prepare.tokenizer,
         pretrained=_pretrained(folder, path.parents[2]),
         program=program,
         row=row,
@@ -111,17 +115,22 @@ def _exported(path: Path) -> Run:
         told = json.loads((path / TOLD).read_text())
         search = Search.of_specification(told["search"])
         specification, lower = told["specification"], bool(told["lower"])
+        words = str(told.get("tokenizer", "words"))
+        tokenizer(words)
     except (ValueError, KeyError, TypeError) as error:
         raise PlanError(f"{path / TOLD} is not what `sumcurve export` writes ({error}); export again") from None
     pretrained = path / TRANSFORMERS if specification["model"]["kind"] == "transformers" else None
-    return Run(specification, search, lower, path, pretrained)
+    return Run(specification, search, lower, path, words, pretrained)
 
 
-def items_of(rows: Iterable[tuple[str, Any]], lower: bool) -> Iterator[tuple[Any, Item]]:
+def items_of(rows: Iterable[tuple[str, Any]], lower: bool, words: str = "words") -> Iterator[tuple[Any, Item]]:
     """Of each line, a place and its text: the id it gives (else its number) and its source as systems read it.
+
+    `words` is the corpus's tokenizer.
 
     Raises RecordError that names the place where a line is no JSON object with a source.
     """
+    told = tokenizer(words)
     for number, (place, line) in enumerate(rows, start=1):
         try:
             row = json.loads(line)
@@ -133,8 +142,8 @@ def items_of(rows: Iterable[tuple[str, Any]], lower: bool) -> Iterator[tuple[Any
             check_text(row["source"], "source", EMPTY_SOURCE)
         except Refused as error:
             raise RecordError(f"{place}: {error.reason} ({error.value}); correct it or leave the line out") from None
-        text = sentences(row["source"]) if isinstance(row["source"], str) else row["source"]
-        record = Record(str(number), [" ".join(tokenize(one, lower)) for one in text], [])
+        text = told.sentences(row["source"]) if isinstance(row["source"], str) else row["source"]
+        record = Record(str(number), told.tokens(text, lower), [])
         yield row.get("id", number), Item(record, Text(str(number), text, []))
 
 
@@ -197,7 +206,7 @@ def summarize(run: Run, lines: Iterable[tuple[str, Any]], device: str) -> Iterat
     Raises RecordError for the first line that cannot be read, after the summaries of the lines before.
     """
     summarizer = Summarizer(run, device)
-    waiting = items_of(lines, run.lower)
+    waiting = items_of(lines, run.lower, run.tokenizer)
     while True:
         together: list[tuple[Any, Item]] = []
         failed = None

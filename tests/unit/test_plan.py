@@ -653,6 +653,18 @@ def test_a_search_that_reads_attention_refuses_pretrained_models(config):
     assert not any("tales-mine" in key for key in plan.folders)
 
 
+def test_a_corpus_with_another_tokenizer_refuses_pretrained_models(config):
+    add_pretrained(config)
+
+    def tokenised(study):
+        study["corpora"]["tales"].setdefault("prepare", {})["tokenizer"] = "ptb"
+
+    edit(config / "studies" / "smoke.yaml", tokenised)
+    plan = smoke(config)
+    assert ("tales", "mine") in {(one.corpus, one.method) for one in plan.refused}
+    assert any("tales-pcov" in key for key in plan.folders)
+
+
 def test_every_seed_draws_a_fraction_of_its_own_and_one_more_seed_changes_no_name(config):
     before = smoke(config)
     edit(config / "studies" / "smoke.yaml", lambda content: content.update(seeds=[*before.settings.seeds, 5]))

@@ -19,7 +19,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sumcurve.corpora.store import PARTS, Corpus
-from sumcurve.corpora.tokens import ABBREVIATIONS, own_case
+from sumcurve.corpora.tokenizers import own_case
+from sumcurve.corpora.tokens import ABBREVIATIONS
 from sumcurve.records import Record, Text, read_jsonl, write_json, write_jsonl
 
 if TYPE_CHECKING:

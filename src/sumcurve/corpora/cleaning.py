@@ -11,6 +11,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 
 from sumcurve.corpora.language import Identifier, identifier
 from sumcurve.corpora.raw import RawRecord, RawText, Refused
@@ -37,6 +38,8 @@ def encoding(text: str) -> str:
     if text.isascii():
         return text
     for _ in range(2):
+        if not any(first in text for first in "ÂÃâïð"):  # seeks them faster than the expression
+            break
         repaired = _MISREAD.sub(_decoded, text)
         if repaired == text:
             break
@@ -45,9 +48,9 @@ def encoding(text: str) -> str:
 
 
 def _decoded(misread: re.Match[str]) -> str:
-    first, *rest = misread[0]
+    signs = misread[0]
     try:
-        read = bytes([ord(first), *(_BYTE_OF[letter] for letter in rest)]).decode()
+        read = bytes([ord(signs[0]), *(_BYTE_OF[sign] for sign in signs[1:])]).decode()
     except UnicodeDecodeError:
         return misread[0]
     return read if read == "\ufeff" or read == "\xa0" or read.isprintable() else misread[0]
@@ -111,12 +114,9 @@ def controls(text: str) -> str:
     return _UNSEEN.sub("", text)
 
 
-_SPACES = re.compile(r"[^\S\n]+")
-
-
 def spaces(text: str) -> str:
-    """Every run of blanks, tabs and Unicode's spaces is one blank, and none stands at the end of a line."""
-    return "\n".join(_SPACES.sub(" ", line).strip(" ") for line in text.split("\n"))
+    """Every run of blanks, tabs and Unicode's spaces is one blank, and none stands at an end of a line."""
+    return "\n".join(" ".join(line.split()) for line in text.split("\n"))
 
 
 # --- what is no text of its author
@@ -274,6 +274,12 @@ class Cleaner:
             source, target, *references = texts
             record = replace(record, source=source, target=target, references=references)
         return Cleaned(record, tuple(changed), tuple(left))
+
+
+@cache
+def cleaner(steps: tuple[str, ...], language: str | None) -> Cleaner:
+    """The one of these steps and this language."""
+    return Cleaner(steps, language)
 
 
 class StepRefused(Refused):

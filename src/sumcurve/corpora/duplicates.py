@@ -2,9 +2,13 @@
 
 import hashlib
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+
+from sumcurve.compiled import njit
 
 SHINGLE = 3  # tokens
 HASHES = 24
@@ -23,7 +27,6 @@ class NearDuplicates:
         self.threshold = threshold
         self.shingles: list[np.ndarray] = []  # of every text that was added: sorted 64-bit hashes
         self.buckets: list[dict[bytes, list[int]]] = [{} for _ in range(BANDS)]
-        self.tokens: dict[str, int] = {}
         constants = hashlib.shake_128(b"sumcurve near-duplicates").digest(16 * HASHES)
         numbers = np.frombuffer(constants, dtype="<u8").astype(np.uint64)
         self.factors = numbers[:HASHES] | np.uint64(1)
@@ -35,8 +38,7 @@ class NearDuplicates:
         Texts are numbered from 0 as they are added; those for which `counts` is false are passed over.
         """
         shingles = self.shingles_of(tokens)
-        # [shingles, 1] * [HASHES] -> [HASHES]
-        signature = (shingles[:, None] * self.factors + self.offsets).min(axis=0)
+        signature = _signature(shingles, self.factors, self.offsets)
         keys = [band.tobytes() for band in signature.reshape(BANDS, -1)]
         candidates: set[int] = set()
         for bucket, key in zip(self.buckets, keys, strict=True):
@@ -50,22 +52,58 @@ class NearDuplicates:
             bucket.setdefault(key, []).append(number)
         return None
 
-    def shingles_of(self, tokens: list[str]) -> np.ndarray:
+    def shingles_of(self, tokens: Sequence[str]) -> np.ndarray:
         """Sorted distinct hashes of the shingles; of a text below three tokens, of the whole text."""
-        numbers = np.zeros(max(len(tokens), SHINGLE), dtype=np.uint64)
-        numbers[: len(tokens)] = [self.number_of(token) for token in tokens]
-        factor = np.uint64(0x9E3779B97F4A7C15)
-        mixed = numbers[:-2]
-        for later in (numbers[1:-1], numbers[2:]):
-            mixed = mixed * factor + later
-            mixed ^= mixed >> np.uint64(31)
-        return np.unique(mixed * factor)
+        data = np.frombuffer("\n".join(tokens).encode(), np.uint8)
+        return _shingles(data, len(tokens), _CRC32)
 
-    def number_of(self, token: str) -> int:
-        number = self.tokens.get(token)
-        if number is None:
-            number = self.tokens[token] = zlib.crc32(token.encode()) + 1
-        return number
+
+# What zlib.crc32 adds for the last byte of a state
+_CRC32 = np.array([zlib.crc32(bytes([byte])) ^ zlib.crc32(b"\0") for byte in range(256)], np.uint32)
+_FACTOR = np.uint64(0x9E3779B97F4A7C15)
+
+
+@njit(cache=True, nogil=True)
+def _shingles(data: NDArray[Any], tokens: int, crc32: NDArray[np.uint32]) -> NDArray[np.uint64]:
+    """The hashes of three tokens in a row, of tokens divided by line breaks, sorted, each once."""
+    numbers = np.zeros(max(tokens, 3), np.uint64)
+    ones = np.uint32(0xFFFFFFFF)
+    state, number = ones, 0
+    for index in range(len(data) + 1):
+        if index < len(data) and data[index] != 10:
+            state = crc32[(state ^ data[index]) & np.uint32(255)] ^ (state >> np.uint32(8))
+        elif number < tokens:
+            numbers[number] = np.uint64(state ^ ones) + np.uint64(1)
+            state = ones
+            number += 1
+    found = np.empty(len(numbers) - 2, np.uint64)
+    for index in range(len(found)):
+        mixed = numbers[index]
+        for later in range(1, 3):
+            mixed = mixed * _FACTOR + numbers[index + later]
+            mixed ^= mixed >> np.uint64(31)
+        found[index] = mixed * _FACTOR
+    found.sort()
+    kept = 0
+    for index in range(len(found)):
+        if index == 0 or found[index] != found[kept - 1]:
+            found[kept] = found[index]
+            kept += 1
+    return found[:kept].copy()
+
+
+@njit(cache=True, nogil=True)
+def _signature(
+    shingles: NDArray[np.uint64], factors: NDArray[np.uint64], offsets: NDArray[np.uint64]
+) -> NDArray[np.uint64]:
+    """[shingles] -> [hashes]: the smallest value of every hash."""
+    smallest = np.full(len(factors), np.uint64(0xFFFFFFFFFFFFFFFF), np.uint64)
+    for shingle in shingles:
+        for index in range(len(factors)):
+            value = shingle * factors[index] + offsets[index]
+            if value < smallest[index]:
+                smallest[index] = value
+    return smallest
 
 
 def jaccard(first: np.ndarray, second: np.ndarray) -> float:

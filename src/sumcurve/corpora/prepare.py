@@ -28,7 +28,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
-from sumcurve.corpora.cleaning import Cleaner, Counts, StepRefused
+from sumcurve.corpora.cleaning import Counts, StepRefused, cleaner
 from sumcurve.corpora.content import PRECEDENCE, Content
 from sumcurve.corpora.duplicates import NearDuplicates
 from sumcurve.corpora.errors import CorpusError
@@ -156,9 +156,8 @@ def prepare(content: Content, settings: Preparation, folder: Path) -> dict[str, 
     with partial.open("wb") as dropped_stream, spool_path.open("w+b") as spool_stream:
         ledger = Ledger(dropped_stream)
         spool = Spool(spool_stream)
-        cleaner = Cleaner(settings.prepare.clean, settings.prepare.language)
-        counts = Counts(cleaner.names)
-        read, candidates = filtered(content.records(), settings.prepare, cleaner, counts, spool, ledger)
+        counts = counts_of(settings.prepare)
+        read, candidates = filtered(content.records(), settings.prepare, counts, spool, ledger)
         if not candidates:
             raise CorpusError(nothing_left(content, read, ledger.first))
         candidates = without_shared(candidates, ledger)
@@ -186,7 +185,7 @@ def prepare(content: Content, settings: Preparation, folder: Path) -> dict[str, 
         "composed": settings.compose is not None,
         "parts": measured(corpus),
     }
-    if cleaner.names:
+    if counts.counts:
         statistics["cleaning"] = counts.as_dict()
     if content.ready is not None:
         statistics["ready"] = {
@@ -211,7 +210,6 @@ def nothing_left(content: Content, read: int, first: Dropped | None) -> str:
 def filtered(
     rows: Iterable[RawRecord | Dropped],
     settings: Prepare,
-    cleaner: Cleaner,
     counts: Counts,
     spool: Spool,
     ledger: Ledger,
@@ -230,12 +228,8 @@ def filtered(
         try:
             if (first := places.setdefault((row.split, row.id), row.place)) != row.place:
                 raise Refused(DUPLICATE_ID, f"{row.id} first at {first}")
-            cleaned = cleaner(row, keep=published(row))
-            counts.add(cleaned)
-            record, text = tokenized(cleaned.record, settings)
+            record, text = tokenized(row, settings, counts)
         except Refused as refused:
-            if isinstance(refused, StepRefused):
-                counts.drop(refused)
             ledger.drop(Dropped(row.place, row.id, refused.reason, refused.value, row.split))
             continue
         offset = spool.write(record, text)
@@ -248,8 +242,25 @@ def published(raw: RawRecord) -> bool:
     return raw.split == "test"
 
 
-def tokenized(raw: RawRecord, settings: Prepare) -> tuple[Record, Text]:
-    """The prepared record and its text, or Refused with the first filter that it does not pass."""
+def counts_of(settings: Prepare) -> Counts:
+    """Counts of the settings' steps of cleaning, all 0."""
+    return Counts(cleaner(settings.clean, settings.language).names)
+
+
+def tokenized(raw: RawRecord, settings: Prepare, counts: Counts | None = None) -> tuple[Record, Text]:
+    """The prepared record and its text, or Refused with the first step or filter that it does not pass.
+
+    What the steps of cleaning did is added to `counts`.
+    """
+    try:
+        cleaned = cleaner(settings.clean, settings.language)(raw, keep=published(raw))
+    except StepRefused as refused:
+        if counts is not None:
+            counts.drop(refused)
+        raise
+    if counts is not None:
+        counts.add(cleaned)
+    raw = cleaned.record
     words = tokenizer(settings.tokenizer)
     text = Text(
         raw.id,
@@ -294,7 +305,7 @@ def check_limits(record: Record, settings: Prepare) -> None:
         raise Refused(FEW_TARGET_SENTENCES, len(target))
     if settings.max_target_sentences is not None and len(target) > settings.max_target_sentences:
         raise Refused(MANY_TARGET_SENTENCES, len(target))
-    share = sum(LETTER.search(token) is not None for token in tokens) / len(tokens)
+    share = sum(token.isalpha() or LETTER.search(token) is not None for token in tokens) / len(tokens)
     if share < settings.min_alphabetic_share:
         raise Refused(FEW_WORDS, f"{share:.3f}")
 

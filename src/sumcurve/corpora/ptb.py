@@ -10,10 +10,12 @@ versions before 4: hyphenated words stay whole, and so do words with a slash. Si
 not know them, as emoji, are kept.
 """
 
+import re
 import unicodedata
 from functools import cache
 
 from sumcurve.corpora.automaton import Rule, Rules
+from sumcurve.corpora.tokens import PARAGRAPH
 
 # --- letters
 
@@ -43,7 +45,7 @@ def one_of(words: str) -> str:
 # --- words that are known
 
 # A capital letter behind these begins a sentence.
-_SMALL_BEHIND = one_of(
+_SMALL_BEHIND = (
     "jan feb apr jun jul aug sep sept oct nov mon tue tues wed thu thurs fri "
     "inc co cos corp ltd plc bancorp bhd assn univ intl pty pte "
     "jr sr bros esq ed\\.d ph\\.d b\\.sc m\\.sc d\\.sc ll\\.b ll\\.m ll\\.d "
@@ -51,23 +53,21 @@ _SMALL_BEHIND = one_of(
     "etc ect al seq bldg pls wrt orig incl eg avg tel est ext sq sci lb cit pl"
 )
 # The same, but only with these capitals: small, they are words.
-_CAPITALS_BEHIND = "(?:Mar|Dec|Ala|Az|Ark|Ct|Del|Ga|Ill|Ind|Kan|Ky|La|Mass|Md|Miss|Mo|Ore|Pa|Tex|Va|Vt|Wash)"
-BEFORE_SMALL = f"(?:{_SMALL_BEHIND}|{_CAPITALS_BEHIND})"
+_CAPITALS_BEHIND = "Mar|Dec|Ala|Az|Ark|Ct|Del|Ga|Ill|Ind|Kan|Ky|La|Mass|Md|Miss|Mo|Ore|Pa|Tex|Va|Vt|Wash"
+BEFORE_SMALL = f"(?:{one_of(_SMALL_BEHIND)}|{_CAPITALS_BEHIND})"
 # A name stands behind these.
-BEFORE_NAME = (
-    "(?:"
-    + one_of(
-        "mr mrs ms mx dr drs prof profs sen sens rep reps atty attys lt col gen messrs gov govs adm rev fr maj sgt "
-        "cpl pvt capt st ste sta ave pres lieut hon brig comdr cmdr pfc spc supt supts det mt ft adj adv asst assoc "
-        "ens insp mlle mme msgr sfc amb ven invt elec natl mtg mfg dept blvd rd viz exh exhs govt wm jos cie cf def soc"
-    )
-    + "|Ph|Sc|Pl|Smt)"
+_NAME_BEHIND = (
+    "mr mrs ms mx dr drs prof profs sen sens rep reps atty attys lt col gen messrs gov govs adm rev fr maj sgt "
+    "cpl pvt capt st ste sta ave pres lieut hon brig comdr cmdr pfc spc supt supts det mt ft adj adv asst assoc "
+    "ens insp mlle mme msgr sfc amb ven invt elec natl mtg mfg dept blvd rd viz exh exhs govt wm jos cie cf def soc"
 )
+BEFORE_NAME = f"(?:{one_of(_NAME_BEHIND)}|Ph|Sc|Pl|Smt)"
 ACRONYM = r"[A-Za-z](?:\.[A-Za-z])+"
 ALWAYS = one_of("vs a\\.k\\.a")
-BEFORE_NUMBERS = one_of(
+_NUMBER_BEHIND = (
     "ca ch chs fig figs prop no nos nr nrs vol vols sec secs sect sects art arts para paras pp op approx rs apt rt res"
 )
+BEFORE_NUMBERS = one_of(_NUMBER_BEHIND)
 # Behind an acronym these begin a sentence: no name does with them.
 SENTENCE_STARTERS = (
     "A About According After All Also Although An And Another As At Because Before Both But By During Each Earlier "
@@ -182,7 +182,7 @@ NUMBERS = [
 
 WORDS = [
     Rule("bracket, written", rf"-(?:{one_of('lrb rrb lsb rsb lcb rcb')})-"),
-    Rule("tag", r"</?[A-Za-z!?][^\s<>]*>"),
+    Rule("tag", r"</?[A-Za-z!?][^\s<>:]*>"),
     Rule("exclamation in a name", "(?:Yahoo|Jeopardy)!"),
     Rule("language", rf"[Cc]\+\+|[CcFf]#{NO_WORD}"),
     Rule("dollars", r"[A-Z]*\$"),
@@ -208,6 +208,7 @@ SIGNS = [
     Rule("hyphens", "-+"),
     Rule("hyphen", "[‐‑]", "-"),
     Rule("ends", r"[?!]+"),
+    Rule("angles", "<<|>>"),
     Rule("equal", "=+"),
     Rule("run", r"_+|\*+|#+|@+"),
     Rule("blanks", r"[^\S\n]+", ""),
@@ -238,3 +239,52 @@ def ptb() -> Rules:
 def tokenize(text: str) -> str:
     """The tokens of every line with blanks between them, in the case of the text; lines stay as they are."""
     return ptb().tokenize(text)
+
+
+# --- sentences
+
+_SMALL = frozenset(_SMALL_BEHIND.replace("\\", "").split())
+_CAPITALS = frozenset(_CAPITALS_BEHIND.split("|"))
+_NAMES = frozenset([*_NAME_BEHIND.split(), "ph", "sc", "pl", "smt", "vs", "a.k.a"])
+_NUMBERS = frozenset(_NUMBER_BEHIND.split())
+_STARTERS = frozenset(SENTENCE_STARTERS.split())
+_CLOSING, _OPENING = "\"'”’)\\]»", "\"'“‘`(\\[«"
+# Where a sentence may end: the signs, what they are within, and the blank behind.
+_END = re.compile(rf"([.!?…]+)[{_CLOSING}]*(?: (?:''|[{_CLOSING}])(?= ))? ")
+_FIRST = re.compile(rf"[{_OPENING} ]*(\w*)")
+_LETTERS = re.compile(r"[A-Za-z](?:\.[A-Za-z])*")
+
+
+def sentences(text: str) -> list[str]:
+    """The sentences of a text, each on one line; an empty line always ends one.
+
+    A sentence ends where the tokeniser sees an end: not behind an abbreviation that a name, a number or a small letter
+    follows, not behind initials but before a word as `The`, and not before a small letter.
+    """
+    found: list[str] = []
+    for paragraph in PARAGRAPH.split(text):
+        line = " ".join(paragraph.split())
+        start = 0
+        for end in _END.finditer(line):
+            if _ends(line, end.start(), end.group(1), end.end()):
+                found.append(line[start : end.end() - 1])
+                start = end.end()
+        if start < len(line):
+            found.append(line[start:])
+    return found
+
+
+def _ends(line: str, sign: int, signs: str, behind: int) -> bool:
+    first = _FIRST.match(line, behind)
+    following = first.group(1) if first else ""
+    if following[:1].islower():
+        return False
+    if signs != ".":
+        return True
+    word = line[line.rfind(" ", 0, sign) + 1 : sign].lstrip("\"'“‘`([«")
+    small = word.lower()
+    if small in _SMALL or word in _CAPITALS:
+        return following[:1].isupper()
+    if small in _NAMES or _LETTERS.fullmatch(word):
+        return following in _STARTERS
+    return not (small in _NUMBERS and following[:1].isdigit())

@@ -33,6 +33,12 @@ def words(sentences: Sequence[str], lower: bool) -> list[str]:
     return [" ".join(tokens.tokenize(sentence, lower)) for sentence in sentences]
 
 
+def ptb_sentences(text: str) -> list[str]:
+    from sumcurve.corpora.ptb import sentences
+
+    return sentences(text)
+
+
 def ptb(sentences: Sequence[str], lower: bool) -> list[str]:
     from sumcurve.corpora.ptb import tokenize  # numba takes a second to import
 
@@ -45,6 +51,20 @@ def ptb(sentences: Sequence[str], lower: bool) -> list[str]:
 def blanks(sentences: Sequence[str], lower: bool) -> list[str]:
     """What white space divides, of text that is tokenised already."""
     return [" ".join((sentence.lower() if lower else sentence).split()) for sentence in sentences]
+
+
+def own_case(text: str, lowered: str) -> str:
+    """The tokens `lowered` (blank-separated) in the case of the text that they were made from, by whichever tokenizer.
+
+    Tokens that none of them makes of the text in small letters are returned as they are. See `tokens.own_case`.
+    """
+    if words([text], True) == [lowered]:
+        return tokens.own_case(text, lowered)
+    (cased,) = blanks([text], False)
+    if cased.lower() == lowered:
+        return cased
+    (cased,) = ptb([text], False)
+    return cased if cased.lower() == lowered else lowered
 
 
 # --- Chinese
@@ -94,7 +114,7 @@ def _jieba() -> "jieba.Tokenizer":
 
 TOKENIZERS: dict[str, Tokenizer] = {
     "words": Tokenizer(tokens.sentences, words),
-    "ptb": Tokenizer(tokens.sentences, ptb),
+    "ptb": Tokenizer(ptb_sentences, ptb),
     "blanks": Tokenizer(tokens.sentences, blanks),
     "jieba": Tokenizer(chinese_sentences, jieba_words),
     "characters": Tokenizer(chinese_sentences, characters),

@@ -129,7 +129,8 @@ class Command:
             written = self._run(command, rows, Path(folder), "")
             found = read_summaries(written, [item.record.id for item in items], f"the output of `{command}`")
         for summary in found:
-            yield tokenized(summary, self.told["lower"], self.told["split"], self.told["max_tokens"])
+            told = self.told
+            yield tokenized(summary, told["lower"], told["split"], told["max_tokens"], told.get("tokenizer", "words"))
 
     def word_logp(self, sources: Sequence[Item], targets: Sequence[list[str]]) -> list[list[float]]:
         """Log-probabilities, in nats, of each target's words in their order given the source of the same place.

@@ -88,4 +88,5 @@ class File:
 
     def summarize(self, items: Sequence[Item]) -> Iterator[list[str]]:
         for summary in read_summaries(self.path, [item.record.id for item in items]):
-            yield tokenized(summary, self.told["lower"], self.told["split"], self.told["max_tokens"])
+            told = self.told
+            yield tokenized(summary, told["lower"], told["split"], told["max_tokens"], told.get("tokenizer", "words"))

@@ -4,7 +4,8 @@ import hashlib
 from collections.abc import Sequence
 from pathlib import Path
 
-from sumcurve.corpora.tokens import cut, sentences, tokenize
+from sumcurve.corpora.tokenizers import tokenizer
+from sumcurve.corpora.tokens import cut
 from sumcurve.records import RecordError
 from sumcurve.scores.texts import TextError, read_texts
 from sumcurve.settings import CorpusSettings
@@ -23,9 +24,11 @@ class OutsideSettings(SystemSettings):
         return []
 
 
-def tokenizing(settings: OutsideSettings, corpus: CorpusSettings) -> dict[str, int | bool | None]:
-    """What decides how the summaries become tokens."""
+def tokenizing(settings: OutsideSettings, corpus: CorpusSettings) -> dict[str, int | bool | str | None]:
+    """What decides how the summaries become tokens; the tokenizer `words` is not said."""
+    words = corpus.prepare.tokenizer
     return {
+        **({} if words == "words" else {"tokenizer": words}),
         "lower": corpus.prepare.lower,
         "split": settings.split,
         "max_tokens": corpus.search.max_tokens if settings.cut else None,
@@ -91,9 +94,13 @@ def _in_order(found: list[list[str]], ids: Sequence[str], named: str) -> list[li
     return found
 
 
-def tokenized(summary: Sequence[str], lower: bool, split: bool, max_tokens: int | None) -> list[str]:
-    """A summary's sentences as the corpus's tokenizer gives them, without empty ones; cut at `max_tokens` if given."""
-    divided = [one for sentence in summary for one in (sentences(sentence) if split else [sentence])]
-    tokens = [" ".join(tokenize(sentence, lower)) for sentence in divided]
+def tokenized(
+    summary: Sequence[str], lower: bool, split: bool, max_tokens: int | None, words: str = "words"
+) -> list[str]:
+    """A summary's sentences as the corpus's tokenizer, of the name `words`, gives them, without empty ones; cut at
+    `max_tokens` if given.
+    """
+    told = tokenizer(words)
+    tokens = told.tokens([one for each in summary for one in (told.sentences(each) if split else [each])], lower)
     kept = [sentence for sentence in tokens if sentence]
     return kept if max_tokens is None else cut(kept, max_tokens)

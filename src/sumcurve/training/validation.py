@@ -1,5 +1,6 @@
 """What stopping and selection see: likelihood and greedy ROUGE of a fixed validation subset, and a phase's own aim."""
 
+import re
 from collections.abc import Sequence
 from statistics import fmean
 
@@ -13,6 +14,7 @@ from sumcurve.models.vocabulary import Vocabulary
 from sumcurve.records import Record
 from sumcurve.scores.rewards import repetition, rouge_l_f1, words
 from sumcurve.scores.rouge import score_items
+from sumcurve.scores.rouge_tokens import CJK
 from sumcurve.settings import PhaseSettings, Rouge, Search
 from sumcurve.training.history import METRICS
 from sumcurve.training.losses import example_means
@@ -72,12 +74,24 @@ def measured(
     losses: Sequence[float], summaries: Sequence[list[str]], references: Sequence[list[list[str]]]
 ) -> dict[str, float]:
     """What every validation tells of greedy summaries (sentences of blank-separated tokens): see `Validation`."""
-    items = score_items(summaries, references, Rouge())
+    items = score_items(summaries, references, counting(references))
     return {
         "nll": fmean(losses),
         "repetition": fmean(repetition(summary) for summary in summaries),
         "tokens": fmean(sum(len(sentence.split(" ")) for sentence in summary) for summary in summaries),
     } | {metric: fmean(item[metric] for item in items) for metric in METRICS}
+
+
+_WITHOUT_BLANKS = re.compile("[" + "".join(f"{chr(first)}-{chr(last)}" for first, last in CJK) + "]")
+
+
+def counting(references: Sequence[list[list[str]]]) -> Rouge:
+    """How validation counts: rouge-score's words, or, where most letters of the references are of a script without
+    blanks as Chinese, of which these are none, characters.
+    """
+    text = " ".join(sentence for of_record in references for one in of_record for sentence in one)
+    letters = sum(sign.isalpha() for sign in text)
+    return Rouge(mode="characters") if 2 * len(_WITHOUT_BLANKS.findall(text)) > letters else Rouge()
 
 
 def _reward(summary: Sequence[str], record: Record) -> float:

@@ -1,8 +1,11 @@
 import random
+import zlib
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from sumcurve.corpora.duplicates import NearDuplicates
+from sumcurve.corpora.duplicates import NearDuplicates, _signature
 
 
 def shingles(tokens: list[str]) -> set[tuple[str, ...]]:
@@ -57,3 +60,22 @@ def test_texts_below_three_tokens_are_compared_whole() -> None:
         assert near.find_or_add(text.split()) is None
     assert near.find_or_add(["b", "a"]) == 3
     assert near.find_or_add(["a"]) == 0
+
+
+@given(st.lists(st.text(st.characters(exclude_categories=["Z", "C"]), min_size=1, max_size=6), max_size=12))
+def test_compiled_hashes_are_those_of_the_definition(tokens: list[str]) -> None:
+    numbers = [zlib.crc32(token.encode()) + 1 for token in tokens]
+    numbers += [0] * (3 - len(numbers))
+    factor, bits = 0x9E3779B97F4A7C15, (1 << 64) - 1
+    expected = set()
+    for first, *others in zip(numbers, numbers[1:], numbers[2:], strict=False):
+        mixed = first
+        for later in others:
+            mixed = (mixed * factor + later) & bits
+            mixed ^= mixed >> 31
+        expected.add(mixed * factor & bits)
+    near = NearDuplicates(0.5)
+    shingles = near.shingles_of(tokens)
+    assert shingles.tolist() == sorted(expected)
+    signature = (shingles[:, None] * near.factors + near.offsets).min(axis=0)
+    assert _signature(shingles, near.factors, near.offsets).tolist() == signature.tolist()

@@ -114,6 +114,42 @@ def test_no_letter_is_lost(text: str) -> None:
     assert len(tokenize(text).split("\n")) == len(text.split("\n"))
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("It swims. Then it dives! Why? Nobody knows", ["It swims.", "Then it dives!", "Why?", "Nobody knows"]),
+        ("Mr. Otter met Dr. Newt. J. Heron slept.", ["Mr. Otter met Dr. Newt.", "J. Heron slept."]),
+        (
+            "In the U.S. Otter Inc. sold fish. In the U.S. The vole slept.",
+            ["In the U.S. Otter Inc. sold fish.", "In the U.S.", "The vole slept."],
+        ),
+        ('"Otters swim." She left. "Why?" he said.', ['"Otters swim."', "She left.", '"Why?" he said.']),
+        ("See fig. 3 and No. 5. It is no. Otters know.", ["See fig. 3 and No. 5.", "It is no.", "Otters know."]),
+        (
+            "It came on Jan. 5 and left in Feb. The pond froze.",
+            ["It came on Jan. 5 and left in Feb.", "The pond froze."],
+        ),
+        (
+            "It waits... and dives. It waits... Then it dives.",
+            ["It waits... and dives.", "It waits...", "Then it dives."],
+        ),
+        ("otters, e.g. voles, swim. (They dive.) 5 came.", ["otters, e.g. voles, swim.", "(They dive.)", "5 came."]),
+        ("a heading\n\nIt swims\nat night. ", ["a heading", "It swims at night."]),
+        ("Fish, frogs, etc. are eaten. He left.", ["Fish, frogs, etc. are eaten.", "He left."]),
+        (" \n\n ", []),
+    ],
+)
+def test_sentences_end_where_the_tokens_say_so(text: str, expected: list[str]) -> None:
+    assert tokenizer("ptb").sentences(text) == expected
+
+
+@given(st.text("aB.! ?\n1(),\"'”", max_size=80))
+def test_sentences_keep_every_sign_in_order(text: str) -> None:
+    found = tokenizer("ptb").sentences(text)
+    assert "".join("".join(found).split()) == "".join(text.split())
+    assert all(sentence and "\n" not in sentence and sentence == sentence.strip() for sentence in found)
+
+
 def test_the_first_rule_wins_and_repetitions_are_greedy_or_lazy() -> None:
     rules = Rules(
         [

@@ -11,7 +11,7 @@ import pytest
 
 from sumcurve.corpora.tokens import tokenize
 from sumcurve.records import Record, RecordError, Text
-from sumcurve.settings import CorpusSettings
+from sumcurve.settings import CorpusSettings, Prepare
 from sumcurve.systems import SYSTEMS
 from sumcurve.systems.system import Item
 
@@ -47,6 +47,18 @@ def system(kind, **told):
 
 def summaries(kind, **told):
     return list(system(kind, **told).summarize(ITEMS))
+
+
+def test_summaries_become_the_tokens_of_the_corpuss_tokenizer(tmp_path):
+    settings = SYSTEMS["file"].Settings.model_validate(
+        {"path": write(tmp_path / "s.txt", "It (an ant) can't rest.", "Bees!", "A cat's."), "cut": False}
+    )
+    of = CORPUS.model_copy(update={"prepare": Prepare(tokenizer="ptb")})
+    told = SYSTEMS["file"].specify(settings, of)
+    assert told == SYSTEMS["file"].specify(settings, CORPUS) | {"tokenizer": "ptb"}
+    files = {sha256: Path(path) for sha256, path in SYSTEMS["file"].files(settings).items()}
+    found = list(SYSTEMS["file"](told, files).summarize(ITEMS))
+    assert found == [["it -lrb- an ant -rrb- ca n't rest ."], ["bees !"], ["a cat 's ."]]
 
 
 def write(path, *lines):

@@ -12,8 +12,8 @@ from sumcurve.models.batch import collate
 from sumcurve.models.build import build
 from sumcurve.models.summarizer import score
 from sumcurve.models.vocabulary import EOS
-from sumcurve.settings import RecurrentSettings, Search
-from sumcurve.training.validation import Validation, area_under_curve
+from sumcurve.settings import RecurrentSettings, Rouge, Search
+from sumcurve.training.validation import Validation, area_under_curve, counting, measured
 
 CPU = torch.device("cpu")
 SEARCH = Search(beam=1, max_tokens=5, block_ngram=0)
@@ -121,3 +121,15 @@ def test_a_phase_of_entities_is_validated_by_the_salience_of_every_source_token(
     assert found["auc"] == pytest.approx(fmean((a > b) + (a == b) / 2 for a in high for b in low), abs=1e-3)
     none = [replace(one, salient=[0] * len(one.source)) for one in corpus.valid]
     assert "auc" not in Validation(none, corpus.references, corpus.vocabulary, SEARCH, CPU)(model, entity)
+
+
+def test_texts_without_blanks_are_counted_in_characters() -> None:
+    """Of Chinese, rouge-score has no word at all: every validation would tell 0."""
+    words = [[["水獭 在 河里 捕鱼 。"]], [["苍鹭 看着 iPhone 。"]]]
+    apart = [[["水 獭 在 河 里 捕 鱼 。"]], [["苍 鹭 看 着 iPhone 。"]]]
+    summaries = [["水獭 在 河边 睡觉"], ["苍鹭 看着"]]
+    found = measured([1.0, 1.0], summaries, words)
+    assert 0 < found["rouge2"] < found["rouge1"] < 1
+    metrics = ("rouge1", "rouge2", "rougeLsum")
+    assert [found[name] for name in metrics] == [measured([1.0, 1.0], summaries, apart)[name] for name in metrics]
+    assert counting([[["An otter of 水 swims ."]], [["It eats ."]]]) == Rouge()

@@ -79,7 +79,11 @@ def test_what_decides_how_content_is_read_decides_the_name(home: Path) -> None:
     [
         ({"path": "data/mine"}, {}, r"raw: .*'data/mine' says no format; add `format:`, one of jsonl, parquet"),
         ({"path": "a.jsonl", "format": "xml"}, {}, r"no format 'xml'; there are jsonl, parquet"),
-        ({"harvest": {"packages": {}}, "format": "jsonl"}, {}, r"`format`, `fields`, `files` and `min` are for a `path`"),
+        (
+            {"harvest": {"packages": {}}, "format": "jsonl"},
+            {},
+            r"`format`, `fields`, `files` and `min` are for a `path`",
+        ),
         ({"apt": {"codename": "bookworm"}, "min": {"size": 3}}, {}, r"`files` and `min` are for a `path`"),
         ({"path": "a.jsonl", "hub": "a/b"}, {}, "give one of `harvest`, `apt`, `path` and `hub`"),
         ({"path": "a.jsonl", "apt": {"codename": "bookworm"}}, {}, "give one of `harvest`, `apt`, `path` and `hub`"),
