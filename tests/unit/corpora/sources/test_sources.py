@@ -82,7 +82,7 @@ def test_what_decides_how_content_is_read_decides_the_name(home: Path) -> None:
         (
             {"harvest": {"packages": {}}, "format": "jsonl"},
             {},
-            r"`format`, `fields`, `files` and `min` are for a `path`",
+            "`format`, `fields`, `files` and `min` are for",
         ),
         ({"apt": {"codename": "bookworm"}, "min": {"size": 3}}, {}, r"`files` and `min` are for a `path`"),
         ({"path": "a.jsonl", "hub": "a/b"}, {}, "give one of `harvest`, `apt`, `path` and `hub`"),
