@@ -216,7 +216,7 @@ def test_a_training_starts_and_ends_on_it(home: Path, study: str) -> None:
         plan = of_copy(home, study, study, home / "LCSTS")
     else:
         plan = debian_plan(home, study, 120)
-    run = next(folder for folder in plan.named("runs") if "pcov" in folder.key)
+    run = next(iter(plan.named("runs")))
     make_all(home, plan, run.inputs)
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "SUMCURVE_DEVICE": "cpu"}
     # in a process of its own, which pins its sums before anything is imported
