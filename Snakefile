@@ -55,6 +55,7 @@ localrules:
     all,
     fetch_archives,
     fetch_corpus,
+    fetch_lists,
     fetch_model,
 
 

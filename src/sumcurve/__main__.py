@@ -30,7 +30,19 @@ from sumcurve.curves.errors import ResultsError
 from sumcurve.devices import DeviceError
 from sumcurve.locks import locked
 from sumcurve.manifest import ManifestError
-from sumcurve.plan import HUB, File, Folder, Plan, PlanError, fetched_model, place_of_hub, raw_file, studies
+from sumcurve.plan import (
+    HUB,
+    LISTS,
+    File,
+    Folder,
+    Plan,
+    PlanError,
+    fetched_model,
+    place_of_hub,
+    place_of_lists,
+    raw_file,
+    studies,
+)
 from sumcurve.provenance import facts
 from sumcurve.records import RecordError, write_json
 from sumcurve.scores import command as rouge_command
@@ -253,6 +265,44 @@ def fetch_content(path: Path) -> None:
             note(file.problem(home, study))
 
 
+def fetch_lists(path: Path) -> None:
+    """Let apt fetch the lists of packages that belong into this folder, and check them by their pinned sha256.
+
+    Other lists are kept under their own name: a study that names them finds them there.
+    """
+    from sumcurve.corpora.lists import fetch
+
+    wanted = {
+        raw_file(raw, settings.split): (study, raw.apt)
+        for study in studies(CONFIG)
+        for raw, settings in Plan.read(CONFIG, study).contents
+        if raw.apt and Path(place_of_lists(str(raw.sha256))).name == path.name
+    }
+    if len(wanted) != 1:
+        raise PlanError(f"no corpus of a study in {CONFIG / 'studies'} names lists of packages for {path}")
+    ((file, (study, apt)),) = wanted.items()
+    home = path.parents[2]
+    with lock(home, path.name):
+        if file.observed(home) == file.sha256:
+            note(f"{path} is there and verified: nothing to do")
+            return
+        partial = path.with_name(path.name + ".fetched")
+        shutil.rmtree(partial, ignore_errors=True)
+        release = fetch(apt.codename, apt.language, partial)
+        observed = replace(file, path=f"{file.path}.fetched").observed(home)
+        own = home / place_of_lists(str(observed))
+        shutil.rmtree(own, ignore_errors=True)
+        os.replace(partial, own)
+        if observed != file.sha256:
+            raise CorpusError(
+                f"this machine's lists ({apt.codename}, {apt.language}: {release}) have sha256 {observed}, but study "
+                f"{study} pins {file.sha256}: Debian has changed them since. Take the folder {path.name} from where it "
+                f"was made, or name these, which are another corpus, by `sha256: {observed}` in "
+                f"{CONFIG / 'studies' / study}.yaml; they are kept in {own}"
+            )
+        note(f"{path}: {release}")
+
+
 def show_model(model: str, revision: str | None) -> None:
     """Print what a method's file says of a pretrained model: a folder, or a name of the hub, which is fetched."""
     from sumcurve import fetch
@@ -278,6 +328,8 @@ def fetch(path: Path) -> None:
         fetch_archives(path)
     elif path.name.startswith(HUB):
         fetch_content(path)
+    elif path.name.startswith(LISTS):
+        fetch_lists(path)
     else:
         fetch_model(path)
 
@@ -514,7 +566,7 @@ def parser() -> argparse.ArgumentParser:
     verbs = arguments.add_subparsers(dest="verb", required=True, metavar="verb")
     helps = {
         "harvest": "docstrings of pinned packages -> one raw file",
-        "fetch": "of the hub a pretrained model or a corpus at its commit, or the archives of config/harvest/NAME.csv",
+        "fetch": "a pretrained model, a corpus of the hub at its commit, Debian's lists, or config/harvest's archives",
         "make": "a folder of corpora, annotations, runs, outputs or scores, from the folders that it is made from",
         "tables": "a study's scores -> tables and figures",
     }

@@ -68,6 +68,7 @@ class CorpusSpecification(TypedDict):
     raw: str  # sha256 of the raw content
     form: NotRequired[str]  # of corpora.sources; without it JSON lines
     fields: NotRequired[Block]  # what they are called; without it as ours
+    least: NotRequired[dict[str, int]]  # of further fields; without it all rows are read
     compose: Block | None
     prepare: Block
     split: Block
@@ -80,7 +81,8 @@ def corpus(specification: CorpusSpecification, inputs: Inputs, stage: Stage) -> 
     from sumcurve.corpora.sources import SOURCES
 
     raw, form = inputs[specification["raw"]], specification.get("form", "jsonl")
-    content = Content(raw, SOURCES[form], specification.get("fields"), specification["split"].get("ready"))
+    ready, least = specification["split"].get("ready"), specification.get("least", {})
+    content = Content(raw, SOURCES[form], specification.get("fields"), ready, least)
     stage.note(f"{raw}: {form}" + (f", {len(content.shards)} files" if content.several else ""))
     settings = Preparation.of_specification(
         {"compose": specification["compose"], "prepare": specification["prepare"], "split": specification["split"]}

@@ -974,6 +974,10 @@ def raw_file(raw: Raw, split: Split) -> File:
     """The raw content of a corpus. Harvested files are named after it and shared by the corpora made from it."""
     if raw.harvest:
         return File(raw.sha256, f"data/raw/harvest-{str(raw.sha256)[:12]}.jsonl", harvested=True)
+    if raw.apt:
+        return File(
+            raw.sha256, place_of_lists(str(raw.sha256)), harvested=True, shards=patterns(SOURCES[raw.format_in_force()])
+        )
     shards = patterns(SOURCES[raw.format_in_force()], split.files())
     files = tuple(sorted((raw.files or {}).items()))
     if raw.path:
@@ -981,13 +985,18 @@ def raw_file(raw: Raw, split: Split) -> File:
     return File(raw.sha256, place_of_hub(raw), harvested=True, shards=shards, files=files)
 
 
-HUB = "hub-"
+HUB, LISTS = "hub-", "lists-"
 
 
 def place_of_hub(raw: Raw) -> str:
     """Where files of the hub lie, below the study's home: what is asked of the hub decides it."""
     asked = {"hub": raw.hub, "revision": raw.revision, "files": sorted(raw.files or {})}
     return f"data/raw/{HUB}{digest(asked)}"
+
+
+def place_of_lists(sha256: str) -> str:
+    """Where Debian's lists of packages lie, below the study's home."""
+    return f"data/raw/{LISTS}{sha256[:12]}"
 
 
 def studies(config: Path) -> list[str]:

@@ -75,6 +75,18 @@ class Harvest(Settings):
         return self
 
 
+class Apt(Settings):
+    """Package descriptions of a Debian release, from lists that this machine's apt fetches into a folder of its own.
+
+    Other lists are another corpus: where Debian or this machine has others than those of `sha256`, nothing is made.
+    """
+
+    codename: Annotated[str, Field(pattern=r"^[a-z]+$")]
+    """Of the release, as bookworm; apt's sources must have it."""
+    language: Annotated[str, Field(pattern=r"^[a-z]{2,3}(_[A-Z]{2})?$")] = "en"
+    """Of the descriptions: en, or a translation's, as zh_CN."""
+
+
 class Fields(Settings):
     """What the fields of raw records are called, where they do not have our names. No other field is read."""
 
@@ -95,10 +107,13 @@ class Fields(Settings):
 
 
 class FormAndFields(TypedDict, total=False):
-    """How raw content is read: its format, and what its fields are called; a part of the corpus's specification."""
+    """How raw content is read: its format, what its fields are called, which rows are left out for a number; a part of
+    the corpus's specification.
+    """
 
     form: str
     fields: dict[str, Any]
+    least: dict[str, int]
 
 
 class Raw(Settings):
@@ -112,11 +127,13 @@ class Raw(Settings):
     known yet, as of a copy that is yours alone; then nothing is made, and an error says what to write here.
     """
     harvest: Harvest | None = None
-    """Packages that the raw records are made from; or `path`, or `hub`."""
+    """Packages that the raw records are made from; or `apt`, `path` or `hub`."""
+    apt: Annotated[Apt | None, Field(exclude_if=lambda apt: apt is None)] = None
+    """Debian's lists of packages, fetched by this machine's apt; or `harvest`, `path` or `hub`."""
     path: str | None = None
-    """A file or a folder of shards; or `harvest`, or `hub`."""
+    """A file or a folder of shards; or `harvest`, `apt` or `hub`."""
     hub: Annotated[str, Field(pattern=r"^[\w.-]+/[\w.-]+$")] | None = None
-    """A data set of the Hugging Face hub, as owner/name, of which `files` are fetched; or `path`, or `harvest`."""
+    """A data set of the Hugging Face hub, as owner/name, whose `files` are fetched; or `harvest`, `apt` or `path`."""
     revision: Annotated[str, Field(pattern=r"^[0-9a-f]{40}$")] | None = None
     """Of the hub's: a commit, since branches and tags move."""
     files: dict[str, Sha256 | None] | None = None
@@ -125,6 +142,10 @@ class Raw(Settings):
     """Of the files: a format of `sumcurve.corpora.sources.SOURCES`; null: what the ending of `path` or `files` says."""
     fields: Fields | None = None
     """What the fields are called; null: they have our names, and there are no others."""
+    min: dict[str, int] = {}
+    """By further fields that hold a number, as people's grade of a pair, its least: a row below it is dropped and
+    counted, a row without the field stays.
+    """
 
     @model_validator(mode="before")
     @classmethod
@@ -141,12 +162,15 @@ class Raw(Settings):
 
     @model_validator(mode="after")
     def one_source(self) -> "Raw":
-        if [self.harvest, self.path, self.hub].count(None) != 2:
-            raise ValueError("give one of `harvest`, `path` and `hub`")
-        if self.harvest is not None and (self.format or self.fields or self.files):
-            raise ValueError("`format`, `fields` and `files` are for a `path` or a `hub`")
-        if self.harvest is not None and self.sha256 is None:
-            raise ValueError("give the `sha256` of what is harvested: the error of a wrong one prints it")
+        if [self.harvest, self.apt, self.path, self.hub].count(None) != 3:
+            raise ValueError("give one of `harvest`, `apt`, `path` and `hub`")
+        made = self.harvest is not None or self.apt is not None
+        if made and (self.format or self.fields or self.files or self.min):
+            raise ValueError("`format`, `fields`, `files` and `min` are for a `path` or a `hub`")
+        if made and self.sha256 is None:
+            raise ValueError(
+                "give the `sha256` of what is harvested or fetched by apt: the error of a wrong one prints it"
+            )
         if self.hub is not None and not (self.revision and self.files):
             raise ValueError("`hub` needs a `revision` and `files`")
         if self.hub is None and self.revision is not None:
@@ -156,7 +180,7 @@ class Raw(Settings):
                 raise ValueError(f"{name!r} names no file below the corpus's folder")
         if self.format is not None and self.format not in SOURCES:
             raise ValueError(f"no format {self.format!r}; there are {', '.join(SOURCES)}")
-        if self.harvest is None and self.format is None and self._format_of_names() is None:
+        if not made and self.format is None and self._format_of_names() is None:
             named = repr(self.path) if self.path else "its files"
             raise ValueError(f"the ending of {named} says no format; add `format:`, one of {', '.join(SOURCES)}")
         return self
@@ -170,15 +194,19 @@ class Raw(Settings):
 
     def format_in_force(self) -> str:
         """Of SOURCES: what is said, else what the ending of the path says; a harvest makes JSON lines."""
+        if self.apt is not None:
+            return "debian"
         return self.format or self._format_of_names() or "jsonl"
 
     def form_and_fields(self) -> FormAndFields:
-        """How the content is read, as far as that is not JSON lines with our names of fields."""
+        """How the content is read, as far as that is not JSON lines with our names of fields, every row of them."""
         told: FormAndFields = {}
         if self.format_in_force() != "jsonl":
             told["form"] = self.format_in_force()
         if self.fields is not None:
             told["fields"] = self.fields.model_dump(mode="json", exclude_defaults=True)
+        if self.min:
+            told["least"] = self.min
         return told
 
 
@@ -265,9 +293,9 @@ class Prepare(Settings):
     """Repairs of the raw text, in this order: steps of `sumcurve.corpora.cleaning.STEPS`, as `encoding`, `entities`."""
     language: Annotated[str | None, Field(pattern=r"^[a-z]{2,3}$", exclude_if=lambda language: language is None)] = None
     """What a source must be written in, as `en`, by a model that comes with a package; null: any language."""
-    tokenizer: Literal["words", "ptb", "jieba", "characters"] = "words"
-    """How sentences become tokens: words and single signs; the Penn Treebank's (ptb), as CoreNLP writes them; Chinese
-    words by jieba; Chinese characters.
+    tokenizer: Literal["words", "ptb", "blanks", "jieba", "characters"] = "words"
+    """How sentences become tokens: words and single signs; the Penn Treebank's (ptb), as CoreNLP writes them; what
+    blanks divide, of tokenised text; Chinese words by jieba; Chinese characters.
     """
     lower: bool = True
     """Whether tokens are in small letters."""

@@ -41,6 +41,16 @@ rule fetch_model:
         "python -m sumcurve fetch {output:q} --log {log:q}"
 
 
+# As above, of Debian's packages: with apt, too.
+rule fetch_lists:
+    output:
+        directory(str(Path(HOME) / "data/raw/lists-{name}")),
+    log:
+        f"{LOGS}/fetch-lists-{{name}}.log",
+    shell:
+        "python -m sumcurve fetch {output:q} --log {log:q}"
+
+
 # As above, of a corpus: what is there stays, and what was fetched of it is not fetched again.
 rule fetch_corpus:
     output:

@@ -183,6 +183,16 @@ def full_stops(text: str) -> str:
     )
 
 
+# --- words
+
+_UNKNOWN = re.compile(r"(?<!\S)<unk>(?!\S)", re.I)
+
+
+def unknown_words(text: str) -> str:
+    """`UNK` for the word `<unk>`: Gigaword's parts spell what stands for a rare word differently."""
+    return _UNKNOWN.sub("UNK", text) if "<" in text else text
+
+
 STEPS: dict[str, Step] = {  # by the names that a study has for them
     "encoding": encoding,
     "entities": entities,
@@ -195,6 +205,7 @@ STEPS: dict[str, Step] = {  # by the names that a study has for them
     "boilerplate": boilerplate,
     "blank_stops": blank_stops,
     "full_stops": full_stops,
+    "unknown_words": unknown_words,
 }
 LANGUAGE = "language"
 

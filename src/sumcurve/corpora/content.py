@@ -1,7 +1,7 @@
 """The raw content of a corpus: one file, or the shards of a folder, and the records in them."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
@@ -15,6 +15,7 @@ from sumcurve.corpora.raw import (
     Place,
     RawRecord,
     Refused,
+    check_numbers,
     identity,
     names_of,
     record_of,
@@ -45,12 +46,14 @@ class Content:
     or, with patterns for `ready`, those that the patterns name, the test part's first. `fields` maps our names of
     fields to the rows' (id to None: rows are numbered), and other fields are not read; None: they have our names and
     there are no others. Where a source has names of its own, these hold for None.
+    `least` are limits of further fields that hold a number, as a grade that people gave: a row below one is dropped.
     """
 
     path: Path
     source: Source
     fields: Mapping[str, Any] | None = None
     ready: Ready | None = None
+    least: Mapping[str, int] = field(default_factory=dict)
 
     @cached_property
     def shards(self) -> list[Shard]:
@@ -92,12 +95,14 @@ class Content:
         names = None
         if fields is not None:
             names = [name for name in names_of(fields).values() if name is not None]
+            names += [name for name in self.least if name not in names]
         for shard in self.shards:
             number, file, several, part = 0, shard.name, self.several, shard.part
             for row in self.source.rows(shard.path, names):
                 if isinstance(row, Inside):
-                    number, file, several = 0, f"{shard.name}/{row.name}" if self.several else row.name, True
                     part = shard.part or row.part
+                    if row.name:
+                        number, file, several = 0, f"{shard.name}/{row.name}" if self.several else row.name, True
                     continue
                 number += 1
                 place = Place(file, number, self.source.unit, several)
@@ -105,8 +110,11 @@ class Content:
                 try:
                     if isinstance(row, Refused):
                         raise row
+                    check_numbers(row, self.least)
                     if fields is not None:
                         row = renamed(row, fields, place)
+                    elif self.least:
+                        row = {name: value for name, value in row.items() if name not in self.least}
                     name = identity(row)
                     record = record_of(row, place)
                     yield self._in_part(record, shard.part)

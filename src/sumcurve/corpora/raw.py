@@ -137,6 +137,22 @@ def renamed(row: Mapping[str, Any], fields: Mapping[str, Any], place: Place) -> 
     return found
 
 
+def check_numbers(row: Mapping[str, Any], least: Mapping[str, int]) -> None:
+    """Raises Refused for a row of which a number is below the `least` of its field. A row without it passes."""
+    for name, limit in least.items():
+        value = row.get(name)
+        if value is None:
+            continue
+        try:
+            number = int(value) if isinstance(value, str) else value
+        except ValueError:
+            number = None
+        if isinstance(number, bool) or not isinstance(number, int | float):
+            raise Refused(WRONG_TYPE, f"{name}: {value!r}, must be a number (raw.min)")
+        if number < limit:
+            raise Refused(f"{name} below {limit}", value)
+
+
 def record_of(row: Mapping[str, Any], place: Place) -> RawRecord:
     """The record of one row, checked. An optional field may be None, which is as if it were left out."""
     row = {key: value for key, value in row.items() if value is not None or key in REQUIRED}

@@ -25,7 +25,7 @@ class Tokenizer:
 
 
 def tokenizer(name: str) -> Tokenizer:
-    """The tokenizer of this name: `words` (tokens.py), `ptb` (ptb.py), `jieba`, `characters`."""
+    """The tokenizer of this name: `words` (tokens.py), `ptb` (ptb.py), `blanks`, `jieba`, `characters`."""
     return TOKENIZERS[name]
 
 
@@ -48,6 +48,11 @@ def ptb(sentences: Sequence[str], lower: bool) -> list[str]:
     return (found.lower() if lower else found).split("\n")
 
 
+def blanks(sentences: Sequence[str], lower: bool) -> list[str]:
+    """What white space divides, of text that is tokenised already."""
+    return [" ".join((sentence.lower() if lower else sentence).split()) for sentence in sentences]
+
+
 def own_case(text: str, lowered: str) -> str:
     """The tokens `lowered` (blank-separated) in the case of the text that they were made from, by whichever tokenizer.
 
@@ -55,6 +60,9 @@ def own_case(text: str, lowered: str) -> str:
     """
     if words([text], True) == [lowered]:
         return tokens.own_case(text, lowered)
+    (cased,) = blanks([text], False)
+    if cased.lower() == lowered:
+        return cased
     (cased,) = ptb([text], False)
     return cased if cased.lower() == lowered else lowered
 
@@ -107,6 +115,7 @@ def _jieba() -> "jieba.Tokenizer":
 TOKENIZERS: dict[str, Tokenizer] = {
     "words": Tokenizer(tokens.sentences, words),
     "ptb": Tokenizer(ptb_sentences, ptb),
+    "blanks": Tokenizer(tokens.sentences, blanks),
     "jieba": Tokenizer(chinese_sentences, jieba_words),
     "characters": Tokenizer(chinese_sentences, characters),
 }

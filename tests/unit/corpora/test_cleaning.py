@@ -46,6 +46,7 @@ OTHERS = [  # a text, the step, what becomes of it
         "A view of the pond.\n\nAn otter swims. \nIt said: “dive” ",
     ),
     ("He said 'dive.'\nIs it deep?\nYes (very)", "full_stops", None),
+    ("<unk> swims in <UNK> , x<unk>y", "unknown_words", "UNK swims in UNK , x<unk>y"),
     ("The clock was last updated at 17:20 GMT, and then it stopped. It did.", "boilerplate", None),
 ]
 

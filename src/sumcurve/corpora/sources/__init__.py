@@ -22,6 +22,9 @@ SOURCES: dict[
         "questions",
         "stories",
         "tagged",
+        "lcsts",
+        "debian",
+        "gigaword",
     )
 }
 

@@ -77,7 +77,7 @@ def read_lines(path: Path) -> Iterator[bytes | Refused]:
     except OSError as error:
         raise CorpusError(f"{path} cannot be read ({error.strerror}): check raw.path in the study file") from error
     if not magic:
-        raise CorpusError(f"{path} is empty: write one JSON object a line with the keys {', '.join(REQUIRED)}")
+        raise CorpusError(f"{path} is empty: is it the file that the study means? Copy it again")
     packed = {".gz": GZIP_MAGIC, ".zst": ZSTD_MAGIC}
     for suffix, expected in packed.items():
         if path.suffix == suffix and not magic.startswith(expected):

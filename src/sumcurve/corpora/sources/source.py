@@ -7,12 +7,17 @@ from typing import Any
 
 from sumcurve.corpora.raw import Refused
 
+NUL = "NUL character"  # a reason for which a row is none: its file is damaged there
+
 
 @dataclass(frozen=True, slots=True)
 class Inside:
-    """What a source yields before the rows of a file in an archive: they are numbered from 1 in it."""
+    """What a source yields before the rows of a file in an archive: they are numbered from 1 in it.
 
-    name: str  # the file's path in the archive
+    One of a file that is no archive says its part alone.
+    """
+
+    name: str  # the file's path in the archive; empty where there is none
     part: str | None = None  # of its rows, where the file says it; that of refused ones is known by this alone
 
 

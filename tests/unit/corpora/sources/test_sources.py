@@ -56,6 +56,7 @@ def test_what_decides_how_content_is_read_decides_the_name(home: Path) -> None:
     assert name(path="a.parquet") == name(path="a", format="parquet")
     fields = {"source": "article"}
     assert name(fields=fields) == name(fields={**fields, "id": "id"})
+    assert name(min={}) == name()
     files = {part: f"{part}*.jsonl" for part in ("train", "valid", "test")}
     different = [
         name(),
@@ -63,6 +64,8 @@ def test_what_decides_how_content_is_read_decides_the_name(home: Path) -> None:
         name(path="a.parquet"),
         name(fields=fields),
         name(fields={"id": None}),
+        name(min={"grade": 3}),
+        name(min={"grade": 4}),
         name(split={"ready": "records"}),
         name(split={"ready": files}),
         name(split={"ready": {**files, "test": "public.jsonl"}}),
@@ -76,8 +79,16 @@ def test_what_decides_how_content_is_read_decides_the_name(home: Path) -> None:
     [
         ({"path": "data/mine"}, {}, r"raw: .*'data/mine' says no format; add `format:`, one of jsonl, parquet"),
         ({"path": "a.jsonl", "format": "xml"}, {}, r"no format 'xml'; there are jsonl, parquet"),
-        ({"harvest": {"packages": {}}, "format": "jsonl"}, {}, r"`format`, `fields` and `files` are for a `path`"),
-        ({"path": "a.jsonl", "hub": "a/b"}, {}, "give one of `harvest`, `path` and `hub`"),
+        (
+            {"harvest": {"packages": {}}, "format": "jsonl"},
+            {},
+            "`format`, `fields`, `files` and `min` are for",
+        ),
+        ({"apt": {"codename": "bookworm"}, "min": {"size": 3}}, {}, r"`files` and `min` are for a `path`"),
+        ({"path": "a.jsonl", "hub": "a/b"}, {}, "give one of `harvest`, `apt`, `path` and `hub`"),
+        ({"path": "a.jsonl", "apt": {"codename": "bookworm"}}, {}, "give one of `harvest`, `apt`, `path` and `hub`"),
+        ({"apt": {"codename": "../x"}}, {}, r"raw\.apt\.codename: String should match"),
+        ({"sha256": None, "apt": {"codename": "bookworm"}}, {}, "give the `sha256` of what is harvested or fetched"),
         ({"hub": "a/b", "files": {"a.jsonl": None}}, {}, "`hub` needs a `revision` and `files`"),
         ({"hub": "a/b", "revision": "main", "files": {"a.jsonl": None}}, {}, r"raw\.revision: String should match"),
         ({"path": "a.jsonl", "revision": "0" * 40}, {}, "`revision` is for a `hub`"),

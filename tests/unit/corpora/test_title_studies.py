@@ -1,0 +1,225 @@
+"""The studies of titles on files in their published formats, which `titles` writes with invented texts."""
+
+import csv
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from sumcurve.__main__ import fetch, make
+from sumcurve.corpora.errors import CorpusError
+from sumcurve.corpora.store import Corpus
+from sumcurve.plan import Plan, PlanError, raw_file
+from titles import debian, gigaword, lcsts, org_data, sumdata
+
+ROOT = Path(__file__).parents[3]
+UNKNOWN = "0" * 64
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A workplace with the studies of this one."""
+    shutil.copytree(ROOT / "config", tmp_path / "config")
+    shutil.copy(ROOT / "recipes.yaml", tmp_path)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def plan_of(home: Path, study: str, corpus: str, **changes: Any) -> Plan:
+    """The study with small models and changes of its corpus."""
+    told = {"extends": study, "corpora": {corpus: changes}, "form": "smoke", "seeds": [1]}
+    (home / "config/studies/mine.yaml").write_text(yaml.safe_dump(told))
+    return Plan.read(home / "config", "mine")
+
+
+def of_copy(home: Path, study: str, corpus: str, path: Path, **changes: Any) -> Plan:
+    """The study on this copy of its corpus, whose sha256 it then says."""
+    told = {**changes, "raw": {"path": str(path), "sha256": UNKNOWN}}
+    raw, settings = plan_of(home, study, corpus, **told).contents[0]
+    observed = raw_file(raw, settings.split).observed(home)
+    return plan_of(home, study, corpus, **told | {"raw": {"path": str(path), "sha256": observed}})
+
+
+def make_all(home: Path, plan: Plan, wanted: Iterable[str]) -> None:
+    """Make these folders, and before them what they are made from."""
+    for key in wanted:
+        if not (home / "results" / key / "manifest.json").is_file():
+            make_all(home, plan, plan.folder(key).inputs)
+            make(home / "results" / key)
+
+
+def corpus_of(home: Path, plan: Plan) -> Corpus:
+    (folder,) = plan.named("corpora", "corpus")
+    make_all(home, plan, [folder.key])
+    return Corpus(home / "results" / folder.key)
+
+
+def sizes(corpus: Corpus) -> dict[str, int]:
+    return {part.name: len(part) for part in corpus.parts}
+
+
+def write_gigaword(path: Path) -> tuple[Path, dict[str, list[str]]]:
+    """org_data with an empty title and a copy in the training part."""
+    files = gigaword((150, 40, 30))
+    files["train.src.txt"] += ["a sentence without a title", files["train.src.txt"][0]]
+    files["train.tgt.txt"] += ["", files["train.tgt.txt"][0]]
+    return org_data(path, files), files
+
+
+def test_gigaword_becomes_records_by_the_settings_of_its_study(home: Path) -> None:
+    path, files = write_gigaword(home / "org_data.zip")
+    corpus = corpus_of(home, of_copy(home, "gigaword", "gigaword", path))
+    assert sizes(corpus) == {"train": 151, "valid": 40, "test": 30}
+    statistics = corpus.statistics
+    assert (statistics["read"], statistics["kept"]) == (222, 221)
+    assert statistics["dropped"] == {"empty target": 1}
+    # every pair has the word, but those of the test part have it already as it becomes
+    assert statistics["cleaning"] == {"unknown_words": {"changed": 191, "dropped": 0, "left": 0}}
+    for part in corpus.parts:
+        for record in part:
+            side, number = record.id.split(":")
+            for found, name in ((record.source, "src"), (record.target, "tgt")):
+                written = files[f"{side}.{name}.txt"][int(number) - 1]
+                assert found == [re.sub("<unk>|UNK", "unk", written)]  # its tokens as they are, and one unknown word
+
+
+def test_another_archive_than_the_published_one_is_refused(home: Path) -> None:
+    (home / "data/raw").mkdir(parents=True)
+    write_gigaword(home / "data/raw/org_data.zip")
+    (folder,) = Plan.read(home / "config", "gigaword").named("corpora", "corpus")
+    with pytest.raises(CorpusError, match=r"has sha256 [0-9a-f]{64}, but study gigaword pins bc0c4a2e"):
+        make(home / "results" / folder.key)
+
+
+def test_duc_tests_what_gigaword_trained_with_all_its_references(home: Path) -> None:
+    sumdata(home / "sumdata", gigaword())
+    ready = {"train": "train/train.*", "valid": "train/valid.*", "test": "DUC2004/*"}
+    corpus = corpus_of(home, of_copy(home, "gigaword", "gigaword", home / "sumdata", split={"ready": ready}))
+    assert sizes(corpus) == {"train": 150, "valid": 40, "test": 7}
+    assert {len(record.references) for record in corpus.part("test")} == {3}
+    assert {len(record.references) for record in corpus.part("train")} == {0}
+
+
+def test_lcsts_becomes_records_by_the_settings_of_its_study(home: Path) -> None:
+    pytest.importorskip("jieba")
+    labels = lcsts(home / "LCSTS")
+    corpus = corpus_of(home, of_copy(home, "lcsts", "lcsts", home / "LCSTS"))
+    good = {part: sum(label is None or label >= 3 for label in of_part) for part, of_part in labels.items()}
+    assert sizes(corpus) == {"train": good["PART_I"], "valid": good["PART_II"], "test": good["PART_III"]}
+    assert corpus.statistics["dropped"] == {"human_label below 3": 190 - sum(good.values())}
+    for part in corpus.parts:
+        for record, text in part.with_text:
+            assert record.id.split(":")[0] == {"train": "PART_I", "valid": "PART_II", "test": "PART_III"}[part.name]
+            assert len(text.source) == 2  # sentences end with a Chinese full stop
+            assert "，" not in "".join(text.source)  # NFKC
+            assert "".join(text.source).replace(" ", "") == "".join(record.source).replace(" ", "")
+            assert max(map(len, " ".join(record.source).split(" "))) < 10  # words, not clauses
+
+
+def test_lcsts_by_characters_has_one_token_for_each(home: Path) -> None:
+    lcsts(home / "LCSTS")
+    prepare = {"tokenizer": "characters"}
+    corpus = corpus_of(home, of_copy(home, "lcsts", "lcsts", home / "LCSTS", prepare=prepare))
+    for record in corpus.part("test"):
+        assert {len(token) for token in record.target[0].split(" ")} == {1}
+
+
+def test_a_copy_whose_sha256_nobody_published_is_taken_when_the_study_says_it(home: Path) -> None:
+    lcsts(home / "data/raw/LCSTS")
+    (folder,) = Plan.read(home / "config", "lcsts").named("corpora", "corpus")
+    with pytest.raises(CorpusError, match=r"LCSTS has sha256 ([0-9a-f]{64}).*write `sha256: \1`"):
+        make(home / "results" / folder.key)
+
+
+def write_lists(home: Path, language: str, sources: int) -> str:
+    """Debian's lists where a study looks for them; their sha256."""
+    place = home / "lists"
+    debian(place, sources, language)
+    names = sorted(path.name for path in place.iterdir())
+    lines = "".join(f"{hashlib.sha256((place / name).read_bytes()).hexdigest()}  {name}\n" for name in names)
+    found = hashlib.sha256(lines.encode()).hexdigest()
+    (home / "data/raw").mkdir(parents=True, exist_ok=True)
+    place.rename(home / f"data/raw/lists-{found[:12]}")
+    return found
+
+
+def debian_plan(home: Path, study: str, sources: int) -> Plan:
+    language = {"debian": "en", "debian-zh": "zh_CN"}[study]
+    raw = {"sha256": write_lists(home, language, sources)}
+    return plan_of(home, study, study.replace("-", "_"), raw=raw, split={"valid": 12, "test": 16})
+
+
+@pytest.mark.parametrize("study", ["debian", "debian-zh"])
+def test_lists_of_debian_become_records_by_the_settings_of_their_study(home: Path, study: str) -> None:
+    if study == "debian-zh":
+        pytest.importorskip("jieba")
+    corpus = corpus_of(home, debian_plan(home, study, 80))
+    statistics = corpus.statistics
+    assert statistics["read"] == 160
+    found = sizes(corpus)
+    assert found["test"] == 16
+    assert statistics["kept"] == sum(found.values())
+    assert statistics["dropped"]["duplicate source"] > 0
+    groups = [record.group for part in corpus.parts for record in part]
+    assert len(groups) == len(set(groups))  # of a source package's two descriptions one is left
+    for part in corpus.parts:
+        for text in part.text:
+            assert not any("Headers are in here" in sentence for sentence in text.source)
+
+
+def test_lists_that_are_there_are_not_fetched_and_those_of_no_study_are_refused(
+    home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    plan = debian_plan(home, "debian", 20)
+    ((raw, settings),) = plan.contents
+    monkeypatch.setenv("PATH", "")  # no apt
+    fetch(Path(raw_file(raw, settings.split).path).resolve())
+    assert "is there and verified" in capsys.readouterr().err
+    with pytest.raises(PlanError, match="names lists of packages for"):
+        fetch(home / "data/raw/lists-000000000000")
+
+
+def test_other_lists_than_the_studys_are_named_and_make_nothing(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fetched(codename: str, language: str, folder: Path) -> str:
+        assert (codename, language) == ("bookworm", "en")
+        debian(folder, 21)
+        return "Debian 12.16 of some day"
+
+    monkeypatch.setattr("sumcurve.corpora.lists.fetch", fetched)
+    ((raw, settings),) = Plan.read(home / "config", "debian").contents
+    pinned = home / raw_file(raw, settings.split).path
+    pinned.parent.mkdir(parents=True)
+    with pytest.raises(CorpusError, match=r"Debian 12\.16 of some day\) have sha256 [0-9a-f]{64}, but study") as error:
+        fetch(pinned)
+    assert not pinned.exists()
+    told = re.search(r"`sha256: ([0-9a-f]{64})`", str(error.value))
+    assert told is not None
+    plan = plan_of(home, "debian", "debian", raw={"sha256": told[1]}, split={"valid": 2, "test": 2})
+    assert sum(sizes(corpus_of(home, plan)).values()) > 4  # what was fetched is where a study that names it looks
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("study", ["gigaword", "lcsts", "debian", "debian-zh"])
+def test_a_training_starts_and_ends_on_it(home: Path, study: str) -> None:
+    if study == "gigaword":
+        plan = of_copy(home, study, study, write_gigaword(home / "org_data.zip")[0])
+    elif study == "lcsts":
+        lcsts(home / "LCSTS")
+        plan = of_copy(home, study, study, home / "LCSTS")
+    else:
+        plan = debian_plan(home, study, 120)
+    run = next(iter(plan.named("runs")))
+    make_all(home, plan, run.inputs)
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "SUMCURVE_DEVICE": "cpu"}
+    # in a process of its own, which pins its sums before anything is imported
+    subprocess.run([sys.executable, "-m", "sumcurve", "make", f"results/{run.key}"], check=True, env=environment)
+    rows = list(csv.DictReader((home / "results" / run.key / "history.csv").open()))
+    assert max(int(row["update"]) for row in rows) > 0
