@@ -198,7 +198,7 @@ def harvest(path: Path) -> None:
             listed = ", ".join(f"{name} {version}" for name, version in (pinned.packages or {}).items())
         else:
             path_of_list = list_of_archives(pinned.archives)
-            archives = chosen(read_archives(path_of_list), pinned.without)
+            archives = chosen(read_archives(path_of_list), pinned.without, pinned.only)
             counts = harvest_archives(archives, path.parent / "archives", partial, kind=pinned.kind)
             listed = str(path_of_list)
         observed = manifest.sha256_file(partial)

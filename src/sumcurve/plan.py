@@ -319,6 +319,24 @@ def _check_pretraining(block: Block, settings: StudySettings, methods: dict[str,
             )
 
 
+def _check_questions(block: Block, settings: StudySettings) -> None:
+    """PlanError for a question about a corpus, method or size that the study does not have."""
+    for place, one in enumerate(settings.questions):
+        known = {
+            "corpus": (settings.corpora, [one.corpus] if one.corpus else []),
+            "methods": (settings.methods, one.methods or []),
+        }
+        asked = [corpus for name, corpus in settings.corpora.items() if one.corpus in (None, name)]
+        if all(corpus.sizes is not None for corpus in asked):  # of percents the numbers are not known yet
+            known["sizes"] = ({size for corpus in asked for size in corpus.asked}, one.sizes or [])
+        for key, (there, told) in known.items():
+            if strange := [value for value in told if value not in there]:
+                raise PlanError(
+                    f"{block.where('questions', place, key)}: {strange[0]!r} is none of the study's "
+                    f"({', '.join(map(str, sorted(there)))})"
+                )
+
+
 def packages_of(harvest: Harvest | None, config: Path) -> set[str]:
     """The packages of a harvest, by their normalized names; PlanError for a list that cannot be read."""
     if harvest is None:
@@ -326,7 +344,7 @@ def packages_of(harvest: Harvest | None, config: Path) -> set[str]:
     if harvest.archives is None:
         return set(map(normalized, harvest.packages or {}))
     try:
-        archives = chosen(read_archives(config / "harvest" / f"{harvest.archives}.csv"), harvest.without)
+        archives = chosen(read_archives(config / "harvest" / f"{harvest.archives}.csv"), harvest.without, harvest.only)
     except CorpusError as error:
         raise PlanError(str(error)) from None
     return {normalized(archive.name) for archive in archives}
@@ -473,6 +491,7 @@ class Plan:
                 "refused": [[one.corpus, one.method, one.reason] for one in self.refused],
                 "corpora": {name: corpus.title for name, corpus in settings.corpora.items()},
                 "bootstrap": settings.bootstrap.model_dump(mode="json"),
+                "questions": [one.model_dump(mode="json") for one in settings.questions],
                 "fingerprint": fingerprint(*TABLES_MODULES),
             }
         )
@@ -524,6 +543,7 @@ class Plan:
         if settings.variance is not None:
             _check_variance(block, settings, settings.variance, methods)
         _check_pretraining(block, settings, methods, config)
+        _check_questions(block, settings)
         return cls(study, settings, methods, titles, twins, read_recipes(config.parent / "recipes.yaml"), config)
 
     @classmethod

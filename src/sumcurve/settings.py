@@ -63,13 +63,15 @@ class Harvest(Settings):
     """
     without: tuple[str, ...] = ()
     """Packages of `archives` that are left out, by their names in the list."""
+    only: tuple[str, ...] = ()
+    """Packages of `archives` that are taken, by their names in the list; none named: all."""
 
     @model_validator(mode="after")
     def one_source(self) -> "Harvest":
         if (self.packages is None) == (self.archives is None):
             raise ValueError("give either `packages` or `archives`")
-        if self.without and self.archives is None:
-            raise ValueError("`without` leaves out packages of `archives`; of `packages` name those that you want")
+        if (self.without or self.only) and self.archives is None:
+            raise ValueError("`without` and `only` are for `archives`; of `packages` name those that you want")
         return self
 
 
@@ -1256,6 +1258,35 @@ class Pretraining(Preparation):
         return Training(batch=self.batch, vocabulary=self.subwords, valid_records=self.valid_records, phases=[phase])
 
 
+class Question(Settings):
+    """What a study asks before its test items are decoded; the tables answer it, or say that it is not known."""
+
+    question: str
+    """In words, ended by a question mark; the answers follow it."""
+    asks: Literal["method", "doubling", "pretraining"]
+    """Which method is ahead of every other (method), whether twice the records add `worth` to a method's score
+    (doubling), or with how many records a pretrained BART has from scratch's score (pretraining).
+    """
+    metric: str = "rouge1"
+    """One that systems are ranked by."""
+    corpus: str | None = None
+    """One of the study's; null: all."""
+    sizes: list[Positive] | None = None
+    """Numbers of training records that are asked for, for doubling before it; null: all that there are."""
+    methods: list[str] | None = None
+    """For doubling: of these; null: of all."""
+    worth: Annotated[float, Field(gt=0.0)] | None = None
+    """For doubling: what more score makes twice the records worth it, in the metric's unit."""
+
+    @model_validator(mode="after")
+    def says_what_is_worth_it(self) -> "Question":
+        if (self.worth is not None) != (self.asks == "doubling"):
+            raise ValueError("`worth` belongs to a question that asks for doubling, and to no other")
+        if self.methods is not None and self.asks != "doubling":
+            raise ValueError("`methods` belong to a question that asks for doubling")
+        return self
+
+
 Systems = dict[str, dict[str, Any] | None]
 REFERENCE_SYSTEMS = ("lead", "random", "best-sentence", "sumbasic", "lexrank", "lsa")
 
@@ -1295,6 +1326,8 @@ class StudySettings(Settings):
     """By scorer, what it is told."""
     bootstrap: Bootstrap = Bootstrap()
     """How intervals are made."""
+    questions: list[Question] = []
+    """What is asked before the test items are decoded; table `questions` answers it."""
     packed_percent: Annotated[int, Field(ge=0, le=100)] = 0
     """Share of the trainings, at most, that may be recorded without their weights, taken up from packs."""
 

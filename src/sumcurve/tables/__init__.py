@@ -15,6 +15,7 @@ TABLES = (
     "extracts",
     "corpora",
     "pretraining",
+    "questions",
 )
 APPENDIX = ("seeds", "variance", "stopping", "decoding", "oracle_pairs", "oracle_features", "oracle_timings", "missing")
 

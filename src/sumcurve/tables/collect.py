@@ -309,5 +309,6 @@ def collect(plan: Plan, results: Path, partial: bool = False) -> Study:
         scores=[key for row in rows for key in row.scores.values()],
         extracts=[extracts(plan, results, one) for one in plan.named("annotations", "prove") if finished(one.key)],
         pretrainings=[pretraining(plan, results, one) for one in plan.named("runs", "pretrain") if finished(one.key)],
+        questions=plan.settings.questions,
         examples=[examples(plan, results, corpus, list(zip(rows, outputs, strict=True))) for corpus in sorted(shown)],
     )

@@ -17,7 +17,7 @@ from sumcurve.annotations.oracle import METRICS as ORACLE_METRICS
 from sumcurve.curves.stopping import Validation
 from sumcurve.plan import Refused
 from sumcurve.scores.scorer import Metric
-from sumcurve.settings import Oracle
+from sumcurve.settings import Oracle, Question
 from sumcurve.systems.system import Role
 
 BLIND: tuple[Role, ...] = ("baseline", "outside")  # not trained by the study, and without sight of references
@@ -324,6 +324,7 @@ class Study:
     systems: Mapping[str, str] = field(default_factory=dict)
     examples: Sequence[Examples] = ()
     pretrainings: Sequence[Pretraining] = ()
+    questions: Sequence[Question] = ()
 
     @property
     def ceilings(self) -> list[Ceiling]:
