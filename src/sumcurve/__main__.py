@@ -478,7 +478,7 @@ def summarize(path: Path) -> None:
             print(json.dumps(row, ensure_ascii=False), flush=True)
 
 
-def records(path: Path, part: str, percent: int, many: int | None, seed: int) -> None:
+def records(path: Path, part: str, percent: int, seed: int, many: int | None = None) -> None:
     """Print the records of a corpus's part: of the training part a fraction, of the test part sources alone."""
     from sumcurve.corpora.fraction import draw
     from sumcurve.corpora.sizes import draw_records
@@ -645,7 +645,7 @@ def main() -> None:
         elif arguments.verb == "summarize":
             summarize(arguments.path)
         elif arguments.verb == "records":
-            records(arguments.path, arguments.part, arguments.percent, arguments.records, arguments.seed)
+            records(arguments.path, arguments.part, arguments.percent, arguments.seed, arguments.records)
         elif arguments.verb == "export":
             export(arguments.path, arguments.to)
         elif arguments.verb == "packages":
