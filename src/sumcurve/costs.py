@@ -208,6 +208,7 @@ class Costs:
         self.slope, self.between = float(moderated @ slopes / moderated.sum()), between
         self.power = self.generator.uniform(0.5, 1.0, DRAWS)
         self._drawn: dict[tuple[str, ...], Array] = {}
+        self._whose: dict[str, NDArray[np.int64]] = {}
         self._seconds: dict[tuple[str, str, int, int], Array] = {}
         told = {(one.method, one.form) for one in self.basis}
         self._forms = {key: read_method(config / "methods" / f"{key[0]}.yaml").forms[key[1]] for key in told}
@@ -254,10 +255,9 @@ class Costs:
             logs = np.mean([self._along(one, records) for one in own], axis=0)
         else:  # as some method
             every = np.array([self._along(one, records) for one in self.curves])
-            key = (method, "whose")
-            if key not in self._drawn:
-                self._drawn[key] = self.generator.integers(len(self.curves), size=DRAWS)
-            logs = every[self._drawn[key], np.arange(DRAWS)]
+            if method not in self._whose:
+                self._whose[method] = self.generator.integers(len(self.curves), size=DRAWS)
+            logs = every[self._whose[method], np.arange(DRAWS)]
         logs = logs + self._once((method, corpus, str(records)), 0.0, self.spread)
         return np.minimum(np.exp(np.minimum(logs, 30.0)), float(most))
 

@@ -8,7 +8,7 @@ Imports nothing heavy: the Snakefile reads it on every parse.
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -287,7 +287,9 @@ def _check_sizes(block: Block, name: str, settings: StudySettings) -> None:
             )
     if strange := sorted(set(corpus.seeds_at) - set(corpus.asked)):
         raise PlanError(f"{where('seeds_at')}: {strange[0]} is none of {key} {corpus.asked}")
-    given = {("trainings", method, "seeds"): told.seeds or [] for method, told in corpus.trainings.items()}
+    given: dict[tuple[str, ...], list[int]] = {
+        ("trainings", method, "seeds"): told.seeds or [] for method, told in corpus.trainings.items()
+    }
     given |= {("seeds_at", str(size)): seeds for size, seeds in corpus.seeds_at.items()}
     for keys, seeds in given.items():
         if strange := sorted(set(seeds) - set(settings.seeds)):
@@ -322,7 +324,7 @@ def _check_pretraining(block: Block, settings: StudySettings, methods: dict[str,
 def _check_questions(block: Block, settings: StudySettings) -> None:
     """PlanError for a question about a corpus, method or size that the study does not have."""
     for place, one in enumerate(settings.questions):
-        known = {
+        known: dict[str, tuple[Collection[Any], Sequence[Any]]] = {
             "corpus": (settings.corpora, [one.corpus] if one.corpus else []),
             "methods": (settings.methods, one.methods or []),
         }
