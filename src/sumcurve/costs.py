@@ -16,7 +16,7 @@ beyond (`BENDS`), and that power.
 
 import json
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -142,8 +142,8 @@ def multiply_adds(
         words = subwords_a_word if isinstance(model, Architecture) else 1.0
         width, inner_width = model.width, model.feedforward or 4 * model.width
         layer = 4 * width**2 + 2 * width * inner_width
-        encode = source * words * model.encoder_layers * layer
-        return encode + target * words * (model.decoder_layers * (layer + 4 * width**2) + vocabulary * width)
+        read = source * words * model.encoder_layers * layer
+        return read + target * words * (model.decoder_layers * (layer + 4 * width**2) + vocabulary * width)
     raise PlanError(f"a model of kind {model.kind} comes from elsewhere: what it costs is not known")
 
 
@@ -155,7 +155,8 @@ def validations(phases: Sequence[PhaseSettings], updates: Array, records: int, b
 
 def _curves(basis: Sequence[Measured]) -> tuple["list[Curve]", float]:
     """A line for every method and corpus with two sizes or more, and the deviation of single trainings from theirs."""
-    found, squares, degrees = [], 0.0, 0
+    found: list[Curve] = []
+    squares, degrees = 0.0, 0
     for corpus, method in sorted({(one.corpus, one.method) for one in basis}):
         own = [one for one in basis if (one.corpus, one.method) == (corpus, method)]
         x, y = (np.log([getattr(one, name) for one in own]) for name in ("records", "updates"))
@@ -358,7 +359,7 @@ def estimate(
     jobs: Counter[str] = Counter()
     finished: Counter[str] = Counter()
     hours: dict[str, Array] = {}
-    disk: Counter[str] = Counter()
+    disk: defaultdict[str, float] = defaultdict(float)
     trainings: dict[tuple[str, str, int], tuple[int, Array]] = {}
     notes: dict[str, None] = {}
     items = {name: settings.split.test for name, settings in plan.corpora.items()}
@@ -471,8 +472,8 @@ def lines(plan: Plan, found: Estimate, costs: Costs, cores: int, device: str) ->
         told.append(
             f"{kind:16}{count:8}{count - found.finished[kind]:8}{shown:>12}{found.disk.get(kind, 0) / 1e6:10.1f}"
         )
-    for name, count in found.records.items():
-        told.append(f"training records of {name}: {'not known yet' if count is None else f'{count:,}'}")
+    for name, size in found.records.items():
+        told.append(f"training records of {name}: {'not known yet' if size is None else f'{size:,}'}")
     if found.trainings:
         told.append(f"{'one training':34}{'records':>10}{'seeds':>7}{'minutes':>9}   {100 * CONFIDENCE:g} % interval")
     for (corpus, method, records), (many, hours) in found.trainings.items():
