@@ -11,6 +11,9 @@
 #   make reproduce            rebuild the recorded study in scratch/reproduce and name the first thing that differs
 #   make trace RUN=…          walk one number of a table back to the raw corpus and recompute its hashes
 #   make status               what the study asks for and what of it is finished
+#   make plan STUDY=…         what it would cost before it starts: jobs, records, core-hours with an interval, disk
+#   make pack TO=… [STUDY=…]  what tables need of each finished training, without weights, a small archive each
+#   make merge FROM=…         take up such archives of another checkout; the study goes on with what is missing
 #   make partial STUDY=…      tables of what is finished of a study, marked as a part
 #   make add CORPUS=… NAME=…  a study of a corpus of your own, written from its data (FLAGS=… as `sumcurve add -h` says)
 #   make trials               what config/trials.csv lacks of the trials that chose the small form
@@ -32,6 +35,8 @@ VENV ?= .venv
 STUDY ?=
 RUN ?=
 CORPUS ?=
+FROM ?=
+TO ?=
 NAME ?=
 FLAGS ?=
 TESTS ?=
@@ -58,7 +63,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # The code that runs is this checkout's, whatever else is installed.
 export PYTHONPATH := $(CURDIR)/src
 
-.PHONY: study run test test-all demo smoke lint bench pull push verify record pages reproduce trace status partial add trials recipes schema lock env fairseq-env clean-env
+.PHONY: study run test test-all demo smoke lint bench pull push verify record pages reproduce trace status plan pack merge partial add trials recipes schema lock env fairseq-env clean-env
 
 study: env
 	$(MAKE) --no-print-directory run
@@ -134,6 +139,15 @@ trace: env
 
 status: env
 	python -m sumcurve status "$(HOME_FOLDER)/results" --study "$(NAMED)"
+
+plan: env
+	python -m sumcurve plan "$(HOME_FOLDER)/results" --study "$(NAMED)" $(FLAGS)
+
+pack: env
+	python -m sumcurve pack --study "$(NAMED)" --to "$(TO)" --results "$(HOME_FOLDER)/results"
+
+merge: env
+	python -m sumcurve merge "$(FROM)" $(if $(STUDY),--study "$(STUDY)") --results "$(HOME_FOLDER)/results"
 
 partial: env
 	python -m sumcurve tables "$(HOME_FOLDER)/results/tables/$(NAMED)" --partial

@@ -11,7 +11,8 @@ import os
 import shutil
 import sys
 import traceback
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import cached_property
@@ -19,7 +20,7 @@ from pathlib import Path
 from re import fullmatch
 from typing import Any
 
-from sumcurve import devices, manifest, sums
+from sumcurve import devices, manifest, packs, sums
 from sumcurve.annotations.oracle import command as oracle_command
 from sumcurve.builders import BuildError, Stage
 from sumcurve.corpora.errors import CorpusError
@@ -30,6 +31,7 @@ from sumcurve.curves.errors import ResultsError
 from sumcurve.devices import DeviceError
 from sumcurve.locks import locked
 from sumcurve.manifest import ManifestError
+from sumcurve.packs import PackError
 from sumcurve.plan import (
     HUB,
     LISTS,
@@ -64,6 +66,7 @@ ERRORS = (
     BuildError,
     CommandError,
     ResultsError,
+    PackError,
 )
 
 
@@ -131,7 +134,19 @@ class Task:
                 lease = held.enter_context(devices.device(dict(os.environ), Path("/tmp"), note))
                 found["device"] = lease.device
                 stage = replace(stage, lease=lease)
-            kind.builder(self.specification, self.inputs, stage)
+            try:
+                kind.builder(self.specification, self.inputs, stage)
+            except (OSError, *ERRORS) as error:
+                self._require_whole(str(error))
+                raise
+
+    def _require_whole(self, said: str) -> None:
+        """ManifestError where what failed speaks of a file that stayed behind when an input was packed."""
+        for key in self.folder.inputs:
+            path = self.results / key
+            absent = manifest.lacking(path)
+            if any(str(path / name) in said for name in absent):
+                raise ManifestError(packs.without(path, absent))
 
 
 def make(path: Path) -> None:
@@ -187,7 +202,7 @@ def harvest(path: Path) -> None:
             listed = ", ".join(f"{name} {version}" for name, version in (pinned.packages or {}).items())
         else:
             path_of_list = list_of_archives(pinned.archives)
-            archives = chosen(read_archives(path_of_list), pinned.without)
+            archives = chosen(read_archives(path_of_list), pinned.without, pinned.only)
             counts = harvest_archives(archives, path.parent / "archives", partial, kind=pinned.kind)
             listed = str(path_of_list)
         observed = manifest.sha256_file(partial)
@@ -416,7 +431,8 @@ def tables(path: Path, partial: bool = False) -> None:
                     for name, found in manifest.hashes(stage).items()
                     if not name.startswith(f"{verify.PAGES}/")
                 },
-                "facts": {key: value for key, value in facts(*TABLES_MODULES).items() if key != "commit"},
+                "facts": {key: value for key, value in facts(*TABLES_MODULES).items() if key != "commit"}
+                | ({verify.WITHOUT_WEIGHTS: sorted(verified.packed)} if verified.packed else {}),
             },
         )
         for old in path.glob("manifest-*.json"):
@@ -430,12 +446,63 @@ def tables(path: Path, partial: bool = False) -> None:
 def status(results: Path, study: str | None) -> None:
     """Print every folder that the study asks for and whether it is finished, by names and sizes of its files."""
     plan = Plan.read(CONFIG, study)
-    done = 0
+    counts: Counter[str] = Counter()
     for folder in plan.folders.values():
         state = manifest.state(results / folder.key)
-        done += state == "finished"
+        counts[state] += 1
         print(f"{state:8}  {results / folder.key}")
-    print(f"{done} of {len(plan.folders)} folders are finished (`verify` also hashes their files)")
+    packed = f", {counts['packed']} of them packed, without weights" if counts["packed"] else ""
+    done = counts["finished"] + counts["packed"]
+    print(f"{done} of {len(plan.folders)} folders are finished{packed} (`verify` also hashes their files)")
+
+
+def show_plan(results: Path, study: str | None, records: int | None) -> None:
+    """Print what of a study is to be done, and what it would cost; nothing is made."""
+    from sumcurve import costs
+
+    plan = Plan.read(CONFIG, study)
+    here = "a GPU" if devices.pool(dict(os.environ)) else "a CPU"
+    measured = costs.measured(CONFIG, Path("results") / "tables")
+    basis = [one for one in measured if one.device != "cpu"] if here == "a GPU" else []
+    kind = "a GPU" if basis else "a CPU"
+    found = costs.Costs(basis or [one for one in measured if one.device == "cpu"], CONFIG)
+    recorded = costs.recorded_sizes(Path("results") / "tables")
+    estimate = costs.estimate(plan, results, found, records, recorded)
+    for line in costs.lines(plan, estimate, found, os.cpu_count() or 1, kind):
+        print(line)
+    if here != kind:
+        print("note: this machine has a GPU, but no training was measured on one: these hours are of a CPU")
+
+
+def pack(runs: list[Path], study: str | None, to: Path, results: Path) -> None:
+    """Write the packs of these runs, or of all finished trainings of a study."""
+    if not runs:
+        plan = Plan.read(CONFIG, study)
+        keys = [folder.key for folder in plan.named("runs") if folder.kind in packs.KEPT]
+        named = [(plan, key) for key in keys if manifest.state(results / key) in ("finished", "packed")]
+        if not named:
+            raise PackError(f"{results}: no training of study {plan.study} is finished; there is nothing to pack yet")
+    else:
+        keys = [f"runs/{path.resolve().name}" for path in runs]
+        named = [(Plan.read(CONFIG, study) if study else Plan.holding(CONFIG, key), key) for key in keys]
+    total = 0
+    for plan, key in named:
+        path, missing = packs.pack(plan, results, key, to)
+        total += (size := path.stat().st_size)
+        print(f"{path}: {size / 1000:.0f} kB" + (f"; not finished yet: {', '.join(missing)}" if missing else ""))
+    print(f"{len(named)} packs, {total / 1000:.0f} kB; take them up elsewhere with `make merge FROM={to}`")
+
+
+def merge(source: Path, study: str | None, results: Path) -> None:
+    """Take up the packs of a folder, for a study or for all of them."""
+    plans = [Plan.read(CONFIG, name) for name in ([study] if study else studies(CONFIG))]
+    merged = packs.merge(plans, results, source, lambda name: lock(results.parent, name))
+    for key in merged.taken:
+        print(f"{results / key}")
+    print(
+        f"{len(merged.taken)} folders were taken up, {len(merged.here)} were here already. Weights stayed behind: "
+        "`sumcurve status` calls these folders packed"
+    )
 
 
 def verify_study(results: Path, study: str | None, record: bool) -> None:
@@ -496,17 +563,20 @@ def summarize(path: Path) -> None:
             print(json.dumps(row, ensure_ascii=False), flush=True)
 
 
-def records(path: Path, part: str, percent: int, seed: int) -> None:
+def records(path: Path, part: str, percent: int, seed: int, many: int | None = None) -> None:
     """Print the records of a corpus's part: of the training part a fraction, of the test part sources alone."""
     from sumcurve.corpora.fraction import draw
+    from sumcurve.corpora.sizes import draw_records
     from sumcurve.training.program import rows_of
 
     found = Corpus(path).part(part)
     if not found.path.is_file():
         raise CorpusError(f"{path} is no folder of a corpus (results/corpora/…): {found.path} is missing")
     ids = found.ids
-    rows = rows_of(found, draw(ids, percent, seed) if part == "train" else range(len(ids)))
-    for row in rows:
+    drawn: Sequence[int] = range(len(ids))
+    if part == "train":
+        drawn = draw(ids, percent, seed) if many is None else draw_records(ids, many, seed, found.path)
+    for row in rows_of(found, drawn):
         shown = row if part != "test" else {"id": row["id"], "source": row["source"]}
         print(json.dumps(shown, ensure_ascii=False))
 
@@ -586,6 +656,19 @@ def parser() -> argparse.ArgumentParser:
     command.add_argument("path", nargs="?", type=Path, default=Path("results"))
     command.add_argument("--study", help="a file of config/studies without its ending [config.yaml's]")
     command.add_argument("--record", action="store_true", help="and refuse what is missing or made by uncommitted code")
+    command = verbs.add_parser("plan", help="what a study would cost before it starts: jobs, records, hours, disk")
+    command.add_argument("path", nargs="?", type=Path, default=Path("results"))
+    command.add_argument("--study", help="a file of config/studies without its ending [config.yaml's]")
+    command.add_argument("--records", type=int, help="of a training part, where nothing says how many it has")
+    command = verbs.add_parser("pack", help="what tables need of trainings, without weights, in small archives")
+    command.add_argument("runs", nargs="*", type=Path, metavar="RUN", help="results/runs/… [all of the study]")
+    command.add_argument("--study", help="a file of config/studies without its ending [config.yaml's]")
+    command.add_argument("--to", type=Path, required=True, help="the folder that gets an archive of each training")
+    command.add_argument("--results", type=Path, default=Path("results"))
+    command = verbs.add_parser("merge", help="take up packs that were made elsewhere")
+    command.add_argument("path", type=Path, help="the folder of the packs")
+    command.add_argument("--study", help="that asks for them [any]")
+    command.add_argument("--results", type=Path, default=Path("results"))
     command = verbs.add_parser("reproduce", help="compare a study that was rebuilt elsewhere with the recorded one")
     command.add_argument("path", type=Path, help="the results folder of the rebuilt study")
     command.add_argument("--study", help="a file of config/studies without its ending [config.yaml's]")
@@ -617,6 +700,7 @@ def parser() -> argparse.ArgumentParser:
     command.add_argument("path", type=Path, help="the folder of the corpus, below results/corpora")
     command.add_argument("--part", choices=PARTS, default="train", help="train; valid; test (without references)")
     command.add_argument("--percent", type=percent, default=100, help="of the training part [100]")
+    command.add_argument("--records", type=int, help="of the training part, where the study's sizes are records")
     command.add_argument("--seed", type=int, default=1, help="that draws them [1]")
     command = verbs.add_parser("packages", help="what each package gave to a harvested corpus, as CSV")
     command.add_argument("path", type=Path, help="the folder of the corpus, below results/corpora")
@@ -646,7 +730,7 @@ def main() -> None:
         elif arguments.verb == "summarize":
             summarize(arguments.path)
         elif arguments.verb == "records":
-            records(arguments.path, arguments.part, arguments.percent, arguments.seed)
+            records(arguments.path, arguments.part, arguments.percent, arguments.seed, arguments.records)
         elif arguments.verb == "export":
             export(arguments.path, arguments.to)
         elif arguments.verb == "packages":
@@ -659,6 +743,12 @@ def main() -> None:
             status(arguments.path, arguments.study)
         elif arguments.verb == "verify":
             verify_study(arguments.path, arguments.study, arguments.record)
+        elif arguments.verb == "plan":
+            show_plan(arguments.path, arguments.study, arguments.records)
+        elif arguments.verb == "pack":
+            pack(arguments.runs, arguments.study, arguments.to, arguments.results)
+        elif arguments.verb == "merge":
+            merge(arguments.path, arguments.study, arguments.results)
         elif arguments.verb == "reproduce":
             reproduced(arguments.path, arguments.study)
         elif arguments.verb == "trials":

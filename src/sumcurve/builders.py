@@ -110,18 +110,26 @@ def unseen(specification: UnseenSpecification, inputs: Inputs, stage: Stage) -> 
     write_unseen(Corpus(inputs[specification["corpus"]]), stage.folder)
 
 
-class FractionSpecification(TypedDict):
+class Sized(TypedDict):
+    percent: NotRequired[int]  # of the training part; or
+    records: NotRequired[int]
+
+
+class FractionSpecification(Sized):
     corpus: str
-    percent: int
     seed: NotRequired[int]  # that draws the records; without it 1, the corpus's own order
 
 
 def fraction(specification: FractionSpecification, inputs: Inputs, stage: Stage) -> None:
-    """Write word counts and statistics of a corpus's first percent."""
+    """Write word counts and statistics of some percent of a corpus, or of some of its records."""
     from sumcurve.corpora.fraction import write_fraction
+    from sumcurve.corpora.sizes import write_records
 
-    train = Corpus(inputs[specification["corpus"]]).part("train")
-    write_fraction(train, specification["percent"], specification.get("seed", 1), stage.folder)
+    train, seed = Corpus(inputs[specification["corpus"]]).part("train"), specification.get("seed", 1)
+    if "percent" in specification:
+        write_fraction(train, specification["percent"], seed, stage.folder)
+    else:
+        write_records(train, specification["records"], seed, stage.folder)
 
 
 class OutsideSpecification(TypedDict):

@@ -2,6 +2,9 @@
 
 A folder is finished when it holds `manifest.json` and the files that this names. The manifest records the content of
 the folders that it was made from, and ends in a seal of its own. This is the only code that hashes results.
+
+A folder that was taken up from a pack (`sumcurve.packs`) is finished, too, without the files that `packed.json` says
+stayed where it was made. What they were stands in the manifest, which is the one that was written there.
 """
 
 import hashlib
@@ -18,6 +21,8 @@ from typing import Any, Literal
 from sumcurve.records import write_text
 
 MANIFEST = "manifest.json"
+PACKED = "packed.json"  # in a folder from a pack: of which manifest, and which of its files stayed behind
+PACKED_KEYS = {"manifest", "left_out", "pack"}
 MEASURED = "timings.csv"  # measured time: no two makings agree, so it does not count as what a folder says
 KEYS = {"specification", "inputs", "files", "facts"}
 SEAL = "seal"
@@ -126,26 +131,56 @@ def hashes(folder: Path) -> dict[str, str]:
     return {name: sha256_file(folder / name) for name in sorted(_present(folder))}
 
 
-def state(folder: Path) -> Literal["finished", "missing", "damaged"]:
-    """Whether a folder is finished, by the names and sizes of its files; `verify` reads them."""
+def write_packed(folder: Path, left_out: Sequence[str], pack: str) -> None:
+    """Say of a folder, whose manifest is there, which of its files stayed behind; `pack` is the archive's sha256."""
+    told = {"manifest": sha256_file(folder / MANIFEST), "left_out": sorted(left_out), "pack": pack}
+    write_sealed(folder / PACKED, told)
+
+
+def lacking(folder: Path) -> list[str]:
+    """The files that a folder taken up from a pack does without; none of any other folder.
+
+    ManifestError where what says so is damaged, or is of another manifest.
+    """
+    told = read_sealed(folder / PACKED, PACKED_KEYS, _remedy(folder))
+    if told is None:
+        return []
+    if not (folder / MANIFEST).is_file() or told["manifest"] != sha256_file(folder / MANIFEST):
+        raise ManifestError(Damage(folder / PACKED, "is of another manifest than lies beside it", _remedy(folder)))
+    return [name for name in told["left_out"] if not (folder / name).is_file()]
+
+
+def state(folder: Path) -> Literal["finished", "packed", "missing", "damaged"]:
+    """Whether a folder is finished, by the names and sizes of its files; `verify` reads them.
+
+    It is "packed" where files stayed behind that are not needed for its tables (`lacking`).
+    """
     try:
-        manifest = read(folder)
+        manifest, absent = read(folder), lacking(folder)
     except ManifestError:
         return "damaged"
     if manifest is None:
         return "missing"
-    sizes = {name: (folder / name).stat().st_size for name in _present(folder) - {MANIFEST}}
-    return "finished" if sizes == {name: one["bytes"] for name, one in manifest["files"].items()} else "damaged"
+    sizes = {name: (folder / name).stat().st_size for name in _present(folder) - {MANIFEST, PACKED}}
+    whole = sizes == {name: one["bytes"] for name, one in manifest["files"].items() if name not in absent}
+    return "damaged" if not whole else "packed" if absent else "finished"
 
 
-def changed_files(folder: Path, recorded: Mapping[str, str], also: set[str], remedy: str) -> list[Damage]:
-    """What of a folder's files is missing, added or changed, by name; the files `also` may be there."""
+def changed_files(
+    folder: Path, recorded: Mapping[str, str], also: set[str], remedy: str, absent: Sequence[str] = ()
+) -> list[Damage]:
+    """What of a folder's files is missing, added or changed, by name.
+
+    The files `also` may be there, those that are `absent` need not.
+    """
     damages = []
     present = _present(folder) - also
     for name in sorted(present | set(recorded)):
         if name not in recorded:
             damages.append(Damage(folder / name, "is not in its manifest", remedy))
         elif name not in present:
+            if name in absent:
+                continue
             damages.append(Damage(folder / name, "is missing", remedy))
         elif (found := sha256_file(folder / name)) != recorded[name]:
             what = f"is not what its manifest records (sha256 {found}, expected {recorded[name]})"
@@ -166,7 +201,7 @@ def changed_inputs(folder: Path, recorded: Mapping[str, str], contents: Mapping[
 def damages(folder: Path, specification: dict[str, Any] | None = None) -> tuple[dict[str, Any] | None, list[Damage]]:
     """The manifest of a folder, None where it has none that can be read, and all that is wrong, every file hashed."""
     try:
-        manifest = read(folder)
+        manifest, absent = read(folder), lacking(folder)
     except ManifestError as error:
         return None, error.damages
     if manifest is None:
@@ -181,7 +216,7 @@ def damages(folder: Path, specification: dict[str, Any] | None = None) -> tuple[
         what = f"was written under another specification ({', '.join(changed)} differ): its name should have differed"
         found.append(Damage(folder / MANIFEST, what, f"delete {folder}, then run again"))
     recorded = {name: entry["sha256"] for name, entry in manifest["files"].items()}
-    return manifest, found + changed_files(folder, recorded, {MANIFEST}, _remedy(folder))
+    return manifest, found + changed_files(folder, recorded, {MANIFEST, PACKED}, _remedy(folder), absent)
 
 
 def verify(folder: Path, specification: dict[str, Any] | None = None) -> dict[str, Any] | None:

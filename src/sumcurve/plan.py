@@ -8,7 +8,7 @@ Imports nothing heavy: the Snakefile reads it on every parse.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -24,6 +24,7 @@ from sumcurve.builders import (
     PretrainSpecification,
     ProveSpecification,
     ScoreSpecification,
+    Sized,
     SubwordsSpecification,
     SystemSpecification,
     TrainProgramSpecification,
@@ -176,6 +177,8 @@ class Scored:
     "own"; of a file the `fraction` is all that is known of its training. A system that is not trained (of another
     `role`, see `sumcurve.systems.system`) has no percent, seed, search and run.
 
+    Of a corpus with `sizes` there are `records` in place of a percent.
+
     `part` is "study" but for what tells a last phase's worth, at the largest percent of methods of several phases: the
     checkpoint "before" that phase, the "control" that spent the same updates on the loss of the phase before, and
     "after" it, where the study itself has no such seed. "variance" are trainings whose records another seed drew.
@@ -193,6 +196,12 @@ class Scored:
     draw: int | None = None  # which seed drew the records, where it is not `seed`
     role: Role = "trained"
     fraction: str | None = None  # of a file from outside: of which records it is
+    records: int | None = None  # where the corpus has `sizes` in place of percents
+
+    @property
+    def size(self) -> int | None:
+        """The percent, or the number of records; None of what is not trained."""
+        return self.percent if self.percent is not None else self.records
 
     @property
     def table_name(self) -> str:
@@ -221,6 +230,14 @@ class _Corpus:
     outside: str | None = None  # these three where a BART is made here
     subwords: str | None = None
     pretrained: str | None = None
+
+    def sized(self, size: int) -> Sized:
+        """One of its sizes as specifications and rows say it."""
+        return {"percent": size} if self.settings.percents is not None else {"records": size}
+
+    def called(self, size: int) -> str:
+        """One of its sizes as names of folders say it."""
+        return f"{size:03d}" if self.settings.percents is not None else f"n{size}"
 
 
 def _check_scorers(block: Block, settings: StudySettings) -> None:
@@ -263,6 +280,10 @@ def _check_variance(block: Block, settings: StudySettings, table: VarianceTable,
     if table.corpus not in settings.corpora:
         raise PlanError(f"{where('corpus')}: no corpus {table.corpus!r}; there are: {', '.join(settings.corpora)}")
     corpus = settings.corpora[table.corpus]
+    if corpus.percents is None:
+        raise PlanError(
+            f"{where('corpus')}: {table.corpus} has `sizes`; draws are compared at a percent: choose another"
+        )
     if table.percent not in corpus.percents:
         raise PlanError(f"{where('percent')}: {table.percent} is none of {table.corpus}'s percents {corpus.percents}")
     trained = [
@@ -290,6 +311,38 @@ def _check_equivalence(block: Block, told: Equivalence, methods: dict[str, Form]
             raise PlanError(f"{where}: {method} equals itself; name another method")
 
 
+def _check_sizes(block: Block, name: str, settings: StudySettings) -> None:
+    """PlanError for sizes that do not rise, and for sizes and seeds of a method that its study does not have."""
+
+    def where(*keys: str) -> str:
+        return block.where("corpora", name, *keys)
+
+    corpus = settings.corpora[name]
+    key = "percents" if corpus.percents is not None else "sizes"
+    if corpus.asked != sorted(set(corpus.asked)):
+        raise PlanError(f"{where()}: {key} must rise without repetition, not {corpus.asked}")
+    for method, told in corpus.trainings.items():
+        if method not in (settings.methods if corpus.methods is None else corpus.methods):
+            raise PlanError(f"{where('trainings', method)}: no method of this corpus; correct it, or remove it")
+        if told.sizes is not None and told.sizes != [size for size in corpus.asked if size in told.sizes]:
+            raise PlanError(
+                f"{where('trainings', method, 'sizes')}: {told.sizes}: name some of {key} {corpus.asked}, rising"
+            )
+    if strange := sorted(set(corpus.seeds_at) - set(corpus.asked)):
+        raise PlanError(f"{where('seeds_at')}: {strange[0]} is none of {key} {corpus.asked}")
+    given: dict[tuple[str, ...], list[int]] = {
+        ("trainings", method, "seeds"): told.seeds or [] for method, told in corpus.trainings.items()
+    }
+    given |= {("seeds_at", str(size)): seeds for size, seeds in corpus.seeds_at.items()}
+    for keys, seeds in given.items():
+        if strange := sorted(set(seeds) - set(settings.seeds)):
+            raise PlanError(f"{where(*keys)}: {strange[0]} is none of the study's seeds {settings.seeds}")
+    for method in settings.methods:
+        for size in corpus.asked_of(method):
+            if not corpus.seeds_of(method, size, settings.seeds):
+                raise PlanError(f"{where('seeds_at')}: no seed is left of {method} at {size}; name one that it has")
+
+
 def _check_pretraining(block: Block, settings: StudySettings, methods: dict[str, Form], config: Path) -> None:
     """PlanError where a BART has no pretraining, and where this reads packages of a corpus that it is trained for."""
     made = [method for method, form in methods.items() if form.model.kind == "bart"]
@@ -311,6 +364,24 @@ def _check_pretraining(block: Block, settings: StudySettings, methods: dict[str,
             )
 
 
+def _check_questions(block: Block, settings: StudySettings) -> None:
+    """PlanError for a question about a corpus, method or size that the study does not have."""
+    for place, one in enumerate(settings.questions):
+        known: dict[str, tuple[Collection[Any], Sequence[Any]]] = {
+            "corpus": (settings.corpora, [one.corpus] if one.corpus else []),
+            "methods": (settings.methods, one.methods or []),
+        }
+        asked = [corpus for name, corpus in settings.corpora.items() if one.corpus in (None, name)]
+        if all(corpus.sizes is not None for corpus in asked):  # of percents the numbers are not known yet
+            known["sizes"] = ({size for corpus in asked for size in corpus.asked}, one.sizes or [])
+        for key, (there, told) in known.items():
+            if strange := [value for value in told if value not in there]:
+                raise PlanError(
+                    f"{block.where('questions', place, key)}: {strange[0]!r} is none of the study's "
+                    f"({', '.join(map(str, sorted(there)))})"
+                )
+
+
 def packages_of(harvest: Harvest | None, config: Path) -> set[str]:
     """The packages of a harvest, by their normalized names; PlanError for a list that cannot be read."""
     if harvest is None:
@@ -318,7 +389,7 @@ def packages_of(harvest: Harvest | None, config: Path) -> set[str]:
     if harvest.archives is None:
         return set(map(normalized, harvest.packages or {}))
     try:
-        archives = chosen(read_archives(config / "harvest" / f"{harvest.archives}.csv"), harvest.without)
+        archives = chosen(read_archives(config / "harvest" / f"{harvest.archives}.csv"), harvest.without, harvest.only)
     except CorpusError as error:
         raise PlanError(str(error)) from None
     return {normalized(archive.name) for archive in archives}
@@ -385,6 +456,16 @@ def model_of(form: Form) -> dict[str, Any]:
     """What of a method's model decides a training."""
     model = form.model
     return model.decides() if model.kind in ("transformers", "fairseq") else model.model_dump(mode="json")
+
+
+def _row(
+    corpus: _Corpus, method: str, size: int, seed: int, search: Literal["common", "own"], run: str | None, **told: Any
+) -> Scored:
+    """A row of one training whose output is not planned yet."""
+    sized = corpus.sized(size)
+    return Scored(
+        corpus.name, method, sized.get("percent"), seed, search, run, "", records=sized.get("records"), **told
+    )
 
 
 def _makes_a_curve(system: SystemSettings) -> bool:
@@ -457,6 +538,7 @@ class Plan:
                 "refused": [[one.corpus, one.method, one.reason] for one in self.refused],
                 "corpora": {name: corpus.title for name, corpus in settings.corpora.items()},
                 "bootstrap": settings.bootstrap.model_dump(mode="json"),
+                "questions": [one.model_dump(mode="json") for one in settings.questions],
                 "fingerprint": fingerprint(*TABLES_MODULES),
                 **({} if settings.equivalence is None else {"equivalence": settings.equivalence.model_dump()}),
             }
@@ -485,9 +567,7 @@ class Plan:
             where = block.where("corpora", corpus)
             if not NAME.fullmatch(corpus):
                 raise PlanError(f"{where}: a corpus's name holds small letters, digits and underscores only")
-            percents = corpus_settings.percents
-            if percents != sorted(set(percents)):
-                raise PlanError(f"{where}: percents must rise without repetition, not {percents}")
+            _check_sizes(block, corpus, settings)
             if corpus_settings.search.min_tokens > corpus_settings.search.max_tokens:
                 raise PlanError(f"{where}: search.min_tokens is above search.max_tokens")
             if strange := sorted(set(corpus_settings.methods or []) - set(settings.methods)):
@@ -513,6 +593,7 @@ class Plan:
         if settings.equivalence is not None:
             _check_equivalence(block, settings.equivalence, methods)
         _check_pretraining(block, settings, methods, config)
+        _check_questions(block, settings)
         return cls(study, settings, methods, titles, twins, read_recipes(config.parent / "recipes.yaml"), config)
 
     @classmethod
@@ -589,12 +670,13 @@ class Plan:
         for method in self._untrained():
             if method in methods:
                 self._plan_untrained(planned, method, methods[method])
-        for percent in corpus.percents:
+        for size in corpus.asked:
             for seed in self.settings.seeds:
-                self._plan_fraction(planned, percent, seed)
+                self._plan_fraction(planned, size, seed)
             for method, form in methods.items():
-                for seed in self.settings.seeds:
-                    self._plan_row(planned, method, form, percent, seed)
+                if size in corpus.asked_of(method):
+                    for seed in corpus.seeds_of(method, size, self.settings.seeds):
+                        self._plan_row(planned, method, form, size, seed)
         for method, form in methods.items():
             if len(form.training.phases) > 1:
                 self._plan_phases(planned, method, form)
@@ -665,14 +747,15 @@ class Plan:
                 self._plan_output_of_program(unseen, other, stem, variant="-unseen")
         self._plan_scores(unseen)
 
-    def _plan_fraction(self, corpus: _Corpus, percent: int, seed: int) -> str:
-        specification: FractionSpecification = {"corpus": corpus.prepared, "percent": percent}
+    def _plan_fraction(self, corpus: _Corpus, size: int, seed: int) -> str:
+        specification: FractionSpecification = {"corpus": corpus.prepared, **corpus.sized(size)}
         variant = ""
         if seed != 1:  # which takes the corpus's own order (corpora.fraction)
             specification["seed"] = seed
             variant = f"-s{seed}"
         inputs = [corpus.prepared]
-        return self._add("fraction", specification, inputs, corpus=corpus.name, percent=percent, variant=variant)
+        named = {"corpus": corpus.name, "size": corpus.called(size), "variant": variant}
+        return self._add("fraction", specification, inputs, **named)
 
     def _plan_system(
         self, corpus: _Corpus, name: str, kind: type[System], settings: SystemSettings, annotations: Mapping[str, str]
@@ -698,20 +781,20 @@ class Plan:
 
     def _plan_curve(self, corpus: _Corpus, name: str, settings: OutsideSettings) -> None:
         """What a program or files from outside say at every percent and seed. Raises RecordError."""
-        for percent, seed in settings.trainings(corpus.settings.percents, self.settings.seeds):
-            fraction = self._plan_fraction(corpus, percent, seed)
-            row = Scored(corpus.name, name, percent, seed, "own", None, "", fraction=fraction)
+        for size, seed in settings.trainings(corpus.settings.asked, self.settings.seeds):
+            fraction = self._plan_fraction(corpus, size, seed)
+            row = _row(corpus, name, size, seed, "own", None, fraction=fraction)
             if isinstance(settings, CommandSettings):
                 self._plan_program(corpus, row, settings)
             elif isinstance(settings, FileSettings):
-                kind, one = self.systems[name][0], settings.at(percent, seed)
+                kind, one = self.systems[name][0], settings.at(size, seed)
                 specification: SystemSpecification = {
                     "corpus": corpus.prepared,
                     "system": settings.kind or name,
                     "told": kind.specify(one, corpus.settings),
                 }
                 files = [File(sha256, path) for sha256, path in kind.files(one).items()]
-                named = {"corpus": corpus.name, "system": f"{name}-{percent:03d}-s{seed}"}
+                named = {"corpus": corpus.name, "system": f"{name}-{corpus.called(size)}-s{seed}"}
                 output = self._add("system", specification, [corpus.prepared], files, **named)
                 self.rows.append(replace(row, output=output))
 
@@ -719,6 +802,7 @@ class Plan:
         """A training of an outside program, and what it says then."""
         assert row.fraction is not None
         assert row.seed is not None
+        assert row.size is not None
         told = Command.specify_training(settings)
         specification: TrainProgramSpecification = {
             "fraction": row.fraction,
@@ -728,7 +812,7 @@ class Plan:
             "training": EVERY_WORD,
         }
         files = [File(sha256, path) for path, sha256 in told["files"].items()]
-        named = {"corpus": corpus.name, "method": row.method, "percent": row.percent, "seed": row.seed}
+        named = {"corpus": corpus.name, "method": row.method, "size": corpus.called(row.size), "seed": row.seed}
         run = self._add("train_program", specification, [corpus.prepared, row.fraction], files, **named)
         self._plan_output_of_program(corpus, replace(row, run=run), KINDS["train_program"].stem.format(**named))
 
@@ -750,28 +834,29 @@ class Plan:
         output = self._add("decode_program", specification, inputs, files, run=stem, variant=variant)
         self.rows.append(replace(row, output=output))
 
-    def _plan_row(self, corpus: _Corpus, method: str, form: Form, percent: int, seed: int) -> None:
-        """A training, decoded with the common search, and at the largest percent with its paper's, too."""
-        stem, run = self._plan_run(corpus, method, form, percent, seed)
-        row = Scored(corpus.name, method, percent, seed, "common", run, "")
+    def _plan_row(self, corpus: _Corpus, method: str, form: Form, size: int, seed: int) -> None:
+        """A training, decoded with the common search, and at the method's largest size with its paper's, too."""
+        stem, run = self._plan_run(corpus, method, form, size, seed)
+        row = _row(corpus, method, size, seed, "common", run)
         self._plan_output(corpus, row, stem, corpus.settings.search)
         paper = _paper_search(form, corpus.settings)
-        if paper is not None and percent == corpus.settings.percents[-1]:
+        if paper is not None and size == corpus.settings.asked_of(method)[-1]:
             self._plan_output(corpus, replace(row, search="paper"), stem, paper, variant="-paper")
 
     def _plan_phases(self, corpus: _Corpus, method: str, form: Form) -> None:
-        """What tells the worth of the method's last phase, at the largest percent (see `Scored`)."""
-        percent, search = corpus.settings.percents[-1], corpus.settings.search
-        own, more = self.settings.seeds, self.settings.phases.seeds if self.settings.phases else []
+        """What tells the worth of the method's last phase, at its largest size (see `Scored`)."""
+        size, search = corpus.settings.asked_of(method)[-1], corpus.settings.search
+        own = corpus.settings.seeds_of(method, size, self.settings.seeds)
+        more = self.settings.phases.seeds if self.settings.phases else []
         control = form.control()
         for seed in [*own, *(seed for seed in more if seed not in own)]:
-            stem, run = self._plan_run(corpus, method, form, percent, seed)
-            row = Scored(corpus.name, method, percent, seed, "common", run, "")
+            stem, run = self._plan_run(corpus, method, form, size, seed)
+            row = _row(corpus, method, size, seed, "common", run)
             if seed not in own:
                 self._plan_output(corpus, replace(row, part="after"), stem, search)
             self._plan_output(corpus, replace(row, part="before"), stem, search, variant="-before")
             if control is not None:
-                other, spent = self._plan_run(corpus, method, control, percent, seed, parent=run)
+                other, spent = self._plan_run(corpus, method, control, size, seed, parent=run)
                 self._plan_output(corpus, replace(row, run=spent, part="control"), other, search)
 
     def _plan_variance(self, corpus: _Corpus, methods: dict[str, Form], table: VarianceTable) -> None:
@@ -792,7 +877,7 @@ class Plan:
         corpus: _Corpus,
         method: str,
         form: Form,
-        percent: int,
+        size: int,
         seed: int,
         parent: str | None = None,
         draw: int | None = None,
@@ -803,7 +888,7 @@ class Plan:
         unless `draw` is another.
         """
         settings = corpus.settings
-        fraction = self._plan_fraction(corpus, percent, draw if draw is not None else seed)
+        fraction = self._plan_fraction(corpus, size, draw if draw is not None else seed)
         specification: TrainSpecification = {
             "fraction": fraction,
             "method": method,
@@ -831,12 +916,12 @@ class Plan:
             specification["method"] = self.folders[parent].specification["method"]  # twins may share the parent
             inputs.append(parent)
             variant += "-control"
-        named: dict[str, Any] = {"corpus": corpus.name, "method": specification["method"], "percent": percent}
-        named |= {"seed": seed, "variant": variant}
+        named: dict[str, Any] = {"corpus": corpus.name, "method": specification["method"]}
+        named |= {"size": corpus.called(size), "seed": seed, "variant": variant}
         stem = KINDS["train"].stem.format(**named)
         if parent is None and method in self.twins:
             other, base = self.twins[method]
-            _, begins = self._plan_run(corpus, other, base, percent, seed, draw=draw)
+            _, begins = self._plan_run(corpus, other, base, size, seed, draw=draw)
             if (base.model, base.training) == (form.model, form.training):  # they differ by their search alone
                 return stem, begins
             specification["begins"] = begins

@@ -80,6 +80,11 @@ def compare(plan: Plan, results: Path, rebuilt: Path) -> str:
         raise ManifestError(
             f"{found.missing[0]} is not finished ({len(found.missing)} in all): rebuild the study first"
         )
+    if found.packed:
+        raise ManifestError(
+            f"{rebuilt / min(found.packed)} was taken up from a pack ({len(found.packed)} folders in all): that is no "
+            "rebuilding; delete them, then rebuild the study"
+        )
     contents = found.contents
     keys = sorted(contents, key=lambda key: STEPS.index(key.split("/")[0]))
     wrong = []

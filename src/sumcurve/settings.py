@@ -65,13 +65,15 @@ class Harvest(Settings):
     """
     without: tuple[str, ...] = ()
     """Packages of `archives` that are left out, by their names in the list."""
+    only: tuple[str, ...] = ()
+    """Packages of `archives` that are taken, by their names in the list; none named: all."""
 
     @model_validator(mode="after")
     def one_source(self) -> "Harvest":
         if (self.packages is None) == (self.archives is None):
             raise ValueError("give either `packages` or `archives`")
-        if self.without and self.archives is None:
-            raise ValueError("`without` leaves out packages of `archives`; of `packages` name those that you want")
+        if (self.without or self.only) and self.archives is None:
+            raise ValueError("`without` and `only` are for `archives`; of `packages` name those that you want")
         return self
 
 
@@ -448,13 +450,30 @@ class Preparation(Settings):
     """Sizes of its parts, or where they are ready."""
 
 
+class Trainings(Settings):
+    """What a method is trained on where it is less than the others of its corpus."""
+
+    sizes: Annotated[list[Positive], Field(min_length=1)] | None = None
+    """Of the corpus's `percents` or `sizes`, rising; null: all."""
+    seeds: Annotated[list[NonNegative], Field(min_length=1), Once] | None = None
+    """Of the study's; null: all."""
+
+
 class CorpusSettings(Preparation):
     """A corpus of a study: where it comes from, how it is prepared, and how it is used."""
 
     raw: Raw
     """Where the records come from."""
-    percents: list[Percent]
-    """Shares of the training part that methods are trained on, rising."""
+    percents: list[Percent] | None = None
+    """Shares of the training part that methods are trained on, rising; or `sizes`."""
+    sizes: list[Positive] | None = None
+    """Numbers of training records that methods are trained on, rising; or `percents`."""
+    trainings: dict[str, Trainings] = {}
+    """By method, fewer sizes or seeds than the others have. Where methods have several seeds, tables compare by those
+    that all of them share; a method of one seed is alone with it.
+    """
+    seeds_at: dict[Positive, Annotated[list[NonNegative], Field(min_length=1), Once]] = {}
+    """By size, fewer seeds than the study has, for every method. What `trainings` says of seeds holds."""
     methods: list[str] | None = None
     """Of the study's methods, those that are trained on this corpus; null: all."""
     source_tokens: Positive
@@ -473,6 +492,28 @@ class CorpusSettings(Preparation):
     """Proofs of how far an extract can go; null: none, for a test part too large for them."""
     title: str = ""
     """One honest sentence, printed under the corpus's tables."""
+
+    @model_validator(mode="after")
+    def one_kind_of_size(self) -> "CorpusSettings":
+        if (self.percents is None) == (self.sizes is None):
+            raise ValueError("give either `percents` or `sizes`")
+        return self
+
+    @property
+    def asked(self) -> list[int]:
+        """The percents, or the numbers of records."""
+        return self.percents if self.percents is not None else self.sizes or []
+
+    def asked_of(self, method: str) -> list[int]:
+        """The sizes of one method."""
+        own = self.trainings.get(method, Trainings()).sizes
+        return self.asked if own is None else own
+
+    def seeds_of(self, method: str, size: int, seeds: list[int]) -> list[int]:
+        """Of the study's seeds those of one method at one size."""
+        own = self.trainings.get(method, Trainings()).seeds
+        allowed = [set(one) for one in (own, self.seeds_at.get(size)) if one is not None]
+        return [seed for seed in seeds if all(seed in one for one in allowed)]
 
 
 # --- methods
@@ -1319,6 +1360,35 @@ class Pretraining(Preparation):
         return Training(batch=self.batch, vocabulary=self.subwords, valid_records=self.valid_records, phases=[phase])
 
 
+class Question(Settings):
+    """What a study asks before its test items are decoded; the tables answer it, or say that it is not known."""
+
+    question: str
+    """In words, ended by a question mark; the answers follow it."""
+    asks: Literal["method", "doubling", "pretraining"]
+    """Which method is ahead of every other (method), whether twice the records add `worth` to a method's score
+    (doubling), or with how many records a pretrained BART has from scratch's score (pretraining).
+    """
+    metric: str = "rouge1"
+    """One that systems are ranked by."""
+    corpus: str | None = None
+    """One of the study's; null: all."""
+    sizes: list[Positive] | None = None
+    """Numbers of training records that are asked for, for doubling before it; null: all that there are."""
+    methods: list[str] | None = None
+    """For doubling: of these; null: of all."""
+    worth: Annotated[float, Field(gt=0.0)] | None = None
+    """For doubling: what more score makes twice the records worth it, in the metric's unit."""
+
+    @model_validator(mode="after")
+    def says_what_is_worth_it(self) -> "Question":
+        if (self.worth is not None) != (self.asks == "doubling"):
+            raise ValueError("`worth` belongs to a question that asks for doubling, and to no other")
+        if self.methods is not None and self.asks != "doubling":
+            raise ValueError("`methods` belong to a question that asks for doubling")
+        return self
+
+
 Systems = dict[str, dict[str, Any] | None]
 REFERENCE_SYSTEMS = ("lead", "random", "best-sentence", "sumbasic", "lexrank", "lsa")
 
@@ -1360,6 +1430,10 @@ class StudySettings(Settings):
     """By scorer, what it is told."""
     bootstrap: Bootstrap = Bootstrap()
     """How intervals are made."""
+    questions: list[Question] = []
+    """What is asked before the test items are decoded; table `questions` answers it."""
+    packed_percent: Annotated[int, Field(ge=0, le=100)] = 0
+    """Share of the trainings, at most, that may be recorded without their weights, taken up from packs."""
 
 
 # What a key is called now, by its former word: for errors.

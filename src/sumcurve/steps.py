@@ -85,10 +85,10 @@ KINDS: dict[str, Kind] = {
     ),
     "fraction": Kind(
         step="corpora",
-        stem="{corpus}-{percent:03d}{variant}",
+        stem="{corpus}-{size}{variant}",
         specification=builders.FractionSpecification,
         builder=builders.fraction,
-        modules=("sumcurve.corpora.fraction",),
+        modules=("sumcurve.corpora.fraction", "sumcurve.corpora.sizes"),
         recipe=True,
         mem_mb=1000,
     ),
@@ -150,7 +150,7 @@ KINDS: dict[str, Kind] = {
     ),
     "train": Kind(
         step="runs",
-        stem="{corpus}-{method}-{percent:03d}-s{seed}{variant}",
+        stem="{corpus}-{method}-{size}-s{seed}{variant}",
         specification=builders.TrainSpecification,
         builder=builders.train,
         modules=("sumcurve.training.run", "sumcurve.sums"),
@@ -161,7 +161,7 @@ KINDS: dict[str, Kind] = {
     ),
     "train_program": Kind(
         step="runs",
-        stem="{corpus}-{method}-{percent:03d}-s{seed}",
+        stem="{corpus}-{method}-{size}-s{seed}",
         specification=builders.TrainProgramSpecification,
         builder=builders.train_program,
         modules=("sumcurve.training.program",),

@@ -12,9 +12,13 @@ from sumcurve.records import read_csv
 def _row(table: Path, run: str | None) -> dict[str, str]:
     rows = read_csv(table)
     for row in rows:
-        if row["run"] == run or (run is None and row["percent"]):
+        if row["run"] == run or (run is None and row["seed"]):
             return row
     raise PlanError(f"{table} has no row with run {run}; its runs: {', '.join(row['run'] for row in rows)}")
+
+
+def _size(row: dict[str, str]) -> str:
+    return f"{row['percent']} %" if row["percent"] else f"{row['records']} records" if row["records"] else "- %"
 
 
 def _planned(plan: Plan, run: str) -> Scored:
@@ -39,9 +43,13 @@ def _check(results: Path, plan: Plan, key: str) -> dict:
     facts = sealed["facts"]
     clean = {True: "", False: " (with uncommitted changes)", None: ""}[facts["clean"]]
     print(f"{results / key}")
-    print(f"    name = digest of its specification: yes; {len(sealed['files'])} files as recorded: yes")
+    absent = manifest.lacking(results / key)
+    kept = f", of the {len(sealed['files']) - len(absent)} that are here" if absent else ""
+    print(f"    name = digest of its specification: yes; {len(sealed['files'])} files as recorded: yes{kept}")
     commit = (facts["commit"] or "unknown")[:12]
     print(f"    code {facts['fingerprint']}, commit {commit}{clean}, Python {facts['python']}")
+    if absent:
+        print(f"    taken up from a pack: {', '.join(absent)} stayed behind, and are known by their hashes alone")
     if "device" in facts:
         print(f"    torch {facts['versions']['torch']} on {facts['device']}")
     return sealed
@@ -85,7 +93,7 @@ def trace(plan: Plan, results: Path, run: str | None) -> None:
         raise PlanError(f"{table} is not here: run `make study`")
     row = _row(table, run)
     planned = _planned(plan, row["run"])
-    print(f"{table}: {row['corpus']} {row['method']} {row['percent'] or '-'} % seed {row['seed'] or '-'}")
+    print(f"{table}: {row['corpus']} {row['method']} {_size(row)} seed {row['seed'] or '-'}")
     made: dict[str, dict] = {}
     waiting = [*planned.scores.values(), planned.output]
     for key in waiting:  # which grows: every folder is followed by those that it was made from

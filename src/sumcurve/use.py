@@ -11,6 +11,7 @@ from sumcurve import manifest
 from sumcurve.corpora.raw import EMPTY_SOURCE, Refused, check_text
 from sumcurve.corpora.tokenizers import tokenizer
 from sumcurve.corpora.tokens import sentences
+from sumcurve.packs import without
 from sumcurve.plan import Folder, Plan, PlanError, Scored
 from sumcurve.records import Record, RecordError, Text
 from sumcurve.settings import Form, Search
@@ -82,6 +83,8 @@ def of_plan(plan: Plan, path: Path) -> Run:
     sealed = manifest.verify(path, folder.specification)
     if sealed is None:
         raise manifest.ManifestError(f"{path} is not finished; make it first (`make study`)")
+    if absent := manifest.lacking(path):
+        raise manifest.ManifestError(without(path, absent))
     row = next(row for row in plan.rows if row.run == folder.key)
     settings = plan.settings.corpora[row.corpus]
     program = None

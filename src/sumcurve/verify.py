@@ -4,7 +4,7 @@ import os
 import time
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ from sumcurve.manifest import Damage, ManifestError
 from sumcurve.plan import Folder, Plan
 
 TABLES_KEYS = {"study", "inputs", "files", "facts"}
+WITHOUT_WEIGHTS = "packed"  # among a tables' manifest's facts: the folders that were not whole where they were made
 PARTIAL = "manifest-partial.json"  # of tables that are made of a part of the study
 REPORT = "report.html"  # made after the tables, with run times in it
 TIMESTAMP = ".snakemake_timestamp"  # Snakemake's own, in a folder that a rule declares
@@ -27,6 +28,7 @@ class Verification:
     missing: list[Path]
     damages: list[Damage]
     seconds: float
+    packed: Mapping[str, list[str]] = field(default_factory=dict)  # by key, files that stayed behind (`packs`)
 
     @property
     def contents(self) -> dict[str, str]:
@@ -34,11 +36,17 @@ class Verification:
         return {key: manifest.content(sealed) for key, sealed in self.manifests.items()}
 
     def __str__(self) -> str:
-        files = [entry for sealed in self.manifests.values() for entry in sealed["files"].values()]
+        files = [
+            entry
+            for key, sealed in self.manifests.items()
+            for name, entry in sealed["files"].items()
+            if name not in self.packed.get(key, ())
+        ]
         megabytes = sum(entry["bytes"] for entry in files) / 1e6
         counts = f"{len(self.manifests)} folders, {len(files)} files, {megabytes:.1f} MB"
         missing = f"; {len(self.missing)} are not made yet" if self.missing else ""
-        return f"hashed {counts} in {self.seconds:.1f} s{missing}"
+        packed = f"; {len(self.packed)} were taken up from packs, and are not here whole" if self.packed else ""
+        return f"hashed {counts} in {self.seconds:.1f} s{missing}{packed}"
 
     def require(self) -> None:
         """Raise ManifestError that names all that is damaged."""
@@ -63,7 +71,15 @@ def folders(plan: Plan, results: Path) -> Verification:
     contents = {key: manifest.content(found) for key, found in sealed.items()}
     for key, found in sealed.items():
         damages += manifest.changed_inputs(results / key, found["inputs"], contents)
-    return Verification(sealed, missing, damages, time.perf_counter() - began)
+    packed = {key: absent for key in sealed if (absent := _absent(results / key))}
+    return Verification(sealed, missing, damages, time.perf_counter() - began, packed)
+
+
+def _absent(folder: Path) -> list[str]:
+    try:
+        return manifest.lacking(folder)
+    except ManifestError:  # which is among the damages
+        return []
 
 
 def tables_manifest(plan: Plan, results: Path) -> Path:
@@ -98,17 +114,31 @@ def study(plan: Plan, results: Path) -> Verification:
     began = time.perf_counter()
     found = folders(plan, results)
     damages = found.damages + tables(plan, results, found.contents)
-    return Verification(found.manifests, found.missing, damages, time.perf_counter() - began)
+    return Verification(found.manifests, found.missing, damages, time.perf_counter() - began, found.packed)
 
 
 def require_recordable(plan: Plan, results: Path, found: Verification) -> None:
-    """Raise ManifestError unless all of the verified study is there, its tables too, and made by committed code."""
+    """Raise ManifestError unless all of the verified study is there, its tables too, and made by committed code.
+
+    Weights may be elsewhere for the share of its trainings that the study states (`packed_percent`). The tables'
+    manifest names them.
+    """
     path = tables_manifest(plan, results)
     made = manifest.read_sealed(path, TABLES_KEYS, "run again")
     whole = made is not None and path.name != PARTIAL
     if found.missing or made is None or not whole:
         missing = [*found.missing, *([] if whole else [path.parent])]
         raise ManifestError(f"{missing[0]} is not finished ({len(missing)} in all): run the study before recording it")
+    runs = [folder.key for folder in plan.named("runs")]
+    packed = [key for key in runs if key in found.packed]
+    if len(packed) * 100 > plan.settings.packed_percent * len(runs):
+        raise ManifestError(
+            f"the weights of {len(packed)} of {len(runs)} trainings are not here, of {results / packed[0]} first: copy "
+            f"them from where they were made, or state in the study, by `packed_percent`, how many may be recorded "
+            f"without theirs ({plan.settings.packed_percent} % now)"
+        )
+    if sorted(found.packed) != made["facts"].get(WITHOUT_WEIGHTS, []):
+        raise ManifestError(f"{path} does not name what was taken up from packs; delete {path.parent} and run again")
     facts = {results / key: sealed["facts"] for key, sealed in found.manifests.items()} | {path.parent: made["facts"]}
     unclean = [folder for folder, told in facts.items() if told["clean"] is False]
     if unclean:

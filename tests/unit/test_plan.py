@@ -9,7 +9,7 @@ import yaml
 from pydantic import BaseModel
 
 from pretrained import bart_method, fables, pretraining
-from sumcurve.plan import Plan, PlanError
+from sumcurve.plan import Plan, PlanError, packages_of
 from sumcurve.scores import SCORERS
 from sumcurve.scores.scorer import Metric
 from sumcurve.settings import REFERENCE_SYSTEMS, Search
@@ -66,7 +66,7 @@ def test_every_study_of_this_repository_is_valid():
 def test_the_large_corpus_is_prepared_and_read_as_the_default_one():
     small = Plan.read(ROOT / "config", "docstrings").settings.corpora["docstrings"]
     large = Plan.read(ROOT / "config", "docstrings-large").settings.corpora["docstrings_large"]
-    differs = {"raw", "split", "percents", "title"}
+    differs = {"raw", "split", "percents", "sizes", "trainings", "title"}
     assert large.model_dump(exclude=differs) == small.model_dump(exclude=differs)
     assert large.split.model_copy(update={"unseen": None}) == small.split
 
@@ -975,3 +975,79 @@ def test_settings_of_a_pretraining_that_cannot_be_are_named_with_their_line(conf
     add_barts(config, **change)
     with pytest.raises(PlanError, match=rf"smoke.yaml:\d+: pretraining.*{message.split('pretraining')[-1]}"):
         smoke(config)
+
+
+SIZED = {"percents": None, "sizes": [30, 60]}
+
+
+def sized(config, **told):
+    """The smoke study with numbers of records in place of percents on tales, and two seeds."""
+
+    def change(content):
+        content["corpora"]["tales"].update(SIZED | told)
+        content["seeds"] = [1, 2]
+
+    edit(config / "studies" / "smoke.yaml", change)
+    return smoke(config)
+
+
+def test_sizes_in_records_are_rows_and_folders_of_their_own_and_rename_no_other(config):
+    before, after = smoke(config), sized(config)
+    of_tales = [row for row in after.rows if row.corpus == "tales" and row.part == "study" and row.size is not None]
+    assert {(row.percent, row.records) for row in of_tales} == {(None, 30), (None, 60)}
+    assert {row.records for row in of_tales if row.search == "paper"} == {60}
+    fraction = after.folder(next(row.run for row in of_tales)).specification["fraction"]
+    assert after.folder(fraction).specification.keys() & {"percent", "records"} == {"records"}
+    assert all(f"-n{row.records}-s{row.seed}-" in row.run for row in of_tales if row.run)
+    modules = {key for key in names(before, "runs") if key.startswith("runs/modules")}
+    assert modules <= names(after, "runs")
+
+
+def test_a_method_may_have_fewer_sizes_and_seeds_and_a_size_fewer_seeds(config):
+    told = {"trainings": {"pcov": {"sizes": [60]}, "ent": {"seeds": [2]}}, "seeds_at": {30: [2]}}
+    plan = sized(config, **told)
+    cells = {
+        (row.method, row.records, row.seed)
+        for row in plan.rows
+        if row.corpus == "tales" and row.part == "study" and row.search == "common"
+    }
+    assert cells == {("pcov", 60, 1), ("pcov", 60, 2), ("ent", 30, 2), ("ent", 60, 2)}
+
+
+@pytest.mark.parametrize(
+    ("told", "message"),
+    [
+        ({"percents": [50]}, r"give either `percents` or `sizes`"),
+        ({"sizes": [60, 30]}, r"sizes must rise without repetition"),
+        ({"trainings": {"abs": {"seeds": [1]}}}, r"trainings\.abs: no method of this corpus"),
+        ({"trainings": {"pcov": {"sizes": [31]}}}, r"trainings\.pcov\.sizes: \[31\]: name some of sizes \[30, 60\]"),
+        ({"trainings": {"pcov": {"seeds": [3]}}}, r"trainings\.pcov\.seeds: 3 is none of the study's seeds"),
+        ({"seeds_at": {31: [1]}}, r"seeds_at: 31 is none of sizes"),
+        (
+            {"seeds_at": {30: [1]}, "trainings": {"pcov": {"seeds": [2]}}},
+            r"no seed is left of pcov at 30",
+        ),
+    ],
+)
+def test_sizes_that_a_study_does_not_have_are_refused(config, told, message):
+    with pytest.raises(PlanError, match=message):
+        sized(config, **told)
+
+
+def test_questions_are_of_sizes_and_methods_that_the_study_has_and_rename_its_tables_alone(config):
+    before = smoke(config)
+    asked = {"question": "Which?", "asks": "doubling", "worth": 1.0}
+    edit(config / "studies" / "smoke.yaml", lambda content: content.update(questions=[asked]))
+    after = smoke(config)
+    assert names(before) == names(after)
+    assert before.tables != after.tables
+    edit(config / "studies" / "smoke.yaml", lambda content: content.update(questions=[asked | {"methods": ["abs"]}]))
+    with pytest.raises(PlanError, match=r"questions.*'abs' is none of the study's"):
+        smoke(config)
+
+
+def test_what_a_bart_is_pretrained_on_is_none_of_the_large_study(config):
+    plan = Plan.read(ROOT / "config", "docstrings-large")
+    own, others = (packages_of(raw.harvest, ROOT / "config") for raw in plan.raws)
+    assert not own & others
+    assert len(own | others) == 88

@@ -47,8 +47,9 @@ def needs(kind):
 def cost(wildcards):
     """What orders trainings, the dearest first: a long one that starts last leaves the other cores idle."""
     run = PLAN.folder(f"runs/{wildcards.name}").specification
-    percent = PLAN.folder(run["fraction"]).specification["percent"]
-    return run["source_tokens"] * run["target_tokens"] * percent
+    fraction = PLAN.folder(run["fraction"]).specification
+    size = fraction.get("percent") or fraction["records"]
+    return run["source_tokens"] * run["target_tokens"] * size
 
 
 def fetched(wildcards):

@@ -110,13 +110,18 @@ def read_archives(path: Path) -> list[Archive]:
     return sorted(archives, key=lambda archive: normalized(archive.name))
 
 
-def chosen(archives: Sequence[Archive], without: Sequence[str]) -> list[Archive]:
-    """The archives of a list but for packages that are left out; ArchiveError for one that is not on it."""
+def chosen(archives: Sequence[Archive], without: Sequence[str], only: Sequence[str] = ()) -> list[Archive]:
+    """The archives of a list but for packages that are left out; of `only` some, where they are named.
+
+    ArchiveError for a name that is not on the list.
+    """
     names = {normalized(archive.name) for archive in archives}
-    if strange := [name for name in without if normalized(name) not in names]:
-        raise ArchiveError(f"raw.harvest.without: {strange[0]!r} is not on the list of archives; take it out")
-    left_out = set(map(normalized, without))
-    return [archive for archive in archives if normalized(archive.name) not in left_out]
+    for key, told in (("without", without), ("only", only)):
+        if strange := [name for name in told if normalized(name) not in names]:
+            raise ArchiveError(f"raw.harvest.{key}: {strange[0]!r} is not on the list of archives; take it out")
+    taken = set(map(normalized, only)) if only else names
+    taken -= set(map(normalized, without))
+    return [archive for archive in archives if normalized(archive.name) in taken]
 
 
 def what_is_wrong(archive: Archive) -> str:

@@ -16,6 +16,7 @@ TABLES = (
     "corpora",
     "pretraining",
     "equivalence",
+    "questions",
 )
 APPENDIX = ("seeds", "variance", "stopping", "decoding", "oracle_pairs", "oracle_features", "oracle_timings", "missing")
 

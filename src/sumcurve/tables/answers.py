@@ -14,6 +14,7 @@ from sumcurve.scores.scorer import Metric
 from sumcurve.statistics.design import Cell, Design
 from sumcurve.tables.efficiency import clock_refusal, costs_of, geometric_mean
 from sumcurve.tables.pretraining import sentences as worth_of_pretraining
+from sumcurve.tables.questions import sentences as answered
 from sumcurve.tables.reach import records_for
 from sumcurve.tables.results import LEVEL, POWER, THESE_WEIGHTS, Pair, Results, value
 from sumcurve.tables.table import Column, Table, Value, number
@@ -61,6 +62,7 @@ def table(results: Results) -> Table:
         Column("interval_covers", "intervals cover"),
     ]
     notes = [
+        *answered(results),
         *sentences(results),
         *worth_of_pretraining(results),
         f"Place: behind where the paired test of table comparisons shows it (family: all pairs of the size and metric, "

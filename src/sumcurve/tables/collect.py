@@ -124,7 +124,7 @@ def scored_output(plan: Plan, results: Path, row: Scored) -> ScoredOutput:
     measured = run if row.part in ("study", "after") else None  # the others are compared by what they write alone
     trained = measured if row.search != "own" else None
     records = None
-    if row.percent is not None:
+    if row.size is not None:
         records = _json(run / "training.json")["records"] if run else _records(results, row)
     cost = timing(trained) if trained else timing_of_program(measured) if measured else None
     return ScoredOutput(
@@ -168,11 +168,13 @@ def corpus_statistics(plan: Plan, results: Path, prepared: Folder, fractions: li
         read = counts["found"]
         dropped = {f"docstring: {reason}": count for reason, count in counts["dropped"].items()} | dropped
     parts = [
-        _part("train", read_statistics(results / folder.key), folder.specification["percent"]) for folder in fractions
+        _part("train", read_statistics(results / folder.key), folder.specification.get("percent"))
+        for folder in fractions
     ]
     parts += [_part(part, statistics["parts"][part], None) for part in statistics["parts"] if part != "train"]
     title = plan.corpora[corpus].title
-    return CorpusStatistics(corpus, title, read, statistics["kept"], dropped, parts)
+    whole = statistics["parts"].get("train", {}).get("records")
+    return CorpusStatistics(corpus, title, read, statistics["kept"], dropped, parts, whole)
 
 
 def _part(part: str, statistics: dict[str, Any], percent: int | None) -> PartStatistics:
@@ -273,7 +275,7 @@ def collect(plan: Plan, results: Path, partial: bool = False) -> Study:
         if first is None:
             rows.append(row)
         else:
-            missing.append(Missing(row.corpus, row.method, row.percent, row.seed, row.search, first))
+            missing.append(Missing(row.corpus, row.method, row.percent, row.seed, row.search, first, row.records))
     missing += [
         Missing(plan.corpus_name(one.specification["corpus"]), "extractive optimum", None, None, None, one.key)
         for one in plan.named("annotations", "prove")
@@ -287,10 +289,11 @@ def collect(plan: Plan, results: Path, partial: bool = False) -> Study:
     statistics = []
     for prepared in prepared_folders(plan):
         if plan.corpus_name(prepared.key) in shown:
-            fractions: dict[int, Folder] = {}  # of each percent the first seed's
+            fractions: dict[int, Folder] = {}  # of each size the first seed's
             for folder in plan.named("corpora", "fraction"):
                 if folder.specification["corpus"] == prepared.key and finished(folder.key):
-                    fractions.setdefault(folder.specification["percent"], folder)
+                    told = folder.specification
+                    fractions.setdefault(told.get("percent") or told["records"], folder)
             statistics.append(corpus_statistics(plan, results, prepared, list(fractions.values())))
     outputs = [scored_output(plan, results, row) for row in rows]
     return Study(
@@ -302,10 +305,11 @@ def collect(plan: Plan, results: Path, partial: bool = False) -> Study:
         systems=plan.system_titles,
         refused=plan.refused,
         missing=missing,
-        trained=sum(row.percent is not None for row in plan.rows),
+        trained=sum(row.size is not None for row in plan.rows),
         scores=[key for row in rows for key in row.scores.values()],
         extracts=[extracts(plan, results, one) for one in plan.named("annotations", "prove") if finished(one.key)],
         pretrainings=[pretraining(plan, results, one) for one in plan.named("runs", "pretrain") if finished(one.key)],
         equivalence=plan.settings.equivalence,
+        questions=plan.settings.questions,
         examples=[examples(plan, results, corpus, list(zip(rows, outputs, strict=True))) for corpus in sorted(shown)],
     )

@@ -17,7 +17,7 @@ from sumcurve.annotations.oracle import METRICS as ORACLE_METRICS
 from sumcurve.curves.stopping import Validation
 from sumcurve.plan import Refused
 from sumcurve.scores.scorer import Metric
-from sumcurve.settings import Equivalence, Oracle
+from sumcurve.settings import Equivalence, Oracle, Question
 from sumcurve.systems.system import Role
 
 BLIND: tuple[Role, ...] = ("baseline", "outside")  # not trained by the study, and without sight of references
@@ -102,13 +102,13 @@ class Items:
 class ScoredOutput:
     """One output with its per-item values by scorer.
 
-    A trained output has percent, records (it was trained on), seed, search and, where measured, its timing and
-    training and history. A system of another `role` (`systems.system.System`) has none of them. `search` says whose
-    search decoded it: "common" for the corpus's, "paper" for that of the method's paper, "own" for what came from
-    outside; `search_signature` says what it was, where it is known. `run` names the folder behind the row. `part` says
-    what it is for: "study", or "after", "before", "control" for what the method's last phase buys, or "variance" for
-    what draws and trainings vary by; `draw` is the seed that drew its records, where it is not `seed`. `summaries` is
-    the sha256 of what it wrote.
+    A trained output has records (it was trained on), percent where the study asked for that, seed, search and, where
+    measured, its timing and training and history. A system of another `role` (`systems.system.System`) has none of
+    them. `search` says whose search decoded it: "common" for the corpus's, "paper" for that of the method's paper,
+    "own" for what came from outside; `search_signature` says what it was, where it is known. `run` names the folder
+    behind the row. `part` says what it is for: "study", or "after", "before", "control" for what the method's last
+    phase buys, or "variance" for what draws and trainings vary by; `draw` is the seed that drew its records, where it
+    is not `seed`. `summaries` is the sha256 of what it wrote.
     """
 
     corpus: str
@@ -130,7 +130,10 @@ class ScoredOutput:
 
     def __str__(self) -> str:
         parts = [self.corpus, self.method]
-        parts += [f"{self.percent} %"] if self.percent is not None else []
+        if self.percent is not None:
+            parts.append(f"{self.percent} %")
+        elif self.records is not None:
+            parts.append(f"{self.records:,} records")
         parts += [f"seed {self.seed}"] if self.seed is not None else []
         parts += ["paper search"] if self.search == "paper" else []
         parts += [f"({self.part})"] if self.part != "study" else []
@@ -165,6 +168,7 @@ class CorpusStatistics:
     kept: int
     dropped: Mapping[str, int]
     parts: Sequence[PartStatistics]
+    train_records: int | None = None  # of the whole training part, where it is known
 
     def __post_init__(self) -> None:
         lost = self.read - self.kept - sum(self.dropped.values())
@@ -185,6 +189,7 @@ class Missing:
     seed: int | None
     search: str | None
     folder: str
+    records: int | None = None  # where the study asks for these in place of a percent
 
 
 @dataclass(frozen=True)
@@ -320,6 +325,7 @@ class Study:
     examples: Sequence[Examples] = ()
     pretrainings: Sequence[Pretraining] = ()
     equivalence: Equivalence | None = None
+    questions: Sequence[Question] = ()
 
     @property
     def ceilings(self) -> list[Ceiling]:
@@ -339,7 +345,7 @@ class Study:
         """What a table made of an unfinished study must say; empty where nothing is missing."""
         if not self.missing:
             return ""
-        found = sum(output.percent is not None for output in self.outputs)
+        found = sum(output.records is not None for output in self.outputs)
         return f"IN PART: {found} of {self.trained} trained outputs"
 
 
@@ -409,8 +415,9 @@ def metrics_of(outputs: Sequence[ScoredOutput]) -> dict[str, tuple[Metric, str]]
 
 def _place(output: ScoredOutput) -> tuple[Any, ...]:
     rank = ROLES.index(output.role)
-    percent, draw, seed = (-1 if value is None else value for value in (output.percent, output.draw, output.seed))
-    return (output.corpus, rank, output.method, percent, output.search or "", output.part, draw, seed, output.run)
+    size = output.records if output.percent is None else output.percent
+    size, draw, seed = (-1 if value is None else value for value in (size, output.draw, output.seed))
+    return (output.corpus, rank, output.method, size, output.search or "", output.part, draw, seed, output.run)
 
 
 def _check_sizes(corpus: str, fractions: dict[int, dict[int, str]]) -> None:
@@ -434,12 +441,12 @@ def _comparable(signature: str) -> list[str]:
 
 
 def _check_form(output: ScoredOutput) -> None:
-    trained = [part is not None for part in (output.percent, output.records, output.search, output.seed)]
+    trained = [part is not None for part in (output.records, output.search, output.seed)]
     if output.role != "trained":
-        if any(trained[:3]):
+        if any(trained[:2]) or output.percent is not None:
             raise EvidenceError(f"{output} is not trained; it has no percent, no records and no search")
     elif not all(trained):
-        raise EvidenceError(f"{output} ({output.run}) needs percent, records, seed and search, as all that is trained")
+        raise EvidenceError(f"{output} ({output.run}) needs records, seed and search, as all that is trained")
 
 
 def _check_items(scorer: str, first: ScoredOutput, output: ScoredOutput) -> None:

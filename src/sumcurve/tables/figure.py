@@ -113,7 +113,7 @@ def draw(
     names = sorted(set(scores.method[scores.role == "trained"]))
     looks = looks_of(names)
     corpora = [rows for _, rows in scores.groupby("corpus", sort=True)]
-    curved = [rows[rows.role == "trained"].percent.nunique() > 1 for rows in corpora]
+    curved = [rows[rows.role == "trained"].records.nunique() > 1 for rows in corpora]
     heights = [_height(rows, curve, looks, metrics) for rows, curve in zip(corpora, curved, strict=True)]
     grouped = any(curve and len(_panels(rows, looks)) > 1 for rows, curve in zip(corpora, curved, strict=True))
     drawn = {str(rows.corpus.iloc[0]) for rows, curve in zip(corpora, curved, strict=True) if curve}
@@ -269,7 +269,10 @@ def _dots(
 
 def _size(row: pd.DataFrame) -> str:
     trained = row[row.role == "trained"]
-    return f", trained on {trained.records.iloc[0]:,} records ({trained.percent.iloc[0]} %)" if len(trained) else ""
+    if not len(trained):
+        return ""
+    percent = "" if pd.isna(trained.percent.iloc[0]) else f" ({trained.percent.iloc[0]} %)"
+    return f", trained on {trained.records.iloc[0]:,} records{percent}"
 
 
 def _caption(scores: pd.DataFrame, metrics: Sequence[Metric], share: str, curved: Sequence[bool]) -> list[str]:
@@ -325,7 +328,8 @@ def _draw_curves(
     bands = _bands(overlay, metric, shown)
     of_row = _bands(overlay, metric, list(looks))  # all panels of a row share one scale
     marked = [
-        (float(size), f"{size:,}\n{percent} %") for percent, size in zip(sizes.percent, sizes.records, strict=True)
+        (float(size), f"{size:,}" if pd.isna(percent) else f"{size:,}\n{percent} %")
+        for percent, size in zip(sizes.percent, sizes.records, strict=True)
     ]
     if len(of_row):  # every other size, so that names do not touch, and how far the curves go
         furthest = float(of_row.records.max())

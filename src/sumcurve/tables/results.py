@@ -83,7 +83,7 @@ def systems_of(outputs: Iterable[ScoredOutput]) -> list[System]:
     """The outputs that differ by their seed alone, together; the order stays."""
     found: dict[tuple[Any, ...], list[ScoredOutput]] = {}
     for one in outputs:
-        found.setdefault((one.corpus, one.method, one.percent, one.search, one.part), []).append(one)
+        found.setdefault((one.corpus, one.method, one.percent, one.records, one.search, one.part), []).append(one)
     return [
         System(group[0].corpus, group[0].method, group[0].percent, group[0].records, tuple(group))
         for group in found.values()
@@ -176,7 +176,8 @@ class Results:
 
     def full_records(self, corpus: str) -> int | None:
         """The number of all training records, where a method was trained on them: there all seeds share them."""
-        return next((one.records for one in self.of(corpus, True) if one.percent == 100), None)
+        whole = {one.train_records for one in self.study.statistics if one.corpus == corpus}
+        return next((one.records for one in self.of(corpus, True) if one.percent == 100 or one.records in whole), None)
 
     def design(self, corpus: str, metric: str) -> Design | None:
         """All systems of a corpus under a metric, the optimum too where it is known; None where no system has it."""
@@ -327,11 +328,12 @@ class Results:
         groups: dict[tuple[Any, ...], list[System]] = {}
         for one in self.systems:
             if one.summaries and one.records is not None:
-                groups.setdefault((one.corpus, one.percent, one.summaries), []).append(one)
+                at = f"{number(one.records)} records" if one.percent is None else f"{one.percent} %"
+                groups.setdefault((one.corpus, at, one.summaries), []).append(one)
         return [
-            f"{corpus}: {' and '.join(one.method for one in group)} wrote the same summaries at {percent} %, "
+            f"{corpus}: {' and '.join(one.method for one in group)} wrote the same summaries at {at}, "
             "byte for byte: one system under several names."
-            for (corpus, percent, _), group in groups.items()
+            for (corpus, at, _), group in groups.items()
             if len(group) > 1
         ]
 

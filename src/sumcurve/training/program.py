@@ -8,7 +8,7 @@ from pathlib import Path
 from time import monotonic
 from typing import Any
 
-from sumcurve.corpora.fraction import positions
+from sumcurve.corpora.sizes import positions
 from sumcurve.corpora.store import Corpus, Part, take
 from sumcurve.records import RecordError, write_csv, write_json, write_jsonl
 from sumcurve.systems.process import MODEL, Limits, check_size, environment_of, run

@@ -14,7 +14,8 @@ import torch
 from safetensors.torch import load_file, save
 
 from sumcurve.annotations.entities import read_salient
-from sumcurve.corpora.fraction import positions, read_words
+from sumcurve.corpora.fraction import read_words
+from sumcurve.corpora.sizes import positions
 from sumcurve.corpora.store import Corpus, Part, take
 from sumcurve.devices import Lease
 from sumcurve.models.batch import Example, encode

@@ -131,10 +131,10 @@ def test_two_ways_of_scoring_do_not_compare(evidence, signature) -> None:
     ("index", "changes", "message"),
     [
         (1, {"records": 501}, "below|above|records"),
-        (1, {"records": None}, "needs percent, records, seed"),
+        (1, {"records": None}, "needs records, seed"),
         (0, {"percent": 50, "records": 1000}, "given twice"),
         (0, {"role": "baseline"}, "is not trained"),
-        (6, {"role": "trained"}, "needs percent"),
+        (6, {"role": "trained"}, "needs records"),
         (6, {"search": "common"}, "no search"),
         (1, {"search": None}, "seed and search"),
     ],

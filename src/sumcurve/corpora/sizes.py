@@ -1,0 +1,60 @@
+"""A number of a corpus's training records, where its sizes are no percents; drawn as those are (`corpora.fraction`).
+
+One seed's sizes are nested, in each other and in its percents.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sumcurve.corpora.errors import CorpusError
+from sumcurve.corpora.fraction import STATISTICS, draw, read_statistics, write_fraction
+from sumcurve.corpora.fraction import positions as positions_of_percent
+from sumcurve.corpora.store import Part
+from sumcurve.records import Record, write_json
+
+
+@dataclass(frozen=True)
+class _Drawn(Part):
+    """The records of a part that were drawn, in the part's order."""
+
+    drawn: frozenset[int]
+
+    def __iter__(self) -> Iterator[Record]:
+        return (record for position, record in enumerate(super().__iter__()) if position in self.drawn)
+
+    @property
+    def ids(self) -> list[str]:
+        return [name for position, name in enumerate(super().ids) if position in self.drawn]
+
+
+def draw_records(ids: Sequence[str], records: int, seed: int, where: object = "the training part") -> Sequence[int]:
+    """Which training records, by position, the first `records` of the seed's order are; a larger draw begins with it.
+
+    CorpusError, with `where`, if there are too few.
+    """
+    if not 1 <= records <= len(ids):
+        raise CorpusError(
+            f"{where} holds {len(ids):,} records, the study asks for {records:,}; correct `sizes`, or let the corpus "
+            "drop fewer"
+        )
+    return draw(ids, 100, seed)[:records]
+
+
+def write_records(train: Part, records: int, seed: int, folder: Path) -> dict[str, Any]:
+    """Write what `write_fraction` writes, of so many records; the statistics say no percent."""
+    ids = train.ids
+    drawn = _Drawn(train.folder, train.name, frozenset(draw_records(ids, records, seed, train.path)))
+    statistics = write_fraction(drawn, 100, 1, folder) | {"of_records": len(ids)}
+    del statistics["percent"]
+    write_json(folder / STATISTICS, statistics)
+    return statistics
+
+
+def positions(folder: Path, train: Part, seed: int) -> Sequence[int]:
+    """Which records a finished folder, made with this seed, is of: of a percent, or of a number of records."""
+    told = read_statistics(folder)
+    if "percent" in told:
+        return positions_of_percent(folder, train, seed)
+    return draw_records(train.ids, told["records"], seed, train.path)

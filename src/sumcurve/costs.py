@@ -1,0 +1,495 @@
+"""What a study would cost before anything starts: jobs, records, disk and hours, from what trainings have cost.
+
+The basis are the tables of recorded studies (`seeds.csv`, which is in git): how many seconds a training took in all,
+and how many updates, by method and number of records. Beyond it stands a model, which is said with every estimate:
+
+- updates until patience ends a training: log-linear in the records, with a level and a slope of each method; never more
+  than its phases allow;
+- seconds of an update: those measured of the method; where its model, batch or lengths are others now, scaled by the
+  multiply-adds of a record (`multiply_adds`) to a power between a half and one;
+- a method that nobody has measured: the level of some method, the seconds of the measured one whose model is nearest;
+- validations, decoding and scores: seconds of an item, measured on jobs of the recorded studies (constants below).
+
+The interval holds what the measured trainings vary by, what their slopes are not known by, at the measured sizes and
+beyond (`BENDS`), and that power.
+"""
+
+import json
+import math
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import MappingProxyType
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sumcurve import manifest
+from sumcurve.config import PlanError, read_method, read_study
+from sumcurve.corpora.store import Corpus
+from sumcurve.plan import Folder, Plan
+from sumcurve.records import read_csv
+from sumcurve.settings import (
+    Architecture,
+    BartSettings,
+    CorpusSettings,
+    ExtractRewriteSettings,
+    FairseqSettings,
+    Form,
+    Model,
+    NgramSettings,
+    PhaseSettings,
+    Pretraining,
+    RecurrentSettings,
+    StudySettings,
+    TransformerSettings,
+    TransformersSettings,
+)
+from sumcurve.steps import STEPS
+
+Array = NDArray[np.float64]
+
+DRAWS = 2000
+CONFIDENCE = 0.9
+# Measured on jobs of the recorded studies (`benchmarks/plan_estimates.py --jobs` compares them with others). Seconds;
+# an item is a validation or test record with a target of 20 words.
+START = 4.0  # of any job
+VALIDATED = 0.005  # greedy search and ROUGE of an item
+DECODED = 0.008  # the common search of an item, and its probabilities under five other sources
+SCORED = 0.0015  # one scorer of an item
+PROVEN = 0.1  # both optima and the searches of an item
+PREPARED = 0.001  # a record of the training part, from raw content on
+ITEM_WORDS = 20
+# By how much the slope of log updates may be another beyond the measured sizes: of all methods, and of each. No
+# measurement, but a judgement after one: the slope of ABS is 0.1 from 380 to 1,585 records and 1.2 from there to 6,339,
+# where it begins to read its source.
+BENDS = 0.2
+LEFT_OUT = "are left out of the hours"
+BYTES_OF_RECORD = 1300  # prepared and as text
+BYTES_OF_ITEM = {"outputs": 400, "scores": 150}
+BYTES_OF_WEIGHT = 4
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One training of a recorded study: all its updates, and all its seconds."""
+
+    corpus: str
+    method: str
+    records: int
+    updates: float
+    seconds: float
+    form: str
+    lengths: tuple[int, int]  # what models read and write, in words
+    device: str
+    run: str  # the name that its tables have for it
+
+
+def measured(config: Path, tables: Path, study: str = "*") -> list[Measured]:
+    """The trainings of every recorded study, or of one, whose file is there; `tables` is the folder of their tables."""
+    found: dict[tuple[str, str], Measured] = {}
+    for path in sorted(tables.glob(f"{study}/seeds.csv")):
+        file = config / "studies" / f"{path.parent.name}.yaml"
+        if not file.is_file():
+            continue
+        settings = read_study(file).validated(StudySettings)
+        for row in read_csv(path):
+            corpus = settings.corpora.get(row["corpus"])
+            if (
+                corpus is None
+                or not row["updates"]
+                or row["part"] not in ("study", "after")
+                or row["search"] == "paper"
+            ):
+                continue
+            of_update = float(row["seconds"]) / float(row["updates"])
+            total = float(row["total_seconds"])
+            found[row["corpus"], row["run"]] = Measured(
+                row["corpus"],
+                row["method"],
+                int(row["records"]),
+                total / of_update,
+                total,
+                settings.form,
+                (corpus.source_tokens, corpus.target_tokens),
+                row["device"],
+                row["run"],
+            )
+    return list(found.values())
+
+
+def multiply_adds(
+    model: Model | Architecture, source: int, target: int, vocabulary: int, subwords_a_word: float = 1.2
+) -> float:
+    """About how many multiply-adds a model's forward pass takes for one record; for ratios alone."""
+    if isinstance(model, ExtractRewriteSettings):
+        inner = multiply_adds(model.abstractor, source, target, vocabulary)
+        return inner + source * len(model.windows) * model.filters * model.abstractor.embedding * 4
+    if isinstance(model, RecurrentSettings):
+        e, h, d = model.embedding, model.hidden, model.width
+        encode = source * model.encoder_layers * 8 * h * (e + h)
+        attend = source * 2 * h * (4 if model.temporal or model.coverage else 2)
+        step = model.decoder_layers * 4 * d * (e + d + (2 * h if model.feed != "nothing" else 0)) + attend
+        out = vocabulary * (e if model.output == "tied" else d + 4 * h * (model.readout == "none"))
+        return encode + target * (step + out) + (source * 2 * h * h * 9 if model.convolutional_gate else 0)
+    if isinstance(model, NgramSettings):
+        return target * (model.hidden * model.embedding * model.context + model.hidden * vocabulary + source)
+    if isinstance(model, FairseqSettings) and model.hidden is not None:
+        encode = source * 8 * model.hidden * (model.width + model.hidden)
+        return encode + target * (4 * model.hidden * (model.width + 2 * model.hidden) + vocabulary * model.width)
+    if isinstance(model, (Architecture, TransformerSettings, FairseqSettings)):
+        words = subwords_a_word if isinstance(model, Architecture) else 1.0
+        width, inner_width = model.width, model.feedforward or 4 * model.width
+        layer = 4 * width**2 + 2 * width * inner_width
+        read = source * words * model.encoder_layers * layer
+        return read + target * words * (model.decoder_layers * (layer + 4 * width**2) + vocabulary * width)
+    raise PlanError(f"a model of kind {model.kind} comes from elsewhere: what it costs is not known")
+
+
+def validations(phases: Sequence[PhaseSettings], updates: Array, records: int, batch: int) -> Array:
+    """How many validations so many updates of a training have, by the rule of its longest phase."""
+    stop = phases[0].stop
+    return updates / max(stop.every_updates, stop.every_epochs * records / batch) + len(phases)
+
+
+def _curves(basis: Sequence[Measured]) -> tuple["list[Curve]", float]:
+    """A line for every method and corpus with two sizes or more, and the deviation of single trainings from theirs."""
+    found: list[Curve] = []
+    squares, degrees = 0.0, 0
+    for corpus, method in sorted({(one.corpus, one.method) for one in basis}):
+        own = [one for one in basis if (one.corpus, one.method) == (corpus, method)]
+        x, y = (np.log([getattr(one, name) for one in own]) for name in ("records", "updates"))
+        across = float(((x - x.mean()) ** 2).sum())
+        if across == 0:
+            continue
+        slope = float((x - x.mean()) @ y / across)
+        squares += float(((y - y.mean() - slope * (x - x.mean())) ** 2).sum())
+        degrees += max(0, len(own) - 2)
+        largest = max(one.records for one in own)
+        found.append(Curve(method, corpus, float(x.mean()), float(y.mean()), len(own), slope, 1 / across, largest))
+    if not found or not degrees:
+        raise PlanError("what trainings cost is not known: no recorded study with three trainings of a method is here")
+    spread = math.sqrt(squares / degrees)
+    return [replace(one, variance=spread**2 * one.variance) for one in found], spread
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Log updates of one method on one corpus against log records: their means, and a slope with its variance."""
+
+    method: str
+    corpus: str
+    x: float
+    y: float
+    count: int
+    slope: float
+    variance: float
+    largest: int  # records that it was measured with
+
+
+class Costs:
+    """The model, drawn `DRAWS` times from what the basis says of it; every quantity is an array of draws.
+
+    Methods' slopes vary around a common one (DerSimonian and Laird 1986), and each method's own is shrunk towards it.
+    Seeds of one method at one size end alike: what they vary by is drawn once for all of them.
+    """
+
+    def __init__(self, basis: Sequence[Measured], config: Path, seed: int = 1) -> None:
+        """PlanError for a basis that a slope cannot be told from."""
+        self.basis, self.config = list(basis), config
+        self.generator = np.random.default_rng(seed)
+        self.curves, self.spread = _curves(self.basis)
+        weights = np.array([1 / one.variance for one in self.curves])
+        slopes = np.array([one.slope for one in self.curves])
+        fixed = float(weights @ slopes / weights.sum())
+        excess = float(weights @ (slopes - fixed) ** 2) - (len(slopes) - 1)
+        between = max(0.0, excess / (weights.sum() - (weights @ weights) / weights.sum())) if len(slopes) > 1 else 0.0
+        moderated = 1 / (between + 1 / weights)
+        self.slope, self.between = float(moderated @ slopes / moderated.sum()), between
+        self.power = self.generator.uniform(0.5, 1.0, DRAWS)
+        self._drawn: dict[tuple[str, ...], Array] = {}
+        self._whose: dict[str, NDArray[np.int64]] = {}
+        self._seconds: dict[tuple[str, str, int, int], Array] = {}
+        told = {(one.method, one.form) for one in self.basis}
+        self._forms = {key: read_method(config / "methods" / f"{key[0]}.yaml").forms[key[1]] for key in told}
+
+    def _once(self, key: tuple[str, ...], mean: float, deviation: float) -> Array:
+        """Draws that are the same whenever this is asked for."""
+        if key not in self._drawn:
+            self._drawn[key] = self.generator.normal(mean, deviation, DRAWS)
+        return self._drawn[key]
+
+    def of_update(self, method: str, form: Form, corpus: CorpusSettings, made: Architecture | None = None) -> Array:
+        """Seconds of one update; PlanError for a model from elsewhere."""
+        key = (method, form.model_dump_json(), corpus.source_tokens, corpus.target_tokens)
+        if key not in self._seconds:
+            self._seconds[key] = self._of_update(method, form, corpus, made)
+        return self._seconds[key]
+
+    def _of_update(self, method: str, form: Form, corpus: CorpusSettings, made: Architecture | None) -> Array:
+        own = [one for one in self.basis if one.method == method]
+        adds = self._adds(form, corpus.source_tokens, corpus.target_tokens, made)
+        near = own or [one for one in self.basis if self._kind(one) == "transformer"] or self.basis
+        of_each = np.array([math.log(one.seconds / one.updates) for one in near])
+        ratios = []
+        for one in near:
+            there = self._forms[one.method, one.form]
+            same = own and there == form and one.lengths == (corpus.source_tokens, corpus.target_tokens)
+            ratios.append(0.0 if same else math.log(adds / self._adds(there, *one.lengths, None)))
+        scaled = of_each[:, None] + np.array(ratios)[:, None] * self.power[None, :]
+        return np.exp(scaled.mean(axis=0))
+
+    def _kind(self, one: Measured) -> str:
+        return str(self._forms[one.method, one.form].model.kind)
+
+    @staticmethod
+    def _adds(form: Form, source: int, target: int, made: Architecture | None) -> float:
+        model = made if isinstance(form.model, BartSettings) and made else form.model
+        return form.training.batch * multiply_adds(model, source, target, form.training.vocabulary)
+
+    def updates(self, method: str, corpus: str, records: int, most: int) -> Array:
+        """Updates of a training until it ends, in draws; at most `most`."""
+        own = [one for one in self.curves if (one.method, one.corpus) == (method, corpus)]
+        own = own or [one for one in self.curves if one.method == method]
+        if own:
+            logs = np.mean([self._along(one, records) for one in own], axis=0)
+        else:  # as some method
+            every = np.array([self._along(one, records) for one in self.curves])
+            if method not in self._whose:
+                self._whose[method] = self.generator.integers(len(self.curves), size=DRAWS)
+            logs = every[self._whose[method], np.arange(DRAWS)]
+        logs = logs + self._once((method, corpus, str(records)), 0.0, self.spread)
+        return np.minimum(np.exp(np.minimum(logs, 30.0)), float(most))
+
+    def _along(self, curve: Curve, records: int) -> Array:
+        """Log updates at a size, without what single trainings vary by."""
+        trust = self.between / (self.between + curve.variance)
+        mean = trust * curve.slope + (1 - trust) * self.slope
+        slope = self._once((curve.method, curve.corpus, "slope"), mean, math.sqrt(max(trust * curve.variance, 1e-6)))
+        level = self._once((curve.method, curve.corpus, "level"), curve.y, self.spread / math.sqrt(curve.count))
+        bend = self._once(("slope",), 0.0, BENDS) + self._once((curve.method, curve.corpus, "bend"), 0.0, BENDS)
+        return level + slope * (math.log(records) - curve.x) + bend * max(0.0, math.log(records / curve.largest))
+
+    def training(
+        self,
+        method: str,
+        form: Form,
+        name: str,
+        corpus: CorpusSettings,
+        records: int,
+        last_alone: bool,
+        made: Architecture | None = None,
+    ) -> Array:
+        """Seconds of one training with its validations; of one that begins as another its last phase alone."""
+        phases = form.training.phases[-1:] if last_alone else form.training.phases
+        if last_alone:
+            updates = np.full(DRAWS, float(phases[0].stop.max_updates))
+        else:
+            updates = self.updates(method, name, records, sum(phase.stop.max_updates for phase in phases))
+        validated = validations(phases, updates, records, form.training.batch) * form.training.valid_records
+        return START + updates * self.of_update(method, form, corpus, made) + validated * VALIDATED * _words(corpus)
+
+
+def _words(corpus: CorpusSettings) -> float:
+    return corpus.target_tokens / ITEM_WORDS
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What of a study is to be done: by kind of folder jobs, finished ones, hours (draws) and bytes.
+
+    `trainings` has the hours of one training by method and size. `notes` say what is not known.
+    """
+
+    jobs: Mapping[str, int]
+    finished: Mapping[str, int]
+    hours: Mapping[str, Array]
+    disk: Mapping[str, float]
+    records: Mapping[str, int | None]
+    trainings: Mapping[tuple[str, str, int], tuple[int, Array]]  # corpus, method, records: how many, hours of one
+    notes: Sequence[str]
+
+    @property
+    def total(self) -> Array:
+        return np.sum([np.zeros(DRAWS), *self.hours.values()], axis=0)
+
+
+def interval(draws: Array) -> tuple[float, float, float]:
+    """Median and the ends of the interval."""
+    tail = (1 - CONFIDENCE) / 2
+    low, middle, high = np.quantile(draws, [tail, 0.5, 1 - tail]).tolist()
+    return middle, low, high
+
+
+def recorded_sizes(tables: Path) -> dict[str, int]:
+    """The training records of corpora that stand in tables of recorded studies, by the keys of their folders."""
+    found = {}
+    for path in tables.glob("*/manifest-*.json"):
+        sizes = {
+            row["corpus"]: int(row["records"])
+            for row in read_csv(path.parent / "corpora.csv")
+            if (row["part"], row["percent"]) == ("train", "100")
+        }
+        for key in json.loads(path.read_text())["inputs"]:
+            if key.startswith("corpora/") and (name := Plan.corpus_name(key)) in sizes:
+                found[key] = sizes[name]
+    return found
+
+
+def records_of(plan: Plan, results: Path, told: int | None, recorded: Mapping[str, int]) -> dict[str, int | None]:
+    """The records of each corpus's training part: as prepared, `recorded`, as its split says, or `told`; else None."""
+    found: dict[str, int | None] = {}
+    for folder in plan.named("corpora", "corpus"):
+        path, name = results / folder.key, plan.corpus_name(folder.key)
+        settings = plan.settings.corpora.get(name) or plan.settings.pretraining
+        assert settings is not None
+        if manifest.state(path) == "finished":
+            found[name] = int(Corpus(path).statistics["parts"]["train"]["records"])
+        else:
+            found[name] = recorded.get(folder.key) or settings.split.train or told
+    return found
+
+
+def estimate(
+    plan: Plan, results: Path, costs: Costs, told: int | None = None, recorded: Mapping[str, int] = MappingProxyType({})
+) -> Estimate:
+    """What of the study is not finished below `results`; `told` are training records where nothing says them."""
+    records = records_of(plan, results, told, recorded)
+    jobs: Counter[str] = Counter()
+    finished: Counter[str] = Counter()
+    hours: dict[str, Array] = {}
+    disk: defaultdict[str, float] = defaultdict(float)
+    trainings: dict[tuple[str, str, int], tuple[int, Array]] = {}
+    notes: dict[str, None] = {}
+    items = {name: settings.split.test for name, settings in plan.corpora.items()}
+    known = {one.method for one in costs.basis}
+    for folder in sorted(plan.folders.values(), key=lambda one: STEPS.index(one.step)):
+        jobs[folder.kind] += 1
+        if manifest.state(results / folder.key) in ("finished", "packed"):
+            finished[folder.kind] += 1
+            continue
+        try:
+            spent, size, bytes_of = _folder(plan, folder, records, items, costs)
+        except PlanError as error:
+            notes[str(error)] = None
+            continue
+        disk[folder.kind] += bytes_of
+        hours[folder.kind] = hours.get(folder.kind, np.zeros(DRAWS)) + spent / 3600
+        if folder.kind == "train":
+            method = folder.specification["method"]
+            if method not in known:
+                notes[f"{method}: no training of it is measured; its updates are taken to be some other method's"] = (
+                    None
+                )
+            if "parent" not in folder.specification:
+                key = (_corpus_of(plan, folder), method, size)
+                trainings[key] = trainings.get(key, (0, spent))[0] + 1, spent / 3600
+    notes |= {
+        f"{name}: how many training records it has is not known before it is prepared; say `--records N`": None
+        for name, count in records.items()
+        if count is None
+    }
+    return Estimate(jobs, finished, hours, disk, records, trainings, list(notes))
+
+
+def _corpus_of(plan: Plan, folder: Folder) -> str:
+    return plan.corpus_name(plan.folder(folder.specification["fraction"]).specification["corpus"])
+
+
+def _folder(
+    plan: Plan, folder: Folder, records: Mapping[str, int | None], items: Mapping[str, int | None], costs: Costs
+) -> tuple[Array, int, float]:
+    """Seconds (draws), size in records, and bytes of one folder; PlanError where its records are not known."""
+    told = folder.specification
+    if folder.kind == "train":
+        return _training(plan, folder, records, costs)
+    if folder.kind == "pretrain":
+        return _pretraining(plan, costs)
+    corpus = plan.corpus_name(folder.key if folder.kind == "corpus" else told.get("corpus", told.get("outside", "/x-")))
+    settings, many = plan.corpora.get(corpus), items.get(corpus) or 0
+    constant = np.full(DRAWS, START)
+    if folder.kind == "corpus":
+        size = records.get(corpus) or 0
+        return constant + PREPARED * size, size, BYTES_OF_RECORD * (size + 2 * many)
+    if folder.step == "outputs" and settings is not None:
+        trained = folder.kind in ("decode", "untrained", "decode_program")
+        return constant + trained * DECODED * many * _words(settings), many, BYTES_OF_ITEM["outputs"] * many
+    if folder.kind == "score":
+        return constant / 4 + SCORED * many, many, BYTES_OF_ITEM["scores"] * many
+    if folder.kind == "prove":
+        return constant + PROVEN * many, many, 3000.0 * many
+    return constant, 0, 50_000.0
+
+
+def _training(plan: Plan, folder: Folder, records: Mapping[str, int | None], costs: Costs) -> tuple[Array, int, float]:
+    told = folder.specification
+    name, method = _corpus_of(plan, folder), told["method"]
+    asked = plan.folder(told["fraction"]).specification
+    whole = records[name]
+    if "records" not in asked and whole is None:
+        raise PlanError(f"{name}: trainings at a percent of it {LEFT_OUT}")
+    size = asked["records"] if "records" in asked else max(1, (int(whole or 0) * asked["percent"] + 50) // 100)
+    form = Form.of_run(told)
+    made = plan.settings.pretraining.model if plan.settings.pretraining else None
+    last_alone = "parent" in told or "begins" in told
+    spent = costs.training(method, form, name, plan.corpora[name], size, last_alone, made)
+    checkpoints = 1 + (len(form.training.phases) > 1)
+    return spent, size, BYTES_OF_WEIGHT * checkpoints * _weights(form, made) + 60_000.0
+
+
+def _weights(form: Form, made: Architecture | None) -> float:
+    """About how many weights a model has: those that one word passes, and its vocabulary's."""
+    model = made if isinstance(form.model, BartSettings) and made else form.model
+    if isinstance(model, TransformersSettings):
+        return 0.0
+    vocabulary = form.training.vocabulary
+    width = getattr(model, "embedding", None) or getattr(model, "width", None) or 100
+    return multiply_adds(model, 1, 1, 0) + vocabulary * float(width)
+
+
+def _pretraining(plan: Plan, costs: Costs) -> tuple[Array, int, float]:
+    told = plan.settings.pretraining
+    assert isinstance(told, Pretraining)
+    name, form = next((name, form) for name, form in plan.methods.items() if form.model.kind == "bart")
+    corpus = next(iter(plan.settings.corpora.values()))
+    training = told.training()
+    whole = form.model_copy(update={"training": training})
+    lengths = corpus.model_copy(update={"source_tokens": told.tokens, "target_tokens": told.tokens})
+    updates = np.full(DRAWS, float(told.stop.max_updates))  # at most
+    checks = validations(training.phases, updates, told.split.train or 10_000, told.batch) * told.valid_records
+    seconds = START + updates * costs.of_update(f"pretraining of {name}", whole, lengths, told.model)
+    return seconds + checks * VALIDATED * told.tokens / ITEM_WORDS, 0, BYTES_OF_WEIGHT * _weights(whole, told.model)
+
+
+def lines(plan: Plan, found: Estimate, costs: Costs, cores: int, device: str) -> list[str]:
+    """What `sumcurve plan` prints."""
+    told = [f"study {plan.study}: {sum(found.jobs.values())} folders, {sum(found.finished.values())} of them finished"]
+    told.append(f"{'kind':16}{'folders':>8}{'to do':>8}{'core-hours':>12}{'disk, MB':>10}")
+    for kind, count in found.jobs.items():
+        hours = found.hours.get(kind)
+        shown = "" if hours is None else f"{interval(hours)[0]:.2f}"
+        told.append(
+            f"{kind:16}{count:8}{count - found.finished[kind]:8}{shown:>12}{found.disk.get(kind, 0) / 1e6:10.1f}"
+        )
+    for name, size in found.records.items():
+        told.append(f"training records of {name}: {'not known yet' if size is None else f'{size:,}'}")
+    if found.trainings:
+        told.append(f"{'one training':34}{'records':>10}{'seeds':>7}{'minutes':>9}   {100 * CONFIDENCE:g} % interval")
+    for (corpus, method, records), (many, hours) in found.trainings.items():
+        middle, low, high = (60 * end for end in interval(hours))
+        told.append(f"{f'{corpus} {method}':34}{records:10,}{many:7}{middle:9.1f}   {low:.1f} to {high:.1f}")
+    middle, low, high = interval(found.total)
+    if any(note.endswith(LEFT_OUT) for note in found.notes):
+        told.append("THE HOURS LACK TRAININGS whose records are not known; see the notes")
+    told.append(f"core-hours to do: {middle:.1f} ({100 * CONFIDENCE:g} % interval {low:.1f} to {high:.1f})")
+    told.append(f"on {cores} cores about {middle / cores:.1f} hours ({low / cores:.1f} to {high / cores:.1f})")
+    told.append(f"disk to be filled: {sum(found.disk.values()) / 1e6:,.0f} MB")
+    sizes = sorted({one.records for one in costs.basis})
+    studies = f"{len(costs.basis)} measured trainings of {len({one.method for one in costs.basis})} methods"
+    told.append(
+        f"basis: {studies} on {sizes[0]:,} to {sizes[-1]:,} records (seeds.csv of recorded studies), on {device}; "
+        f"updates grow by {100 * (2**costs.slope - 1):.0f} % with twice the records, and single trainings vary by a "
+        f"factor of {math.exp(costs.spread):.1f}. Beyond these records the growth is assumed to go on"
+    )
+    return told + [f"note: {note}" for note in found.notes]

@@ -1,0 +1,154 @@
+"""The questions that a study asked before its test items were decoded, answered by what came out, or "not known".
+
+Every question is a family of its own: of k answers each is given at a level of 5 % / k (Bonferroni).
+"""
+
+from typing import Any
+
+from sumcurve.scores.scorer import Metric
+from sumcurve.settings import Question
+from sumcurve.tables import pretraining
+from sumcurve.tables.results import LEVEL, Results
+from sumcurve.tables.table import Column, Table, Value, number
+
+YES, NO, NOT_KNOWN = "yes", "no", "not known"
+
+
+def table(results: Results) -> Table:
+    """A row for every answer: of which size (and method), what it is, by which number, and why it is not known."""
+    columns = [
+        Column("question", "question"),
+        Column("corpus", "corpus"),
+        Column("metric", "metric"),
+        Column("records", "records", "count"),
+        Column("method", "method"),
+        Column("answer", "answer"),
+        Column("value", "by", "number", results.decimals, interval=True),
+        Column("unit", "unit"),
+        Column("why", "because"),
+    ]
+    notes = [
+        "Asked in the study's file before the first test item was decoded. An answer that the data do not give is "
+        f'"{NOT_KNOWN}". Brackets: intervals at {100 * LEVEL:g} % over all answers to one question (Bonferroni), for '
+        "methods by the tests of table comparisons, for pretraining by those of table pretraining.",
+        *sentences(results),
+        results.reading_note,
+    ]
+    return Table("questions", results.title("What the study asked"), columns, rows(results), notes)
+
+
+def sentences(results: Results) -> list[str]:
+    """Every question with its answers, in one paragraph each."""
+    found: dict[str, list[str]] = {}
+    for row in rows(results):
+        who = f" {row['method']}" if row.get("method") and row["answer"] in (YES, NO, NOT_KNOWN) else ""
+        why = f" ({row['why']})" if row.get("why") else ""
+        found.setdefault(row["question"], []).append(f"{number(row['records'])}{who}: {row['answer']}{why}")
+    return [f"{question} {'; '.join(answers)}." for question, answers in found.items()]
+
+
+def rows(results: Results) -> list[dict[str, Any]]:
+    """The answers, question by question."""
+    return results.once("questions", lambda: [row for one in results.study.questions for row in _answers(results, one)])
+
+
+def _answers(results: Results, question: Question) -> list[dict[str, Any]]:
+    found = []
+    metric = next((one for one in results.ranking if one.name == question.metric), None)
+    for corpus in results.corpora:
+        if metric is None or (question.corpus not in (None, corpus)) or not results.sizes(corpus):
+            continue
+        told = {"question": question.question, "corpus": corpus, "metric": metric.title}
+        sizes = [size for size in results.sizes(corpus) if question.sizes is None or size in question.sizes]
+        if question.asks == "method":
+            found += [told | _which(results, corpus, metric, size) for size in sizes]
+        elif question.asks == "doubling":
+            found += [told | row for row in _doublings(results, question, corpus, metric, sizes)]
+        else:
+            found += [told | row for row in _pretraining(results, corpus, metric, sizes)]
+    return found
+
+
+def _which(results: Results, corpus: str, metric: Metric, size: int) -> dict[str, Any]:
+    """The method that is ahead of every other at a size, by the tests of the size."""
+    best, ahead = results.best(corpus, metric.name, size), results.ahead(corpus, metric.name, size)
+    if best is None:
+        return {"records": size, "answer": NOT_KNOWN, "why": "no method is shown to read its source"}
+    mean = results.estimate(corpus, metric.name, best)
+    row: dict[str, Any] = {"records": size, "value": Value(mean.mean, mean.low, mean.high, decimals=metric.decimals)}
+    row["unit"] = metric.unit
+    if ahead is not None:
+        return row | {"method": ahead[0], "answer": ahead[0]}
+    here = [one for one in results.of(corpus, True, metric.name) if one.records == size and results.counts(one)]
+    others = [one.cell for one in here if one.cell != best]
+    if not others:
+        return row | {"method": best[0], "answer": NOT_KNOWN, "why": f"{best[0]} is the only method to be compared"}
+    pairs = [(cell, results.pair(corpus, metric.name, size, best, cell)) for cell in others]
+    level = [cell[0] for cell, pair in pairs if pair.ahead == ""]
+    untested = [f"{cell[0]}: {pair.why}" for cell, pair in pairs if pair.ahead is None]
+    parts = [f"not distinguishable from {', '.join(level)}"] if level else []
+    parts += [f"not tested against {'; '.join(untested)}"] if untested else []
+    return row | {"method": best[0], "answer": NOT_KNOWN, "why": f"{best[0]} has the best mean, {' and '.join(parts)}"}
+
+
+def _doublings(
+    results: Results, question: Question, corpus: str, metric: Metric, sizes: list[int]
+) -> list[dict[str, Any]]:
+    """Whether twice the records add at least what the question calls worth it, of each method and size."""
+    assert question.worth is not None
+    asked = [
+        (method, size)
+        for method in results.methods(corpus)
+        if question.methods is None or method in question.methods
+        for size in sizes
+        if 2 * size in results.sizes(corpus, method) and size in results.sizes(corpus, method)
+    ]
+    found = []
+    for method, size in asked:
+        cells = [
+            next(one for one in results.of(corpus, True, metric.name) if one.cell == (method, records))
+            for records in (size, 2 * size)
+        ]
+        row: dict[str, Any] = {
+            "records": size,
+            "method": method,
+            "unit": f"{metric.unit}; worth it: {question.worth:g}",
+        }
+        if not all(map(results.counts, cells)):
+            found.append(row | {"answer": NOT_KNOWN, "why": "it is not shown to read its source at both sizes"})
+            continue
+        if any(results.kind(corpus, metric.name, one.cell) != "replicated" for one in cells):
+            found.append(row | {"answer": NOT_KNOWN, "why": "one seed"})
+            continue
+        sign = results.sign(metric.name)
+        gain = results.contrast(corpus, metric.name, {cells[1].cell: sign, cells[0].cell: -sign})
+        ends = gain.interval(LEVEL / len(asked))
+        if ends is None:
+            found.append(row | {"answer": NOT_KNOWN, "value": Value(gain.mean), "why": gain.why})
+            continue
+        low, high = ends
+        answer = YES if low >= question.worth else NO if high < question.worth else NOT_KNOWN
+        why = "" if answer != NOT_KNOWN else f"{number(low, metric.decimals)} to {number(high, metric.decimals)}"
+        found.append(
+            row | {"answer": answer, "value": Value(gain.mean, low, high, decimals=metric.decimals), "why": why}
+        )
+    return found
+
+
+def _pretraining(results: Results, corpus: str, metric: Metric, sizes: list[int]) -> list[dict[str, Any]]:
+    """The records that a pretrained method needs for the score that the same from scratch has, where it is ahead."""
+    found = []
+    made = {(told.corpus, method) for told in results.study.pretrainings for method in told.methods}
+    for row in pretraining.table(results).rows if made else []:
+        if row["corpus"] != corpus or row["metric"] != metric.title or row["records"] not in sizes:
+            continue
+        told = {"records": row["records"], "method": row["method"]}
+        if row["says"] in (pretraining.BETTER, pretraining.WORSE):
+            needed = row["records_needed"]
+            records = f"{needed.sign}{' ' * bool(needed.sign)}{number(needed.number)} records"
+            told |= {"answer": f"{row['says']}: {row['method']} has from scratch's score with {records}"}
+            told |= {"value": row["ratio"], "unit": "of the records"}
+        else:
+            told |= {"answer": NOT_KNOWN, "value": row["difference"], "unit": metric.unit, "why": row["says"]}
+        found.append(told)
+    return found

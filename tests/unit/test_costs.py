@@ -1,0 +1,123 @@
+"""What a study would cost is what measured trainings of the same cost, and no less where there is more to do."""
+
+import math
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+import yaml
+
+from sumcurve import costs
+from sumcurve.costs import Costs, Measured, interval, multiply_adds
+from sumcurve.plan import Plan, PlanError
+from sumcurve.settings import TransformerSettings
+
+ROOT = Path(__file__).parents[2]
+SIZES = (500, 1000, 2000, 4000)
+
+
+def invented(slopes=(("abs", 0.5), ("pcov", 0.5)), of_update=0.1, noise=0.02):
+    """Trainings of two methods whose updates grow by known slopes, with little noise."""
+    generator = np.random.default_rng(3)
+    return [
+        Measured(
+            "docstrings",
+            method,
+            records,
+            updates,
+            of_update * updates,
+            "small",
+            (50, 20),
+            "cpu",
+            f"{method}-{records}-{seed}",
+        )
+        for method, slope in slopes
+        for records in SIZES
+        for seed in (1, 2, 3)
+        for updates in [20 * records**slope * math.exp(generator.normal(0, noise))]
+    ]
+
+
+@pytest.fixture(scope="module")
+def plan():
+    return Plan.read(ROOT / "config", "docstrings")
+
+
+def test_a_size_that_was_measured_costs_what_it_cost(plan):
+    model = Costs(invented(), ROOT / "config")
+    form, corpus = plan.methods["abs"], plan.settings.corpora["docstrings"]
+    updates = model.updates("abs", "docstrings", 2000, 10**9)
+    assert interval(updates)[0] == pytest.approx(20 * 2000**0.5, rel=0.05)
+    assert interval(model.of_update("abs", form, corpus))[0] == pytest.approx(0.1)
+
+
+def test_beyond_the_measured_sizes_the_growth_goes_on_and_is_known_less(plan):
+    model = Costs(invented(), ROOT / "config")
+    middle, low, high = interval(model.updates("pcov", "docstrings", 32000, 10**9))
+    assert middle == pytest.approx(20 * 32000**0.5, rel=0.15)
+    near = interval(model.updates("pcov", "docstrings", 4000, 10**9))
+    assert high / low > 1.5 * near[2] / near[1]
+
+
+def test_methods_keep_slopes_of_their_own_and_phases_their_most_updates():
+    model = Costs(invented((("abs", 0.9), ("pcov", 0.2))), ROOT / "config")
+    steep, flat = (interval(model.updates(one, "docstrings", 8000, 10**9))[0] for one in ("abs", "pcov"))
+    assert steep / flat == pytest.approx(8000**0.7, rel=0.3)
+    assert model.updates("abs", "docstrings", 8000, 700).max() == 700
+    unknown = interval(model.updates("mine", "docstrings", 8000, 10**9))
+    assert unknown[2] / unknown[1] > 20  # as some method: anything between both
+
+
+def test_a_wider_model_costs_more_and_no_more_than_its_multiply_adds(plan):
+    model = Costs(invented(), ROOT / "config")
+    form, corpus = plan.methods["abs"], plan.settings.corpora["docstrings"]
+    wide = form.model_copy(update={"model": form.model.model_copy(update={"hidden": 256, "embedding": 256})})
+    ratio = multiply_adds(wide.model, 50, 20, 4000) / multiply_adds(form.model, 50, 20, 4000)
+    found = model.of_update("abs", wide, corpus) / model.of_update("abs", form, corpus)
+    assert 1 < ratio**0.5 <= found.min() + 1e-9
+    assert found.max() <= ratio + 1e-9
+
+
+def test_multiply_adds_of_a_transformer_are_those_of_its_matrices():
+    model = TransformerSettings(
+        kind="transformer", width=8, heads=2, feedforward=16, encoder_layers=1, decoder_layers=1
+    )
+    layer = 4 * 8 * 8 + 2 * 8 * 16
+    assert multiply_adds(model, 5, 3, 100) == 5 * layer + 3 * (layer + 4 * 8 * 8 + 100 * 8)
+
+
+def test_a_basis_without_sizes_is_refused():
+    for basis in ([], invented()[:1]):
+        with pytest.raises(PlanError, match=r"what trainings cost is not known"):
+            Costs(basis, ROOT / "config")
+
+
+def test_finished_folders_cost_nothing_and_unknown_records_are_said(tmp_path):
+    config = Path(shutil.copytree(ROOT / "config", tmp_path / "config"))
+    shutil.copy(ROOT / "recipes.yaml", tmp_path)
+    model = Costs(invented(), config)
+    path = config / "studies" / "smoke.yaml"
+    content = yaml.safe_load(path.read_text())
+    content["corpora"] = {"tales": content["corpora"]["tales"]}
+    content |= {"methods": ["pcov"], "systems": dict.fromkeys(("lead", "random"))}
+    path.write_text(yaml.safe_dump(content))
+    plan = Plan.read(config, "smoke")
+    found = costs.estimate(plan, tmp_path / "results", model)
+    lines = costs.lines(plan, found, model, 2, "a CPU")
+    assert any("LACK TRAININGS" in line for line in lines)
+    assert sum(found.jobs.values()) == len(plan.folders)
+    told = costs.estimate(plan, tmp_path / "results", model, told=100)
+    assert interval(told.total)[0] > interval(found.total)[0]
+    assert {key[2] for key in told.trainings} == {50, 100}
+    content["corpora"]["tales"] |= {"percents": None, "sizes": [30, 60]}
+    path.write_text(yaml.safe_dump(content))
+    sized = costs.estimate(Plan.read(config, "smoke"), tmp_path / "results", model)
+    assert {key[2] for key in sized.trainings} == {30, 60}
+
+
+def test_the_recorded_studies_are_a_basis():
+    basis = costs.measured(ROOT / "config", ROOT / "results" / "tables")
+    assert {one.method for one in basis} >= {"abs", "pcov", "trans"}
+    assert all(one.updates > 0 and one.seconds > 0 for one in basis)
+    assert set(costs.recorded_sizes(ROOT / "results" / "tables").values()) >= {6339}
