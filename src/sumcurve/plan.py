@@ -754,8 +754,8 @@ class Plan:
             specification["seed"] = seed
             variant = f"-s{seed}"
         inputs = [corpus.prepared]
-        named = {"corpus": corpus.name, "size": corpus.called(size), "variant": variant}
-        return self._add("fraction", specification, inputs, **named)
+        called = corpus.called(size)
+        return self._add("fraction", specification, inputs, corpus=corpus.name, size=called, variant=variant)
 
     def _plan_system(
         self, corpus: _Corpus, name: str, kind: type[System], settings: SystemSettings, annotations: Mapping[str, str]

@@ -68,11 +68,11 @@ def row_of(entry: list[bytes] | Refused, language: str, sources: dict[str, str],
 
 def described(entry: list[bytes], language: str) -> tuple[str, str, list[str]]:
     """The package's name, its synopsis and the lines of its long description without their first blank."""
-    for line in entry:
-        if b"\x00" in line:
-            raise Refused(NUL, line[:32])
+    for raw in entry:
+        if b"\x00" in raw:
+            raise Refused(NUL, raw[:32])
     try:
-        lines = [line.decode() for line in entry]
+        lines = [raw.decode() for raw in entry]
     except UnicodeDecodeError as error:
         raise Refused(NOT_UTF8, error.object[error.start : error.start + 16]) from None
     name = synopsis = ""
