@@ -149,6 +149,7 @@ def prose(text: str) -> str:
 # Decimals that no recorded file holds: settings, versions, formulas, and history that is told once.
 STATED = {
     "README.md": {"3.11", "3.13", "2.0"},
+    "corpora.md": {"2.0"},
     "methods.md": {"0.1"},
     "extending.md": {"3.11", "1.5"},
     "scores.md": {"0.1", "1.5"},
