@@ -68,9 +68,8 @@ def row_of(entry: list[bytes] | Refused, language: str, sources: dict[str, str],
 
 def described(entry: list[bytes], language: str) -> tuple[str, str, list[str]]:
     """The package's name, its synopsis and the lines of its long description without their first blank."""
-    for line in entry:
-        if b"\x00" in line:
-            raise Refused(NUL, line[:32])
+    if damaged := [line for line in entry if b"\x00" in line]:
+        raise Refused(NUL, damaged[0][:32])
     try:
         lines = [line.decode() for line in entry]
     except UnicodeDecodeError as error:
