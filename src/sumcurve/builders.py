@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 Inputs = Mapping[str, Path]  # verified folders by key, verified files from outside by sha256
 Block = dict[str, Any]  # a block of settings as plain JSON values
 CPU = Lease("cpu", exclusive=False)
+TOKEN_IDS = Path("scratch", "token-ids")  # below a study's home: of training parts, made by whoever reads them first
 
 
 class BuildError(RuntimeError):
@@ -282,6 +283,7 @@ class TrainSpecification(TypedDict):
 
 def train(specification: TrainSpecification, inputs: Inputs, stage: Stage) -> None:
     """Write the weights and History of one run, resuming where an interrupted training left its state."""
+    from sumcurve.corpora.token_ids import TokenIds
     from sumcurve.models.fairseq import FairseqError
     from sumcurve.models.subwords import PretrainedError
     from sumcurve.systems.trained import WEIGHTS
@@ -290,6 +292,9 @@ def train(specification: TrainSpecification, inputs: Inputs, stage: Stage) -> No
 
     fraction = inputs[specification["fraction"]]
     corpus = inputs[_sealed(fraction)["specification"]["corpus"]]
+    part = Corpus(corpus).part("train")
+    sha256 = _sealed(corpus)["files"][part.path.name]["sha256"]
+    tokens = TokenIds.of_part(part, sha256, stage.home / TOKEN_IDS, stage.note)
     stage.facts["exclusive"] = stage.lease.exclusive
     with devices.bar_line(stage.home / "scratch" / "locks") as line:
         try:
@@ -298,6 +303,7 @@ def train(specification: TrainSpecification, inputs: Inputs, stage: Stage) -> No
                 settings=Form.of_run(dict(specification)),
                 fraction=fraction,
                 corpus=corpus,
+                tokens=tokens,
                 entities=inputs[specification["entities"]] if "entities" in specification else None,
                 parent=inputs[specification["parent"]] if "parent" in specification else None,
                 begins=inputs[specification["begins"]] if "begins" in specification else None,

@@ -19,7 +19,7 @@ from sumcurve.corpora.raw import (
     record_of,
     renamed,
 )
-from sumcurve.corpora.sources.source import Source
+from sumcurve.corpora.sources.source import Rows, Source
 
 PRECEDENCE = ("test", "valid", "train")  # who keeps what two parts share; who is filled first
 
@@ -81,24 +81,32 @@ class Content:
 
         CorpusError for a file that cannot be read, and for a record with a part of its own where the study draws parts.
         """
-        fields = self.fields
-        names = None
-        if fields is not None:
-            names = [name for name in ({ours: ours for ours in REQUIRED} | dict(fields)).values() if name is not None]
         for shard in self.shards:
-            for number, row in enumerate(self.source.rows(shard.path, names), start=1):
-                place = Place(shard.name, number, self.source.unit, self.several)
-                name = None
-                try:
-                    if isinstance(row, Refused):
-                        raise row
-                    if fields is not None:
-                        row = renamed(row, fields, place)
-                    name = identity(row)
-                    record = record_of(row, place)
-                    yield self._in_part(record, shard.part)
-                except Refused as refused:
-                    yield Dropped(place, name, refused.reason, refused.value, shard.part)
+            yield from self.read(shard, self.source.rows(shard.path, self.names), 1)
+
+    @property
+    def names(self) -> list[str] | None:
+        """What the rows call the fields that are read; None: all are."""
+        if self.fields is None:
+            return None
+        named = {ours: ours for ours in REQUIRED} | dict(self.fields)
+        return [name for name in named.values() if name is not None]
+
+    def read(self, shard: Shard, rows: Rows, first: int) -> Iterator[RawRecord | Dropped]:
+        """`records` of some rows of a shard, of which the first has this number."""
+        for number, row in enumerate(rows, start=first):
+            place = Place(shard.name, number, self.source.unit, self.several)
+            name = None
+            try:
+                if isinstance(row, Refused):
+                    raise row
+                if self.fields is not None:
+                    row = renamed(row, self.fields, place)
+                name = identity(row)
+                record = record_of(row, place)
+                yield self._in_part(record, shard.part)
+            except Refused as refused:
+                yield Dropped(place, name, refused.reason, refused.value, shard.part)
 
     def _in_part(self, record: RawRecord, part: str | None) -> RawRecord:
         """The record with the part that it is ready for, or none."""

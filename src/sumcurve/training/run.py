@@ -5,8 +5,7 @@ import json
 import shutil
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Sequence
-from itertools import repeat
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -16,9 +15,11 @@ from safetensors.torch import load_file, save
 from sumcurve.annotations.entities import read_salient
 from sumcurve.corpora.fraction import positions, read_words
 from sumcurve.corpora.store import Corpus, Part, take
+from sumcurve.corpora.token_ids import Drawn, TokenIds
 from sumcurve.devices import Lease
-from sumcurve.models.batch import Example, encode
+from sumcurve.models.batch import encode
 from sumcurve.models.build import build
+from sumcurve.models.examples import Examples, Spans
 from sumcurve.models.extract_rewrite import build as build_extract_rewrite
 from sumcurve.models.vocabulary import Vocabulary
 from sumcurve.records import Record, Text, read_csv, write_bytes, write_csv, write_json
@@ -73,12 +74,12 @@ def write_state(path: Path, state: dict[str, Any]) -> None:
     write_bytes(path, buffer.getvalue())
 
 
-def salient_spans(entities: Path, drawn: Sequence[int]) -> Callable[[str], Iterable[list[tuple[int, int]]]]:
+def salient_spans(entities: Path, drawn: Sequence[int]) -> Callable[[str], Spans]:
     """The spans of salient tokens of the training records drawn, or of all of another part, from their annotation."""
 
-    def spans(part: str) -> Iterable[list[tuple[int, int]]]:
-        found = read_salient(entities, part)
-        return take(found, drawn) if part == "train" else found
+    def spans(part: str) -> Spans:
+        found = Spans(read_salient(entities, part))
+        return Spans(found[position] for position in drawn) if part == "train" else found
 
     return spans
 
@@ -86,15 +87,16 @@ def salient_spans(entities: Path, drawn: Sequence[int]) -> Callable[[str], Itera
 def learner_of(
     specification: dict[str, Any],
     settings: Form,
-    train: list[Record],
+    train: Sequence[Record],
     valid: list[Record],
     vocabulary: Vocabulary,
     device: torch.device,
-    salient: Callable[[str], Iterable[list[tuple[int, int]]]] | None = None,
+    salient: Callable[[str], Sequence[list[tuple[int, int]]]] | None = None,
     search: Search | None = None,
 ) -> Learner:
     """A new model, whose weights depend on settings and seed alone, and what it learns from.
 
+    Of `train`, where it is `Drawn` from a part, no record stays in memory, but for a model that extracts sentences.
     `salient` gives the spans of salient tokens of every record of a part, "train" or "valid". `search` is what
     validation decodes with: greedy, and without it under no other limit than the target's length.
     """
@@ -116,18 +118,14 @@ def learner_of(
         )
 
     assert not isinstance(model, SubwordSettings | FairseqSettings)  # which have learners of their own
-
-    def examples(of: list[Record], part: str) -> list[Example]:
-        spans = salient(part) if salient else repeat(None, len(of))
-        return [
-            encode(record, vocabulary, source_tokens, target_tokens, marks)
-            for record, marks in zip(of, spans, strict=False)
-        ]
-
+    spans = salient and salient("valid")
     return SummarizerLearner(
         build(model, len(vocabulary), specification["seed"]),
-        examples(train, "train"),
-        examples(valid, "valid"),
+        Examples(Drawn.of(train), vocabulary, source_tokens, target_tokens, salient and salient("train")),
+        [
+            encode(record, vocabulary, source_tokens, target_tokens, spans and spans[number])
+            for number, record in enumerate(valid)
+        ],
         [record.all_references for record in valid],
         vocabulary,
         target_tokens,
@@ -201,6 +199,7 @@ def train_run(
     settings: Form,
     fraction: Path,
     corpus: Path,
+    tokens: TokenIds,
     entities: Path | None,
     parent: Path | None,
     begins: Path | None,
@@ -220,7 +219,7 @@ def train_run(
 ) -> None:
     """Train one run and write weights.safetensors, vocabulary.json, history.csv, training.json and timings.csv.
 
-    `subwords` is the folder of a model that reads text, or of its tokenizer where it is made here (kind bart). Its
+    `tokens` are those of the corpus's training part.     `subwords` is the folder of a model that reads text, or of its tokenizer where it is made here (kind bart). Its
     weights are those that training changes, and there is no vocabulary.json but, of one made here, the tokenizer;
     `lower` says whether the corpus's words are in small letters. Such a model starts from `weights`, those of its
     pretraining, where they are given, and learns from the pairs of `outside`, too, a corpus, where that is.
@@ -246,8 +245,8 @@ def train_run(
         start, _ = read_checkpoint(begins)
 
     train, valid = Corpus(corpus).part("train"), Corpus(corpus).part("valid").first(training.valid_records)
-    drawn = positions(fraction, train, specification.get("draw", specification["seed"]))
-    records = train[drawn]
+    drawn = positions(fraction, tokens.ids, specification.get("draw", specification["seed"]))
+    records = Drawn(tokens, drawn)
     search = Search.of_specification(specification["validation"])
     vocabulary = None
     if not isinstance(settings.model, SubwordSettings):
@@ -340,7 +339,7 @@ def train_run(
 def _train_in_fairseq(
     specification: dict[str, Any],
     settings: Form,
-    records: list[Record],
+    records: Sequence[Record],
     valid: Sequence[Record],
     vocabulary: Vocabulary,
     search: Search,
