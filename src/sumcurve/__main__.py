@@ -21,7 +21,7 @@ from typing import Any
 
 from sumcurve import devices, manifest, sums
 from sumcurve.annotations.oracle import command as oracle_command
-from sumcurve.builders import BuildError, Stage
+from sumcurve.builders import BuildError, CorpusSpecification, Stage
 from sumcurve.corpora.errors import CorpusError
 from sumcurve.corpora.raw import FIELDS
 from sumcurve.corpora.store import PARTS, Corpus
@@ -104,17 +104,8 @@ class Task:
         return folders | {file.sha256: self._verified(file) for file in self.folder.files}
 
     def _verified(self, file: File) -> Path:
-        path, study = file.at(self.home), self.plan.study
-        observed = file.observed(self.home)
-        if observed is None:
-            raise CorpusError(f"{path} is missing: {study} reads {self.folder.stem} from it")
-        if observed != file.sha256:
-            pinned = file.pinned or CONFIG / "studies" / f"{study}.yaml"
-            raise CorpusError(
-                f"{path} has sha256 {observed}, but study {study} pins {file.sha256}: restore it, or name its "
-                f"new content by `sha256: {observed}` in {pinned}"
-            )
-        return path
+        require_pinned(self.plan, self.folder, file, file.at(self.home), file.observed(self.home))
+        return file.at(self.home)
 
     def build(self, folder: Path, found: dict[str, Any]) -> None:
         """Let the builder of its kind write into `folder`; `found` gets what the manifest says beside the files."""
@@ -128,6 +119,18 @@ class Task:
                 found["device"] = lease.device
                 stage = replace(stage, lease=lease)
             kind.builder(self.specification, self.inputs, stage)
+
+
+def require_pinned(plan: Plan, folder: Folder, file: File, path: Path, observed: str | None) -> None:
+    """CorpusError where what a folder is made from has another sha256 than is pinned, or is missing (None)."""
+    if observed is None:
+        raise CorpusError(f"{path} is missing: {plan.study} reads {folder.stem} from it")
+    if observed != file.sha256:
+        pinned = file.pinned or CONFIG / "studies" / f"{plan.study}.yaml"
+        raise CorpusError(
+            f"{path} has sha256 {observed}, but study {plan.study} pins {file.sha256}: restore it, or name its "
+            f"new content by `sha256: {observed}` in {pinned}"
+        )
 
 
 def make(path: Path) -> None:
@@ -145,7 +148,41 @@ def make(path: Path) -> None:
         found = facts(*task.folder.code)
         with manifest.building(path, task.specification, found, task.contents) as stage:
             task.build(stage, found)
+        for pieces in (task.home / "scratch" / "shards").glob(f"{path.name}-of-*"):
+            shutil.rmtree(pieces)
         note(f"{path} is finished")
+
+
+def shard(path: Path) -> None:
+    """Make one step of a preparation by shards: a JSON file in scratch/shards/<corpus>-of-<shards>/, and its folder."""
+    from sumcurve.builders import preparation
+    from sumcurve.corpora import shards
+
+    told = fullmatch(r"(.+)-of-(\d+)/(plan|map|reduce|finish)(?:-(\d{5}))?\.json", f"{path.parent.name}/{path.name}")
+    if told is None:
+        raise PlanError(f"{path} is no step of a preparation by shards: scratch/shards/<corpus>-of-<shards>/plan.json")
+    name, count, step, number = told.groups()
+    home, key = path.parents[3], f"corpora/{name}"
+    plan = Plan.holding(CONFIG, key)
+    folder = plan.folder(key)
+    (file,) = folder.files
+    content, settings = preparation(CorpusSpecification(**folder.specification), file.at(home))
+    work = shards.Work(path.parent, int(count))
+    with lock(home, f"{path.parent.name}-{path.stem}"):
+        if step == "plan":
+            observed = shards.cut(content, settings, work) if file.at(home).exists() else None
+            try:
+                require_pinned(plan, folder, file, file.at(home), observed)
+            except CorpusError:
+                work.plan.unlink(missing_ok=True)
+                raise
+        elif step == "reduce":
+            shards.reduce(content, settings, work)
+        else:
+            make_shard = shards.map_shard if step == "map" else shards.finish_shard
+            make_shard(content, settings, work, int(number))
+        path.touch()  # whoever compares times counts the step as done
+    note(f"{path} is finished")
 
 
 def follow(task: Task) -> None:
@@ -483,6 +520,7 @@ def parser() -> argparse.ArgumentParser:
         "harvest": "docstrings of pinned packages -> one raw file",
         "fetch": "a pretrained model at its pinned commit, or the archives that config/harvest/NAME.csv lists",
         "make": "a folder of corpora, annotations, runs, outputs or scores, from the folders that it is made from",
+        "shard": "one step of a corpus's preparation by shards",
         "tables": "a study's scores -> tables and figures",
     }
     for verb, text in helps.items():
@@ -590,6 +628,8 @@ def main() -> None:
                     arguments.path = arguments.path.parent
                 if arguments.verb == "make":
                     make(arguments.path)
+                elif arguments.verb == "shard":
+                    shard(arguments.path)
                 elif arguments.verb == "harvest":
                     harvest(arguments.path)
                 elif arguments.verb == "fetch":

@@ -25,6 +25,7 @@ from sumcurve.settings import Form, Oracle, Preparation, Reading, Rouge, Search,
 from sumcurve.sums import Sums
 
 if TYPE_CHECKING:
+    from sumcurve.corpora.content import Content
     from sumcurve.systems.system import Item
 
 Inputs = Mapping[str, Path]  # verified folders by key, verified files from outside by sha256
@@ -75,18 +76,20 @@ class CorpusSpecification(TypedDict):
 
 
 def corpus(specification: CorpusSpecification, inputs: Inputs, stage: Stage) -> None:
-    """Write a prepared corpus."""
-    from sumcurve.corpora.content import Content
+    """Write a prepared corpus; from the pieces of its shards, where these are finished."""
     from sumcurve.corpora.prepare import prepare
-    from sumcurve.corpora.sources import SOURCES
+    from sumcurve.corpora.shards import Work, assemble
 
-    raw, form = inputs[specification["raw"]], specification.get("form", "jsonl")
-    content = Content(raw, SOURCES[form], specification.get("fields"), specification["split"].get("ready"))
-    stage.note(f"{raw}: {form}" + (f", {len(content.shards)} files" if content.several else ""))
-    settings = Preparation.of_specification(
-        {"compose": specification["compose"], "prepare": specification["prepare"], "split": specification["split"]}
-    )
-    statistics = prepare(content, settings, stage.folder)
+    raw = inputs[specification["raw"]]
+    content, settings = preparation(specification, raw)
+    several = f", {len(content.shards)} files" if content.several else ""
+    stage.note(f"{raw}: {specification.get('form', 'jsonl')}{several}")
+    work = Work.complete(stage.home, stage.name)
+    if work is None:
+        statistics = prepare(content, settings, stage.folder)
+    else:
+        stage.note(f"{work.folder}: {work.shards} shards")
+        statistics = assemble(content, settings, work, stage.folder)
     counts = raw.with_suffix(".counts.json")  # beside what a harvest made
     if counts.is_file():
         write_json(Corpus(stage.folder).harvest_path, json.loads(counts.read_text()))
@@ -96,6 +99,18 @@ def corpus(specification: CorpusSpecification, inputs: Inputs, stage: Stage) -> 
     )
     for part, told in statistics.get("ready", {}).items():
         stage.note(f"{part}: kept {told['kept']}, dropped {sum(told['dropped'].values())}: {told['dropped']}")
+
+
+def preparation(specification: CorpusSpecification, raw: Path) -> tuple["Content", Preparation]:
+    """The raw content of a corpus, and how it is prepared."""
+    from sumcurve.corpora.content import Content
+    from sumcurve.corpora.sources import SOURCES
+
+    source, ready = SOURCES[specification.get("form", "jsonl")], specification["split"].get("ready")
+    settings = Preparation.of_specification(
+        {"compose": specification["compose"], "prepare": specification["prepare"], "split": specification["split"]}
+    )
+    return Content(raw, source, specification.get("fields"), ready), settings
 
 
 class UnseenSpecification(TypedDict):

@@ -66,7 +66,12 @@ KINDS: dict[str, Kind] = {
         stem="{corpus}",
         specification=builders.CorpusSpecification,
         builder=builders.corpus,
-        modules=("sumcurve.corpora.prepare", "sumcurve.corpora.sources.jsonl", "sumcurve.corpora.sources.parquet"),
+        modules=(
+            "sumcurve.corpora.prepare",
+            "sumcurve.corpora.shards",
+            "sumcurve.corpora.sources.jsonl",
+            "sumcurve.corpora.sources.parquet",
+        ),
         further=_source,
         recipe=True,
         mem_mb=3000,

@@ -2,9 +2,9 @@
 
 `cut` reads all content once and cuts it at line ends into n shards. `map_shard` makes of a shard's rows records, in the
 order of the keyed hash that orders a part, and 16 bytes for each question that concerns other shards: ids, groups,
-sources, targets. `reduce` answers them from these hashes alone. `finish_shard` writes the n-th part of every part of the
-corpus, which holds the records of an n-th of the keyed hashes, whatever shard they came from. `assemble` puts these
-pieces one behind the other. No piece depends on how many workers there are, and the corpus not on how many shards.
+sources, targets. `reduce` answers them from these hashes alone. `finish_shard` writes a piece of every part of the
+corpus: the records of an n-th of the keyed hashes, whatever shard they came from. `assemble` puts these pieces one
+behind the other. No piece depends on how many workers there are, and the corpus not on how many shards.
 
 Every step writes a JSON file last, which says that it is finished: a step that finds its own does nothing.
 """
@@ -50,7 +50,7 @@ from sumcurve.corpora.statistics import Statistics
 from sumcurve.corpora.store import PARTS, UNSEEN, Corpus
 from sumcurve.fingerprint import fingerprint
 from sumcurve.manifest import sha256_file
-from sumcurve.records import Record, write_json, write_jsonl
+from sumcurve.records import Record, write_json
 from sumcurve.settings import Preparation
 
 RUN = 64_000_000  # bytes of prepared records that are sorted in memory
@@ -230,9 +230,7 @@ class Mapped:
         self.unseen, self.bucket = array("h"), array("H")
         self.hashes = {name: bytearray() for name in FIELDS}
 
-    def add(
-        self, state: int, split: str | None = None, unseen: int = -1, bucket: int = 0, **hashes: bytes
-    ) -> None:
+    def add(self, state: int, split: str | None = None, unseen: int = -1, bucket: int = 0, **hashes: bytes) -> None:
         self.state.append(state)
         self.split.append(SPLITS.index(split))
         self.unseen.append(unseen)
@@ -306,12 +304,12 @@ def map_shard(content: Content, settings: Preparation, work: Work, number: int) 
     shards = {shard.name: shard for shard in content.shards}
     key, unseen = settings.split.key, settings.split.unseen or ()
     mapped, spool = Mapped(), Spool(folder)
-    pieces = []
+    runs = Runs()
     with (folder / "dropped.jsonl").open("wb") as dropped, (folder / "names.jsonl").open("wb") as names:
         for piece in (Piece(**told) for told in plan["pieces"][number]):
-            before = len(mapped.state)
             for row in read_piece(content, shards[piece.file], piece):
                 place = len(mapped.state)
+                runs.add(row.place)
                 if isinstance(row, Dropped):
                     write_line(dropped, [place, row.as_dict(), row.split])
                     mapped.add(NO_RECORD, row.split)
@@ -339,12 +337,25 @@ def map_shard(content: Content, settings: Preparation, work: Work, number: int) 
                     target=target,
                 )
                 spool.add(order, place, line_of(record.as_dict()), line_of(text.as_dict()))
-            pieces.append({"first": piece.first, "rows": len(mapped.state) - before, "file": piece.file})
         for stream in (dropped, names):
             sync(stream)
-    runs = spool.close(folder)
+    sizes = spool.close(folder)
     mapped.write(folder)
-    write_json(work.mapped(number), {"rows": len(mapped.state), "pieces": pieces, "runs": runs})
+    write_json(work.mapped(number), {"rows": len(mapped.state), "places": runs.found, "runs": sizes})
+
+
+class Runs:
+    """Where rows stand that are numbered one behind the other: file, first number, how many, and how it is said."""
+
+    def __init__(self) -> None:
+        self.found: list[list[Any]] = []
+
+    def add(self, place: Place) -> None:
+        last = self.found[-1] if self.found else None
+        if last is None or last[0] != place.file or place.number != last[1] + last[2]:
+            last = [place.file, place.number, 0, place.unit, place.several]
+            self.found.append(last)
+        last[2] += 1
 
 
 def read_piece(content: Content, shard: Shard, piece: Piece) -> Iterator[RawRecord | Dropped]:
@@ -456,14 +467,14 @@ class Rows:
             count += int((begins & repeats).sum())
         return found, count
 
-    def place(self, row: int, content: Content) -> Place:
+    def place(self, row: int) -> Place:
         """Where a row stands."""
         shard = int(np.searchsorted(self.bases, row, side="right")) - 1
         row -= int(self.bases[shard])
-        for piece in self.told[shard]["pieces"]:
-            if row < piece["rows"]:
-                return Place(piece["file"], piece["first"] + row, content.source.unit, content.several)
-            row -= piece["rows"]
+        for file, first, count, unit, several in self.told[shard]["places"]:
+            if row < count:
+                return Place(file, first + row, unit, several)
+            row -= count
         raise IndexError(row)
 
 
@@ -496,7 +507,7 @@ def reduce(content: Content, settings: Preparation, work: Work) -> None:
     drop_repeated_ids(rows, state, split, drops)
     candidates = state >= CANDIDATE
     if not candidates.any():
-        raise CorpusError(nothing_left(content, rows.total, first_dropped(work)))
+        raise CorpusError(nothing_left(content, rows.total, first_dropped(rows)))
     if content.ready is not None:
         drop_shared(rows, state, split, candidates, drops)
     if settings.prepare.duplicates == "drop":
@@ -549,7 +560,7 @@ def drop_shared(rows: Rows, state: np.ndarray, split: np.ndarray, candidates: np
         for same in rows.repeated(name, wanted):
             ranks = split[same]
             owner = int(same[np.argmin(ranks)])  # the first of the earliest part
-            leaves |= {row: (reason, owner) for row in same[ranks > ranks.min()].tolist()}
+            leaves |= dict.fromkeys(same[ranks > ranks.min()].tolist(), (reason, owner))
     for row, (reason, owner) in leaves.items():
         drops.add(row, reason, owner)
         candidates[row] = False
@@ -604,12 +615,11 @@ def fill(rows: Rows, candidates: np.ndarray, kept: np.ndarray, test: int, valid:
             filled[part] += end - start
 
 
-def first_dropped(work: Work) -> Dropped | None:
+def first_dropped(rows: Rows) -> Dropped | None:
     """The first row that is no record or that no filter lets pass."""
-    for number in range(work.shards):
-        for _, told, split in read_lines(work.mapped(number).with_suffix("") / "dropped.jsonl"):
-            place = Place(told["file"], told["line"])
-            return Dropped(place, told["id"], told["reason"], told["value"], split)
+    for number in range(rows.work.shards):
+        for row, told, split in read_lines(rows.work.mapped(number).with_suffix("") / "dropped.jsonl"):
+            return Dropped(rows.place(int(rows.bases[number]) + row), told["id"], told["reason"], told["value"], split)
     return None
 
 
@@ -630,7 +640,7 @@ def read_lines(path: Path) -> Iterator[Any]:
 
 
 def finish_shard(content: Content, settings: Preparation, work: Work, number: int) -> None:
-    """Write finish-NUMBER/ and, last, finish-NUMBER.json: an n-th of the corpus, and what a shard's rows were dropped for."""
+    """Write finish-NUMBER/ and, last, finish-NUMBER.json: an n-th of the corpus, and the dropped rows of a shard."""
     planned(work, content)
     if work.finished(number).is_file():
         return
@@ -641,20 +651,20 @@ def finish_shard(content: Content, settings: Preparation, work: Work, number: in
     folder = emptied(work.finished(number))
     rows = Rows(work)
     counts: Counter[tuple[str | None, str]] = Counter()
-    write_dropped(rows, content, number, folder, counts)
+    write_dropped(rows, number, folder, counts)
     parts = write_parts(rows, content, settings, number, reduced, folder, counts)
     dropped = [[split, reason, count] for (split, reason), count in sorted(counts.items(), key=str)]
     write_json(work.finished(number), {"dropped": dropped, "parts": parts})
 
 
-def write_dropped(
-    rows: Rows, content: Content, number: int, folder: Path, counts: Counter[tuple[str | None, str]]
-) -> None:
+def write_dropped(rows: Rows, number: int, folder: Path, counts: Counter[tuple[str | None, str]]) -> None:
     """The rows of a shard that are not kept, in the files of the phases that drop them, each in the rows' order."""
     base, end = (int(rows.bases[number + offset]) for offset in (0, 1))
     reduced = np.load(rows.work.folder / "reduced.npy", mmap_mode="r")
     some = np.array(reduced[slice(*np.searchsorted(reduced["row"], [base, end]))])
-    reasons = dict(zip(some["row"].tolist(), zip(some["reason"].tolist(), some["owner"].tolist(), strict=True), strict=True))
+    reasons = dict(
+        zip(some["row"].tolist(), zip(some["reason"].tolist(), some["owner"].tolist(), strict=True), strict=True)
+    )
     split = rows.of(number, "split")
     mapped = rows.work.mapped(number).with_suffix("")
     with ExitStack() as streams:
@@ -683,7 +693,7 @@ def write_dropped(
             name, group = rest
             reason, owner = REASONS[reasons[base + place][0]], reasons[base + place][1]
             part = SPLITS[split[place]]
-            there = rows.place(owner, content)
+            there = rows.place(owner)
             of = SPLITS[int(owner_split(rows, owner))]
             file, value = "dropped", excerpt(f"{name} first at {there}")
             if reason in (SHARED_ID, SHARED_GROUP):
@@ -691,7 +701,7 @@ def write_dropped(
                 file, value = f"shared-{part}", excerpt(f"{said} is in {of}, {there}")
             elif reason != DUPLICATE_ID:
                 file, value = f"same-{part}", f"as {there}"
-            drop(Dropped(rows.place(base + place, content), name, reason, value).as_dict(), part, file)
+            drop(Dropped(rows.place(base + place), name, reason, value).as_dict(), part, file)
         for stream in files.values():
             sync(stream)
 
@@ -757,7 +767,7 @@ def write_parts(
                     texts.write(blobs[held][at + length : at + length + more])
                     statistics.add(record)
                 else:
-                    where = rows.place(row, content)
+                    where = rows.place(row)
                     write_line(beyond, Dropped(where, record.id, BEYOND, f"{part}: {size}").as_dict())
                     counts[None if content.ready is None else part, BEYOND] += 1
             for stream in (records, texts, beyond):
@@ -788,6 +798,7 @@ def write_words(statistics: Statistics, path: Path) -> None:
 
 def assemble(content: Content, settings: Preparation, work: Work, folder: Path) -> dict[str, Any]:
     """Write what `prepare` writes, from the pieces; returns the statistics."""
+    planned(work, content)
     corpus = Corpus(folder)
     told = [json.loads(work.finished(number).read_text()) for number in range(work.shards)]
     reduced = json.loads(work.reduced.read_text())
@@ -806,7 +817,10 @@ def assemble(content: Content, settings: Preparation, work: Work, folder: Path) 
         for split, reason, count in one["dropped"]:
             dropped[reason] += count
             of_part[split][reason] += count
-    parts = {name: measured([one["parts"][name] for one in told], [piece / f"{name}.words" for piece in pieces]) for name in names}
+    parts = {
+        name: measured([one["parts"][name] for one in told], [piece / f"{name}.words" for piece in pieces])
+        for name in names
+    }
     kept = sum(part["records"] for part in parts.values())
     if reduced["read"] != kept + dropped.total():
         raise CorpusError(

@@ -21,7 +21,8 @@ from sumcurve.training.validation import Validation
 class SummarizerLearner(Learner):
     """Trains `model` on `train`; `references` belong to `valid`, each a list of summaries, each a list of sentences.
 
-    A training item is an example's position in `train`, which is encoded when its batch is made. `target_tokens` limits rollouts, `search` is what validation decodes with. Raises ValueError for missing examples.
+    A training item is an example's position in `train`, which is encoded when its batch is made. `target_tokens`
+    limits rollouts, `search` is what validation decodes with. Raises ValueError for missing examples.
     """
 
     model: Summarizer
