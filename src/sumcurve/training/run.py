@@ -220,9 +220,10 @@ def train_run(
     """Train one run and write weights.safetensors, vocabulary.json, history.csv, training.json and timings.csv.
 
     `tokens` are those of the corpus's training part. `subwords` is the folder of a model that reads text, or of its
-    tokenizer where it is made here (kind bart). Its weights are those that training changes, and there is no vocabulary.json but, of one made here, the tokenizer;
-    `lower` says whether the corpus's words are in small letters. Such a model starts from `weights`, those of its
-    pretraining, where they are given, and learns from the pairs of `outside`, too, a corpus, where that is.
+    tokenizer where it is made here (kind bart). Its weights are those that training changes, and there is no
+    vocabulary.json but, of one made here, the tokenizer; `lower` says whether the corpus's words are in small
+    letters. Such a model starts from `weights`, those of its pretraining, where they are given, and learns from the
+    pairs of `outside`, too, a corpus, where that is.
 
     Of several phases, before.safetensors is the checkpoint that the last one started from. `parent`, of a control, is
     the run from whose before.safetensors it starts; it spends as many updates as the parent's last phase did. `begins`

@@ -37,8 +37,13 @@ def line(rng: random.Random, number: int, ready: bool) -> bytes:
     if defect < 0.05:
         return b'{"id": "\xff"}\n'
     source = " ".join(text(rng, 1, 5) for _ in range(rng.randint(1, 4)))
-    # Few different targets and ids: some records repeat one, the other, or what was dropped already.
-    row = {"id": f"r{rng.randrange(3 * 240) if defect < 0.5 else number}", "source": source, "target": text(rng, 1, 2)}
+    target = text(rng, 2, 5)
+    # Some repeat an id, a source, a target, or what was dropped for another reason already.
+    if rng.random() < 0.2:
+        source = f"The {rng.choice(WORDS)} swims."
+    if rng.random() < 0.3:
+        target = f"A {rng.choice(WORDS)}."
+    row = {"id": f"r{rng.randrange(240) if defect < 0.2 else number}", "source": source, "target": target}
     if defect < 0.07:
         row["source"] = rng.choice(["", "  "])
     if rng.random() < 0.4:
