@@ -605,8 +605,10 @@ def fill(rows: Rows, candidates: np.ndarray, kept: np.ndarray, test: int, valid:
     filled = dict.fromkeys(sizes, 0)
     kept[candidates] = train
     for row, high, low in rows.passes("unit", candidates):
+        if not len(row):
+            continue
         same = (high[1:] == high[:-1]) & (low[1:] == low[:-1])
-        starts = np.flatnonzero(np.concatenate([[len(row) > 0], ~same])[: len(row)])
+        starts = np.flatnonzero(np.concatenate([[True], ~same]))
         for start, end in zip(starts.tolist(), [*starts[1:].tolist(), len(row)], strict=True):
             part = next((part for part, size in sizes.items() if filled[part] < size), train)
             if part == train:

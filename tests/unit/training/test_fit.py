@@ -230,7 +230,7 @@ def test_a_state_of_another_training_is_refused_by_the_keys_that_differ(
 def test_examples_encoded_when_asked_for_give_the_weights_of_examples_held_in_memory(
     model, phase, training, train, request
 ):
-    rewarded = phase("rewarded", loss="mixed").model_copy(update={"reward_weight": 0.5})
+    rewarded = phase("rewarded").model_copy(update={"loss": "mixed", "reward_weight": 0.5})
     settings = training(phase(), rewarded if model == "lstm" else phase("again"))
     learners = (SummarizerLearner, HeldLearner)
     read, held = (train(request.getfixturevalue(model), settings, learner=learner)[0] for learner in learners)
