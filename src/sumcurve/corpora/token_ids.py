@@ -129,6 +129,11 @@ class Drawn(Sequence[Record]):
             return Drawn(self.tokens, self.positions[number])
         return self.tokens.read(self.positions[number])
 
+    @property
+    def digest(self) -> str:
+        """The sha256 (hex) of all that decides them."""
+        return hashlib.sha256(f"{self.tokens.digest} {array('q', self.positions).tobytes().hex()}".encode()).hexdigest()
+
     @classmethod
     def of(cls, records: Sequence[Record]) -> "Drawn":
         """All of these, numbered in memory where they are not drawn from a part."""

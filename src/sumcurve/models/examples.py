@@ -109,8 +109,7 @@ class Examples(Sequence[Example]):
     @property
     def digest(self) -> str:
         """The sha256 (hex) of all that decides what a model reads of them."""
-        whole = hashlib.sha256(self.records.tokens.digest.encode())
-        whole.update(array("q", self.records.positions).tobytes())
+        whole = hashlib.sha256(self.records.digest.encode())
         whole.update("\n".join(self.vocabulary.words).encode())
         whole.update(f"\n{self.source_tokens} {self.target_tokens}".encode())
         for spans in self.salient or ():

@@ -96,7 +96,7 @@ def learner_of(
 ) -> Learner:
     """A new model, whose weights depend on settings and seed alone, and what it learns from.
 
-    Of `train`, where it is `Drawn` from a part, no record stays in memory, but for a model that extracts sentences.
+    Of `train`, where it is `Drawn` from a part, no record stays in memory.
     `salient` gives the spans of salient tokens of every record of a part, "train" or "valid". `search` is what
     validation decodes with: greedy, and without it under no other limit than the target's length.
     """
