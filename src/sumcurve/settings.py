@@ -8,8 +8,9 @@ from collections.abc import Mapping
 from types import UnionType
 from typing import Annotated, Any, Literal, Self, TypedDict, Union, get_args, get_origin
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, create_model, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, create_model, field_validator, model_validator
 
+from sumcurve.corpora.cleaning import STEPS as CLEANING
 from sumcurve.corpora.sources import SOURCES, format_of
 from sumcurve.sums import Sums
 
@@ -219,8 +220,14 @@ class Prepare(Settings):
     A limit in sentences that is not given leaves the specification as it was before there were such limits.
     """
 
-    tokenizer: Literal["words"] = "words"
-    """How sentences become tokens."""
+    clean: Annotated[tuple[str, ...], Field(exclude_if=lambda steps: not steps)] = ()
+    """Repairs of the raw text, in this order: steps of `sumcurve.corpora.cleaning.STEPS`, as `encoding`, `entities`."""
+    language: Annotated[str | None, Field(pattern=r"^[a-z]{2,3}$", exclude_if=lambda language: language is None)] = None
+    """What a source must be written in, as `en`, by a model that comes with a package; null: any language."""
+    tokenizer: Literal["words", "ptb", "jieba", "characters"] = "words"
+    """How sentences become tokens: words and single signs; the Penn Treebank's (ptb), as CoreNLP writes them; Chinese
+    words by jieba; Chinese characters.
+    """
     lower: bool = True
     """Whether tokens are in small letters."""
     min_source_tokens: Annotated[NonNegative, Field(alias="least_source_tokens")] = 1
@@ -245,6 +252,16 @@ class Prepare(Settings):
     """Records that repeat a source or a target exactly."""
     near_duplicates: Share | None = None
     """Jaccard similarity of source 3-shingles from which a record is dropped; null: none is."""
+
+    @field_validator("clean")
+    @classmethod
+    def _steps(cls, steps: tuple[str, ...]) -> tuple[str, ...]:
+        for name in steps:
+            if name not in CLEANING:
+                raise ValueError(f"no step {name!r} of cleaning; there are {', '.join(CLEANING)}")
+            if steps.count(name) > 1:
+                raise ValueError(f"step {name!r} stands twice; leave one out")
+        return steps
 
     @model_validator(mode="after")
     def _limits(self) -> Self:

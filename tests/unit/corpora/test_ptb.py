@@ -1,0 +1,166 @@
+"""PTB tokens against a table that was written by hand, and the automaton against Python's `re`."""
+
+import os
+import re
+import shlex
+import subprocess
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sumcurve.corpora.automaton import Rule, Rules, reference
+from sumcurve.corpora.ptb import RULES, ptb, tokenize
+from sumcurve.corpora.tokenizers import tokenizer
+
+TABLE = Path(__file__).with_name("ptb_table.txt")
+CORENLP = "SUMCURVE_CORENLP"  # a command that reads lines and writes their tokens
+
+
+def table() -> list[tuple[str, str, str]]:
+    """Rule, sentence and tokens."""
+    rows, rule = [], ""
+    for line in TABLE.read_text(encoding="utf-8").split("\n"):
+        if line.startswith("[") and line.endswith("]"):
+            rule = line.strip("[]")
+        elif " => " in line:
+            sentence, tokens = line.split(" => ")
+            rows.append((rule, sentence, tokens))
+    return rows
+
+
+def f1(found: list[str], expected: list[str]) -> float:
+    """F1 of the tokens' spans in the letters of all tokens, sentence by sentence."""
+    common = size = 0
+    for ours, theirs in zip(found, expected, strict=True):
+        left, right = (spans(line) for line in (ours, theirs))
+        common += sum((left & right).values())
+        size += left.total() + right.total()
+    return 2 * common / size
+
+
+def spans(line: str) -> Counter[tuple[int, int, str]]:
+    place, of = 0, Counter()
+    for token in line.split():
+        of[place, place + len(token), token] += 1
+        place += len(token)
+    return of
+
+
+def test_the_table_is_large_and_names_its_rules() -> None:
+    rows = table()
+    assert len(rows) >= 200
+    assert len({sentence for _, sentence, _ in rows}) == len(rows)
+    assert min(Counter(rule for rule, _, _ in rows).values()) >= 2
+
+
+@pytest.mark.parametrize("rule", sorted({rule for rule, _, _ in table()}))
+def test_tokens_are_those_of_the_table(rule: str) -> None:
+    for of, sentence, tokens in table():
+        if of == rule:
+            assert tokenizer("ptb").tokens([sentence], False) == [tokens]
+            assert tokenizer("ptb").tokens([sentence], True) == [tokens.lower()]
+
+
+def test_lines_are_tokenised_as_if_each_stood_alone() -> None:
+    sentences = [sentence for _, sentence, _ in table()]
+    assert tokenizer("ptb").tokens(sentences, True) == [tokenizer("ptb").tokens([one], True)[0] for one in sentences]
+
+
+WORDS = " ".join(sentence for _, sentence, _ in table()).split(" ")
+TEXT = (
+    st.lists(st.sampled_from(WORDS), max_size=8).map(" ".join)
+    | st.text(st.sampled_from([*"aBnto sd'’\"`“”‘.,-/:()$#@!?019%&\n_é\u0301½…—中"]), max_size=30)
+    | st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
+)
+
+
+@pytest.fixture(scope="module")
+def by_re():
+    return reference(ptb())
+
+
+@settings(deadline=None, max_examples=60)
+@given(TEXT)
+def test_the_automaton_finds_what_re_finds_with_the_same_expression(by_re, text: str) -> None:
+    assert tokenize(text) == by_re(text)
+
+
+def test_the_rules_are_the_alternatives_of_one_expression(by_re) -> None:
+    """Without the choice of rules by the first character that `reference` makes."""
+    expression = re.compile(ptb().expression)
+    for _, sentence, _ in table():
+        place, names = 0, []
+        while place < len(sentence):
+            match = expression.match(sentence, place)
+            rule = RULES[int(match.lastgroup[1:])]
+            end = match.end() - rule.back
+            written = sentence[place:end].translate(str.maketrans(ptb().letters)) if rule.text is None else rule.text
+            names += [written] if written else []
+            place = end - rule.again
+        assert " ".join(names) == by_re(sentence) == tokenize(sentence)
+
+
+@settings(deadline=None, max_examples=60)
+@given(TEXT)
+def test_no_letter_is_lost(text: str) -> None:
+    """Only signs become others; letters and digits stay, in their order; abbreviations may repeat a full stop."""
+    signs = "".join(tokenize(text).split())
+    kept = [sign for sign in text if sign.isascii() and sign.isalnum()]
+    left = iter(signs)
+    assert all(sign in left for sign in kept)
+    assert len(tokenize(text).split("\n")) == len(text.split("\n"))
+
+
+def test_the_first_rule_wins_and_repetitions_are_greedy_or_lazy() -> None:
+    rules = Rules(
+        [
+            Rule("ab", "ab(?!c)"),
+            Rule("lazy", "x+?(?=y|\\Z)"),
+            Rule("two", "a{2,3}b?"),
+            Rule("shorter", "z[0-9]*z", back=1),
+            Rule("twice", "qw\\.", again=1),
+            Rule("as", "[b&]", "and"),
+            Rule("blank", " ", ""),
+            Rule("line", "\n", "\n"),
+            Rule("sign", "."),
+        ]
+    )
+    text = "ab abc xxy xx aaaab z12z qw. b&\n\nz1"
+    written = "ab a and c xx y x x aaa ab z12 z qw. . and and\n\nz 1"
+    assert rules.tokenize(text) == reference(rules)(text) == written
+
+
+@pytest.mark.parametrize("pattern", ["(?<=a)b", "a(?=ab)c", "(?i:a)", r"(a)\1", "a\\b", "(?=a)a", "a?"])
+def test_what_an_automaton_cannot_do_is_refused(pattern: str) -> None:
+    with pytest.raises(ValueError, match=r"known|look|begin"):
+        Rules([Rule("refused", pattern)])
+
+
+def test_a_place_without_a_rule_is_named() -> None:
+    with pytest.raises(ValueError, match="no rule matches 'b c'"):
+        Rules([Rule("a", "a")]).tokenize("ab c")
+
+
+def test_rules_have_names_of_their_own() -> None:
+    assert len({rule.name for rule in RULES}) == len(RULES)
+
+
+def test_tokens_are_corenlps(tmp_path: Path) -> None:
+    """Over the table's sentences; the command reads lines from its standard input, as
+    `java -cp stanford-corenlp-3.7.0.jar edu.stanford.nlp.process.PTBTokenizer -preserveLines`.
+    """
+    if not os.environ.get(CORENLP):
+        pytest.skip(f"not measured here: {CORENLP} names no command")
+    sentences = [sentence for _, sentence, _ in table()]
+    done = subprocess.run(
+        shlex.split(os.environ[CORENLP]),
+        input="\n".join(sentences) + "\n",
+        capture_output=True,
+        check=True,
+        encoding="utf-8",
+    )
+    theirs = done.stdout.removesuffix("\n").split("\n")
+    assert f1(tokenizer("ptb").tokens(sentences, False), theirs) >= 0.97
