@@ -55,6 +55,7 @@ include: "workflow/rules/tables.smk"
 localrules:
     all,
     fetch_archives,
+    fetch_corpus,
     fetch_model,
 
 

@@ -30,7 +30,7 @@ from sumcurve.curves.errors import ResultsError
 from sumcurve.devices import DeviceError
 from sumcurve.locks import locked
 from sumcurve.manifest import ManifestError
-from sumcurve.plan import File, Folder, Plan, PlanError, fetched_model, studies
+from sumcurve.plan import HUB, File, Folder, Plan, PlanError, fetched_model, place_of_hub, raw_file, studies
 from sumcurve.provenance import facts
 from sumcurve.records import RecordError, write_json
 from sumcurve.scores import command as rouge_command
@@ -101,10 +101,11 @@ class Task:
     def inputs(self) -> dict[str, Path]:
         """Where all lies that it is made from, folders by key and files by sha256; nothing unverified is read."""
         folders = {key: self.results / key for key in self.contents}
-        return folders | {file.sha256: self._verified(file) for file in self.folder.files}
+        return folders | {str(file.sha256): self._verified(file) for file in self.folder.files}
 
     def _verified(self, file: File) -> Path:
-        require_pinned(self.plan, self.folder, file, file.at(self.home), file.observed(self.home))
+        if file.sha256 is None or file.observed(self.home) != file.sha256:
+            raise CorpusError(f"{self.folder.stem}: {file.problem(self.home, self.plan.study)}")
         return file.at(self.home)
 
     def build(self, folder: Path, found: dict[str, Any]) -> None:
@@ -119,18 +120,6 @@ class Task:
                 found["device"] = lease.device
                 stage = replace(stage, lease=lease)
             kind.builder(self.specification, self.inputs, stage)
-
-
-def require_pinned(plan: Plan, folder: Folder, file: File, path: Path, observed: str | None) -> None:
-    """CorpusError where what a folder is made from has another sha256 than is pinned, or is missing (None)."""
-    if observed is None:
-        raise CorpusError(f"{path} is missing: {plan.study} reads {folder.stem} from it")
-    if observed != file.sha256:
-        pinned = file.pinned or CONFIG / "studies" / f"{plan.study}.yaml"
-        raise CorpusError(
-            f"{path} has sha256 {observed}, but study {plan.study} pins {file.sha256}: restore it, or name its "
-            f"new content by `sha256: {observed}` in {pinned}"
-        )
 
 
 def make(path: Path) -> None:
@@ -170,12 +159,9 @@ def shard(path: Path) -> None:
     work = shards.Work(path.parent, int(count))
     with lock(home, f"{path.parent.name}-{path.stem}"):
         if step == "plan":
-            observed = shards.cut(content, settings, work) if file.at(home).exists() else None
-            try:
-                require_pinned(plan, folder, file, file.at(home), observed)
-            except CorpusError:
+            if not file.at(home).exists() or shards.cut(content, settings, work) != file.sha256:
                 work.plan.unlink(missing_ok=True)
-                raise
+                raise CorpusError(f"{folder.stem}: {file.problem(home, plan.study)}")
         elif step == "reduce":
             shards.reduce(content, settings, work)
         else:
@@ -203,7 +189,7 @@ def harvest(path: Path) -> None:
         raw.sha256: (study, raw.harvest)
         for study in studies(CONFIG)
         for raw in Plan.read(CONFIG, study).raws
-        if raw.harvest and raw.sha256.startswith(path.stem.removeprefix("harvest-"))
+        if raw.harvest and raw.sha256 and raw.sha256.startswith(path.stem.removeprefix("harvest-"))
     }
     if len(wanted) != 1:
         raise PlanError(f"no study in {CONFIG / 'studies'} harvests a corpus named {path.stem}")
@@ -238,7 +224,7 @@ def harvest(path: Path) -> None:
 
 def fetch_model(path: Path) -> None:
     """Fetch the pretrained model of the hub that belongs into this folder, and check it by its pinned sha256."""
-    from sumcurve.fetch import fetch, sha256_of_model
+    from sumcurve import fetch
 
     wanted = {
         model.sha256: (name, model.hub, model.revision)
@@ -252,11 +238,11 @@ def fetch_model(path: Path) -> None:
         raise PlanError(f"no method of a study in {CONFIG / 'studies'} names a model of the hub for {path}")
     ((expected, (method, hub, revision)),) = wanted.items()
     with lock(path.parents[2], path.name):
-        if path.is_dir() and sha256_of_model(path) == expected:
+        if path.is_dir() and fetch.sha256_of_model(path) == expected:
             note(f"{path} is there and verified: nothing to do")
             return
         partial = path.with_name(path.name + ".fetched")
-        observed = fetch(str(hub), str(revision), partial)
+        observed = fetch.fetch_model(str(hub), str(revision), partial)
         if observed != expected:
             raise CorpusError(
                 f"{hub} at {revision} has sha256 {observed}, but {CONFIG / 'methods' / method}.yaml pins {expected}: "
@@ -267,23 +253,64 @@ def fetch_model(path: Path) -> None:
         note(f"{path}: {hub} at {revision}")
 
 
+def fetch_content(path: Path) -> None:
+    """Fetch the files of the hub that a corpus is made of into this folder, and check them by what the study pins."""
+    from sumcurve.fetch import fetch
+
+    wanted = {
+        raw_file(raw, settings.split): (study, raw)
+        for study in studies(CONFIG)
+        for raw, settings in Plan.read(CONFIG, study).contents
+        if raw.hub and Path(place_of_hub(raw)).name == path.name
+    }
+    if not wanted:
+        raise PlanError(f"no corpus of a study in {CONFIG / 'studies'} names files of the hub for {path}")
+    file, (study, raw) = next(iter(wanted.items()))
+    home = path.parents[2]
+    with lock(home, path.name):
+        if file.sha256 is not None and file.observed(home) == file.sha256:
+            note(f"{path} is there and verified: nothing to do")
+            return
+        partial = path.with_name(path.name + ".fetched")
+        if not partial.is_dir():
+            fetch(str(raw.hub), str(raw.revision), raw.files or {}, partial, "dataset", note)
+        found = replace(file, path=f"{file.path}.fetched")
+        if file.sha256 is not None and found.observed(home) != file.sha256:
+            raise CorpusError(found.problem(home, study))
+        shutil.rmtree(path, ignore_errors=True)
+        os.replace(partial, path)
+        note(f"{path}: {raw.hub} at {raw.revision}")
+        if file.sha256 is None:
+            note(file.problem(home, study))
+
+
 def show_model(model: str, revision: str | None) -> None:
     """Print what a method's file says of a pretrained model: a folder, or a name of the hub, which is fetched."""
-    from sumcurve.fetch import fetch, sha256_of_model
+    from sumcurve import fetch
 
     if revision is None:
-        told = {"path": model, "sha256": sha256_of_model(Path(model))}
+        told = {"path": model, "sha256": fetch.sha256_of_model(Path(model))}
     else:
         if not fullmatch(r"[0-9a-f]{40}", revision):
             raise PlanError(f"revision {revision!r} is no commit: give its 40 hex digits, since branches and tags move")
         place = Path("data/raw/model-new")
-        found = fetch(model, revision, place)
+        found = fetch.fetch_model(model, revision, place)
         shutil.rmtree(fetched_model(found), ignore_errors=True)
         os.replace(place, fetched_model(found))
         told = {"hub": model, "revision": revision, "sha256": found}
     print("model:\n  kind: transformers")
     for key, value in told.items():
         print(f"  {key}: {value}")
+
+
+def fetch(path: Path) -> None:
+    """Fetch what lies at `path` below data/raw of a study's home."""
+    if path.suffix == ".csv":
+        fetch_archives(path)
+    elif path.name.startswith(HUB):
+        fetch_content(path)
+    else:
+        fetch_model(path)
 
 
 def list_of_archives(name: str) -> Path:
@@ -518,7 +545,7 @@ def parser() -> argparse.ArgumentParser:
     verbs = arguments.add_subparsers(dest="verb", required=True, metavar="verb")
     helps = {
         "harvest": "docstrings of pinned packages -> one raw file",
-        "fetch": "a pretrained model at its pinned commit, or the archives that config/harvest/NAME.csv lists",
+        "fetch": "of the hub a pretrained model or a corpus at its commit, or the archives of config/harvest/NAME.csv",
         "make": "a folder of corpora, annotations, runs, outputs or scores, from the folders that it is made from",
         "shard": "one step of a corpus's preparation by shards",
         "tables": "a study's scores -> tables and figures",
@@ -633,7 +660,7 @@ def main() -> None:
                 elif arguments.verb == "harvest":
                     harvest(arguments.path)
                 elif arguments.verb == "fetch":
-                    (fetch_archives if arguments.path.suffix == ".csv" else fetch_model)(arguments.path)
+                    fetch(arguments.path)
                 elif arguments.form:
                     tables_in(arguments.form, arguments.path)
                 else:

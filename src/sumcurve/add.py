@@ -114,7 +114,7 @@ def fields_in(content: Content, told: Mapping[str, str | None]) -> dict[str, str
     """Our names of fields and the data's; PlanError asks for those that cannot be recognised."""
     rows = (row for shard in content.shards for row in content.source.rows(shard.path, None))
     there = dict.fromkeys(
-        key for row in islice(rows, FIRST_ROWS) if not isinstance(row, Refused) for key, value in row.items() if value
+        key for row in islice(rows, FIRST_ROWS) if isinstance(row, Mapping) for key, value in row.items() if value
     )
     found: dict[str, str | None] = {}
     for name, candidates in NAMES.items():
@@ -311,4 +311,4 @@ def _says_parts(path: Path, kind: str, fields: Mapping[str, str | None]) -> bool
     name = fields.get("split") or "split"
     content = Content(path, SOURCES[kind])
     rows = (row for shard in content.shards for row in content.source.rows(shard.path, None))
-    return any(not isinstance(row, Refused) and row.get(name) for row in islice(rows, FIRST_ROWS))
+    return any(isinstance(row, Mapping) and row.get(name) for row in islice(rows, FIRST_ROWS))

@@ -126,7 +126,7 @@ def card(run: Run, plan: Plan, row: Scored, lacks: str, files: Mapping[str, str]
         *_lines(
             {
                 "corpus": f"{row.corpus}. {settings.title}".rstrip(". "),
-                "raw content, sha256": settings.raw.sha256,
+                "raw content, sha256": str(settings.raw.sha256),
                 "training records": f"{told['records']:,}, {row.percent} % of all, drawn by seed {row.seed}",
                 "read of a source, written of a target": f"the first {run.specification['source_tokens']} and "
                 f"{run.specification['target_tokens']} words",

@@ -1,19 +1,35 @@
-"""Fetches pretrained models from the hub: a step of its own, with network, before anything is computed.
+"""Fetches pretrained models and corpora of the hub: a step of its own, with network, before anything is computed.
 
-A model is known by the sha256 of its files, which a method's file pins beside the commit they come from; what computes
-later reads the folder and never the hub.
+What is fetched is known by the sha256 of its files, which the configuration pins beside the commit that they come from;
+what computes later reads the folder and never the hub.
 """
 
 import os
+import re
 import shutil
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
+from fnmatch import fnmatch
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
+from urllib.parse import urlsplit
 
-from sumcurve.corpora.content import names_of_shards
+from tqdm import tqdm
+
 from sumcurve.corpora.errors import CorpusError
-from sumcurve.manifest import sha256_files
+from sumcurve.corpora.members import names_of_shards
+from sumcurve.manifest import sha256_file, sha256_files
 from sumcurve.settings import MODEL_FILES
+
+PART = ".part"  # of a file that is not there whole
+
+
+class Bar(tqdm):
+    """Shown on a terminal alone, whatever log is kept."""
+
+    def __init__(self, *arguments: Any, name: str = "", disable: bool | None = None, **told: Any) -> None:
+        super().__init__(*arguments, **told, file=sys.__stderr__, disable=None)
 
 
 def sha256_of_model(folder: Path) -> str:
@@ -26,29 +42,100 @@ def sha256_of_model(folder: Path) -> str:
     return sha256_files(folder, names_of_shards(folder, MODEL_FILES))
 
 
-def fetch(hub: str, revision: str, destination: Path, download: Callable[..., Any] | None = None) -> str:
-    """Put the files of a model of the hub, at a commit, into the folder `destination`; returns their sha256.
+def fetch_model(hub: str, revision: str, destination: Path) -> str:
+    """Put a model of the hub, at a commit, into the folder `destination`; returns the sha256 of its files.
 
     Of the commit's files those at its top that `MODEL_FILES` names are fetched: weights as safetensors, settings and
-    the tokenizer; no pickle and no code. `download` stands for `huggingface_hub.snapshot_download`. The folder appears
-    whole or not at all. Raises CorpusError where the hub does not give them, and where there are no safetensors.
+    the tokenizer; no pickle and no code. CorpusError as `fetch` says, and where there are no safetensors.
     """
-    if download is None:
-        from huggingface_hub import snapshot_download
+    from huggingface_hub import HfApi
 
-        download = snapshot_download
-    partial = destination.with_name(destination.name + ".new")
-    shutil.rmtree(partial, ignore_errors=True)
-    partial.mkdir(parents=True)
-    try:
-        download(hub, revision=revision, local_dir=partial, allow_patterns=list(MODEL_FILES), ignore_patterns=["*/*"])
-    except Exception as error:  # the hub's and the network's errors have no common class
+    with reachable(hub, revision):
+        there = HfApi(endpoint=endpoint()).list_repo_files(hub, revision=revision)
+    names = [name for name in there if "/" not in name and any(fnmatch(name, pattern) for pattern in MODEL_FILES)]
+    if not any(name.endswith(".safetensors") for name in names):
         raise CorpusError(
-            f"{hub} at {revision} cannot be fetched ({type(error).__name__}: {error}); look whether this machine has a "
-            "network, whether HF_HUB_OFFLINE is set, and whether the commit is the hub's"
-        ) from error
-    shutil.rmtree(partial / ".cache", ignore_errors=True)
-    found = sha256_of_model(partial)
+            f"{hub} at {revision} holds no *.safetensors: other weights are pickles, which can run code, and are not "
+            "read; name a commit that has them"
+        )
+    fetch(hub, revision, names, destination, "model")
+    return sha256_of_model(destination)
+
+
+def fetch(
+    hub: str,
+    revision: str,
+    names: Collection[str],
+    destination: Path,
+    kind: Literal["model", "dataset"],
+    note: Callable[[str], None] = lambda text: None,
+) -> None:
+    """Put these files of a commit of the hub into the folder `destination`, which appears whole or not at all.
+
+    What an interrupted call has fetched is not fetched again: it waits beside the destination, under the commit's name,
+    and a file that is there in part goes on where it ended. Where the hub tells a file's sha256, it is compared.
+    CorpusError where the hub does not give the files, and for one that arrives as another.
+    """
+    partial = destination.with_name(f"{destination.name}.{revision[:12]}.new")
+    partial.mkdir(parents=True, exist_ok=True)
+    for number, name in enumerate(sorted(names), start=1):
+        path = partial / name
+        if not path.is_file():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with reachable(hub, revision):
+                fetch_file(hub, revision, name, path, kind)
+        note(f"{number} of {len(names)}: {name}, {path.stat().st_size:,} bytes")
     shutil.rmtree(destination, ignore_errors=True)
     os.replace(partial, destination)
-    return found
+
+
+def fetch_file(hub: str, revision: str, name: str, path: Path, kind: Literal["model", "dataset"]) -> None:
+    """Put one file to `path`, which is whole when it appears."""
+    from huggingface_hub import get_hf_file_metadata, hf_hub_url
+    from huggingface_hub.file_download import http_get
+    from huggingface_hub.utils import build_hf_headers
+
+    url = hf_hub_url(hub, name, repo_type=kind, revision=revision, endpoint=endpoint())
+    told = get_hf_file_metadata(url, retry_on_errors=True, endpoint=endpoint())
+    headers = build_hf_headers()
+    if urlsplit(told.location).netloc != urlsplit(url).netloc:
+        headers.pop("authorization", None)  # the hub's token is for the hub alone
+    part = path.with_name(path.name + PART)
+    with part.open("ab") as stream:
+        if told.size is not None and stream.tell() > told.size:
+            stream.truncate(0)
+        http_get(
+            told.location,
+            stream,
+            resume_size=stream.tell(),
+            headers=headers,
+            expected_size=told.size,
+            displayed_filename=name,
+            tqdm_class=Bar,
+        )
+    if re.fullmatch(r"[0-9a-f]{64}", told.etag or "") and (found := sha256_file(part)) != told.etag:
+        part.unlink()
+        raise CorpusError(
+            f"{name} of {hub} at {revision} arrived with sha256 {found}, the hub says {told.etag}: fetch it again"
+        )
+    os.replace(part, path)
+
+
+@contextmanager
+def reachable(hub: str, revision: str) -> Iterator[None]:
+    """Say of an error of the hub's or the network's, which have no common class, what to look at."""
+    try:
+        yield
+    except CorpusError:
+        raise
+    except Exception as error:
+        raise CorpusError(
+            f"{hub} at {revision} cannot be fetched ({type(error).__name__}: {error}); look whether this machine has a "
+            "network, whether HF_HUB_OFFLINE is set, and whether commit and files are the hub's. What has arrived is "
+            "kept: run this again to go on"
+        ) from error
+
+
+def endpoint() -> str | None:
+    """Where the hub is, if it is a mirror."""
+    return os.environ.get("HF_ENDPOINT")

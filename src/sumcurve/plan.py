@@ -8,7 +8,7 @@ Imports nothing heavy: the Snakefile reads it on every parse.
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -33,8 +33,9 @@ from sumcurve.builders import (
 )
 from sumcurve.config import Block, PlanError, read, read_method, read_study
 from sumcurve.corpora.archives import chosen, normalized, read_archives
-from sumcurve.corpora.content import names_of_shards, patterns
+from sumcurve.corpora.content import patterns
 from sumcurve.corpora.errors import CorpusError
+from sumcurve.corpora.members import names_of_shards
 from sumcurve.corpora.sources import SOURCES
 from sumcurve.fingerprint import fingerprint
 from sumcurve.manifest import digest, sha256_file, sha256_files
@@ -85,11 +86,12 @@ class File:
     It may be a folder. Its content are the files below it that match one of the patterns `shards`.
     """
 
-    sha256: str
+    sha256: str | None  # None: the study does not say it yet
     path: str
     harvested: bool = False
     shards: tuple[str, ...] = ()
     pinned: str = ""  # the file of the configuration that says the sha256; "": the study's
+    files: tuple[tuple[str, str | None], ...] = ()  # of a folder, where the study names them: each with its sha256
 
     def at(self, home: Path) -> Path:
         return home / self.path if self.harvested else Path(self.path)
@@ -103,6 +105,36 @@ class File:
         if path.is_dir():
             return sha256_files(path, names_of_shards(path, self.shards))
         return sha256_file(path) if path.is_file() else None
+
+    def problem(self, home: Path, study: str) -> str:
+        """What is wrong with what is there, and what to do."""
+        path, observed = self.at(home), self.observed(home)
+        pinned = self.pinned or f"config/studies/{study}.yaml"
+        if observed is None:
+            return f"{path} is missing; what it is, and where it comes from: {pinned} and docs/corpora.md"
+        if self.sha256 is None:
+            return (
+                f"{path} has sha256 {observed}, and {pinned} does not say which copy is meant: if it is this one, "
+                f"write `sha256: {observed}` below its `raw:`"
+            )
+        others = "; ".join(self._others(path))
+        return (
+            f"{path} has sha256 {observed}, but study {study} pins {self.sha256}{f' ({others})' if others else ''}: "
+            f"restore it, or name its new content by `sha256: {observed}` in {pinned}"
+        )
+
+    def _others(self, folder: Path) -> Iterator[str]:
+        """Which files of a folder are not those that the study names."""
+        if not self.files or not folder.is_dir():
+            return
+        there = set(names_of_shards(folder, self.shards))
+        for name, sha256 in self.files:
+            if name not in there:
+                yield f"{name} is missing"
+            elif sha256 is not None and (found := sha256_file(folder / name)) != sha256:
+                yield f"{name} has sha256 {found}, not {sha256}"
+        for name in sorted(there - {name for name, _ in self.files}):
+            yield f"{name} is not of it"
 
 
 @dataclass(frozen=True)
@@ -562,7 +594,7 @@ class Plan:
     def _plan_prepared(self, name: str, settings: Preparation, raw: Raw) -> str:
         """A prepared corpus."""
         specification: CorpusSpecification = {
-            "raw": raw.sha256,
+            "raw": raw.sha256 or f"unknown, of {raw_file(raw, settings.split).path}",
             **raw.form_and_fields(),
             "compose": settings.compose.model_dump(mode="json") if settings.compose else None,
             "prepare": settings.prepare.model_dump(mode="json"),
@@ -883,10 +915,14 @@ class Plan:
             self.rows[place] = replace(row, scores=scores)
 
     @property
+    def contents(self) -> list[tuple[Raw, Preparation]]:
+        """Where the records of the corpora come from, and those of the pretraining, and how they are prepared."""
+        told = [*self.settings.corpora.values(), *([self.settings.pretraining] if self.settings.pretraining else [])]
+        return [(one.raw, one) for one in told]
+
+    @property
     def raws(self) -> list[Raw]:
-        """Where the records of the corpora come from, and those of the pretraining."""
-        told = self.settings.pretraining
-        return [*(corpus.raw for corpus in self.settings.corpora.values()), *([told.raw] if told else [])]
+        return [raw for raw, _ in self.contents]
 
     @property
     def system_titles(self) -> dict[str, str]:
@@ -922,9 +958,22 @@ class Plan:
 
 def raw_file(raw: Raw, split: Split) -> File:
     """The raw content of a corpus. Harvested files are named after it and shared by the corpora made from it."""
+    if raw.harvest:
+        return File(raw.sha256, f"data/raw/harvest-{str(raw.sha256)[:12]}.jsonl", harvested=True)
+    shards = patterns(SOURCES[raw.format_in_force()], split.files())
+    files = tuple(sorted((raw.files or {}).items()))
     if raw.path:
-        return File(raw.sha256, raw.path, shards=patterns(SOURCES[raw.format_in_force()], split.files()))
-    return File(raw.sha256, f"data/raw/harvest-{raw.sha256[:12]}.jsonl", harvested=True)
+        return File(raw.sha256, raw.path, shards=shards, files=files)
+    return File(raw.sha256, place_of_hub(raw), harvested=True, shards=shards, files=files)
+
+
+HUB = "hub-"
+
+
+def place_of_hub(raw: Raw) -> str:
+    """Where files of the hub lie, below the study's home: what is asked of the hub decides it."""
+    asked = {"hub": raw.hub, "revision": raw.revision, "files": sorted(raw.files or {})}
+    return f"data/raw/{HUB}{digest(asked)}"
 
 
 def studies(config: Path) -> list[str]:

@@ -3,6 +3,7 @@
 Unknown keys are errors. Imports nothing heavy, because the Snakefile reads it on every parse.
 """
 
+import hashlib
 import re
 from collections.abc import Mapping
 from types import UnionType
@@ -104,32 +105,70 @@ class Raw(Settings):
     Of a folder it is that of the lines `sha256sum` prints of its files below it, in the order of their names.
     """
 
-    sha256: Sha256
-    """Of the raw content: the corpus's identity. `sha256sum FILE` prints that of a file."""
+    sha256: Sha256 | None = None
+    """Of the raw content: the corpus's identity. `sha256sum FILE` prints that of a file. null: what `files` say, or not
+    known yet, as of a copy that is yours alone; then nothing is made, and an error says what to write here.
+    """
     harvest: Harvest | None = None
-    """Packages that the raw records are made from; or `path`."""
+    """Packages that the raw records are made from; or `path`, or `hub`."""
     path: str | None = None
-    """A file or a folder of shards; or `harvest`."""
+    """A file or a folder of shards; or `harvest`, or `hub`."""
+    hub: Annotated[str, Field(pattern=r"^[\w.-]+/[\w.-]+$")] | None = None
+    """A data set of the Hugging Face hub, as owner/name, of which `files` are fetched; or `path`, or `harvest`."""
+    revision: Annotated[str, Field(pattern=r"^[0-9a-f]{40}$")] | None = None
+    """Of the hub's: a commit, since branches and tags move."""
+    files: dict[str, Sha256 | None] | None = None
+    """Of a folder or of the hub: every file by its path, and its sha256, or null where that is not known."""
     format: str | None = None
-    """Of the files: a format of `sumcurve.corpora.sources.SOURCES`; null: what the ending of `path` says."""
+    """Of the files: a format of `sumcurve.corpora.sources.SOURCES`; null: what the ending of `path` or `files` says."""
     fields: Fields | None = None
     """What the fields are called; null: they have our names, and there are no others."""
 
+    @model_validator(mode="before")
+    @classmethod
+    def of_its_files(cls, told: Any) -> Any:
+        """The content's sha256, where that of every file is told: of the lines that `sha256sum` prints of them."""
+        files = told.get("files") if isinstance(told, Mapping) else None
+        if not isinstance(files, Mapping) or not files or not all(isinstance(one, str) for one in files.values()):
+            return told
+        lines = "".join(f"{files[name]}  {name}\n" for name in sorted(map(str, files)))
+        found = hashlib.sha256(lines.encode()).hexdigest()
+        if told.get("sha256") not in (None, found):
+            raise ValueError(f"the sha256 of `files` give {found}, not what `sha256` says: leave it out")
+        return {**told, "sha256": found}
+
     @model_validator(mode="after")
     def one_source(self) -> "Raw":
-        if (self.harvest is None) == (self.path is None):
-            raise ValueError("give either `harvest` or `path`")
-        if self.harvest is not None and (self.format or self.fields):
-            raise ValueError("`format` and `fields` are for a `path`")
+        if [self.harvest, self.path, self.hub].count(None) != 2:
+            raise ValueError("give one of `harvest`, `path` and `hub`")
+        if self.harvest is not None and (self.format or self.fields or self.files):
+            raise ValueError("`format`, `fields` and `files` are for a `path` or a `hub`")
+        if self.harvest is not None and self.sha256 is None:
+            raise ValueError("give the `sha256` of what is harvested: the error of a wrong one prints it")
+        if self.hub is not None and not (self.revision and self.files):
+            raise ValueError("`hub` needs a `revision` and `files`")
+        if self.hub is None and self.revision is not None:
+            raise ValueError("`revision` is for a `hub`")
+        for name in self.files or ():
+            if not name or name.startswith("/") or ".." in name.split("/"):
+                raise ValueError(f"{name!r} names no file below the corpus's folder")
         if self.format is not None and self.format not in SOURCES:
             raise ValueError(f"no format {self.format!r}; there are {', '.join(SOURCES)}")
-        if self.path is not None and self.format is None and format_of(self.path) is None:
-            raise ValueError(f"the ending of {self.path!r} says no format; add `format:`, one of {', '.join(SOURCES)}")
+        if self.harvest is None and self.format is None and self._format_of_names() is None:
+            named = repr(self.path) if self.path else "its files"
+            raise ValueError(f"the ending of {named} says no format; add `format:`, one of {', '.join(SOURCES)}")
         return self
+
+    def _format_of_names(self) -> str | None:
+        """What the ending of the path says, or those of the files if they agree."""
+        if self.path is not None and (found := format_of(self.path)):
+            return found
+        formats = {format_of(name) for name in self.files or ()}
+        return formats.pop() if len(formats) == 1 else None
 
     def format_in_force(self) -> str:
         """Of SOURCES: what is said, else what the ending of the path says; a harvest makes JSON lines."""
-        return self.format or format_of(self.path or "") or "jsonl"
+        return self.format or self._format_of_names() or "jsonl"
 
     def form_and_fields(self) -> FormAndFields:
         """How the content is read, as far as that is not JSON lines with our names of fields."""
@@ -246,6 +285,8 @@ class Prepare(Settings):
     """Sentences of a target, at least."""
     max_target_sentences: Annotated[LimitIfGiven, Field(alias="most_target_sentences")] = None
     """Sentences of a target, at most."""
+    shorter_target: Annotated[bool, Field(exclude_if=lambda asked: not asked)] = False
+    """Whether a record is dropped whose target has as many tokens as its source, or more (Akhmetov et al. 2022)."""
     min_alphabetic_share: Annotated[Share, Field(alias="least_alphabetic_share")] = 0.0
     """Share of the source's tokens that hold a letter, at least."""
     duplicates: Literal["drop", "keep"] = "drop"

@@ -41,6 +41,18 @@ rule fetch_model:
         "python -m sumcurve fetch {output:q} --log {log:q}"
 
 
+# As above, of a corpus: what is there stays, and what was fetched of it is not fetched again.
+rule fetch_corpus:
+    output:
+        directory(str(Path(HOME) / "data/raw/hub-{name}")),
+    log:
+        f"{LOGS}/fetch-hub-{{name}}.log",
+    resources:
+        mem_mb=1000,
+    shell:
+        "python -m sumcurve fetch {output:q} --log {log:q}"
+
+
 # A corpus with `shards`: its content is cut once, each shard is read by a job, one job compares the hashes of all, and
 # each of as many jobs writes a piece of the corpus, which the rule `corpus` puts together. On any number of cores or
 # nodes; what is finished is never made again.

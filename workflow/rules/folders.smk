@@ -75,7 +75,7 @@ def fetched(wildcards):
     names = {
         raw.harvest.archives
         for raw in PLAN.raws
-        if raw.harvest and raw.sha256.startswith(wildcards.name)
+        if raw.harvest and str(raw.sha256).startswith(wildcards.name)
     }
     folder = Path(HOME) / "data/raw/archives"
     return [str(folder / f"{name}.csv") for name in names if name]

@@ -7,27 +7,20 @@ the standard library is imported.
 
 import csv
 import email
-import gzip
 import hashlib
 import os
 import re
-import stat
 import subprocess
 import sys
-import tarfile
 import tempfile
 import urllib.error
 import urllib.request
-import zipfile
-import zlib
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
-from typing import IO, cast
 
-from sumcurve.corpora.errors import CorpusError
+from sumcurve.corpora.members import CHUNK, ArchiveError, Limits, tar_members, whole, zip_members
 
 COLUMNS = ("name", "version", "file", "sha256")
 WHEEL = ".whl"
@@ -38,7 +31,7 @@ LARGEST_ARCHIVE = 600_000_000  # bytes, as it is fetched
 LARGEST_CONTENT = 4_000_000_000  # bytes of all members
 LARGEST_FILE = 20_000_000  # bytes of a source file
 MOST_MEMBERS = 300_000
-CHUNK = 1 << 20
+REMEDY = "take it off the list"
 
 # Reasons for which a source file is not read.
 NOT_REGULAR = "a link or a device"
@@ -48,13 +41,8 @@ SHA256 = re.compile(r"[0-9a-f]{64}")
 FILE_NAME = re.compile(r"[A-Za-z0-9][\w.+!-]*")
 VERSION = re.compile(r"[\w.+!]+")
 NAME = re.compile(r"[A-Za-z0-9](?:[\w.-]*[A-Za-z0-9])?")
-CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 # numpy-2.4.6-cp311-cp311-manylinux_2_27_x86_64.whl, with a build number or without
 WHEEL_NAME = re.compile(r"[^-]+-[^-]+(?:-\d[^-]*)?-(?P<python>[^-]+)-(?P<abi>[^-]+)-(?P<platform>[^-]+)\.whl")
-
-
-class ArchiveError(CorpusError):
-    """A list or an archive that cannot be used; the message names it, what is wrong with it, and the remedy."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,12 +238,13 @@ def read_archive(archive: Archive, path: Path, wanted: Callable[[str], bool]) ->
     elsewhere, or is larger than the limits above.
     """
     check(archive, path)
-    try:
-        members = zip_members(path) if path.name.endswith((WHEEL, ".zip")) else tar_members(path)
-        sources: dict[str, bytes] = {}
-        metadata: dict[str, bytes] = {}
-        dropped: Counter[str] = Counter()
-        for name, size, regular, read in members:
+    limits = Limits(MOST_MEMBERS, LARGEST_CONTENT, REMEDY)
+    members = zip_members if path.name.endswith((WHEEL, ".zip")) else tar_members
+    sources: dict[str, bytes] = {}
+    metadata: dict[str, bytes] = {}
+    dropped: Counter[str] = Counter()
+    with whole(path, REMEDY):
+        for name, size, regular, read in members(path, limits):
             says = name.count("/") == 1 and name.endswith((".dist-info/METADATA", "/PKG-INFO"))
             if says and regular and size <= LARGEST_FILE:
                 metadata[name] = read()
@@ -267,79 +256,9 @@ def read_archive(archive: Archive, path: Path, wanted: Callable[[str], bool]) ->
                 dropped[TOO_LARGE] += 1
             else:
                 sources[name] = read()
-    except (zipfile.BadZipFile, tarfile.TarError, zlib.error, EOFError, RuntimeError, OSError) as error:
-        raise ArchiveError(f"{path}: a broken archive ({error}): take it off the list") from error
     placed = sources if path.name.endswith(WHEEL) else packaged(sources)
     files = sorted((unscattered(name), text) for name, text in placed.items())
     return Content(files, dropped, licence_of(archive, path, metadata))
-
-
-Member = tuple[str, int, bool, Callable[[], bytes]]  # name, size, whether it is a regular file, its content
-
-
-def zip_members(path: Path) -> Iterator[Member]:
-    with zipfile.ZipFile(path) as opened:
-        infos = opened.infolist()
-        check_sizes(path, len(infos), sum(info.file_size for info in infos))
-        for info in infos:
-            check_name(path, info.orig_filename)
-            if not info.is_dir():
-                kind = stat.S_IFMT(info.external_attr >> 16)
-                yield info.filename, info.file_size, kind in (0, stat.S_IFREG), partial(opened.read, info)
-
-
-def tar_members(path: Path) -> Iterator[Member]:
-    with (
-        gzip.open(path) as unzipped,
-        tarfile.open(fileobj=cast(IO[bytes], Limited(path, unzipped)), mode="r|") as opened,
-    ):
-        size = 0
-        for number, info in enumerate(opened, start=1):
-            size += info.size
-            check_sizes(path, number, size)  # before what is announced is decompressed
-            name = info.name.removeprefix("./")
-            check_name(path, name)
-            if not info.isdir():
-                yield name, info.size, info.isfile(), partial(read_member, opened, info)
-
-
-def read_member(opened: tarfile.TarFile, info: tarfile.TarInfo) -> bytes:
-    stream = opened.extractfile(info)
-    assert stream is not None  # it is a regular file
-    return stream.read()
-
-
-class Limited:
-    """A stream that ends with ArchiveError where more is read than an archive may hold, its headers included."""
-
-    def __init__(self, path: Path, stream: gzip.GzipFile) -> None:
-        self.path = path
-        self.stream = stream
-        self.size = 0
-
-    def read(self, size: int) -> bytes:
-        data = self.stream.read(size)
-        self.size += len(data)
-        check_sizes(self.path, 0, self.size)
-        return data
-
-
-def check_sizes(path: Path, members: int, size: int) -> None:
-    if members > MOST_MEMBERS or size > LARGEST_CONTENT:
-        raise ArchiveError(
-            f"{path} unpacks to {members:,} members or {size:,} bytes at least; {MOST_MEMBERS:,} members and "
-            f"{LARGEST_CONTENT:,} bytes are allowed: take it off the list"
-        )
-
-
-def check_name(path: Path, name: str) -> None:
-    """ArchiveError for a member that unpacking would put outside of its folder, or nowhere."""
-    parts = name.removesuffix("/").split("/")
-    if not all(parts) or ".." in parts or ":" in parts[0] or "\\" in name or CONTROL.search(name):
-        raise ArchiveError(
-            f"{path}: the member {name!r} would be unpacked outside of its folder or has no usable name: no release "
-            "is made so; take it off the list"
-        )
 
 
 def packaged(sources: dict[str, bytes]) -> dict[str, bytes]:

@@ -1,12 +1,13 @@
 """The raw content of a corpus: one file, or the shards of a folder, and the records in them."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
 from sumcurve.corpora.errors import CorpusError
+from sumcurve.corpora.members import names_of_shards
 from sumcurve.corpora.raw import (
     NO_SPLIT,
     OTHER_SPLIT,
@@ -19,7 +20,7 @@ from sumcurve.corpora.raw import (
     record_of,
     renamed,
 )
-from sumcurve.corpora.sources.source import Rows, Source
+from sumcurve.corpora.sources.source import Inside, Rows, Source
 
 PRECEDENCE = ("test", "valid", "train")  # who keeps what two parts share; who is filled first
 
@@ -43,7 +44,7 @@ class Content:
     `path` is a file, or a folder whose shards are read in the order of their names: those with an ending of the source,
     or, with patterns for `ready`, those that the patterns name, the test part's first. `fields` maps our names of
     fields to the rows' (id to None: rows are numbered), and other fields are not read; None: they have our names and
-    there are no others.
+    there are no others. Where a source has names of its own, these hold for None.
     """
 
     path: Path
@@ -57,6 +58,12 @@ class Content:
         if not self.path.is_dir():
             if isinstance(self.ready, Mapping):
                 raise CorpusError(f"{self.path} is no folder, but split.ready names files in it: check raw.path")
+            return [Shard(self.path.name, self.path)]
+        if self.source.folder:
+            if isinstance(self.ready, Mapping):
+                raise CorpusError(
+                    f"{self.path} is read as one, and its records say their parts: write `ready: records`"
+                )
             return [Shard(self.path.name, self.path)]
         if not isinstance(self.ready, Mapping):
             return [Shard(name, self.path / name) for name in names_of_shards(self.path, patterns(self.source))]
@@ -73,8 +80,8 @@ class Content:
 
     @property
     def several(self) -> bool:
-        """Whether a row's number alone does not say where it stands."""
-        return self.path.is_dir()
+        """Whether the content is a folder of shards, so that a row's number alone does not say where it stands."""
+        return self.path.is_dir() and not self.source.folder
 
     def records(self) -> Iterator[RawRecord | Dropped]:
         """Every row of every shard: the record, or why it is none. Whether ids repeat is not looked at.
@@ -85,28 +92,40 @@ class Content:
             yield from self.read(shard, self.source.rows(shard.path, self.names), 1)
 
     @property
+    def named(self) -> Mapping[str, str | None] | None:
+        """What the rows call our fields: as the study says, or else their format; None: as we do."""
+        return self.source.fields if self.fields is None else self.fields
+
+    @property
     def names(self) -> list[str] | None:
         """What the rows call the fields that are read; None: all are."""
-        if self.fields is None:
+        if self.named is None:
             return None
-        named = {ours: ours for ours in REQUIRED} | dict(self.fields)
-        return [name for name in named.values() if name is not None]
+        names = {ours: ours for ours in REQUIRED} | dict(self.named)
+        return [name for name in names.values() if name is not None]
 
     def read(self, shard: Shard, rows: Rows, first: int) -> Iterator[RawRecord | Dropped]:
         """`records` of some rows of a shard, of which the first has this number."""
-        for number, row in enumerate(rows, start=first):
-            place = Place(shard.name, number, self.source.unit, self.several)
+        fields = self.named
+        number, file, several, part = first - 1, shard.name, self.several, shard.part
+        for row in rows:
+            if isinstance(row, Inside):
+                number, file, several = 0, f"{shard.name}/{row.name}" if self.several else row.name, True
+                part = shard.part or row.part
+                continue
+            number += 1
+            place = Place(file, number, self.source.unit, several)
             name = None
             try:
                 if isinstance(row, Refused):
                     raise row
-                if self.fields is not None:
-                    row = renamed(row, self.fields, place)
+                if fields is not None:
+                    row = renamed(row, fields, place)
                 name = identity(row)
                 record = record_of(row, place)
                 yield self._in_part(record, shard.part)
             except Refused as refused:
-                yield Dropped(place, name, refused.reason, refused.value, shard.part)
+                yield Dropped(place, name, refused.reason, refused.value, part)
 
     def _in_part(self, record: RawRecord, part: str | None) -> RawRecord:
         """The record with the part that it is ready for, or none."""
@@ -129,17 +148,3 @@ def patterns(source: Source, ready: Ready | None = None) -> tuple[str, ...]:
     if isinstance(ready, Mapping):
         return tuple(ready.values())
     return tuple(f"**/*{ending}" for ending in source.suffixes)
-
-
-def names_of_shards(folder: Path, patterns: Sequence[str]) -> list[str]:
-    """The paths below `folder` of its files, but for hidden ones, that match a pattern, sorted.
-
-    CorpusError where there is none.
-    """
-    found = {
-        path.relative_to(folder).as_posix() for pattern in patterns for path in folder.glob(pattern) if path.is_file()
-    }
-    names = sorted(name for name in found if not any(part.startswith(".") for part in name.split("/")))
-    if not names:
-        raise CorpusError(f"{folder} holds no file {' or '.join(patterns)}: check raw.path and split.ready")
-    return names

@@ -59,6 +59,7 @@ FEW_SOURCE_SENTENCES = "source of fewer sentences than least_source_sentences"
 MANY_SOURCE_SENTENCES = "source of more sentences than most_source_sentences"
 FEW_TARGET_SENTENCES = "target of fewer sentences than least_target_sentences"
 MANY_TARGET_SENTENCES = "target of more sentences than most_target_sentences"
+NOT_SHORTER = "target no shorter than its source"
 FEW_WORDS = "fewer alphabetic tokens than least_alphabetic_share"
 DUPLICATE_ID = "duplicate id"
 SAME_SOURCE = "duplicate source"
@@ -287,6 +288,8 @@ def check_limits(record: Record, settings: Prepare) -> None:
         raise Refused(SHORT_TARGET, length)
     if settings.max_target_tokens is not None and length > settings.max_target_tokens:
         raise Refused(LONG_TARGET, length)
+    if settings.shorter_target and length >= len(tokens):
+        raise Refused(NOT_SHORTER, f"{length} tokens, the source {len(tokens)}")
     if len(source) < (settings.min_source_sentences or 0):
         raise Refused(FEW_SOURCE_SENTENCES, len(source))
     if settings.max_source_sentences is not None and len(source) > settings.max_source_sentences:

@@ -27,12 +27,14 @@ SPLITS = {  # what published corpora call the parts
 NOT_UTF8 = "invalid UTF-8"
 NOT_JSON = "broken JSON"
 EMPTY_LINE = "empty line"
+LONG_LINE = "line too long"
 NOT_OBJECT = "not an object"
 REPEATED_KEY = "repeated key"
 MISSING_KEY = "missing key"
 UNKNOWN_KEY = "unknown key"
 WRONG_TYPE = "wrong type"
 SURROGATE = "lone surrogate"
+NUL = "NUL character"
 BAD_ID = "empty id, or control characters in it"
 EMPTY_SOURCE = "empty source"
 EMPTY_TARGET = "empty target"
@@ -52,7 +54,7 @@ LONE_SURROGATE = re.compile(r"[\ud800-\udfff]")
 class Place:
     """Where a row stands: `line 3`, or `line 3 of test.jsonl` where the corpus has several files."""
 
-    file: str  # its name; below the corpus's folder where it has several
+    file: str  # its name; below the corpus's folder where it has several; in its archive where it is in one
     number: int  # from 1
     unit: str = "line"
     several: bool = False
@@ -170,3 +172,5 @@ def check_text(value: Any, key: str, empty: str) -> None:
             raise Refused(EMPTY_SENTENCE, f"{key}: sentence {sentences.index(sentence) + 1} of {len(sentences)}")
         if LONE_SURROGATE.search(sentence):
             raise Refused(SURROGATE, f"{key}: {sentence!r}")
+        if (place := sentence.find("\0")) >= 0:
+            raise Refused(NUL, f"{key}: {sentence[max(0, place - 30) : place + 30]!r}")

@@ -15,7 +15,7 @@ import json
 import os
 import shutil
 from array import array
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
@@ -25,6 +25,7 @@ from typing import IO, Any
 
 import numpy as np
 
+from sumcurve.corpora.cleaning import Cleaner, StepRefused
 from sumcurve.corpora.content import PRECEDENCE, Content, Shard
 from sumcurve.corpora.errors import CorpusError
 from sumcurve.corpora.prepare import (
@@ -41,11 +42,13 @@ from sumcurve.corpora.prepare import (
     keyed,
     no_such_group,
     nothing_left,
+    published,
     tokenized,
     too_few,
     unit_of,
 )
 from sumcurve.corpora.raw import Dropped, Place, RawRecord, Refused, excerpt
+from sumcurve.corpora.sources.source import Member
 from sumcurve.corpora.statistics import Statistics
 from sumcurve.corpora.store import PARTS, UNSEEN, Corpus
 from sumcurve.fingerprint import fingerprint
@@ -69,14 +72,15 @@ REDUCED = np.dtype([("row", "<i8"), ("reason", "u1"), ("owner", "<i8")])
 
 @dataclass(frozen=True)
 class Piece:
-    """Some rows of a file: bytes of it, or all of it, where `end` is None. `first` is its first row's number."""
+    """Some rows of a file: bytes of it, a member, or all of it, where `end` is None. `first` is the first's number."""
 
     file: str
     part: str | None
     start: int
     end: int | None
     first: int
-    sha256: str  # of these bytes
+    checksum: str  # of these bytes, sha256; of a member, what its archive announces
+    member: str | None = None
 
 
 @dataclass(frozen=True)
@@ -134,24 +138,25 @@ def cut(content: Content, settings: Preparation, work: Work) -> str:
     What earlier steps of another plan left is removed.
     """
     refuse_unsharded(settings)
-    files = content.shards
-    sizes = [shard.path.stat().st_size for shard in files]
-    borders = [sum(sizes) * number // work.shards for number in range(1, work.shards)]
     pieces: list[list[Piece]] = [[] for _ in range(work.shards)]
-    hashes: list[tuple[str, str]] = []
+    units = [(shard, unit, size) for shard in content.shards for unit, size in units_of(content, shard)]
+    total = sum(size for *_, size in units)
+    borders = [total * number // work.shards for number in range(1, work.shards)]
+    hashes: dict[str, str] = {}
     before = 0
-    for shard, size in zip(files, sizes, strict=True):
-        number = sum(border <= before for border in borders)  # of the job that gets the file's first row
-        if content.source.lines(shard.path):
+    for shard, member, size in units:
+        number = sum(border <= before for border in borders)  # of the job that gets the unit's first row
+        if member is None and content.source.lines(shard.path):
             inside = [border - before for border in borders if before < border < before + size]
-            found, whole = cut_file(shard, inside)
+            found, hashes[shard.name] = cut_file(shard, inside)
+            for offset, piece in enumerate(found):
+                if piece.end != piece.start or not size:
+                    pieces[number + offset].append(piece)
         else:
-            whole = sha256_file(shard.path)
-            found = [Piece(shard.name, shard.part, 0, None, 1, whole)]
-        for offset, piece in enumerate(found):
-            if piece.end is None or piece.end > piece.start or not size:
-                pieces[number + offset].append(piece)
-        hashes.append((shard.name, whole))
+            whole = hashes[shard.name] if shard.name in hashes else sha256_file(shard.path)
+            hashes[shard.name] = whole
+            told = whole if member is None else member.checksum
+            pieces[number].append(Piece(shard.name, shard.part, 0, None, 1, told, member and member.name))
         before += size
     plan = {
         "code": code_of(content),
@@ -164,9 +169,18 @@ def cut(content: Content, settings: Preparation, work: Work) -> str:
         work.folder.mkdir(parents=True)
         write_json(work.plan, plan)
     if not content.several:
-        return hashes[0][1]
-    lines = "".join(f"{sha256}  {name}\n" for name, sha256 in sorted(hashes))
+        (whole,) = hashes.values()
+        return whole
+    lines = "".join(f"{hashes[name]}  {name}\n" for name in sorted(hashes))
     return hashlib.sha256(lines.encode()).hexdigest()
+
+
+def units_of(content: Content, shard: Shard) -> list[tuple[Member | None, int]]:
+    """What of a file can be read by itself, and its bytes: members of an archive, or all of it (None)."""
+    if shard.path.is_dir():
+        raise CorpusError(f"{shard.path} is read as one by its format: take `shards` out of the corpus")
+    members = content.source.members(shard.path)
+    return [(member, member.packed) for member in members] or [(None, shard.path.stat().st_size)]
 
 
 def cut_file(shard: Shard, borders: Sequence[int]) -> tuple[list[Piece], str]:
@@ -303,6 +317,7 @@ def map_shard(content: Content, settings: Preparation, work: Work, number: int) 
     folder = emptied(work.mapped(number))
     shards = {shard.name: shard for shard in content.shards}
     key, unseen = settings.split.key, settings.split.unseen or ()
+    cleaner = Cleaner(settings.prepare.clean, settings.prepare.language)
     mapped, spool = Mapped(), Spool(folder)
     runs = Runs()
     with (folder / "dropped.jsonl").open("wb") as dropped, (folder / "names.jsonl").open("wb") as names:
@@ -314,15 +329,20 @@ def map_shard(content: Content, settings: Preparation, work: Work, number: int) 
                     write_line(dropped, [place, row.as_dict(), row.split])
                     mapped.add(NO_RECORD, row.split)
                     continue
-                write_line(names, [place, row.id, row.group])
                 identity = keyed("", "id", row.id)
+                steps: list[Sequence[str]] = [(), (), ()]  # of cleaning: that changed, would have dropped, dropped it
                 try:
-                    record, text = tokenized(row, settings.prepare)
+                    cleaned = cleaner(row, keep=published(row))
+                    steps[:2] = cleaned.changed, cleaned.left
+                    record, text = tokenized(cleaned.record, settings.prepare)
                 except Refused as refused:
+                    steps[2] = [refused.step] if isinstance(refused, StepRefused) else ()
+                    write_line(names, [place, row.id, row.group, *steps])
                     told = Dropped(row.place, row.id, refused.reason, refused.value, row.split)
                     write_line(dropped, [place, told.as_dict(), row.split])
                     mapped.add(REFUSED, row.split, id=identity)
                     continue
+                write_line(names, [place, row.id, row.group, *steps])
                 source, target = digests_of(record)
                 order = keyed(key, "record", row.id)
                 held = holds_out(row.group, unseen)
@@ -360,9 +380,15 @@ class Runs:
 
 def read_piece(content: Content, shard: Shard, piece: Piece) -> Iterator[RawRecord | Dropped]:
     """Its rows, after its bytes were hashed; CorpusError where they have changed since the content was cut."""
-    if (sha256_between(shard.path, piece.start, piece.end)) != piece.sha256:
+    if piece.member is None:
+        found = sha256_between(shard.path, piece.start, piece.end)
+    else:
+        found = next((one.checksum for one in content.source.members(shard.path) if one.name == piece.member), "")
+    if found != piece.checksum:
         raise CorpusError(f"{shard.path} has changed since it was cut into shards: run the whole preparation again")
-    if piece.end is None or content.source.between is None:
+    if piece.member is not None and content.source.member is not None:
+        rows = content.source.member(shard.path, piece.member)
+    elif piece.end is None or content.source.between is None:
         rows = content.source.rows(shard.path, content.names)
     else:
         rows = content.source.between(shard.path, piece.start, piece.end)
@@ -653,21 +679,28 @@ def finish_shard(content: Content, settings: Preparation, work: Work, number: in
     folder = emptied(work.finished(number))
     rows = Rows(work)
     counts: Counter[tuple[str | None, str]] = Counter()
-    write_dropped(rows, number, folder, counts)
+    cleaning = write_dropped(rows, number, folder, counts)
     parts = write_parts(rows, content, settings, number, reduced, folder, counts)
     dropped = [[split, reason, count] for (split, reason), count in sorted(counts.items(), key=str)]
-    write_json(work.finished(number), {"dropped": dropped, "parts": parts})
+    write_json(work.finished(number), {"dropped": dropped, "parts": parts, "cleaning": cleaning})
 
 
-def write_dropped(rows: Rows, number: int, folder: Path, counts: Counter[tuple[str | None, str]]) -> None:
-    """The rows of a shard that are not kept, in the files of the phases that drop them, each in the rows' order."""
+def write_dropped(
+    rows: Rows, number: int, folder: Path, counts: Counter[tuple[str | None, str]]
+) -> dict[str, dict[str, int]]:
+    """The rows of a shard that are not kept, in the files of the phases that drop them, each in the rows' order.
+
+    Returns what each step of cleaning did to rows, those with a repeated id left out: how many it changed, left and
+    dropped (`cleaning.Counts`).
+    """
     base, end = (int(rows.bases[number + offset]) for offset in (0, 1))
     reduced = np.load(rows.work.folder / "reduced.npy", mmap_mode="r")
     some = np.array(reduced[slice(*np.searchsorted(reduced["row"], [base, end]))])
     reasons = dict(
         zip(some["row"].tolist(), zip(some["reason"].tolist(), some["owner"].tolist(), strict=True), strict=True)
     )
-    split = rows.of(number, "split")
+    splits = rows.column("split")
+    cleaning: dict[str, Counter[str]] = defaultdict(Counter)
     mapped = rows.work.mapped(number).with_suffix("")
     with ExitStack() as streams:
         files = {
@@ -679,24 +712,27 @@ def write_dropped(rows: Rows, number: int, folder: Path, counts: Counter[tuple[s
             counts[part, told["reason"]] += 1
             write_line(files[file], told)
 
-        own = read_lines(mapped / "dropped.jsonl")
-        names = read_lines(mapped / "names.jsonl")
+        def named() -> Iterator[tuple[int, int, Any]]:
+            """What all shards together drop, in the rows' order; the others are counted."""
+            for place, name, group, *steps in read_lines(mapped / "names.jsonl"):
+                reason, owner = reasons.get(base + place, (None, -1))
+                if reason != REASONS.index(DUPLICATE_ID):
+                    for what, of in zip(("changed", "left", "dropped"), steps, strict=True):
+                        for step in of:
+                            cleaning[step][what] += 1
+                if reason is not None:
+                    yield place, 0, (name, group, REASONS[reason], owner)
+
+        own = ((place, 1, rest) for place, *rest in read_lines(mapped / "dropped.jsonl"))
         # A repeated id counts before what a filter says of its record.
-        entries: Iterable[tuple[int, int, Any]] = heapq.merge(
-            ((place, 0, rest) for place, *rest in names if base + place in reasons),
-            ((place, 1, rest) for place, *rest in own),
-            key=lambda entry: entry[:2],
-        )
+        entries = heapq.merge(named(), own, key=lambda entry: entry[:2])
         for place, several in groupby(entries, key=lambda entry: entry[0]):
             _, kind, rest = next(several)
             if kind:
                 drop(rest[0], rest[1], "dropped")
                 continue
-            name, group = rest
-            reason, owner = REASONS[reasons[base + place][0]], reasons[base + place][1]
-            part = SPLITS[split[place]]
-            there = rows.place(owner)
-            of = SPLITS[int(owner_split(rows, owner))]
+            name, group, reason, owner = rest
+            there, part, of = rows.place(owner), SPLITS[splits[base + place]], SPLITS[splits[owner]]
             file, value = "dropped", excerpt(f"{name} first at {there}")
             if reason in (SHARED_ID, SHARED_GROUP):
                 said = name if reason == SHARED_ID else group
@@ -706,11 +742,7 @@ def write_dropped(rows: Rows, number: int, folder: Path, counts: Counter[tuple[s
             drop(Dropped(rows.place(base + place), name, reason, value).as_dict(), part, file)
         for stream in files.values():
             sync(stream)
-
-
-def owner_split(rows: Rows, row: int) -> int:
-    shard = int(np.searchsorted(rows.bases, row, side="right")) - 1
-    return int(rows.of(shard, "split")[row - int(rows.bases[shard])])
+    return {step: dict(did) for step, did in cleaning.items()}
 
 
 def write_parts(
@@ -835,6 +867,14 @@ def assemble(content: Content, settings: Preparation, work: Work, folder: Path) 
         "composed": False,
         "parts": parts,
     }
+    if names_of_steps := Cleaner(settings.prepare.clean, settings.prepare.language).names:
+        cleaning: Counter[tuple[str, str]] = Counter()
+        for one in told:
+            for step, did in one["cleaning"].items():
+                cleaning.update({(step, what): count for what, count in did.items()})
+        statistics["cleaning"] = {
+            step: {what: cleaning[step, what] for what in ("changed", "dropped", "left")} for step in names_of_steps
+        }
     if content.ready is not None:
         statistics["ready"] = {
             part: {"kept": parts[part]["records"], "dropped": dict(sorted(of_part[part].items()))} for part in PARTS

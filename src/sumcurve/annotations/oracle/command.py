@@ -22,7 +22,7 @@ from typing import IO, TYPE_CHECKING, Any, TypeVar
 import sumcurve
 from sumcurve.annotations.oracle import METRICS
 from sumcurve.corpora.errors import CorpusError
-from sumcurve.corpora.raw import LONE_SURROGATE
+from sumcurve.corpora.raw import LONE_SURROGATE, Refused
 from sumcurve.corpora.sources.jsonl import read_lines
 from sumcurve.locks import locked
 from sumcurve.records import write_jsonl
@@ -212,6 +212,8 @@ def _lines(path: Path) -> Iterator[Line]:
         raise CommandError(f"{path} is no file that can be read")
     try:
         for number, line in enumerate(read_lines(path), start=1):
+            if isinstance(line, Refused):
+                raise CommandError(f"{path}:{number}: {line.reason} ({line.value}); write one article a line")
             if number == 1:
                 line = line.removeprefix(b"\xef\xbb\xbf")  # the byte order mark of some Windows programs
             if line.strip():

@@ -16,14 +16,22 @@ SOURCES: dict[
     for name in (
         "jsonl",
         "parquet",
+        "oags",
+        "oag",
+        "scientific_papers",
+        "questions",
+        "stories",
+        "tagged",
     )
 }
 
 
 def format_of(path: str) -> str | None:
-    """The format that the ending of a path's name says, as `parquet` of train.parquet; None where it says none."""
+    """The format that the ending of a path's name says, as `parquet` of train.parquet; None where it says none.
+
+    An ending that several formats have says JSON lines, where that is one of them, and else none: what a zip holds, its
+    name does not say.
+    """
     file = PurePath(path).name
-    for name, source in SOURCES.items():
-        if file.endswith(tuple(source.suffixes)):
-            return name
-    return None
+    found = [name for name, source in SOURCES.items() if file.endswith(tuple(source.suffixes))]
+    return found[0] if len(found) == 1 or found[:1] == ["jsonl"] else None

@@ -1,19 +1,22 @@
 """JSON lines: an object a line, plain, .gz or .zst, read strictly."""
 
 import gzip
+import io
 import json
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import zstandard
 
 from sumcurve.corpora.errors import CorpusError
 from sumcurve.corpora.raw import EMPTY_LINE, NOT_JSON, NOT_OBJECT, NOT_UTF8, REPEATED_KEY, REQUIRED, Refused
+from sumcurve.corpora.sources.lines import lines_of
 from sumcurve.corpora.sources.source import Rows, Source
 
 PACKED = {".gz": b"\x1f\x8b", ".zst": b"\x28\xb5\x2f\xfd"}  # endings, and what their files begin with
+MARK = b"\xef\xbb\xbf"  # of byte order, by some Windows programs
 CHUNK = 1 << 14  # compressed bytes; what they become is in memory at once
 
 
@@ -22,40 +25,22 @@ def rows(path: Path, names: Sequence[str] | None) -> Rows:
 
     A missing, empty, truncated or wrongly named file raises CorpusError.
     """
-    found = False
-    for row in rows_of(read_lines(path), begins=True):
-        found = True
+    empty = True
+    for row in rows_of(read_lines(path)):
+        empty = False
         yield row
-    if not found:
+    if empty:
         raise CorpusError(f"{path} is empty: write one JSON object a line with the keys {', '.join(REQUIRED)}")
 
 
-def lines(path: Path) -> bool:
-    return path.suffix not in PACKED
-
-
-def between(path: Path, start: int, end: int) -> Rows:
-    """`rows` of the lines that begin in these bytes of a file that is not packed."""
-    check(path)
-    yield from rows_of(lines_between(path, start, end), begins=start == 0)
-
-
-def lines_between(path: Path, start: int, end: int) -> Iterator[bytes]:
-    with path.open("rb") as stream:
-        stream.seek(start)
-        while start < end and (line := stream.readline()):
-            start += len(line)
-            yield line.rstrip(b"\r\n")
-
-
-def rows_of(lines: Iterator[bytes], begins: bool) -> Rows:
-    """The row of every line; `begins` says whether the first is the file's."""
-    for data in lines:
-        if begins:
-            data = data.removeprefix(b"\xef\xbb\xbf")  # the byte order mark of some Windows programs
-            begins = False
+def rows_of(lines: Iterable[bytes | Refused], first: bool = True) -> Iterator[dict[str, Any] | Refused]:
+    """The objects in lines, of which the `first` may be a file's first."""
+    for number, line in enumerate(lines, start=0 if first else 1):
+        if isinstance(line, Refused):
+            yield line
+            continue
         try:
-            yield row_of(data)
+            yield row_of(line if number else line.removeprefix(MARK))
         except Refused as refused:
             yield refused
 
@@ -84,16 +69,13 @@ def object_of(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return row
 
 
-def read_lines(path: Path) -> Iterator[bytes]:
-    """The lines of a plain, .gz or .zst file without their ends; CorpusError if it is damaged."""
+def read_lines(path: Path) -> Iterator[bytes | Refused]:
+    """The lines of a plain, .gz or .zst file, as `lines.lines_of` gives them; CorpusError if it is damaged."""
     check(path)
     try:
-        if path.suffix == ".zst":
-            yield from zstd_lines(path)
-        else:
-            with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as stream:
-                for line in stream:
-                    yield line.rstrip(b"\r\n")
+        with path.open("rb") as raw:
+            unpacked = {".gz": lambda: gzip.GzipFile(fileobj=raw), ".zst": lambda: io.BufferedReader(Frames(raw))}
+            yield from lines_of(unpacked.get(path.suffix, lambda: raw)())
     except (EOFError, OSError, zlib.error, zstandard.ZstdError) as error:
         raise CorpusError(f"{path} is truncated or damaged ({error}): copy it again") from error
 
@@ -114,24 +96,44 @@ def check(path: Path) -> None:
             raise CorpusError(f"{path} is compressed: rename it to {path.name}{suffix}")
 
 
-def zstd_lines(path: Path) -> Iterator[bytes]:
-    """Lines of all frames; zstandard's own reader takes a truncated file for a finished one."""
-    rest = b""
+def lines(path: Path) -> bool:
+    """Whether a file's bytes are its lines."""
+    return path.suffix not in PACKED
+
+
+def between(path: Path, start: int, end: int) -> Rows:
+    """`rows` of the lines that begin in these bytes of a file that is not packed."""
+    check(path)
     with path.open("rb") as stream:
-        frame = zstandard.ZstdDecompressor().decompressobj()
-        while data := stream.read(CHUNK):
+        stream.seek(start)
+        yield from rows_of(lines_of(stream, end - start), first=start == 0)
+
+
+class Frames(io.RawIOBase):
+    """What all frames of a .zst file hold; zstandard's own reader takes a truncated file for a finished one."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self.stream = stream
+        self.frame = zstandard.ZstdDecompressor().decompressobj()
+        self.rest = memoryview(b"")  # that is unpacked and not yet read
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
+        while not self.rest and (data := self.stream.read(CHUNK)):
+            unpacked = bytearray()
             while data:
-                if frame.eof:
-                    frame = zstandard.ZstdDecompressor().decompressobj()
-                rest += frame.decompress(data)
-                data = frame.unused_data if frame.eof else b""
-            *lines, rest = rest.split(b"\n")
-            for line in lines:
-                yield line.rstrip(b"\r")
-        if not frame.eof:
+                if self.frame.eof:
+                    self.frame = zstandard.ZstdDecompressor().decompressobj()
+                unpacked += self.frame.decompress(data)
+                data = self.frame.unused_data if self.frame.eof else b""
+            self.rest = memoryview(unpacked)
+        if not self.rest and not self.frame.eof:
             raise EOFError("the last zstd frame has no end")
-    if rest:
-        yield rest.rstrip(b"\r")
+        size = min(len(buffer), len(self.rest))
+        buffer[:size], self.rest = self.rest[:size], self.rest[size:]
+        return size
 
 
 SOURCE = Source(

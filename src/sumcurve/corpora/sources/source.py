@@ -7,7 +7,25 @@ from typing import Any
 
 from sumcurve.corpora.raw import Refused
 
-Rows = Iterator[Mapping[str, Any] | Refused]
+
+@dataclass(frozen=True, slots=True)
+class Inside:
+    """What a source yields before the rows of a file in an archive: they are numbered from 1 in it."""
+
+    name: str  # the file's path in the archive
+    part: str | None = None  # of its rows, where the file says it; that of refused ones is known by this alone
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A file in an archive that can be read by itself."""
+
+    name: str
+    packed: int  # bytes
+    checksum: str  # of its content, as the archive announces it; reading it compares them
+
+
+Rows = Iterator[Mapping[str, Any] | Refused | Inside]
 
 
 @dataclass(frozen=True)
@@ -16,11 +34,16 @@ class Source:
 
     `rows(path, names)` yields the rows of one file in order and in constant memory: each an object with its fields
     under the names that the file gives them, or `Refused` for one that cannot be read. `names` are the fields that the
-    study reads, None all. It raises CorpusError, with file and remedy, for a file that it cannot read.
+    study reads, None all. It raises CorpusError, with file and remedy, for a file that it cannot read. A source of
+    archives yields `Inside` before the rows of each file in one. With `folder` the path may be a folder, of which it
+    does the same.
 
-    Of a format whose rows are lines, `between(path, start, end)` yields the rows that begin in these bytes of a file,
-    the first of which begins a line; `lines(path)` says whether a file's bytes are its lines, as they are not where it
-    is packed. A file of any other format is read as a whole.
+    What can be cut into shards says where. Of a file whose rows are lines, as `lines(path)` says, `between(path, start,
+    end)` yields the rows that begin in these bytes, the first of which begins a line. Of an archive, `members(path)`
+    are the files that `rows` reads, in its order, and `member(path, name)` yields what `rows` yields of one, from its
+    `Inside` on. Any other file is read as a whole.
+
+    `fields` are the format's names of our fields, as a study's `raw.fields` gives them, where the study says nothing.
     """
 
     suffixes: Sequence[str]  # of the names of its files
@@ -28,3 +51,7 @@ class Source:
     rows: Callable[[Path, Sequence[str] | None], Rows]
     lines: Callable[[Path], bool] = lambda path: False
     between: Callable[[Path, int, int], Rows] | None = None
+    members: Callable[[Path], Sequence[Member]] = lambda path: ()
+    member: Callable[[Path, str], Rows] | None = None
+    folder: bool = False  # whether `rows` reads a folder as one, because files of it tell of the rows of others
+    fields: Mapping[str, str | None] | None = None

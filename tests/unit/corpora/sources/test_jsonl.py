@@ -10,15 +10,16 @@ import pytest
 import zstandard
 
 from sumcurve.corpora.errors import CorpusError
-from sumcurve.corpora.raw import Refused
+from sumcurve.corpora.raw import LONG_LINE, NOT_JSON, Refused
 from sumcurve.corpora.sources.jsonl import rows
+from sumcurve.corpora.sources.source import Inside
 
 
 def line(**changes: Any) -> bytes:
     return json.dumps({"id": "a", "source": "The otter swims.", "target": "otter", **changes}).encode()
 
 
-def read(path: Path, data: bytes) -> list[Mapping[str, Any] | Refused]:
+def read(path: Path, data: bytes) -> list[Mapping[str, Any] | Refused | Inside]:
     path.write_bytes(data)
     return list(rows(path, None))
 
@@ -94,3 +95,22 @@ def test_memory_does_not_grow_with_the_file(tmp_path: Path, suffix: str) -> None
     peak(10)  # what is loaded once
     small, large = peak(1000), peak(8000)  # half a megabyte, and four
     assert large < small + 200_000
+
+
+@pytest.mark.parametrize("suffix", ["", ".gz", ".zst"])
+def test_a_line_of_fifty_megabytes_is_refused_and_its_neighbours_are_read(tmp_path: Path, suffix: str) -> None:
+    pack = {"": bytes, ".gz": gzip.compress, ".zst": zstandard.ZstdCompressor().compress}[suffix]
+    found = read(
+        tmp_path / f"raw.jsonl{suffix}", pack(line() + b"\n" + line(source="a" * 50_000_000) + b"\r\n" + line())
+    )
+    assert [isinstance(row, Refused) for row in found] == [False, True, False]
+    assert isinstance(found[1], Refused)
+    assert found[1].reason == LONG_LINE
+    assert found[1].value.startswith("50,000,0")
+
+
+def test_what_editors_and_disks_leave_is_refused_or_passed_over(tmp_path: Path) -> None:
+    """A mark of byte order, ends of lines of two systems, NUL bytes where a disk was full."""
+    data = b"\xef\xbb\xbf" + line(id="a") + b"\r\n" + line(id="b") + b"\n" + b"\0" * 100 + b"\n" + line(id="c")
+    found = read(tmp_path / "raw.jsonl", data)
+    assert [row.reason if isinstance(row, Refused) else row["id"] for row in found] == ["a", "b", NOT_JSON, "c"]

@@ -1,0 +1,157 @@
+"""Members of a zip archive, read where they are: nothing is unpacked to disk, and no more than a line is in memory.
+
+    with Archive(path) as archive:
+        for member in archive.members(lambda name: name.endswith(".txt")):
+            for line in archive.lines(member): ...
+
+An archive is believed in nothing. Refused is one with a member whose path is absolute or leads out of its folder (the
+paths become parts of records' ids), one that announces far more content than so many bytes can hold, and one of which
+a member unpacks to another size or another checksum than it announces. All this is a CorpusError that names archive,
+member and remedy, as is an archive that is truncated or damaged.
+"""
+
+import io
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator
+from copy import copy
+from pathlib import Path
+from typing import BinaryIO, Self
+
+from sumcurve.corpora.errors import CorpusError
+from sumcurve.corpora.members import leads_outside
+from sumcurve.corpora.raw import Refused
+from sumcurve.corpora.sources.lines import lines_of
+
+LARGEST_RATIO = 200  # bytes that a byte of a member becomes, at most; text becomes about 4
+RATIO_FROM = 10_000_000  # bytes of a member from which the ratio counts: small files may well repeat one line
+MOST_MEMBERS = 1_000_000
+BUFFER = 1 << 18
+DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, OSError)
+
+
+class Archive:
+    """A zip archive that was found fit to be read."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        try:
+            self.zip = zipfile.ZipFile(path)
+        except FileNotFoundError as error:
+            raise CorpusError(f"{path} is missing: check raw.path in the study file") from error
+        except DAMAGE as error:
+            raise CorpusError(f"{path} is no zip archive, or truncated ({error}): copy it again") from error
+        self.infos = {info.filename: info for info in self.zip.infolist() if not info.is_dir()}
+        try:
+            self._check()
+        except CorpusError:
+            self.zip.close()
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.zip.close()
+
+    def members(self, wanted: Callable[[str], bool] = lambda name: True) -> list[str]:
+        """The paths of its files that are `wanted`, in its own order, without folders and what desktops leave."""
+        return [name for name in self.infos if not is_litter(name) and wanted(name)]
+
+    def size(self, member: str) -> int:
+        """Bytes that a member unpacks to, as the archive announces; its content is held to that."""
+        return self.infos[member].file_size
+
+    def lines(self, member: str) -> Iterator[bytes | Refused]:
+        """The lines of a member, as `lines.lines_of` gives them.
+
+        CorpusError where the member is missing or damaged, or is not what the archive announces; the lines before the
+        damage have been yielded by then.
+        """
+        with self.open(member) as stream:
+            yield from lines_of(stream)
+
+    def open(self, member: str) -> BinaryIO:
+        """The content of a member; reading it raises CorpusError as `lines` says."""
+        if member not in self.infos:
+            raise CorpusError(f"{self.path} has no member {member!r}: is it the archive that the study names?")
+        longer = copy(self.infos[member])
+        longer.file_size += (
+            2 * BUFFER
+        )  # zipfile would cut off what is more than announced, in silence where checksums fit
+        try:
+            content = self.zip.open(longer)
+        except NotImplementedError as error:
+            raise CorpusError(f"{self.path}: {member} cannot be read ({error}): pack it by deflate") from error
+        except RuntimeError as error:  # a password
+            raise CorpusError(f"{self.path}: {member} cannot be read ({error}): make the archive anew") from error
+        except DAMAGE as error:
+            raise CorpusError(damaged(self.path, member, error)) from error
+        return io.BufferedReader(Content(self.path, self.infos[member], content), BUFFER)
+
+    def _check(self) -> None:
+        """CorpusError for an archive that may not be read."""
+        infos = [info for info in self.zip.infolist() if not info.is_dir()]
+        if len(infos) > MOST_MEMBERS:
+            raise CorpusError(f"{self.path} has {len(infos):,} members; {MOST_MEMBERS:,} are allowed")
+        for info in infos:
+            if leads_outside(info.orig_filename):
+                raise CorpusError(
+                    f"{self.path}: the member {info.orig_filename!r} would be unpacked outside of its folder, or has "
+                    "no usable name: no published corpus is packed so; fetch it from where it is published"
+                )
+            if self.infos[info.filename] is not info:
+                raise CorpusError(f"{self.path} has two members {info.filename!r}; make it anew with one")
+            if info.file_size > RATIO_FROM and info.file_size > LARGEST_RATIO * info.compress_size:
+                raise CorpusError(
+                    f"{self.path}: {info.filename} announces {info.file_size:,} bytes out of {info.compress_size:,}, "
+                    f"more than {LARGEST_RATIO} of one: no text packs so well; fetch it from where it is published"
+                )
+        packed, there = sum(info.compress_size for info in infos), self.path.stat().st_size
+        if packed > there:
+            raise CorpusError(
+                f"{self.path}: its members announce {packed:,} packed bytes, but it has {there:,}: they overlap; fetch "
+                "it from where it is published"
+            )
+
+
+class Content(io.RawIOBase):
+    """The content of a member, held to the size and the checksum that its archive announces."""
+
+    def __init__(self, path: Path, info: zipfile.ZipInfo, content: io.BufferedIOBase) -> None:
+        self.path = path
+        self.info = info
+        self.content = content
+        self.read_so_far = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def close(self) -> None:
+        self.content.close()
+        super().close()
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
+        try:
+            data = self.content.read(len(buffer))
+        except DAMAGE as error:
+            raise CorpusError(damaged(self.path, self.info.filename, error)) from error
+        self.read_so_far += len(data)
+        announced = self.info.file_size
+        if self.read_so_far > announced or (not data and self.read_so_far < announced):
+            than = "more" if self.read_so_far > announced else "less"
+            raise CorpusError(
+                f"{self.path}: {self.info.filename} unpacks to {than} than the {announced:,} bytes that it announces: "
+                "no honest archive does; fetch it from where it is published"
+            )
+        buffer[: len(data)] = data
+        return len(data)
+
+
+def is_litter(name: str) -> bool:
+    """Whether a path is one that a desktop leaves in an archive: `__MACOSX/…`, `.DS_Store`."""
+    return any(part == "__MACOSX" or (part.startswith(".") and part != ".") for part in name.split("/"))
+
+
+def damaged(path: Path, member: str, error: Exception) -> str:
+    return f"{path}: {member} is truncated or damaged ({error}): copy the archive again"

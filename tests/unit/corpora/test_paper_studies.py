@@ -1,0 +1,201 @@
+"""The studies of published papers on files in their published formats, which `papers` writes with invented texts."""
+
+import hashlib
+import json
+import shutil
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from papers import line, oags, parts_of, scientific, write_scientific, write_zip
+from sumcurve.__main__ import make
+from sumcurve.corpora.errors import CorpusError
+from sumcurve.corpora.store import Corpus
+from sumcurve.corpora.tokens import sentences, tokenize
+from sumcurve.plan import Plan
+
+ROOT = Path(__file__).parents[3]
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A workplace with the studies of this one."""
+    shutil.copytree(ROOT / "config", tmp_path / "config")
+    shutil.copy(ROOT / "recipes.yaml", tmp_path)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def of_mine(home: Path, study: str, archive: Path, **changes: Any) -> Plan:
+    """The study on this archive with small models; `changes` are of its corpus, whose name is the study's."""
+    raw = {"path": str(archive), "sha256": hashlib.sha256(archive.read_bytes()).hexdigest()}
+    told = {"extends": study, "corpora": {study: {"raw": raw, **changes}}, "form": "smoke", "seeds": [1]}
+    (home / "config" / "studies" / "mine.yaml").write_text(yaml.safe_dump(told))
+    return Plan.read(home / "config", "mine")
+
+
+def make_all(home: Path, plan: Plan, wanted: Iterable[str]) -> None:
+    """Make these folders, and before them what they are made from."""
+    for key in wanted:
+        if not (home / "results" / key / "manifest.json").is_file():
+            make_all(home, plan, plan.folder(key).inputs)
+            make(home / "results" / key)
+
+
+def corpus_of(home: Path, plan: Plan) -> Corpus:
+    (folder,) = plan.named("corpora", "corpus")
+    make_all(home, plan, [folder.key])
+    return Corpus(home / "results" / folder.key)
+
+
+def dropped(corpus: Corpus) -> list[tuple[str, int, str]]:
+    rows = map(json.loads, corpus.dropped_path.read_text().splitlines())
+    return [(row["file"], row["line"], row["reason"]) for row in rows]
+
+
+def write_oags(path: Path, count: int) -> Path:
+    """So many records, a copy of the first, one without an abstract, and a broken line, in parts of 40."""
+    rows = [*(line(oags(number)) for number in range(count)), line(oags(0)), line({"title": "alone"}), b'{"title": "br']
+    return write_zip(path, parts_of(rows, 40))
+
+
+def test_oags_becomes_records_by_the_settings_of_its_study(home: Path) -> None:
+    archive = write_oags(home / "oags.zip", 100)
+    plan = of_mine(home, "oags", archive, split={"valid": 10, "test": 10, "train": 60})
+    corpus = corpus_of(home, plan)
+    statistics = corpus.statistics
+    assert statistics["read"] == 103
+    assert statistics["kept"] == 80
+    assert statistics["dropped"] == {
+        "beyond split size": 20, "broken JSON": 1, "duplicate source": 1, "missing key": 1
+    }  # fmt: skip
+    assert [one for one in dropped(corpus) if one[2] != "beyond split size"] == [
+        ("part_0_2.txt", 22, "missing key"),
+        ("part_0_2.txt", 23, "broken JSON"),
+        ("part_0_2.txt", 21, "duplicate source"),
+    ]
+    assert {part.name: len(part) for part in corpus.parts} == {"train": 60, "valid": 10, "test": 10}
+    by_id = {f"part_0_{number // 40}.txt:{number % 40 + 1}": oags(number) for number in range(100)}
+    for part in corpus.parts:
+        for record, text in part.with_text:
+            row = by_id.pop(record.id)
+            assert text.source == sentences(row["abstract"])
+            assert record.target == [" ".join(tokenize(row["title"], lower=True))]
+    assert len(by_id) == 20  # those beyond the sizes
+
+
+def test_a_copy_whose_sha256_nobody_published_is_taken_when_the_study_says_it(home: Path) -> None:
+    """The study as it stands names the archive, and the error what to write."""
+    archive = write_oags(home / "oags.zip", 100)
+    (home / "data" / "raw").mkdir(parents=True)
+    shutil.move(archive, home / "data" / "raw" / "oags.zip")
+    plan = Plan.read(home / "config", "oags")
+    (folder,) = plan.named("corpora", "corpus")
+    observed = hashlib.sha256((home / "data" / "raw" / "oags.zip").read_bytes()).hexdigest()
+    with pytest.raises(CorpusError, match=rf"oags\.zip has sha256 {observed}.*write `sha256: {observed}`"):
+        make(home / "results" / folder.key)
+
+
+PARTS = {"train.txt": range(40), "val.txt": range(40, 50), "test.txt": range(50, 62)}
+
+
+def write_arxiv(path: Path) -> Path:
+    """The papers of PARTS; and in the training part what is dropped from it: see `DROPPED`."""
+    parts: dict[str, list[Any]] = {name: [scientific(number) for number in numbers] for name, numbers in PARTS.items()}
+    parts["train.txt"] += [
+        scientific(100, article_text=[]),
+        scientific(101, article=4),
+        scientific(102, article=6, abstract_text=[f"<S> {'far too long ' * 40}. </S>"]),
+        scientific(55, article_id="copy"),
+    ]
+    return write_scientific(path, parts)
+
+
+DROPPED = [
+    ("empty source", 41),
+    ("source of fewer sentences than least_source_sentences", 42),
+    ("target no shorter than its source", 43),
+    ("source shared by two parts", 44),
+]
+
+
+def test_arxiv_becomes_records_by_the_settings_of_its_study(home: Path) -> None:
+    corpus = corpus_of(home, of_mine(home, "arxiv", write_arxiv(home / "arxiv-dataset.zip")))
+    assert corpus.statistics["read"] == 66
+    assert corpus.statistics["kept"] == 62
+    assert dropped(corpus) == [("arxiv-dataset/train.txt", number, reason) for reason, number in DROPPED]
+    ready = corpus.statistics["ready"]
+    assert {part: told["kept"] for part, told in ready.items()} == {"train": 40, "valid": 10, "test": 12}
+    assert ready["train"]["dropped"] == {reason: 1 for reason, _ in sorted(DROPPED)}
+    for part, numbers in zip(corpus.parts, PARTS.values(), strict=True):
+        rows = {row["article_id"]: row for row in map(scientific, numbers)}
+        for record, text in part.with_text:
+            row = rows.pop(record.id)
+            assert text.source == row["article_text"]  # sentences stay divided as they were published
+            assert [f"<S> {sentence} </S>" for sentence in text.target] == row["abstract_text"]
+        assert rows == {}
+
+
+def test_another_copy_of_arxiv_than_the_published_one_is_refused(home: Path) -> None:
+    (home / "data" / "raw").mkdir(parents=True)
+    write_arxiv(home / "data" / "raw" / "arxiv-dataset.zip")
+    plan = Plan.read(home / "config", "arxiv")
+    (folder,) = plan.named("corpora", "corpus")
+    with pytest.raises(CorpusError, match=r"has sha256 [0-9a-f]{64}, but study arxiv pins 82ed30dd"):
+        make(home / "results" / folder.key)
+
+
+def test_papers_copied_as_parquet_are_the_same_but_for_their_sentences(home: Path) -> None:
+    """As ccdv/arxiv-summarization has them: strings, no ids."""
+    pyarrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    folder = home / "document"
+    folder.mkdir()
+    files = {"train": "train-00000-of-00001", "valid": "validation-00000-of-00001", "test": "test-00000-of-00001"}
+    for name, numbers in zip(files.values(), PARTS.values(), strict=True):
+        rows = [
+            {
+                "article": " ".join(row["article_text"]),
+                "abstract": " ".join(one.removeprefix("<S> ").removesuffix(" </S>") for one in row["abstract_text"]),
+            }
+            for row in map(scientific, numbers)
+        ]
+        parquet.write_table(pyarrow.Table.from_pylist(rows), folder / f"{name}.parquet")
+    names = {
+        f"{name}.parquet": hashlib.sha256((folder / f"{name}.parquet").read_bytes()).hexdigest()
+        for name in files.values()
+    }
+    told = yaml.safe_load((home / "config" / "studies" / "arxiv.yaml").read_text())
+    raw = {
+        "path": str(folder),
+        "files": names,
+        "format": "parquet",
+        "fields": {"id": None, "source": "article", "target": "abstract"},
+    }
+    told["corpora"]["arxiv"] |= {
+        "raw": raw,
+        "split": {"ready": {part: f"{name}.parquet" for part, name in files.items()}},
+    }
+    (home / "config" / "studies" / "mine.yaml").write_text(yaml.safe_dump(told | {"form": "smoke"}))
+    corpus = corpus_of(home, Plan.read(home / "config", "mine"))
+    assert {part.name: len(part) for part in corpus.parts} == {"train": 40, "valid": 10, "test": 12}
+    for part, numbers in zip(corpus.parts, PARTS.values(), strict=True):
+        articles = {" ".join(scientific(number)["article_text"]) for number in numbers}
+        assert {" ".join(text.source) for text in part.text} == articles
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("study", ["oags", "arxiv"])
+def test_a_training_starts_and_ends_on_it(home: Path, study: str) -> None:
+    if study == "oags":
+        split = {"valid": 12, "test": 12, "train": 60}
+        plan = of_mine(home, study, write_oags(home / "raw.zip", 100), split=split, source_tokens=40, target_tokens=20)
+    else:
+        plan = of_mine(home, study, write_arxiv(home / "raw.zip"), source_tokens=60, target_tokens=20)
+    run = next(folder for folder in plan.named("runs") if "pcov" in folder.key)
+    make_all(home, plan, [run.key])
+    told = json.loads((home / "results" / run.key / "training.json").read_text())
+    assert told["updates"] > 0
+    assert (home / "results" / run.key / "weights.safetensors").stat().st_size > 0
