@@ -31,9 +31,17 @@ from pathlib import Path
 from typing import Any
 
 SOURCE = Path(__file__).parents[1] / "src"
-FIELDS = {"id": None, "source": "abstract", "target": "title"}
+FORM = "oags"
+STEPS = ("encoding", "entities", "markup", "nfc", "controls", "spaces", "wayback", "boilerplate")
 SETTINGS = {
-    "prepare": {"min_source_tokens": 20, "min_target_tokens": 3, "max_target_tokens": 60},
+    "prepare": {
+        "clean": STEPS,
+        "language": "en",
+        "tokenizer": "ptb",
+        "min_source_tokens": 20,
+        "min_target_tokens": 3,
+        "max_target_tokens": 60,
+    },
     "split": {"valid": 500, "test": 500},
 }
 REPEATED = 0.05  # of generated hashes
@@ -44,7 +52,7 @@ def preparation(folder: Path) -> tuple[Any, Any]:
     from sumcurve.corpora.sources import SOURCES
     from sumcurve.settings import Preparation
 
-    return Content(folder, SOURCES["jsonl"], FIELDS), Preparation.model_validate(SETTINGS)
+    return Content(folder, SOURCES[FORM]), Preparation.model_validate(SETTINGS)
 
 
 def collection(records: int, folder: Path) -> Path:
@@ -108,6 +116,7 @@ def prepared(raw: Path, folder: Path, shards: int, workers: int) -> dict[str, An
 
 def costs(raw: Path, count: int = 5000) -> dict[str, float]:
     """Microseconds a record of what the map step does to one."""
+    from sumcurve.corpora.cleaning import Cleaner
     from sumcurve.corpora.prepare import digests_of, keyed, tokenized
     from sumcurve.corpora.raw import RawRecord, Refused
     from sumcurve.corpora.shards import line_of
@@ -119,18 +128,28 @@ def costs(raw: Path, count: int = 5000) -> dict[str, float]:
         found = [function(*row) for row in zip(*columns, strict=True)]
         return (time.process_time() - began) / max(1, len(found)) * 1e6, found
 
+    cleaner = Cleaner(settings.prepare.clean, settings.prepare.language)
+
+    def clean(record: RawRecord) -> RawRecord | None:
+        try:
+            return cleaner(record).record
+        except Refused:
+            return None
+
     def kept(record: RawRecord) -> Any:
         try:
             return tokenized(record, settings.prepare)
         except Refused:
             return None
 
-    kept(next(one for one in content.records() if isinstance(one, RawRecord)))  # imports
+    first = next(one for one in content.records() if isinstance(one, RawRecord))
+    clean(first), kept(first)  # imports
     began = time.process_time()
     rows = list(islice(content.records(), count))
     told = {"read and check": (time.process_time() - began) / len(rows) * 1e6}
     records = [row for row in rows if isinstance(row, RawRecord)]
-    told["sentences, tokens, filters"], found = timed(kept, records)
+    told["cleaning, language"], found = timed(clean, records)
+    told["sentences, tokens, filters"], found = timed(kept, [one for one in found if one is not None])
     pairs = [one for one in found if one is not None]
     told["hashes"], _ = timed(lambda pair: (digests_of(pair[0]), keyed("k", "record", pair[0].id)), pairs)
     told["as JSON"], _ = timed(lambda pair: [line_of(one.as_dict()) for one in pair], pairs)
@@ -172,7 +191,7 @@ def hashes(records: int, folder: Path, shards: int = 64) -> None:
 
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    raw = folder.parent / "one.jsonl"
+    raw = folder.parent / "one.jsonl"  # the content is not read
     raw.write_text("{}\n")
     work = steps.Work(folder, shards)
     content, settings = preparation(raw)
@@ -277,11 +296,13 @@ import sys, time, json
 sys.path[:0] = [sys.argv[1], sys.argv[2]]
 import datasets
 from scale import preparation
+from sumcurve.corpora.cleaning import Cleaner
 from sumcurve.corpora.prepare import tokenized, digests_of
 from sumcurve.corpora.raw import Place, Refused, record_of, renamed
 from pathlib import Path
 raw, out = Path(sys.argv[3]), sys.argv[4]
 content, settings = preparation(raw)
+cleaner = Cleaner(settings.prepare.clean, settings.prepare.language)
 datasets.disable_progress_bars()
 began = time.process_time()
 found = datasets.load_dataset("json", data_files=[str(path) for path in sorted(raw.iterdir())], split="train",
@@ -291,7 +312,8 @@ def prepared(row, number):
     place = Place("file", number + 1, "line", False)
     nothing = {"record": None, "text": None, "hashes": None}
     try:
-        record, text = tokenized(record_of(renamed(row, content.fields, place), place), settings.prepare)
+        raw = cleaner(record_of(renamed(row, content.named, place), place)).record
+        record, text = tokenized(raw, settings.prepare)
     except Refused:
         return nothing
     digests = digests_of(record)

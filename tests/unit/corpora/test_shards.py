@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -43,6 +44,8 @@ def line(rng: random.Random, number: int, ready: bool) -> bytes:
         source = f"The {rng.choice(WORDS)} swims."
     if rng.random() < 0.3:
         target = f"A {rng.choice(WORDS)}."
+    if rng.random() < 0.2:
+        source += "\nAll rights reserved."
     row = {"id": f"r{rng.randrange(240) if defect < 0.2 else number}", "source": source, "target": target}
     if defect < 0.07:
         row["source"] = rng.choice(["", "  "])
@@ -99,7 +102,9 @@ def test_shards_give_the_bytes_of_one_process(tmp_path: Path, seed: int, monkeyp
     monkeypatch.setattr(shards, "CHUNK", 1000)  # and several reads
     raw = tmp_path / "raw.jsonl"
     raw.write_bytes(b"\xef\xbb\xbf" + b"".join(rows(seed)).rstrip(b"\n"))
-    told = assert_same(Content(raw, SOURCES["jsonl"]), settings_of(valid=9, test=11, train=60, key=str(seed)), tmp_path)
+    prepare = {"clean": ["nfc", "boilerplate"]} if seed % 2 else {}
+    settings = settings_of(prepare, valid=9, test=11, train=60, key=str(seed))
+    told = assert_same(Content(raw, SOURCES["jsonl"]), settings, tmp_path)
     assert {"duplicate id", "duplicate source", "duplicate target", "beyond split size"} <= {*told["dropped"]}
 
 
@@ -125,6 +130,27 @@ def test_files_of_parts_plain_and_packed_and_rows_without_ids(tmp_path: Path) ->
     ready = {"train": "train-*", "valid": "valid*", "test": "test*"}
     content = Content(folder, SOURCES["jsonl"], {"id": None, "group": "group"}, ready)
     assert_same(content, settings_of({"min_source_tokens": 4}, ready=ready), tmp_path, counts=(1, 3, 11))
+
+
+@pytest.mark.parametrize("count", [1, 2, 5])
+def test_members_of_an_archive_are_shards_and_cleaning_is_counted(tmp_path: Path, count: int) -> None:
+    raw = tmp_path / "oags.zip"
+    rng = random.Random(4)
+    with zipfile.ZipFile(raw, "w", zipfile.ZIP_DEFLATED) as archive:
+        for part in range(4):
+            told = [json.loads(row) for row in rows(20 + part, 70) if row.startswith(b'{"id": "r')]
+            lines = [
+                {"title": one["target"], "abstract": rng.choice(["", "<p>", "<br>"]) + one["source"]} for one in told
+            ]
+            lines.insert(3, {"title": "A tag.", "abstract": "<br>"})  # nothing is left of it
+            archive.writestr(f"part_{part // 2}_{part % 2}.txt", "".join(json.dumps(one) + "\n" for one in lines))
+    content = Content(raw, SOURCES["oags"])
+    told = assert_same(content, settings_of({"clean": ["markup", "spaces"]}, valid=9, test=9), tmp_path, (count,))
+    assert told["cleaning"]["markup"]["changed"] > 20
+    assert told["cleaning"]["markup"]["dropped"] == told["dropped"]["no text after markup"] == 4
+    plan = json.loads((tmp_path / f"work-{count}" / "plan.json").read_text())
+    assert sum(map(len, plan["pieces"])) == 4
+    assert max(map(len, plan["pieces"])) == 1 or count < 5
 
 
 def test_groups_that_are_held_out(tmp_path: Path) -> None:
