@@ -5,7 +5,7 @@ import json
 import shutil
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -74,12 +74,12 @@ def write_state(path: Path, state: dict[str, Any]) -> None:
     write_bytes(path, buffer.getvalue())
 
 
-def salient_spans(entities: Path, drawn: Sequence[int]) -> Callable[[str], Spans]:
+def salient_spans(entities: Path, drawn: Sequence[int]) -> Callable[[str], Iterable[list[tuple[int, int]]]]:
     """The spans of salient tokens of the training records drawn, or of all of another part, from their annotation."""
 
-    def spans(part: str) -> Spans:
+    def spans(part: str) -> Iterable[list[tuple[int, int]]]:
         found = Spans(read_salient(entities, part))
-        return Spans(found[position] for position in drawn) if part == "train" else found
+        return (found[position] for position in drawn) if part == "train" else found
 
     return spans
 
@@ -91,7 +91,7 @@ def learner_of(
     valid: list[Record],
     vocabulary: Vocabulary,
     device: torch.device,
-    salient: Callable[[str], Sequence[list[tuple[int, int]]]] | None = None,
+    salient: Callable[[str], Iterable[list[tuple[int, int]]]] | None = None,
     search: Search | None = None,
 ) -> Learner:
     """A new model, whose weights depend on settings and seed alone, and what it learns from.
@@ -118,12 +118,12 @@ def learner_of(
         )
 
     assert not isinstance(model, SubwordSettings | FairseqSettings)  # which have learners of their own
-    spans = salient and salient("valid")
+    spans = {part: Spans(salient(part)) for part in ("train", "valid")} if salient else {}
     return SummarizerLearner(
         build(model, len(vocabulary), specification["seed"]),
-        Examples(Drawn.of(train), vocabulary, source_tokens, target_tokens, salient and salient("train")),
+        Examples(Drawn.of(train), vocabulary, source_tokens, target_tokens, spans.get("train")),
         [
-            encode(record, vocabulary, source_tokens, target_tokens, spans and spans[number])
+            encode(record, vocabulary, source_tokens, target_tokens, spans["valid"][number] if spans else None)
             for number, record in enumerate(valid)
         ],
         [record.all_references for record in valid],
