@@ -483,8 +483,8 @@ def records(path: Path, part: str, percent: int, seed: int) -> None:
     found = Corpus(path).part(part)
     if not found.path.is_file():
         raise CorpusError(f"{path} is no folder of a corpus (results/corpora/…): {found.path} is missing")
-    total = len(found)
-    rows = rows_of(found, draw(found.ids, total, percent, seed) if part == "train" else range(total))
+    ids = found.ids
+    rows = rows_of(found, draw(ids, percent, seed) if part == "train" else range(len(ids)))
     for row in rows:
         shown = row if part != "test" else {"id": row["id"], "source": row["source"]}
         print(json.dumps(shown, ensure_ascii=False))

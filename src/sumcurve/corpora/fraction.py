@@ -6,12 +6,9 @@ a hash that has the seed for its key. So one seed's fractions are nested, and ev
 
 import hashlib
 import json
-from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from sumcurve.corpora.errors import CorpusError
 from sumcurve.corpora.statistics import Statistics
@@ -28,25 +25,21 @@ def records_of(percent: int, total: int) -> int:
     return max(1, (total * percent + 50) // 100)
 
 
-def draw(ids: Iterable[str], total: int, percent: int, seed: int) -> Sequence[int]:
-    """Which of the `total` training records, by position, are the fraction, in its order; a larger one begins with it.
-
-    `ids` are those of all records, in order; seed 1 asks for none.
-    """
-    count = records_of(percent, total)
+def draw(ids: Sequence[str], percent: int, seed: int) -> Sequence[int]:
+    """Which of the training records, by position, are the fraction, in its order; a larger one begins with it."""
+    count = records_of(percent, len(ids))
     if seed == 1:
         return range(count)
-    ranks = bytearray()
-    for name in ids:
-        ranks += hashlib.blake2b(name.encode(), digest_size=16, key=b"draw %d" % seed).digest()
-    high, low = np.frombuffer(ranks, dtype=">u8").reshape(-1, 2).T
-    return array("q", np.lexsort((low, high))[:count].astype(np.int64).tobytes())
+
+    def rank(position: int) -> bytes:
+        return hashlib.blake2b(ids[position].encode(), digest_size=16, key=b"draw %d" % seed).digest()
+
+    return sorted(range(len(ids)), key=rank)[:count]
 
 
-def positions(folder: Path, ids: Iterable[str], seed: int) -> Sequence[int]:
-    """`draw` of a finished fraction's folder, which was made with this seed, among training records of these ids."""
-    told = read_statistics(folder)
-    return draw(ids, told["of_records"], told["percent"], seed)
+def positions(folder: Path, train: Part, seed: int) -> Sequence[int]:
+    """`draw` of a finished fraction's folder, which was made with this seed."""
+    return draw(train.ids, read_statistics(folder)["percent"], seed)
 
 
 def read_statistics(folder: Path) -> dict[str, Any]:
@@ -66,18 +59,17 @@ def write_fraction(train: Part, percent: int, seed: int, folder: Path) -> dict[s
     total, then by word. The statistics are the columns of Table 1 (`Statistics.as_dict`), `percent`, and
     `of_records`, the size of the whole training part.
     """
-    total = len(train)
-    if not total:
+    ids = train.ids
+    if not ids:
         raise CorpusError(f"{train.path} holds no record; rebuild its folder")
-    drawn = np.zeros(total, dtype=bool)
-    drawn[np.asarray(draw(train.ids, total, percent, seed))] = True
-    counts = Statistics(record for record, here in zip(train, drawn.tolist(), strict=True) if here)
+    drawn = frozenset(draw(ids, percent, seed))
+    counts = Statistics(record for position, record in enumerate(train) if position in drawn)
     rows = sorted(
         ((word, counts.source[word], counts.target[word]) for word in counts.source.keys() | counts.target.keys()),
         key=lambda row: (-row[1] - row[2], row[0]),
     )
     write_text(folder / WORDS, "".join(f"{word}\t{source}\t{target}\n" for word, source, target in rows))
-    statistics = {"percent": percent, "of_records": total, **counts.as_dict()}
+    statistics = {"percent": percent, "of_records": len(ids), **counts.as_dict()}
     write_json(folder / STATISTICS, statistics)  # last, see `is_written`
     return statistics
 

@@ -62,10 +62,8 @@ class Part:
                 raise RecordError(f"{self.text_path}:{number}: not a record's text ({error}); rebuild it") from error
 
     @property
-    def ids(self) -> Iterator[str]:
-        """The records' ids, in order."""
-        for row in read_jsonl(self.path):
-            yield row["id"]
+    def ids(self) -> list[str]:
+        return [row["id"] for row in read_jsonl(self.path)]
 
     @property
     def with_text(self) -> Iterator[tuple[Record, Text]]:

@@ -55,10 +55,12 @@ class TokenIds:
         return self._size
 
     @property
-    def ids(self) -> Iterator[str]:
+    def ids(self) -> Sequence[str]:
         """The records' ids, in order."""
-        for column in self._ids:
-            yield from column.to_pylist()
+        return _Ids(self)
+
+    def id(self, position: int) -> str:
+        return self._ids[position // ROWS][position % ROWS].as_py()
 
     def source(self, position: int) -> np.ndarray:
         """The numbers of a source's words, int32."""
@@ -115,11 +117,27 @@ class TokenIds:
         return found
 
 
+class _Ids(Sequence[str]):
+    """The ids of all records, each read from the file when it is asked for."""
+
+    def __init__(self, tokens: TokenIds) -> None:
+        self._tokens = tokens
+
+    def __len__(self) -> int:
+        return len(self._tokens)
+
+    def __getitem__(self, position: Any) -> Any:
+        if not 0 <= position < len(self):
+            raise IndexError(position)
+        return self._tokens.id(position)
+
+
 class Drawn(Sequence[Record]):
     """The records at some positions of a part, each read from its file when it is asked for."""
 
     def __init__(self, tokens: TokenIds, positions: Sequence[int]) -> None:
-        self.tokens, self.positions = tokens, positions
+        self.tokens = tokens
+        self.positions = positions if isinstance(positions, range) else array("q", positions)
 
     def __len__(self) -> int:
         return len(self.positions)

@@ -13,7 +13,7 @@ import torch
 from safetensors.torch import load_file, save
 
 from sumcurve.annotations.entities import read_salient
-from sumcurve.corpora.fraction import positions, read_words
+from sumcurve.corpora.fraction import draw, read_statistics, read_words
 from sumcurve.corpora.store import Corpus, Part, take
 from sumcurve.corpora.token_ids import Drawn, TokenIds
 from sumcurve.devices import Lease
@@ -246,7 +246,8 @@ def train_run(
         start, _ = read_checkpoint(begins)
 
     train, valid = Corpus(corpus).part("train"), Corpus(corpus).part("valid").first(training.valid_records)
-    drawn = positions(fraction, tokens.ids, specification.get("draw", specification["seed"]))
+    percent = read_statistics(fraction)["percent"]
+    drawn = draw(tokens.ids, percent, specification.get("draw", specification["seed"]))
     records = Drawn(tokens, drawn)
     search = Search.of_specification(specification["validation"])
     vocabulary = None

@@ -44,7 +44,7 @@ def test_impossible_fractions_are_refused(percent: int, total: int) -> None:
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_the_fractions_of_a_seed_are_nested(seed: int) -> None:
     ids = [f"r-{number}" for number in range(37)]
-    parts = [list(draw(ids, 37, percent, seed)) for percent in (1, 10, 33, 67, 100)]
+    parts = [list(draw(ids, percent, seed)) for percent in (1, 10, 33, 67, 100)]
     for small, large in itertools.pairwise(parts):
         assert large[: len(small)] == small
         assert len(small) < len(large)
@@ -53,7 +53,7 @@ def test_the_fractions_of_a_seed_are_nested(seed: int) -> None:
 
 def test_seed_1_keeps_the_order_of_the_training_part_and_others_draw_their_own() -> None:
     ids = [f"r-{number}" for number in range(2000)]
-    one, two, three = (set(draw(ids, 2000, 25, seed)) for seed in (1, 2, 3))
+    one, two, three = (set(draw(ids, 25, seed)) for seed in (1, 2, 3))
     assert one == set(range(500))
     for first, second in itertools.combinations((one, two, three), 2):
         # shared by chance: hypergeometric with mean 125 and standard deviation 8.4
@@ -63,7 +63,7 @@ def test_seed_1_keeps_the_order_of_the_training_part_and_others_draw_their_own()
 def test_who_is_drawn_depends_on_ids_and_not_on_their_order() -> None:
     ids = [f"r-{number}" for number in range(50)]
     back = ids[::-1]
-    assert [ids[place] for place in draw(ids, 50, 20, 7)] == [back[place] for place in draw(back, 50, 20, 7)]
+    assert [ids[place] for place in draw(ids, 20, 7)] == [back[place] for place in draw(back, 20, 7)]
 
 
 def test_a_finished_fraction_says_which_records_it_counted(tmp_path: Path) -> None:
@@ -71,7 +71,7 @@ def test_a_finished_fraction_says_which_records_it_counted(tmp_path: Path) -> No
     write_jsonl(tmp_path / "train.jsonl", (record.as_dict() for record in records))
     train = Corpus(tmp_path).part("train")
     write_fraction(train, 34, 5, tmp_path)
-    drawn = train[positions(tmp_path, train.ids, 5)]
+    drawn = train[positions(tmp_path, train, 5)]
     assert {word for word, _ in read_words(tmp_path)} == {word for record in drawn for word in record.source} | {"t"}
     assert len(drawn) == 3
 

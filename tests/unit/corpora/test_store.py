@@ -25,7 +25,7 @@ def test_a_part_gives_its_records_its_text_and_its_ids_in_one_order(corpus: Corp
     assert list(part) == RECORDS
     assert list(part) == RECORDS  # a second time, too
     assert list(part.text) == TEXTS
-    assert list(part.ids) == [record.id for record in RECORDS]
+    assert part.ids == [record.id for record in RECORDS]
     assert list(part.with_text) == list(zip(RECORDS, TEXTS, strict=True))
     assert len(part) == 6
     assert (part.first(4), part.first(0), part.first(99)) == (RECORDS[:4], [], RECORDS)

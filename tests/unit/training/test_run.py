@@ -16,10 +16,11 @@ class Drawn(Exception):
     ("told", "expected"), [({"seed": 2}, 2), ({"seed": 2, "draw": 7}, 7), ({"seed": 2, "draw": 0}, 0)]
 )
 def test_records_are_drawn_by_the_draw_and_else_by_the_seed(monkeypatch, told, expected) -> None:
-    def positions(fraction: Path, ids: None, seed: int) -> None:
+    def draw(ids: None, percent: int, seed: int) -> None:
         raise Drawn(seed)
 
-    monkeypatch.setattr(run, "positions", positions)
+    monkeypatch.setattr(run, "draw", draw)
+    monkeypatch.setattr(run, "read_statistics", lambda fraction: {"percent": 50})
     monkeypatch.setattr(run.Corpus, "part", lambda corpus, name: SimpleNamespace(first=lambda count: []))
     monkeypatch.setattr(run.torch, "set_num_threads", lambda threads: None)
     monkeypatch.setattr(run.torch, "use_deterministic_algorithms", lambda on: None)
