@@ -105,11 +105,6 @@ class Work:
         return self.folder / f"finish-{number:05d}.json"
 
     @classmethod
-    def below(cls, home: Path, name: str, shards: int) -> "Work":
-        """Of the corpus whose folder has this name."""
-        return cls(home / "scratch" / "shards" / f"{name}-of-{shards}", shards)
-
-    @classmethod
     def complete(cls, home: Path, name: str) -> "Work | None":
         """One of which all shards are finished; None where there is none."""
         for folder in sorted((home / "scratch" / "shards").glob(f"{name}-of-*")):
