@@ -60,11 +60,11 @@ rule cut_corpus:
     input:
         raw_files,
     output:
-        update(f"{SHARDS}/{{name}}-of-{{count}}/plan.json"),
+        update(f"{SHARDS}/{{name}}-of-{{shards}}/plan.json"),
     log:
-        f"{LOGS}/shards/{{name}}-of-{{count}}/plan.log",
+        f"{LOGS}/shards/{{name}}-of-{{shards}}/plan.log",
     wildcard_constraints:
-        count=r"\d+",
+        shards=r"\d+",
     resources:
         mem_mb=1000,
     shell:
@@ -75,11 +75,11 @@ rule map_shard:
     input:
         rules.cut_corpus.output,
     output:
-        update(f"{SHARDS}/{{name}}-of-{{count}}/map-{{number}}.json"),
+        update(f"{SHARDS}/{{name}}-of-{{shards}}/map-{{number}}.json"),
     log:
-        f"{LOGS}/shards/{{name}}-of-{{count}}/map-{{number}}.log",
+        f"{LOGS}/shards/{{name}}-of-{{shards}}/map-{{number}}.log",
     wildcard_constraints:
-        count=r"\d+",
+        shards=r"\d+",
         number=r"\d{5}",
     resources:
         mem_mb=1000,
@@ -91,11 +91,11 @@ rule reduce_shards:
     input:
         mapped,
     output:
-        update(f"{SHARDS}/{{name}}-of-{{count}}/reduce.json"),
+        update(f"{SHARDS}/{{name}}-of-{{shards}}/reduce.json"),
     log:
-        f"{LOGS}/shards/{{name}}-of-{{count}}/reduce.log",
+        f"{LOGS}/shards/{{name}}-of-{{shards}}/reduce.log",
     wildcard_constraints:
-        count=r"\d+",
+        shards=r"\d+",
     resources:
         mem_mb=1500,
     shell:
@@ -106,11 +106,11 @@ rule finish_shard:
     input:
         rules.reduce_shards.output,
     output:
-        update(f"{SHARDS}/{{name}}-of-{{count}}/finish-{{number}}.json"),
+        update(f"{SHARDS}/{{name}}-of-{{shards}}/finish-{{number}}.json"),
     log:
-        f"{LOGS}/shards/{{name}}-of-{{count}}/finish-{{number}}.log",
+        f"{LOGS}/shards/{{name}}-of-{{shards}}/finish-{{number}}.log",
     wildcard_constraints:
-        count=r"\d+",
+        shards=r"\d+",
         number=r"\d{5}",
     resources:
         mem_mb=1500,

@@ -42,8 +42,8 @@ def pieces(folder):
 
 def mapped(wildcards):
     """What all shards of a corpus were read to."""
-    work = f"{SHARDS}/{wildcards.name}-of-{wildcards.count}"
-    return [f"{work}/map-{number:05d}.json" for number in range(int(wildcards.count))]
+    work = f"{SHARDS}/{wildcards.name}-of-{wildcards.shards}"
+    return [f"{work}/map-{number:05d}.json" for number in range(int(wildcards.shards))]
 
 
 def raw_files(wildcards):
