@@ -37,7 +37,10 @@ def pieces(folder):
     count = PLAN.shards.get(folder.name, 0)
     if Path(RESULTS, folder.key, "manifest.json").exists():
         return []
-    return [f"{SHARDS}/{folder.name}-of-{count}/finish-{number:05d}.json" for number in range(count)]
+    return [
+        f"{SHARDS}/{folder.name}-of-{count}/finish-{number:05d}.json"
+        for number in range(count)
+    ]
 
 
 def mapped(wildcards):
@@ -48,7 +51,10 @@ def mapped(wildcards):
 
 def raw_files(wildcards):
     """The raw content of a corpus."""
-    return [str(file.at(Path(HOME))) for file in PLAN.folder(f"corpora/{wildcards.name}").files]
+    return [
+        str(file.at(Path(HOME)))
+        for file in PLAN.folder(f"corpora/{wildcards.name}").files
+    ]
 
 
 def names(kind):
