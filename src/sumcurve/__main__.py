@@ -137,8 +137,9 @@ def make(path: Path) -> None:
         found = facts(*task.folder.code)
         with manifest.building(path, task.specification, found, task.contents) as stage:
             task.build(stage, found)
-        for pieces in (task.home / "scratch" / "shards").glob(f"{path.name}-of-*"):
-            shutil.rmtree(pieces)
+        for pieces in (task.home / "scratch" / "shards").glob(f"{path.name}-of-*/*"):
+            if pieces.is_dir():  # the small files beside them stay: for Snakemake what is missing is not made
+                shutil.rmtree(pieces)
         note(f"{path} is finished")
 
 

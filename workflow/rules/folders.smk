@@ -33,9 +33,10 @@ def inputs(wildcards):
 
 
 def pieces(folder):
-    """What the shards of a corpus are asked for; nothing once it is finished, for it is made of them and removes them."""
+    """What the shards of a corpus are asked for; nothing where it is finished and was made elsewhere, without them."""
     count = PLAN.shards.get(folder.name, 0)
-    if Path(RESULTS, folder.key, "manifest.json").exists():
+    elsewhere = not Path(SHARDS, f"{folder.name}-of-{count}").exists()
+    if elsewhere and Path(RESULTS, folder.key, "manifest.json").exists():
         return []
     return [
         f"{SHARDS}/{folder.name}-of-{count}/finish-{number:05d}.json"

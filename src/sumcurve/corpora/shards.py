@@ -106,11 +106,17 @@ class Work:
 
     @classmethod
     def complete(cls, home: Path, name: str) -> "Work | None":
-        """One of which all shards are finished; None where there is none."""
+        """One of which all shards are finished; None where there is none. CorpusError where its pieces are removed."""
         for folder in sorted((home / "scratch" / "shards").glob(f"{name}-of-*")):
             work = cls(folder, int(folder.name.rsplit("-", 1)[1]))
-            if all(work.finished(number).is_file() for number in range(work.shards)):
-                return work
+            finished = [work.finished(number) for number in range(work.shards)]
+            if not all(told.is_file() for told in finished):
+                continue
+            if not all(told.with_suffix("").is_dir() for told in finished):
+                raise CorpusError(
+                    f"{folder}: the pieces were removed when a corpus was made of them: delete it, run again"
+                )
+            return work
         return None
 
 
