@@ -35,6 +35,7 @@ except PlanError as error:
 STUDY = PLAN.study
 RESULTS = str(Path(HOME) / "results")
 LOGS = str(Path(HOME) / "logs")
+SHARDS = str(Path(HOME) / "scratch" / "shards")
 
 
 wildcard_constraints:

@@ -22,7 +22,7 @@ from typing import Any
 
 from sumcurve import devices, manifest, packs, sums
 from sumcurve.annotations.oracle import command as oracle_command
-from sumcurve.builders import BuildError, Stage
+from sumcurve.builders import BuildError, CorpusSpecification, Stage
 from sumcurve.corpora.errors import CorpusError
 from sumcurve.corpora.raw import FIELDS
 from sumcurve.corpora.store import PARTS, Corpus
@@ -164,7 +164,39 @@ def make(path: Path) -> None:
         found = facts(*task.folder.code)
         with manifest.building(path, task.specification, found, task.contents) as stage:
             task.build(stage, found)
+        for pieces in (task.home / "scratch" / "shards").glob(f"{path.name}-of-*/*"):
+            if pieces.is_dir():  # the small files beside them stay: for Snakemake what is missing is not made
+                shutil.rmtree(pieces)
         note(f"{path} is finished")
+
+
+def shard(path: Path) -> None:
+    """Make one step of a preparation by shards: a JSON file in scratch/shards/<corpus>-of-<shards>/, and its folder."""
+    from sumcurve.builders import preparation
+    from sumcurve.corpora import shards
+
+    told = fullmatch(r"(.+)-of-(\d+)/(plan|map|reduce|finish)(?:-(\d{5}))?\.json", f"{path.parent.name}/{path.name}")
+    if told is None:
+        raise PlanError(f"{path} is no step of a preparation by shards: scratch/shards/<corpus>-of-<shards>/plan.json")
+    name, count, step, number = told.groups()
+    home, key = path.parents[3], f"corpora/{name}"
+    plan = Plan.holding(CONFIG, key)
+    folder = plan.folder(key)
+    (file,) = folder.files
+    content, settings = preparation(CorpusSpecification(**folder.specification), file.at(home))
+    work = shards.Work(path.parent, int(count))
+    with lock(home, f"{path.parent.name}-{path.stem}"):
+        if step == "plan":
+            if not file.at(home).exists() or shards.cut(content, settings, work) != file.sha256:
+                work.plan.unlink(missing_ok=True)
+                raise CorpusError(f"{folder.stem}: {file.problem(home, plan.study)}")
+        elif step == "reduce":
+            shards.reduce(content, settings, work)
+        else:
+            make_shard = shards.map_shard if step == "map" else shards.finish_shard
+            make_shard(content, settings, work, int(number))
+        path.touch()  # whoever compares times counts the step as done
+    note(f"{path} is finished")
 
 
 def follow(task: Task) -> None:
@@ -638,6 +670,7 @@ def parser() -> argparse.ArgumentParser:
         "harvest": "docstrings of pinned packages -> one raw file",
         "fetch": "a pretrained model, a corpus of the hub at its commit, Debian's lists, or config/harvest's archives",
         "make": "a folder of corpora, annotations, runs, outputs or scores, from the folders that it is made from",
+        "shard": "one step of a corpus's preparation by shards",
         "tables": "a study's scores -> tables and figures",
     }
     for verb, text in helps.items():
@@ -765,6 +798,8 @@ def main() -> None:
                     arguments.path = arguments.path.parent
                 if arguments.verb == "make":
                     make(arguments.path)
+                elif arguments.verb == "shard":
+                    shard(arguments.path)
                 elif arguments.verb == "harvest":
                     harvest(arguments.path)
                 elif arguments.verb == "fetch":

@@ -25,11 +25,13 @@ from sumcurve.settings import Form, Oracle, Preparation, Reading, Rouge, Search,
 from sumcurve.sums import Sums
 
 if TYPE_CHECKING:
+    from sumcurve.corpora.content import Content
     from sumcurve.systems.system import Item
 
 Inputs = Mapping[str, Path]  # verified folders by key, verified files from outside by sha256
 Block = dict[str, Any]  # a block of settings as plain JSON values
 CPU = Lease("cpu", exclusive=False)
+TOKEN_IDS = Path("scratch", "token-ids")  # below a study's home: of training parts, made by whoever reads them first
 
 
 class BuildError(RuntimeError):
@@ -75,19 +77,20 @@ class CorpusSpecification(TypedDict):
 
 
 def corpus(specification: CorpusSpecification, inputs: Inputs, stage: Stage) -> None:
-    """Write a prepared corpus."""
-    from sumcurve.corpora.content import Content
+    """Write a prepared corpus; from the pieces of its shards, where these are finished."""
     from sumcurve.corpora.prepare import prepare
-    from sumcurve.corpora.sources import SOURCES
+    from sumcurve.corpora.shards import Work, assemble
 
-    raw, form = inputs[specification["raw"]], specification.get("form", "jsonl")
-    ready, least = specification["split"].get("ready"), specification.get("least", {})
-    content = Content(raw, SOURCES[form], specification.get("fields"), ready, least)
-    stage.note(f"{raw}: {form}" + (f", {len(content.shards)} files" if content.several else ""))
-    settings = Preparation.of_specification(
-        {"compose": specification["compose"], "prepare": specification["prepare"], "split": specification["split"]}
-    )
-    statistics = prepare(content, settings, stage.folder)
+    raw = inputs[specification["raw"]]
+    content, settings = preparation(specification, raw)
+    several = f", {len(content.shards)} files" if content.several else ""
+    stage.note(f"{raw}: {specification.get('form', 'jsonl')}{several}")
+    work = Work.complete(stage.home, stage.name)
+    if work is None:
+        statistics = prepare(content, settings, stage.folder)
+    else:
+        stage.note(f"{work.folder}: {work.shards} shards")
+        statistics = assemble(content, settings, work, stage.folder)
     counts = raw.with_suffix(".counts.json")  # beside what a harvest made
     if counts.is_file():
         write_json(Corpus(stage.folder).harvest_path, json.loads(counts.read_text()))
@@ -97,6 +100,19 @@ def corpus(specification: CorpusSpecification, inputs: Inputs, stage: Stage) -> 
     )
     for part, told in statistics.get("ready", {}).items():
         stage.note(f"{part}: kept {told['kept']}, dropped {sum(told['dropped'].values())}: {told['dropped']}")
+
+
+def preparation(specification: CorpusSpecification, raw: Path) -> tuple["Content", Preparation]:
+    """The raw content of a corpus, and how it is prepared."""
+    from sumcurve.corpora.content import Content
+    from sumcurve.corpora.sources import SOURCES
+
+    source, fields = SOURCES[specification.get("form", "jsonl")], specification.get("fields")
+    ready, least = specification["split"].get("ready"), specification.get("least", {})
+    settings = Preparation.of_specification(
+        {"compose": specification["compose"], "prepare": specification["prepare"], "split": specification["split"]}
+    )
+    return Content(raw, source, fields, ready, least), settings
 
 
 class UnseenSpecification(TypedDict):
@@ -292,6 +308,7 @@ class TrainSpecification(TypedDict):
 
 def train(specification: TrainSpecification, inputs: Inputs, stage: Stage) -> None:
     """Write the weights and History of one run, resuming where an interrupted training left its state."""
+    from sumcurve.corpora.token_ids import TokenIds
     from sumcurve.models.fairseq import FairseqError
     from sumcurve.models.subwords import PretrainedError
     from sumcurve.systems.trained import WEIGHTS
@@ -300,6 +317,9 @@ def train(specification: TrainSpecification, inputs: Inputs, stage: Stage) -> No
 
     fraction = inputs[specification["fraction"]]
     corpus = inputs[_sealed(fraction)["specification"]["corpus"]]
+    part = Corpus(corpus).part("train")
+    sha256 = _sealed(corpus)["files"][part.path.name]["sha256"]
+    tokens = TokenIds.of_part(part, sha256, stage.home / TOKEN_IDS, stage.note)
     stage.facts["exclusive"] = stage.lease.exclusive
     with devices.bar_line(stage.home / "scratch" / "locks") as line:
         try:
@@ -308,6 +328,7 @@ def train(specification: TrainSpecification, inputs: Inputs, stage: Stage) -> No
                 settings=Form.of_run(dict(specification)),
                 fraction=fraction,
                 corpus=corpus,
+                tokens=tokens,
                 entities=inputs[specification["entities"]] if "entities" in specification else None,
                 parent=inputs[specification["parent"]] if "parent" in specification else None,
                 begins=inputs[specification["begins"]] if "begins" in specification else None,

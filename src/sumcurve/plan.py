@@ -515,6 +515,7 @@ class Plan:
         self.folders: dict[str, Folder] = {}
         self.rows: list[Scored] = []
         self.refused: list[Refused] = []
+        self.shards: dict[str, int] = {}  # of corpora that are prepared by shards: by the names of their folders
         self._recipes = recipes
         self.scorers: dict[str, Scorer] = {
             name: SCORERS[name](SCORERS[name].Settings.model_validate(told)) for name, told in settings.scores.items()
@@ -635,6 +636,8 @@ class Plan:
     def _plan_corpus(self, name: str, corpus: CorpusSettings) -> None:
         self.corpora[name] = corpus
         prepared = self._plan_prepared(name, corpus, corpus.raw)
+        if corpus.shards is not None:
+            self.shards[self.folder(prepared).name] = corpus.shards
         extraction: AnnotateSpecification = {"corpus": prepared}
         annotation = self._add("annotate", extraction, [prepared], corpus=name)
         if corpus.oracle is not None:

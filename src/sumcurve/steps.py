@@ -68,6 +68,7 @@ KINDS: dict[str, Kind] = {
         builder=builders.corpus,
         modules=(
             "sumcurve.corpora.prepare",
+            "sumcurve.corpora.shards",
             *(f"sumcurve.corpora.sources.{name}" for name in ("jsonl", "parquet", "questions", "stories", "tagged")),
         ),
         further=_source,

@@ -63,6 +63,71 @@ rule fetch_corpus:
         "python -m sumcurve fetch {output:q} --log {log:q}"
 
 
+# A corpus with `shards`: its content is cut once, each shard is read by a job, one job compares the hashes of all, and
+# each of as many jobs writes a piece of the corpus, which the rule `corpus` puts together. On any number of cores or
+# nodes; what is finished is never made again.
+rule cut_corpus:
+    input:
+        raw_files,
+    output:
+        update(f"{SHARDS}/{{name}}-of-{{shards}}/plan.json"),
+    log:
+        f"{LOGS}/shards/{{name}}-of-{{shards}}/plan.log",
+    wildcard_constraints:
+        shards=r"\d+",
+    resources:
+        mem_mb=1000,
+    shell:
+        "python -m sumcurve shard {output:q} --log {log:q}"
+
+
+rule map_shard:
+    input:
+        rules.cut_corpus.output,
+    output:
+        update(f"{SHARDS}/{{name}}-of-{{shards}}/map-{{number}}.json"),
+    log:
+        f"{LOGS}/shards/{{name}}-of-{{shards}}/map-{{number}}.log",
+    wildcard_constraints:
+        shards=r"\d+",
+        number=r"\d{5}",
+    resources:
+        mem_mb=1000,
+    shell:
+        "python -m sumcurve shard {output:q} --log {log:q}"
+
+
+rule reduce_shards:
+    input:
+        mapped,
+    output:
+        update(f"{SHARDS}/{{name}}-of-{{shards}}/reduce.json"),
+    log:
+        f"{LOGS}/shards/{{name}}-of-{{shards}}/reduce.log",
+    wildcard_constraints:
+        shards=r"\d+",
+    resources:
+        mem_mb=1500,
+    shell:
+        "python -m sumcurve shard {output:q} --log {log:q}"
+
+
+rule finish_shard:
+    input:
+        rules.reduce_shards.output,
+    output:
+        update(f"{SHARDS}/{{name}}-of-{{shards}}/finish-{{number}}.json"),
+    log:
+        f"{LOGS}/shards/{{name}}-of-{{shards}}/finish-{{number}}.log",
+    wildcard_constraints:
+        shards=r"\d+",
+        number=r"\d{5}",
+    resources:
+        mem_mb=1500,
+    shell:
+        "python -m sumcurve shard {output:q} --log {log:q}"
+
+
 use rule folder as corpus with:
     wildcard_constraints:
         name=names("corpus"),

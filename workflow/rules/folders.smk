@@ -29,7 +29,33 @@ def inputs(wildcards):
     folder = PLAN.folder(f"{wildcards.step}/{wildcards.name}")
     verified()
     made = [f"{RESULTS}/{key}/manifest.json" for key in folder.inputs]
-    return made + [str(file.at(Path(HOME))) for file in folder.files]
+    return made + [str(file.at(Path(HOME))) for file in folder.files] + pieces(folder)
+
+
+def pieces(folder):
+    """What the shards of a corpus are asked for; nothing where it is finished and was made elsewhere, without them."""
+    count = PLAN.shards.get(folder.name, 0)
+    elsewhere = not Path(SHARDS, f"{folder.name}-of-{count}").exists()
+    if elsewhere and Path(RESULTS, folder.key, "manifest.json").exists():
+        return []
+    return [
+        f"{SHARDS}/{folder.name}-of-{count}/finish-{number:05d}.json"
+        for number in range(count)
+    ]
+
+
+def mapped(wildcards):
+    """What all shards of a corpus were read to."""
+    work = f"{SHARDS}/{wildcards.name}-of-{wildcards.shards}"
+    return [f"{work}/map-{number:05d}.json" for number in range(int(wildcards.shards))]
+
+
+def raw_files(wildcards):
+    """The raw content of a corpus."""
+    return [
+        str(file.at(Path(HOME)))
+        for file in PLAN.folder(f"corpora/{wildcards.name}").files
+    ]
 
 
 def names(kind):

@@ -21,7 +21,7 @@ from sumcurve.corpora.raw import (
     record_of,
     renamed,
 )
-from sumcurve.corpora.sources.source import Inside, Source
+from sumcurve.corpora.sources.source import Inside, Rows, Source
 
 PRECEDENCE = ("test", "valid", "train")  # who keeps what two parts share; who is filled first
 
@@ -91,35 +91,48 @@ class Content:
 
         CorpusError for a file that cannot be read, and for a record with a part of its own where the study draws parts.
         """
-        fields = self.source.fields if self.fields is None else self.fields
-        names = None
-        if fields is not None:
-            names = [name for name in names_of(fields).values() if name is not None]
-            names += [name for name in self.least if name not in names]
         for shard in self.shards:
-            number, file, several, part = 0, shard.name, self.several, shard.part
-            for row in self.source.rows(shard.path, names):
-                if isinstance(row, Inside):
-                    part = shard.part or row.part
-                    if row.name:
-                        number, file, several = 0, f"{shard.name}/{row.name}" if self.several else row.name, True
-                    continue
-                number += 1
-                place = Place(file, number, self.source.unit, several)
-                name = None
-                try:
-                    if isinstance(row, Refused):
-                        raise row
-                    check_numbers(row, self.least)
-                    if fields is not None:
-                        row = renamed(row, fields, place)
-                    elif self.least:
-                        row = {name: value for name, value in row.items() if name not in self.least}
-                    name = identity(row)
-                    record = record_of(row, place)
-                    yield self._in_part(record, shard.part)
-                except Refused as refused:
-                    yield Dropped(place, name, refused.reason, refused.value, part)
+            yield from self.read(shard, self.source.rows(shard.path, self.names), 1)
+
+    @property
+    def named(self) -> Mapping[str, Any] | None:
+        """What the rows call our fields: as the study says, or else their format; None: as we do."""
+        return self.source.fields if self.fields is None else self.fields
+
+    @property
+    def names(self) -> list[str] | None:
+        """What the rows call the fields that are read, those with a limit among them; None: all are."""
+        if self.named is None:
+            return None
+        names = [name for name in names_of(self.named).values() if name is not None]
+        return names + [name for name in self.least if name not in names]
+
+    def read(self, shard: Shard, rows: Rows, first: int) -> Iterator[RawRecord | Dropped]:
+        """`records` of some rows of a shard, of which the first has this number."""
+        fields = self.named
+        number, file, several, part = first - 1, shard.name, self.several, shard.part
+        for row in rows:
+            if isinstance(row, Inside):
+                part = shard.part or row.part
+                if row.name:
+                    number, file, several = 0, f"{shard.name}/{row.name}" if self.several else row.name, True
+                continue
+            number += 1
+            place = Place(file, number, self.source.unit, several)
+            name = None
+            try:
+                if isinstance(row, Refused):
+                    raise row
+                check_numbers(row, self.least)
+                if fields is not None:
+                    row = renamed(row, fields, place)
+                elif self.least:
+                    row = {name: value for name, value in row.items() if name not in self.least}
+                name = identity(row)
+                record = record_of(row, place)
+                yield self._in_part(record, shard.part)
+            except Refused as refused:
+                yield Dropped(place, name, refused.reason, refused.value, part)
 
     def _in_part(self, record: RawRecord, part: str | None) -> RawRecord:
         """The record with the part that it is ready for, or none."""

@@ -23,7 +23,7 @@ import json
 import os
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
@@ -90,10 +90,14 @@ class Candidate:
     @property
     def unit(self) -> str:
         """What is never split: the group, or the record itself."""
-        return f"record {self.id}" if self.group is None else f"group {self.group}"
+        return unit_of(self.id, self.group)
 
 
 Unit = tuple[Candidate, ...]  # the members of one record of the corpus: one, or several if composed
+
+
+def unit_of(name: str, group: str | None) -> str:
+    return f"record {name}" if group is None else f"group {group}"
 
 
 class Ledger:
@@ -361,8 +365,7 @@ def without_duplicates(candidates: list[Candidate], settings: Prepare, spool: Sp
         return candidates
     for candidate in candidates:
         record = spool.read(candidate)
-        tokens = record.source_tokens
-        digests = (digest_of(tokens), digest_of([token for s in record.target for token in s.split(" ")]))
+        digests = digests_of(record)
         repeated = None
         if settings.duplicates == "drop":
             reasons = ((SAME_SOURCE, SHARED_SOURCE), (SAME_TARGET, SHARED_TARGET))
@@ -375,7 +378,7 @@ def without_duplicates(candidates: list[Candidate], settings: Prepare, spool: Sp
             def counts(number: int, candidate: Candidate = candidate) -> bool:
                 return gives_way(candidate, kept[number])
 
-            number = near.find_or_add(tokens, counts)
+            number = near.find_or_add(record.source_tokens, counts)
             if number is not None:
                 owner = kept[number]
                 repeated = (NEAR_DUPLICATE if owner.split == candidate.split else NEAR_SHARED), owner
@@ -387,6 +390,11 @@ def without_duplicates(candidates: list[Candidate], settings: Prepare, spool: Sp
             owners.setdefault(digest, candidate)
         kept.append(candidate)
     return kept
+
+
+def digests_of(record: Record) -> tuple[bytes, bytes]:
+    """Of source and target: those of two records are equal where their tokens are."""
+    return digest_of(record.source_tokens), digest_of([token for s in record.target for token in s.split(" ")])
 
 
 def digest_of(tokens: list[str]) -> bytes:
@@ -468,15 +476,24 @@ def without_unseen(units: list[Unit], names: Sequence[str], raw_path: Path) -> t
     found: dict[str, list[Unit]] = {name: [] for name in names}
     others: list[Unit] = []
     for unit in units:
-        group = unit[0].group or ""
-        name = next((name for name in names if group == name or group.startswith(f"{name}/")), None)
+        name = holds_out(unit[0].group, names)
         (others if name is None else found[name]).append(unit)
     if empty := [name for name in names if not found[name]]:
-        raise CorpusError(
-            f"{raw_path}: no record that passes the filters is of a group that is or begins with {empty[0]!r}: correct "
-            "split.unseen in the study file"
-        )
+        raise CorpusError(no_such_group(raw_path, empty[0]))
     return [unit for units in found.values() for unit in units], others
+
+
+def holds_out(group: str | None, names: Sequence[str]) -> str | None:
+    """The name among those held out that a group is or begins with; None: it is not held out."""
+    group = group or ""
+    return next((name for name in names if group == name or group.startswith(f"{name}/")), None)
+
+
+def no_such_group(raw_path: Path, name: str) -> str:
+    return (
+        f"{raw_path}: no record that passes the filters is of a group that is or begins with {name!r}: correct "
+        "split.unseen in the study file"
+    )
 
 
 def place_of(unit: Unit, key: str) -> tuple[bytes, str]:
@@ -495,18 +512,29 @@ def drawn(units: list[Unit], split: Split, ledger: Ledger, raw_path: Path) -> di
         parts[part].sort(key=lambda unit: place_of(unit, split.key))
         size = sizes[part]
         if len(parts[part]) < (size or 1):
-            found = ", ".join(f"{len(parts[name])} for {name}" for name in PRECEDENCE)
-            asked = ", ".join(f"{name}: {sizes[name] or 'all'}" for name in PRECEDENCE)
-            raise CorpusError(
-                f"{raw_path}: after filtering {len(units)} records are left ({found}), the study asks for "
-                f"{asked}; dropped were {dict(ledger.counts)}: lower the sizes in split, loosen prepare, or "
-                f"give more records"
-            )
+            found = {name: len(parts[name]) for name in PRECEDENCE}
+            raise CorpusError(too_few(raw_path, len(units), found, sizes, ledger.counts))
         for unit in parts[part][size:] if size else []:
             for candidate in unit:
                 ledger.drop_candidate(candidate, BEYOND, f"{part}: {size}")
         parts[part] = parts[part][:size]
     return parts
+
+
+def too_few(
+    raw_path: Path,
+    left: int,
+    found: Mapping[str, int],
+    sizes: Mapping[str, int | None],
+    dropped: Mapping[str, int],
+) -> str:
+    """What is wrong where a part has fewer records than it should have."""
+    here = ", ".join(f"{found[name]} for {name}" for name in PRECEDENCE)
+    asked = ", ".join(f"{name}: {sizes[name] or 'all'}" for name in PRECEDENCE)
+    return (
+        f"{raw_path}: after filtering {left} records are left ({here}), the study asks for {asked}; dropped were "
+        f"{dict(dropped)}: lower the sizes in split, loosen prepare, or give more records"
+    )
 
 
 def filled(units: list[Unit], key: str, test: int, valid: int) -> dict[str, list[Unit]]:

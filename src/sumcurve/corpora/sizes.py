@@ -52,9 +52,9 @@ def write_records(train: Part, records: int, seed: int, folder: Path) -> dict[st
     return statistics
 
 
-def positions(folder: Path, train: Part, seed: int) -> Sequence[int]:
-    """Which records a finished folder, made with this seed, is of: of a percent, or of a number of records."""
+def positions(folder: Path, ids: Sequence[str], seed: int) -> Sequence[int]:
+    """Which records a finished folder, made of these with this seed, is of: of a percent, or of a number of records."""
     told = read_statistics(folder)
     if "percent" in told:
-        return positions_of_percent(folder, train, seed)
-    return draw_records(train.ids, told["records"], seed, train.path)
+        return positions_of_percent(folder, ids, seed)
+    return draw_records(ids, told["records"], seed)

@@ -1,10 +1,12 @@
 """Examples as ids, and padded batches of them."""
 
 import random
+from array import array
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -12,24 +14,29 @@ from sumcurve.models.vocabulary import PAD, Vocabulary
 from sumcurve.records import Record
 
 Item = TypeVar("Item")
+Ids = Sequence[int] | np.ndarray
 
 DECODED_TOGETHER = 50  # items of a batch from which nothing is learned; results do not depend on it
 
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """One record as a model reads it.
+    """One record as a model reads it. `of` is the record, or reads it from where it lies.
 
     `salient` marks the source's tokens that belong to a salient entity, with 1; None where nobody asked.
     """
 
-    record: Record
-    source: list[int]
-    source_ext: list[int]
+    of: Record | Callable[[], Record]
+    source: Ids
+    source_ext: Ids
     unknowns: list[str]
-    input: list[int]
-    target: list[int]
+    input: Ids
+    target: Ids
     salient: list[int] | None = None
+
+    @property
+    def record(self) -> Record:
+        return self.of if isinstance(self.of, Record) else self.of()
 
     @property
     def id(self) -> str:
@@ -77,7 +84,7 @@ class Batch:
     tgt: Tensor  # long [B, T]
     n_ext: Tensor  # long [B]
     unknowns: list[list[str]]
-    records: list[Record]
+    records: Sequence[Record]
     salient: Tensor | None = None  # float [B, S]: 1 on tokens of salient entities
 
     @property
@@ -94,9 +101,24 @@ class Batch:
         return replace(self, **{k: v.to(device, non_blocking=True) for k, v in tensors.items() if v is not None})
 
 
-def _padded(rows: Sequence[Sequence[int]]) -> Tensor:
-    longest = max(len(row) for row in rows)
-    return torch.tensor([[*row, *[PAD] * (longest - len(row))] for row in rows], dtype=torch.long)
+class _Records(Sequence[Record]):
+    """The records of a batch, which few losses ask for: each is read when it is."""
+
+    def __init__(self, examples: Sequence[Example]) -> None:
+        self._examples = examples
+
+    def __len__(self) -> int:
+        return len(self._examples)
+
+    def __getitem__(self, row: Any) -> Any:
+        return self._examples[row].record
+
+
+def _padded(rows: Sequence[Ids]) -> Tensor:
+    whole = np.full((len(rows), max(len(row) for row in rows)), PAD, dtype=np.int64)
+    for place, row in zip(whole, rows, strict=True):
+        place[: len(row)] = row
+    return torch.from_numpy(whole)
 
 
 def collate(examples: Sequence[Example]) -> Batch:
@@ -109,7 +131,7 @@ def collate(examples: Sequence[Example]) -> Batch:
         tgt=_padded([example.target for example in examples]),
         n_ext=torch.tensor([len(example.unknowns) for example in examples]),
         unknowns=[example.unknowns for example in examples],
-        records=[example.record for example in examples],
+        records=_Records(examples),
         salient=_padded(marks).float() if len(marks) == len(examples) else None,
     )
 
@@ -144,10 +166,10 @@ def bucketed(
     Shuffled items are taken in pools of `pool` lists, sorted by `length` within a pool, and lists are shuffled
     within it.
     """
-    shuffled = list(items)
-    rng.shuffle(shuffled)
+    shuffled = array("q", range(len(items)))  # eight bytes an item, whatever the items are
+    rng.shuffle(shuffled)  # type: ignore[arg-type]  # any sequence that can be written to
     for first in range(0, len(shuffled), pool * size):
-        pooled = sorted(shuffled[first : first + pool * size], key=length)
+        pooled = sorted((items[number] for number in shuffled[first : first + pool * size]), key=length)
         starts = list(range(0, len(pooled), size))
         rng.shuffle(starts)
         for start in starts:

@@ -6,7 +6,7 @@ once, compared with the reference once, and a rollout's rewards are looked up.
 
 import hashlib
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
 
@@ -15,6 +15,7 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pad_sequence
 
 from sumcurve.annotations.extraction import extraction_labels
+from sumcurve.corpora.token_ids import Drawn
 from sumcurve.decoding.extract_rewrite import chosen, compose, extract, rewrite, rewriter
 from sumcurve.models.batch import DECODED_TOGETHER, Batch, Example, batches, encode, lengths
 from sumcurve.models.batch import collate as collate_examples
@@ -27,10 +28,12 @@ from sumcurve.scores.rouge import score_items
 from sumcurve.settings import ExtractRewriteSettings, PhaseSettings, Rouge, Search
 from sumcurve.training import losses
 from sumcurve.training.history import METRICS
+from sumcurve.training.items import Kept, Made, Numbers
 from sumcurve.training.learner import Learner
 
 SMALLEST_DEVIATION = 1e-6  # of returns; what deviates less is rounding
 NO_LABEL = -1  # beyond a document's labels
+REWRITTEN_TOGETHER = 20_000  # documents whose rewrites are in memory at once, each sentence's once
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,15 +255,16 @@ class ExtractRewriteLearner(Learner):
                 raise ValueError(f"there are no {name} records; check the corpus and its percent")
         self.model, self.vocabulary, self.settings = model.to(device), vocabulary, settings
         self.source_tokens, self.search, self.device = source_tokens, search, device
-        self.train, self.valid = self._read(train), [self._labelled(document) for document in self._read(valid)]
+        self._records = Drawn.of(train)
+        self.train = Made(len(train), lambda number: self._read(self._records[number]))
+        self.valid = [self._labelled(self._read(record)) for record in valid]
         self._plain = Search(beam=1, max_tokens=settings.rewrite_tokens, block_ngram=0)
         self._rewrites: dict[str, str] | None = None  # of validation, while the abstractor does not change
         self._earned: list[Rewards] = []  # by these rewrites
         self._first_rewarded: str | None = None
 
-    def _read(self, records: Sequence[Record]) -> list[Document]:
-        most = self.settings.max_sentences
-        return [read_document(record, self.vocabulary, self.source_tokens, most) for record in records]
+    def _read(self, record: Record) -> Document:
+        return read_document(record, self.vocabulary, self.source_tokens, self.settings.max_sentences)
 
     def _labelled(self, document: Document) -> Labelled:
         return Labelled(document, labels_of(document))
@@ -278,29 +282,36 @@ class ExtractRewriteLearner(Learner):
         is loaded afterwards has the critic's own.
         """
         self._rewrites = None
-        if phase.loss == "nll":
-            return [pair for document in self.train for pair in self._pairs(self._labelled(document))]
-        if phase.loss == "extraction":
-            return [self._labelled(document) for document in self.train]
+        train = self.train
+        if phase.loss in ("nll", "extraction"):
+            labels = Numbers(map(labels_of, train))
+            if phase.loss == "extraction":
+                return Made(len(train), lambda number: Labelled(train[number], labels[number]))
+            documents, places = labels.places()
+            return Made(
+                len(documents),
+                lambda number: self._pair(train[documents[number]], labels[documents[number]], places[number]),
+            )
         if self._first_rewarded in (None, phase.name):
             self.model.start_critic()
-        rewrites = self._rewritten(self.train, self._plain)
-        return [Rewarded(document, _rewards(document, rewrites)) for document in self.train]
+        rewards: Kept[Rewards] = Kept()
+        for start in range(0, len(train), REWRITTEN_TOGETHER):
+            some = range(start, min(start + REWRITTEN_TOGETHER, len(train)))
+            rewrites = self._rewritten((train[number] for number in some), self._plain)
+            for number in some:
+                rewards.append(_rewards(train[number], rewrites))
+        return Made(len(train), lambda number: Rewarded(train[number], rewards[number]))
 
     def _pairs(self, item: Labelled) -> list[Example]:
-        """Each labelled sentence as a source, its reference sentence as the target."""
-        document, references = item.document, _references(item.document.record)
-        return [
-            encode(
-                Record(f"{document.record.id} {number}", [document.sentences[label]], [reference]),
-                self.vocabulary,
-                self.source_tokens,
-                self.settings.rewrite_tokens,
-            )
-            for number, (label, reference) in enumerate(zip(item.labels, references, strict=False))
-        ]
+        return [self._pair(item.document, item.labels, number) for number in range(len(item.labels))]
 
-    def _rewritten(self, documents: Sequence[Document], search: Search) -> dict[str, str]:
+    def _pair(self, document: Document, labels: Sequence[int], number: int) -> Example:
+        """A labelled sentence as a source, its reference sentence as the target."""
+        source, reference = document.sentences[labels[number]], _references(document.record)[number]
+        record = Record(f"{document.record.id} {number}", [source], [reference])
+        return encode(record, self.vocabulary, self.source_tokens, self.settings.rewrite_tokens)
+
+    def _rewritten(self, documents: Iterable[Document], search: Search) -> dict[str, str]:
         """Greedy rewrites of all their sentences."""
         system = rewriter(self.model, self.vocabulary, search)
         return rewrite(system, (sentence for document in documents for sentence in document.sentences), self.device)
@@ -392,10 +403,15 @@ class ExtractRewriteLearner(Learner):
 
     def identity(self) -> dict[str, str]:
         return {
-            "training documents": _digest(self.train),
+            "training documents": self._digest(),
             "validation documents": _digest([item.document for item in self.valid]),
             "validation search": self.search.signature(),
         }
+
+    def _digest(self) -> str:
+        """Of all that decides the training documents."""
+        read = (self.source_tokens, self.settings.max_sentences, self.vocabulary.words)
+        return hashlib.sha256(f"{self._records.digest} {read}".encode()).hexdigest()
 
 
 def _rewards(document: Document, rewrites: dict[str, str]) -> Rewards:

@@ -97,7 +97,7 @@ def train_program(
 ) -> None:
     """Write model/ (what the program leaves), training.json and timings.csv. Raises RecordError."""
     train, valid = (Corpus(corpus).part(name) for name in ("train", "valid"))
-    drawn = positions(fraction, train, seed)
+    drawn = positions(fraction, train.ids, seed)
     note(f"{len(drawn)} records, seed {seed}: `{told['train']}`, log in {log}")
     rows = rows_of(train, drawn), rows_of(valid, range(len(valid)))
     seconds = learn(told, *rows, seed, threads, device, stage / MODEL, scratch, log)

@@ -6,7 +6,6 @@ import shutil
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Sequence
-from itertools import repeat
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -17,9 +16,11 @@ from sumcurve.annotations.entities import read_salient
 from sumcurve.corpora.fraction import read_words
 from sumcurve.corpora.sizes import positions
 from sumcurve.corpora.store import Corpus, Part, take
+from sumcurve.corpora.token_ids import Drawn, TokenIds
 from sumcurve.devices import Lease
-from sumcurve.models.batch import Example, encode
+from sumcurve.models.batch import encode
 from sumcurve.models.build import build
+from sumcurve.models.examples import Examples, Spans
 from sumcurve.models.extract_rewrite import build as build_extract_rewrite
 from sumcurve.models.vocabulary import Vocabulary
 from sumcurve.records import Record, Text, read_csv, write_bytes, write_csv, write_json
@@ -78,8 +79,8 @@ def salient_spans(entities: Path, drawn: Sequence[int]) -> Callable[[str], Itera
     """The spans of salient tokens of the training records drawn, or of all of another part, from their annotation."""
 
     def spans(part: str) -> Iterable[list[tuple[int, int]]]:
-        found = read_salient(entities, part)
-        return take(found, drawn) if part == "train" else found
+        found = Spans(read_salient(entities, part))
+        return (found[position] for position in drawn) if part == "train" else found
 
     return spans
 
@@ -87,7 +88,7 @@ def salient_spans(entities: Path, drawn: Sequence[int]) -> Callable[[str], Itera
 def learner_of(
     specification: dict[str, Any],
     settings: Form,
-    train: list[Record],
+    train: Sequence[Record],
     valid: list[Record],
     vocabulary: Vocabulary,
     device: torch.device,
@@ -96,6 +97,7 @@ def learner_of(
 ) -> Learner:
     """A new model, whose weights depend on settings and seed alone, and what it learns from.
 
+    Of `train`, where it is `Drawn` from a part, no record stays in memory.
     `salient` gives the spans of salient tokens of every record of a part, "train" or "valid". `search` is what
     validation decodes with: greedy, and without it under no other limit than the target's length.
     """
@@ -117,18 +119,14 @@ def learner_of(
         )
 
     assert not isinstance(model, SubwordSettings | FairseqSettings)  # which have learners of their own
-
-    def examples(of: list[Record], part: str) -> list[Example]:
-        spans = salient(part) if salient else repeat(None, len(of))
-        return [
-            encode(record, vocabulary, source_tokens, target_tokens, marks)
-            for record, marks in zip(of, spans, strict=False)
-        ]
-
+    spans = {part: Spans(salient(part)) for part in ("train", "valid")} if salient else {}
     return SummarizerLearner(
         build(model, len(vocabulary), specification["seed"]),
-        examples(train, "train"),
-        examples(valid, "valid"),
+        Examples(Drawn.of(train), vocabulary, source_tokens, target_tokens, spans.get("train")),
+        [
+            encode(record, vocabulary, source_tokens, target_tokens, spans["valid"][number] if spans else None)
+            for number, record in enumerate(valid)
+        ],
         [record.all_references for record in valid],
         vocabulary,
         target_tokens,
@@ -202,6 +200,7 @@ def train_run(
     settings: Form,
     fraction: Path,
     corpus: Path,
+    tokens: TokenIds,
     entities: Path | None,
     parent: Path | None,
     begins: Path | None,
@@ -221,10 +220,11 @@ def train_run(
 ) -> None:
     """Train one run and write weights.safetensors, vocabulary.json, history.csv, training.json and timings.csv.
 
-    `subwords` is the folder of a model that reads text, or of its tokenizer where it is made here (kind bart). Its
-    weights are those that training changes, and there is no vocabulary.json but, of one made here, the tokenizer;
-    `lower` says whether the corpus's words are in small letters. Such a model starts from `weights`, those of its
-    pretraining, where they are given, and learns from the pairs of `outside`, too, a corpus, where that is.
+    `tokens` are those of the corpus's training part. `subwords` is the folder of a model that reads text, or of its
+    tokenizer where it is made here (kind bart). Its weights are those that training changes, and there is no
+    vocabulary.json but, of one made here, the tokenizer; `lower` says whether the corpus's words are in small
+    letters. Such a model starts from `weights`, those of its pretraining, where they are given, and learns from the
+    pairs of `outside`, too, a corpus, where that is.
 
     Of several phases, before.safetensors is the checkpoint that the last one started from. `parent`, of a control, is
     the run from whose before.safetensors it starts; it spends as many updates as the parent's last phase did. `begins`
@@ -247,8 +247,8 @@ def train_run(
         start, _ = read_checkpoint(begins)
 
     train, valid = Corpus(corpus).part("train"), Corpus(corpus).part("valid").first(training.valid_records)
-    drawn = positions(fraction, train, specification.get("draw", specification["seed"]))
-    records = train[drawn]
+    drawn = positions(fraction, tokens.ids, specification.get("draw", specification["seed"]))
+    records = Drawn(tokens, drawn)
     search = Search.of_specification(specification["validation"])
     vocabulary = None
     if not isinstance(settings.model, SubwordSettings):
@@ -341,7 +341,7 @@ def train_run(
 def _train_in_fairseq(
     specification: dict[str, Any],
     settings: Form,
-    records: list[Record],
+    records: Sequence[Record],
     valid: Sequence[Record],
     vocabulary: Vocabulary,
     search: Search,

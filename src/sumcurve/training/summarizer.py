@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from sumcurve.models.batch import Batch, Example, collate, lengths
+from sumcurve.models.batch import Batch, Example, collate
+from sumcurve.models.examples import Examples
 from sumcurve.models.recurrent import RecurrentSummarizer
 from sumcurve.models.summarizer import Summarizer
 from sumcurve.models.vocabulary import Vocabulary
@@ -20,7 +21,8 @@ from sumcurve.training.validation import Validation
 class SummarizerLearner(Learner):
     """Trains `model` on `train`; `references` belong to `valid`, each a list of summaries, each a list of sentences.
 
-    `target_tokens` limits rollouts, `search` is what validation decodes with. Raises ValueError for missing examples.
+    A training item is an example's position in `train`, which is encoded when its batch is made. `target_tokens`
+    limits rollouts, `search` is what validation decodes with. Raises ValueError for missing examples.
     """
 
     model: Summarizer
@@ -28,7 +30,7 @@ class SummarizerLearner(Learner):
     def __init__(
         self,
         model: Summarizer,
-        train: Sequence[Example],
+        train: Examples,
         valid: Sequence[Example],
         references: Sequence[list[list[str]]],
         vocabulary: Vocabulary,
@@ -53,14 +55,14 @@ class SummarizerLearner(Learner):
                 raise ValueError(f"phase {phase.name!r}: only recurrent models have coverage; remove the key")
             self.model.enable_coverage()
 
-    def prepare(self, phase: PhaseSettings) -> Sequence[Example]:
-        return self.train
+    def prepare(self, phase: PhaseSettings) -> Sequence[int]:
+        return range(len(self.train))
 
-    def length(self, item: Example, phase: PhaseSettings) -> tuple[int, ...]:
-        return lengths(item)
+    def length(self, item: int, phase: PhaseSettings) -> tuple[int, ...]:
+        return self.train.lengths(item)
 
-    def collate(self, items: Sequence[Example], phase: PhaseSettings) -> Batch:
-        return collate(items)
+    def collate(self, items: Sequence[int], phase: PhaseSettings) -> Batch:
+        return collate([self.train[item] for item in items])
 
     def loss(self, batch: Batch, phase: PhaseSettings) -> Tensor:
         return losses.loss(self.model, batch, phase, self.vocabulary, self.target_tokens)
@@ -70,7 +72,7 @@ class SummarizerLearner(Learner):
 
     def identity(self) -> dict[str, str]:
         return {
-            "training examples": digest_of(self.train),
+            "training examples": self.train.digest,
             "validation examples": digest_of(self.valid),
             "target_tokens": str(self.target_tokens),
             "validation search": self.search.signature(),

@@ -28,9 +28,11 @@ import yaml
 from pydantic import Field
 
 from sumcurve import sums
+from sumcurve.builders import TOKEN_IDS
 from sumcurve.config import PlanError, read, read_method, read_settings
 from sumcurve.locks import locked
 from sumcurve.manifest import MANIFEST, digest
+from sumcurve.manifest import read as read_manifest
 from sumcurve.plan import Plan, model_file, model_of, refusal
 from sumcurve.records import read_csv, write_csv, write_text
 from sumcurve.settings import Form, Percent, Positive, Settings, SubwordSettings, Trial
@@ -489,7 +491,7 @@ def _drawn(plan: Plan, home: Path, task: Task | ProgramTask) -> tuple[Any, Path,
         if not is_written(fraction):
             fraction.mkdir(parents=True, exist_ok=True)
             write_fraction(train, task.percent, task.seed, fraction)
-    return corpus, prepared, fraction, positions(fraction, train, task.seed)
+    return corpus, prepared, fraction, positions(fraction, train.ids, task.seed)
 
 
 def _learner(config: Path, home: Path, task: Task) -> tuple[Any, int]:
@@ -499,6 +501,7 @@ def _learner(config: Path, home: Path, task: Task) -> tuple[Any, int]:
 
     from sumcurve.corpora.fraction import read_words
     from sumcurve.corpora.store import Corpus
+    from sumcurve.corpora.token_ids import Drawn, TokenIds
     from sumcurve.models.bart import opened
     from sumcurve.models.vocabulary import Vocabulary
     from sumcurve.training.run import learner_of, pretrained_learner, salient_spans, with_texts
@@ -543,7 +546,10 @@ def _learner(config: Path, home: Path, task: Task) -> tuple[Any, int]:
         )
         salient = salient_spans(home / "results" / entities.key, drawn)
     vocabulary = Vocabulary.from_counts(read_words(fraction), training.vocabulary, training.min_count)
-    learner = learner_of(told, task.form, train[drawn], valid, vocabulary, cpu, salient, search)
+    sealed = read_manifest(prepared)
+    assert sealed is not None  # its fraction was made of it
+    tokens = TokenIds.of_part(train, sealed["files"][train.path.name]["sha256"], home / TOKEN_IDS, print)
+    learner = learner_of(told, task.form, Drawn(tokens, drawn), valid, vocabulary, cpu, salient, search)
     return learner, len(drawn)
 
 

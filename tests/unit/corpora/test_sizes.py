@@ -31,7 +31,7 @@ def test_a_number_of_records_and_the_percent_that_has_so_many_are_the_same_folde
     told = write_fraction(train, percent, seed, folders[0])
     assert write_records(train, records, seed, folders[1]) == {k: v for k, v in told.items() if k != "percent"}
     assert (folders[0] / "words.tsv").read_bytes() == (folders[1] / "words.tsv").read_bytes()
-    found = [list(positions(folder, train, seed)) for folder in folders]
+    found = [list(positions(folder, train.ids, seed)) for folder in folders]
     assert found[0] == found[1]
     assert json.loads((folders[1] / "statistics.json").read_text())["of_records"] == 40
 

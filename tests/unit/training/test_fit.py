@@ -6,7 +6,10 @@ import random
 import pytest
 import torch
 
+from sumcurve.corpora.token_ids import Drawn
+from sumcurve.models.batch import collate, encode, lengths
 from sumcurve.models.build import build
+from sumcurve.models.examples import Examples
 from sumcurve.settings import Search
 from sumcurve.training import fit as module
 from sumcurve.training import losses
@@ -19,6 +22,24 @@ CPU = torch.device("cpu")
 
 class Killed(Exception):
     """What ends a training from outside."""
+
+
+def numbered(examples, vocabulary):
+    """The same examples, encoded from numbered words when they are asked for."""
+    return Examples(Drawn.of([example.record for example in examples]), vocabulary, 8, 6)
+
+
+class HeldLearner(SummarizerLearner):
+    """Holds all its training examples, each encoded by itself, as lists."""
+
+    def prepare(self, phase):
+        return [encode(record, self.vocabulary, 8, 6) for record in self.train.records]
+
+    def length(self, item, phase):
+        return lengths(item)
+
+    def collate(self, items, phase):
+        return collate(items)
 
 
 def _saved(state):
@@ -38,7 +59,7 @@ def train(corpus):
         most = settings.valid_records
         data = {
             "target_tokens": 5,
-            "train": corpus.train,
+            "train": numbered(corpus.train, corpus.vocabulary),
             "valid": corpus.valid[:most],
             "references": corpus.references[:most],
             "vocabulary": corpus.vocabulary,
@@ -47,7 +68,7 @@ def train(corpus):
         data |= {key: overrides.pop(key) for key in list(overrides) if key in data}
         arguments = {"seed": 11, "clock": lambda: 0.0, "device": CPU} | overrides
         before = torch.get_rng_state()
-        learner = SummarizerLearner(model, device=arguments["device"], **data)
+        learner = arguments.pop("learner", SummarizerLearner)(model, device=arguments["device"], **data)
         fitted = fit(learner, settings, **arguments)
         assert torch.equal(torch.get_rng_state(), before), "torch's global generator was touched"
         return fitted, model
@@ -199,10 +220,23 @@ def test_a_state_of_another_training_is_refused_by_the_keys_that_differ(
     assert differing(seed=12) == ["seed"]
     assert differing(target_tokens=4) == ["target_tokens"]
     assert differing(search=Search(beam=1, max_tokens=5, min_tokens=2, block_ngram=0)) == ["validation search"]
-    assert differing(train=corpus.train[:-1]) == ["training examples"]
+    assert differing(train=numbered(corpus.train[:-1], corpus.vocabulary)) == ["training examples"]
     assert differing(identity={"model": {"dropout": 0.1}}) == ["model.dropout"]
     assert differing(identity={}) == ["model.dropout"]
     assert differing(model=transformer) == ["initial weights"]
+
+
+@pytest.mark.parametrize("model", ["lstm", "transformer"])
+def test_examples_encoded_when_asked_for_give_the_weights_of_examples_held_in_memory(
+    model, phase, training, train, request
+):
+    rewarded = phase("rewarded").model_copy(update={"loss": "mixed", "reward_weight": 0.5})
+    settings = training(phase(), rewarded if model == "lstm" else phase("again"))
+    learners = (SummarizerLearner, HeldLearner)
+    read, held = (train(request.getfixturevalue(model), settings, learner=learner)[0] for learner in learners)
+    assert read.history.rows() == held.history.rows()
+    assert read.weights.keys() == held.weights.keys()
+    assert all(torch.equal(read.weights[name], held.weights[name]) for name in held.weights)
 
 
 def test_random_numbers_come_from_the_seed_alone(lstm, phase, training, train):

@@ -16,7 +16,7 @@ class Drawn(Exception):
     ("told", "expected"), [({"seed": 2}, 2), ({"seed": 2, "draw": 7}, 7), ({"seed": 2, "draw": 0}, 0)]
 )
 def test_records_are_drawn_by_the_draw_and_else_by_the_seed(monkeypatch, told, expected) -> None:
-    def positions(fraction: Path, train: Path, seed: int) -> None:
+    def positions(folder: Path, ids: None, seed: int) -> None:
         raise Drawn(seed)
 
     monkeypatch.setattr(run, "positions", positions)
@@ -30,6 +30,7 @@ def test_records_are_drawn_by_the_draw_and_else_by_the_seed(monkeypatch, told, e
             settings=SimpleNamespace(training=SimpleNamespace(valid_records=1)),
             fraction=here,
             corpus=here,
+            tokens=SimpleNamespace(ids=None),
             entities=None,
             parent=None,
             begins=None,

@@ -15,7 +15,7 @@ from sumcurve.corpora.raw import EMPTY_LINE, NOT_JSON, NOT_OBJECT, NOT_UTF8, REP
 from sumcurve.corpora.sources.lines import lines_of
 from sumcurve.corpora.sources.source import Rows, Source
 
-GZIP_MAGIC, ZSTD_MAGIC = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
+PACKED = {".gz": b"\x1f\x8b", ".zst": b"\x28\xb5\x2f\xfd"}  # endings, and what their files begin with
 MARK = b"\xef\xbb\xbf"  # of byte order, by some Windows programs
 CHUNK = 1 << 14  # compressed bytes; what they become is in memory at once
 
@@ -33,9 +33,9 @@ def rows(path: Path, names: Sequence[str] | None) -> Rows:
         raise CorpusError(f"{path} is empty: write one JSON object a line with the keys {', '.join(REQUIRED)}")
 
 
-def rows_of(lines: Iterable[bytes | Refused]) -> Iterator[dict[str, Any] | Refused]:
-    """The objects in the lines of a file."""
-    for number, line in enumerate(lines):
+def rows_of(lines: Iterable[bytes | Refused], first: bool = True) -> Iterator[dict[str, Any] | Refused]:
+    """The objects in lines, of which the `first` may be a file's first."""
+    for number, line in enumerate(lines, start=0 if first else 1):
         if isinstance(line, Refused):
             yield line
             continue
@@ -71,6 +71,17 @@ def object_of(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def read_lines(path: Path) -> Iterator[bytes | Refused]:
     """The lines of a plain, .gz or .zst file, as `lines.lines_of` gives them; CorpusError if it is damaged."""
+    check(path)
+    try:
+        with path.open("rb") as raw:
+            unpacked = {".gz": lambda: gzip.GzipFile(fileobj=raw), ".zst": lambda: io.BufferedReader(Frames(raw))}
+            yield from lines_of(unpacked.get(path.suffix, lambda: raw)())
+    except (EOFError, OSError, zlib.error, zstandard.ZstdError) as error:
+        raise CorpusError(f"{path} is truncated or damaged ({error}): copy it again") from error
+
+
+def check(path: Path) -> None:
+    """CorpusError for a file that is missing, empty, or not what its ending says."""
     try:
         with path.open("rb") as stream:
             magic = stream.read(4)
@@ -78,18 +89,24 @@ def read_lines(path: Path) -> Iterator[bytes | Refused]:
         raise CorpusError(f"{path} cannot be read ({error.strerror}): check raw.path in the study file") from error
     if not magic:
         raise CorpusError(f"{path} is empty: is it the file that the study means? Copy it again")
-    packed = {".gz": GZIP_MAGIC, ".zst": ZSTD_MAGIC}
-    for suffix, expected in packed.items():
+    for suffix, expected in PACKED.items():
         if path.suffix == suffix and not magic.startswith(expected):
             raise CorpusError(f"{path} is not a {suffix} file: compress it, or rename it to what it is")
-        if path.suffix not in packed and magic.startswith(expected):
+        if path.suffix not in PACKED and magic.startswith(expected):
             raise CorpusError(f"{path} is compressed: rename it to {path.name}{suffix}")
-    try:
-        with path.open("rb") as raw:
-            unpacked = {".gz": lambda: gzip.GzipFile(fileobj=raw), ".zst": lambda: io.BufferedReader(Frames(raw))}
-            yield from lines_of(unpacked.get(path.suffix, lambda: raw)())
-    except (EOFError, OSError, zlib.error, zstandard.ZstdError) as error:
-        raise CorpusError(f"{path} is truncated or damaged ({error}): copy it again") from error
+
+
+def lines(path: Path) -> bool:
+    """Whether a file's bytes are its lines."""
+    return path.suffix not in PACKED
+
+
+def between(path: Path, start: int, end: int) -> Rows:
+    """`rows` of the lines that begin in these bytes of a file that is not packed."""
+    check(path)
+    with path.open("rb") as stream:
+        stream.seek(start)
+        yield from rows_of(lines_of(stream, end - start), first=start == 0)
 
 
 class Frames(io.RawIOBase):
@@ -123,4 +140,6 @@ SOURCE = Source(
     suffixes=[f"{name}{packed}" for name in (".jsonl", ".ndjson", ".json", ".txt") for packed in ("", ".gz", ".zst")],
     unit="line",
     rows=rows,
+    lines=lines,
+    between=between,
 )

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from sumcurve.corpora.raw import Refused
-from sumcurve.corpora.sources import oags
+from sumcurve.corpora.sources import jsonl, oags
 from sumcurve.corpora.sources.source import Rows, Source
 
 LONGEST_ABSTRACT = 100_000  # words; an index that says more is not believed, so that no memory is asked for it
@@ -31,7 +31,19 @@ def rows(path: Path, names: Sequence[str] | None) -> Rows:
 
     CorpusError as `oags.rows` says.
     """
-    for row in oags.rows(path, names):
+    yield from papers(oags.rows(path, names))
+
+
+def between(path: Path, start: int, end: int) -> Rows:
+    yield from papers(jsonl.between(path, start, end))
+
+
+def member(path: Path, name: str) -> Rows:
+    yield from papers(oags.member(path, name))
+
+
+def papers(rows: Rows) -> Rows:
+    for row in rows:
         if not isinstance(row, Mapping):
             yield row
             continue
@@ -84,5 +96,9 @@ SOURCE = Source(
     suffixes=oags.SOURCE.suffixes,
     unit="line",
     rows=rows,
+    lines=oags.lines,
+    between=between,
+    members=oags.members,
+    member=member,
     fields={"id": "id", "source": "abstract", "target": "title"},
 )

@@ -14,7 +14,7 @@ from pathlib import Path, PurePosixPath
 from sumcurve.corpora.errors import CorpusError
 from sumcurve.corpora.sources import jsonl
 from sumcurve.corpora.sources.archive import Archive
-from sumcurve.corpora.sources.source import Inside, Rows, Source
+from sumcurve.corpora.sources.source import Inside, Member, Rows, Source
 
 PARTS = (".txt", ".jsonl", ".json")
 PACKED = (".gz", ".zst", ".zip", ".bz2", ".xz", ".7z")
@@ -29,23 +29,47 @@ def rows(path: Path, names: Sequence[str] | None) -> Rows:
     if path.suffix != ".zip":
         yield from jsonl.rows(path, names)
         return
+    for part in parts(path):
+        yield from member(path, part.name)
+
+
+def lines(path: Path) -> bool:
+    return path.suffix != ".zip" and jsonl.lines(path)
+
+
+def members(path: Path) -> list[Member]:
+    """The parts of an archive; none of another file. CorpusError as `rows` says."""
+    return parts(path) if path.suffix == ".zip" else []
+
+
+def parts(path: Path) -> list[Member]:
     with Archive(path) as archive:
         if again := archive.members(lambda name: name.endswith(PACKED)):
             raise CorpusError(
                 f"{path}: {again[0]} is packed inside of the archive: unpack it once, and name the folder of the parts "
                 "as raw.path"
             )
-        parts = archive.members(lambda name: name.endswith(PARTS) and PurePosixPath(name).stem.lower() not in PROSE)
-        if not parts:
+        found = archive.members(lambda name: name.endswith(PARTS) and PurePosixPath(name).stem.lower() not in PROSE)
+        if not found:
             raise CorpusError(f"{path} has no member {', '.join(PARTS)}: is it the archive that the study names?")
-        for part in parts:
-            yield Inside(part)
-            yield from jsonl.rows_of(archive.lines(part))
+        infos = [archive.infos[name] for name in found]
+    return [Member(info.filename, info.compress_size, f"crc32 {info.CRC:08x}") for info in infos]
+
+
+def member(path: Path, name: str) -> Rows:
+    """Every line of a part as an object."""
+    yield Inside(name)
+    with Archive(path) as archive:
+        yield from jsonl.rows_of(archive.lines(name))
 
 
 SOURCE = Source(
     suffixes=[".zip", *(f"{ending}{packed}" for ending in PARTS for packed in ("", ".gz", ".zst"))],
     unit="line",
     rows=rows,
+    lines=lines,
+    between=jsonl.between,
+    members=members,
+    member=member,
     fields={"id": None, "source": "abstract", "target": "title"},
 )

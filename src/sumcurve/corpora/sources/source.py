@@ -21,6 +21,15 @@ class Inside:
     part: str | None = None  # of its rows, where the file says it; that of refused ones is known by this alone
 
 
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A file in an archive that can be read by itself."""
+
+    name: str
+    packed: int  # bytes
+    checksum: str  # of its content, as the archive announces it; reading it compares them
+
+
 Rows = Iterator[Mapping[str, Any] | Refused | Inside]
 
 
@@ -34,11 +43,20 @@ class Source:
     archives yields `Inside` before the rows of each file in one. With `folder` the path may be a folder, of which it
     does the same.
 
+    What can be cut into shards says where. Of a file whose rows are lines, as `lines(path)` says, `between(path, start,
+    end)` yields the rows that begin in these bytes, the first of which begins a line. Of an archive, `members(path)`
+    are the files that `rows` reads, in its order, and `member(path, name)` yields what `rows` yields of one, from its
+    `Inside` on. Any other file is read as a whole.
+
     `fields` are the format's names of our fields, as a study's `raw.fields` gives them, where the study says nothing.
     """
 
     suffixes: Sequence[str]  # of the names of its files
     unit: str  # what its rows are called in messages
     rows: Callable[[Path, Sequence[str] | None], Rows]
+    lines: Callable[[Path], bool] = lambda path: False
+    between: Callable[[Path, int, int], Rows] | None = None
+    members: Callable[[Path], Sequence[Member]] = lambda path: ()
+    member: Callable[[Path, str], Rows] | None = None
     folder: bool = False  # whether `rows` reads a folder as one, because files of it tell of the rows of others
     fields: Mapping[str, str | None] | None = None

@@ -1,0 +1,387 @@
+"""Preparation by shards on an invented collection: speed, workers, memory; and what a training of many records costs.
+
+    python benchmarks/scale.py prepare [--records 100000] [--shards 16] [--workers 1 2]
+    python benchmarks/scale.py reduce [--records 35000000]
+    python benchmarks/scale.py examples [--records 100000]
+    python benchmarks/scale.py datasets --python VENV/bin/python [--records 20000]
+
+`prepare` makes a collection (`oags_shaped.py`), prepares it with each number of workers, compares the bytes, and says
+records per second and core of each step, the most memory that a job held, and what one record costs in each function.
+`reduce` invents the hashes of so many records and compares them. `examples` numbers the words of a training part, opens
+it again and goes through an epoch of batches. `datasets` has `datasets.map` call the same functions in an environment
+that has it: one process each, on the same file, records written as JSON lines. Seconds are processor seconds of a job
+but where it says wall.
+"""
+
+import argparse
+import hashlib
+import json
+import multiprocessing
+import os
+import random
+import resource
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+SOURCE = Path(__file__).parents[1] / "src"
+FORM = "oags"
+STEPS = ("encoding", "entities", "markup", "nfc", "controls", "spaces", "wayback", "boilerplate")
+SETTINGS = {
+    "prepare": {
+        "clean": STEPS,
+        "language": "en",
+        "tokenizer": "ptb",
+        "min_source_tokens": 20,
+        "min_target_tokens": 3,
+        "max_target_tokens": 60,
+    },
+    "split": {"valid": 500, "test": 500},
+}
+REPEATED = 0.05  # of generated hashes
+
+
+def preparation(folder: Path) -> tuple[Any, Any]:
+    from sumcurve.corpora.content import Content
+    from sumcurve.corpora.sources import SOURCES
+    from sumcurve.settings import Preparation
+
+    return Content(folder, SOURCES[FORM]), Preparation.model_validate(SETTINGS)
+
+
+def collection(records: int, folder: Path) -> Path:
+    """A folder of files of so many records, made where it is missing."""
+    place = folder / f"oags-{records}"
+    if not place.is_dir():
+        from oags_shaped import write
+
+        write(records, place.with_suffix(".partial"), "folder", seed=1)
+        os.replace(place.with_suffix(".partial"), place)
+    return place
+
+
+# --- prepare
+
+
+def job(step: str, raw: Path, folder: Path, shards: int, number: int) -> dict[str, float]:
+    """One job of a preparation, in a process of its own: its seconds and its most memory."""
+    from sumcurve.corpora import shards as steps
+
+    content, settings = preparation(raw)
+    work = steps.Work(folder, shards)
+    began, wall = time.process_time(), time.monotonic()
+    if step == "cut":
+        steps.cut(content, settings, work)
+    elif step == "reduce":
+        steps.reduce(content, settings, work)
+    else:
+        (steps.map_shard if step == "map" else steps.finish_shard)(content, settings, work, number)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    return {"seconds": time.process_time() - began, "wall": time.monotonic() - wall, "megabytes": peak}
+
+
+def prepared(raw: Path, folder: Path, shards: int, workers: int) -> dict[str, Any]:
+    """All steps with so many workers; each job is a process of its own, whose imports are not counted."""
+    from sumcurve.corpora.shards import Work, assemble
+
+    shutil.rmtree(folder, ignore_errors=True)
+    told: dict[str, Any] = {}
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(workers, mp_context=context, max_tasks_per_child=1) as pool:
+        for step, count in (("cut", 1), ("map", shards), ("reduce", 1), ("finish", shards)):
+            began = time.monotonic()
+            jobs = [pool.submit(job, step, raw, folder, shards, number) for number in range(count)]
+            found = [one.result() for one in jobs]
+            told[step] = {
+                "wall": time.monotonic() - began,
+                "seconds": sum(one["seconds"] for one in found),
+                "megabytes": max(one["megabytes"] for one in found),
+            }
+    corpus = folder / "corpus"
+    corpus.mkdir()
+    began = time.monotonic()
+    statistics = assemble(*preparation(raw), Work(folder, shards), corpus)
+    told["assemble"] = {"wall": time.monotonic() - began}
+    whole = hashlib.sha256()
+    for path in sorted(corpus.iterdir()):
+        whole.update(path.name.encode() + path.read_bytes())
+    return {"steps": told, "read": statistics["read"], "kept": statistics["kept"], "sha256": whole.hexdigest()[:16]}
+
+
+def costs(raw: Path, count: int = 5000) -> dict[str, float]:
+    """Microseconds a record of what the map step does to one."""
+    from sumcurve.corpora.cleaning import Cleaner
+    from sumcurve.corpora.prepare import digests_of, keyed, tokenized
+    from sumcurve.corpora.raw import RawRecord, Refused
+    from sumcurve.corpora.shards import line_of
+
+    content, settings = preparation(raw)
+
+    def timed(function: Callable, *columns: list) -> tuple[float, list]:
+        began = time.process_time()
+        found = [function(*row) for row in zip(*columns, strict=True)]
+        return (time.process_time() - began) / max(1, len(found)) * 1e6, found
+
+    cleaner = Cleaner(settings.prepare.clean, settings.prepare.language)
+
+    def clean(record: RawRecord) -> RawRecord | None:
+        try:
+            return cleaner(record).record
+        except Refused:
+            return None
+
+    def kept(record: RawRecord) -> Any:
+        try:
+            return tokenized(record, settings.prepare)
+        except Refused:
+            return None
+
+    first = next(one for one in content.records() if isinstance(one, RawRecord))
+    clean(first), kept(first)  # imports
+    began = time.process_time()
+    rows = list(islice(content.records(), count))
+    told = {"read and check": (time.process_time() - began) / len(rows) * 1e6}
+    records = [row for row in rows if isinstance(row, RawRecord)]
+    told["cleaning, language"], found = timed(clean, records)
+    told["sentences, tokens, filters"], found = timed(kept, [one for one in found if one is not None])
+    pairs = [one for one in found if one is not None]
+    told["hashes"], _ = timed(lambda pair: (digests_of(pair[0]), keyed("k", "record", pair[0].id)), pairs)
+    told["as JSON"], _ = timed(lambda pair: [line_of(one.as_dict()) for one in pair], pairs)
+    return {name: round(value, 1) for name, value in told.items()}
+
+
+def run_prepare(records: int, shards: int, workers: list[int], folder: Path) -> None:
+    raw = collection(records, folder)
+    size = sum(path.stat().st_size for path in raw.iterdir())
+    print(f"{records:,} records, {size / records:,.0f} bytes each, {shards} shards")
+    for name, value in costs(raw).items():
+        print(f"  {name}: {value} microseconds a record")
+    first: dict[str, Any] = {}
+    for count in workers:
+        told = prepared(raw, folder / f"work-{count}", shards, count)
+        first = first or told
+        if told["sha256"] != first["sha256"]:
+            raise SystemExit(f"{count} workers gave other bytes: {told['sha256']}, not {first['sha256']}")
+        steps = told["steps"]
+        core = sum(steps[step]["seconds"] for step in ("cut", "map", "reduce", "finish"))
+        print(f"{count} workers: read {told['read']:,}, kept {told['kept']:,}, content {told['sha256']}")
+        for step, one in steps.items():
+            rest = "" if step == "assemble" else f", {one['seconds']:.1f} s, at most {one['megabytes']:.0f} MB a job"
+            print(f"  {step}: {one['wall']:.1f} s wall{rest}")
+        print(f"  {records / core:,.0f} records a second and core over all steps")
+        ratio = first["steps"]["map"]["wall"] / steps["map"]["wall"]
+        print(f"  map: {ratio:.2f} times as fast as with {workers[0]} by the clock")
+
+
+# --- reduce
+
+
+def hashes(records: int, folder: Path, shards: int = 64) -> None:
+    """What map steps would have written of so many records, of which some repeat a source, a target or an id."""
+    import numpy as np
+
+    from sumcurve.corpora import shards as steps
+    from sumcurve.records import write_json
+
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    raw = folder.parent / "one.jsonl"  # the content is not read
+    raw.write_text("{}\n")
+    work = steps.Work(folder, shards)
+    content, settings = preparation(raw)
+    steps.cut(content, settings, work)
+    generator = np.random.default_rng(1)
+    for number, part in enumerate(np.array_split(np.arange(records), shards)):
+        place = work.mapped(number).with_suffix("")
+        place.mkdir()
+        count = len(part)
+        for name in steps.FIELDS:
+            found = generator.integers(0, 1 << 63, (count, 2), dtype=np.uint64) << np.uint64(1)
+            again = generator.random(count) < (REPEATED if name in ("source", "target") else 0.0)
+            found[again] = np.stack([generator.integers(0, records // 20, again.sum(), dtype=np.uint64)] * 2, 1)
+            found[again] *= np.uint64(0x9E3779B97F4A7C15)  # spread over all passes
+            np.save(place / f"{name}.npy", found)
+        np.save(place / "state.npy", np.full(count, steps.CANDIDATE, np.uint8))
+        np.save(place / "split.npy", np.zeros(count, np.uint8))
+        np.save(place / "unseen.npy", np.full(count, -1, np.int16))
+        np.save(place / "bucket.npy", generator.integers(0, shards, count).astype(np.uint16))
+        (place / "dropped.jsonl").touch()
+        write_json(work.mapped(number), {"rows": count, "places": [["one.jsonl", 1, count, "line", False]], "runs": []})
+
+
+def run_reduce(records: int, folder: Path) -> None:
+    place, shards = folder / f"hashes-{records}", 64
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(1, mp_context=context, max_tasks_per_child=1) as pool:
+        if not place.is_dir():
+            pool.submit(hashes, records, place, shards).result()
+        (place / "reduce.json").unlink(missing_ok=True)
+        told = pool.submit(job, "reduce", folder / "one.jsonl", place, shards, 0).result()
+    found = json.loads((place / "reduce.json").read_text())
+    print(f"{found['read']:,} records, {sum(found['parts'].values()):,} kept: {told['seconds']:.1f} s", end="")
+    print(f" ({told['wall']:.1f} s wall), at most {told['megabytes']:.0f} MB")
+
+
+# --- examples
+
+
+def anonymous() -> float:
+    """Megabytes of this process's own memory: what is mapped from files can be dropped by the system at any time."""
+    for line in Path("/proc/self/status").read_text().splitlines():
+        if line.startswith("RssAnon"):
+            return int(line.split()[1]) / 1024
+    raise SystemExit("this system does not tell a process's own memory apart")
+
+
+def generated(records: int) -> Iterator[dict[str, Any]]:
+    generator = random.Random(1)
+    words = [f"word{number}" for number in range(50_000)]
+    weights = [1 / (rank + 10) for rank in range(len(words))]
+    pool = generator.choices(words, weights, k=2_000_000)
+    for number in range(records):
+        start = generator.randrange(len(pool) - 400)
+        source = [" ".join(pool[start + place : start + place + 25]) for place in range(0, 225, 25)]
+        yield {"id": str(number), "source": source, "target": [" ".join(pool[start : start + 12])]}
+
+
+def run_examples(records: int, folder: Path) -> None:
+    from sumcurve.corpora.store import Corpus
+    from sumcurve.corpora.token_ids import Drawn, TokenIds
+    from sumcurve.manifest import sha256_file
+    from sumcurve.models.batch import bucketed, collate, encode
+    from sumcurve.models.examples import Examples
+    from sumcurve.models.vocabulary import Vocabulary
+    from sumcurve.records import write_jsonl
+
+    place = folder / f"part-{records}"
+    part = Corpus(place).part("train")
+    if not part.path.is_file():
+        place.mkdir(parents=True, exist_ok=True)
+        write_jsonl(part.path, generated(records))
+    sha256 = sha256_file(part.path)
+    for what in ("numbered", "opened again"):
+        began = time.monotonic()
+        tokens = TokenIds.of_part(part, sha256, folder / "token-ids", lambda text: None)
+        print(f"{what}: {time.monotonic() - began:.1f} s wall")
+    before = anonymous()
+    began = time.monotonic()
+    vocabulary = Vocabulary(f"word{number}" for number in range(20_000))
+    examples = Examples(Drawn(tokens, range(len(tokens))), vocabulary, 400, 100)
+    order = bucketed(range(len(examples)), 64, random.Random(1), examples.lengths)
+    collate([examples[item] for item in next(order)])
+    print(f"first batch after {time.monotonic() - began:.1f} s")
+    began, count, most = time.process_time(), 0, 0.0
+    for items in islice(order, 300):
+        count += len(collate([examples[item] for item in items]))
+        most = max(most, anonymous())
+    spent = time.process_time() - began
+    print(f"{count / spent:,.0f} examples a second; {most - before:.1f} MB more than before the first")
+    held = [encode(record, vocabulary, 400, 100) for record in part.first(2000)]
+    before = anonymous()
+    held += [encode(record, vocabulary, 400, 100) for record in part.first(4000)[2000:]]
+    print(f"held as lists: {(anonymous() - before) / 2000 * 1024:.1f} kB an example")
+
+
+# --- datasets
+
+
+MAP = """
+import sys, time, json
+sys.path[:0] = [sys.argv[1], sys.argv[2]]
+import datasets
+from scale import preparation
+from sumcurve.corpora.cleaning import Cleaner
+from sumcurve.corpora.prepare import tokenized, digests_of
+from sumcurve.corpora.raw import Place, Refused, record_of, renamed
+from pathlib import Path
+raw, out = Path(sys.argv[3]), sys.argv[4]
+content, settings = preparation(raw)
+cleaner = Cleaner(settings.prepare.clean, settings.prepare.language)
+datasets.disable_progress_bars()
+began = time.process_time()
+found = datasets.load_dataset("json", data_files=[str(path) for path in sorted(raw.iterdir())], split="train",
+                              cache_dir=out, keep_in_memory=False)
+
+def prepared(row, number):
+    place = Place("file", number + 1, "line", False)
+    nothing = {"record": None, "text": None, "hashes": None}
+    try:
+        raw = cleaner(record_of(renamed(row, content.named, place), place)).record
+        record, text = tokenized(raw, settings.prepare)
+    except Refused:
+        return nothing
+    digests = digests_of(record)
+    return {"record": json.dumps(record.as_dict(), ensure_ascii=False), "text": json.dumps(text.as_dict(),
+            ensure_ascii=False), "hashes": [one.hex() for one in digests]}
+
+found = found.map(prepared, with_indices=True, remove_columns=found.column_names, load_from_cache_file=False)
+seen = set()
+
+def first(row):
+    if row["record"] is None or row["hashes"][0] in seen or row["hashes"][1] in seen:
+        return False
+    seen.update(row["hashes"])
+    return True
+
+found = found.filter(first, load_from_cache_file=False)
+found.remove_columns("hashes").shuffle(seed=1).to_json(out + "/records.jsonl", force_ascii=False)
+print(json.dumps({"seconds": time.process_time() - began, "records": len(found)}))
+"""
+
+
+def clean(raw: Path, into: Path) -> Path:
+    """The lines that `datasets` can read: it stops at the first that is no object of strings."""
+    into.mkdir(parents=True, exist_ok=True)
+    with (into / "clean.jsonl").open("wb") as stream:
+        for path in sorted(raw.iterdir()):
+            for line in path.open("rb"):
+                try:
+                    row = json.loads(line)
+                except ValueError:
+                    continue
+                if isinstance(row, dict) and row.keys() == {"title", "abstract"}:
+                    stream.write(line)
+    return into
+
+
+def run_datasets(python: str, records: int, folder: Path) -> None:
+    raw = clean(collection(records, folder), folder / f"clean-{records}")
+    place = folder / "datasets"
+    shutil.rmtree(place, ignore_errors=True)
+    command = [python, "-c", MAP, str(SOURCE), str(Path(__file__).parent), str(raw), str(place)]
+    told = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()[-1])
+    ours = prepared(raw, folder / "work-datasets", 4, 1)
+    core = sum(ours["steps"][step]["seconds"] for step in ("cut", "map", "reduce", "finish"))
+    print(f"datasets.map: {told['records']:,} records in {told['seconds']:.1f} s")
+    print(f"shards: {ours['kept']:,} records in {core:.1f} s")
+    print(f"{told['seconds'] / core:.2f} times as fast as datasets.map, per core")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=("prepare", "reduce", "examples", "datasets"))
+    parser.add_argument("--records", type=int)
+    parser.add_argument("--shards", type=int, default=16)
+    parser.add_argument("--workers", type=int, nargs="+", default=[1, 2])
+    parser.add_argument("--python", default=sys.executable, help="of an environment with datasets and what we need")
+    parser.add_argument("--folder", type=Path, default=Path("scratch/scale"))
+    told = parser.parse_args()
+    told.folder.mkdir(parents=True, exist_ok=True)
+    if told.what == "prepare":
+        run_prepare(told.records or 100_000, told.shards, told.workers, told.folder)
+    elif told.what == "reduce":
+        run_reduce(told.records or 35_000_000, told.folder)
+    elif told.what == "examples":
+        run_examples(told.records or 100_000, told.folder)
+    else:
+        run_datasets(told.python, told.records or 20_000, told.folder)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,313 @@
+"""The corpus of shards against that of `prepare`: the same bytes, whatever their number, order and interruptions."""
+
+import gzip
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from sumcurve.corpora import shards
+from sumcurve.corpora.content import Content
+from sumcurve.corpora.errors import CorpusError
+from sumcurve.corpora.prepare import prepare
+from sumcurve.corpora.shards import Work, assemble, cut, finish_shard, map_shard, reduce
+from sumcurve.corpora.sources import SOURCES
+from sumcurve.settings import Preparation
+
+WORDS = ["the", "a", "otter", "heron", "swims", "eats", "wet", "old", "river", "stone", "fish", "7", "näher", "中文"]
+
+
+def text(rng: random.Random, least: int, most: int) -> str:
+    return " ".join(rng.choice(WORDS) for _ in range(rng.randint(least, most))).capitalize() + "."
+
+
+def line(rng: random.Random, number: int, ready: bool) -> bytes:
+    """A row of a published file, or one of the defects that such files have."""
+    defect = rng.random()
+    if defect < 0.02:
+        return b"\n"
+    if defect < 0.04:
+        return b'{"id": "x", "source": \n'
+    if defect < 0.05:
+        return b'{"id": "\xff"}\n'
+    source = " ".join(text(rng, 1, 5) for _ in range(rng.randint(1, 4)))
+    target = text(rng, 2, 5)
+    # Some repeat an id, a source, a target, or what was dropped for another reason already.
+    if rng.random() < 0.2:
+        source = f"The {rng.choice(WORDS)} swims."
+    if rng.random() < 0.3:
+        target = f"A {rng.choice(WORDS)}."
+    if rng.random() < 0.2:
+        source += "\nAll rights reserved."
+    row = {"id": f"r{rng.randrange(240) if defect < 0.2 else number}", "source": source, "target": target}
+    if defect < 0.07:
+        row["source"] = rng.choice(["", "  "])
+    if rng.random() < 0.4:
+        row["group"] = f"g{rng.randrange(40)}/m{rng.randrange(3)}"
+    if ready and rng.random() < 0.97:
+        row["split"] = rng.choice(["train", "train", "train", "validation", "test"])
+    return json.dumps(row, ensure_ascii=False).encode() + (b"\r\n" if rng.random() < 0.1 else b"\n")
+
+
+def rows(seed: int, count: int = 240, ready: bool = False) -> list[bytes]:
+    rng = random.Random(seed)
+    return [line(rng, number, ready) for number in range(count)]
+
+
+def settings_of(prepare: dict | None = None, **split: object) -> Preparation:
+    return Preparation.model_validate({"prepare": prepare or {}, "split": split})
+
+
+def through(content: Content, settings: Preparation, work: Work, folder: Path, seed: int = 1) -> dict:
+    """All steps, those of the shards in an order of the seed's."""
+    folder.mkdir()
+    cut(content, settings, work)
+    rng = random.Random(seed)
+    for step in (map_shard, finish_shard):
+        for number in rng.sample(range(work.shards), work.shards):
+            step(content, settings, work, number)
+        if step is map_shard:
+            reduce(content, settings, work)
+    return assemble(content, settings, work, folder)
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
+
+
+def assert_same(content: Content, settings: Preparation, tmp_path: Path, counts: tuple[int, ...] = (1, 2, 7)) -> dict:
+    whole = tmp_path / "whole"
+    whole.mkdir()
+    statistics = prepare(content, settings, whole)
+    for count in counts:
+        folder = tmp_path / f"of-{count}"
+        assert through(content, settings, Work(tmp_path / f"work-{count}", count), folder, seed=count) == statistics
+        assert files(folder).keys() == files(whole).keys()
+        for name, expected in files(whole).items():
+            assert (name, files(folder)[name]) == (name, expected)
+    assert statistics["read"] == statistics["kept"] + sum(statistics["dropped"].values())
+    return statistics
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_shards_give_the_bytes_of_one_process(tmp_path: Path, seed: int, monkeypatch) -> None:
+    monkeypatch.setattr(shards, "RUN", 3000)  # several runs a shard
+    monkeypatch.setattr(shards, "CHUNK", 1000)  # and several reads
+    raw = tmp_path / "raw.jsonl"
+    raw.write_bytes(b"\xef\xbb\xbf" + b"".join(rows(seed)).rstrip(b"\n"))
+    prepare = {"clean": ["nfc", "boilerplate"]} if seed % 2 else {}
+    settings = settings_of(prepare, valid=9, test=11, train=60, key=str(seed))
+    told = assert_same(Content(raw, SOURCES["jsonl"]), settings, tmp_path)
+    assert {"duplicate id", "duplicate source", "duplicate target", "beyond split size"} <= {*told["dropped"]}
+
+
+@pytest.mark.parametrize("duplicates", ["drop", "keep"])
+def test_parts_that_are_ready_keep_what_they_share_as_in_one_process(tmp_path: Path, duplicates: str) -> None:
+    raw = tmp_path / "raw.jsonl"
+    raw.write_bytes(b"".join(rows(5, ready=True)))
+    content = Content(raw, SOURCES["jsonl"], ready="records")
+    told = assert_same(content, settings_of({"duplicates": duplicates}, ready="records", train=40), tmp_path)
+    assert {"id shared by two parts", "group shared by two parts", "no split"} <= {*told["dropped"]}
+    assert ("source shared by two parts" in told["dropped"]) == (duplicates == "drop")
+    assert sum(part["kept"] + sum(part["dropped"].values()) for part in told["ready"].values()) < told["read"]
+
+
+def test_files_of_parts_plain_and_packed_and_rows_without_ids(tmp_path: Path) -> None:
+    folder = tmp_path / "raw"
+    folder.mkdir()
+    parts = {"test": rows(6, 60), "valid": rows(7, 50), "train": rows(8, 150)}
+    (folder / "train-0.jsonl").write_bytes(b"".join(parts["train"][:90]))
+    (folder / "train-1.jsonl.gz").write_bytes(gzip.compress(b"".join(parts["train"][90:])))
+    (folder / "test.jsonl").write_bytes(b"".join(parts["test"]))
+    (folder / "valid.jsonl").write_bytes(b"".join(parts["valid"]))
+    ready = {"train": "train-*", "valid": "valid*", "test": "test*"}
+    content = Content(folder, SOURCES["jsonl"], {"id": None, "group": "group"}, ready)
+    assert_same(content, settings_of({"min_source_tokens": 4}, ready=ready), tmp_path, counts=(1, 3, 11))
+
+
+@pytest.mark.parametrize("count", [1, 2, 5])
+def test_members_of_an_archive_are_shards_and_cleaning_is_counted(tmp_path: Path, count: int) -> None:
+    raw = tmp_path / "oags.zip"
+    rng = random.Random(4)
+    with zipfile.ZipFile(raw, "w", zipfile.ZIP_DEFLATED) as archive:
+        for part in range(4):
+            told = [json.loads(row) for row in rows(20 + part, 70) if row.startswith(b'{"id": "r')]
+            lines = [
+                {"title": one["target"], "abstract": rng.choice(["", "<p>", "<br>"]) + one["source"]} for one in told
+            ]
+            lines.insert(3, {"title": "A tag.", "abstract": "<br>"})  # nothing is left of it
+            archive.writestr(f"part_{part // 2}_{part % 2}.txt", "".join(json.dumps(one) + "\n" for one in lines))
+    content = Content(raw, SOURCES["oags"])
+    told = assert_same(content, settings_of({"clean": ["markup", "spaces"]}, valid=9, test=9), tmp_path, (count,))
+    assert told["cleaning"]["markup"]["changed"] > 20
+    assert told["cleaning"]["markup"]["dropped"] == told["dropped"]["no text after markup"] >= 4
+    plan = json.loads((tmp_path / f"work-{count}" / "plan.json").read_text())
+    assert sum(map(len, plan["pieces"])) == 4
+    assert max(map(len, plan["pieces"])) == 1 or count < 5
+
+
+def test_shards_clean_a_row_once_and_drop_grades_below_the_least(tmp_path: Path) -> None:
+    raw = tmp_path / "raw.jsonl"
+    rng = random.Random(13)
+    told = [json.loads(row) for row in rows(12, ready=True) if row.startswith(b'{"id": "r') and b"source" in row]
+    for number, row in enumerate(told):
+        row["grade"] = rng.choice([1, 3, "5", None])
+        if number % 3 == 0:
+            row["source"] += " &amp;amp;amp;lt;"  # cleaned once it is &amp;lt;, cleaned again <
+        elif number % 7 == 0:
+            row["source"] = "<br>"  # nothing is left of it; in a test part it stays
+    raw.write_text("".join(json.dumps(row) + "\n" for row in told))
+    fields = {name: name for name in ("group", "split")}
+    for number, named in enumerate((None, fields)):
+        here = tmp_path / str(number)
+        here.mkdir()
+        content = Content(raw, SOURCES["jsonl"], named, "records", {"grade": 3})
+        found = assert_same(content, settings_of({"clean": ["entities", "markup"]}, ready="records"), here)
+        assert found["dropped"]["grade below 3"] == sum(row["grade"] == 1 for row in told) > 20
+        assert all(found["cleaning"]["markup"][what] for what in ("dropped", "left"))
+        texts = (here / "of-7" / "train.text.jsonl").read_text()
+        assert "&amp;lt;" in texts
+        assert "&amp;amp;" not in texts
+
+
+def test_groups_that_are_held_out(tmp_path: Path) -> None:
+    raw = tmp_path / "raw.jsonl"
+    raw.write_bytes(b"".join(rows(9)))
+    content = Content(raw, SOURCES["jsonl"])
+    told = assert_same(content, settings_of(valid=5, test=5, unseen=["g1", "g17"]), tmp_path)
+    assert told["parts"]["unseen"]["records"]
+    wrong = settings_of(valid=5, test=5, unseen=["g1", "nowhere"])
+    with pytest.raises(CorpusError, match=r"'nowhere'.*correct split.unseen"):
+        through(content, wrong, Work(tmp_path / "wrong", 3), tmp_path / "corpus")
+
+
+def test_the_sha256_of_content_is_the_one_that_a_study_pins(tmp_path: Path) -> None:
+    raw = tmp_path / "raw.jsonl"
+    raw.write_bytes(b"".join(rows(1)))
+    found = cut(Content(raw, SOURCES["jsonl"]), settings_of(valid=5, test=5), Work(tmp_path / "one", 5))
+    assert subprocess.run(["sha256sum", raw], capture_output=True, text=True).stdout.split()[0] == found
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "is empty"),
+        (
+            b'{"id": "a", "source": "", "target": "x"}\n',
+            r"none of 1 records can be used. The first, line 1: empty source",
+        ),
+        (b'{"id": "a", "source": "b", "target": "c"}\n', "1 records are left.*asks for test: 5"),
+    ],
+)
+def test_content_of_no_use_is_refused_as_in_one_process(tmp_path: Path, content: bytes, message: str) -> None:
+    raw = tmp_path / "raw.jsonl"
+    raw.write_bytes(content)
+    of, settings = Content(raw, SOURCES["jsonl"]), settings_of(valid=5, test=5)
+    (tmp_path / "whole").mkdir()
+    with pytest.raises(CorpusError, match=message) as whole:
+        prepare(of, settings, tmp_path / "whole")
+    with pytest.raises(CorpusError, match=message) as sharded:
+        through(of, settings, Work(tmp_path / "work", 3), tmp_path / "corpus")
+    assert str(sharded.value) == str(whole.value)
+
+
+def test_what_one_process_alone_can_do_is_refused_with_a_remedy(tmp_path: Path) -> None:
+    raw = tmp_path / "raw.jsonl"
+    raw.write_bytes(b"".join(rows(1)))
+    content, work = Content(raw, SOURCES["jsonl"]), Work(tmp_path / "work", 2)
+    with pytest.raises(CorpusError, match=r"near_duplicates.*take `shards` out"):
+        cut(content, settings_of({"near_duplicates": 0.5}, valid=5, test=5), work)
+    with pytest.raises(CorpusError, match=r"compose.*take `shards` out"):
+        cut(content, settings_of(valid=5, test=5).model_copy(update={"compose": {}}), work)
+
+
+def test_content_that_changes_while_it_is_prepared_is_not_read(tmp_path: Path) -> None:
+    raw = tmp_path / "raw.jsonl"
+    raw.write_bytes(b"".join(rows(1)))
+    content, settings, work = Content(raw, SOURCES["jsonl"]), settings_of(valid=5, test=5), Work(tmp_path / "work", 2)
+    cut(content, settings, work)
+    map_shard(content, settings, work, 0)
+    raw.write_bytes(raw.read_bytes().replace(b"otter", b"stoat"))
+    with pytest.raises(CorpusError, match="has changed since it was cut"):
+        map_shard(content, settings, work, 1)
+    cut(content, settings, work)  # another plan: nothing of the first stays
+    assert not work.mapped(0).is_file()
+
+
+def test_a_step_without_the_steps_before_it_says_what_is_missing(tmp_path: Path) -> None:
+    raw = tmp_path / "raw.jsonl"
+    raw.write_bytes(b"".join(rows(1)))
+    content, settings, work = Content(raw, SOURCES["jsonl"]), settings_of(valid=5, test=5), Work(tmp_path / "work", 2)
+    with pytest.raises(CorpusError, match=r"plan.json is missing"):
+        map_shard(content, settings, work, 0)
+    cut(content, settings, work)
+    map_shard(content, settings, work, 0)
+    with pytest.raises(CorpusError, match=r"map-00001.json is missing"):
+        reduce(content, settings, work)
+    with pytest.raises(CorpusError, match=r"reduce.json is missing"):
+        finish_shard(content, settings, work, 0)
+
+
+STEPS = """
+import sys
+from pathlib import Path
+from sumcurve.corpora.content import Content
+from sumcurve.corpora.shards import Work, cut, finish_shard, map_shard, reduce
+from sumcurve.corpora.sources import SOURCES
+from sumcurve.settings import Preparation
+content = Content(Path(sys.argv[1]), SOURCES["jsonl"])
+settings = Preparation.model_validate_json(sys.argv[3])
+work = Work(Path(sys.argv[2]), 6)
+print("begun", flush=True)
+cut(content, settings, work)
+for number in range(6):
+    map_shard(content, settings, work, number)
+reduce(content, settings, work)
+for number in range(6):
+    finish_shard(content, settings, work, number)
+"""
+
+
+@pytest.mark.slow
+def test_stopped_at_ten_random_moments_it_gives_the_same_bytes_and_does_no_finished_shard_again(tmp_path: Path) -> None:
+    raw = tmp_path / "raw.jsonl"
+    raw.write_bytes(b"".join(rows(3, 6000)))
+    content, settings, work = Content(raw, SOURCES["jsonl"]), settings_of(valid=50, test=50), Work(tmp_path / "work", 6)
+    command = [sys.executable, "-c", STEPS, raw, work.folder, settings.model_dump_json(by_alias=False)]
+
+    def finished() -> dict[str, int]:
+        return {path.name: path.stat().st_mtime_ns for path in work.folder.glob("*.json")}
+
+    def run(seconds: float | None) -> bool:
+        """Whether it came to its end within so many seconds of its beginning, its imports not counted."""
+        with subprocess.Popen(command, stdout=subprocess.PIPE, start_new_session=True) as process:
+            assert process.stdout is not None
+            process.stdout.readline()
+            try:
+                return process.wait(seconds) == 0
+            except subprocess.TimeoutExpired:
+                os.killpg(process.pid, signal.SIGKILL)
+                return False
+
+    began = time.monotonic()
+    through(content, settings, Work(tmp_path / "other", 6), tmp_path / "expected")
+    whole, rng, kills = time.monotonic() - began, random.Random(11), 0
+    while kills < 10:
+        before = finished()
+        if run(rng.uniform(0, whole / 6)):
+            assert before == finished()  # all was done: to stop it once more cannot harm it
+        kills += 1
+        assert before.items() <= finished().items()
+    before = finished()
+    assert run(None)
+    assert before.items() <= finished().items()
+    (tmp_path / "corpus").mkdir()
+    assemble(content, settings, work, tmp_path / "corpus")
+    assert files(tmp_path / "corpus") == files(tmp_path / "expected")
