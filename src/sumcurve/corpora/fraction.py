@@ -37,9 +37,9 @@ def draw(ids: Sequence[str], percent: int, seed: int) -> Sequence[int]:
     return sorted(range(len(ids)), key=rank)[:count]
 
 
-def positions(folder: Path, ids: Sequence[str], seed: int) -> Sequence[int]:
-    """`draw` of a finished fraction's folder, which was made of these ids with this seed."""
-    return draw(ids, read_statistics(folder)["percent"], seed)
+def positions(folder: Path, train: Part, seed: int) -> Sequence[int]:
+    """`draw` of a finished fraction's folder, which was made with this seed."""
+    return draw(train.ids, read_statistics(folder)["percent"], seed)
 
 
 def read_statistics(folder: Path) -> dict[str, Any]:

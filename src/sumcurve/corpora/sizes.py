@@ -10,7 +10,6 @@ from typing import Any
 
 from sumcurve.corpora.errors import CorpusError
 from sumcurve.corpora.fraction import STATISTICS, draw, read_statistics, write_fraction
-from sumcurve.corpora.fraction import positions as positions_of_percent
 from sumcurve.corpora.store import Part
 from sumcurve.records import Record, write_json
 
@@ -56,5 +55,5 @@ def positions(folder: Path, ids: Sequence[str], seed: int) -> Sequence[int]:
     """Which records a finished folder, made of these with this seed, is of: of a percent, or of a number of records."""
     told = read_statistics(folder)
     if "percent" in told:
-        return positions_of_percent(folder, ids, seed)
+        return draw(ids, told["percent"], seed)
     return draw_records(ids, told["records"], seed)

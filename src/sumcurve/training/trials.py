@@ -491,7 +491,7 @@ def _drawn(plan: Plan, home: Path, task: Task | ProgramTask) -> tuple[Any, Path,
         if not is_written(fraction):
             fraction.mkdir(parents=True, exist_ok=True)
             write_fraction(train, task.percent, task.seed, fraction)
-    return corpus, prepared, fraction, positions(fraction, train.ids, task.seed)
+    return corpus, prepared, fraction, positions(fraction, train, task.seed)
 
 
 def _learner(config: Path, home: Path, task: Task) -> tuple[Any, int]:

@@ -71,7 +71,7 @@ def test_a_finished_fraction_says_which_records_it_counted(tmp_path: Path) -> No
     write_jsonl(tmp_path / "train.jsonl", (record.as_dict() for record in records))
     train = Corpus(tmp_path).part("train")
     write_fraction(train, 34, 5, tmp_path)
-    drawn = train[positions(tmp_path, train.ids, 5)]
+    drawn = train[positions(tmp_path, train, 5)]
     assert {word for word, _ in read_words(tmp_path)} == {word for record in drawn for word in record.source} | {"t"}
     assert len(drawn) == 3
 

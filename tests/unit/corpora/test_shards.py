@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+import news
+import titles
 from sumcurve.corpora import shards
 from sumcurve.corpora.content import Content
 from sumcurve.corpora.errors import CorpusError
@@ -175,6 +177,29 @@ def test_shards_clean_a_row_once_and_drop_grades_below_the_least(tmp_path: Path)
         texts = (here / "of-7" / "train.text.jsonl").read_text()
         assert "&amp;lt;" in texts
         assert "&amp;amp;" not in texts
+
+
+def test_lists_and_documents_of_many_lines_are_read_file_by_file(tmp_path: Path) -> None:
+    titles.lcsts(tmp_path / "lcsts")
+    with (tmp_path / "lcsts" / "PART_II.txt").open("a") as stream:
+        stream.write("outside of a document\n")  # which part it is of, no field of it says
+    labelled = Content(tmp_path / "lcsts", SOURCES["lcsts"], ready="records", least={"human_label": 3})
+    (tmp_path / "of-lcsts").mkdir()
+    found = assert_same(labelled, settings_of({"tokenizer": "characters"}, ready="records"), tmp_path / "of-lcsts")
+    assert found["ready"]["valid"]["dropped"].keys() >= {"text outside of a document", "human_label below 3"}
+    titles.debian(tmp_path / "lists")
+    (tmp_path / "of-lists").mkdir()
+    found = assert_same(
+        Content(tmp_path / "lists", SOURCES["debian"]), settings_of(valid=9, test=9), tmp_path / "of-lists"
+    )
+    assert found["kept"]
+
+
+def test_a_format_whose_folder_is_read_as_one_is_refused(tmp_path: Path) -> None:
+    news.write_stories(tmp_path / "raw", {"train": 3})
+    content = Content(tmp_path / "raw", SOURCES["stories"])
+    with pytest.raises(CorpusError, match=r"raw is read as one by its format: take `shards` out of the corpus"):
+        cut(content, settings_of(valid=1, test=1), Work(tmp_path / "work", 2))
 
 
 def test_groups_that_are_held_out(tmp_path: Path) -> None:
