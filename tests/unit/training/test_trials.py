@@ -71,7 +71,7 @@ def leaves(value: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, 
 def test_twins_differ_from_their_base_by_what_they_are_called_after(twin: str) -> None:
     base = SETTINGS.tuned_with[twin]
     ours, theirs = (read_method(CONFIG / "methods" / f"{one}.yaml").forms for one in (twin, base))
-    assert ours.keys() == theirs.keys()
+    assert {"paper", "small", "smoke"} <= ours.keys() <= theirs.keys()  # the large form has no twins
     found = {}
     for name, form in ours.items():
         own, other = (dict(leaves(one.model_dump(mode="json"))) for one in (form, theirs[name]))
