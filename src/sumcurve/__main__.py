@@ -18,7 +18,7 @@ from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from re import fullmatch
-from typing import Any
+from typing import Any, cast
 
 from sumcurve import devices, manifest, packs, sums
 from sumcurve.annotations.oracle import command as oracle_command
@@ -183,7 +183,7 @@ def shard(path: Path) -> None:
     plan = Plan.holding(CONFIG, key)
     folder = plan.folder(key)
     (file,) = folder.files
-    content, settings = preparation(CorpusSpecification(**folder.specification), file.at(home))
+    content, settings = preparation(cast(CorpusSpecification, folder.specification), file.at(home))
     work = shards.Work(path.parent, int(count))
     with lock(home, f"{path.parent.name}-{path.stem}"):
         if step == "plan":

@@ -156,8 +156,8 @@ def cut(content: Content, settings: Preparation, work: Work) -> str:
         else:
             whole = hashes[shard.name] if shard.name in hashes else sha256_file(shard.path)
             hashes[shard.name] = whole
-            told = whole if member is None else member.checksum
-            pieces[number].append(Piece(shard.name, shard.part, 0, None, 1, told, member and member.name))
+            told, name = (whole, None) if member is None else (member.checksum, member.name)
+            pieces[number].append(Piece(shard.name, shard.part, 0, None, 1, told, name))
         before += size
     plan = {
         "code": code_of(content),

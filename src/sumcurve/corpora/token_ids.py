@@ -89,8 +89,8 @@ class TokenIds:
         _write(((record, 0) for record in records), ids, words)
         buffers = [stream.getvalue() for stream in (ids, words)]
         digest = _digest(hashlib.sha256(buffer).hexdigest() for buffer in buffers)
-        readers = [pyarrow.BufferReader(buffer) for buffer in buffers]
-        return cls(*readers, read=records.__getitem__, digest=digest)
+        numbered, named = (pyarrow.BufferReader(buffer) for buffer in buffers)
+        return cls(numbered, named, read=records.__getitem__, digest=digest)
 
     @classmethod
     def of_part(cls, part: Part, sha256: str, folder: Path, note: Callable[[str], None]) -> "TokenIds":
@@ -110,9 +110,9 @@ class TokenIds:
         for name, expected in told["files"].items():
             if sha256_file(place / name) != expected:
                 raise CorpusError(f"{place / name} is not what was written: delete {place}, then run again")
-        files = [pyarrow.memory_map(str(place / name)) for name in (IDS, WORDS)]
+        ids, words = (pyarrow.memory_map(str(place / name)) for name in (IDS, WORDS))
         lines = _Lines(part.path)
-        found = cls(*files, read=lines, digest=_digest(told["files"].values()))
+        found = cls(ids, words, read=lines, digest=_digest(told["files"].values()))
         lines.starts = found.starts
         return found
 

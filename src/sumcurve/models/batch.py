@@ -167,7 +167,7 @@ def bucketed(
     within it.
     """
     shuffled = array("q", range(len(items)))  # eight bytes an item, whatever the items are
-    rng.shuffle(shuffled)  # type: ignore[arg-type]  # any sequence that can be written to
+    rng.shuffle(shuffled)
     for first in range(0, len(shuffled), pool * size):
         pooled = sorted((items[number] for number in shuffled[first : first + pool * size]), key=length)
         starts = list(range(0, len(pooled), size))

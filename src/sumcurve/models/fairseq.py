@@ -16,7 +16,7 @@ from types import TracebackType
 from typing import Any
 
 from sumcurve.fairseq import driver
-from sumcurve.models.batch import Example
+from sumcurve.models.batch import Example, Ids
 from sumcurve.models.summarizer import VOCABULARY
 from sumcurve.models.vocabulary import BOS, EOS, PAD, UNK, Vocabulary
 from sumcurve.settings import FAIRSEQ, FairseqSettings, Training
@@ -225,7 +225,7 @@ class FairseqModel:
     def _theirs(ids: Iterable[int]) -> list[int]:
         return [THEIRS.get(one, one) for one in ids]
 
-    def score(self, pairs: Sequence[tuple[Example, Sequence[int]]]) -> list[list[float]]:
+    def score(self, pairs: Sequence[tuple[Example, Ids]]) -> list[list[float]]:
         """Log-probabilities of every token of these targets (extended ids of the example's), given the source."""
         sources, targets = [self.source(example) for example, _ in pairs], [self.target(ids) for _, ids in pairs]
         found: list[list[float]] = self.process.ask("score", sources=sources, targets=targets)["logp"]
