@@ -136,9 +136,11 @@ def costs(raw: Path, count: int = 5000) -> dict[str, float]:
         except Refused:
             return None
 
+    as_they_are = settings.prepare.model_copy(update={"clean": (), "language": None})
+
     def kept(record: RawRecord) -> Any:
         try:
-            return tokenized(record, settings.prepare)
+            return tokenized(record, as_they_are)
         except Refused:
             return None
 
@@ -296,13 +298,11 @@ import sys, time, json
 sys.path[:0] = [sys.argv[1], sys.argv[2]]
 import datasets
 from scale import preparation
-from sumcurve.corpora.cleaning import Cleaner
 from sumcurve.corpora.prepare import tokenized, digests_of
 from sumcurve.corpora.raw import Place, Refused, record_of, renamed
 from pathlib import Path
 raw, out = Path(sys.argv[3]), sys.argv[4]
 content, settings = preparation(raw)
-cleaner = Cleaner(settings.prepare.clean, settings.prepare.language)
 datasets.disable_progress_bars()
 began = time.process_time()
 found = datasets.load_dataset("json", data_files=[str(path) for path in sorted(raw.iterdir())], split="train",
@@ -312,8 +312,7 @@ def prepared(row, number):
     place = Place("file", number + 1, "line", False)
     nothing = {"record": None, "text": None, "hashes": None}
     try:
-        raw = cleaner(record_of(renamed(row, content.named, place), place)).record
-        record, text = tokenized(raw, settings.prepare)
+        record, text = tokenized(record_of(renamed(row, content.named, place), place), settings.prepare)
     except Refused:
         return nothing
     digests = digests_of(record)
