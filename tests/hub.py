@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+import pytest
+
 REVISION = "12" * 20
 
 
@@ -80,7 +82,10 @@ def serving(hub: Hub) -> Iterator[Hub]:
     thread.start()
     hub.url = f"http://127.0.0.1:{server.server_port}"
     try:
-        yield hub
+        with pytest.MonkeyPatch.context() as patch:  # whoever has computed in this process before was offline
+            patch.delenv("HF_HUB_OFFLINE", raising=False)
+            patch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
+            yield hub
     finally:
         server.shutdown()
         server.server_close()

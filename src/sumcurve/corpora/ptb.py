@@ -259,7 +259,8 @@ def sentences(text: str) -> list[str]:
     """The sentences of a text, each on one line; an empty line always ends one.
 
     A sentence ends where the tokeniser sees an end: not behind an abbreviation that a name, a number or a small letter
-    follows, not behind initials but before a word as `The`, and not before a small letter.
+    follows, not behind initials but before a word as `The`, and not before a small letter. A sign between blanks ends
+    one whatever follows: such a text is in tokens already.
     """
     found: list[str] = []
     for paragraph in PARAGRAPH.split(text):
@@ -275,6 +276,8 @@ def sentences(text: str) -> list[str]:
 
 
 def _ends(line: str, sign: int, signs: str, behind: int) -> bool:
+    if len(signs) == 1 and line[sign - 1 : sign] == " " and behind == sign + 2:
+        return True
     first = _FIRST.match(line, behind)
     following = first.group(1) if first else ""
     if following[:1].islower():

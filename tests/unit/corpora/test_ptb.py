@@ -137,6 +137,10 @@ def test_no_letter_is_lost(text: str) -> None:
         ("a heading\n\nIt swims\nat night. ", ["a heading", "It swims at night."]),
         ("Fish, frogs, etc. are eaten. He left.", ["Fish, frogs, etc. are eaten.", "He left."]),
         (" \n\n ", []),
+        (
+            "otters swim , e.g. here . voles dive ! do they ? no",
+            ["otters swim , e.g. here .", "voles dive !", "do they ?", "no"],
+        ),
     ],
 )
 def test_sentences_end_where_the_tokens_say_so(text: str, expected: list[str]) -> None:

@@ -70,12 +70,14 @@ def test_a_table_comes_in_its_forms_or_not_at_all(rich, study, settings, tmp_pat
         "oracle_timings",
         "pretraining",
         "equivalence",
+        "questions",
     }
     assert {name for name in (*TABLES, *APPENDIX) if f"{name}.csv" not in few} == absent
     assert {name for name in (*TABLES, *APPENDIX) if f"{name}.csv" not in rich} == {
         "verdicts",
         "descriptions",
         "variance",
+        "questions",
     }
     assert {f"{FIGURES}/{name}.svg" for name in ("answers", "curves", "extracts")} <= set(rich)
 
