@@ -29,7 +29,7 @@ import yaml
 
 ROOT = Path(__file__).parents[1]
 STUDY = "docstrings"  # whose tables the pages show
-RECORDED = (STUDY, "docstrings-all")  # those that are recorded, or will be
+RECORDED = (STUDY, "docstrings-all", "pretraining")  # those that are recorded, or will be
 WHOLE = "manifest-????????.json"  # of a study's tables, but not of a part of them
 MARK = "†"  # of a system that does not read its source
 INLINE = re.compile(r"<!--= (?P<source>[^>]+?) -->(?P<shown>.*?)<!--/-->", flags=re.S)
@@ -233,6 +233,20 @@ def held_back() -> str:
     return table(["Brier score of P(ahead)", "at d", "at 2d", "at 4d"], body)
 
 
+def worth_of_pretraining() -> str:
+    """ROUGE-1 of the study pretraining's methods, and with how many records each has the score from scratch."""
+    folder = "results/tables/pretraining"
+    page = ROOT / folder / "pretraining.md"
+    if not page.is_file():
+        return ""
+    lines = [line.strip("| ").split(" | ") for line in page.read_text().splitlines() if line.startswith("| ")]
+    header, *body = (line for line in lines if not line[0].startswith("---"))
+    found = [dict(zip(header, line, strict=True)) for line in body]
+    here = [row for row in found if row["metric"] == "ROUGE-1"]
+    columns = ("method", "records", "from scratch", "score", "difference", "says", "reaches it with", "seconds")
+    return table(list(columns), [[row[column].strip("*") for column in columns] for row in here])
+
+
 def recorded() -> str:
     """The studies whose tables are in git, with their titles; links from docs/."""
     there = [name for name in RECORDED if list((ROOT / "results" / "tables" / name).glob(WHOLE))]
@@ -247,6 +261,7 @@ BLOCKS: dict[str, Callable[[], str]] = {
     "coverage": coverage,
     "held-back": held_back,
     "recorded": recorded,
+    "worth-of-pretraining": worth_of_pretraining,
 }
 
 

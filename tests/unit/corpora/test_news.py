@@ -3,7 +3,6 @@
 import hashlib
 import json
 import os
-import shutil
 import subprocess
 import sys
 from collections import Counter
@@ -20,19 +19,17 @@ from news import Story, hub_rows, invented, tarball, write_lists, write_parquet,
 from sumcurve.corpora import raw
 from sumcurve.corpora.sources import stories as source
 from sumcurve.plan import Plan
+from workplace import ROOT, configured
 
 pyarrow = pytest.importorskip("pyarrow")
 
-ROOT = Path(__file__).parents[3]
 COUNTS = {"train": 30, "valid": 8, "test": 9}
 RESIDUE = "click here for all the latest otter fc news ."
 
 
 @pytest.fixture
 def home(tmp_path: Path) -> Path:
-    shutil.copytree(ROOT / "config", tmp_path / "config")
-    shutil.copy(ROOT / "recipes.yaml", tmp_path)
-    return tmp_path
+    return configured(tmp_path)
 
 
 def as_fixture(home: Path, study: str, **raw: Any) -> None:

@@ -6,7 +6,6 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -19,17 +18,14 @@ from sumcurve.corpora.errors import CorpusError
 from sumcurve.corpora.store import Corpus
 from sumcurve.corpora.tokens import sentences
 from sumcurve.plan import Plan
-
-ROOT = Path(__file__).parents[3]
+from workplace import ROOT, configured, corpus_of, make_all
 
 
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A workplace with the studies of this one."""
-    shutil.copytree(ROOT / "config", tmp_path / "config")
-    shutil.copy(ROOT / "recipes.yaml", tmp_path)
     monkeypatch.chdir(tmp_path)
-    return tmp_path
+    return configured(tmp_path)
 
 
 def of_mine(home: Path, study: str, archive: Path, **changes: Any) -> Plan:
@@ -38,20 +34,6 @@ def of_mine(home: Path, study: str, archive: Path, **changes: Any) -> Plan:
     told = {"extends": study, "corpora": {study: {"raw": raw, **changes}}, "form": "smoke", "seeds": [1]}
     (home / "config" / "studies" / "mine.yaml").write_text(yaml.safe_dump(told))
     return Plan.read(home / "config", "mine")
-
-
-def make_all(home: Path, plan: Plan, wanted: Iterable[str]) -> None:
-    """Make these folders, and before them what they are made from."""
-    for key in wanted:
-        if not (home / "results" / key / "manifest.json").is_file():
-            make_all(home, plan, plan.folder(key).inputs)
-            make(home / "results" / key)
-
-
-def corpus_of(home: Path, plan: Plan) -> Corpus:
-    (folder,) = plan.named("corpora", "corpus")
-    make_all(home, plan, [folder.key])
-    return Corpus(home / "results" / folder.key)
 
 
 def dropped(corpus: Corpus) -> list[tuple[str, int, str]]:

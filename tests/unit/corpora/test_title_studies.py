@@ -4,10 +4,8 @@ import csv
 import hashlib
 import os
 import re
-import shutil
 import subprocess
 import sys
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -19,18 +17,16 @@ from sumcurve.corpora.errors import CorpusError
 from sumcurve.corpora.store import Corpus
 from sumcurve.plan import Plan, PlanError, raw_file
 from titles import debian, gigaword, lcsts, org_data, sumdata
+from workplace import ROOT, configured, corpus_of, make_all
 
-ROOT = Path(__file__).parents[3]
 UNKNOWN = "0" * 64
 
 
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A workplace with the studies of this one."""
-    shutil.copytree(ROOT / "config", tmp_path / "config")
-    shutil.copy(ROOT / "recipes.yaml", tmp_path)
     monkeypatch.chdir(tmp_path)
-    return tmp_path
+    return configured(tmp_path)
 
 
 def plan_of(home: Path, study: str, corpus: str, **changes: Any) -> Plan:
@@ -46,20 +42,6 @@ def of_copy(home: Path, study: str, corpus: str, path: Path, **changes: Any) -> 
     raw, settings = plan_of(home, study, corpus, **told).contents[0]
     observed = raw_file(raw, settings.split).observed(home)
     return plan_of(home, study, corpus, **told | {"raw": {"path": str(path), "sha256": observed}})
-
-
-def make_all(home: Path, plan: Plan, wanted: Iterable[str]) -> None:
-    """Make these folders, and before them what they are made from."""
-    for key in wanted:
-        if not (home / "results" / key / "manifest.json").is_file():
-            make_all(home, plan, plan.folder(key).inputs)
-            make(home / "results" / key)
-
-
-def corpus_of(home: Path, plan: Plan) -> Corpus:
-    (folder,) = plan.named("corpora", "corpus")
-    make_all(home, plan, [folder.key])
-    return Corpus(home / "results" / folder.key)
 
 
 def sizes(corpus: Corpus) -> dict[str, int]:
