@@ -5,7 +5,7 @@ import json
 import shutil
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -25,7 +25,7 @@ from sumcurve.models.extract_rewrite import build as build_extract_rewrite
 from sumcurve.models.vocabulary import Vocabulary
 from sumcurve.records import Record, Text, read_csv, write_bytes, write_csv, write_json
 from sumcurve.settings import FairseqSettings, Form, Search, SubwordSettings, Training
-from sumcurve.training.fit import Checkpoint, Fitted, ResumeError, digest_of, fit
+from sumcurve.training.fit import Checkpoint, Fitted, Progress, ResumeError, digest_of, fit
 from sumcurve.training.history import History, Row
 from sumcurve.training.learner import Learner
 from sumcurve.training.parallel import join
@@ -356,45 +356,60 @@ def _train_in_fairseq(
     found: dict[str, Any],
 ) -> None:
     """What `train_run` does for a model of fairseq; its resume state is a folder. Raises FairseqError."""
-    from sumcurve.models.fairseq import Fairseq, FairseqModel
-    from sumcurve.training import fairseq
-
-    assert isinstance(settings.model, FairseqSettings)
-    lengths = specification["source_tokens"], specification["target_tokens"]
-    trained_on, validated = ([encode(record, vocabulary, *lengths) for record in part] for part in (records, valid))
     folder = state.with_suffix("")
-    with (
-        tempfile.TemporaryDirectory() as work,
-        Fairseq(specification["sums"], specification["threads"], lease.device) as process,
-        Watchers(name, events, note, stream=terminal, position=position) as watch,
-    ):
-        found["fairseq"] = process.told
-        seed, training = specification["seed"], settings.training
-        model = FairseqModel(process, settings.model, training, vocabulary, lengths, seed, Path(work))
-        counts = model.parameter_counts()
-        told = f"{len(records)} records, {len(vocabulary)} words, {counts['total']} parameters, {lease.device}"
-        note(f"{name}: {told}, {process.told}")
-        references = [record.all_references for record in valid]
+    with Watchers(name, events, note, stream=terminal, position=position) as watch:
         try:
-            fitted = fairseq.train(
-                model,
-                training,
-                trained_on,
-                validated,
-                references,
-                search,
-                folder,
-                {**specification, "device": lease.device},
-                note,
-                watch,
+            fitted, counts, found["fairseq"] = fitted_in_fairseq(
+                specification, settings, records, valid, vocabulary, search, lease.device, folder, name, note, watch
             )
         except ResumeError as error:
             raise ResumeError(f"{folder}: {error}; delete it to train {name} from its beginning", error.keys) from error
     for phase, reason in fitted.history.ended:
         note(f"{name}: phase {phase} ended by {reason}")
     write_json(stage / "vocabulary.json", vocabulary.to_json())
-    write_run(stage, fitted, fitted.history, training, len(records), len(vocabulary), counts, {})
+    write_run(stage, fitted, fitted.history, settings.training, len(records), len(vocabulary), counts, {})
     shutil.rmtree(folder)
+
+
+def fitted_in_fairseq(
+    specification: Mapping[str, Any],
+    settings: Form,
+    records: Sequence[Record],
+    valid: Sequence[Record],
+    vocabulary: Vocabulary,
+    search: Search,
+    device: str,
+    folder: Path,
+    name: str,
+    note: Callable[[str], None],
+    watch: Callable[[Progress], None],
+) -> tuple[Fitted, dict[str, int], Any]:
+    """Train a model of fairseq in its own process: what `fit` returns, its parameters, and the versions there.
+
+    The specification has seed, threads, sums, source_tokens and target_tokens. `folder` is where the resume state lies.
+    Raises FairseqError, ResumeError.
+    """
+    from sumcurve.models.fairseq import Fairseq, FairseqModel
+    from sumcurve.training import fairseq
+
+    assert isinstance(settings.model, FairseqSettings)
+    training = settings.training
+    lengths = specification["source_tokens"], specification["target_tokens"]
+    trained_on, validated = ([encode(record, vocabulary, *lengths) for record in part] for part in (records, valid))
+    with (
+        tempfile.TemporaryDirectory() as work,
+        Fairseq(specification["sums"], specification["threads"], device) as process,
+    ):
+        model = FairseqModel(process, settings.model, training, vocabulary, lengths, specification["seed"], Path(work))
+        counts = model.parameter_counts()
+        told = f"{len(records)} records, {len(vocabulary)} words, {counts['total']} parameters, {device}"
+        note(f"{name}: {told}, {process.told}")
+        references = [record.all_references for record in valid]
+        identity = {**specification, "device": device}
+        fitted = fairseq.train(
+            model, training, trained_on, validated, references, search, folder, identity, note, watch
+        )
+        return fitted, counts, process.told
 
 
 def write_run(

@@ -22,7 +22,7 @@ from math import prod, sqrt
 from multiprocessing import get_context
 from pathlib import Path
 from statistics import fmean, variance
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import yaml
 from pydantic import Field
@@ -39,6 +39,10 @@ from sumcurve.settings import Form, Percent, Positive, Settings, SubwordSettings
 from sumcurve.sums import Sums
 from sumcurve.systems.command import LOG_OF, Command, CommandSettings
 from sumcurve.systems.process import MODEL
+
+if TYPE_CHECKING:
+    from sumcurve.training.fit import Fitted
+    from sumcurve.training.history import Row
 
 COLUMNS = (
     "method",
@@ -388,6 +392,9 @@ def one_trial(config: Path, home: Path, task: Task) -> dict[str, Any]:
     torch.set_num_threads(1)
     torch.use_deterministic_algorithms(True)
     cpu = torch.device("cpu")
+    if task.form.model.kind == "fairseq":
+        fitted, records = _fitted_in_fairseq(config, home, task)
+        return _row(task, fitted.selected, records)
     learner, records = _learner(config, home, task)
     training = task.form.training
     start = None
@@ -406,6 +413,11 @@ def one_trial(config: Path, home: Path, task: Task) -> dict[str, Any]:
             fitted.weights, row.phase, row.update, row.updates, row.examples, row.epoch, row.seconds
         ).plain()
         write_state(_checkpoint(home, task.form, task), told)
+    return _row(task, row, records)
+
+
+def _row(task: Task, row: "Row", records: int) -> dict[str, Any]:
+    """The table's, of a training on so many records that selected this row of its History."""
     return {
         "method": task.method,
         "stage": task.stage,
@@ -551,6 +563,46 @@ def _learner(config: Path, home: Path, task: Task) -> tuple[Any, int]:
     tokens = TokenIds.of_part(train, sealed["files"][train.path.name]["sha256"], home / TOKEN_IDS, print)
     learner = learner_of(told, task.form, Drawn(tokens, drawn), valid, vocabulary, cpu, salient, search)
     return learner, len(drawn)
+
+
+def _fitted_in_fairseq(config: Path, home: Path, task: Task) -> tuple["Fitted", int]:
+    """What fairseq trained, and on how many records. What an interrupted trial left is not taken up."""
+    from sumcurve.corpora.fraction import read_words
+    from sumcurve.corpora.store import Corpus
+    from sumcurve.models.vocabulary import Vocabulary
+    from sumcurve.training.run import fitted_in_fairseq
+
+    settings = read_settings(config / "trials.yaml", TrialsSettings)
+    plan = plan_of(config, settings, task.method)
+    _, prepared, fraction, drawn = _drawn(plan, home, task)
+    training, lengths = task.form.training, plan.settings.corpora[task.corpus]
+    train, valid = Corpus(prepared).part("train"), Corpus(prepared).part("valid").first(training.valid_records)
+    vocabulary = Vocabulary.from_counts(read_words(fraction), training.vocabulary, training.min_count)
+    told = {
+        "source_tokens": lengths.source_tokens,
+        "target_tokens": lengths.target_tokens,
+        "seed": task.seed,
+        "threads": 1,
+        "sums": settings.sums,
+    }
+    name = f"trial-{task.method}-{task.digest}-s{task.seed}"
+    folder = home / "scratch" / "trials" / name
+    shutil.rmtree(folder, ignore_errors=True)
+    fitted, _, _ = fitted_in_fairseq(
+        told,
+        task.form,
+        train[drawn],
+        valid,
+        vocabulary,
+        lengths.search.greedy(),
+        "cpu",
+        folder,
+        name,
+        print,
+        lambda progress: None,
+    )
+    shutil.rmtree(folder)
+    return fitted, len(drawn)
 
 
 def _finished(home: Path, plan: Plan, key: str) -> Path:
