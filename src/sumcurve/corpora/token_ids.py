@@ -11,7 +11,7 @@ from array import array
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -37,18 +37,12 @@ class TokenIds:
     """
 
     def __init__(
-        self, ids: "pyarrow.NativeFile", words: "pyarrow.NativeFile", read: Callable[[int], Record], digest: str
+        self, batches: Sequence["_Batch"], words: Sequence[Any], read: Callable[[int], Record], digest: str
     ) -> None:
-        import pyarrow
-
-        reader = pyarrow.ipc.open_file(ids)
-        batches = [reader.get_batch(number) for number in range(reader.num_record_batches)]
-        self._ids = [batch.column(0) for batch in batches]
-        self.starts = [batch.column(1).to_numpy() for batch in batches]  # of the records' lines in the part's file
-        self._sources = [_lists(batch.column(2)) for batch in batches]
-        self._targets = [_lists(batch.column(3)) for batch in batches]
-        self.words: pyarrow.StringArray = pyarrow.ipc.open_file(words).get_batch(0).column(0)
-        self.read, self.digest = read, digest
+        self._ids = [batch.ids for batch in batches]
+        self._sources = [batch.source for batch in batches]
+        self._targets = [batch.target for batch in batches]
+        self._words, self.read, self.digest = words, read, digest
         self._size = sum(map(len, self._ids))
 
     def __len__(self) -> int:
@@ -60,7 +54,15 @@ class TokenIds:
         return _Ids(self)
 
     def id(self, position: int) -> str:
-        return self._ids[position // ROWS][position % ROWS].as_py()
+        return str(self._ids[position // ROWS][position % ROWS])
+
+    @property
+    def words(self) -> Iterator[str]:
+        """The distinct words, in the order of their numbers."""
+        return map(str, self._words)
+
+    def word(self, number: int) -> str:
+        return str(self._words[number])
 
     def source(self, position: int) -> np.ndarray:
         """The numbers of a source's words, int32."""
@@ -83,14 +85,14 @@ class TokenIds:
     @classmethod
     def of(cls, records: Sequence[Record]) -> "TokenIds":
         """Of records that lie in no file; the numbers are in memory."""
-        import pyarrow
-
-        ids, words = pyarrow.BufferOutputStream(), pyarrow.BufferOutputStream()
-        _write(((record, 0) for record in records), ids, words)
-        buffers = [stream.getvalue() for stream in (ids, words)]
-        digest = _digest(hashlib.sha256(buffer).hexdigest() for buffer in buffers)
-        numbered, named = (pyarrow.BufferReader(buffer) for buffer in buffers)
-        return cls(numbered, named, read=records.__getitem__, digest=digest)
+        numbers = _Numbers()
+        batches = [rows.batch() for rows in _rows(((record, 0) for record in records), numbers)]
+        words = list(numbers.of)
+        held = hashlib.sha256("\n".join([*words, *(record.id for record in records)]).encode("utf-8", "surrogatepass"))
+        for batch in batches:
+            for offsets, values in (batch.source, batch.target):
+                held.update(offsets.tobytes() + values.tobytes())
+        return cls(batches, words, read=records.__getitem__, digest=held.hexdigest())
 
     @classmethod
     def of_part(cls, part: Part, sha256: str, folder: Path, note: Callable[[str], None]) -> "TokenIds":
@@ -110,11 +112,20 @@ class TokenIds:
         for name, expected in told["files"].items():
             if sha256_file(place / name) != expected:
                 raise CorpusError(f"{place / name} is not what was written: delete {place}, then run again")
-        ids, words = (pyarrow.memory_map(str(place / name)) for name in (IDS, WORDS))
-        lines = _Lines(part.path)
-        found = cls(ids, words, read=lines, digest=_digest(told["files"].values()))
-        lines.starts = found.starts
-        return found
+        ids, words = (pyarrow.ipc.open_file(pyarrow.memory_map(str(place / name))) for name in (IDS, WORDS))
+        batches = [ids.get_batch(number) for number in range(ids.num_record_batches)]
+        read = _Lines(part.path, [batch.column(1).to_numpy() for batch in batches])
+        mapped = [_Batch(batch.column(0), _lists(batch.column(2)), _lists(batch.column(3))) for batch in batches]
+        digest = hashlib.sha256(" ".join(told["files"].values()).encode()).hexdigest()
+        return cls(mapped, words.get_batch(0).column(0), read, digest)
+
+
+class _Batch(NamedTuple):
+    """So many records as ROWS: their ids, and offsets and values of the numbers of their words."""
+
+    ids: Sequence[Any]
+    source: tuple[np.ndarray, np.ndarray]
+    target: tuple[np.ndarray, np.ndarray]
 
 
 class _Ids(Sequence[str]):
@@ -159,12 +170,10 @@ class Drawn(Sequence[Record]):
 
 
 class _Lines:
-    """Reads the record at a position of a part's file."""
+    """Reads the record at a position of a part's file; `starts` says, by batches, where its line begins."""
 
-    starts: Sequence[np.ndarray]
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    def __init__(self, path: Path, starts: Sequence[np.ndarray]) -> None:
+        self.path, self.starts = path, starts
         self.stream = path.open("rb")
 
     def __call__(self, position: int) -> Record:
@@ -175,10 +184,6 @@ class _Lines:
 def _lists(column: "pyarrow.ListArray") -> tuple[np.ndarray, np.ndarray]:
     """Offsets and values of a column of lists, in place."""
     return column.offsets.to_numpy(), column.values.to_numpy()
-
-
-def _digest(hashes: Iterable[str]) -> str:
-    return hashlib.sha256(" ".join(hashes).encode()).hexdigest()
 
 
 def _told(place: Path) -> dict[str, Any] | None:
@@ -212,48 +217,35 @@ def _with_starts(part: Part) -> Iterator[tuple[Record, int]]:
             start += len(line)
 
 
-def _write(
-    records: Iterable[tuple[Record, int]], ids: "pyarrow.NativeFile", words: "pyarrow.NativeFile"
-) -> dict[str, int]:
-    """Write both files; how many records and distinct words there are. Memory grows with the words alone."""
-    import pyarrow
+class _Numbers:
+    """Words and their numbers, in the order in which they were asked for."""
 
-    numbers: defaultdict[str, int] = defaultdict()
-    numbers.default_factory = numbers.__len__
-    number_of = numbers.__getitem__
-    lists = pyarrow.list_(pyarrow.int32())
-    schema = pyarrow.schema(
-        [("id", pyarrow.string()), ("start", pyarrow.int64()), ("source", lists), ("target", lists)]
-    )
-    records_written = 0
-    with pyarrow.ipc.new_file(ids, schema) as writer:
-        rows = _Rows()
-        for record, start in records:
-            source = list(map(number_of, record.source_tokens))
-            target: list[int] = []
-            for sentence in filter(None, record.target):
-                if target:
-                    target.append(SENTENCE)
-                target.extend(map(number_of, sentence.split(" ")))
-            rows.add(record.id, start, source, target)
-            records_written += 1
-            if len(rows.ids) == ROWS:
-                writer.write_batch(rows.batch(schema))
-                rows = _Rows()
-        if rows.ids:
-            writer.write_batch(rows.batch(schema))
-    told = pyarrow.schema([("word", pyarrow.string())])
-    try:
-        column = pyarrow.array(list(numbers), pyarrow.string())
-    except UnicodeEncodeError as error:
-        raise RecordError(f"a word of a record is no text ({error}); rebuild its folder") from error
-    with pyarrow.ipc.new_file(words, told) as writer:
-        writer.write_batch(pyarrow.record_batch([column], schema=told))
-    return {"records": records_written, "words": len(numbers)}
+    def __init__(self) -> None:
+        self.of: defaultdict[str, int] = defaultdict()
+        self.of.default_factory = self.of.__len__
+
+
+def _rows(records: Iterable[tuple[Record, int]], numbers: _Numbers) -> "Iterator[_Rows]":
+    """The records and where their lines start, ROWS at a time. Memory grows with the words alone."""
+    number_of = numbers.of.__getitem__
+    rows = _Rows()
+    for record, start in records:
+        source = list(map(number_of, record.source_tokens))
+        target: list[int] = []
+        for sentence in filter(None, record.target):
+            if target:
+                target.append(SENTENCE)
+            target.extend(map(number_of, sentence.split(" ")))
+        rows.add(record.id, start, source, target)
+        if len(rows.ids) == ROWS:
+            yield rows
+            rows = _Rows()
+    if rows.ids:
+        yield rows
 
 
 class _Rows:
-    """What becomes one record batch."""
+    """What becomes one batch."""
 
     def __init__(self) -> None:
         self.ids: list[str] = []
@@ -267,10 +259,33 @@ class _Rows:
             values.extend(row)
             offsets.append(len(values))
 
-    def batch(self, schema: "pyarrow.Schema") -> "pyarrow.RecordBatch":
-        import pyarrow
+    def batch(self) -> _Batch:
+        source, target = ((np.asarray(offsets), np.asarray(values)) for offsets, values in self.columns)
+        return _Batch(self.ids, source, target)
 
-        lists = [
-            pyarrow.ListArray.from_arrays(np.asarray(offsets), np.asarray(values)) for offsets, values in self.columns
-        ]
-        return pyarrow.record_batch([self.ids, np.asarray(self.starts), *lists], schema=schema)
+
+def _write(
+    records: Iterable[tuple[Record, int]], ids: "pyarrow.NativeFile", words: "pyarrow.NativeFile"
+) -> dict[str, int]:
+    """Write both files; how many records and distinct words there are."""
+    import pyarrow
+
+    numbers, written = _Numbers(), 0
+    lists = pyarrow.list_(pyarrow.int32())
+    schema = pyarrow.schema(
+        [("id", pyarrow.string()), ("start", pyarrow.int64()), ("source", lists), ("target", lists)]
+    )
+    with pyarrow.ipc.new_file(ids, schema) as writer:
+        for rows in _rows(records, numbers):
+            batch = rows.batch()
+            columns = [pyarrow.ListArray.from_arrays(*one) for one in (batch.source, batch.target)]
+            writer.write_batch(pyarrow.record_batch([rows.ids, np.asarray(rows.starts), *columns], schema=schema))
+            written += len(rows.ids)
+    told = pyarrow.schema([("word", pyarrow.string())])
+    try:
+        column = pyarrow.array(list(numbers.of), pyarrow.string())
+    except UnicodeEncodeError as error:
+        raise RecordError(f"a word of a record is no text ({error}); rebuild its folder") from error
+    with pyarrow.ipc.new_file(words, told) as writer:
+        writer.write_batch(pyarrow.record_batch([column], schema=told))
+    return {"records": written, "words": len(numbers.of)}

@@ -47,16 +47,12 @@ class Examples(Sequence[Example]):
         target_tokens: int,
         salient: Sequence[list[tuple[int, int]]] | None = None,
     ) -> None:
-        import pyarrow
-        from pyarrow import compute
-
         self.records, self.vocabulary = records, vocabulary
         self.source_tokens, self.target_tokens, self.salient = source_tokens, target_tokens, salient
-        words = records.tokens.words
-        own = pyarrow.array(vocabulary.words[len(MARKS) :], pyarrow.string())
-        found = compute.add(compute.index_in(words, value_set=own), len(MARKS))
-        self._table = compute.fill_null(found, UNKNOWN).to_numpy(zero_copy_only=False)  # int32 [words]
-        self._empty = compute.index(words, "").as_py()  # the number of the word without a letter, -1: there is none
+        ids = {word: number for number, word in enumerate(vocabulary.words[len(MARKS) :], start=len(MARKS))}
+        self._table = np.fromiter((ids.get(word, UNKNOWN) for word in records.tokens.words), dtype=np.int32)
+        # The number of the word without a letter; -1: there is none.
+        self._empty = next((number for number, word in enumerate(records.tokens.words) if not word), -1)
 
     def __len__(self) -> int:
         return len(self.records)
@@ -89,7 +85,7 @@ class Examples(Sequence[Example]):
             partial(tokens.read, position),
             source,
             extended,
-            [tokens.words[word].as_py() for word in slots],
+            [tokens.word(word) for word in slots],
             [BOS] + [token if token < size else UNK for token in target[:-1]],
             target,
             marks,

@@ -31,8 +31,7 @@ from sumcurve import sums
 from sumcurve.builders import TOKEN_IDS
 from sumcurve.config import PlanError, read, read_method, read_settings
 from sumcurve.locks import locked
-from sumcurve.manifest import MANIFEST, digest
-from sumcurve.manifest import read as read_manifest
+from sumcurve.manifest import MANIFEST, digest, sha256_file
 from sumcurve.plan import Plan, model_file, model_of, refusal
 from sumcurve.records import read_csv, write_csv, write_text
 from sumcurve.settings import Form, Percent, Positive, Settings, SubwordSettings, Trial
@@ -558,9 +557,7 @@ def _learner(config: Path, home: Path, task: Task) -> tuple[Any, int]:
         )
         salient = salient_spans(home / "results" / entities.key, drawn)
     vocabulary = Vocabulary.from_counts(read_words(fraction), training.vocabulary, training.min_count)
-    sealed = read_manifest(prepared)
-    assert sealed is not None  # its fraction was made of it
-    tokens = TokenIds.of_part(train, sealed["files"][train.path.name]["sha256"], home / TOKEN_IDS, print)
+    tokens = TokenIds.of_part(train, sha256_file(train.path), home / TOKEN_IDS, print)
     learner = learner_of(told, task.form, Drawn(tokens, drawn), valid, vocabulary, cpu, salient, search)
     return learner, len(drawn)
 
