@@ -9,8 +9,11 @@ from typing import Any
 
 import pytest
 import torch
+import yaml
 
 import pretrained
+from sumcurve.__main__ import show_model
+from sumcurve.corpora.errors import CorpusError
 from sumcurve.models.pretrained import load
 from sumcurve.models.subwords import PretrainedError
 from sumcurve.records import Record, Text
@@ -210,6 +213,27 @@ def test_a_truncated_source_is_counted_and_said(folders: Callable[[str], Path]) 
     assert len(found.train[0].source) == 64
 
 
+@pytest.mark.parametrize("kind", pretrained.ARCHITECTURES)
+def test_the_block_that_is_printed_of_a_model_can_be_pasted(
+    kind: str, folders: Callable[[str], Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    show_model(str(folders(kind)), None)
+    told = yaml.safe_load(capsys.readouterr().out)["model"]
+    assert told["path"] == str(folders(kind))
+    settings = Form.model_validate({"model": told, "training": training_of()}).model
+    assert isinstance(settings, TransformersSettings)
+    assert settings.architecture == pretrained.ARCHITECTURES[kind]
+    learner = learner_of(folders(kind), settings, 4)
+    assert len(learner.train) == 4
+
+
+def test_a_model_that_writes_no_text_has_no_block(tmp_path: Path) -> None:
+    (tmp_path / "model.safetensors").write_bytes(b"weights")
+    (tmp_path / "config.json").write_text('{"model_type": "vit"}')
+    with pytest.raises(CorpusError, match="a model of kind vit writes no text"):
+        show_model(str(tmp_path), None)
+
+
 class TestFolders:
     def test_without_safetensors(self, tmp_path: Path) -> None:
         (tmp_path / "config.json").write_text("{}")
@@ -271,8 +295,11 @@ def test_settings_of_a_form() -> None:
     form = Form.model_validate({"model": model, "training": training_of()})
     assert form.model == model
     assert Form.of_run({"model": model.decides(), "training": training}).model == settings_of("bart")
+    assert settings_of("bart", hub="owner/name", revision="A" * 40) == model
     for wrong, told in (
         ({"hub": "owner/name"}, "go together"),
+        ({"hub": "../../x", "revision": "a" * 40}, "is no name of the hub: give owner/name"),
+        ({"hub": "../x", "revision": "a" * 40}, "is no name of the hub"),
         ({"hub": "owner/name", "revision": "main"}, "branch"),
         ({"hub": "owner/name", "revision": "a" * 7}, "all 40 hex digits"),
         ({"path": "here", "hub": "owner/name", "revision": "a" * 40}, "either"),
