@@ -137,9 +137,10 @@ def test_an_error_of_a_method_names_the_line_that_said_so(config, old, instead, 
 
 
 def test_a_check_of_ours_says_only_what_we_say(config):
-    model = f"{{kind: transformers, sha256: {'0' * 64}, hub: owner/name, revision: main}}"
+    model = f"{{kind: transformers, sha256: {'ab' * 32}, hub: owner/name, revision: main}}"
+    method = METHOD.replace("{kind: recurrent, feed: nothing, embedding: 4, hidden: 4}", model)
     with pytest.raises(PlanError) as caught:
-        new(config, METHOD.replace("{kind: recurrent, feed: nothing, embedding: 4, hidden: 4}", model))
+        new(config, method.replace("    model: {hidden: 5}\n", ""))
     assert "revision 'main' is a branch" in str(caught.value)
     assert "Value error" not in str(caught.value)
 
