@@ -49,10 +49,12 @@ from sumcurve.provenance import facts
 from sumcurve.records import RecordError, write_json
 from sumcurve.scores import command as rouge_command
 from sumcurve.scores.command import CommandError
+from sumcurve.settings import on_the_hub
 from sumcurve.steps import KINDS, TABLES_MODULES
 from sumcurve.sums import SumsError
 
 CONFIG = Path("config")
+TEMPLATE = "{source}\nSummary:"  # a prompt to begin with, of a language model
 
 
 # Their messages say all there is to say; anything else is a bug and shows where it happened.
@@ -352,21 +354,30 @@ def fetch_lists(path: Path) -> None:
 
 def show_model(model: str, revision: str | None) -> None:
     """Print what a method's file says of a pretrained model: a folder, or a name of the hub, which is fetched."""
+    import yaml
+
     from sumcurve import fetch
 
     if revision is None:
-        told = {"path": model, "sha256": fetch.sha256_of_model(Path(model))}
+        folder = Path(model)
+        told = {"path": model, "sha256": fetch.sha256_of_model(folder)}
     else:
+        revision = revision.lower()
         if not fullmatch(r"[0-9a-f]{40}", revision):
             raise PlanError(f"revision {revision!r} is no commit: give its 40 hex digits, since branches and tags move")
+        try:
+            on_the_hub(model)
+        except ValueError as error:
+            raise PlanError(str(error)) from None
         place = Path("data/raw/model-new")
         found = fetch.fetch_model(model, revision, place)
-        shutil.rmtree(fetched_model(found), ignore_errors=True)
-        os.replace(place, fetched_model(found))
+        folder = Path(fetched_model(found))
+        shutil.rmtree(folder, ignore_errors=True)
+        os.replace(place, folder)
         told = {"hub": model, "revision": revision, "sha256": found}
-    print("model:\n  kind: transformers")
-    for key, value in told.items():
-        print(f"  {key}: {value}")
+    if fetch.architecture_of(folder) == "decoder":
+        told |= {"architecture": "decoder", "template": TEMPLATE}
+    print(yaml.safe_dump({"model": {"kind": "transformers", **told}}, sort_keys=False, allow_unicode=True), end="")
 
 
 def fetch(path: Path) -> None:
@@ -591,7 +602,7 @@ def summarize(path: Path) -> None:
     run = use.read(path, CONFIG)
     lines = ((f"standard input:{number}", line) for number, line in enumerate(sys.stdin.buffer, start=1))
     with device_of(run.specification) as lent:
-        for row in use.summarize(run, lines, lent):
+        for row in use.summarize(run, lines, lent, note):
             print(json.dumps(row, ensure_ascii=False), flush=True)
 
 

@@ -243,6 +243,21 @@ def subwords(specification: SubwordsSpecification, inputs: Inputs, stage: Stage)
 # --- runs
 
 
+def _places(stage: Stage, line: int) -> dict[str, Any]:
+    """What a training is told beside what it learns: what it writes, where, and to whom; `line` is its bar's."""
+    return {
+        "stage": stage.folder,
+        "state": stage.home / "scratch" / "resume" / f"{stage.name}.pt",
+        "events": stage.home / "logs" / "tensorboard" / stage.name,
+        "name": stage.name,
+        "lease": stage.lease,
+        "note": stage.note,
+        "terminal": sys.__stderr__ or sys.stderr,
+        "position": line,
+        "found": stage.facts,
+    }
+
+
 class PretrainSpecification(TypedDict):
     outside: str
     subwords: str
@@ -271,15 +286,7 @@ def pretrain(specification: PretrainSpecification, inputs: Inputs, stage: Stage)
                 outside=inputs[specification["outside"]],
                 subwords=tokenizer,
                 lower=bool(_sealed(tokenizer)["specification"]["lower"]),
-                stage=stage.folder,
-                state=stage.home / "scratch" / "resume" / f"{stage.name}.pt",
-                events=stage.home / "logs" / "tensorboard" / stage.name,
-                name=stage.name,
-                lease=stage.lease,
-                note=stage.note,
-                terminal=sys.__stderr__ or sys.stderr,
-                position=line,
-                found=stage.facts,
+                **_places(stage, line),
             )
         except (TrainingError, ResumeError, PretrainedError) as error:
             raise BuildError(f"{stage.name}: {error}") from error
@@ -332,15 +339,7 @@ def train(specification: TrainSpecification, inputs: Inputs, stage: Stage) -> No
                 entities=inputs[specification["entities"]] if "entities" in specification else None,
                 parent=inputs[specification["parent"]] if "parent" in specification else None,
                 begins=inputs[specification["begins"]] if "begins" in specification else None,
-                stage=stage.folder,
-                state=stage.home / "scratch" / "resume" / f"{stage.name}.pt",
-                events=stage.home / "logs" / "tensorboard" / stage.name,
-                name=stage.name,
-                lease=stage.lease,
-                note=stage.note,
-                terminal=sys.__stderr__ or sys.stderr,
-                position=line,
-                found=stage.facts,
+                **_places(stage, line),
                 subwords=_subwords(specification, inputs),
                 lower=_lower(corpus),
                 weights=inputs[specification["pretrained"]] / WEIGHTS["selected"]

@@ -20,6 +20,7 @@ from sumcurve.settings import FORMER, Form, FormFile, Layer, MethodFile, MethodS
 S = TypeVar("S", bound=BaseModel)
 Location = tuple[str | int, ...]
 
+VALUE_ERROR = "Value error, "  # what pydantic puts before the message of a check of ours
 LEFT_OUT = ("corpora", "scores")  # of a study: entries that null takes away from what the study extends
 
 
@@ -97,7 +98,7 @@ class Block:
             for problem in error.errors():
                 value = problem["input"]
                 shown = f" (value: {value!r})" if not isinstance(value, dict) else ""
-                advice = problem["msg"]
+                advice = problem["msg"].removeprefix(VALUE_ERROR)
                 if problem["type"] == "extra_forbidden":
                     advice = "unknown key; remove it or correct its spelling"
                     former = FORMER.get(str(problem["loc"][-1]))
@@ -146,7 +147,12 @@ def _block(loader: yaml.SafeLoader, node: yaml.Node, path: Path, line: int, loca
             for place, one in enumerate(node.value)
         ]
         return Block(inner, path, line, location)
-    return Block(loader.construct_object(node), path, line, location)
+    found = Block(loader.construct_object(node), path, line, location)
+    if isinstance(found.value, str) and "\0" in found.value:
+        raise PlanError(
+            f"{found.where()}: a NUL character stands in {found.value!r}, which nothing here may; remove it"
+        )
+    return found
 
 
 def read_settings(path: Path, schema: type[S]) -> S:

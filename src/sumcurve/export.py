@@ -27,7 +27,8 @@ CARD = "README.md"
 def export(run: Run, folder: Path) -> None:
     """Write a run of a method into a new folder.
 
-    Raises PlanError for a folder that is there, and for an outside program, which is not ours to convert.
+    Raises PlanError for a folder that is there, or whose `.partial` is, and for an outside program, which is not ours
+    to convert.
     """
     if run.plan is None or run.row is None:
         raise PlanError(f"{run.folder} was exported already; copy it")
@@ -39,8 +40,22 @@ def export(run: Run, folder: Path) -> None:
     if folder.exists():
         raise PlanError(f"{folder} is there; name a folder that is not")
     stage = folder.with_name(folder.name + ".partial")
-    shutil.rmtree(stage, ignore_errors=True)
-    stage.mkdir(parents=True)
+    try:
+        stage.mkdir(parents=True)
+    except FileExistsError:
+        raise PlanError(
+            f"{stage} is there, where an export is written before it is whole: another one is at work or was killed, "
+            "or it is yours; delete or rename it, or name another folder"
+        ) from None
+    try:
+        _write(run, run.plan, run.row, stage)
+    except BaseException:
+        shutil.rmtree(stage, ignore_errors=True)
+        raise
+    os.replace(stage, folder)
+
+
+def _write(run: Run, plan: Plan, row: Scored, stage: Path) -> None:
     told = run.told()
     if run.pretrained is not None:
         _write_pretrained(run, stage / TRANSFORMERS)
@@ -53,8 +68,7 @@ def export(run: Run, folder: Path) -> None:
             shutil.copyfile(run.folder / name, stage / name)
         lacks = _write_ours(run, stage)
     write_json(stage / TOLD, told)
-    write_text(stage / CARD, card(run, run.plan, run.row, lacks, manifest.hashes(stage)))
-    os.replace(stage, folder)
+    write_text(stage / CARD, card(run, plan, row, lacks, manifest.hashes(stage)))
 
 
 def _write_pretrained(run: Run, folder: Path) -> None:

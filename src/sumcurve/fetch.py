@@ -44,6 +44,33 @@ def sha256_of_model(folder: Path) -> str:
     return sha256_files(folder, names_of_shards(folder, MODEL_FILES))
 
 
+def architecture_of(folder: Path) -> Literal["encoder-decoder", "decoder"]:
+    """By which of transformers' auto classes a model's folder is to be read.
+
+    Its config.json names the class that wrote it, or at least the kind of model. CorpusError for a model that does not
+    write text.
+    """
+    from transformers import AutoConfig
+    from transformers.models.auto import modeling_auto
+
+    try:
+        config = AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
+    except (OSError, ValueError, KeyError) as error:
+        raise CorpusError(
+            f"{folder}: transformers cannot read its config.json ({error}); save the model with `save_pretrained`"
+        ) from error
+    alone = modeling_auto.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES
+    decoder = alone.get(config.model_type, "") in (config.architectures or ())  # BART's decoder alone is one, too
+    if config.model_type in modeling_auto.MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES and not decoder:
+        return "encoder-decoder"
+    if config.model_type in alone:
+        return "decoder"
+    raise CorpusError(
+        f"{folder}: a model of kind {config.model_type} writes no text: give an encoder-decoder or a language model of "
+        "transformers"
+    )
+
+
 def fetch_model(hub: str, revision: str, destination: Path) -> str:
     """Put a model of the hub, at a commit, into the folder `destination`; returns the sha256 of its files.
 

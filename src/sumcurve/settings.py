@@ -9,7 +9,16 @@ from collections.abc import Mapping
 from types import UnionType
 from typing import Annotated, Any, Literal, Self, TypedDict, Union, get_args, get_origin
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, create_model, field_validator, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    create_model,
+    field_validator,
+    model_validator,
+)
 
 from sumcurve.corpora.cleaning import STEPS as CLEANING
 from sumcurve.corpora.sources import SOURCES, format_of
@@ -22,6 +31,16 @@ NonNegativeFloat = Annotated[float, Field(ge=0.0)]
 Share = Annotated[float, Field(ge=0.0, le=1.0)]
 Dropout = Annotated[float, Field(ge=0.0, lt=1.0)]
 LimitIfGiven = Annotated[Positive | None, Field(exclude_if=lambda limit: limit is None)]
+
+
+def on_the_hub(name: str) -> str:
+    """The name; ValueError where it can be none of the hub's."""
+    if not re.fullmatch(r"[A-Za-z0-9_][\w.-]*/[A-Za-z0-9_][\w.-]*", name, re.ASCII) or ".." in name:
+        raise ValueError(f"{name!r} is no name of the hub: give owner/name, with which its page's address ends")
+    return name
+
+
+HubName = Annotated[str, AfterValidator(on_the_hub)]
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
 
@@ -134,9 +153,9 @@ class Raw(Settings):
     """Debian's lists of packages, fetched by this machine's apt; or `harvest`, `path` or `hub`."""
     path: str | None = None
     """A file or a folder of shards; or `harvest`, `apt` or `hub`."""
-    hub: Annotated[str, Field(pattern=r"^[\w.-]+/[\w.-]+$")] | None = None
+    hub: HubName | None = None
     """A data set of the Hugging Face hub, as owner/name, whose `files` are fetched; or `harvest`, `apt` or `path`."""
-    revision: Annotated[str, Field(pattern=r"^[0-9a-f]{40}$")] | None = None
+    revision: Annotated[str, StringConstraints(pattern=r"^[0-9a-fA-F]{40}$", to_lower=True)] | None = None
     """Of the hub's: a commit, since branches and tags move."""
     files: dict[str, Sha256 | None] | None = None
     """Of a folder or of the hub: every file by its path, and its sha256, or null where that is not known."""
@@ -718,9 +737,9 @@ class TransformersSettings(Settings):
     """Of the model's files: its identity."""
     path: str | None = None
     """The folder of the model; or `hub`."""
-    hub: str | None = None
+    hub: HubName | None = None
     """The model's name on the hub, `owner/name`; `revision` goes with it."""
-    revision: str | None = None
+    revision: Annotated[str, StringConstraints(to_lower=True)] | None = None
     """The commit on the hub, 40 hex digits: branches and tags move."""
     architecture: Literal["encoder-decoder", "decoder"] = "encoder-decoder"
     """By which of transformers' auto classes it is read: AutoModelForSeq2SeqLM or AutoModelForCausalLM."""

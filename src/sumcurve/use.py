@@ -1,7 +1,7 @@
 """A finished run, or what `sumcurve export` made of one, put to use: summaries of any text."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -15,7 +15,7 @@ from sumcurve.packs import without
 from sumcurve.plan import Folder, Plan, PlanError, Scored
 from sumcurve.records import Record, RecordError, Text
 from sumcurve.settings import Form, Search
-from sumcurve.systems.command import Command
+from sumcurve.systems.command import LOG_OF, Command
 from sumcurve.systems.process import MODEL
 from sumcurve.systems.system import Item
 
@@ -156,16 +156,29 @@ class Summarizer:
     def __init__(self, run: Run, device: str) -> None:
         self.run = run
         self.system = _system(run, device)
+        self.read = self.truncated = 0  # sources, and those that a pretrained model had no positions for
 
     def summaries(self, items: Sequence[Item]) -> list[list[str]]:
+        self.read += len(items)
         if self.run.pretrained is not None:
-            return [sentences(text) for text in self.system.texts(items)]
+            examples = self.system.examples(items)
+            self.truncated += sum(example.truncated for example in examples)
+            return [sentences(text) for text in self.system.written(examples)]
         return list(self.system.summarize(items))
+
+    def said(self) -> str:
+        """What is to be said of the sources that were read; empty where nothing is."""
+        if self.run.pretrained is None:
+            return ""
+        from sumcurve.decoding.pretrained import told_of
+
+        return told_of(self.truncated, self.read, self.system.model)
 
 
 def _system(run: Run, device: str) -> Any:
     if run.program is not None:
-        return Command(run.program, {MODEL: run.folder / MODEL})
+        log = run.folder.parents[2] / "logs" / "programs" / f"{run.folder.name}.summarize.log"
+        return Command(run.program, {MODEL: run.folder / MODEL, LOG_OF: log})
     import torch
     from safetensors.torch import load_file
 
@@ -203,9 +216,12 @@ def network_of(run: Run) -> Any:
     return model
 
 
-def summarize(run: Run, lines: Iterable[tuple[str, Any]], device: str) -> Iterator[dict[str, Any]]:
+def summarize(
+    run: Run, lines: Iterable[tuple[str, Any]], device: str, note: Callable[[str], None] = lambda text: None
+) -> Iterator[dict[str, Any]]:
     """A row {id, summary} for each line {id, source}, in order; `lines` come with the place where each stands.
 
+    `note` is told at the end how many sources were longer than the model has positions, if any was.
     Raises RecordError for the first line that cannot be read, after the summaries of the lines before.
     """
     summarizer = Summarizer(run, device)
@@ -220,7 +236,9 @@ def summarize(run: Run, lines: Iterable[tuple[str, Any]], device: str) -> Iterat
         found = summarizer.summaries([item for _, item in together]) if together else []
         for (name, _), summary in zip(together, found, strict=True):
             yield {"id": name, "summary": summary}
-        if failed is not None:
-            raise failed
-        if len(together) < TOGETHER:
-            return
+        if failed is not None or len(together) < TOGETHER:
+            break
+    if said := summarizer.said():
+        note(said)
+    if failed is not None:
+        raise failed

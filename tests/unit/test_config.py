@@ -122,12 +122,27 @@ def test_a_forms_key_that_no_method_could_use_is_refused_whoever_takes_the_form_
         ("one: {loss: nll}", "one: nll", r"new.yaml:6: phases.one: "),
         ("forms:", "settings:", r"new.yaml:9: settings: unknown key; .*`forms` in a method"),
         ("{patience: 3}", "{least_updates: 3}", r"new.yaml:15: forms.tiny.*least_updates: .*`min_updates` now"),
+        ("paper: none", r'paper: "a\0b"', r"new.yaml:3: paper: a NUL character stands in 'a\\x00b'.*remove it"),
+        (
+            "{kind: recurrent, feed: nothing, embedding: 4, hidden: 4}",
+            f"{{kind: transformers, sha256: {'0' * 64}, hub: ../../x, revision: {'0' * 40}}}",
+            r"new.yaml:4: model.*hub: '\.\./\.\./x' is no name of the hub: give owner/name",
+        ),
     ],
 )
 def test_an_error_of_a_method_names_the_line_that_said_so(config, old, instead, message):
     assert old in METHOD
     with pytest.raises(PlanError, match=message):
         new(config, METHOD.replace(old, instead, 1))
+
+
+def test_a_check_of_ours_says_only_what_we_say(config):
+    model = f"{{kind: transformers, sha256: {'ab' * 32}, hub: owner/name, revision: main}}"
+    method = METHOD.replace("{kind: recurrent, feed: nothing, embedding: 4, hidden: 4}", model)
+    with pytest.raises(PlanError) as caught:
+        new(config, method.replace("    model: {hidden: 5}\n", ""))
+    assert "revision 'main' is a branch" in str(caught.value)
+    assert "Value error" not in str(caught.value)
 
 
 def test_what_neither_form_nor_method_say_is_asked_of_the_method(config):

@@ -16,7 +16,12 @@ from sumcurve.plan import Plan, PlanError
 
 pytest.importorskip("huggingface_hub")
 
-FILES = {"model.safetensors": b"weights", "config.json": b"{}", "tokenizer.json": b"[]", "merges.txt": b"a b"}
+FILES = {
+    "model.safetensors": b"weights",
+    "config.json": b'{"model_type": "bart"}',
+    "tokenizer.json": b"[]",
+    "merges.txt": b"a b",
+}
 TALES = (Path(__file__).parents[1] / "data" / "tales.jsonl").read_bytes()
 SHARDS = {"data/train-0.jsonl": TALES[:9000], "data/train-1.jsonl": TALES[9000:]}
 
@@ -171,9 +176,11 @@ def test_what_a_method_says_of_a_model_is_printed(project: Path, capsys: pytest.
     told = capsys.readouterr().out
     assert f"  sha256: {sha256_of_model(Path('models'))}" in told
     assert "  path: models" in told
-    command.show_model("owner/name", REVISION)
+    command.show_model("owner/name", REVISION.upper())
     assert f"  revision: {REVISION}" in capsys.readouterr().out
     assert project.is_dir()
+    with pytest.raises(PlanError, match=r"'\.\./x' is no name of the hub"):
+        command.show_model("../x", REVISION)
     with pytest.raises(PlanError, match="40 hex digits"):
         command.show_model("owner/name", "main")
 

@@ -1,7 +1,9 @@
 """Runs put to use: on new text they say what they said of the test items, as runs and as what is exported of them."""
 
 import json
+import re
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -207,6 +209,45 @@ def test_a_line_that_is_no_text_is_named_after_the_summaries_before_it(finished,
     with pytest.raises(RecordError, match=message):
         found.extend(use.summarize(finished.run("theirs"), lines, "cpu"))
     assert found == [{"id": 1, "summary": ["a fox ."]}]
+
+
+def test_sources_that_a_pretrained_model_has_no_positions_for_are_counted_and_said(finished, monkeypatch):
+    monkeypatch.setattr(use, "TOGETHER", 2)
+    words = " ".join(["fox"] * 200)
+    lines = [(f"line {number}", json.dumps({"source": text})) for number, text in enumerate([words, "A fox.", words])]
+    said: list[str] = []
+    assert len(list(use.summarize(finished.run("mine"), lines, "cpu", said.append))) == 3
+    assert said == ["2 of 3 sources are longer than the model's 64 positions: it reads their first part"]
+    with pytest.raises(RecordError, match="not JSON"):
+        list(use.summarize(finished.run("mine"), [*lines[:1], ("line 2", "{")], "cpu", said.append))
+    assert said[1:] == ["1 of 1 sources are longer than the model's 64 positions: it reads their first part"]
+    for method in ("mine", "fastrl", "theirs"):
+        list(use.summarize(finished.run(method), lines[1:2], "cpu", said.append))
+    assert len(said) == 2
+
+
+def test_what_a_program_said_outside_of_a_study_is_kept_where_its_error_says(finished):
+    run = finished.run("theirs")
+    broken = replace(run, program={**run.program, "command": "echo no model >&2; exit 2"})
+    with pytest.raises(RecordError, match=r"ended with exit status 2; it said:\nno model\n\(its log: (.*)\)") as caught:
+        list(use.summarize(broken, finished.lines(), "cpu"))
+    (log,) = re.findall(r"\(its log: (.*)\)", str(caught.value))
+    assert Path(log).read_text() == "no model\n"
+    assert Path(log).is_relative_to(finished.home / "logs")
+
+
+def test_an_export_destroys_nothing_that_it_did_not_make(finished, monkeypatch):
+    folder = finished.home / "elsewhere" / "mine"
+    theirs = folder.with_name("mine.partial")
+    theirs.mkdir(parents=True)
+    (theirs / "thesis.tex").write_text("years")
+    with pytest.raises(PlanError, match=r"mine\.partial is there.*delete or rename it, or name another folder"):
+        export(finished.run("trans_nocopy"), folder)
+    assert (theirs / "thesis.tex").read_text() == "years"
+    monkeypatch.setattr("sumcurve.export.card", lambda *arguments: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        export(finished.run("trans_nocopy"), folder.with_name("other"))
+    assert [path.name for path in folder.parent.iterdir()] == ["mine.partial"]
 
 
 def test_records_are_those_that_a_training_gets_and_the_test_part_has_no_reference(finished, capsys):

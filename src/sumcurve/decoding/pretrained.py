@@ -102,12 +102,11 @@ def truncated(examples: Sequence[TextExample]) -> int:
     return sum(example.truncated for example in examples)
 
 
-def told_of(examples: Sequence[TextExample], model: Pretrained) -> str:
-    """What to say of truncated sources; empty where there are none."""
-    count = truncated(examples)
+def told_of(count: int, sources: int, model: Pretrained) -> str:
+    """What to say where `count` of the sources were truncated; empty where none was."""
     if not count:
         return ""
     return (
-        f"{count} of {len(examples)} sources are longer than the model's {model.subwords.positions} positions: "
-        "it reads their first part"
+        f"{count} of {sources} sources are longer than the model's {model.subwords.positions} positions: it reads "
+        "their first part"
     )

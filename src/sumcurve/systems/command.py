@@ -88,8 +88,8 @@ class Command:
     recipe: ClassVar[bool] = False
 
     def __init__(self, told: Mapping[str, Any], inputs: Mapping[str, Path]) -> None:
-        """`inputs` may hold a file to log to and the folder of what was learned."""
-        self.told, self.log = told, inputs.get(LOG_OF)
+        """`inputs` hold a file to log to, and may hold the folder of what was learned."""
+        self.told, self.log = told, inputs[LOG_OF]
         self.environment = environment_of(told)
         if MODEL in inputs:
             self.environment["SUMCURVE_MODEL"] = str(inputs[MODEL].resolve())
@@ -158,7 +158,7 @@ class Command:
         """The file of what a command wrote when it was given these rows."""
         given, written = folder / "items.jsonl", folder / "written"
         write_jsonl(given, rows)
-        log = folder / "log" if self.log is None else self.log.with_suffix(f"{what}{self.log.suffix}")
+        log = self.log.with_suffix(f"{what}{self.log.suffix}")
         limits = Limits(self.told["timeout"], (len(rows) + 16) * LINE)
         model = self.environment.get("SUMCURVE_MODEL")
         before = _state(Path(model)) if model else {}

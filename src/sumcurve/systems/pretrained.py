@@ -41,16 +41,16 @@ class PretrainedSystem:
         lengths = self.source_tokens, self.target_tokens, max(room, self.decoding.max_tokens)
         return [self.model.subwords.example(item.record, item.text, *lengths) for item in items]
 
-    def texts(self, items: Sequence[Item]) -> list[str]:
-        """What the model writes of each item, as text."""
-        return write(self.model, self.examples(items), self.decoding, self.device)
+    def written(self, examples: Sequence[TextExample]) -> list[str]:
+        """What the model writes of each example, as text."""
+        return write(self.model, examples, self.decoding, self.device)
 
     def words(self, text: str) -> list[str]:
         """A written text as the corpus's tokenizer gives it, cut at its longest summary."""
         return in_words(text, self.model.subwords.lower, self.search.max_tokens)
 
     def summarize(self, items: Sequence[Item]) -> list[list[str]]:
-        return [self.words(text) for text in self.texts(items)]
+        return [self.words(text) for text in self.written(self.examples(items))]
 
     @torch.no_grad()
     def logp(self, items: Sequence[Item], targets: Sequence[list[str]]) -> list[float]:
@@ -97,9 +97,9 @@ def write_output(
     """Write summaries.jsonl, summaries.text.jsonl (what was written, whole, as text), and what `reading` asks for."""
     examples = system.examples(items)
     facts["truncated_sources"] = truncated(examples)
-    if said := told_of(examples, system.model):
+    if said := told_of(facts["truncated_sources"], len(examples), system.model):
         note(said)
-    texts = write(system.model, examples, system.decoding, system.device)
+    texts = system.written(examples)
     ids = [item.record.id for item in items]
     pairs = list(zip(ids, texts, strict=True))
     write_jsonl(stage / "summaries.text.jsonl", ({"id": name, "summary": text} for name, text in pairs))

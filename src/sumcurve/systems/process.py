@@ -15,6 +15,7 @@ from time import monotonic
 from typing import IO, Any
 
 from sumcurve.records import RecordError
+from sumcurve.systems import keeper
 from sumcurve.systems.outside import sha256_of
 
 MODEL = "model"  # the folder, of a run, of what a program has learned; and its key among a system's inputs
@@ -81,7 +82,8 @@ def run(
 
     `log` gets its standard error, and its standard output where there is no `target`; `environment` stands over our
     own. Raises RecordError, which names the command and the remedy, where it fails, is killed, takes longer or writes
-    more than the limits allow. Whatever ends it, or us but SIGKILL, what it has started is stopped.
+    more than the limits allow. Whatever ends it, or us, what it has started is stopped (`systems.keeper`): on Linux all
+    that descends from it, elsewhere, and where we are not killed ourselves, what did not leave its process group.
     """
     log.parent.mkdir(parents=True, exist_ok=True)
     with ExitStack() as held:
@@ -89,11 +91,9 @@ def run(
         written = _Written(held.enter_context(target.open("wb")), command, limits.output) if target else said
         given = held.enter_context(source.open("rb")) if source else subprocess.DEVNULL
         # A shell, since the line is what the study's author would type, pipes and all; nothing of the data is in it.
-        # A session of its own: what the shell has started is stopped with it.
         held.enter_context(_ended_by_sigterm())
         process = subprocess.Popen(
-            command,
-            shell=True,
+            [sys.executable, "-I", "-S", keeper.__file__, str(os.getpid()), command],
             stdin=given,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -198,10 +198,13 @@ def _ended_by_sigterm() -> Iterator[None]:
 
 
 def _stop(process: subprocess.Popen[bytes]) -> None:
-    """Kill what is left of a process's session; its own end is waited for."""
-    with suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
+    """Let the keeper end all that was started; its own end is waited for."""
+    process.terminate()
+    try:
+        process.wait(2 * keeper.PATIENCE)
+    except subprocess.TimeoutExpired:  # the program has stopped it
+        process.kill()
+        process.wait()
     for pipe in (process.stdout, process.stderr):
         if pipe is not None:
             pipe.close()

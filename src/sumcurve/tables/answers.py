@@ -29,8 +29,8 @@ BEYOND = (2, 4)  # times the largest size
 def table(results: Results) -> Table:
     """A row for every method at every size, the best first.
 
-    `records_needed` are those with which the best method of the size has the method's score; at the best one it is
-    the size itself, "<" where its smallest size does already. `ratio` divides them by the size.
+    `records_needed` are those with which the best method of the size has the method's score, "≤" where its smallest
+    size does already; the best one has none. `ratio` divides them by the size. The CSV has the sign in `bound`.
     """
     refusal = clock_refusal(results)
     rows: list[dict[str, Any]] = []
@@ -56,6 +56,7 @@ def table(results: Results) -> Table:
         Column("behind_best", "behind the best", "number", results.decimals, interval=True),
         Column("seen", f"seen at {100 * POWER:g} %", "number", results.decimals),
         Column("records_needed", "the best needs", "count"),
+        Column("bound", None),
         Column("ratio", "of the records", "number", 2, interval=True),
         Column("per_doubling", "per doubling", "number", results.decimals, interval=True),
         Column("seconds", "seconds", "number", 0),
@@ -190,9 +191,9 @@ def _needed(
         sizes, places = (np.array(column) for column in zip(*curves[best[0]], strict=True))
         means = sign * design.means
         reached = float(records_for(sizes, means[None, places], means[[mine]])[0])
-        smallest = reached <= sizes[0]
-        row["records_needed"] = Value(round(reached), sign="≤" if smallest else "")
-        row["ratio"] = Value(reached / records, sign="≤" if smallest else "")
+        bound = "≤" if reached <= sizes[0] else ""
+        row |= {"records_needed": Value(round(reached), sign=bound), "ratio": Value(reached / records, sign=bound)}
+        row["bound"] = bound
     if drawn is None or cell == best:
         return row
     scores = sign * drawn

@@ -25,7 +25,7 @@ def table(results: Results) -> Table:
     """A row for every method that has learned of other packages, at every size, beside the same from scratch.
 
     `records_needed` are those with which the method reaches the score that from scratch has of the size: "<" where its
-    smallest size does already, ">" where its largest does not.
+    smallest size does already, ">" where its largest does not. The CSV has the sign in `bound`.
     """
     rows = [row for told in results.study.pretrainings for row in _rows(results, told)]
     columns = [
@@ -38,6 +38,7 @@ def table(results: Results) -> Table:
         Column("difference", "difference", "number", results.decimals, interval=True),
         Column("says", "says"),
         Column("records_needed", "reaches it with", "count"),
+        Column("bound", None),
         Column("ratio", "of the records", "number", 2, interval=True),
         Column("scratch_seconds", "seconds from scratch", "number", 0),
         Column("seconds", "seconds", "number", 0),
@@ -156,6 +157,7 @@ def _row(results: Results, metric: Metric, scratch: System, system: System, curv
     bound = "<" if means[places[0]] >= means[mine] else ">" if (means[places] < means[mine]).all() else ""
     row["records_needed"] = Value(round(reached), sign=bound)
     row["ratio"] = Value(reached / records, sign=bound)
+    row["bound"] = bound
     if not design.why:
         drawn = sign * results.draws(corpus, metric.name)
         ratios = records_for(sizes, drawn[:, places], drawn[:, mine]) / records

@@ -151,7 +151,7 @@ def pretrained_learner(
     note: Callable[[str], None],
 ) -> "PretrainedLearner":
     """A model that reads and writes text, and what it learns from. Raises PretrainedError."""
-    from sumcurve.decoding.pretrained import in_subwords, told_of
+    from sumcurve.decoding.pretrained import in_subwords, told_of, truncated
     from sumcurve.training.pretrained import PretrainedLearner
 
     lengths = specification["source_tokens"], specification["target_tokens"]
@@ -159,7 +159,7 @@ def pretrained_learner(
     trained_on, validated = (
         [model.subwords.example(record, text, *lengths, room) for record, text in part] for part in (train, valid)
     )
-    if said := told_of(trained_on, model):
+    if said := told_of(truncated(trained_on), len(trained_on), model):
         note(said)
     references = [record.all_references for record, _ in valid]
     return PretrainedLearner(model, settings, trained_on, validated, references, search, device)

@@ -8,7 +8,7 @@ import pytest
 import programs
 from sumcurve.records import Record, Text
 from sumcurve.settings import CorpusSettings
-from sumcurve.systems.command import Command, CommandSettings
+from sumcurve.systems.command import LOG_OF, Command, CommandSettings
 from sumcurve.systems.process import MODEL
 from sumcurve.systems.system import Item
 from sumcurve.training.program import learn
@@ -47,7 +47,7 @@ def trained(tmp_path, monkeypatch):
         told = Command.specify_training(settings)
         assert len(told["files"]) == 1
         learn(told, TRAIN, TRAIN[:1], 1, 1, "cpu", tmp_path / MODEL, tmp_path / "scratch", tmp_path / "log")
-        return Command(Command.specify(settings, CORPUS), {MODEL: tmp_path / MODEL})
+        return Command(Command.specify(settings, CORPUS), {MODEL: tmp_path / MODEL, LOG_OF: tmp_path / "said"})
 
     return train
 

@@ -4,6 +4,7 @@ import gzip
 import json
 import shlex
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from sumcurve.corpora.tokens import tokenize
 from sumcurve.records import Record, RecordError, Text
 from sumcurve.settings import CorpusSettings, Prepare
 from sumcurve.systems import SYSTEMS
+from sumcurve.systems.command import LOG_OF
 from sumcurve.systems.system import Item
 
 SOURCES = {
@@ -42,7 +44,8 @@ CORPUS = CorpusSettings.model_validate(
 def system(kind, **told):
     settings = SYSTEMS[kind].Settings.model_validate(told)
     files = {sha256: Path(path) for sha256, path in SYSTEMS[kind].files(settings).items()}
-    return SYSTEMS[kind](SYSTEMS[kind].specify(settings, CORPUS), files)
+    log = Path(tempfile.mkdtemp()) / "log"
+    return SYSTEMS[kind](SYSTEMS[kind].specify(settings, CORPUS), {**files, LOG_OF: log})
 
 
 def summaries(kind, **told):

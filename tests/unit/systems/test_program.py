@@ -159,7 +159,61 @@ def test_what_the_shell_left_running_does_not_hold_us(tmp_path):
     assert time.monotonic() - start < 20
 
 
-def test_who_is_asked_to_end_stops_what_was_started(tmp_path):
+# What leaves the shell's process group and session, and whose parents have ended: what people call a daemon.
+DAEMON = """
+import os, pathlib, sys, time
+if not os.fork():
+    os.setsid()
+    if not os.fork():
+        pathlib.Path(sys.argv[1]).write_text(f"{os.getpid()}\\n")
+        time.sleep(600)
+    os._exit(0)
+os.wait()
+"""
+
+
+def daemon(folder: Path) -> tuple[str, Path]:
+    """A shell line that leaves one running, and the file that has its process id."""
+    (folder / "daemon.py").write_text(DAEMON)
+    pid = folder / "pid"
+    return shlex.join([sys.executable, str(folder / "daemon.py"), str(pid)]), pid
+
+
+def running(pid: Path) -> bool:
+    """Whether the process of a file that it has written its id to is there."""
+    return Path(f"/proc/{pid.read_text().strip()}").exists()
+
+
+on_linux = pytest.mark.skipif(sys.platform != "linux", reason="elsewhere who has left the group is not found")
+
+
+@on_linux
+@pytest.mark.parametrize(
+    ("then", "error"), [("sleep 600", "has run for 3 seconds"), ("exit 5", "status 5"), ("kill -9 $$", "signal 9")]
+)
+def test_a_daemon_does_not_outlive_the_line_that_started_it(tmp_path, then, error):
+    line, pid = daemon(tmp_path)
+    wait = f"while [ ! -s {shlex.quote(str(pid))} ]; do sleep 0.1; done"
+    with pytest.raises(RecordError, match=error):
+        process.run(f"{line} & {wait}; {then}", tmp_path / "log", Limits(3), {})
+    assert not running(pid)
+
+
+@on_linux
+def test_a_daemon_of_a_line_that_ended_well_is_stopped_and_its_seconds_are_counted(tmp_path):
+    work = "sum(number ** 2 for number in range(10_000_000)); "
+    work += "pathlib.Path(sys.argv[1] + '.done').write_text(str(time.process_time()))"
+    line, pid = daemon(tmp_path)
+    done = tmp_path / "pid.done"
+    (tmp_path / "daemon.py").write_text(DAEMON.replace("time.sleep(600)", f"{work}; time.sleep(600)"))
+    wait = f"while [ ! -s {shlex.quote(str(done))} ]; do sleep 0.1; done"
+    cost = trained(tmp_path, f'{line}; {wait}; echo x > "$SUMCURVE_MODEL/x"')
+    assert not running(pid)
+    assert cost > float(done.read_text())
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, pytest.param(signal.SIGKILL, marks=on_linux)])
+def test_who_ends_stops_what_was_started(tmp_path, number):
     lines = [
         "from pathlib import Path; from sumcurve.systems.process import Limits, run",
         f"run('echo $$ > pid; sleep 600; true', Path({str(tmp_path / 'log')!r}), Limits(60), {{}})",
@@ -169,9 +223,12 @@ def test_who_is_asked_to_end_stops_what_was_started(tmp_path):
     while not (pid.exists() and pid.read_text()):
         assert started.poll() is None
         time.sleep(0.1)
-    started.terminate()
-    assert started.wait() == 128 + signal.SIGTERM
-    assert not Path(f"/proc/{pid.read_text().strip()}").exists()
+    started.send_signal(number)
+    assert started.wait() == (128 + number if number == signal.SIGTERM else -number)
+    end = time.monotonic() + 20
+    while number == signal.SIGKILL and running(pid) and time.monotonic() < end:  # nobody is left who waits for it
+        time.sleep(0.1)
+    assert not running(pid)
 
 
 def test_summaries_are_read_from_what_was_learned_which_stays_as_it_is(tmp_path):

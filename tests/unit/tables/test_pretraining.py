@@ -1,6 +1,8 @@
 """What the table says of a pretraining, against curves whose distance is known."""
 
+import csv
 import dataclasses
+import io
 
 import numpy as np
 import pytest
@@ -69,6 +71,17 @@ def test_records_are_where_the_method_s_curve_has_the_score_from_scratch(results
             assert row.ratio == pytest.approx(expected / size)
             assert row.ratio == pytest.approx(2 ** (-AHEAD["tuned"] / GAIN), rel=0.2)
             assert row.ratio_low < row.ratio < row.ratio_high
+
+
+def test_the_csv_has_the_signs_that_people_see(results, rows) -> None:
+    assert {row.bound for (method, _), row in rows.items() if method == "far"} == {"<"}
+    assert {row.bound for (method, _), row in rows.items() if method == "worse"} == {">"}
+    table = made("pretraining", results)
+    shown, _ = table.shown()
+    told = csv.DictReader(io.StringIO(table.csv()))
+    for row, cell in zip(told, shown["reaches it with"], strict=True):
+        assert cell.rpartition(" ")[0] == row["bound"]
+    assert "bound" not in shown.columns
 
 
 def test_bounds_are_told_where_the_curve_says_no_more(results) -> None:

@@ -183,7 +183,12 @@ def test_records_for_a_score_are_read_off_the_curve() -> None:
 def test_what_the_best_needs_lies_within_its_interval_and_below_the_size(study, long_curves, settings) -> None:
     outputs = long_curves({"pcov": (30, 5), "abs": (22, 5)}, (1, 2, 3))
     results = Results(dataclasses.replace(study, outputs=outputs, statistics=study.statistics[:1]), settings)
-    rows = [row for row in made("answers", results).rows if row["basis"] == "measured" and row["records"] > 200]
+    table = made("answers", results)
+    bounds = table.frame().bound.fillna("")
+    assert set(bounds) == {"", "≤"}
+    for row, bound in zip(table.rows, bounds, strict=True):
+        assert bound == getattr(row.get("records_needed"), "sign", "")
+    rows = [row for row in table.rows if row["basis"] == "measured" and row["records"] > 200]
     for row in rows:
         if row["place"] == "best":
             assert "records_needed" not in row

@@ -1,16 +1,22 @@
 """Fine-tuning a pretrained model by the project's own loop, on invented texts and small random networks."""
 
+import os
 import random
-from collections.abc import Callable
+import signal
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 import torch
+import yaml
 
 import pretrained
+from sumcurve.__main__ import show_model
+from sumcurve.corpora.errors import CorpusError
 from sumcurve.models.pretrained import load
 from sumcurve.models.subwords import PretrainedError
 from sumcurve.records import Record, Text
@@ -135,6 +141,36 @@ def test_a_killed_training_goes_on_to_the_same_bytes(
         fitted(learner_of(folder, other), training, resume=state)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("variant", ["gpt2", "bart lora"])
+def test_a_training_that_gets_kill_9_goes_on_to_the_same_bytes(
+    variant: str, folders: Callable[[str], Path], tmp_path: Path
+) -> None:
+    kind = variant.split()[0]
+    settings, folder, training = settings_of(kind, **VARIANTS[variant]), folders(kind), training_of()
+    whole = fitted(learner_of(folder, settings), training)
+    for moment in (2, 7, 13):  # of 12 updates and 3 validations, each with a state behind it: the fifth, tenth, last
+        place = tmp_path / f"{moment}.pt"
+        child = os.fork()
+        if not child:
+            steps = iter(range(1, moment))
+
+            def watch(progress: object, steps: Iterator[int] = steps) -> None:
+                if next(steps, None) is None:
+                    os.kill(os.getpid(), signal.SIGKILL)
+
+            try:
+                keep = partial(write_state, place)
+                fitted(learner_of(folder, settings), training, keep=keep, watch=watch)
+            finally:
+                os._exit(1)
+        assert os.WTERMSIG(os.waitpid(child, 0)[1]) == signal.SIGKILL
+        assert place.exists() == (moment > 5)
+        again = fitted(learner_of(folder, settings), training, resume=read_state(place, print))
+        assert again.history.rows() == whole.history.rows()
+        assert all(torch.equal(again.weights[name], whole.weights[name]) for name in whole.weights)
+
+
 def test_recomputed_activations_change_no_byte(folders: Callable[[str], Path]) -> None:
     plain, again = (
         fitted(learner_of(folders("bart"), settings_of("bart", dropout=0.2, gradient_checkpointing=on)), training_of(8))
@@ -210,6 +246,27 @@ def test_a_truncated_source_is_counted_and_said(folders: Callable[[str], Path]) 
     assert len(found.train[0].source) == 64
 
 
+@pytest.mark.parametrize("kind", pretrained.ARCHITECTURES)
+def test_the_block_that_is_printed_of_a_model_can_be_pasted(
+    kind: str, folders: Callable[[str], Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    show_model(str(folders(kind)), None)
+    told = yaml.safe_load(capsys.readouterr().out)["model"]
+    assert told["path"] == str(folders(kind))
+    settings = Form.model_validate({"model": told, "training": training_of()}).model
+    assert isinstance(settings, TransformersSettings)
+    assert settings.architecture == pretrained.ARCHITECTURES[kind]
+    learner = learner_of(folders(kind), settings, 4)
+    assert len(learner.train) == 4
+
+
+def test_a_model_that_writes_no_text_has_no_block(tmp_path: Path) -> None:
+    (tmp_path / "model.safetensors").write_bytes(b"weights")
+    (tmp_path / "config.json").write_text('{"model_type": "vit"}')
+    with pytest.raises(CorpusError, match="a model of kind vit writes no text"):
+        show_model(str(tmp_path), None)
+
+
 class TestFolders:
     def test_without_safetensors(self, tmp_path: Path) -> None:
         (tmp_path / "config.json").write_text("{}")
@@ -271,8 +328,11 @@ def test_settings_of_a_form() -> None:
     form = Form.model_validate({"model": model, "training": training_of()})
     assert form.model == model
     assert Form.of_run({"model": model.decides(), "training": training}).model == settings_of("bart")
+    assert settings_of("bart", hub="owner/name", revision="A" * 40) == model
     for wrong, told in (
         ({"hub": "owner/name"}, "go together"),
+        ({"hub": "../../x", "revision": "a" * 40}, "is no name of the hub: give owner/name"),
+        ({"hub": "../x", "revision": "a" * 40}, "is no name of the hub"),
         ({"hub": "owner/name", "revision": "main"}, "branch"),
         ({"hub": "owner/name", "revision": "a" * 7}, "all 40 hex digits"),
         ({"path": "here", "hub": "owner/name", "revision": "a" * 40}, "either"),

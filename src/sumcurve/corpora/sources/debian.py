@@ -11,8 +11,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from sumcurve.corpora.errors import CorpusError
-from sumcurve.corpora.raw import NOT_UTF8, Refused
-from sumcurve.corpora.sources.source import NUL, Rows, Source
+from sumcurve.corpora.raw import NOT_UTF8, NUL, Refused
+from sumcurve.corpora.sources.source import Rows, Source
 
 PACKAGES, TRANSLATION = "Packages", "Translation-"
 MOST_SOURCES = 3  # source packages that share a paragraph which says something of each; more share a template

@@ -13,10 +13,10 @@ from itertools import zip_longest
 from pathlib import Path, PurePosixPath
 
 from sumcurve.corpora.errors import CorpusError
-from sumcurve.corpora.raw import NOT_UTF8, Refused
+from sumcurve.corpora.raw import NOT_UTF8, NUL, Refused
 from sumcurve.corpora.sources.archive import Archive
 from sumcurve.corpora.sources.jsonl import read_lines
-from sumcurve.corpora.sources.source import NUL, Inside, Rows, Source
+from sumcurve.corpora.sources.source import Inside, Rows, Source
 
 PARTS = {"train": "train", "dev": "valid", "valid": "valid", "test": "test"}
 ZIPPED = ("train", "dev", "test")

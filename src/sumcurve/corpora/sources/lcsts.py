@@ -22,9 +22,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from sumcurve.corpora.errors import CorpusError
-from sumcurve.corpora.raw import NOT_UTF8, Refused
+from sumcurve.corpora.raw import NOT_UTF8, NUL, Refused
 from sumcurve.corpora.sources.jsonl import read_lines
-from sumcurve.corpora.sources.source import NUL, Inside, Rows, Source
+from sumcurve.corpora.sources.source import Inside, Rows, Source
 
 PARTS = {"PART_I": "train", "PART_II": "valid", "PART_III": "test"}  # as all who use it have divided it
 TEXTS = ("summary", "short_text")

@@ -7,8 +7,6 @@ from typing import Any
 
 from sumcurve.corpora.raw import Refused
 
-NUL = "NUL character"  # a reason for which a row is none: its file is damaged there
-
 
 @dataclass(frozen=True, slots=True)
 class Inside:

@@ -9,7 +9,6 @@ from sumcurve.corpora.errors import CorpusError
 from sumcurve.corpora.raw import Dropped, RawRecord, Refused
 from sumcurve.corpora.sources import SOURCES
 from sumcurve.corpora.sources import debian as source
-from sumcurve.corpora.sources.source import NUL
 from titles import debian
 
 OTTER = """\
@@ -75,7 +74,7 @@ def test_line_ends_change_nothing(tmp_path: Path, change: Any) -> None:
         ("Package: otter\nDescription-de: schwimmt\n Im Fluss.\n\n", source.NO_ENTRY),
         ("Description-en: swims\n It swims.\n\n", source.NO_ENTRY),
         ("<html>\n<p>404\n\n", source.NO_ENTRY),
-        (OTTER.replace("fish", "fi\x00sh"), NUL),
+        (OTTER.replace("fish", "fi\x00sh"), raw.NUL),
         (OTTER.encode().replace(b"fish", b"\xff\xfe"), raw.NOT_UTF8),
         (OTTER.replace("fish", "fish\n   of" * 200_000), source.TOO_LARGE),
     ],

@@ -12,7 +12,6 @@ from sumcurve.corpora.errors import CorpusError
 from sumcurve.corpora.raw import Dropped, RawRecord
 from sumcurve.corpora.sources import SOURCES
 from sumcurve.corpora.sources import gigaword as source
-from sumcurve.corpora.sources.source import NUL
 from titles import gigaword, org_data, sumdata, write_lines
 
 READY = {"train": "train/train.*", "valid": "train/valid.*", "test": "Giga/*"}
@@ -106,7 +105,7 @@ def test_files_of_unequal_length_are_refused_with_the_line(tmp_path: Path, name:
     [
         ("train.src.txt", b"", raw.EMPTY_SOURCE),
         ("train.tgt.txt", b"   ", raw.EMPTY_TARGET),
-        ("train.src.txt", b"an otter\x00swims", NUL),
+        ("train.src.txt", b"an otter\x00swims", raw.NUL),
         ("train.tgt.txt", b"an otter \xff swims", raw.NOT_UTF8),
     ],
 )

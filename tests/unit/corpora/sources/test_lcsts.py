@@ -12,7 +12,7 @@ from sumcurve.corpora.errors import CorpusError
 from sumcurve.corpora.raw import Dropped, RawRecord, Refused
 from sumcurve.corpora.sources import SOURCES
 from sumcurve.corpora.sources import lcsts as source
-from sumcurve.corpora.sources.source import NUL, Inside
+from sumcurve.corpora.sources.source import Inside
 from titles import document, lcsts
 
 OTTER = ("水獭捉鱼。", "水獭")
@@ -77,7 +77,7 @@ def without(line: str) -> str:
         (document(1, *OTTER).replace("    <summary>", "    <summary>s</summary>\n    <summary>"), source.BROKEN_TAGS),
         (document(1, *OTTER, label=7), source.BAD_LABEL),
         (document(1, *OTTER, label="good"), source.BAD_LABEL),
-        (document(1, "水獭\x00捉鱼。", "水獭"), NUL),
+        (document(1, "水獭\x00捉鱼。", "水獭"), raw.NUL),
         (document(1, *OTTER).encode().replace("捉".encode(), b"\xff\xfe"), raw.NOT_UTF8),
         (document(1, *OTTER).encode().replace(b"id=1", b"id=\xff"), raw.NOT_UTF8),
         (document(1, "水\n" * 5001, "水"), source.TOO_LONG),

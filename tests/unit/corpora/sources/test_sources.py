@@ -91,6 +91,11 @@ def test_what_decides_how_content_is_read_decides_the_name(home: Path) -> None:
         ({"sha256": None, "apt": {"codename": "bookworm"}}, {}, "give the `sha256` of what is harvested or fetched"),
         ({"hub": "a/b", "files": {"a.jsonl": None}}, {}, "`hub` needs a `revision` and `files`"),
         ({"hub": "a/b", "revision": "main", "files": {"a.jsonl": None}}, {}, r"raw\.revision: String should match"),
+        (
+            {"hub": "../x", "revision": "0" * 40, "files": {"a.jsonl": None}},
+            {},
+            r"raw\.hub: '\.\./x' is no name of the hub",
+        ),
         ({"path": "a.jsonl", "revision": "0" * 40}, {}, "`revision` is for a `hub`"),
         ({"path": "a", "files": {"../a.jsonl": None}}, {}, r"'\.\./a\.jsonl' names no file below"),
         ({"path": "a", "files": {"a.jsonl": "1" * 64}}, {}, "the sha256 of `files` give [0-9a-f]{64}, not what"),
