@@ -16,7 +16,7 @@
 #   make merge FROM=…         take up such archives of another checkout; the study goes on with what is missing
 #   make partial STUDY=…      tables of what is finished of a study, marked as a part
 #   make add CORPUS=… NAME=…  a study of a corpus of your own, written from its data (FLAGS=… as `sumcurve add -h` says)
-#   make trials               what config/trials.csv lacks of the trials that chose the small form 
+#   make trials               what config/trials.csv lacks of the trials that chose the small form
 #   make trials TRIALS=…      the same for another file: config/trials-large.yaml, of the large form
 #   make fairseq-env          fairseq, for methods of `kind: fairseq`: an environment of its own, built once in minutes
 #   make lint  bench  pull  push  recipes  schema  lock  clean-env
