@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from sumcurve.config import PlanError, read_method, read_settings
-from sumcurve.manifest import digest
+from sumcurve.manifest import MANIFEST, digest, hashes, write_sealed
 from sumcurve.plan import Plan
 from sumcurve.settings import MethodSearch, Trial
 from sumcurve.training import trials
@@ -210,6 +210,9 @@ def home(tmp_path: Path) -> Path:
     place.mkdir(parents=True)
     tales = Content(CONFIG.parent / "tests" / "data" / "tales.jsonl", SOURCES["jsonl"])
     prepare(tales, plan.settings.corpora["tales"], place)
+    files = {name: {"sha256": sha256, "bytes": (place / name).stat().st_size} for name, sha256 in hashes(place).items()}
+    told = {"specification": corpus.specification, "files": files, "facts": {}, "inputs": {}}
+    write_sealed(place / MANIFEST, told)
     return tmp_path
 
 
