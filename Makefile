@@ -17,6 +17,7 @@
 #   make partial STUDY=…      tables of what is finished of a study, marked as a part
 #   make add CORPUS=… NAME=…  a study of a corpus of your own, written from its data (FLAGS=… as `sumcurve add -h` says)
 #   make trials               what config/trials.csv lacks of the trials that chose the small form
+#   make trials TRIALS=…      the same for another file: config/trials-large.yaml, of the large form
 #   make fairseq-env          fairseq, for methods of `kind: fairseq`: an environment of its own, built once in minutes
 #   make lint  bench  pull  push  recipes  schema  lock  clean-env
 
@@ -40,6 +41,7 @@ TO ?=
 NAME ?=
 FLAGS ?=
 TESTS ?=
+TRIALS ?= config/trials.yaml
 HOME_FOLDER ?= .
 # fairseq's own environment, for methods of `kind: fairseq`; it needs Python 3.11 with its headers, and a C++ compiler.
 SUMCURVE_FAIRSEQ ?= .venv-fairseq
@@ -156,8 +158,8 @@ add: env
 	python -m sumcurve add "$(CORPUS)" --name "$(NAME)" $(FLAGS)
 
 trials: env
-	$(SNAKEMAKE) corpora annotations --config study=$$(sed -n 's/^study: *//p' config/trials.yaml)
-	python -m sumcurve trials
+	$(SNAKEMAKE) corpora annotations --config study=$$(sed -n 's/^study: *//p' "$(TRIALS)")
+	python -m sumcurve trials --settings "$(TRIALS)"
 
 recipes: env
 	python -m sumcurve recipes

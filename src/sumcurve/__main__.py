@@ -749,8 +749,11 @@ def parser() -> argparse.ArgumentParser:
     command = verbs.add_parser("packages", help="what each package gave to a harvested corpus, as CSV")
     command.add_argument("path", type=Path, help="the folder of the corpus, below results/corpora")
     verbs.add_parser("recipes", help="code fingerprints of the kinds of folder with recipe numbers")
-    command = verbs.add_parser("trials", help="the trials of config/trials.yaml that config/trials.csv lacks")
-    command.add_argument("methods", nargs="*", help="methods [all of the study that trials.yaml names]")
+    command = verbs.add_parser("trials", help="the trials of a file that the table beside it lacks")
+    command.add_argument("methods", nargs="*", help="methods [all of the study that the file names]")
+    command.add_argument(
+        "--settings", type=Path, default=CONFIG / "trials.yaml", help="the file; its table ends in .csv [%(default)s]"
+    )
     command.add_argument("--home", type=Path, default=Path(), help="where results/ lies")
     command.add_argument("--jobs", type=int, default=2, help="trainings at a time")
     command.add_argument("--write", action="store_true", help="put what the trials chose into the methods' files")
@@ -798,7 +801,7 @@ def main() -> None:
         elif arguments.verb == "trials":
             from sumcurve.training.trials import run_trials
 
-            run_trials(CONFIG, arguments.home, arguments.jobs, arguments.methods, arguments.write)
+            run_trials(CONFIG, arguments.home, arguments.jobs, arguments.methods, arguments.write, arguments.settings)
         elif arguments.verb == "trace":
             from sumcurve.trace import trace
 

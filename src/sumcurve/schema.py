@@ -145,7 +145,7 @@ names methods, `methods/NAME.yaml`, and the *form* in which they are trained, `f
 - A **form** holds what all methods share: batch, vocabulary, optimiser and stopping rule of first and last phases.
 - A **method** says what it is in every form, and under `forms:` what differs in one. What it says of a form stands
   over what it says of all, and that over what the form says. Phases have the order of their keys. Values that trials
-  have chosen (`trials.yaml`) stand in the method's file.
+  have chosen (`trials.yaml`, `trials-large.yaml`) stand in the method's file.
 - A **study** may say `extends: NAME` and then only what differs from that study; a form may do so, too.
 
 Mappings are merged key by key; anything else, lists too, replaces what it stands over. In a study a corpus or a scorer

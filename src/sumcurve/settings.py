@@ -1135,7 +1135,7 @@ class Form(Settings):
 
 
 class Trial(Settings):
-    """What one trial of the first stage puts into a method's small form."""
+    """What one trial of the first stage puts into a form of a method."""
 
     rate: Annotated[float, Field(gt=0.0)]
     """Of the first phase (and of FASTRL's extractor)."""
@@ -1155,7 +1155,7 @@ class MethodSettings(Settings):
     once, as that method's.
     """
     trials: list[Trial] | None = None
-    """What `make trials` tries in place of `first` of config/trials.yaml, at most as many; null: what is there."""
+    """What `make trials` tries in place of the `first` of its file, at most as many; null: what is there."""
     forms: dict[str, Form]
     """By name."""
 
@@ -1185,7 +1185,7 @@ class MethodFile(Layer):
     once, as that method's.
     """
     trials: list[Trial] | None = None
-    """What `make trials` tries in place of `first` of config/trials.yaml, at most as many; null: what is there."""
+    """What `make trials` tries in place of the `first` of its file, at most as many; null: what is there."""
     forms: dict[str, Layer | None]
     """By form, a file of `config/forms/` without its ending: what of the method is like this in that form alone."""
 

@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from sumcurve.config import PlanError, read_method, read_settings
-from sumcurve.manifest import digest
+from sumcurve.manifest import MANIFEST, digest, hashes, write_sealed
 from sumcurve.plan import Plan
 from sumcurve.settings import MethodSearch, Trial
 from sumcurve.training import trials
@@ -22,12 +22,12 @@ from sumcurve.training.trials import (
     TrialsSettings,
     best_setting,
     chosen,
+    form_of,
     form_with,
     plan_of,
     read_rows,
     run_trials,
     settings_of,
-    small,
     tasks,
     with_noise,
     write_settings,
@@ -37,8 +37,12 @@ CONFIG = Path(__file__).parents[3] / "config"
 SETTINGS = read_settings(CONFIG / "trials.yaml", TrialsSettings)
 PLAN = Plan.read(CONFIG, SETTINGS.study)
 ROWS = read_rows(CONFIG / "trials.csv")
+LARGE = read_settings(CONFIG / "trials-large.yaml", TrialsSettings)
+PLAN_LARGE = Plan.read(CONFIG, LARGE.study)
+ROWS_LARGE = read_rows(CONFIG / "trials-large.csv")
 METHODS = sorted(path.stem for path in (CONFIG / "methods").glob("*.yaml"))
 UNTRIED = {"fairseq_lstm"}  # its rate is a proposal
+UNTRIED_LARGE = {"abs", "pcov", "trans", "bart", "bart_scratch", "globen", "pgrl"}  # these have proposals, too
 BASES = [method for method in METHODS if method not in SETTINGS.tuned_with]
 
 # TRANS's model and search say what fairseq's do not.
@@ -88,17 +92,40 @@ def test_every_twin_is_held_to_its_base() -> None:
 @pytest.mark.parametrize("method", METHODS)
 def test_small_settings_are_those_that_all_trials_of_the_present_settings_chose(method: str) -> None:
     base = SETTINGS.tuned_with.get(method, method)
-    found = chosen(plan_of(CONFIG, SETTINGS, base), SETTINGS, base, small(CONFIG, base), ROWS)
+    found = chosen(plan_of(CONFIG, SETTINGS, base), SETTINGS, base, form_of(CONFIG, base), ROWS)
     if base in UNTRIED:
         assert found is None, f"{base} has its trials: take it out of UNTRIED"
         return
-    assert settings_of(small(CONFIG, method)) == found, f"run `python -m sumcurve trials --write {base}`"
+    assert settings_of(form_of(CONFIG, method)) == found, f"run `python -m sumcurve trials --write {base}`"
 
 
-def test_the_tables_noise_is_that_of_its_rows() -> None:
-    assert tuple((CONFIG / "trials.csv").read_text().splitlines()[0].split(",")) == COLUMNS
-    assert {row["method"] for row in ROWS} <= set(BASES)
-    assert [{name: str(value) for name, value in row.items()} for row in with_noise(ROWS)] == ROWS
+@pytest.mark.parametrize("method", PLAN_LARGE.settings.methods)
+def test_large_settings_are_those_that_all_trials_of_the_present_settings_chose(method: str) -> None:
+    form = form_of(CONFIG, method, LARGE.form)
+    found = chosen(PLAN_LARGE, LARGE, method, form, ROWS_LARGE)
+    if method in UNTRIED_LARGE:
+        assert found is None, f"{method} has its trials: take it out of UNTRIED_LARGE"
+        return
+    told = f"run `python -m sumcurve trials --settings config/trials-large.yaml --write {method}`"
+    assert settings_of(form) == found, told
+
+
+def test_the_large_forms_trials_are_of_the_form_that_its_study_trains() -> None:
+    assert PLAN_LARGE.settings.form == LARGE.form
+    assert set(PLAN_LARGE.settings.methods) >= UNTRIED_LARGE
+    assert LARGE.again is not None
+    (corpus,) = LARGE.records
+    sizes = PLAN_LARGE.settings.corpora[corpus].sizes
+    assert {LARGE.records[corpus], LARGE.again.records} <= set(sizes or [])
+
+
+@pytest.mark.parametrize(
+    ("table", "rows", "methods"), [("trials.csv", ROWS, BASES), ("trials-large.csv", ROWS_LARGE, METHODS)]
+)
+def test_the_tables_noise_is_that_of_its_rows(table: str, rows: list[dict[str, str]], methods: list[str]) -> None:
+    assert tuple((CONFIG / table).read_text().splitlines()[0].split(",")) == COLUMNS
+    assert {row["method"] for row in rows} <= set(methods)
+    assert [{name: str(value) for name, value in row.items()} for row in with_noise(rows)] == rows
 
 
 def test_noise_is_pooled_over_the_settings_of_a_stage() -> None:
@@ -123,7 +150,7 @@ def test_noise_is_pooled_over_the_settings_of_a_stage() -> None:
 
 @pytest.mark.parametrize("method", BASES)
 def test_a_trial_changes_what_it_tunes_alone(method: str) -> None:
-    before = small(CONFIG, method)
+    before = form_of(CONFIG, method)
     several = len(before.training.phases) > 1
     after = form_with(before, Trial(rate=0.0123, dropout=0.456), 0.0456)
     assert settings_of(after) == (0.0123, 0.456, 0.0456 if several else None)
@@ -139,7 +166,7 @@ def test_what_was_chosen_is_written_into_the_small_form_alone(method: str, tmp_p
     path = shutil.copytree(CONFIG, tmp_path / "config") / "methods" / f"{method}.yaml"
     before, text = read_method(path), path.read_text()
     several = len(before.forms["small"].training.phases) > 1
-    write_settings(path, (0.0123, 0.456, 0.0456 if several else None))
+    write_settings(path, "small", (0.0123, 0.456, 0.0456 if several else None))
     after = read_method(path)
     expected = form_with(before.forms["small"], Trial(rate=0.0123, dropout=0.456), 0.0456)
     assert after.forms == before.forms | {"small": expected}
@@ -151,7 +178,7 @@ def test_a_key_that_is_not_there_is_asked_for(tmp_path: Path) -> None:
     path = shutil.copytree(CONFIG, tmp_path / "config") / "methods" / "abs.yaml"
     path.write_text(path.read_text().replace("dropout: 0.1, ", "").replace("dropout: 0.3, ", ""))
     with pytest.raises(PlanError, match=r"abs.yaml:\d+: forms.small.model.dropout is not there"):
-        write_settings(path, (0.1, 0.2, None))
+        write_settings(path, "small", (0.1, 0.2, None))
 
 
 @pytest.fixture
@@ -183,6 +210,9 @@ def home(tmp_path: Path) -> Path:
     place.mkdir(parents=True)
     tales = Content(CONFIG.parent / "tests" / "data" / "tales.jsonl", SOURCES["jsonl"])
     prepare(tales, plan.settings.corpora["tales"], place)
+    files = {name: {"sha256": sha256, "bytes": (place / name).stat().st_size} for name, sha256 in hashes(place).items()}
+    told = {"specification": corpus.specification, "files": files, "facts": {}, "inputs": {}}
+    write_sealed(place / MANIFEST, told)
     return tmp_path
 
 
@@ -224,7 +254,7 @@ def test_trials_of_two_stages_go_on_where_they_were_left(home: Path, ran: list[A
     }
     for row in rows:
         if row["stage"] == "last":
-            least = small(config, "pcov").training.phases[-1].stop.min_updates
+            least = form_of(config, "pcov").training.phases[-1].stop.min_updates
             assert int(row["updates"]) >= starts[row["seed"]] + least
     assert "put rate" in capsys.readouterr().out
 
@@ -243,9 +273,9 @@ def test_trials_of_two_stages_go_on_where_they_were_left(home: Path, ran: list[A
         if name != "seconds":
             assert again[ran[0].key][name] == lost[name]
     settings = read_settings(config / "trials.yaml", TrialsSettings)
-    found = chosen(Plan.read(config, "smoke"), settings, "pcov", small(config, "pcov"), read_rows(table))
+    found = chosen(Plan.read(config, "smoke"), settings, "pcov", form_of(config, "pcov"), read_rows(table))
     assert found is not None
-    assert settings_of(small(config, "pcov")) == settings_of(small(config, "nats")) == found
+    assert settings_of(form_of(config, "pcov")) == settings_of(form_of(config, "nats")) == found
 
     ran.clear()
     run_trials(config, home, 1, ["nats"])
@@ -253,18 +283,98 @@ def test_trials_of_two_stages_go_on_where_they_were_left(home: Path, ran: list[A
     assert "small has what the trials chose" in capsys.readouterr().out
 
 
+@pytest.fixture
+def larger(home: Path) -> Path:
+    """Trials of another form, `large`, in a file of their own: on numbers of records, the best two on more."""
+    config = home / "config"
+    shutil.copy(config / "forms" / "smoke.yaml", config / "forms" / "large.yaml")
+    for path in (config / "methods").glob("*.yaml"):
+        content = yaml.safe_load(path.read_text())
+        content["forms"]["large"] = content["forms"]["small"]
+        path.write_text(yaml.safe_dump(content, sort_keys=False))
+    told = {"study": "smoke", "form": "large", "records": {"tales": 30}, "seeds": [1], "last": [0.001, 0.01]}
+    told |= {
+        "first": [{"rate": rate, "dropout": 0.1} for rate in (0.004, 0.008, 0.012)],
+        "again": {"records": 60, "best": 2},
+    }
+    path = config / "trials-large.yaml"
+    path.write_text(yaml.safe_dump(told))
+    path.with_suffix(".csv").unlink()
+    return path
+
+
+def test_the_best_two_are_compared_on_more_records_and_the_last_phase_starts_from_fewer(
+    larger: Path, home: Path, ran: list[Any], capsys: Any
+) -> None:
+    config = home / "config"
+    small = form_of(config, "pcov")
+    run_trials(config, home, 1, ["pcov"], write=True, path=larger)
+    rows = read_rows(larger.with_suffix(".csv"))
+    assert not (config / "trials.csv").exists()
+    assert [row["stage"] for row in rows] == ["first"] * 3 + ["again"] * 2 + ["last"] * 2
+    first, again, last = ([row for row in rows if row["stage"] == stage] for stage in ("first", "again", "last"))
+    assert [{row["records"] for row in stage} for stage in (first, again, last)] == [{"30"}, {"60"}, {"30"}]
+    assert {row["standard_error"] for row in rows} == {""}
+    order = sorted(first, key=lambda row: (-float(row["worth"]), float(row["nll"])))
+    assert {row["rate"] for row in again} == {row["rate"] for row in order[:2]}
+    best = min(again, key=lambda row: (-float(row["worth"]), float(row["nll"])))
+    (start,) = (row for row in first if row["rate"] == best["rate"])
+    form = form_of(config, "pcov", "large")
+    assert [task.form.before() for task in ran[-2:]] == [
+        next(task.form for task in ran if (task.stage, str(task.rate)) == ("first", best["rate"]))
+    ] * 2
+    for row in last:
+        assert int(row["updates"]) >= int(start["updates"]) + form.training.phases[-1].stop.min_updates
+    assert settings_of(form) == (float(best["rate"]), 0.1, best_setting(last)[0])
+    assert form_of(config, "pcov") == small
+    assert "large now has rate" in capsys.readouterr().out
+
+    ran.clear()
+    run_trials(config, home, 1, ["pcov"], path=larger)
+    assert ran == []
+    settings = read_settings(larger, TrialsSettings)
+    plan = Plan.read(config, "smoke")
+    assert chosen(plan, settings, "pcov", form, [*first, *last]) is None, "without `again` nothing is chosen"
+    # What `again` prefers is chosen, whatever the first stage preferred.
+    for preferred in again:
+        told = [*first, *(row | {"worth": "99" if row is preferred else "1"} for row in again)]
+        found = trials.best_before_last(plan, settings, "pcov", form, told)
+        assert found == Trial(rate=float(preferred["rate"]), dropout=0.1)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"records": {}}, "no corpus"),
+        ({"corpora": {"tales": 50}, "seeds": [1, 2]}, "tales has a percent in `corpora` and a number in `records`"),
+        ({"corpora": {"modules": 50}}, r"seeds: \[1\]: trials at percents have two seeds"),
+        ({"percents": {"abs": 100}}, "`percents` of methods say nothing"),
+        ({"again": {"records": 30, "best": 2}}, "again.records: 30: say more"),
+        ({"records": {"tails": 30}}, "tails is no corpus of study smoke; name some of tales"),
+        ({"form": "huge"}, r"pcov.yaml: forms: no huge"),
+        ({"again": {"records": 6000, "best": 2}}, r"stage again asks for 6,000; ask for fewer"),
+    ],
+)
+def test_trials_on_numbers_of_records_say_what_is_wrong(
+    larger: Path, home: Path, ran: list[Any], wrong: dict[str, Any], said: str
+) -> None:
+    larger.write_text(yaml.safe_dump(yaml.safe_load(larger.read_text()) | wrong))
+    with pytest.raises(PlanError, match=said):
+        run_trials(home / "config", home, 1, ["pcov"], path=larger)
+
+
 def test_a_changed_setting_makes_rows_stale() -> None:
-    form = small(CONFIG, "pcov")
+    form = form_of(CONFIG, "pcov")
     old = {task.digest for task in tasks(PLAN, SETTINGS, "pcov", form, "first")}
     wider = form.model_copy(update={"model": form.model.model_copy(update={"embedding": 7})})
     assert old.isdisjoint(task.digest for task in tasks(PLAN, SETTINGS, "pcov", wider, "first"))
     best = Trial(rate=0.003, dropout=0.1)
-    last = {task.digest for task in tasks(PLAN, SETTINGS, "pcov", form, "last", best)}
-    other = {task.digest for task in tasks(PLAN, SETTINGS, "pcov", form, "last", Trial(rate=0.001, dropout=0.1))}
+    last = {task.digest for task in tasks(PLAN, SETTINGS, "pcov", form, "last", [best])}
+    other = {task.digest for task in tasks(PLAN, SETTINGS, "pcov", form, "last", [Trial(rate=0.001, dropout=0.1)])}
     assert last.isdisjoint(other), "the last phase's trials are of what the first stage chose"
     assert len(digest({})) == len(next(iter(last)))
     assert len(last) == len(SETTINGS.last)
-    assert [task.seed for task in tasks(PLAN, SETTINGS, "abs", small(CONFIG, "abs"), "first")] == [
+    assert [task.seed for task in tasks(PLAN, SETTINGS, "abs", form_of(CONFIG, "abs"), "first")] == [
         seed for _, seed in product(SETTINGS.first, SETTINGS.seeds)
     ]
 
@@ -333,11 +443,11 @@ def test_a_method_and_a_program_get_no_more_trials_than_every_method(home: Path)
 
     say(2)
     plan = Plan.read(home / "config", "smoke")
-    found = tasks(plan, settings, "pcov", small(home / "config", "pcov"), "first")
+    found = tasks(plan, settings, "pcov", form_of(home / "config", "pcov"), "first")
     assert [(task.rate, task.seed) for task in found] == list(product([0.00001, 0.00003], settings.seeds))
     say(3)
     with pytest.raises(PlanError, match=r"pcov.yaml:\d+: trials: 3 trials, but every method gets 2"):
-        tasks(plan, settings, "pcov", small(home / "config", "pcov"), "first")
+        tasks(plan, settings, "pcov", form_of(home / "config", "pcov"), "first")
     say_of_systems(home, trials=[{"WORDS": words} for words in range(3)])
     with pytest.raises(PlanError, match=r"systems.theirs: 3 trials, but every method gets 2"):
         run_trials(home / "config", home, 1, ["theirs"])
