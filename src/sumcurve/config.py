@@ -147,12 +147,12 @@ def _block(loader: yaml.SafeLoader, node: yaml.Node, path: Path, line: int, loca
             for place, one in enumerate(node.value)
         ]
         return Block(inner, path, line, location)
-    found = Block(loader.construct_object(node), path, line, location)
-    if isinstance(found.value, str) and "\0" in found.value:
+    scalar = Block(loader.construct_object(node), path, line, location)
+    if isinstance(scalar.value, str) and "\0" in scalar.value:
         raise PlanError(
-            f"{found.where()}: a NUL character stands in {found.value!r}, which nothing here may; remove it"
+            f"{scalar.where()}: a NUL character stands in {scalar.value!r}, which nothing here may; remove it"
         )
-    return found
+    return scalar
 
 
 def read_settings(path: Path, schema: type[S]) -> S:

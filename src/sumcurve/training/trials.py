@@ -755,8 +755,8 @@ def run_trials(
                 if stage == "again":
                     best = best_of_first(plans[method], settings, method, form, rows)
                 elif stage == "last":
-                    one = best_before_last(plans[method], settings, method, form, rows)
-                    best = None if one is None else [one]
+                    single = best_before_last(plans[method], settings, method, form, rows)
+                    best = None if single is None else [single]
                 assert best is not None  # the stages before have ended
                 wanted += tasks(plans[method], settings, method, form, stage, best)
             waiting = [task for task in wanted if task.key not in there]
