@@ -3,6 +3,7 @@
 import csv
 import shutil
 from collections.abc import Iterator
+from copy import deepcopy
 from itertools import product
 from pathlib import Path
 from statistics import fmean, variance
@@ -290,7 +291,7 @@ def larger(home: Path) -> Path:
     shutil.copy(config / "forms" / "smoke.yaml", config / "forms" / "large.yaml")
     for path in (config / "methods").glob("*.yaml"):
         content = yaml.safe_load(path.read_text())
-        content["forms"]["large"] = content["forms"]["small"]
+        content["forms"]["large"] = deepcopy(content["forms"]["small"])  # YAML would have them share what is written
         path.write_text(yaml.safe_dump(content, sort_keys=False))
     told = {"study": "smoke", "form": "large", "records": {"tales": 30}, "seeds": [1], "last": [0.001, 0.01]}
     told |= {
