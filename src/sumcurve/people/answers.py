@@ -68,8 +68,8 @@ def read_answers(paths: Sequence[Path], key: Key, partial: bool = False) -> Answ
             continue
         if other_text(row.cells, key):
             problems.append(
-                f"{row.where}, column {key.protocol.judged}: not the text of code {code}; if columns were sorted apart, "
-                "restore the sheet, and sort whole rows"
+                f"{row.where}, column {key.protocol.judged}: not the text of code {code}; if columns were sorted "
+                "apart, restore the sheet, and sort whole rows"
             )
             continue
         answers, wrong = _answers(row, key)
@@ -105,6 +105,8 @@ def _rows(path: Path, key: Key, notes: list[str]) -> list[Row]:
         data = path.read_bytes()
     except OSError as error:
         raise PeopleError(f"{path} cannot be read: {error.strerror}") from error
+    if data.startswith(b"PK\x03\x04"):
+        raise PeopleError(f"{path} is a workbook; save the sheet as CSV (UTF-8)")
     text, encoding = decoded(path, data)
     if not text.strip():
         raise PeopleError(f"{path} is empty; name a filled sheet")
@@ -112,18 +114,16 @@ def _rows(path: Path, key: Key, notes: list[str]) -> list[Row]:
         notes.append(f"{path} was read as {encoding}.")
     if text.lstrip()[0] in "[{":
         return label_studio.rows_of_json(path, text, key.protocol)
-    if text.startswith("PK\x03\x04"):
-        raise PeopleError(f"{path} is a workbook; save the sheet as CSV (UTF-8)")
     columns, rows = read_rows(path, text)
     questions = [question.name for question in key.protocol.questions]
     export = label_studio.is_export(columns)
-    if missing := [name for name in questions if name not in columns]:
-        # An export lacks the column of a question that nobody came to.
-        if not export or missing != [name for name in missing if _follows(name, key)]:
-            raise PeopleError(
-                f"{path} has no column {missing[0]!r}, which protocol {key.protocol.name} asks for; restore it, or name "
-                "the key.json that was written with this sheet"
-            )
+    # An export lacks the column of a question that nobody came to.
+    needed = [name for name in questions if not (export and _follows(name, key))]
+    if missing := [name for name in needed if name not in columns]:
+        raise PeopleError(
+            f"{path} has no column {missing[0]!r}, which protocol {key.protocol.name} asks for; restore it, or name "
+            "the key.json that was written with this sheet"
+        )
     if export:
         return list(label_studio.rows_of_csv(rows, key.protocol))
     if strange := [name for name in columns if name not in (CODE, *key.protocol.shown, *questions, REMARKS)]:

@@ -134,8 +134,8 @@ def tasks(
 ) -> list[Task]:
     """All tasks, shuffled by `seed`, with codes that tell nothing.
 
-    The pilot goes to every annotator, twice, in another order under other codes. Of the main texts, those of a source go
-    to one annotator, next to each other (`Protocol.by_source`), sources in turn; or all texts go to every annotator.
+    The pilot goes to every annotator, twice, in another order under other codes. Of the main texts, those of a source
+    go to one annotator, next to each other (`Protocol.by_source`), sources in turn; or all go to every annotator.
     """
     generator = random.Random(f"{seed} order")
     found: list[tuple[str, str, Text]] = []
