@@ -29,7 +29,9 @@ MARKS = (
 )
 NUMBER = re.compile(r"[+-]?\d+([.,]\d+)?([eE][+-]?\d+)?")
 DATE = re.compile(
-    r"\d{1,4}[./-]\d{1,2}([./-]\d{1,4})?|\d{1,2}[. -]?[^\W\d]{3,9}\.?([. -]\d{2,4})?|[^\W\d]{3}[.-]\d{2,4}"
+    r"\d{1,4}[./-]\d{1,2}([./-]\d{1,4})?"  # 2026-03-01, 1/2
+    r"|\d{1,2}[. -]?[^\W\d]{3,9}\.?([. -]\d{2,4})?"  # 1-Mar, 1. März 2026
+    r"|[^\W\d]{3}[.-]\d{2,4}"  # Mar-26
 )
 
 
@@ -120,11 +122,7 @@ def read_rows(path: Path, text: str) -> tuple[list[str], list[Row]]:
 def _separator(path: Path, text: str) -> tuple[str, int]:
     """What divides cells, and how many lines stand over the head; Excel writes `sep=;` there."""
     first, _, rest = text.partition("\n")
-    told = (
-        re.fullmatch(r'"?sep=(.)"?', first.strip("\r ").casefold())
-        if first.casefold().lstrip('"')[:4] == "sep="
-        else None
-    )
+    told = re.fullmatch(r'"?sep=(.)"?', first.strip("\r "), re.IGNORECASE)
     head = rest.partition("\n")[0] if told else first
     for separator in (told[1],) if told else SEPARATORS:
         names = [name.strip().casefold() for name in next(csv.reader([head.strip("\r")], delimiter=separator), [])]
