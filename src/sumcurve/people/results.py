@@ -1,8 +1,8 @@
 """What people's answers say: how far they agree, how good each system is, what contrasts are like.
 
 Shares are in percent. Intervals and tests are those of the tables: groups of records are drawn together
-(`statistics.design`); of coefficients of agreement the bootstrap's over groups (`statistics.agreement`). Differences are
-paired over records; their p values are corrected over all pairs of systems (Holm, 1979).
+(`statistics.design`); of coefficients of agreement the bootstrap's over groups (`statistics.agreement`). Differences
+are paired over records; their p values are corrected over all pairs of systems (Holm, 1979).
 """
 
 from collections import Counter
@@ -22,6 +22,7 @@ from sumcurve.statistics.intervals import Estimate, difference, estimate
 from sumcurve.statistics.ungrouped import holm
 
 PERCENT = 100.0
+ALL_RULES = "all rules"
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,7 @@ class Agreed:
 
 @dataclass(frozen=True)
 class Results:
-    """All of it; `left_out` counts records where a system has no answer yet."""
+    """All of it, over so many records (or contrasts); `left_out` counts those where an answer is missing."""
 
     records: int
     left_out: int
@@ -71,11 +72,11 @@ def results(answers: Answers, settings: Bootstrap) -> Results:
             shares, differences = _systems(answers, whole, settings)
             return Results(len(whole), left_out, shares, differences, agreements(answers, settings))
         return Results(0, left_out, [], [], agreements(answers, settings))
-    judged = answers.outcomes(MAIN)
-    shares = [_share(answers, rule, judged, settings) for rule in ("", *answers.key.of)]
-    left_out = len({entry.unit for entry in answers.key.entries.values() if entry.round == MAIN}) - len(judged)
+    codes = [code for code in answers.key.codes(MAIN) if code in answers.given]
+    shares = [_share(answers, rule, codes, settings) for rule in ("", *answers.key.of)]
+    judged, asked = ({answers.key.entries[code].unit for code in of} for of in (codes, answers.key.codes(MAIN)))
     found = [share for share in shares if share is not None]
-    return Results(len(judged), left_out, found, [], agreements(answers, settings))
+    return Results(len(judged), len(asked) - len(judged), found, [], agreements(answers, settings))
 
 
 def _systems(
@@ -97,18 +98,18 @@ def _systems(
     return shares, [Difference(*pair, corrected.get(place)) for place, pair in enumerate(pairs)]
 
 
-def _share(answers: Answers, rule: str, judged: Mapping[str, tuple[str, str]], settings: Bootstrap) -> Share | None:
-    """What is wrong with the contrasts of a rule, or of all (""): the share that has an issue.
+def _share(answers: Answers, rule: str, judged: Sequence[str], settings: Bootstrap) -> Share | None:
+    """What is wrong with the contrasts of a rule, or of all (""): the share of judgements that found an issue.
 
-    Of several annotators the first by name counts, as where there is one.
+    What several annotators judged counts with each judgement; those of one record are drawn together.
     """
-    codes = [code for code, _ in judged.values() if rule in ("", answers.key.entries[code].of[0])]
+    codes = [code for code in judged if rule in ("", answers.key.entries[code].of[0])]
     if not codes:
         return None
     found = [answers.outcome(code) for code in codes]
     issues = PERCENT * np.array([[one != answers.key.protocol.outcomes[-1] for one in found]], dtype=float)
     groups = [answers.key.entries[code].group for code in codes]
-    name = rule or "all"
+    name = rule or ALL_RULES
     design = Design([Replicates(name, None, (), issues)], groups, None, settings.confidence)
     return Share(name, Counter(found), estimate(design, (name, None)))
 
