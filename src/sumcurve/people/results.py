@@ -91,7 +91,7 @@ def _systems(
         for name, found in outcomes.items()
     ]
     design = Design(replicates, groups, None, settings.confidence)
-    shares = [Share(name, Counter(found), estimate(design, (name, None))) for name, found in outcomes.items()]
+    shares = [Share(name, dict(Counter(found)), estimate(design, (name, None))) for name, found in outcomes.items()]
     pairs = [(one, two, difference(design, (one, None), (two, None))) for one, two in combinations(outcomes, 2)]
     testable = [place for place, (_, _, found) in enumerate(pairs) if found.p is not None]
     corrected = dict(zip(testable, holm([pairs[place][2].p or 0.0 for place in testable]).tolist(), strict=True))
@@ -111,7 +111,7 @@ def _share(answers: Answers, rule: str, judged: Sequence[str], settings: Bootstr
     groups = [answers.key.entries[code].group for code in codes]
     name = rule or ALL_RULES
     design = Design([Replicates(name, None, (), issues)], groups, None, settings.confidence)
-    return Share(name, Counter(found), estimate(design, (name, None)))
+    return Share(name, dict(Counter(found)), estimate(design, (name, None)))
 
 
 def agreements(answers: Answers, settings: Bootstrap) -> list[Agreed]:
