@@ -94,10 +94,10 @@ def write_filled(path: Path, rows, encoding="utf-8", delimiter=",", newline="\r\
     return path
 
 
-def fill(path: Path, protocol, annotator: Annotator, **saved) -> Path:
-    """The sheet, filled."""
+def fill(path: Path, protocol, annotator: Annotator, to: Path, **saved) -> Path:
+    """The sheet, filled, in folder `to`."""
     rows = [row | annotator.answers(protocol, row[protocol.judged]) for row in read_sheet(path)]
-    return write_filled(path.with_name(f"filled-{path.name}"), rows, **saved)
+    return write_filled(to / path.name, rows, **saved)
 
 
 def exported(path: Path, protocol, annotator: Annotator, by=1):

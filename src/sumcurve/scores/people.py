@@ -38,7 +38,7 @@ class JudgedOutputs(Settings):
 
 class PeopleSettings(Settings):
     # What decides scores are the contents of the files, which stand in a folder's name by their sha256.
-    sheets: Annotated[list[JudgedOutputs], Field(exclude=True)] = []
+    sheets: Annotated[tuple[JudgedOutputs, ...], Field(exclude=True)] = ()
     """One for each set of sheets."""
 
 
@@ -76,7 +76,7 @@ class People(ReadsFiles):
                 raise RecordError(f"{name} is in two of `sheets`; name it in one")
 
     def _sheet(self, output: str) -> JudgedOutputs | None:
-        sheets: list[JudgedOutputs] = self.settings.sheets
+        sheets: tuple[JudgedOutputs, ...] = self.settings.sheets
         return next((sheet for sheet in sheets if output in sheet.outputs), None)
 
     def score(self, output: Path, records: Sequence[Record], inputs: Mapping[Path, Any]) -> Scores:
@@ -105,7 +105,7 @@ class People(ReadsFiles):
         for record in judged:
             if sha256_of(said[record.id]) != key.entries[whole[record.id][output.name]].sha256:
                 raise RecordError(
-                    f"{output}: the summary of {record.id} is not the one that people judged; make sheets of this output"
+                    f"{output}: the summary of {record.id} is not the one that people judged; make sheets anew"
                 )
 
         def passed(system: str) -> dict[str, list[float]]:

@@ -8,7 +8,7 @@ import annotators
 import pytest
 from annotators import Annotator, exported, fill, read_sheet, write_corpus, write_csv_export, write_export
 
-from sumcurve.__main__ import main
+from sumcurve.__main__ import parser
 from sumcurve.people.answers import read_answers
 from sumcurve.people.protocols import GOOD, KUMAR_CHEUNG, WEI, PeopleError
 from sumcurve.people.results import results
@@ -23,20 +23,21 @@ SHARES = {
 SETTINGS = Bootstrap(resamples=400)
 
 
-def run(monkeypatch, *arguments):
-    monkeypatch.setattr("sys.argv", ["sumcurve", "people", *map(str, arguments)])
-    main()
+def run(*arguments):
+    told = parser().parse_args(["people", *map(str, arguments)])
+    told.run(told)
 
 
-@pytest.fixture
-def sent(tmp_path, monkeypatch):
+@pytest.fixture(scope="module")
+def sent(tmp_path_factory):
     """Sheets of two systems and the references for two annotators, with a pilot."""
-    outputs = write_corpus(tmp_path, SHARES, records=340)
-    run(monkeypatch, "sheet", *outputs, "--to", tmp_path / "sheets", "--items", 240, "--pilot", 100, "--seed", 3)
-    return tmp_path / "sheets"
+    home = tmp_path_factory.mktemp("people")
+    outputs = write_corpus(home, SHARES, records=340)
+    run("sheet", *outputs, "--to", home / "sheets", "--items", 240, "--pilot", 100, "--seed", 3)
+    return home / "sheets"
 
 
-def returned(folder, form, people=(Annotator(1), Annotator(2))):
+def returned(folder, to, form="sheet", people=(Annotator(1), Annotator(2))):
     """All sheets, filled, in a form."""
     found = []
     for name, annotator in zip("ab", people, strict=True):
@@ -44,12 +45,12 @@ def returned(folder, form, people=(Annotator(1), Annotator(2))):
             sheet = folder / f"{name}-{when}.csv"
             tasks = folder / f"{name}-{when}.label-studio.json"
             if form == "sheet":
-                found.append(fill(sheet, WEI, annotator))
+                found.append(fill(sheet, WEI, annotator, to))
             elif form == "json":
-                found.append(write_export(folder / f"export-{sheet.stem}.json", exported(tasks, WEI, annotator)))
+                found.append(write_export(to / f"{sheet.stem}.json", exported(tasks, WEI, annotator)))
             else:
                 there = exported(tasks, WEI, annotator, {"id": 4, "email": "a@example.org", "first_name": "A"})
-                found.append(write_csv_export(folder / f"export-{sheet.stem}.csv", there))
+                found.append(write_csv_export(to / f"{sheet.stem}.csv", there))
     return found
 
 
@@ -65,8 +66,8 @@ def truth(folder):
 
 
 @pytest.mark.parametrize("form", ["sheet", "json", "csv"])
-def test_what_faultless_annotators_say_is_what_was_put_in(sent, form):
-    answers = read_answers(returned(sent, form), read_key(sent.with_name("sheets.key.json")))
+def test_what_faultless_annotators_say_is_what_was_put_in(sent, tmp_path, form):
+    answers = read_answers(returned(sent, tmp_path, form), read_key(sent.with_name("sheets.key.json")))
     found = results(answers, SETTINGS)
     assert (found.records, found.left_out) == (240, 0)
     assert {share.name: pytest.approx(share.share.mean) for share in found.shares} == truth(sent)
@@ -76,12 +77,12 @@ def test_what_faultless_annotators_say_is_what_was_put_in(sent, form):
         assert agreed.agreement.same == 1
 
 
-def test_noisy_and_lenient_annotators_give_what_their_bias_makes_of_the_truth(sent):
+def test_noisy_and_lenient_annotators_give_what_their_bias_makes_of_the_truth(sent, tmp_path):
     # Right in .8, else one of four; then a bad one becomes good with .25.
     right, lenient = 0.8, 0.25
     people = [Annotator(seed, right, lenient) for seed in (5, 6)]
     found = results(
-        read_answers(returned(sent, "sheet", people), read_key(sent.with_name("sheets.key.json"))), SETTINGS
+        read_answers(returned(sent, tmp_path, people=people), read_key(sent.with_name("sheets.key.json"))), SETTINGS
     )
     for share in found.shares:
         put_in = truth(sent)[share.name] / 100
@@ -96,12 +97,12 @@ def test_noisy_and_lenient_annotators_give_what_their_bias_makes_of_the_truth(se
     assert all(one.p >= alone[place] for place, one in enumerate(found.differences))
 
 
-def test_agreement_falls_with_how_often_annotators_are_right(sent):
+def test_agreement_falls_with_how_often_annotators_are_right(sent, tmp_path):
     key = read_key(sent.with_name("sheets.key.json"))
     by_right = {}
     for right in (0.5, 0.9):
         people = [Annotator(seed, right) for seed in (5, 6)]
-        found = results(read_answers(returned(sent, "sheet", people), key), SETTINGS).agreements
+        found = results(read_answers(returned(sent, tmp_path, people=people), key), SETTINGS).agreements
         by_right[right] = {(one.whose, one.coefficient): one.agreement for one in found}
     whose = {name for name, _ in by_right[0.5]}
     assert whose == {"a twice, pilot", "b twice, pilot", "a and b, pilot", "all annotators, pilot"}
@@ -149,23 +150,25 @@ def test_the_pilot_comes_again_in_another_order_under_other_codes(sent):
     assert units[0] != units[1]
 
 
-def test_the_same_seed_gives_the_same_sheets_and_another_others(tmp_path, monkeypatch):
+def test_the_same_seed_gives_the_same_sheets_and_another_others(tmp_path):
     outputs = write_corpus(tmp_path, SHARES, records=30)
     for name, seed in (("one", 1), ("two", 1), ("three", 2)):
-        run(monkeypatch, "sheet", *outputs, "--to", tmp_path / name, "--items", 20, "--seed", seed)
+        run("sheet", *outputs, "--to", tmp_path / name, "--items", 20, "--seed", seed)
     said = {name: (tmp_path / name / "a-main.csv").read_bytes() for name in ("one", "two", "three")}
     assert said["one"] == said["two"] != said["three"]
 
 
-def test_equal_summaries_of_a_source_are_judged_once_and_count_for_all(tmp_path, monkeypatch):
+def test_equal_summaries_of_a_source_are_judged_once_and_count_for_all(tmp_path):
     outputs = write_corpus(tmp_path, {"sound": SHARES["sound"]}, records=40)
     twin = tmp_path / "results" / "outputs" / "foxes-twin-87654321"
     with annotators.manifest.building(twin, {"corpus": annotators.CORPUS}, {}) as stage:
         (stage / "summaries.jsonl").write_bytes((outputs[0] / "summaries.jsonl").read_bytes())
-    run(monkeypatch, "sheet", *outputs, twin, "--to", tmp_path / "sheets", "--items", 40, "--annotators", "a")
+    run("sheet", *outputs, twin, "--to", tmp_path / "sheets", "--items", 40, "--annotators", "a")
     assert len(read_sheet(tmp_path / "sheets" / "a-main.csv")) == 2 * 40
     key = read_key(tmp_path / "sheets.key.json")
-    found = results(read_answers([fill(tmp_path / "sheets" / "a-main.csv", WEI, Annotator(1))], key), SETTINGS)
+    found = results(
+        read_answers([fill(tmp_path / "sheets" / "a-main.csv", WEI, Annotator(1), tmp_path)], key), SETTINGS
+    )
     means = {share.name: share.share.mean for share in found.shares}
     assert means["foxes-twin-87654321"] == means[outputs[0].name]
     assert means["reference"] == 100
@@ -204,17 +207,17 @@ def test_label_studio_shows_a_question_where_it_follows(sent):
         assert one.get("required") == "true"
 
 
-def test_the_number_of_sources_follows_from_power(tmp_path, monkeypatch, capsys):
+def test_the_number_of_sources_follows_from_power(tmp_path, capsys):
     from sumcurve.statistics.power import Aim, Noise, items_needed
 
     outputs = write_corpus(tmp_path, SHARES, records=400)
     ask = ("--effect", 30, "--discordant", 0.5, "--without-reference")
-    run(monkeypatch, "sheet", *outputs, "--to", tmp_path / "sheets", *ask)
+    run("sheet", *outputs, "--to", tmp_path / "sheets", *ask)
     needed = items_needed(Noise(100 * (0.5 - 0.3**2) ** 0.5), Aim(30.0))
     key = read_key(tmp_path / "sheets.key.json")
     assert len({entry.id for entry in key.entries.values()}) == needed
     assert f"{needed} sources" in capsys.readouterr().out
-    run(monkeypatch, "sheet", *outputs, "--to", tmp_path / "all", "--effect", 1, "--pilot", 10)
+    run("sheet", *outputs, "--to", tmp_path / "all", "--effect", 1, "--pilot", 10)
     key = read_key(tmp_path / "all.key.json")
     assert len({entry.id for entry in key.entries.values() if entry.round == MAIN}) == 390
     said = capsys.readouterr().out
@@ -242,11 +245,11 @@ def contrasts(path, rules=4, each=40):
 
 
 @pytest.mark.parametrize("form", ["sheet", "json"])
-def test_contrasts_are_drawn_by_rule_and_come_back(tmp_path, monkeypatch, form, capsys):
+def test_contrasts_are_drawn_by_rule_and_come_back(tmp_path, form, capsys):
     file = contrasts(tmp_path / "failed.jsonl")
     sheets = tmp_path / "sheets"
     ask = ("--contrasts", file, "--system", "abs", "--annotators", "one,two")
-    run(monkeypatch, "sheet", "--to", sheets, *ask)
+    run("sheet", "--to", sheets, *ask)
     key = read_key(tmp_path / "sheets.key.json")
     assert key.system == "abs"
     per_rule = {rule: {one.unit for one in key.entries.values() if one.of == (rule,)} for rule in key.of}
@@ -256,8 +259,9 @@ def test_contrasts_are_drawn_by_rule_and_come_back(tmp_path, monkeypatch, form, 
     assert "abs" not in shown
     filled = []
     for name in ("one", "two"):
+        (tmp_path / name).mkdir()
         if form == "sheet":
-            filled.append(fill(sheets / f"{name}-main.csv", KUMAR_CHEUNG, Annotator(1)))
+            filled.append(fill(sheets / f"{name}-main.csv", KUMAR_CHEUNG, Annotator(1), tmp_path / name))
         else:
             tasks = exported(sheets / f"{name}-main.label-studio.json", KUMAR_CHEUNG, Annotator(1))
             filled.append(write_export(sheets / f"{name}.json", tasks))
@@ -270,21 +274,21 @@ def test_contrasts_are_drawn_by_rule_and_come_back(tmp_path, monkeypatch, form, 
     assert everything.share.mean == pytest.approx(100 * sum(one != "neither" for one in meant) / len(meant))
     assert all(one.agreement.value == pytest.approx(1) for one in found.agreements)
     assert len(found.agreements) == 3
-    run(monkeypatch, "read", "--key", tmp_path / "sheets.key.json", *filled)
+    run("read", "--key", tmp_path / "sheets.key.json", *filled)
     assert "readability" in capsys.readouterr().out
 
 
-def test_read_prints_results_and_what_a_study_says(sent, monkeypatch, capsys):
-    filled = returned(sent, "sheet")
-    place = sent.with_name("answers.csv")
-    ask = ("--key", sent.with_name("sheets.key.json"), "--write", place, "--json", sent.with_name("out.json"))
-    run(monkeypatch, "read", *filled, *ask)
+def test_read_prints_results_and_what_a_study_says(sent, tmp_path, capsys):
+    filled = returned(sent, tmp_path)
+    place = tmp_path / "answers.csv"
+    ask = ("--key", sent.with_name("sheets.key.json"), "--write", place, "--json", tmp_path / "out.json")
+    run("read", *filled, *ask)
     said = capsys.readouterr().out
     assert "Cohen's kappa 1.00" in said
     assert "foxes-shaky-12345678 minus foxes-sound-12345678" in said
     assert "- foxes-sound-12345678" in said
     assert "- reference" not in said
-    told = json.loads(sent.with_name("out.json").read_text())
+    told = json.loads(tmp_path / "out.json".read_text())
     assert {one["name"]: pytest.approx(one["share"]["mean"]) for one in told["shares"]} == truth(sent)
     key = read_key(sent.with_name("sheets.key.json"))
     again = read_answers([place], key)
@@ -292,9 +296,9 @@ def test_read_prints_results_and_what_a_study_says(sent, monkeypatch, capsys):
     assert "fox" not in place.read_text(), "no text leaves with the answers"
 
 
-def test_in_part_records_without_all_their_answers_are_left_out_and_counted(sent):
+def test_in_part_records_without_all_their_answers_are_left_out_and_counted(sent, tmp_path):
     key = read_key(sent.with_name("sheets.key.json"))
-    filled = returned(sent, "sheet")
+    filled = returned(sent, tmp_path)
     rows = read_sheet(filled[2])
     for row in rows[:2]:  # two of a source's three
         row |= dict.fromkeys(("fluent", "related", "faithful"), "")
