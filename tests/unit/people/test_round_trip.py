@@ -4,10 +4,10 @@ import json
 import re
 from xml.etree import ElementTree
 
-import annotators
 import pytest
-from annotators import Annotator, exported, fill, read_sheet, write_corpus, write_csv_export, write_export
 
+import annotators
+from annotators import Annotator, exported, fill, read_sheet, write_corpus, write_csv_export, write_export
 from sumcurve.__main__ import parser
 from sumcurve.people.answers import read_answers
 from sumcurve.people.protocols import GOOD, KUMAR_CHEUNG, WEI, PeopleError
@@ -37,10 +37,10 @@ def sent(tmp_path_factory):
     return home / "sheets"
 
 
-def returned(folder, to, form="sheet", people=(Annotator(1), Annotator(2))):
+def returned(folder, to, form="sheet", people=None):
     """All sheets, filled, in a form."""
     found = []
-    for name, annotator in zip("ab", people, strict=True):
+    for name, annotator in zip("ab", people or [Annotator(1), Annotator(2)], strict=True):
         for when in (PILOT, AGAIN, MAIN):
             sheet = folder / f"{name}-{when}.csv"
             tasks = folder / f"{name}-{when}.label-studio.json"
