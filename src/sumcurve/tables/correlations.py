@@ -71,7 +71,8 @@ def _rows(results: Results, corpus: str) -> Iterator[dict[str, Any]]:
         few = f"{len(cells)} systems were judged; over systems it takes {LEAST}" if len(cells) < LEAST else ""
         yield {**told, "over": SYSTEMS, **_both(results, *means, Groups.of([method for method, _ in cells]), few)}
         apart = [
-            np.concatenate([_less_mean([of[cell][n] for n in shared[cell]]) for cell in cells]) for of in (one, two)
+            np.concatenate([_less_mean([of[cell][name] for name in shared[cell]]) for cell in cells])
+            for of in (one, two)
         ]
         groups = Groups.of([group_of[name] for cell in cells for name in shared[cell]])
         yield {**told, "over": RECORDS, **_both(results, *apart, groups, "")}
