@@ -150,4 +150,5 @@ def _answers(row: Row, key: Key) -> tuple[dict[str, str], list[str]]:
         found[question.name] = answer
     if wrong or not any(found.values()):
         return found, wrong
-    return found, [f"{row.where}, column {name}: {what}" for name, what in key.protocol.problems(found)]
+    problem = key.protocol.problem(found)
+    return found, [f"{row.where}, column {problem[0]}: {problem[1]}"] if problem else []

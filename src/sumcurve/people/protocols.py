@@ -60,24 +60,23 @@ class Protocol:
         failed = (question.name for question in self.questions if answers.get(question.name) == NO)
         return next((f"not {name}" for name in failed), GOOD)
 
-    def problems(self, answers: Mapping[str, str]) -> Sequence[tuple[str, str]]:
+    def problem(self, answers: Mapping[str, str]) -> tuple[str, str] | None:
         """Column and what is wrong in it, of a row whose answers ("" for none) are all of those that may stand there.
 
-        Wrong are a question without its answer, and an answer to what was not to be asked.
+        Wrong are a question without its answer, and an answer to what was not to be asked; the first of them counts,
+        since the others follow from it.
         """
-        found = []
         for question in self.questions:
             given = answers.get(question.name, "")
             before, needed = question.follows or ("", "")
             asked = not question.follows or answers.get(before) == needed
             if asked and not given:
-                found.append((question.name, f"is not answered; write {either(question.answers)}"))
-            elif given and not asked:
+                return question.name, f"is not answered; write {either(question.answers)}"
+            if given and not asked:
                 answered = answers.get(before)
                 why = f"{before} is {answered!r}" if answered else f"{before} has no answer"
-                found.append((question.name, f"holds {given!r}, but {why}: empty one of the two"))
-                break  # what follows from a contradiction is no further one
-        return found
+                return question.name, f"holds {given!r}, but {why}: empty one of the two"
+        return None
 
 
 def either(answers: Sequence[str]) -> str:

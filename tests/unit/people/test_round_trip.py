@@ -288,7 +288,7 @@ def test_read_prints_results_and_what_a_study_says(sent, tmp_path, capsys):
     assert "foxes-shaky-12345678 minus foxes-sound-12345678" in said
     assert "- foxes-sound-12345678" in said
     assert "- reference" not in said
-    told = json.loads(tmp_path / "out.json".read_text())
+    told = json.loads((tmp_path / "out.json").read_text())
     assert {one["name"]: pytest.approx(one["share"]["mean"]) for one in told["shares"]} == truth(sent)
     key = read_key(sent.with_name("sheets.key.json"))
     again = read_answers([place], key)
