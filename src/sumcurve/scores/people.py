@@ -8,38 +8,15 @@ on the same ones.
 
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any
-
-from pydantic import Field
+from typing import Any
 
 from sumcurve.records import Record, RecordError
 from sumcurve.scores.files import ReadsFiles
 from sumcurve.scores.scorer import Metric, Scores, group_of, summaries_of
-from sumcurve.settings import Settings, Sha256
+from sumcurve.settings import JudgedOutputs, PeopleSettings
 
 KEY, ANSWERS = "key", "answers"
 PERCENT = 100.0
-
-
-class JudgedOutputs(Settings):
-    """Answers of people to one set of sheets."""
-
-    key: str
-    """What `sumcurve people sheet` wrote beside the sheets."""
-    key_sha256: Sha256
-    """Of its content."""
-    answers: str
-    """What `sumcurve people read --write` wrote."""
-    answers_sha256: Sha256
-    """Of its content."""
-    outputs: Annotated[list[str], Field(min_length=1)]
-    """Names of the folders of outputs that were judged."""
-
-
-class PeopleSettings(Settings):
-    # What decides scores are the contents of the files, which stand in a folder's name by their sha256.
-    sheets: Annotated[tuple[JudgedOutputs, ...], Field(exclude=True)] = ()
-    """One for each set of sheets."""
 
 
 class People(ReadsFiles):

@@ -15,7 +15,8 @@ from sumcurve.manifest import sha256_file
 from sumcurve.people.protocols import PeopleError
 from sumcurve.plan import Plan, PlanError
 from sumcurve.records import RecordError
-from sumcurve.scores.people import People, PeopleSettings
+from sumcurve.scores.people import People
+from sumcurve.settings import PeopleSettings
 from workplace import ROOT, configured, corpus_of, make_all
 
 SHEETS = Path("people") / "sheets"
