@@ -24,9 +24,9 @@ class People(ReadsFiles):
 
     Settings = PeopleSettings
     metrics = (
-        Metric("people_good", "People: good", "good", "percent", 1),
-        Metric("people_fluent", "People: fluent", "fluent", "percent", 1, ranks=False),
-        Metric("people_related", "People: fluent and related", "related", "percent", 1, ranks=False),
+        Metric("people_good", "Judged good", "good", "percent", 1),
+        Metric("people_fluent", "Judged fluent", "fluent", "percent", 1, ranks=False),
+        Metric("people_related", "Judged related", "related", "percent", 1, ranks=False),
     )
 
     def inputs(

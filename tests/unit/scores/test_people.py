@@ -97,7 +97,7 @@ def test_from_outputs_over_sheets_to_tables(study, capsys):
     made = home / "results" / "tables" / "mine"
     scored = pd.read_csv(made / "scores.csv").set_index("method")
     assert set(scored.index[scored.people_good.notna()]) == set(JUDGED)
-    assert set(pd.read_csv(made / "correlations.csv")["second"]) >= {"People: good"}
+    assert set(pd.read_csv(made / "correlations.csv")["second"]) >= {"Judged good"}
     assert "references" in set(pd.read_csv(made / "descriptions.csv").method)
 
     # Other answers are other scores, by name; the same ones under another path are not.

@@ -65,7 +65,7 @@ def test_all_tables_are_made_where_people_judged_some_systems_seeds_and_records(
     assert row.people_good_low < row.people_good < row.people_good_high
     assert pd.read_csv(tmp_path / "descriptions.csv").set_index("method").loc["references"].people_related == 98
     comparisons = pd.read_csv(tmp_path / "comparisons.csv")
-    here = comparisons[comparisons.metric == "People: good"]
+    here = comparisons[comparisons.metric == "Judged good"]
     assert not here.empty
     assert set(here.corpus) == {"notes"}
     assert (here["items"] == JUDGED).all()
@@ -77,7 +77,7 @@ def test_what_people_judged_changes_no_cell_of_another_metric(evidence, study, s
     for name in ("scores", "comparisons", "efficiency", "verdicts", "answers"):
         before, after = made(name, plain).frame(), made(name, with_people).frame()
         if "metric" in after:
-            after = after[after.metric != "People: good"].reset_index(drop=True)
+            after = after[after.metric != "Judged good"].reset_index(drop=True)
         common = [column for column in before if column not in ("items", "interval_covers", "reason")]
         pd.testing.assert_frame_equal(before[common], after[common], check_exact=True)
 
@@ -90,7 +90,7 @@ def test_curves_of_other_metrics_do_not_hang_on_what_people_judged(long_curves, 
     assert verdicts.learn(plain).refused == verdicts.learn(partly).refused
     assert verdicts.learn(plain).fits.keys() == verdicts.learn(partly).fits.keys()
     (where,) = verdicts.learn(partly).partly
-    assert where == ("notes", "People: good")
+    assert where == ("notes", "Judged good")
     assert not verdicts.learn(plain).partly
 
 
@@ -110,7 +110,7 @@ def frame(outputs, study, settings):
 def test_correlations_find_what_was_put_in(evidence, study, settings):
     like = frame(some_judged(evidence((1, 2)), rougelike=1.0), study, settings)
     unlike = frame(some_judged(evidence((1, 2)), rougelike=0.0), study, settings)
-    at = ("records", "ROUGE-1", "People: good")
+    at = ("records", "ROUGE-1", "Judged good")
     assert like.loc[at].pearson > 0.6
     assert like.loc[at].pearson_low > 0
     assert unlike.loc[at].pearson_low < 0 < unlike.loc[at].pearson_high
@@ -125,6 +125,6 @@ def test_a_correlation_over_systems_is_that_of_their_means_on_the_judged_records
     here = [one for one in outputs if "people" in one.scores]
     rouge = [one.scores["rouge"].values[0, :JUDGED].mean() for one in here]
     people = [one.scores["people"].values[0].mean() for one in here]
-    row = found.loc[("systems", "ROUGE-1", "People: good")]
+    row = found.loc[("systems", "ROUGE-1", "Judged good")]
     assert row.pearson == pytest.approx(np.corrcoef(rouge, people)[0, 1])
     assert np.isnan(row.pearson_low), "five systems of three methods give no interval"
