@@ -32,6 +32,8 @@ from sumcurve.devices import DeviceError
 from sumcurve.locks import locked
 from sumcurve.manifest import ManifestError
 from sumcurve.packs import PackError
+from sumcurve.people import command as people_command
+from sumcurve.people.protocols import PeopleError
 from sumcurve.plan import (
     HUB,
     LISTS,
@@ -69,6 +71,7 @@ ERRORS = (
     CommandError,
     ResultsError,
     PackError,
+    PeopleError,
 )
 
 
@@ -760,6 +763,7 @@ def parser() -> argparse.ArgumentParser:
     rouge_command.add_parser(verbs)  # tools for anybody's files
     efficiency_command.add_parser(verbs)
     oracle_command.add_parser(verbs)
+    people_command.add_parser(verbs)
     return arguments
 
 

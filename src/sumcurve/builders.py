@@ -598,7 +598,7 @@ def _test_items(corpus: Path) -> "list[Item]":
 class ScoreSpecification(TypedDict):
     output: str
     corpus: str
-    inputs: Block  # further folders, by key, and what the scorer is told of each
+    inputs: Block  # further folders, by key, files, by sha256, and what the scorer is told of each
     scorer: str
     settings: Block
 

@@ -43,6 +43,7 @@ from sumcurve.manifest import digest, sha256_file, sha256_files
 from sumcurve.provenance import versions
 from sumcurve.records import RecordError
 from sumcurve.scores import SCORERS
+from sumcurve.scores.files import ReadsFiles
 from sumcurve.scores.scorer import Scorer
 from sumcurve.settings import (
     MODEL_FILES,
@@ -528,6 +529,7 @@ class Plan:
         self.titles |= {name: title for name, title in self._system_titles().items() if name in curves}
         for corpus, corpus_settings in settings.corpora.items():
             self._plan_corpus(corpus, corpus_settings)
+        self._check_files()
         self.tables = digest(
             {
                 "study": settings.title,
@@ -1003,17 +1005,29 @@ class Plan:
                 inputs = scorer.inputs(row.output, outputs, specifications)
                 if inputs is None:
                     continue
+                given = scorer.files(self.folders[row.output].name) if isinstance(scorer, ReadsFiles) else {}
                 specification: ScoreSpecification = {
                     "output": row.output,
                     "corpus": corpus.prepared,
-                    "inputs": dict(inputs),
+                    "inputs": dict(inputs) | {sha256: told for sha256, (_, told) in given.items()},
                     "scorer": name,
                     "settings": scorer.settings.model_dump(mode="json"),
                 }
                 needed = dict.fromkeys([row.output, corpus.prepared, *inputs])
                 stem = self.folders[row.output].stem
-                scores[name] = self._add("score", specification, needed, output=stem, scorer=name)
+                files = [File(sha256, path) for sha256, (path, _) in given.items()]
+                scores[name] = self._add("score", specification, needed, files, output=stem, scorer=name)
             self.rows[place] = replace(row, scores=scores)
+
+    def _check_files(self) -> None:
+        """PlanError where a scorer's files are of outputs that the study does not have."""
+        outputs = {self.folders[row.output].name for row in self.rows}
+        for name, scorer in self.scorers.items():
+            if isinstance(scorer, ReadsFiles):
+                try:
+                    scorer.check(outputs)
+                except RecordError as error:
+                    raise PlanError(f"study {self.study}: scores.{name}: {error}") from None
 
     @property
     def contents(self) -> list[tuple[Raw, Preparation]]:

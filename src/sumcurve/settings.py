@@ -1270,6 +1270,28 @@ class Reading(Settings):
     """Of who they are."""
 
 
+class JudgedOutputs(Settings):
+    """Answers of people to one set of sheets; `sumcurve people read --write` prints it."""
+
+    key: str
+    """What `sumcurve people sheet` wrote beside the sheets: what is behind their codes."""
+    key_sha256: Sha256
+    """Of its content."""
+    answers: str
+    """What `sumcurve people read --write` wrote."""
+    answers_sha256: Sha256
+    """Of its content."""
+    outputs: Annotated[list[str], Field(min_length=1)]
+    """The outputs that were judged: names of folders of results/outputs."""
+
+
+class PeopleSettings(Settings):
+    """What people said of summaries (scores.people). A score folder's name holds what the files contain."""
+
+    sheets: Annotated[tuple[JudgedOutputs, ...], Field(exclude=True)] = ()
+    """One for each set of sheets; none: nobody has judged."""
+
+
 class Bootstrap(Settings):
     resamples: Positive = 2000
     """Drawn with replacement, over groups of items."""

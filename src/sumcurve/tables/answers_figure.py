@@ -101,7 +101,7 @@ def _draw_panel(
     looks: dict[str, tuple[str, str]],
     inches: float,
 ) -> None:
-    having = [one for one in systems if results.scorer(metric.name) in one.outputs[0].scores]
+    having = [one for one in systems if results.scorer(metric.name) in one.scorers]
     labels = []
     points: list[tuple[float, float]] = []
     for method in dict.fromkeys(one.method for one in having):

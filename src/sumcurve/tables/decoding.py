@@ -18,14 +18,14 @@ def table(results: Results) -> Table:
                 continue
             for metric in results.metrics:
                 scorer = results.scorer(metric.name)
-                if not all(scorer in one.outputs[0].scores for one in (common, paper)):
+                if not all(scorer in one.scorers for one in (common, paper)):
                     continue
                 both = [
                     replicates(common, metric.name, scorer, "common"),
                     replicates(paper, metric.name, scorer, "paper"),
                 ]
                 kept, _ = common_seeds(both)
-                groups = common.outputs[0].scores[scorer].groups
+                groups = common.scored(scorer)[0].groups
                 design = Design(kept, groups, results.full_records(corpus), results.settings.confidence)
                 found = difference(design, ("paper", paper.records), ("common", common.records))
                 rows.append(

@@ -46,7 +46,7 @@ def _row(results: Results, system: System) -> dict[str, Any]:
     row: dict[str, Any] = {}
     covers: dict[str, None] = {}
     for metric in results.describing:
-        if results.scorer(metric.name) in system.outputs[0].scores:
+        if results.scorer(metric.name) in system.scorers:
             found = results.estimate(system.corpus, metric.name, system.cell)
             row[metric.name] = value(found)
             if found.low is not None:

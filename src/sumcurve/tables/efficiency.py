@@ -134,7 +134,7 @@ def table(results: Results) -> Table:
     rows = []
     for step in steps(results):
         for metric in results.ranking:
-            if results.scorer(metric.name) in step.smaller.outputs[0].scores:
+            if all(results.scorer(metric.name) in one.scorers for one in (step.smaller, step.larger)):
                 rows.append(_row(results, step, metric, designs[step.smaller.corpus], refusal))
     columns = [
         *STEP_COLUMNS,

@@ -21,7 +21,7 @@ from sumcurve.statistics.design import Cell, Design, Replicates, common_seeds
 from sumcurve.statistics.family import Family, family
 from sumcurve.statistics.intervals import Estimate, contrast, difference, draws, estimate
 from sumcurve.systems.system import Role
-from sumcurve.tables.evidence import BLIND, ScoredOutput, Study, checked, metrics_of
+from sumcurve.tables.evidence import BLIND, Items, ScoredOutput, Study, checked, metrics_of
 from sumcurve.tables.table import Column, Value, number
 
 LEVEL = 0.05  # of a family of tests
@@ -54,6 +54,16 @@ class System:
     @property
     def seeds(self) -> tuple[int, ...]:
         return tuple(one.seed for one in self.outputs if one.seed is not None)
+
+    def scored(self, scorer: str) -> tuple[Items, ...]:
+        """The items of every seed that a scorer has something to say of; people may have judged one of several."""
+        return tuple(one.scores[scorer] for one in self.outputs if scorer in one.scores)
+
+    @property
+    def scorers(self) -> dict[str, Items]:
+        """By scorer the items of the first seed that it scored."""
+        every = {scorer: items for one in reversed(self.outputs) for scorer, items in one.scores.items()}
+        return {scorer: every[scorer] for one in self.outputs for scorer in one.scores}
 
     @property
     def summaries(self) -> tuple[str, ...]:
@@ -91,11 +101,12 @@ def systems_of(outputs: Iterable[ScoredOutput]) -> list[System]:
 
 
 def replicates(system: System, metric: str, scorer: str, name: str | None = None) -> Replicates:
-    """The system's per-item values of one metric."""
-    items = [one.scores[scorer] for one in system.outputs]
+    """The system's per-item values of one metric, of the seeds that it is known of."""
+    items = system.scored(scorer)
     place = [one.name for one in items[0].metrics].index(metric)
     values = np.stack([one.values[place] for one in items])
-    return Replicates(name or system.method, system.records, system.seeds, values)
+    seeds = tuple(one.seed for one in system.outputs if one.seed is not None and scorer in one.scores)
+    return Replicates(name or system.method, system.records, seeds, values)
 
 
 class Results:
@@ -160,7 +171,7 @@ class Results:
             for one in self.systems
             if one.corpus == corpus
             and trained in (None, one.records is not None)
-            and (metric is None or self.scorer(metric) in one.outputs[0].scores)
+            and (metric is None or self.scorer(metric) in one.scorers)
         ]
 
     def methods(self, corpus: str) -> list[str]:
@@ -195,7 +206,7 @@ class Results:
                 kept, cut = common_seeds(found)
                 if cut:
                     self.cut[corpus] = cut
-                groups = here[0].outputs[0].scores[scorer].groups
+                groups = here[0].scored(scorer)[0].groups
                 self._designs[key] = Design(kept, groups, self.full_records(corpus), self.settings.confidence)
         return self._designs[key]
 
@@ -306,7 +317,7 @@ class Results:
         """
         if system.role in ("baseline", "bound"):
             return []
-        known = {name for name, (_, scorer) in self._metrics.items() if scorer in system.outputs[0].scores}
+        known = {name for name, (_, scorer) in self._metrics.items() if scorer in system.scorers}
         metrics = [metric for name, (metric, _) in self._metrics.items() if name in known]
         return [one for one in metrics if one.threshold is not None and one.stands_in_for not in known]
 

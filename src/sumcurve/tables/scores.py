@@ -19,7 +19,7 @@ def table(results: Results) -> Table:
     """
     rows: list[dict[str, Any]] = []
     for system in results.systems:
-        scorers = system.outputs[0].scores
+        scorers = system.scorers
         cell = system.cell
         untrained = 0 if system.method.endswith(ZERO_SHOT) else None  # a method at 0 records
         row: dict[str, Any] = {
@@ -45,9 +45,10 @@ def table(results: Results) -> Table:
             asked = system.records if not metric.describes else None
             best = asked is not None and results.ahead(system.corpus, metric.name, asked) == cell
             row[metric.name] = value(found, bold=best)
-            if len(system.seeds) > 1:
+            known = system.scored(scorer)
+            if len(system.seeds) > 1 and len(known) > 1:
                 place = [one.name for one in scorers[scorer].metrics].index(metric.name)
-                means = [float(np.mean(one.scores[scorer].values[place])) for one in system.outputs]
+                means = [float(np.mean(items.values[place])) for items in known]
                 row |= {f"{metric.name}_least": min(means), f"{metric.name}_most": max(means)}
         rows.append(row | {"interval_covers": ", ".join(covers)})
     ends = [Column(f"{one.name}_{end}", None, "number") for one in results.metrics for end in ("least", "most")]

@@ -43,11 +43,15 @@ class Scale:
 
 @dataclass(frozen=True)
 class Learned:
-    """The fits of every corpus and metric that has enough sizes, on a scale; by corpus the reason of what has none."""
+    """The fits of every corpus and metric that has enough sizes, on a scale; by corpus the reason of what has none.
+
+    Of a metric that not all methods have, as what people judged of some, the reasons are apart, by corpus and metric.
+    """
 
     fits: Mapping[tuple[str, str], Fits]
     scales: Mapping[tuple[str, str], Scale]
     refused: Mapping[str, str]
+    partly: Mapping[tuple[str, str], str]
 
 
 def learn(results: Results) -> Learned:
@@ -61,31 +65,47 @@ def _learn(results: Results) -> Learned:
     fits: dict[tuple[str, str], Fits] = {}
     scales: dict[tuple[str, str], Scale] = {}
     refused: dict[str, str] = {}
+    partly: dict[tuple[str, str], str] = {}
     for corpus in results.corpora:
         methods = [name for name, system in results.largest(corpus).items() if results.counts(system)]
         if not methods:
             refused[corpus] = "no trained method that reads" if results.largest(corpus) else "no trained method"
             continue
-        try:
-            for metric in results.ranking:
-                design = results.design(corpus, metric.name)
-                if design is None:
-                    continue
-                blind = {one.cell for one in results.of(corpus, True, metric.name) if not results.counts(one)}
+        for metric in results.ranking:
+            design = results.design(corpus, metric.name)
+            if design is None or corpus in refused:  # for all metrics alike
+                continue
+            blind = {one.cell for one in results.of(corpus, True, metric.name) if not results.counts(one)}
+            try:
                 scale, curves = curves_of(design, methods, results.sign(metric.name) > 0, results.settings.seed, blind)
                 fits[corpus, metric.name] = fit_curves(curves, extrapolation)
                 scales[corpus, metric.name] = scale
-        except NoCurve as reason:
-            refused[corpus] = str(reason)
-    for (corpus, _), one in fits.items():
-        names = [name for name, system in results.largest(corpus).items() if results.counts(system)]
+            except NoCurve as reason:
+                if _known_of_all(results, corpus, metric.name):
+                    refused[corpus] = str(reason)
+                else:
+                    partly[corpus, metric.title] = str(reason)
+    titles = {metric.name: metric.title for metric in results.ranking}
+    for (corpus, metric_name), one in fits.items():
+        whole = _known_of_all(results, corpus, metric_name)
+        here = {system.method for system in results.of(corpus, True, metric_name)}
+        names = [name for name, system in results.largest(corpus).items() if results.counts(system) and name in here]
         missing = {name: ONE_SEED for name in names if name not in one.curves.methods}
         reasons = {
             name: f"{reason}{_blind(results, corpus, name)}" for name, reason in (missing | dict(one.refused)).items()
         }
         if reasons:
-            refused[corpus] = "; ".join(f"{method}: {reason}" for method, reason in reasons.items())
-    return Learned(fits, scales, refused)
+            said = "; ".join(f"{method}: {reason}" for method, reason in reasons.items())
+            if whole:
+                refused[corpus] = said
+            else:
+                partly[corpus, titles[metric_name]] = said
+    return Learned(fits, scales, refused, partly)
+
+
+def _known_of_all(results: Results, corpus: str, metric: str) -> bool:
+    """Whether a metric is known of every trained system of a corpus."""
+    return len(results.of(corpus, True, metric)) == len(results.of(corpus, True))
 
 
 def _blind(results: Results, corpus: str, method: str) -> str:
@@ -180,6 +200,7 @@ def table(results: Results) -> Table:
         f"beyond four times N. A fit needs {LEAST_SIZES} sizes and two seeds. A claim is made where its probability "
         f"reaches {results.settings.confidence:g}; probabilities are of single claims.",
         *(f"{corpus}: {reason}." for corpus, reason in learned.refused.items()),
+        *(f"{corpus}, {title}: {reason}." for (corpus, title), reason in learned.partly.items()),
         f"{results.seeds_note} {results.reading_note} {results.caveat}",
     ]
     caption = "Who is ahead, and who is expected ahead on more data"

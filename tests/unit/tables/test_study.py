@@ -71,6 +71,7 @@ def test_a_table_comes_in_its_forms_or_not_at_all(rich, study, settings, tmp_pat
         "pretraining",
         "equivalence",
         "questions",
+        "correlations",
     }
     assert {name for name in (*TABLES, *APPENDIX) if f"{name}.csv" not in few} == absent
     assert {name for name in (*TABLES, *APPENDIX) if f"{name}.csv" not in rich} == {
@@ -78,6 +79,7 @@ def test_a_table_comes_in_its_forms_or_not_at_all(rich, study, settings, tmp_pat
         "descriptions",
         "variance",
         "questions",
+        "correlations",
     }
     assert {f"{FIGURES}/{name}.svg" for name in ("answers", "curves", "extracts")} <= set(rich)
 

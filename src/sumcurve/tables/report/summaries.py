@@ -56,7 +56,7 @@ class Reading:
         self.seeds = sorted({one.seeds[0] for one in self.systems if one.seeds})
         self._values = {one.cell: self._of_items(results, one) for one in self.systems}
         self._examples = examples.items
-        self.test_items = max(len(items.ids) for one in self.systems for items in one.outputs[0].scores.values())
+        self.test_items = max(len(items.ids) for one in self.systems for items in one.scorers.values())
 
     def _of_items(self, results: Results, system: System) -> list[dict[str, float]]:
         """By metric every item's value, of the seed whose summaries are shown."""

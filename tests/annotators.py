@@ -1,0 +1,197 @@
+"""A corpus with outputs of known quality, and simulated annotators who see what a sheet shows, and nothing else.
+
+A summary's last word says what is wrong with it. An annotator reads that word, sees it rightly as often as they do, and
+else guesses; a lenient one calls some bad summaries good.
+"""
+
+import csv
+import io
+import json
+import random
+from dataclasses import dataclass
+from pathlib import Path
+
+from sumcurve import manifest
+from sumcurve.people.protocols import KUMAR_CHEUNG, WEI
+from sumcurve.records import write_jsonl
+
+CORPUS = "corpora/foxes-0a1b2c3d"
+WORDS = {"garbled": "not fluent", "elsewhere": "not related", "wrong": "not faithful", "fine": "good"}
+ISSUES = {"upset": "readability", "otherwise": "discrepancy", "alike": "neither"}
+COMPUTED = '=HYPERLINK("http://example.org","fox")'  # begins a source, as a formula would
+
+
+@dataclass
+class Annotator:
+    """Right with probability `right`, else any outcome; then bad becomes good with probability `lenient`."""
+
+    seed: int
+    right: float = 1.0
+    lenient: float = 0.0
+
+    def __post_init__(self):
+        self.generator = random.Random(self.seed)
+
+    def sees(self, text, meanings):
+        outcomes = list(meanings.values())
+        outcome = next(meaning for word, meaning in meanings.items() if text.rstrip(" .").endswith(word))
+        if self.generator.random() >= self.right:
+            outcome = self.generator.choice(outcomes)
+        if outcome != outcomes[-1] and self.generator.random() < self.lenient:
+            outcome = outcomes[-1]
+        return outcome
+
+    def answers(self, protocol, text):
+        if protocol is KUMAR_CHEUNG:
+            return {"issue": self.sees(text, ISSUES)}
+        outcome = self.sees(text, WORDS)
+        found = {}
+        for question in WEI.questions:
+            failed = outcome == f"not {question.name}"
+            found[question.name] = "no" if failed else "yes"
+            if failed:
+                break
+        return found
+
+
+def write_corpus(home: Path, shares: dict[str, dict[str, float]], records=120, per_group=2, seed=1) -> list[Path]:
+    """Folders of outputs, and of their corpus: a system's summaries end in each word with the share told of it."""
+    generator = random.Random(seed)
+    test, texts = [], []
+    for number in range(records):
+        begins = COMPUTED if number == 0 else f"The fox number {number}"
+        record = {"id": f"den/{number}", "source": [f"{begins.lower()} ran ."], "target": [f"a fox {number} ran fine"]}
+        test.append(record | {"group": f"den{number // per_group}"})
+        texts.append(record | {"source": [f"{begins} ran.", "It was late."], "target": [f"A fox {number} ran fine."]})
+    with manifest.building(home / "results" / CORPUS, {"raw": "invented"}, {}) as stage:
+        write_jsonl(stage / "test.jsonl", test)
+        write_jsonl(stage / "test.text.jsonl", texts)
+    made = []
+    for name, share in shares.items():
+        folder = home / "results" / "outputs" / f"foxes-{name}-12345678"
+        with manifest.building(folder, {"corpus": CORPUS, "system": name}, {}) as stage:
+            rows = []
+            for record in test:
+                (word,) = generator.choices(list(share), list(share.values()))
+                rows.append({"id": record["id"], "summary": [f"fox {generator.randrange(10**6)} of {word}"]})
+            write_jsonl(stage / "summaries.jsonl", rows)
+        made.append(folder)
+    return made
+
+
+def read_sheet(path: Path):
+    with path.open(encoding="utf-8-sig", newline="") as stream:
+        return list(csv.DictReader(stream))
+
+
+def write_filled(path: Path, rows, encoding="utf-8", delimiter=",", newline="\r\n", head=""):
+    """Rows as a spreadsheet saves them."""
+    stream = io.StringIO()
+    writer = csv.DictWriter(stream, list(rows[0]), delimiter=delimiter, lineterminator=newline)
+    writer.writeheader()
+    writer.writerows(rows)
+    path.write_bytes((head + stream.getvalue()).encode(encoding))
+    return path
+
+
+def fill(path: Path, protocol, annotator: Annotator, to: Path, **saved) -> Path:
+    """The sheet, filled, in folder `to`."""
+    rows = [row | annotator.answers(protocol, row[protocol.judged]) for row in read_sheet(path)]
+    return write_filled(to / path.name, rows, **saved)
+
+
+def exported(path: Path, protocol, annotator: Annotator, by=1):
+    """The tasks of Label Studio's import as its JSON export has them when they are labelled."""
+    found = []
+    for number, task in enumerate(json.loads(path.read_text()), start=1):
+        result = [
+            {
+                "value": {"choices": [answer]},
+                "id": f"Dx_{number}_{name}",
+                "from_name": name,
+                "to_name": protocol.judged,
+                "type": "choices",
+                "origin": "manual",
+            }
+            for name, answer in annotator.answers(protocol, task["data"][protocol.judged]).items()
+        ]
+        annotation = {
+            "id": 1000 + number,
+            "completed_by": by,
+            "result": result,
+            "was_cancelled": False,
+            "ground_truth": False,
+            "created_at": "2026-03-09T21:52:49.513742Z",
+            "updated_at": "2026-03-09T22:16:08.746926Z",
+            "draft_created_at": None,
+            "lead_time": 4.288,
+            "prediction": {},
+            "result_count": len(result),
+            "unique_id": f"0b8d4a1e-0000-4000-8000-{number:012d}",
+            "import_id": None,
+            "last_action": None,
+            "task": number,
+            "project": 83,
+            "updated_by": 1,
+            "parent_prediction": None,
+            "parent_annotation": None,
+            "last_created_by": None,
+        }
+        found.append(
+            {
+                "id": number,
+                "annotations": [annotation],
+                "file_upload": "1a2b3c4d-tasks.json",
+                "drafts": [],
+                "predictions": [],
+                "data": task["data"],
+                "meta": {},
+                "created_at": "2026-03-09T21:52:49.513742Z",
+                "updated_at": "2026-03-09T22:16:08.746926Z",
+                "inner_id": number,
+                "total_annotations": 1,
+                "cancelled_annotations": 0,
+                "total_predictions": 0,
+                "comment_count": 0,
+                "unresolved_comment_count": 0,
+                "last_comment_updated_at": None,
+                "project": 83,
+                "updated_by": 1,
+                "comment_authors": [],
+            }
+        )
+    return found
+
+
+def write_export(path: Path, tasks) -> Path:
+    path.write_text(json.dumps(tasks, ensure_ascii=False))
+    return path
+
+
+def write_csv_export(path: Path, tasks) -> Path:
+    """What Label Studio's converter makes of a JSON export: columns sorted, all but numbers in quotes.
+
+    A choice is its bare value, several are JSON; a question that a task does not have is an empty cell. Data of the
+    task win over its answers where both have a name.
+    """
+    rows = []
+    for task in tasks:
+        for annotation in task["annotations"]:
+            if annotation["was_cancelled"]:
+                continue
+            row = {"id": task["id"]}
+            for result in annotation["result"]:
+                choices = result["value"]["choices"]
+                row[result["from_name"]] = choices[0] if len(choices) == 1 else json.dumps([result["value"]])
+            row |= task["data"]
+            by = annotation["completed_by"]
+            row["annotator"] = by["email"] if isinstance(by, dict) else str(by)
+            row["annotation_id"] = annotation["id"]
+            row |= {name: annotation[name] for name in ("created_at", "updated_at", "lead_time")}
+            rows.append(row)
+    names = sorted({name for row in rows for name in row})
+    with path.open("w", encoding="utf-8") as stream:
+        writer = csv.DictWriter(stream, names, quoting=csv.QUOTE_NONNUMERIC)
+        writer.writeheader()
+        writer.writerows(rows)
+    return path

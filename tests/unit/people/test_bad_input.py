@@ -1,0 +1,288 @@
+"""What people and spreadsheets do to a sheet is read, or named by file, row and column; nothing is guessed."""
+
+import codecs
+import copy
+import json
+
+import pytest
+
+from annotators import Annotator, exported, read_sheet, write_csv_export, write_export, write_filled
+from sumcurve.__main__ import parser
+from sumcurve.people.answers import read_answers
+from sumcurve.people.protocols import WEI, PeopleError
+from sumcurve.people.sheets import Task, Text, key_of, read_key, tasks, write_key
+from sumcurve.people.spreadsheet import write_sheet
+from sumcurve.people.texts import of_contrasts, of_outputs
+from sumcurve.records import write_jsonl
+
+
+@pytest.fixture(scope="module")
+def sheet(tmp_path_factory):
+    """A sheet of six texts and its key; one text has letters beyond ASCII, one a semicolon and a line break."""
+    folder = tmp_path_factory.mktemp("sheet")
+    sources = ["Der Fuchs läuft.", "+1 fox", "@fox; hen\nand den", "狐狸跑了。", "The fox – “old”", "-"]
+    texts = [
+        Text(f"r{place}", f"g{place}", ("foxes-one-12345678",), {"source": source, "summary": f"{source} fine"})
+        for place, source in enumerate(sources)
+    ]
+    made = tasks(WEI, texts, [], ["a"], 1)
+    key = key_of(WEI, "foxes-0a1b2c3d", 1, made)
+    write_sheet(folder / "a.csv", WEI, made)
+    write_key(folder / "key.json", key)
+    return folder / "a.csv", read_key(folder / "key.json"), made
+
+
+def filled(sheet):
+    return [row | WEI_GOOD for row in read_sheet(sheet[0])]
+
+
+WEI_GOOD = {"fluent": "yes", "related": "yes", "faithful": "yes"}
+
+
+def said(path, key, **told):
+    """The error of reading a file."""
+    with pytest.raises(PeopleError) as found:
+        read_answers([path], key, **told)
+    return str(found.value)
+
+
+@pytest.mark.parametrize(
+    ("encoding", "mark"),
+    [("utf-8", b""), ("utf-8", codecs.BOM_UTF8), ("utf-16", b""), ("utf-16-le", b""), ("utf-16-be", b"")],
+)
+@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
+def test_what_spreadsheets_save_is_read(sheet, tmp_path, encoding, mark, delimiter):
+    path = write_filled(tmp_path / "a.csv", filled(sheet), encoding, delimiter)
+    path.write_bytes(mark + path.read_bytes())
+    answers = read_answers([path], sheet[1])
+    assert answers.given == dict.fromkeys(sheet[1].entries, WEI_GOOD)
+
+
+def test_a_sheet_in_windows_1252_is_read_and_said(sheet, tmp_path):
+    rows = [
+        {name: cell.encode("cp1252", "replace").decode("cp1252") for name, cell in row.items()} for row in filled(sheet)
+    ]
+    answers = read_answers([write_filled(tmp_path / "a.csv", rows, "cp1252", ";", head="sep=;\r\n")], sheet[1])
+    assert len(answers.given) == 6
+    assert "cp1252" in " ".join(answers.notes)
+
+
+def test_a_byte_of_no_encoding_is_named_with_its_line(sheet, tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_bytes(b"code,fluent,related,faithful\r\nbcdfgh,\x81\xff,,\r\n")
+    assert f"{path}:2" in said(path, sheet[1])
+    assert "0x81" in said(path, sheet[1])
+
+
+def test_answers_may_be_in_capitals_and_blanks_and_rows_may_be_empty(sheet, tmp_path):
+    rows = [row | {"fluent": " Yes ", "related": "NO", "faithful": ""} for row in filled(sheet)]
+    rows.insert(2, dict.fromkeys(rows[0], ""))
+    path = write_filled(tmp_path / "a.csv", rows)
+    answers = read_answers([path], sheet[1])
+    assert all(answers.outcome(code) == "not related" for code in answers.given)
+
+
+@pytest.mark.parametrize(
+    ("told", "column", "what"),
+    [
+        ({"faithful": ""}, "faithful", "is not answered; write yes or no"),
+        ({"fluent": ""}, "fluent", "is not answered"),
+        ({"fluent": "no", "related": "", "faithful": "yes"}, "faithful", "but related has no answer"),
+        ({"fluent": "no", "faithful": ""}, "related", "holds 'yes', but fluent is 'no'"),
+        ({"related": "no"}, "faithful", "holds 'yes', but related is 'no'"),
+        ({"faithful": "WAHR"}, "faithful", "'WAHR' is no answer; write yes or no"),
+        ({"faithful": "VRAI"}, "faithful", "'VRAI' is no answer"),
+        ({"faithful": "TRUE"}, "faithful", "'TRUE' is no answer"),
+        ({"fluent": "1"}, "fluent", "'1' is no answer"),
+        ({"related": '=IF(A1,"yes","no")'}, "related", "(a formula) is no answer"),
+        ({"summary": "another text altogether"}, "summary", "not the text of code"),
+        ({"code": "1.23E+05"}, "code", "a number or date"),
+        ({"code": "01.03.2026"}, "code", "a number or date"),
+        ({"code": "1-Mar"}, "code", "a number or date"),
+        ({"code": "Mar-26"}, "code", "a number or date"),
+        ({"code": "zzzzzz"}, "code", "no code of these sheets; name the key.json"),
+        ({"code": ""}, "code", "no code, but other cells are filled"),
+    ],
+)
+def test_a_row_that_cannot_be_used_is_named(sheet, tmp_path, told, column, what):
+    rows = filled(sheet)
+    rows[3] |= told
+    path = write_filled(tmp_path / "a.csv", rows)
+    message = said(path, sheet[1])
+    assert message.startswith(f"{path}, row 5, column {column}: ")
+    assert what in message
+    assert "\n" not in message, "the other rows are fine"
+
+
+def test_a_code_in_capitals_is_named_with_what_it_should_be(sheet, tmp_path):
+    rows = filled(sheet)
+    code = rows[0]["code"]
+    rows[0]["code"] = code.capitalize()
+    assert f"write {code!r}" in said(write_filled(tmp_path / "a.csv", rows), sheet[1])
+
+
+@pytest.mark.parametrize(("second", "how"), [("yes", "alike"), ("no", "otherwise")])
+def test_a_code_answered_twice_is_named_with_both_rows(sheet, tmp_path, second, how):
+    rows = filled(sheet)
+    rows.append(rows[1] | {"faithful": second})
+    path = write_filled(tmp_path / "a.csv", rows)
+    message = said(path, sheet[1])
+    assert f"{path}, row 8: code {rows[1]['code']} is answered {how} in {path}, row 3, too" in message
+    again = write_filled(tmp_path / "b.csv", [rows[1]])
+    write_filled(path, rows[:-1])
+    with pytest.raises(PeopleError, match=r"b\.csv, row 2: .* is answered alike in .*a\.csv, row 3"):
+        read_answers([path, again], sheet[1])
+
+
+def test_columns_sorted_apart_are_seen_by_their_texts(sheet, tmp_path):
+    rows = filled(sheet)
+    codes = sorted(row["code"] for row in rows)
+    rows = [row | {"code": code} for row, code in zip(rows, codes, strict=True)]
+    message = said(write_filled(tmp_path / "a.csv", rows), sheet[1])
+    assert "sorted apart" in message
+
+
+def test_all_problems_are_named_at_once(sheet, tmp_path):
+    rows = [row | {"faithful": "maybe"} for row in filled(sheet)]
+    assert said(write_filled(tmp_path / "a.csv", rows), sheet[1]).count("'maybe'") == 6
+
+
+def test_a_cell_put_in_and_a_head_taken_away_are_named(sheet, tmp_path):
+    path = write_filled(tmp_path / "a.csv", filled(sheet))
+    lines = path.read_text().splitlines()
+    path.write_text("\n".join([*lines[:-1], f"{lines[-1]},more"]))
+    assert "row 7: 8 cells for 7 columns" in said(path, sheet[1])
+    path.write_text("\n".join(lines[1:]))
+    assert "no column 'code'" in said(path, sheet[1])
+    path.write_text("code,fluent,fluent\nx,yes,yes\n")
+    assert "two columns are called fluent" in said(path, sheet[1])
+    path.write_text("code,fluent\nx,yes\n")
+    assert "no column 'related'" in said(path, sheet[1])
+
+
+def test_other_files_are_named(sheet, tmp_path):
+    path = tmp_path / "a.xlsx"
+    path.write_bytes(b"PK\x03\x04rest")
+    assert "workbook" in said(path, sheet[1])
+    path.write_bytes(b"")
+    assert "is empty" in said(path, sheet[1])
+    assert "cannot be read" in said(tmp_path / "none.csv", sheet[1])
+    with pytest.raises(PeopleError, match="is no key of sheets"):
+        read_key(sheet[0])
+
+
+def test_codes_without_an_answer_are_counted(sheet, tmp_path):
+    rows = filled(sheet)
+    rows[0] |= dict.fromkeys(WEI_GOOD, "")
+    path = write_filled(tmp_path / "a.csv", rows[:-1])
+    assert "2 of 6 codes have no answer" in said(path, sheet[1])
+    answers = read_answers([path], sheet[1], partial=True)
+    assert len(answers.given) == 4
+    assert set(answers.given) | set(answers.unanswered) == set(sheet[1].entries)
+
+
+def labelled(sheet, tmp_path):
+    place = tmp_path / "tasks.json"
+    made: list[Task] = sheet[2]
+    place.write_text(json.dumps([{"data": {"code": one.code, **one.text.shown}} for one in made]))
+    return exported(place, WEI, Annotator(1))
+
+
+def test_skipped_annotations_and_empty_ones_are_not_answers(sheet, tmp_path):
+    exports = labelled(sheet, tmp_path)
+    skipped = copy.deepcopy(exports[0]["annotations"][0]) | {"was_cancelled": True, "id": 7}
+    empty = copy.deepcopy(exports[0]["annotations"][0]) | {"result": [], "id": 8}
+    exports[0]["annotations"] += [skipped, empty]
+    for path in (
+        write_export(tmp_path / "export.json", exports),
+        write_csv_export(tmp_path / "export.csv", exports),
+    ):
+        assert len(read_answers([path], sheet[1]).given) == 6
+
+
+def test_label_studios_faults_are_named_with_task_and_annotation(sheet, tmp_path):
+    exports = labelled(sheet, tmp_path)
+    twice = copy.deepcopy(exports)
+    twice[2]["annotations"].append(twice[2]["annotations"][0] | {"id": 9, "completed_by": {"email": "b@example.org"}})
+    both = copy.deepcopy(exports)
+    both[1]["annotations"][0]["result"][0]["value"]["choices"] = ["yes", "no"]
+    stale = copy.deepcopy(exports)
+    stale[1]["annotations"][0]["result"][0]["value"]["choices"] = ["no"]
+    half = copy.deepcopy(exports)
+    half[1]["annotations"][0]["result"].pop()
+    for told, what in (
+        (twice, "is answered alike in"),
+        (both, "yes and no are chosen; keep one"),
+        (stale, "column related: holds 'yes', but fluent is 'no'"),
+        (half, "column faithful: is not answered"),
+    ):
+        for path in (write_export(tmp_path / "e.json", told), write_csv_export(tmp_path / "e.csv", told)):
+            message = said(path, sheet[1])
+            assert what in message
+            assert "(annotation " in message
+    assert "by b@example.org" in said(write_export(tmp_path / "e.json", twice), sheet[1])
+
+
+def test_an_export_in_which_nobody_came_to_the_last_question_is_read(sheet, tmp_path):
+    exports = labelled(sheet, tmp_path)
+    for task in exports:
+        task["annotations"][0]["result"] = task["annotations"][0]["result"][:1]
+        task["annotations"][0]["result"][0]["value"]["choices"] = ["no"]
+    path = write_csv_export(tmp_path / "e.csv", exports)
+    assert "related" not in path.read_text().splitlines()[0]
+    answers = read_answers([path], sheet[1])
+    assert {answers.outcome(code) for code in answers.given} == {"not fluent"}
+
+
+def test_other_exports_of_label_studio_are_named(sheet, tmp_path):
+    minimal = [{"code": "bcdfgh", "fluent": "yes", "id": 1, "annotator": 1, "annotation_id": 3}]
+    assert "not JSON-MIN" in said(write_export(tmp_path / "e.json", minimal), sheet[1])
+    assert "no annotation" in said(write_export(tmp_path / "e.json", []), sheet[1])
+    (tmp_path / "e.json").write_text("[{")
+    assert "not JSON" in said(tmp_path / "e.json", sheet[1])
+
+
+@pytest.mark.parametrize(
+    ("row", "what"),
+    [
+        ({"id": "x", "rule": "noun", "gold": "a fox"}, "no 'contrast'"),
+        ({"id": "x", "rule": "noun", "gold": ["a", "fox"], "contrast": "a fox"}, "is its gold"),
+        ({"id": "r", "rule": "verb", "gold": "a fox ran", "contrast": "a hen ran"}, "comes twice"),
+        ([1], "no 'id'"),
+    ],
+)
+def test_contrasts_that_cannot_be_judged_are_named_by_line(tmp_path, row, what):
+    path = tmp_path / "failed.jsonl"
+    write_jsonl(path, [{"id": "r", "rule": "noun", "gold": "a fox ran", "contrast": "a hen ran"}, row])
+    with pytest.raises(PeopleError, match=what) as found:
+        of_contrasts(path)
+    assert f"{path}:2" in str(found.value)
+
+
+@pytest.mark.parametrize(
+    ("told", "what"),
+    [
+        ([], "name outputs"),
+        (["--contrasts", "f.jsonl"], "needs --system"),
+        (["x", "--items", "3", "--annotators", "a,a"], "each once"),
+        (["nowhere", "--items", "3"], "is no finished output"),
+    ],
+)
+def test_a_sheet_that_cannot_be_made_says_why(tmp_path, monkeypatch, told, what):
+    monkeypatch.chdir(tmp_path)
+    arguments = parser().parse_args(["people", "sheet", "--to", "sheets", *told])
+    with pytest.raises(PeopleError, match=what):
+        arguments.run(arguments)
+    assert not (tmp_path / "sheets").exists()
+
+
+def test_sheets_are_never_written_over(tmp_path):
+    (tmp_path / "sheets.key.json").write_text("{}")
+    arguments = parser().parse_args(["people", "sheet", "x", "--to", str(tmp_path / "sheets"), "--items", "3"])
+    with pytest.raises(PeopleError, match="is there already"):
+        arguments.run(arguments)
+
+
+def test_an_output_that_is_named_twice_is_named(tmp_path):
+    with pytest.raises(PeopleError, match="named twice"):
+        of_outputs([tmp_path / "x", tmp_path / "x"])
