@@ -21,7 +21,18 @@ from sumcurve.corpora.errors import CorpusError
 from sumcurve.corpora.store import Corpus
 from sumcurve.devices import Lease
 from sumcurve.records import RecordError, write_json
-from sumcurve.settings import Form, Oracle, Preparation, Reading, Rouge, Search, SubwordSettings, TransformersSettings
+from sumcurve.settings import (
+    Form,
+    Oracle,
+    Preparation,
+    Reading,
+    Rouge,
+    Search,
+    SpanReaderSettings,
+    SubwordSettings,
+    TransformersSettings,
+    reader_settings,
+)
 from sumcurve.sums import Sums
 
 if TYPE_CHECKING:
@@ -282,6 +293,53 @@ def pretrain(specification: PretrainSpecification, inputs: Inputs, stage: Stage)
                 found=stage.facts,
             )
         except (TrainingError, ResumeError, PretrainedError) as error:
+            raise BuildError(f"{stage.name}: {error}") from error
+
+
+class ReaderSpecification(TypedDict):
+    corpus: str
+    questions: str
+    reader: Block
+    seed: int
+    threads: int
+    sums: Sums
+
+
+def reader(specification: ReaderSpecification, inputs: Inputs, stage: Stage) -> None:
+    """Write a reader of questions, resuming where an interrupted training left its state; one from elsewhere as it is."""
+    from sumcurve.decoding.spans import take_over
+    from sumcurve.models.subwords import PretrainedError
+    from sumcurve.training.fit import ResumeError, TrainingError
+    from sumcurve.training.reader import train_reader
+
+    settings = reader_settings(specification["reader"])
+    corpus, questions = inputs[specification["corpus"]], inputs[specification["questions"]]
+    stage.facts["exclusive"] = stage.lease.exclusive
+    if isinstance(settings, SpanReaderSettings):
+        try:
+            take_over(dict(specification), settings, inputs[settings.sha256], corpus, questions, stage.folder)
+        except PretrainedError as error:
+            raise BuildError(f"{stage.name}: {error}") from error
+        return
+    with devices.bar_line(stage.home / "scratch" / "locks") as line:
+        try:
+            train_reader(
+                specification=dict(specification),
+                settings=settings,
+                corpus=corpus,
+                questions=questions,
+                vectors=inputs[settings.vectors.sha256] if settings.vectors is not None else None,
+                stage=stage.folder,
+                state=stage.home / "scratch" / "resume" / f"{stage.name}.pt",
+                events=stage.home / "logs" / "tensorboard" / stage.name,
+                name=stage.name,
+                lease=stage.lease,
+                note=stage.note,
+                terminal=sys.__stderr__ or sys.stderr,
+                position=line,
+                found=stage.facts,
+            )
+        except (TrainingError, ResumeError) as error:
             raise BuildError(f"{stage.name}: {error}") from error
 
 

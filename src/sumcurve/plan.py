@@ -43,6 +43,7 @@ from sumcurve.manifest import digest, sha256_file, sha256_files
 from sumcurve.provenance import versions
 from sumcurve.records import RecordError
 from sumcurve.scores import SCORERS
+from sumcurve.scores.needs import Needing
 from sumcurve.scores.scorer import Scorer
 from sumcurve.settings import (
     MODEL_FILES,
@@ -516,6 +517,7 @@ class Plan:
         self.rows: list[Scored] = []
         self.refused: list[Refused] = []
         self.shards: dict[str, int] = {}  # of corpora that are prepared by shards: by the names of their folders
+        self.together: dict[str, list[str]] = {}  # by corpus and scorer: score folders that one process makes
         self._recipes = recipes
         self.scorers: dict[str, Scorer] = {
             name: SCORERS[name](SCORERS[name].Settings.model_validate(told)) for name, told in settings.scores.items()
@@ -993,6 +995,7 @@ class Plan:
 
     def _plan_scores(self, corpus: _Corpus) -> None:
         """One folder for every output of the corpus and every scorer that has something to say of it."""
+        needed = {name: self._plan_needs(corpus, name, scorer) for name, scorer in self.scorers.items()}
         outputs = [row.output for row in self.rows if row.corpus == corpus.name]
         specifications = {key: folder.specification for key, folder in self.folders.items()}
         for place, row in enumerate(self.rows):
@@ -1000,9 +1003,10 @@ class Plan:
                 continue
             scores = {}
             for name, scorer in self.scorers.items():
-                inputs = scorer.inputs(row.output, outputs, specifications)
-                if inputs is None:
+                inputs, needs = scorer.inputs(row.output, outputs, specifications), needed[name]
+                if inputs is None or needs is None:
                     continue
+                inputs = {**needs, **inputs}
                 specification: ScoreSpecification = {
                     "output": row.output,
                     "corpus": corpus.prepared,
@@ -1010,10 +1014,44 @@ class Plan:
                     "scorer": name,
                     "settings": scorer.settings.model_dump(mode="json"),
                 }
-                needed = dict.fromkeys([row.output, corpus.prepared, *inputs])
+                made_from = dict.fromkeys([row.output, corpus.prepared, *inputs])
                 stem = self.folders[row.output].stem
-                scores[name] = self._add("score", specification, needed, output=stem, scorer=name)
+                scores[name] = self._add("score", specification, made_from, output=stem, scorer=name)
+                if isinstance(scorer, Needing) and scorer.together:
+                    together = self.together.setdefault(f"{corpus.name}_{name}", [])
+                    if scores[name] not in together:
+                        together.append(scores[name])
             self.rows[place] = replace(row, scores=scores)
+
+    def _plan_needs(self, corpus: _Corpus, name: str, scorer: Scorer) -> dict[str, Any] | None:
+        """What a scorer reads of a corpus beside outputs, by key, and what it is told; None where it says nothing.
+
+        Parts that are held out have no training part, of which readers learn: such scorers say nothing of them.
+        """
+        if not isinstance(scorer, Needing):
+            return {}
+        if corpus.name not in self.settings.corpora:
+            return None
+        try:
+            needs = scorer.needs(corpus.name, self.settings)
+        except RecordError as error:
+            raise PlanError(f"study {self.study}: scores.{name}: {error}") from None
+        if needs is None:
+            return None
+        made: dict[str, str] = {}
+        told = {}
+        for need in needs:
+            if need.kind == "questions":
+                key = self._plan_questions(corpus)
+            else:
+                of = {kind: made[kind] for kind in need.of}
+                files = [File(sha256, path, shards=shards) for sha256, (path, shards) in need.files.items()]
+                specification = {"corpus": corpus.prepared, **of, **need.specification}
+                inputs = [corpus.prepared, *of.values()]
+                key = self._add(need.kind, specification, inputs, files, corpus=corpus.name, **need.named)
+            made.setdefault(need.kind, key)
+            told[key] = need.told
+        return told
 
     @property
     def contents(self) -> list[tuple[Raw, Preparation]]:

@@ -840,7 +840,7 @@ class FairseqSettings(Settings):
 class Optimizer(Settings):
     """How a phase's weights are updated."""
 
-    name: Literal["adam", "adagrad"] = "adam"
+    name: Literal["adam", "adagrad", "sgd"] = "adam"
     """The algorithm."""
     rate: Annotated[float, Field(gt=0.0)]
     """The learning rate; for schedule noam its peak."""
@@ -1249,6 +1249,87 @@ class Reading(Settings):
     """Records of other groups whose sources each target is scored with, too."""
     seed: NonNegative = 1
     """Of who they are."""
+
+
+class Vectors(Settings):
+    """A file of GloVe's form: a word and its numbers a line, plain, .gz or .zst."""
+
+    path: Annotated[str, Field(exclude=True)] = ""
+    """Where it lies, which is no part of any name."""
+    sha256: Sha256
+    """Of the file."""
+
+
+class AttentiveSettings(Settings):
+    """The attentive reader (models.reader) and its training; the sizes are Chen et al.'s (2016), for news."""
+
+    kind: Literal["attentive"] = "attentive"
+    embedding: Positive = 100
+    """Width of a word."""
+    hidden: Positive = 128
+    """Width of each direction of the GRUs."""
+    dropout: Dropout = 0.2
+    """Share of the words' values that training sets to zero."""
+    init_std: Annotated[float, Field(gt=0.0)] = 0.1
+    """Standard deviation of new words."""
+    vectors: Vectors | None = None
+    """Words to start from; null: new ones."""
+    vocabulary: Positive = 50_000
+    """Most frequent words of the training questions and their documents, beside the entities."""
+    min_count: Positive = 1
+    """Occurrences a word needs to enter the vocabulary."""
+    batch: Positive = 32
+    """Questions of one update."""
+    valid_questions: Positive = 5_000
+    """Questions that a validation answers: the first of the validation part."""
+    optimizer: Optimizer = Optimizer(name="sgd", rate=0.1, clip_norm=10.0)
+    stop: Stop = Stop(every_updates=100, every_epochs=0.01, patience=50, max_updates=1_000_000)
+    """When it is validated and when it ends; the share of answered questions selects."""
+
+    def training(self) -> Training:
+        """What `fit` is told."""
+        phase = PhaseSettings(name="read", loss="nll", optimizer=self.optimizer, stop=self.stop)
+        words, records = self.vocabulary, self.valid_questions
+        return Training(
+            batch=self.batch, vocabulary=words, min_count=self.min_count, valid_records=records, phases=[phase]
+        )
+
+
+class SpanReaderSettings(Settings):
+    """An extractive question-answering model of Hugging Face transformers, a local folder's, which is not trained."""
+
+    kind: Literal["transformers"]
+    path: Annotated[str, Field(exclude=True)] = ""
+    """The folder of the model, AutoModelForQuestionAnswering in safetensors, which is no part of any name."""
+    sha256: Sha256
+    """Of the model's files, as of a pretrained method's."""
+    placeholder: str = "what"
+    """The word that stands in a question where its answer is hidden."""
+
+
+ReaderSettings = Annotated[AttentiveSettings | SpanReaderSettings, Field(discriminator="kind")]
+
+
+def reader_settings(block: Mapping[str, Any]) -> AttentiveSettings | SpanReaderSettings:
+    """The settings that a reader's specification holds."""
+    kind = AttentiveSettings if block["kind"] == "attentive" else SpanReaderSettings
+    return kind.of_specification(block)
+
+
+class Apes(Settings):
+    """How many questions about its reference a summary lets a trained reader answer (scores.apes)."""
+
+    reader: ReaderSettings = AttentiveSettings()
+    """Who answers: trained once for a corpus, on the questions about all its training records."""
+    seeds: Annotated[list[NonNegative], Field(min_length=1), Once] = [1, 2, 3]
+    """A reader is trained with each; scores are their mean."""
+    renumber: bool = True
+    """Whether entities are numbered by their first occurrence when a summary is read, as they are in training; the
+    authors' code leaves the article's numbers.
+    """
+    corpora: Annotated[list[str] | None, Field(exclude=True)] = None
+    """Of the study's, those whose outputs are asked; null: all. Each needs references with two entities, and a training
+    part."""
 
 
 class Bootstrap(Settings):

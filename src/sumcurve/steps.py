@@ -149,6 +149,17 @@ KINDS: dict[str, Kind] = {
         gpu=True,
         together=True,
     ),
+    "reader": Kind(
+        step="runs",
+        stem="{corpus}-reader-s{seed}",
+        specification=builders.ReaderSpecification,
+        builder=builders.reader,
+        modules=("sumcurve.training.reader", "sumcurve.decoding.spans", "sumcurve.sums"),
+        recipe=True,
+        mem_mb=3000,
+        gpu=True,
+        together=True,
+    ),
     "train": Kind(
         step="runs",
         stem="{corpus}-{method}-{size}-s{seed}{variant}",
