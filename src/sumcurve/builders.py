@@ -214,6 +214,49 @@ def entities(specification: EntitiesSpecification, inputs: Inputs, stage: Stage)
         raise CorpusError(f"{stage.name}: {error}") from error
 
 
+class QuestionsSpecification(TypedDict):
+    corpus: str
+    pipeline: NotRequired[str]  # "rules", or a spaCy pipeline's name; or
+    recogniser: NotRequired[Block]  # kind, sha256 of its folder, types; or
+    files: NotRequired[Block]  # sha256 of ready-made questions, and the corpus's tokenizer and case
+    salient: NotRequired[Literal["names", "words"]]  # without it names
+    versions: NotRequired[Block]  # of what recognises entities
+
+
+def questions(specification: QuestionsSpecification, inputs: Inputs, stage: Stage) -> None:
+    """Write the questions about every reference of a corpus, and what guessing gets of them."""
+    from sumcurve.annotations.cloze import ask, ask_by_files
+    from sumcurve.annotations.entities import EntityError
+    from sumcurve.annotations.recognisers import classifier, pipeline
+    from sumcurve.corpora.tokenizers import tokenizer
+
+    corpus, salient = Corpus(inputs[specification["corpus"]]), specification.get("salient", "names")
+    try:
+        if "files" in specification:
+            told = specification["files"]
+            made, lower = tokenizer(told["tokenizer"]), told["lower"]
+            files = inputs[told["sha256"]]
+            found = ask_by_files(corpus, stage.folder, files, lambda texts: made.tokens(texts, lower), salient)
+        elif "recogniser" in specification:
+            told = specification["recogniser"]
+            folder = inputs[told["sha256"]]
+            recogniser = (
+                pipeline(str(folder)) if told["kind"] == "spacy" else classifier(folder, told.get("types") or None)
+            )
+            found = ask(corpus, stage.folder, recogniser, salient)
+        else:
+            found = ask(corpus, stage.folder, pipeline(specification["pipeline"]), salient)
+    except EntityError as error:
+        raise CorpusError(f"{stage.name}: {error}") from error
+    for part, told in found["parts"].items():
+        stage.note(
+            f"{part}: {told['asked']} of {told['records']} references are asked about, {told['questions']} questions"
+        )
+    if "files" in found:
+        told = found["files"]
+        stage.note(f"read {told['read']} files, asked {told['asked']}, dropped {told['dropped']}")
+
+
 class ProveSpecification(TypedDict):
     corpus: str
     oracle: Block

@@ -23,6 +23,7 @@ from sumcurve.builders import (
     OutsideSpecification,
     PretrainSpecification,
     ProveSpecification,
+    QuestionsSpecification,
     ScoreSpecification,
     Sized,
     SubwordsSpecification,
@@ -47,6 +48,7 @@ from sumcurve.scores.needs import Needing
 from sumcurve.scores.scorer import Scorer
 from sumcurve.settings import (
     MODEL_FILES,
+    Cloze,
     CorpusSettings,
     Equivalence,
     Form,
@@ -227,7 +229,7 @@ class _Corpus:
     name: str
     settings: CorpusSettings
     prepared: str
-    entities: str | None = None  # where a method learns them, or a search reads them
+    entities: str | None = None  # where a method learns them, or a search reads them: their folder, or the questions'
     outside: str | None = None  # these three where a BART is made here
     subwords: str | None = None
     pretrained: str | None = None
@@ -651,6 +653,7 @@ class Plan:
             }
             self._add("prove", proven, [prepared], corpus=name)
         planned = _Corpus(name, corpus, prepared)
+        asked = self._plan_questions(planned, corpus.cloze) if corpus.cloze is not None else None
         for system, (kind, told) in self.systems.items():
             if told.corpora is None or name in told.corpora:
                 self._plan_system(planned, system, kind, told, {"annotate": annotation})
@@ -663,7 +666,10 @@ class Plan:
             else:
                 methods[method] = form
         searches = [corpus.search, *(_paper_search(form, corpus) for form in methods.values())]
-        if any(map(_learns_entities, methods.values())) or any(map(_reads_entities, searches)):
+        needed = any(map(_learns_entities, methods.values())) or any(map(_reads_entities, searches))
+        if needed and corpus.salient == "cloze":
+            planned = replace(planned, entities=asked)
+        elif needed:
             found: EntitiesSpecification = {
                 "corpus": prepared,
                 "pipeline": corpus.entities,
@@ -690,6 +696,35 @@ class Plan:
         self._plan_scores(planned)
         if corpus.split.unseen is not None:
             self._plan_unseen(planned, corpus.split.unseen)
+
+    def _plan_questions(self, corpus: _Corpus, told: Cloze) -> str:
+        """The questions about a corpus's references."""
+        specification: QuestionsSpecification = {"corpus": corpus.prepared}
+        files: list[File] = []
+        if told.files is not None:
+            prepare = corpus.settings.prepare
+            specification["files"] = {
+                "sha256": told.files.sha256,
+                "tokenizer": prepare.tokenizer,
+                "lower": prepare.lower,
+            }
+            files = [File(told.files.sha256, told.files.path, shards=patterns(SOURCES["questions"]))]
+        elif told.recogniser is not None:
+            recogniser = told.recogniser
+            specification["recogniser"] = recogniser.model_dump(mode="json", exclude={"path"})
+            shards, packages = {
+                "spacy": (("**/*",), ("spacy",)),
+                "transformers": (MODEL_FILES, ("spacy", "tokenizers", "torch", "transformers")),
+            }[recogniser.kind]
+            specification["versions"] = versions(*packages)
+            files = [File(recogniser.sha256, recogniser.path, shards=shards)]
+        else:
+            specification["pipeline"] = corpus.settings.entities
+            named = [corpus.settings.entities] if corpus.settings.entities != "rules" else []
+            specification["versions"] = versions("spacy", *named)
+        if told.salient != "names":
+            specification["salient"] = told.salient
+        return self._add("questions", specification, [corpus.prepared], files, corpus=corpus.name)
 
     def _plan_prepared(self, name: str, settings: Preparation, raw: Raw) -> str:
         """A prepared corpus."""
@@ -740,6 +775,8 @@ class Plan:
         unseen = _Corpus(name, settings, self._add("unseen", specification, [corpus.prepared], corpus=name))
         extraction: AnnotateSpecification = {"corpus": unseen.prepared}
         annotation = self._add("annotate", extraction, [unseen.prepared], corpus=name)
+        if settings.cloze is not None:
+            self._plan_questions(unseen, settings.cloze)
         for system, (kind, told) in self.systems.items():
             here = told.corpora is None or corpus.name in told.corpora
             if here and not _makes_a_curve(told) and not isinstance(told, FileSettings):  # which is of the test items

@@ -439,6 +439,58 @@ class Oracle(Settings):
     """Of the searches."""
 
 
+class Recogniser(Settings):
+    """A local folder with what recognises names in references; nothing is downloaded."""
+
+    kind: Literal["spacy", "transformers"]
+    """A spaCy pipeline with a component `ner`, or a token classifier of Hugging Face transformers (safetensors)."""
+    path: str
+    """The folder; where it lies is no part of any name."""
+    sha256: Sha256
+    """Of its files: of the lines that `sha256sum` prints of them, in the order of their names."""
+    types: Annotated[tuple[str, ...], Field(min_length=1)] | None = None
+    """Of a token classifier: its labels (without B- and I-) that are names; null: persons, organisations, places and
+    nationalities, as OntoNotes and CoNLL 2003 call them.
+    """
+
+    @model_validator(mode="after")
+    def types_of_a_classifier(self) -> Self:
+        if self.types is not None and self.kind != "transformers":
+            raise ValueError("`types` are labels of a token classifier; of a spaCy pipeline the paper's five count")
+        return self
+
+
+class QuestionFiles(Settings):
+    """Ready-made questions of CNN and the Daily Mail (Hermann et al. 2015), about stories whose ids the records have.
+
+    They are of `cnn.tgz` and `dailymail.tgz`, or unpacked.
+    """
+
+    path: str
+    """An archive, or a folder of archives or of `.question` files."""
+    sha256: Sha256
+    """Of the archive; of a folder, of the lines that `sha256sum` prints of its files, in the order of their names."""
+
+
+class Cloze(Settings):
+    """Questions about a corpus's references (Eyal et al. 2019): sentences with one entity hidden."""
+
+    recogniser: Recogniser | None = None
+    """What finds the entities; null: what the corpus's `entities` names."""
+    files: QuestionFiles | None = None
+    """Ready-made questions in place of those that are made of references; null: there are none."""
+    salient: Literal["names", "words"] = "names"
+    """Which source words are salient, where ENT learns them from the questions: whole mentions of answers, or every
+    word of their names wherever it stands, as the authors' code has it.
+    """
+
+    @model_validator(mode="after")
+    def one_source(self) -> Self:
+        if self.recogniser is not None and self.files is not None:
+            raise ValueError("ready-made `files` name their entities: leave `recogniser` out")
+        return self
+
+
 class Preparation(Settings):
     """How raw content becomes a corpus: with the content's sha256 all that decides one."""
 
@@ -486,6 +538,12 @@ class CorpusSettings(Preparation):
     """What the targets are; titles are one sentence, so that no sentence-by-sentence extract is made for them."""
     entities: str = "rules"
     """What finds entities in references: our rules, or an installed spaCy pipeline's name."""
+    cloze: Cloze | None = None
+    """Questions about its references, and what they ask about; null: none are asked."""
+    salient: Literal["entities", "cloze"] = "entities"
+    """Whose salient entities ENT learns, and its bound sees: every reference's, or the answers of `cloze`'s questions,
+    which are asked only of references with two entities or more.
+    """
     lead_sentences: Positive = 1
     """Sentences that systems take which extract whole sentences."""
     oracle: Oracle | None = Oracle()
@@ -501,6 +559,12 @@ class CorpusSettings(Preparation):
     def one_kind_of_size(self) -> "CorpusSettings":
         if (self.percents is None) == (self.sizes is None):
             raise ValueError("give either `percents` or `sizes`")
+        return self
+
+    @model_validator(mode="after")
+    def salient_of_something(self) -> "CorpusSettings":
+        if self.salient == "cloze" and self.cloze is None:
+            raise ValueError("`salient: cloze` needs questions: add `cloze: {}`, or remove it")
         return self
 
     @model_validator(mode="after")

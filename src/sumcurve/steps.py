@@ -120,6 +120,15 @@ KINDS: dict[str, Kind] = {
         recipe=True,  # trainings read them
         mem_mb=2000,
     ),
+    "questions": Kind(
+        step="annotations",
+        stem="{corpus}-questions",
+        specification=builders.QuestionsSpecification,
+        builder=builders.questions,
+        modules=("sumcurve.annotations.cloze",),
+        recipe=True,  # trainings read them
+        mem_mb=3000,
+    ),
     "prove": Kind(
         step="annotations",
         stem="{corpus}-oracle",

@@ -13,13 +13,15 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
 from sumcurve.annotations.entities import PLACEHOLDER, Entities, anonymised, longest_first
 from sumcurve.annotations.entities import merged as entities_of
 from sumcurve.annotations.entities import questions as questions_about
-from sumcurve.records import RecordError, read_jsonl, write_jsonl
+from sumcurve.corpora.store import Part
+from sumcurve.records import Record, RecordError, read_jsonl, write_jsonl
 
 MARKER = re.compile(r"@entity(\d+)")
 FEWEST = 2  # distinct entities of a reference that is asked about: of one alone any summary that names it is right
@@ -59,6 +61,19 @@ class Asked:
     def source_names(self) -> dict[str, int]:
         """What the source is anonymised with: the reference's graph and the source's own entities merged into it."""
         return {**self.names, **self.further}
+
+
+@dataclass(frozen=True, slots=True)
+class Cloze:
+    """A question about a document that holds its answer: what a reader learns, and is tested by.
+
+    Entities are numbered by `renumbered`.
+    """
+
+    item: str
+    document: tuple[str, ...]
+    question: tuple[str, ...]
+    answer: int
 
 
 # --- entities
@@ -146,6 +161,19 @@ def renumbered(
         return tuple(word if (number := entity_in(word)) is None else f"@entity{mapping[number]}" for word in words)
 
     return renamed(document), renamed(question), mapping
+
+
+def clozes(document: Sequence[str], asked: Sequence[Question]) -> list[Cloze]:
+    """The questions whose answer occurs in the document, each renumbered with it; the others teach no reader.
+
+    `document` is anonymised: of a record its source, by `Asked.source_names`.
+    """
+    there, found = candidates(document), []
+    for one in asked:
+        if one.answer in there:
+            read, question, mapping = renumbered(document, one.words)
+            found.append(Cloze(one.item, read, question, mapping[one.answer]))
+    return found
 
 
 def entity_in(word: str) -> int | None:
@@ -239,3 +267,19 @@ def read_questions(folder: Path, part: str = "test") -> Iterator[Asked]:
             if PLACEHOLDER not in one.words:
                 raise RecordError(f"{path}:{number}: a question without {PLACEHOLDER}: {' '.join(one.words)!r}")
         yield asked
+
+
+def asked_of(part: Part, folder: Path) -> Iterator[tuple[Record, Asked]]:
+    """Every record of a part with what is asked of it in `folder`.
+
+    RecordError where the two do not hold the same ids in the same order.
+    """
+    path = folder / f"{part.name}.jsonl"
+    for number, (record, asked) in enumerate(zip_longest(part, read_questions(folder, part.name)), start=1):
+        if record is None or asked is None or record.id != asked.item:
+            ids = [asked and asked.item, record and record.id]
+            raise RecordError(
+                f"{path}:{number}: questions about {ids[0]!r}, but {part.path} has {ids[1]!r} there: they are of "
+                "another corpus; rebuild the folder"
+            )
+        yield record, asked
