@@ -25,6 +25,7 @@ from sumcurve.corpora.store import PARTS
 from sumcurve.plan import NAME, File, Plan
 from sumcurve.records import write_text
 from sumcurve.scores import SCORERS
+from sumcurve.scores.needs import Needing
 from sumcurve.settings import Prepare
 
 # What fields are called in corpora that are often used; our own names first.
@@ -288,7 +289,7 @@ def add(arguments: argparse.Namespace, config: Path, note: Callable[[str], None]
         "methods": ["abs", "pcov", "trans"],
         "form": arguments.form,
         "seeds": [1, 2, 3],
-        "scores": {scorer: {} for scorer in SCORERS},
+        "scores": {name: {} for name, scorer in SCORERS.items() if not issubclass(scorer, Needing)},
     }
     write_text(study, written(settings))
     try:

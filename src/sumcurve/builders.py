@@ -349,7 +349,7 @@ class ReaderSpecification(TypedDict):
 
 
 def reader(specification: ReaderSpecification, inputs: Inputs, stage: Stage) -> None:
-    """Write a reader of questions, resuming where an interrupted training left its state; one from elsewhere as it is."""
+    """Write a reader of questions, resuming where an interrupted one left its state; one from elsewhere as it is."""
     from sumcurve.decoding.spans import take_over
     from sumcurve.models.subwords import PretrainedError
     from sumcurve.training.fit import ResumeError, TrainingError

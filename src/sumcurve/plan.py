@@ -233,6 +233,7 @@ class _Corpus:
     outside: str | None = None  # these three where a BART is made here
     subwords: str | None = None
     pretrained: str | None = None
+    seen: "_Corpus | None" = None  # of a part that is held out: the corpus
 
     def sized(self, size: int) -> Sized:
         """One of its sizes as specifications and rows say it."""
@@ -772,7 +773,8 @@ class Plan:
         name = f"{corpus.name}-unseen"
         self.corpora[name] = settings
         specification: UnseenSpecification = {"corpus": corpus.prepared}
-        unseen = _Corpus(name, settings, self._add("unseen", specification, [corpus.prepared], corpus=name))
+        prepared = self._add("unseen", specification, [corpus.prepared], corpus=name)
+        unseen = _Corpus(name, settings, prepared, seen=corpus)
         extraction: AnnotateSpecification = {"corpus": unseen.prepared}
         annotation = self._add("annotate", extraction, [unseen.prepared], corpus=name)
         if settings.cloze is not None:
@@ -1063,14 +1065,13 @@ class Plan:
     def _plan_needs(self, corpus: _Corpus, name: str, scorer: Scorer) -> dict[str, Any] | None:
         """What a scorer reads of a corpus beside outputs, by key, and what it is told; None where it says nothing.
 
-        Parts that are held out have no training part, of which readers learn: such scorers say nothing of them.
+        Of a part that is held out it reads the questions about it, and what was trained on the corpus.
         """
         if not isinstance(scorer, Needing):
             return {}
-        if corpus.name not in self.settings.corpora:
-            return None
+        seen = corpus.seen or corpus
         try:
-            needs = scorer.needs(corpus.name, self.settings)
+            needs = scorer.needs(seen.name, self.settings)
         except RecordError as error:
             raise PlanError(f"study {self.study}: scores.{name}: {error}") from None
         if needs is None:
@@ -1079,13 +1080,16 @@ class Plan:
         told = {}
         for need in needs:
             if need.kind == "questions":
-                key = self._plan_questions(corpus)
-            else:
-                of = {kind: made[kind] for kind in need.of}
-                files = [File(sha256, path, shards=shards) for sha256, (path, shards) in need.files.items()]
-                specification = {"corpus": corpus.prepared, **of, **need.specification}
-                inputs = [corpus.prepared, *of.values()]
-                key = self._add(need.kind, specification, inputs, files, corpus=corpus.name, **need.named)
+                assert corpus.settings.cloze is not None
+                made[need.kind] = self._plan_questions(seen, corpus.settings.cloze)
+                told[self._plan_questions(corpus, corpus.settings.cloze)] = need.told
+                continue
+            of = {kind: made[kind] for kind in need.of}
+            files = [File(sha256, path, shards=shards) for sha256, (path, shards) in need.files.items()]
+            specification = {"corpus": seen.prepared, **of, **need.specification}
+            key = self._add(
+                need.kind, specification, [seen.prepared, *of.values()], files, corpus=seen.name, **need.named
+            )
             made.setdefault(need.kind, key)
             told[key] = need.told
         return told

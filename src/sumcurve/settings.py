@@ -1381,7 +1381,10 @@ def reader_settings(block: Mapping[str, Any]) -> AttentiveSettings | SpanReaderS
 
 
 class Apes(Settings):
-    """How many questions about its reference a summary lets a trained reader answer (scores.apes)."""
+    """How many questions about its reference a summary lets a trained reader answer (scores.apes).
+
+    Corpora with `cloze` are asked.
+    """
 
     reader: ReaderSettings = AttentiveSettings()
     """Who answers: trained once for a corpus, on the questions about all its training records."""
@@ -1391,9 +1394,6 @@ class Apes(Settings):
     """Whether entities are numbered by their first occurrence when a summary is read, as they are in training; the
     authors' code leaves the article's numbers.
     """
-    corpora: Annotated[list[str] | None, Field(exclude=True)] = None
-    """Of the study's, those whose outputs are asked; null: all. Each needs references with two entities, and a training
-    part."""
 
 
 class Bootstrap(Settings):

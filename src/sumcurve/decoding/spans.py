@@ -49,7 +49,9 @@ class SpanAnswers:
         if not self.tokenizer.is_fast:
             raise PretrainedError(f"{folder}: no fast tokenizer (tokenizer.json): spans cannot be found in words")
         stored = {name for path in folder.glob("*.safetensors") for name in load_file(path)}
-        if missing := [name for name in self.model.state_dict() if name.startswith("qa_outputs") and name not in stored]:
+        if missing := [
+            name for name in self.model.state_dict() if name.startswith("qa_outputs") and name not in stored
+        ]:
             raise PretrainedError(
                 f"{folder}: its weights lack {missing[0]}: the model has never learned to answer; name one that has"
             )
@@ -125,7 +127,7 @@ def take_over(
     frequent = majority(one.answer for one in asked_of("train"))
     test = list(asked_of("test"))
     if not test:
-        raise RecordError(f"{questions}: no test question can be asked of sources; leave apes out of the study's scores")
+        raise RecordError(f"{questions}: no test question can be asked of sources; remove the corpus's `cloze`")
     answers = reader.answers([one.document for one in test], [[one.question] for one in test])
     rows = levels(test, [answer for (answer,) in answers], frequent)
     write_csv(stage / HELD_OUT, list(rows[0]), rows)

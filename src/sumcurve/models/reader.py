@@ -89,7 +89,7 @@ class Words:
 
 
 @dataclass(frozen=True, slots=True)
-class Cloze:
+class Posing:
     """A question about a document in ids, and the number of the entity that answers it."""
 
     document: list[int]
@@ -120,7 +120,7 @@ def padded(rows: Sequence[Sequence[int]]) -> tuple[Tensor, Tensor]:
     return whole, torch.tensor(lengths)
 
 
-def collate(items: Sequence[Cloze]) -> ClozeBatch:
+def collate(items: Sequence[Posing]) -> ClozeBatch:
     answers = torch.tensor([item.answer for item in items])
     return ClozeBatch(*padded([item.document for item in items]), *padded([item.question for item in items]), answers)
 

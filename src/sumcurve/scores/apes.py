@@ -48,10 +48,10 @@ class AnswersQuestions(Needing):
     settings: Apes
 
     def needs(self, corpus: str, study: StudySettings) -> Sequence[Need] | None:
-        if self.settings.corpora is not None and corpus not in self.settings.corpora:
+        if all(one.cloze is None for one in study.corpora.values()):
+            raise RecordError("no corpus of the study has questions; add `cloze: {}` to one")
+        if study.corpora[corpus].cloze is None:
             return None
-        if strange := [one for one in self.settings.corpora or [] if one not in study.corpora]:
-            raise RecordError(f"corpora: no corpus {strange[0]!r}; there are: {', '.join(study.corpora)}")
         reader, seeds, files = self.settings.reader, self.settings.seeds, {}
         if isinstance(reader, AttentiveSettings):
             if reader.vectors is not None:
@@ -75,8 +75,7 @@ class AnswersQuestions(Needing):
         places = [place for place, one in enumerate(asked) if one.questions]
         if not places:
             raise RecordError(
-                f"{folder}: no test reference has two entities, so that nothing is asked; name the corpora that have "
-                "entities in `corpora` of the scorer apes, or leave it out of the study's scores"
+                f"{folder}: no test reference has two entities, so that nothing is asked; remove the corpus's `cloze`"
             )
         words = [
             [word for sentence in row["summary"] for word in sentence.split(" ") if word]
@@ -101,7 +100,10 @@ class AnswersQuestions(Needing):
         def share(of: int | None) -> list[float]:
             """Of the readers, those that answer all (None) or so many questions."""
             columns = zip(counts, *right.values(), strict=True)
-            return [POINTS * sum(got == (many if of is None else of) for got in all_) / len(right) for many, *all_ in columns]
+            return [
+                POINTS * sum(got == (many if of is None else of) for got in all_) / len(right)
+                for many, *all_ in columns
+            ]
 
         return Scores(
             ids=[one.item for one in asked],

@@ -35,8 +35,8 @@ from sumcurve.decoding.answers import WORDS
 from sumcurve.devices import Lease
 from sumcurve.models.reader import (
     AttentiveReader,
-    Cloze,
     ClozeBatch,
+    Posing,
     Words,
     build,
     collate,
@@ -93,16 +93,16 @@ def posed(records: Iterable[Record], asked: Iterable[Asked], dropped: Counter[st
                 yield Posed(record.id, group_of(record), document, question, answer)
 
 
-def clozes(of: Iterable[Posed], words: Words) -> list[Cloze]:
+def clozes(of: Iterable[Posed], words: Words) -> list[Posing]:
     """The questions in ids; those of one document share it. An answer that the reader has no marker for is left out."""
-    found: list[Cloze] = []
+    found: list[Posing] = []
     last: tuple[str, ...] = ()
     ids: list[int] = []
     for one in of:
         if one.answer < words.entities:
             if one.document != last:
                 last, ids = one.document, words.ids(one.document)
-            found.append(Cloze(ids, words.ids(one.question), one.answer))
+            found.append(Posing(ids, words.ids(one.question), one.answer))
     return found
 
 
@@ -112,7 +112,7 @@ class ReaderLearner(Learner):
     model: AttentiveReader
 
     def __init__(
-        self, model: AttentiveReader, train: Sequence[Cloze], valid: Sequence[Cloze], device: torch.device
+        self, model: AttentiveReader, train: Sequence[Posing], valid: Sequence[Posing], device: torch.device
     ) -> None:
         if not train or not valid:
             raise ValueError(f"{len(train)} training and {len(valid)} validation questions; a reader needs both")
@@ -120,13 +120,13 @@ class ReaderLearner(Learner):
         ordered = sorted(valid, key=lambda one: len(one.document))
         self.batches = [collate(part).to(device) for part in _parts(ordered)]
 
-    def prepare(self, phase: PhaseSettings) -> Sequence[Cloze]:
+    def prepare(self, phase: PhaseSettings) -> Sequence[Posing]:
         return self.train
 
-    def length(self, item: Cloze, phase: PhaseSettings) -> tuple[int, ...]:
+    def length(self, item: Posing, phase: PhaseSettings) -> tuple[int, ...]:
         return len(item.document), len(item.question)
 
-    def collate(self, items: Sequence[Cloze], phase: PhaseSettings) -> ClozeBatch:
+    def collate(self, items: Sequence[Posing], phase: PhaseSettings) -> ClozeBatch:
         return collate(items)
 
     def loss(self, batch: ClozeBatch, phase: PhaseSettings) -> Tensor:
@@ -153,7 +153,7 @@ def _parts(items: Sequence[Any]) -> Iterator[Sequence[Any]]:
     return (items[first : first + TOGETHER] for first in range(0, len(items), TOGETHER))
 
 
-def _digest(items: Sequence[Cloze]) -> str:
+def _digest(items: Sequence[Posing]) -> str:
     whole = hashlib.sha256()
     for one in items:
         whole.update(f"{len(one.document)} {len(one.question)} {one.answer}\n".encode())
@@ -168,7 +168,7 @@ def answers_of(model: AttentiveReader, words: Words, asked: Sequence[Posed]) -> 
     device = next(model.parameters()).device
     found: list[int] = []
     for part in _parts(asked):
-        known = [Cloze(words.ids(one.document), words.ids(one.question), 0) for one in part]
+        known = [Posing(words.ids(one.document), words.ids(one.question), 0) for one in part]
         found += model(collate(known).to(device)).argmax(1).tolist()
     return found
 
@@ -237,14 +237,14 @@ def train_reader(
     try:
         words = Words.counted(texts(), training.vocabulary, training.min_count)
     except ValueError as error:
-        raise RecordError(f"{questions}, train: {error}; leave apes out of the study's scores") from error
+        raise RecordError(f"{questions}, train: {error}; remove the corpus's `cloze`") from error
     train = clozes(asked_of("train"), words)
     valid = clozes(asked_of("valid"), words)[: training.valid_records]
     test = list(asked_of("test"))
     if not valid or not test:
         raise RecordError(
             f"{questions}: {len(train)} training, {len(valid)} validation and {len(test)} test questions can be asked "
-            "of sources, and a reader needs some of each; leave apes out of the study's scores"
+            "of sources, and a reader needs some of each; remove the corpus's `cloze`"
         )
     model = build(words, settings, seed)
     started = 0
@@ -287,7 +287,5 @@ def train_reader(
         "majority": frequent,
     }
     write_json(stage / WORDS, words.to_json())
-    write_run(
-        stage, fitted, fitted.history, training, len(train), len(words), counts, further, told=History.answers
-    )
+    write_run(stage, fitted, fitted.history, training, len(train), len(words), counts, further, told=History.answers)
     state.unlink(missing_ok=True)
