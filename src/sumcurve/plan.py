@@ -644,7 +644,7 @@ class Plan:
         if corpus.shards is not None:
             self.shards[self.folder(prepared).name] = corpus.shards
         extraction: AnnotateSpecification = {"corpus": prepared}
-        annotation = self._add("annotate", extraction, [prepared], corpus=name)
+        annotations = {"annotate": self._add("annotate", extraction, [prepared], corpus=name)}
         if corpus.oracle is not None:
             proven: ProveSpecification = {
                 "corpus": prepared,
@@ -652,12 +652,12 @@ class Plan:
                 "rouge": Rouge.model_validate(self.settings.scores.get("rouge", {})).model_dump(mode="json"),
                 "versions": versions("numpy", "scipy"),
             }
-            self._add("prove", proven, [prepared], corpus=name)
+            annotations["prove"] = self._add("prove", proven, [prepared], corpus=name)
         planned = _Corpus(name, corpus, prepared)
         asked = self._plan_questions(planned, corpus.cloze) if corpus.cloze is not None else None
         for system, (kind, told) in self.systems.items():
             if told.corpora is None or name in told.corpora:
-                self._plan_system(planned, system, kind, told, {"annotate": annotation})
+                self._plan_system(planned, system, kind, told, annotations)
         methods = {}
         for method, form in self.methods.items():
             if corpus.methods is not None and method not in corpus.methods:
@@ -781,6 +781,7 @@ class Plan:
             self._plan_questions(unseen, settings.cloze)
         for system, (kind, told) in self.systems.items():
             here = told.corpora is None or corpus.name in told.corpora
+            here = here and "prove" not in kind.needs.values()  # which is of the test part alone
             if here and not _makes_a_curve(told) and not isinstance(told, FileSettings):  # which is of the test items
                 self._plan_system(unseen, system, kind, told, {"annotate": annotation})
         for row in [row for row in self.rows if row.corpus == corpus.name and row.run and row.part == "study"]:

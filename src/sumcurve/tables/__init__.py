@@ -15,10 +15,22 @@ TABLES = (
     "extracts",
     "corpora",
     "pretraining",
+    "apes",
     "equivalence",
     "questions",
 )
-APPENDIX = ("seeds", "variance", "stopping", "decoding", "oracle_pairs", "oracle_features", "oracle_timings", "missing")
+APPENDIX = (
+    "seeds",
+    "variance",
+    "stopping",
+    "decoding",
+    "oracle_pairs",
+    "oracle_features",
+    "oracle_timings",
+    "apes_readers",
+    "readers",
+    "missing",
+)
 
 # Those with a column of measured time: they differ from run to run.
-MEASURED = ("answers", "efficiency", "methods", "seeds", "stopping", "oracle_timings", "pretraining")
+MEASURED = ("answers", "efficiency", "methods", "seeds", "stopping", "oracle_timings", "pretraining", "readers")

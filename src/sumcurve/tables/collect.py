@@ -28,12 +28,14 @@ from sumcurve.tables.evidence import (
     Missing,
     PartStatistics,
     Pretraining,
+    Reader,
     ScoredOutput,
     Study,
     Timing,
     Training,
 )
 
+HELD_OUT = "held_out.csv"  # of a reader's run
 EXAMPLES = 40  # test items of a corpus that are drawn for reading
 
 
@@ -103,6 +105,7 @@ def items(folder: Path) -> Items:
     told = _json(folder / "scores.json")
     metrics = tuple(Metric(**metric) for metric in told["metrics"])
     rows = read_csv(folder / "items.csv")
+    known = {*told["key"], "group", *(metric.name for metric in metrics)}
     return Items(
         metrics=metrics,
         ids=tuple(row["id"] for row in rows),
@@ -112,6 +115,7 @@ def items(folder: Path) -> Items:
         counts=told["counts"],
         further={column: tuple(row[column] for row in rows) for column in told["key"] if column != "id"},
         references=told["references"],
+        details={column: tuple(row[column] for row in rows) for column in rows[0] if column not in known},
     )
 
 
@@ -229,6 +233,30 @@ def pretraining(plan: Plan, results: Path, folder: Folder) -> Pretraining:
     )
 
 
+def reader(plan: Plan, results: Path, folder: Folder) -> Reader:
+    """What a finished reader learned from and answers of held-out questions."""
+    run = results / folder.key
+    told, rows = _json(run / "training.json"), read_csv(run / HELD_OUT)
+
+    def column(name: str) -> np.ndarray:
+        return np.array([float(row[name]) for row in rows])
+
+    trained = "updates" in told
+    return Reader(
+        corpus=plan.corpus_name(folder.specification["corpus"]),
+        seed=folder.specification["seed"],
+        groups=tuple(row["group"] for row in rows),
+        right=column("reader"),
+        majority=column("majority"),
+        frequency=column("frequency"),
+        chance=float(column("chance").mean()),
+        questions=told["questions"],
+        left_out=told["left_out"]["train"],
+        updates=told["updates"] if trained else None,
+        seconds=timing(run).seconds if trained else None,
+    )
+
+
 def examples(plan: Plan, results: Path, corpus: str, outputs: Sequence[tuple[Scored, ScoredOutput]]) -> Examples:
     """Test items of a corpus, drawn by the study's seed, with what every system wrote under the common search."""
     settings, seed = plan.corpora[corpus], plan.settings.bootstrap.seed
@@ -309,6 +337,7 @@ def collect(plan: Plan, results: Path, partial: bool = False) -> Study:
         scores=[key for row in rows for key in row.scores.values()],
         extracts=[extracts(plan, results, one) for one in plan.named("annotations", "prove") if finished(one.key)],
         pretrainings=[pretraining(plan, results, one) for one in plan.named("runs", "pretrain") if finished(one.key)],
+        readers=[reader(plan, results, one) for one in plan.named("runs", "reader") if finished(one.key)],
         equivalence=plan.settings.equivalence,
         questions=plan.settings.questions,
         examples=[examples(plan, results, corpus, list(zip(rows, outputs, strict=True))) for corpus in sorted(shown)],

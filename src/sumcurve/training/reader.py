@@ -81,11 +81,15 @@ def posed(records: Iterable[Record], asked: Iterable[Asked], dropped: Counter[st
         if not one.names:
             continue
         source = anonymise(record.source_tokens, one.source_names)
-        for told in questions_about(record.target, by_number(one.names)):
-            document, question, numbers = renumbered(source, told["text"].split(" "))
+        about = [(question.words, question.answer) for question in one.questions]
+        if not about:
+            told = questions_about(record.target, by_number(one.names))
+            about = [(tuple(of["text"].split(" ")), of["answer"]) for of in told]
+        for words, hidden in about:
+            document, question, numbers = renumbered(source, words)
             there = candidates(document)
-            answer = numbers.get(told["answer"])
-            if answer not in there:
+            answer = numbers.get(hidden)
+            if answer is None or answer not in there:
                 dropped[NOT_THERE] += 1
             elif len(there) == 1:
                 dropped[ONE_ENTITY] += 1
