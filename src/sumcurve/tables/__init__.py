@@ -17,6 +17,7 @@ TABLES = (
     "pretraining",
     "equivalence",
     "questions",
+    "cloze",
 )
 APPENDIX = ("seeds", "variance", "stopping", "decoding", "oracle_pairs", "oracle_features", "oracle_timings", "missing")
 
