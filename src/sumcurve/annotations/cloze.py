@@ -14,6 +14,7 @@ from sumcurve.annotations.entities import in_own_case, occurrences, without_poss
 from sumcurve.annotations.question_files import Tokens, asked_in, gathered
 from sumcurve.annotations.questions import (
     FEWEST,
+    NOT_ASKED,
     Asked,
     anonymise,
     asked_about,
@@ -32,8 +33,6 @@ from sumcurve.corpora.tokenizers import own_case
 from sumcurve.records import Record, write_json
 
 Salient = Literal["names", "words"]
-# Why nothing is asked about a reference.
-NOT_ASKED = "no entity", "one entity", "no question"
 
 
 def ask(corpus: Corpus, folder: Path, recogniser: Recogniser, salient: Salient = "names") -> dict[str, Any]:

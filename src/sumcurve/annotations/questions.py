@@ -25,6 +25,8 @@ from sumcurve.records import Record, RecordError, read_jsonl, write_jsonl
 
 MARKER = re.compile(r"@entity(\d+)")
 FEWEST = 2  # distinct entities of a reference that is asked about: of one alone any summary that names it is right
+NOT_ASKED = "no entity", "one entity", "no question"  # why nothing is asked about a reference
+GUESSES = "chance", "majority", "frequency"  # what guesses an answer without reading
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,16 +88,18 @@ def numbered(lemmas: Mapping[str, str]) -> dict[str, int]:
     of which it is a part (whole words). An entity's number is the place of its first name, as in the authors' code, so
     that there are gaps where names joined.
     """
-    places = {name: place for place, name in enumerate(longest_first(lemmas))}
-    return {name: places[names[0]] for names in entities_of(lemmas) for name in names}
+    listed = longest_first(lemmas)
+    first = {name: names[0] for names in entities_of(lemmas) for name in names}
+    return {name: listed.index(first[name]) for name in listed}
 
 
 def merged(names: Mapping[str, int], own: Mapping[str, str], lemmas: Mapping[str, str] | None = None) -> dict[str, int]:
     """The graph `names` with another text's `own` names (name to lemma) merged into it: new entities are distractors.
 
     As the authors do for TAC: longest first, a new name joins the first listed one with the same lemma, or where one is
-    a part of the other (whole words), or else is a new entity. The numbers of `names` stay; new names are numbered on,
-    with gaps where they joined. `lemmas` are those of `names` that are not their own lemma.
+    a part of the other (whole words), or else is a new entity. The numbers of `names` stay, and their order is the one
+    in which they are listed; new names are numbered on, with gaps where they joined. `lemmas` are those of `names` that
+    are not their own lemma.
     """
     graph = dict(names)
     known = {name: (lemmas or {}).get(name, name) for name in names}

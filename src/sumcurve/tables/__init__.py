@@ -18,6 +18,7 @@ TABLES = (
     "apes",
     "equivalence",
     "questions",
+    "cloze",
 )
 APPENDIX = (
     "seeds",

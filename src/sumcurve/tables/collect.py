@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from sumcurve import manifest
+from sumcurve.annotations.questions import GUESSES, NOT_ASKED
 from sumcurve.corpora.fraction import read_statistics
 from sumcurve.corpora.store import Corpus
 from sumcurve.curves.stopping import read_history
@@ -19,6 +20,7 @@ from sumcurve.records import read_csv, read_jsonl
 from sumcurve.scores.scorer import Metric
 from sumcurve.settings import Oracle, Rouge, Search
 from sumcurve.tables.evidence import (
+    Asked,
     CorpusStatistics,
     EvidenceError,
     Example,
@@ -211,6 +213,25 @@ def extracts(plan: Plan, results: Path, folder: Folder) -> Extracts:
     )
 
 
+def cloze(plan: Plan, results: Path, folder: Folder) -> list[Asked]:
+    """What is asked of every part of a corpus, by a finished folder of questions."""
+    corpus = plan.corpus_name(folder.specification["corpus"])
+    return [
+        Asked(
+            corpus=corpus,
+            part=part,
+            references=told["records"],
+            asked=told["asked"],
+            not_asked={reason: told[reason] for reason in NOT_ASKED},
+            entities=told["entities"],
+            questions=told["questions"],
+            answerable=told["answerable"],
+            right={guess: told[guess] for guess in GUESSES},
+        )
+        for part, told in _json(results / folder.key / "statistics.json")["parts"].items()
+    ]
+
+
 def pretraining(plan: Plan, results: Path, folder: Folder) -> Pretraining:
     """What a finished pretraining cost and was made of, and the methods that it is for."""
     apart = plan.folder(folder.specification["outside"])
@@ -291,7 +312,7 @@ def collect(plan: Plan, results: Path, partial: bool = False) -> Study:
         return manifest.read(results / key) is not None
 
     for folder in plan.folders.values():
-        needless = folder.step == "annotations" and folder.kind != "prove"
+        needless = folder.step == "annotations" and folder.kind not in ("prove", "questions")
         if not partial and not needless and not finished(folder.key):
             raise ManifestError(
                 f"{results / folder.key} is not finished; run the study first, or make its tables with --partial"
@@ -340,5 +361,11 @@ def collect(plan: Plan, results: Path, partial: bool = False) -> Study:
         readers=[reader(plan, results, one) for one in plan.named("runs", "reader") if finished(one.key)],
         equivalence=plan.settings.equivalence,
         questions=plan.settings.questions,
+        cloze=[
+            one
+            for folder in plan.named("annotations", "questions")
+            if finished(folder.key)
+            for one in cloze(plan, results, folder)
+        ],
         examples=[examples(plan, results, corpus, list(zip(rows, outputs, strict=True))) for corpus in sorted(shown)],
     )

@@ -327,6 +327,26 @@ class Reader:
 
 
 @dataclass(frozen=True)
+class Asked:
+    """What is asked about the references of one part of a corpus (annotations.cloze).
+
+    `references` = `asked` + those not asked, by reason. `entities` are of those asked. The answer of `answerable`
+    questions is mentioned in the source; over these `right` holds the shares (0..1) of right guesses, by what guesses,
+    None where there is nothing to guess.
+    """
+
+    corpus: str
+    part: str
+    references: int
+    asked: int
+    not_asked: Mapping[str, int]
+    entities: int
+    questions: int
+    answerable: int
+    right: Mapping[str, float | None]
+
+
+@dataclass(frozen=True)
 class Study:
     """All that a study's tables are made of.
 
@@ -352,6 +372,7 @@ class Study:
     equivalence: Equivalence | None = None
     questions: Sequence[Question] = ()
     readers: Sequence[Reader] = ()
+    cloze: Sequence[Asked] = ()
 
     @property
     def ceilings(self) -> list[Ceiling]:
