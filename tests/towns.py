@@ -5,6 +5,7 @@ them of somebody whom the source leaves out for two of three records. Every name
 it. Written as a prepared corpus's folder and its questions' folder.
 """
 
+import json
 import random
 from collections.abc import Sequence
 from pathlib import Path
@@ -52,6 +53,22 @@ def asked_of(record: Record) -> Asked:
     first = max(names.values()) + 1
     further = {name: place for place, name in enumerate(sorted(set(named(record.source)) - set(names)), start=first)}
     return Asked(record.id, names, asked_about(record.id, record.target, names), further)
+
+
+def write_raw(path: Path, many: int) -> None:
+    """Raw records as JSON lines, in which names have capitals."""
+
+    def written(sentences: Sequence[str]) -> list[str]:
+        return [
+            " ".join(word.capitalize() if word in NAMES else word for word in sentence.split(" ")).replace(" .", ".")
+            for sentence in sentences
+        ]
+
+    with path.open("w", encoding="utf-8") as stream:
+        for number in range(many):
+            record = town(number)
+            row = record.as_dict() | {"source": written(record.source), "target": written(record.target)}
+            stream.write(json.dumps(row) + "\n")
 
 
 def write_towns(folder: Path, train: int = 400, valid: int = 60, test: int = 120) -> tuple[Path, Path]:

@@ -48,6 +48,7 @@ from sumcurve.plan import (
 from sumcurve.provenance import facts
 from sumcurve.records import RecordError, write_json
 from sumcurve.scores import command as rouge_command
+from sumcurve.scores import correlate as correlate_command
 from sumcurve.scores.command import CommandError
 from sumcurve.steps import KINDS, TABLES_MODULES
 from sumcurve.sums import SumsError
@@ -759,7 +760,8 @@ def parser() -> argparse.ArgumentParser:
     command.add_argument("--home", type=Path, default=Path(), help="where results/ lies")
     command.add_argument("--jobs", type=int, default=2, help="trainings at a time")
     command.add_argument("--write", action="store_true", help="put what the trials chose into the methods' files")
-    rouge_command.add_parser(verbs)  # tools for anybody's files
+    rouge_command.add_parser(verbs)
+    correlate_command.add_parser(verbs)  # tools for anybody's files
     efficiency_command.add_parser(verbs)
     oracle_command.add_parser(verbs)
     return arguments
