@@ -760,8 +760,8 @@ def parser() -> argparse.ArgumentParser:
     command.add_argument("--home", type=Path, default=Path(), help="where results/ lies")
     command.add_argument("--jobs", type=int, default=2, help="trainings at a time")
     command.add_argument("--write", action="store_true", help="put what the trials chose into the methods' files")
-    rouge_command.add_parser(verbs)
-    correlate_command.add_parser(verbs)  # tools for anybody's files
+    rouge_command.add_parser(verbs)  # tools for anybody's files
+    correlate_command.add_parser(verbs)
     efficiency_command.add_parser(verbs)
     oracle_command.add_parser(verbs)
     return arguments
