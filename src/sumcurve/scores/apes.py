@@ -23,7 +23,9 @@ if TYPE_CHECKING:
     from sumcurve.decoding.answers import Answering
 
 POINTS = 100
-RIGHT = "right_"  # and the reader's seed: a column of items.csv with the number of questions that it answers
+# Columns of items.csv, with a reader's seed behind: how many questions it answers, and with which entities, by number.
+RIGHT, ANSWERS = "right_", "answers_"
+NOBODY = "-"
 QUESTIONS = "questions"  # the column with how many there are
 TEST = "test"
 
@@ -85,11 +87,15 @@ class AnswersQuestions(Needing):
         documents = [anonymise(text, one.source_names) for text, one in zip(words, asked, strict=True)]
         texts = [[question.words for question in one.questions] for one in asked]
         right: dict[str, list[int]] = {}
+        said: dict[str, list[str]] = {}
         for seed, path in readers:
             answers = reader_of(path, self.settings.renumber).answers(documents, texts)
             right[f"{RIGHT}{seed}"] = [
                 sum(answer == question.answer for answer, question in zip(given, one.questions, strict=True))
                 for given, one in zip(answers, asked, strict=True)
+            ]
+            said[f"{ANSWERS}{seed}"] = [
+                " ".join(NOBODY if answer is None else str(answer) for answer in given) for given in answers
             ]
         counts = [len(one.questions) for one in asked]
         means = [sum(column) / len(right) for column in zip(*right.values(), strict=True)]
@@ -117,7 +123,7 @@ class AnswersQuestions(Needing):
                 "apes_none": share(0),
             },
             signature=self.signature(len(readers)),
-            details={QUESTIONS: counts, **right},
+            details={QUESTIONS: counts, **right, **said},
             counts={
                 "empty": sum(not text for text in words),
                 "without_entity": sum(not there for there in named),

@@ -2,7 +2,7 @@
 
 import json
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +10,8 @@ import numpy as np
 import pandas as pd
 
 from sumcurve import manifest
-from sumcurve.annotations.questions import GUESSES, NOT_ASKED
+from sumcurve.annotations.entities import PLACEHOLDER
+from sumcurve.annotations.questions import GUESSES, NOT_ASKED, entity_in, read_questions
 from sumcurve.corpora.fraction import read_statistics
 from sumcurve.corpora.store import Corpus
 from sumcurve.curves.stopping import read_history
@@ -38,6 +39,7 @@ from sumcurve.tables.evidence import (
 )
 
 HELD_OUT = "held_out.csv"  # of a reader's run
+GAP = "____"  # what is hidden in a question
 EXAMPLES = 40  # test items of a corpus that are drawn for reading
 
 
@@ -292,14 +294,50 @@ def examples(plan: Plan, results: Path, corpus: str, outputs: Sequence[tuple[Sco
             for line in read_jsonl(results / row.output / "summaries.jsonl"):
                 if line["id"] in written:
                     written[line["id"]][cell] = line["summary"]
+    asked = about(plan, results, prepared, drawn)
     found = {
         record.id: Example(
-            record.id, text.source, [text.target, *text.references], record.source_tokens, written[record.id]
+            record.id,
+            text.source,
+            [text.target, *text.references],
+            record.source_tokens,
+            written[record.id],
+            *asked.get(record.id, ((), {})),
         )
         for record, text in part.with_text
         if record.id in written
     }
     return Examples(corpus, seed, settings.source_tokens, [found[name] for name in drawn])
+
+
+def about(
+    plan: Plan, results: Path, prepared: str, drawn: Sequence[str]
+) -> dict[str, tuple[list[tuple[str, int]], dict[int, str]]]:
+    """The questions about the references of these items, where a corpus has any, and the names of entities.
+
+    In a question entities have the longest of their names, and what is hidden is a gap.
+    """
+    found = {}
+    for folder in plan.named("annotations", "questions"):
+        if folder.specification["corpus"] != prepared or manifest.read(results / folder.key) is None:
+            continue
+        for one in read_questions(results / folder.key):
+            if one.item in drawn and one.questions:
+                names = {
+                    number: name for name, number in sorted(one.source_names.items(), key=lambda told: len(told[0]))
+                }
+                texts = [(in_words(question.words, names), question.answer) for question in one.questions]
+                found[one.item] = texts, names
+    return found
+
+
+def in_words(words: Sequence[str], names: Mapping[int, str]) -> str:
+    """A question as people read it."""
+    told = []
+    for word in words:
+        number = entity_in(word)
+        told.append(GAP if word == PLACEHOLDER else word if number is None else names.get(number, word))
+    return " ".join(told)
 
 
 def collect(plan: Plan, results: Path, partial: bool = False) -> Study:

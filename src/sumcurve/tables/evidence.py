@@ -253,7 +253,8 @@ class Example:
 
     `source` and `references` hold sentences as people wrote them, `source_tokens` those of the prepared record.
     `summaries` holds the sentences of every system by its method and training records (None: not trained); of several
-    seeds the smallest.
+    seeds the smallest. `questions` are those about its reference, each with the number of the entity that answers it,
+    and `names` names these.
     """
 
     id: str
@@ -261,6 +262,8 @@ class Example:
     references: Sequence[Sequence[str]]
     source_tokens: Sequence[str]
     summaries: Mapping[tuple[str, int | None], Sequence[str]]
+    questions: Sequence[tuple[str, int]] = ()
+    names: Mapping[int, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -70,7 +70,9 @@ def score(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
 def test_the_mean_over_items_is_the_share_of_all_questions(score) -> None:
     found = score(["Ann met bob ."], ["ann ."], ["cid met dan .", "cid ."])
     assert list(found.ids) == ["two", "four"]
-    assert found.details == {"questions": [2, 4], "right_3": [1, 2], "right_8": [1, 1]}
+    told = {"questions": [2, 4], "right_3": [1, 2], "right_8": [1, 1]}
+    assert {name: found.details[name] for name in told} == told
+    assert found.details["answers_3"] == ["0 0", "2 2 2 2"]
     mean = sum(found.values["apes"]) / 2
     assert mean == pytest.approx(100 * (1 + 2 + 1 + 1) / (2 * 6))
     assert found.values["apes_documents"] == pytest.approx([50.0, 100 * 3 / 8])
@@ -84,6 +86,7 @@ def test_what_names_nobody_scores_nothing_and_is_counted(score) -> None:
     found = score(["they met ."], ["ann ."], [])
     assert found.values["apes"] == found.values["apes_documents"] == [0, 0]
     assert found.values["apes_none"] == [100, 100]
+    assert found.details["answers_3"] == ["- -", "- - - -"]
     assert found.values["apes_perfect"] == [0, 0]
     assert (found.counts["empty"], found.counts["without_entity"]) == (1, 2)
 
@@ -93,7 +96,7 @@ def test_scores_are_written_as_any_others(score, tmp_path: Path) -> None:
     score(["ann ."], ["ann ."], ["dan ."], folder=folder)
     lines = (folder / "items.csv").read_text().splitlines()
     assert lines[0].startswith("id,group,apes,apes_documents,")
-    assert lines[0].endswith(",questions,right_3,right_8")
+    assert lines[0].endswith(",questions,right_3,right_8,answers_3,answers_8")
     assert len(lines) == 3
 
 
