@@ -50,6 +50,17 @@ def add_pretrained(config, **told):
     edit(config / "studies" / "smoke.yaml", lambda study: study["methods"].append("mine"))
 
 
+def add_apes(config, corpora=("modules",), **told):
+    """Questions about corpora of the smoke study, and readers that answer them."""
+
+    def change(study):
+        for name in corpora:
+            study["corpora"][name]["cloze"] = {}
+        study["scores"]["apes"] = told
+
+    edit(config / "studies" / "smoke.yaml", change)
+
+
 def changed(before, after, step):
     """Stems (names without digests) of a step's folders that got another name."""
     return {key.split("/")[1].rsplit("-", 1)[0] for key in names(before, step) - names(after, step)}
@@ -569,6 +580,81 @@ def test_a_further_scorer_adds_folders_and_renames_none(config, monkeypatch):
     assert before.tables != after.tables
 
 
+def apes_of(plan, corpus):
+    """The score folders of APES of a corpus."""
+    return [plan.folder(row.scores["apes"]) for row in plan.rows if row.corpus == corpus and "apes" in row.scores]
+
+
+def test_all_outputs_of_a_corpus_are_read_by_the_same_readers_and_nothing_is_renamed(config):
+    before = smoke(config)
+    add_apes(config, seeds=[4, 9])
+    after = smoke(config)
+    assert before.folders.items() <= after.folders.items()
+    folders = apes_of(after, "modules")
+    assert len(folders) == sum(row.corpus == "modules" for row in after.rows)
+    assert not apes_of(after, "tales")  # it has no questions
+    (questions,), readers = after.named("annotations", "questions"), after.named("runs", "reader")
+    assert [(one.specification["seed"], one.inputs[1]) for one in readers] == [(4, questions.key), (9, questions.key)]
+    told = {questions.key: "questions", readers[0].key: {"seed": 4}, readers[1].key: {"seed": 9}}
+    assert all(folder.specification["inputs"] == told for folder in folders)
+    assert all(set(told) < set(folder.inputs) for folder in folders)
+    assert {name: set(keys) for name, keys in after.together.items()} == {"modules_apes": {one.key for one in folders}}
+    assert before.together == {}
+
+
+def test_what_is_held_out_is_read_by_the_readers_of_its_corpus(config):
+    edit(config / "studies" / "smoke.yaml", lambda content: content["corpora"]["tales"]["split"].update(unseen=["zoo"]))
+    add_apes(config, corpora=("tales",), seeds=[1])
+    plan = smoke(config)
+    (reader,) = plan.named("runs", "reader")
+    (unseen,) = plan.named("corpora", "unseen")
+    for corpus, prepared in (("tales", reader.specification["corpus"]), ("tales-unseen", unseen.key)):
+        folders = apes_of(plan, corpus)
+        assert folders
+        for folder in folders:
+            questions = next(key for key, told in folder.specification["inputs"].items() if told == "questions")
+            assert plan.folder(questions).specification["corpus"] == prepared == folder.specification["corpus"]
+            assert reader.key in folder.specification["inputs"]
+
+
+def test_where_vectors_lie_is_no_part_of_a_name_and_what_they_are_is(config):
+    def reader(path, sha256):
+        edit(
+            config / "studies" / "smoke.yaml",
+            lambda study: study["scores"].update(
+                apes={"reader": {"kind": "attentive", "vectors": {"path": path, "sha256": sha256}}, "seeds": [1]}
+            ),
+        )
+        (folder,) = smoke(config).named("runs", "reader")
+        return folder
+
+    add_apes(config)
+    first, moved, other = reader("a.txt", "ab" * 32), reader("b.txt", "ab" * 32), reader("b.txt", "cd" * 32)
+    assert first.name == moved.name != other.name
+    assert [file.path for file in moved.files] == ["b.txt"]
+
+
+@pytest.mark.parametrize(
+    ("corpora", "told", "message"),
+    [
+        ((), {}, "scores.apes: no corpus of the study has questions; add `cloze: {}` to one"),
+        (("modules",), {"seeds": []}, r"scores.apes.seeds"),
+        (("modules",), {"reader": {"kind": "attentive", "vectors": {"sha256": "ab" * 32}}}, "reader.vectors.path: say"),
+        (("modules",), {"reader": {"kind": "transformers", "sha256": "ab" * 32}}, "reader.path: say where"),
+    ],
+)
+def test_apes_needs_questions_and_a_reader_that_is_there(config, corpora, told, message):
+    add_apes(config, corpora, **told)
+    with pytest.raises(PlanError, match=message):
+        smoke(config)
+
+
+def test_the_study_of_apes_renames_nothing_of_the_default_study():
+    asked, default = (Plan.read(ROOT / "config", name) for name in ("apes", "docstrings"))
+    assert default.folders.items() <= asked.folders.items()
+    assert {row.method for row in asked.rows} > {"source", "gold", "shuffled-gold", "extractive-optimum", "lead"}
+
+
 def test_one_more_fraction_changes_no_name(config):
     before = smoke(config)
     corpus = next(iter(before.settings.corpora))
@@ -589,6 +675,7 @@ def unless_compared(plan):
 def test_a_raised_recipe_renames_its_kind_and_what_is_made_from_it_and_nothing_else(config, kind):
     add_pretrained(config)
     add_barts(config)
+    add_apes(config)
     before = with_system(config, **PROGRAM, train="python train.py")
     edit(config.parent / "recipes.yaml", lambda content: content[kind].update({99: []}))
     after = smoke(config)
