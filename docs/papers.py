@@ -312,10 +312,11 @@ PAPERS = (
 
 def link(path: str) -> str:
     """A link from docs/, or that the study is not recorded; FileNotFoundError for any other missing file."""
-    whole = not path.startswith(f"{ALL}/") or list((ROOT / ALL).glob("manifest-????????.json"))
+    study = next((one for one in (ALL, APES) if path.startswith(f"{one}/")), None)
+    whole = study is None or list((ROOT / study).glob("manifest-????????.json"))
     if (ROOT / path).exists() and whole:
         return f"[{Path(path).name}](../{path})" if not path.startswith("docs/") else f"[{Path(path).name}]({path[5:]})"
-    if path.startswith(f"{ALL}/"):
+    if study is not None:
         return "not recorded yet"
     raise FileNotFoundError(f"docs/papers.md would link to {path}, which is not there")
 
