@@ -28,6 +28,7 @@ Status = Literal[
 STUDY = "results/tables/docstrings"
 ALL = "results/tables/docstrings-all"
 APES = "results/tables/apes"
+SALIENCE = "results/tables/salience"
 PUBLISHED_FILES = "src/sumcurve/curves/published"
 TABLES_OF_ALL = (f"{ALL}/scores.md", f"{ALL}/phases.md")
 
@@ -199,7 +200,14 @@ PAPERS = (
                 "make test",
                 ("tests/unit/annotations/test_questions.py",),
             ),
-            Row("Figure 4", "where entity attention looks", TO_COME),
+            Row(
+                "Figure 4",
+                "where entity attention looks, beside where the answers stand",
+                SAME,
+                "make study STUDY=salience",
+                (f"{SALIENCE}/entity_attention.md",),
+                "by fifths of the source",
+            ),
             Row(
                 "Table 1",
                 "correlation with people's scores on TAC 2011",
@@ -312,7 +320,7 @@ PAPERS = (
 
 def link(path: str) -> str:
     """A link from docs/, or that the study is not recorded; FileNotFoundError for any other missing file."""
-    study = next((one for one in (ALL, APES) if path.startswith(f"{one}/")), None)
+    study = next((one for one in (ALL, APES, SALIENCE) if path.startswith(f"{one}/")), None)
     whole = study is None or list((ROOT / study).glob("manifest-????????.json"))
     if (ROOT / path).exists() and whole:
         return f"[{Path(path).name}](../{path})" if not path.startswith("docs/") else f"[{Path(path).name}]({path[5:]})"

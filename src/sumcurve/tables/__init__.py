@@ -16,6 +16,7 @@ TABLES = (
     "corpora",
     "pretraining",
     "apes",
+    "entity_attention",
     "equivalence",
     "questions",
     "cloze",

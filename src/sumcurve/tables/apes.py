@@ -25,6 +25,11 @@ SCORER = "apes"
 BESIDE = ("rouge1", "rouge2", "rougeLsum")  # of the study's metrics
 
 
+def asked(results: Results, corpus: str) -> list[System]:
+    """The systems of a corpus whose summaries were asked."""
+    return [one for one in results.of(corpus) if SCORER in one.outputs[0].scores]
+
+
 def right_of(items: Items) -> tuple[dict[str, Array], Array]:
     """Right answers of every reader by its seed, and the questions, of every item."""
     right = {
@@ -56,7 +61,7 @@ def design_of(results: Results, corpus: str) -> Design | None:
     """All systems of a corpus by the share of questions; None where nothing is asked there."""
 
     def make() -> Design | None:
-        here = results.of(corpus, metric=SCORER)
+        here = asked(results, corpus)
         if not here:
             return None
         kept, _ = common_seeds([_replicates(one) for one in here])
@@ -79,7 +84,7 @@ def scores_of(results: Results, system: System) -> tuple[Estimate, dict[str, flo
 
 def agreement(results: Results, corpus: str) -> dict[tuple[str, str], float]:
     """Kendall's τ of the order in which every two readers put the systems of a corpus; fewer than three have none."""
-    by_reader = [scores_of(results, one)[1] for one in results.of(corpus, metric=SCORER)]
+    by_reader = [scores_of(results, one)[1] for one in asked(results, corpus)]
     if len(by_reader) < 3:
         return {}
     columns = {seed: [one[seed] for one in by_reader] for seed in by_reader[0]}
@@ -93,7 +98,7 @@ def table(results: Results) -> Table:
     """A row for every system and size of the corpora that have questions."""
     rows = []
     for corpus in results.corpora:
-        rows += [_row(results, system) for system in results.of(corpus, metric=SCORER)]
+        rows += [_row(results, system) for system in asked(results, corpus)]
     known = {one.name: one for one in results.metrics}
     columns = [
         Column("corpus", "corpus"),
@@ -162,7 +167,7 @@ def _counted(results: Results) -> list[str]:
     """How much is asked of each corpus, and how many summaries are asked nothing because they name nobody."""
     lines = []
     for corpus in results.corpora:
-        here = results.of(corpus, metric=SCORER)
+        here = asked(results, corpus)
         if not here:
             continue
         counts = here[0].outputs[0].scores[SCORER].counts
@@ -182,7 +187,7 @@ def _counted(results: Results) -> list[str]:
 def _agreed(results: Results) -> list[str]:
     lines = []
     for corpus in results.corpora:
-        found = agreement(results, corpus) if results.of(corpus, metric=SCORER) else {}
+        found = agreement(results, corpus) if asked(results, corpus) else {}
         if found:
             told = ", ".join(f"{number(one, 2)} ({first} and {second})" for (first, second), one in found.items())
             lines.append(f"{corpus}: Kendall's τ of the systems' order between readers: {told}.")
@@ -193,7 +198,7 @@ def _signatures(results: Results) -> dict[str, str]:
     return {
         corpus: here[0].outputs[0].scores[SCORER].signature
         for corpus in results.corpora
-        if (here := results.of(corpus, metric=SCORER))
+        if (here := asked(results, corpus))
     }
 
 
@@ -209,7 +214,7 @@ def by_reader(results: Results) -> Table:
             "apes": share,
         }
         for corpus in results.corpora
-        for system in results.of(corpus, metric=SCORER)
+        for system in asked(results, corpus)
         for seed, share in scores_of(results, system)[1].items()
     ]
     columns = [
