@@ -23,7 +23,7 @@ def table(results: Results) -> Table:
         *(Column(kind, f"{title} (%)", "number", 1, interval=True) for kind, title in KINDS.items()),
     ]
     notes = [
-        "Of what the model reads of a source, the share of each fifth: of the probability that its layer puts on tokens, "
-        f"and of the tokens that are salient. Brackets: {results.share} intervals.",
+        "Of what the model reads of a source, the share of each fifth: of the probability that its layer puts on "
+        f"tokens, and of the tokens that are salient. Brackets: {results.share} intervals.",
     ]
     return Table("entity_attention", results.title("Where attention to entities looks"), columns, rows, notes)
