@@ -172,13 +172,12 @@ def _counted(results: Results) -> list[str]:
             continue
         counts = here[0].outputs[0].scores[SCORER].counts
         references = len(here[0].outputs[0].scores[SCORER].ids)
-        nobody = [(output, output.scores[SCORER].counts) for one in here for output in one.outputs]
-        empty = sum(int(told["empty"]) for _, told in nobody)
-        silent = sum(int(told["without_entity"]) for _, told in nobody)
+        told = [output.scores[SCORER].counts for one in here for output in one.outputs]
+        empty, silent = (sum(int(one[name]) for one in told) for name in ("empty", "without_entity"))
         lines.append(
             f"{corpus}: {number(int(counts['questions']))} questions about {number(references)} references; "
             f"{number(int(counts['not_asked']))} others have fewer than two entities and are not asked about. Of "
-            f"{number(references * len(nobody))} summaries {number(silent)} name no entity and score 0 without being asked, "
+            f"{number(references * len(told))} summaries {number(silent)} name no entity and score 0 unasked, "
             f"{number(empty)} of them empty."
         )
     return lines
