@@ -9,9 +9,11 @@ from sumcurve.scores.apes import AnswersQuestions
 from sumcurve.settings import Bootstrap
 from sumcurve.statistics.design import Design, Replicates
 from sumcurve.statistics.intervals import estimate
-from sumcurve.tables import apes, apes_readers, readers
+from sumcurve.tables import TABLES, apes, apes_readers, readers
 from sumcurve.tables.evidence import CorpusStatistics, Items, Reader, Study
+from sumcurve.tables.report.findings import findings
 from sumcurve.tables.results import Results
+from sumcurve.tables.study import made
 
 METRICS = tuple(AnswersQuestions.metrics)
 QUESTIONS = np.random.default_rng(0).integers(2, 6, 40)
@@ -134,9 +136,12 @@ def test_notes_say_who_is_counted_how_readers_agree_and_what_they_know(results):
 def test_readers_that_are_not_shown_to_beat_guessing_mark_the_corpus(results, right, groups):
     told = [known(right, groups, seed) for seed in (1, 2, 3)]
     study = dataclasses.replace(results.study, readers=told)
-    (note,) = (one for one in Results(study, Bootstrap()).corpora_notes if "APES" in one)
+    marked = Results(study, Bootstrap())
+    (note,) = (one for one in marked.corpora_notes if "APES" in one)
     assert note.startswith("notes: APES IS NOT TO BE READ")
     assert "120 held-out questions" in note
+    (finding,) = (one for one in findings(marked, {name: made(name, marked) for name in TABLES}) if one.table == "apes")
+    assert finding.text == note.removeprefix("notes: ")
 
 
 def test_a_row_for_every_reader(results):
@@ -149,5 +154,5 @@ def test_a_row_for_every_reader(results):
 def test_a_study_without_questions_has_none_of_these_tables(results):
     outputs = [dataclasses.replace(one, scores={"rouge": one.scores["rouge"]}) for one in results.study.outputs]
     plain = Results(dataclasses.replace(results.study, outputs=outputs, readers=()), Bootstrap())
-    assert not any(made.table(plain).rows for made in (apes, apes_readers, readers))
+    assert not any(one.table(plain).rows for one in (apes, apes_readers, readers))
     assert plain.corpora_notes == ["notes: Notes."]
