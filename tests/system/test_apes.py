@@ -29,7 +29,7 @@ SETTINGS = AttentiveSettings(
     hidden=32,
     dropout=0.0,
     optimizer=Optimizer(name="adam", rate=0.005, clip_norm=10.0),
-    stop=Stop(every_updates=100, every_epochs=0.1, patience=3, max_updates=900),
+    stop=Stop(every_updates=100, every_epochs=0.1, patience=3, max_updates=500),
 )
 
 

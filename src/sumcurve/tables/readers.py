@@ -72,7 +72,8 @@ def with_readers(found: Estimate, by_reader: np.ndarray, confidence: float) -> E
         return found
     spread = float(by_reader.var(ddof=1)) / len(by_reader)
     variance = found.error**2 + spread
-    degrees = satterthwaite([(found.error**2, found.df), (spread, len(by_reader) - 1.0)])
+    both = satterthwaite([(found.error**2, found.df), (spread, len(by_reader) - 1.0)])
+    degrees = min(both, found.df)  # few seeds and few readers add up to more degrees than the seeds have: no help
     error = float(np.sqrt(variance))
     reach = float(stats.t.isf((1 - confidence) / 2, degrees)) * error
     p = float(2 * stats.t.sf(abs(found.mean) / error, degrees))
