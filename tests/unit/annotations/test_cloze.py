@@ -1,6 +1,7 @@
 """Questions about a whole corpus: what is written, counted, and guessed, on invented records."""
 
 import json
+import shutil
 from collections import Counter
 from pathlib import Path
 
@@ -21,6 +22,8 @@ from sumcurve.annotations.questions import (
     most_frequent,
 )
 from sumcurve.annotations.recognisers import Named, Recogniser
+from sumcurve.builders import QuestionsSpecification, Stage, questions
+from sumcurve.corpora.errors import CorpusError
 from sumcurve.corpora.store import Corpus
 from sumcurve.corpora.tokenizers import tokenizer
 from sumcurve.records import Record, Text, write_jsonl
@@ -138,6 +141,7 @@ def test_salient_are_mentions_of_answers_or_every_word_of_their_names(tmp_path: 
 def test_what_a_corpus_holds_out_has_no_training_part_to_learn_a_majority_from(tmp_path: Path) -> None:
     corpus, folder = make_corpus(tmp_path / "corpus", ("test",)), tmp_path / "questions"
     folder.mkdir()
+    shutil.copy(corpus.folder / "test.jsonl", corpus.folder / "unseen.jsonl")
     told = ask(corpus, folder, OfNames())["parts"]
     assert set(told) == {"test"}
     assert told["test"]["majority"] is None
@@ -165,6 +169,12 @@ def test_ready_made_files_ask_about_the_records_of_their_stories(tmp_path: Path)
     (folder := tmp_path / "questions").mkdir()
     archive = tarball(tmp_path / "cnn.tgz", files)
     told = ask_by_files(corpus, folder, archive, lambda texts: tokenizer("words").tokens(texts, True))
+    made = built(
+        {"corpus": "c", "files": {"sha256": "f", "tokenizer": "words", "lower": True}}, corpus, tmp_path, archive
+    )
+    assert [path.read_bytes() for path in sorted(made.iterdir())] == [
+        path.read_bytes() for path in sorted(folder.iterdir())
+    ]
     assert told["files"] == {"read": 4, "asked": 3, "dropped": {"story of no record": 1}}
     assert json.loads((folder / "statistics.json").read_text()) == told
     assert {part: (one["asked"], one["questions"], one["no entity"]) for part, one in told["parts"].items()} == {
@@ -179,3 +189,58 @@ def test_ready_made_files_ask_about_the_records_of_their_stories(tmp_path: Path)
     )
     (one,) = clozes(anonymise(record.source_tokens, asked.source_names), asked.questions)
     assert (one.question, one.answer) == (("@entity2", "met", "@placeholder", "in", "@entity1"), 0)
+
+
+def built(specification: dict, corpus: Corpus, folder: Path, file: Path | None = None) -> Path:
+    """The folder that the builder makes; `file` is what the specification's sha256 "f" names."""
+    made = folder / "made"
+    made.mkdir()
+    stage = Stage(made, "notes-questions-12345678", folder, note=lambda line: None)
+    inputs = {"c": corpus.folder} | ({"f": file} if file is not None else {})
+    questions(QuestionsSpecification(**specification), inputs, stage)  # type: ignore[typeddict-item]
+    return made
+
+
+def test_a_pipeline_or_classifier_that_is_not_there_is_named_with_the_folder_and_the_remedy(tmp_path: Path) -> None:
+    corpus = make_corpus(tmp_path / "corpus")
+    nowhere = tmp_path / "nowhere"
+    for number, (specification, message) in enumerate(
+        [
+            (
+                {"pipeline": "en_no_such_model"},
+                r"notes-questions.*no spaCy pipeline 'en_no_such_model'.*spacy download",
+            ),
+            ({"recogniser": {"kind": "spacy", "sha256": "f"}}, r"no spaCy pipeline '.*nowhere'.*'rules'"),
+            (
+                {"recogniser": {"kind": "transformers", "sha256": "f", "types": None}},
+                r"nowhere is no folder of a token",
+            ),
+        ]
+    ):
+        (home := tmp_path / str(number)).mkdir()
+        with pytest.raises(CorpusError, match=message):
+            built({"corpus": "c", **specification}, corpus, home, nowhere)
+
+
+def test_a_spacy_pipeline_in_a_folder_finds_what_it_is_asked_for(tmp_path: Path) -> None:
+    import spacy
+
+    nlp = spacy.blank("en")
+    ruler = nlp.add_pipe("entity_ruler", name="ner")
+    ruler.add_patterns([{"label": "PERSON", "pattern": name} for name in NAMES])  # type: ignore[attr-defined]
+    nlp.to_disk(tmp_path / "press")
+    corpus = make_corpus(tmp_path / "corpus")
+    made = built({"corpus": "c", "recogniser": {"kind": "spacy", "sha256": "f"}}, corpus, tmp_path, tmp_path / "press")
+    (folder := tmp_path / "questions").mkdir()
+    ask(corpus, folder, OfNames())
+    for part in corpus.parts:
+        for (record, asked), (_, other) in zip(asked_of(part, made), asked_of(part, folder), strict=True):
+            one, two = (
+                {
+                    (cloze.document, cloze.question, cloze.answer)
+                    for cloze in clozes(anonymise(record.source_tokens, of.source_names), of.questions)
+                }
+                for of in (asked, other)
+            )  # renumbered: the stand-in lists names inside others, too
+            assert one == two
+            assert len(asked.questions) == len(other.questions)

@@ -123,6 +123,7 @@ def test_runs_of_one_type_are_names(labels: str, expected: list[tuple[int, int, 
 
 
 def test_only_the_types_asked_for_are_names(folder: Path) -> None:
+    assert str(folder.name) not in json.dumps(classifier(folder).facts)  # where it lies is no part of what is written
     (found,) = classifier(folder, ["LOC"]).read([TEXT])
     assert set(found.names) == {"aarhus", "bergen", "bergens"}
 
