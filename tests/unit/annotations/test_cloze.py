@@ -130,10 +130,10 @@ def test_salient_are_mentions_of_answers_or_every_word_of_their_names(tmp_path: 
     corpus = make_corpus(tmp_path / "corpus")
     for salient in ("names", "words"):
         (folder := tmp_path / salient).mkdir()
-        ask(corpus, folder, OfNames(), salient)  # type: ignore[arg-type]
+        ask(corpus, folder, OfNames(), salient)
         for part in corpus.parts:
             spans = list(read_salient(folder, part.name))
-            expected = [salient_spans(record, asked, salient) for record, asked in asked_of(part, folder)]  # type: ignore[arg-type]
+            expected = [salient_spans(record, asked, salient) for record, asked in asked_of(part, folder)]
             assert spans == expected
     assert spans[0]
 
@@ -197,7 +197,7 @@ def built(specification: dict, corpus: Corpus, folder: Path, file: Path | None =
     made.mkdir()
     stage = Stage(made, "notes-questions-12345678", folder, note=lambda line: None)
     inputs = {"c": corpus.folder} | ({"f": file} if file is not None else {})
-    questions(QuestionsSpecification(**specification), inputs, stage)  # type: ignore[typeddict-item]
+    questions(QuestionsSpecification(**specification), inputs, stage)
     return made
 
 
@@ -227,7 +227,7 @@ def test_a_spacy_pipeline_in_a_folder_finds_what_it_is_asked_for(tmp_path: Path)
 
     nlp = spacy.blank("en")
     ruler = nlp.add_pipe("entity_ruler", name="ner")
-    ruler.add_patterns([{"label": "PERSON", "pattern": name} for name in NAMES])  # type: ignore[attr-defined]
+    ruler.add_patterns([{"label": "PERSON", "pattern": name} for name in NAMES])
     nlp.to_disk(tmp_path / "press")
     corpus = make_corpus(tmp_path / "corpus")
     made = built({"corpus": "c", "recogniser": {"kind": "spacy", "sha256": "f"}}, corpus, tmp_path, tmp_path / "press")

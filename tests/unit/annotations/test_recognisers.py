@@ -66,7 +66,7 @@ def make_pipeline(folder: Path) -> str:
     nlp = spacy.blank("en")
     ruler = nlp.add_pipe("entity_ruler", name="ner")
     for label, name in (("PERSON", "Marta Lind"), ("PERSON", "Lind"), ("GPE", "Aarhus"), ("GPE", "Bergen")):
-        ruler.add_patterns([{"label": label, "pattern": name}])  # type: ignore[attr-defined]
+        ruler.add_patterns([{"label": label, "pattern": name}])
     nlp.to_disk(folder)
     return str(folder)
 
