@@ -1138,3 +1138,84 @@ def test_what_a_bart_is_pretrained_on_is_none_of_the_large_study(config):
     own, others = (packages_of(raw.harvest, ROOT / "config") for raw in plan.raws)
     assert not own & others
     assert len(own | others) == 88
+
+
+CLOZE = {"files": {"path": "data/raw/questions", "sha256": "cd" * 32}}
+TAGGER = {"recogniser": {"kind": "transformers", "path": "models/ner", "sha256": "ef" * 32, "types": ["PER"]}}
+
+
+def asking(config, **told):
+    """The plan of ENT's methods on the tales, with these keys of the corpus."""
+    return of_two_corpora(config, ["ent_loss", "ent_gold"], tales=told)
+
+
+def test_questions_are_asked_where_a_study_says_so_and_rename_nothing_else(config):
+    before = smoke(config)
+    assert not before.named("annotations", "questions")
+    edit(config / "studies" / "smoke.yaml", lambda study: study["corpora"]["tales"].update(cloze={}))
+    after = smoke(config)
+    (asked,) = after.named("annotations", "questions")
+    assert names(after) - names(before) == {asked.key}
+    assert names(before) <= names(after)
+    assert asked.key.startswith("annotations/tales-questions-")
+    assert asked.specification["pipeline"] == "rules"
+    assert before.tables != after.tables
+
+
+def test_what_is_asked_is_named_by_what_finds_it_not_by_where_that_lies(config):
+    found = {}
+    moved = {"recogniser": {**TAGGER["recogniser"], "path": "elsewhere"}}
+    for name, told in {
+        "rules": {},
+        "files": CLOZE,
+        "tagger": TAGGER,
+        "moved": moved,
+        "words": {"salient": "words"},
+    }.items():
+        (found[name],) = asking(config, cloze=told).named("annotations", "questions")
+    assert found["moved"].key == found["tagger"].key
+    assert len({folder.key for folder in found.values()}) == 4
+    assert [file.sha256 for file in found["files"].files] == ["cd" * 32]
+    assert found["files"].specification["files"] == {"sha256": "cd" * 32, "tokenizer": "words", "lower": True}
+    assert [file.path for file in found["moved"].files] == ["elsewhere"]
+    assert found["rules"].specification["versions"].keys() == {"spacy"}
+
+
+def test_salient_entities_are_the_questions_answers_where_the_corpus_says_so(config):
+    before = asking(config, cloze={})
+    after = asking(config, cloze={}, salient="cloze")
+    (asked,) = after.named("annotations", "questions")
+    assert {folder.stem for folder in after.named("annotations", "entities")} == {"modules-entities"}
+    learned = [one for one in after.named("runs") if one.stem.startswith("tales-ent_loss")]
+    assert learned
+    for folder in learned:
+        assert folder.specification["entities"] == asked.key
+        assert asked.key in folder.inputs
+    gold = [one for one in after.named("outputs") if one.specification.get("entities")]
+    assert {one.specification["entities"] for one in gold if "tales" in one.stem} == {asked.key}
+    assert changed(before, after, "corpora") == set()
+    assert {stem.split("-")[0] for stem in changed(before, after, "runs")} == {"tales"}
+
+
+@pytest.mark.parametrize(
+    ("told", "message"),
+    [
+        ({"salient": "cloze"}, "`salient: cloze` needs questions: add `cloze: {}`"),
+        ({"cloze": {**CLOZE, **TAGGER}}, "ready-made `files` name their entities: leave `recogniser` out"),
+        ({"cloze": {"recogniser": {**TAGGER["recogniser"], "kind": "spacy"}}}, "`types` are labels of a token"),
+        ({"cloze": {"files": {"path": "x"}}}, "cloze.files.sha256: Field required"),
+    ],
+)
+def test_questions_of_nothing_are_an_error(config, told, message):
+    with pytest.raises(PlanError, match=message):
+        asking(config, **told)
+
+
+def test_the_study_of_salience_learns_from_questions():
+    plan = Plan.read(ROOT / "config", "salience")
+    (asked,) = plan.named("annotations", "questions")
+    learn = {
+        one.specification["method"] for one in plan.named("runs") if one.specification.get("entities") == asked.key
+    }
+    assert {"ent_loss"} <= learn
+    assert not plan.named("annotations", "entities")

@@ -28,7 +28,7 @@ from sumcurve.annotations.questions import (
     write_questions,
 )
 from sumcurve.annotations.recognisers import Recogniser
-from sumcurve.corpora.store import Corpus, Part
+from sumcurve.corpora.store import PARTS, Corpus, Part
 from sumcurve.corpora.tokenizers import own_case
 from sumcurve.records import Record, write_json
 
@@ -78,8 +78,8 @@ def ask_by_files(
 
 
 def _parts(corpus: Corpus) -> list[Part]:
-    """Those that there are; of what a corpus holds out there is a test part alone."""
-    return [part for part in corpus.parts if part.path.is_file()]
+    """Those that there are: what a corpus holds out is a corpus of its own, with a test part alone."""
+    return [part for part in map(corpus.part, PARTS) if part.path.is_file()]
 
 
 def _write(

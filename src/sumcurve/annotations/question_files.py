@@ -21,6 +21,8 @@ from sumcurve.records import Record
 
 ENTITY = "@entity"
 MARKS = re.compile(rf"({ENTITY}\d+|{PLACEHOLDER})")
+STAND_IN = "xqzentity"
+BEFORE_POSSESSIVE = re.compile(rf"({STAND_IN}[a-j]+) +(['’]s\b)")
 Tokens = Callable[[Sequence[str]], list[str]]  # of sentences, blank-separated
 
 # Reasons for which a file asks nothing.
@@ -139,13 +141,19 @@ def _name(text: str) -> str:
 
 
 def _words(question: str, markers: dict[str, int], tokens: Tokens) -> tuple[str, ...]:
-    """A question in the corpus's tokens; markers stay whole, each with its entity's number."""
-    parts = [part for part in MARKS.split(question) if part.strip()]
-    made = iter(tokens([part for part in parts if not MARKS.fullmatch(part)]))
-    words: list[str] = []
-    for part in parts:
-        if not MARKS.fullmatch(part):
-            words += map(without_possessive, next(made).split())
-        else:
-            words.append(f"{ENTITY}{markers[part]}" if part in markers else part)
-    return tuple(words)
+    """A question in the corpus's tokens; markers stay whole, each with its entity's number.
+
+    The tokenizer sees a word in the place of each, with the possessive behind it if there is one.
+    """
+    found = [part for part in MARKS.split(question) if MARKS.fullmatch(part)]
+    words = {_stand_in(place): f"{ENTITY}{markers[one]}" if one in markers else one for place, one in enumerate(found)}
+    places = iter(words)
+    text = MARKS.sub(lambda _: f" {next(places)} ", question)
+    (made,) = tokens([BEFORE_POSSESSIVE.sub(r"\1\2", text)])
+    return tuple(words.get(token.lower(), token) for token in map(without_possessive, made.split()))
+
+
+def _stand_in(number: int) -> str:
+    """A word that no text has, one for each number."""
+    letters = "".join(chr(ord("a") + int(digit)) for digit in str(number))
+    return f"{STAND_IN}{letters}"

@@ -83,7 +83,7 @@ def classifier(folder: Path, types: Collection[str] | None = None) -> Recogniser
     from spacy.tokens import Span
 
     wanted = frozenset(types) if types is not None else CLASSES
-    labels_of = _classifier(folder, wanted)
+    name, labels_of = _classifier(folder, wanted)
     nlp = spacy.blank("en")
 
     def tag(docs: Iterable["Doc"]) -> Iterator["Doc"]:
@@ -100,7 +100,7 @@ def classifier(folder: Path, types: Collection[str] | None = None) -> Recogniser
                 )
                 yield doc
 
-    facts = {"name": folder.name, "spacy": spacy.__version__, "transformers": _version(), "types": sorted(wanted)}
+    facts = {"name": name, "spacy": spacy.__version__, "transformers": _version(), "types": sorted(wanted)}
     return Recogniser(Finder(nlp, wanted, facts), tag)
 
 
@@ -136,8 +136,8 @@ def _version() -> str:
     return str(transformers.__version__)
 
 
-def _classifier(folder: Path, types: Collection[str]) -> Callable[[list[list[str]]], list[list[str]]]:
-    """What gives a label for every word of every sentence."""
+def _classifier(folder: Path, types: Collection[str]) -> tuple[str, Callable[[list[list[str]]], list[list[str]]]]:
+    """The name of its architecture, and what gives a label for every word of every sentence."""
     try:
         import torch
         import transformers
@@ -213,4 +213,4 @@ def _classifier(folder: Path, types: Collection[str]) -> Callable[[list[list[str
                 found[place] += own
         return found
 
-    return labels_of
+    return str(network.config.model_type), labels_of

@@ -49,14 +49,14 @@ def gather(folder: Path, files: Mapping[str, bytes], records=(RECORD,)) -> tuple
 
 def test_questions_are_joined_to_records_by_the_sha1_of_their_url(tmp_path: Path) -> None:
     files = {
-        "b": file("@placeholder , @entity9's friend , reached @entity0 ."),
-        "a": file("@entity9 was her luck , says @placeholder's brother", "@entity3", end="\r\n"),
+        "b": file("@placeholder , @entity9's friend-@entity3 , reached @entity0 ."),
+        "a": file("@entity9 was her luck , says @placeholder 's brother", "@entity3", end="\r\n"),
     }
     ((asked,), counts) = gather(tmp_path, files)
     assert asked.names == {"marta lind": 3, "ber'gen ( east": 0, "c + +": 9}
     assert [(one.sentence, " ".join(one.words), one.answer) for one in asked.questions] == [
-        (0, "@placeholder , @entity9 's friend , reached @entity0 .", 3),
-        (1, "@entity9 was her luck , says @placeholder 's brother", 3),
+        (0, "@placeholder , @entity9 friend - @entity3 , reached @entity0 .", 3),  # possessives as in the records
+        (1, "@entity9 was her luck , says @placeholder brother", 3),
     ]
     assert counts == {"read": 2, "asked": 2}
 
@@ -127,3 +127,14 @@ def test_every_file_that_asks_nothing_is_counted_by_reason(tmp_path: Path) -> No
 def test_files_about_no_record_are_an_error_that_names_one(tmp_path: Path) -> None:
     with pytest.raises(CorpusError, match=rf"none of 1 question files.*a.question is about {STORY.id}.*as 'r1'.*SHA1"):
         gather(tmp_path, {"a": file("@placeholder left")}, (Record("r1", ["s"], ["t"]),))
+
+
+def test_a_question_has_the_tokens_that_the_corpus_s_tokenizer_makes(tmp_path: Path) -> None:
+    counts: Counter[str] = Counter()
+    path = tarball(tmp_path / "cnn.tgz", {"a.question": file("@placeholder 's friend ( it is @entity9 ) left")})
+    found = gathered(path, [RECORD.id], counts)
+    record = Record(RECORD.id, ["marta lind met c++ in ber'gen ( east ) ."], ["marta lind 's friend left ."])
+    asked = asked_in(record, found[RECORD.id], lambda texts: tokenizer("ptb").tokens(texts, True), counts)
+    assert asked.names["c++"] == 9
+    (question,) = asked.questions
+    assert " ".join(question.words) == "@placeholder 's friend -lrb- it is @entity9 -rrb- left"
