@@ -1,23 +1,24 @@
 """What a trained reader answers to cloze questions about documents, such as summaries.
 
-A document is read once for all its questions, beside others of its length.
+A document is read once for all its questions, beside others of its length; so are questions.
 """
 
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from pathlib import Path
 from typing import Protocol
 
 import torch
 from safetensors.torch import load_file
-from torch import Tensor
+from torch import Tensor, nn
 
 from sumcurve.models.reader import AttentiveReader, Words, build, entity, padded
 from sumcurve.settings import AttentiveSettings
 
 Text = Sequence[str]  # words, entities as @entityN
-TOKENS = 16_384  # of documents that are read together, padding included
+TOKENS = 4_096  # of documents, or of questions, that are read together, padding included; answers do not depend on it
 WEIGHTS, WORDS = "weights.safetensors", "words.json"
 
 
@@ -59,10 +60,13 @@ class AttentiveAnswers:
         for place, (document, asked) in enumerate(zip(documents, questions, strict=True)):
             if asked and any(entity(word) is not None for word in document):
                 read.append(self._read(place, document, asked))
-        for batch in self._batches(read):
-            for one, row in zip(batch, self._answered(batch).tolist(), strict=True):
-                for number in range(len(one.questions)):
-                    found[one.place][number] = one.numbers.get(row[number])
+        asked = self._asked([question for one in read for question in one.questions])
+        starts = [0, *accumulate(len(one.questions) for one in read)]
+        for batch in self._batches([len(one.document) for one in read]):
+            vectors = [asked[starts[row] : starts[row + 1]] for row in batch]
+            for row, given in zip(batch, self._answered([read[row].document for row in batch], vectors), strict=True):
+                one = read[row]
+                found[one.place] = [one.numbers.get(answer) for answer in given[: len(one.questions)]]
         return found
 
     def _read(self, place: int, document: Text, asked: Sequence[Text]) -> _Read:
@@ -82,33 +86,39 @@ class AttentiveAnswers:
             renamed.append(word if number is None else f"@entity{mapping.setdefault(number, len(mapping))}")
         return self.words.ids(renamed)
 
-    def _batches(self, read: Sequence[_Read]) -> Iterator[list[_Read]]:
-        """Documents of similar length, at most `tokens` of them with padding."""
-        batch: list[_Read] = []
-        for one in sorted(read, key=lambda one: (len(one.document), one.place)):
-            if batch and len(one.document) * (len(batch) + 1) > self.tokens:
+    def _batches(self, lengths: Sequence[int]) -> Iterator[list[int]]:
+        """Places of texts of similar length, at most `tokens` of them with padding."""
+        batch: list[int] = []
+        for place in sorted(range(len(lengths)), key=lambda place: (lengths[place], place)):
+            if batch and lengths[place] * (len(batch) + 1) > self.tokens:
                 yield batch
                 batch = []
-            batch.append(one)
+            batch.append(place)
         if batch:
             yield batch
 
-    def _answered(self, batch: Sequence[_Read]) -> Tensor:
-        """The reader's answers [D, Q] to the questions of D documents."""
+    def _asked(self, questions: Sequence[list[int]]) -> Tensor:
+        """What attention compares states with, [N, 2H] of N questions."""
         model = self.model
-        documents, lengths = (one.to(self.device) for one in padded([one.document for one in batch]))
+        found = torch.empty(len(questions), model.bilinear.out_features, device=self.device)
+        for batch in self._batches([len(one) for one in questions]):
+            asked, lengths = (one.to(self.device) for one in padded([questions[place] for place in batch]))
+            found[batch] = model.bilinear(model.ask(asked, lengths))
+        return found
+
+    def _answered(self, read: Sequence[list[int]], asked: Sequence[Tensor]) -> list[list[int]]:
+        """The reader's answers to the questions of D documents, as many of each as of the one with most."""
+        model = self.model
+        documents, lengths = (one.to(self.device) for one in padded(read))
         states = model.read(documents, lengths)  # [D, S, 2H]
-        asked, asked_lengths = padded([question for one in batch for question in one.questions])
-        vectors = model.bilinear(model.ask(asked.to(self.device), asked_lengths.to(self.device)))  # [N, 2H]
-        most = max(len(one.questions) for one in batch)
-        rows = torch.tensor([row for row, one in enumerate(batch) for _ in one.questions], device=self.device)
-        columns = torch.tensor([column for one in batch for column in range(len(one.questions))], device=self.device)
-        grid = vectors.new_zeros(len(batch), most, vectors.shape[1])
-        grid[rows, columns] = vectors
+        grid = nn.utils.rnn.pad_sequence(list(asked), batch_first=True)  # [D, Q, 2H]
         padding = torch.arange(states.shape[1], device=self.device) >= lengths.unsqueeze(1)  # [D, S]
         weights = (grid @ states.transpose(1, 2)).masked_fill(padding.unsqueeze(1), float("-inf")).softmax(2)
         scores = model.answer(weights @ states)  # [D, Q, S] @ [D, S, 2H] -> [D, Q, K]
-        return scores.masked_fill(~model.present(documents).unsqueeze(1), float("-inf")).argmax(2)
+        best: list[list[int]] = (
+            scores.masked_fill(~model.present(documents).unsqueeze(1), float("-inf")).argmax(2).tolist()
+        )
+        return best
 
 
 def read_reader(folder: Path, settings: AttentiveSettings, renumber: bool, device: str = "cpu") -> AttentiveAnswers:
