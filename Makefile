@@ -103,7 +103,7 @@ lint: env
 
 # Those that print a ratio; benchmarks/README.md has the others, some of which take hours.
 bench: env
-	for name in parameters pcov_step beam_search pretrained rewards rouge oracle_searches planning; do python benchmarks/$$name.py; done
+	for name in parameters pcov_step beam_search pretrained apes rewards rouge oracle_searches planning; do python benchmarks/$$name.py; done
 
 # Never while a study runs. Touching is honest only where everything is as recorded.
 pull: env

@@ -27,6 +27,8 @@ Status = Literal[
 
 STUDY = "results/tables/docstrings"
 ALL = "results/tables/docstrings-all"
+APES = "results/tables/apes"
+SALIENCE = "results/tables/salience"
 PUBLISHED_FILES = "src/sumcurve/curves/published"
 TABLES_OF_ALL = (f"{ALL}/scores.md", f"{ALL}/phases.md")
 
@@ -182,18 +184,53 @@ PAPERS = (
         "M. Eyal, T. Baumel and M. Elhadad: Question Answering as an Automatic Evaluation Metric for News Article "
         "Summarization. NAACL 2019.",
         (
-            Row("Figure 1", "three summaries, three questions: 0.33, 0.33, 1.00", TO_COME, note="with the scorer APES"),
+            Row(
+                "Figure 1",
+                "three summaries, three questions: 0.33, 0.33, 1.00",
+                SAME,
+                "make test",
+                ("tests/unit/annotations/test_questions.py",),
+                "by the presence of answers, which needs no reader",
+            ),
             Row("Figure 2", "", TO_COME, note="the page was not at hand when this was written"),
-            Row("Figure 3", "one reference, its six questions and answers", TO_COME, note="with the scorer APES"),
-            Row("Figure 4", "where entity attention looks", TO_COME, note="with the scorer APES"),
+            Row(
+                "Figure 3",
+                "one reference, its six questions and answers",
+                SAME,
+                "make test",
+                ("tests/unit/annotations/test_questions.py",),
+            ),
+            Row(
+                "Figure 4",
+                "where entity attention looks, beside where the answers stand",
+                SAME,
+                "make study STUDY=salience",
+                (f"{SALIENCE}/entity_attention.md",),
+                "by fifths of the source",
+            ),
             Row(
                 "Table 1",
                 "correlation with people's scores on TAC 2011",
-                TO_COME,
-                note="will need NIST's data, by request",
+                NEEDS,
+                "sumcurve correlate --aesop GuidedSumm2011_eval.tgz --scores metrics.csv",
+                ("docs/apes.md",),
+                "NIST's data, by request",
             ),
-            Row("Table 2", "correlation of metrics with each other", TO_COME, note="with the scorer APES"),
-            Row("Table 3", "APES, entities and salient entities of summaries", TO_COME, note="with the scorer APES"),
+            Row(
+                "Table 2",
+                "correlation of metrics with each other",
+                NEEDS,
+                "sumcurve correlate --aesop GuidedSumm2011_eval.tgz --scores metrics.csv",
+                ("docs/apes.md",),
+                "on TAC 2011; of any study's scorers where people scored its summaries",
+            ),
+            Row(
+                "Table 3",
+                "APES, entities and salient entities of summaries",
+                SAME,
+                "make study STUDY=apes",
+                (f"{APES}/apes.md",),
+            ),
             Row(
                 "Table 4",
                 "ROUGE of baseline, entity model and gold positions",
@@ -202,7 +239,13 @@ PAPERS = (
                 (*TABLES_OF_ALL, f"{ALL}/decoding.csv"),
                 "the methods ENT-base, ENT-loss, ENT-penalty and ENT; gold positions (ENT-gold) in decoding.csv",
             ),
-            Row("Table 4", "the column APES", TO_COME, note="with the scorer APES"),
+            Row(
+                "Table 4",
+                "the column APES: source, gold, shuffled gold, lead and every method",
+                SAME,
+                "make study STUDY=apes",
+                (f"{APES}/apes.md",),
+            ),
             Row(
                 "Table 4",
                 "the same on CNN/DailyMail",
@@ -277,10 +320,11 @@ PAPERS = (
 
 def link(path: str) -> str:
     """A link from docs/, or that the study is not recorded; FileNotFoundError for any other missing file."""
-    whole = not path.startswith(f"{ALL}/") or list((ROOT / ALL).glob("manifest-????????.json"))
+    study = next((one for one in (ALL, APES, SALIENCE) if path.startswith(f"{one}/")), None)
+    whole = study is None or list((ROOT / study).glob("manifest-????????.json"))
     if (ROOT / path).exists() and whole:
         return f"[{Path(path).name}](../{path})" if not path.startswith("docs/") else f"[{Path(path).name}]({path[5:]})"
-    if path.startswith(f"{ALL}/"):
+    if study is not None:
         return "not recorded yet"
     raise FileNotFoundError(f"docs/papers.md would link to {path}, which is not there")
 

@@ -50,6 +50,7 @@ from sumcurve.plan import (
 from sumcurve.provenance import facts
 from sumcurve.records import RecordError, write_json
 from sumcurve.scores import command as rouge_command
+from sumcurve.scores import correlate as correlate_command
 from sumcurve.scores.command import CommandError
 from sumcurve.settings import on_the_hub
 from sumcurve.steps import KINDS, TABLES_MODULES
@@ -92,12 +93,13 @@ def lock(home: Path, name: str) -> Iterator[None]:
 class Task:
     """One folder to make: where it lies, what the plan says of it, what it is made from."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, plan: Plan | None = None) -> None:
+        """`plan` is taken where it asks for the folder."""
         self.path = path
         self.results = path.parents[1]
         self.home = path.parents[2]
         key = f"{path.parent.name}/{path.name}"
-        self.plan = Plan.holding(CONFIG, key)
+        self.plan = plan if plan is not None and key in plan.folders else Plan.holding(CONFIG, key)
         self.folder: Folder = self.plan.folder(key)
 
     @property
@@ -154,18 +156,25 @@ class Task:
                 raise ManifestError(packs.without(path, absent))
 
 
-def make(path: Path) -> None:
-    """Make one folder of the plan, unless it is finished and verified."""
-    task = Task(path)
+def make(*paths: Path) -> None:
+    """Make folders of the plan, one after another, but those that are finished and verified."""
+    plan = None
+    for path in paths:
+        plan = make_one(path, plan)
+
+
+def make_one(path: Path, plan: Plan | None = None) -> Plan:
+    """Make one folder of the plan, unless it is finished and verified; returns the plan that asks for it."""
+    task = Task(path, plan)
     if int(os.environ.get("RANK", "0")):
         follow(task)
-        return
+        return task.plan
     with lock(task.home, task.path.name):
         if (sealed := manifest.verify(path, task.specification)) is not None:
             manifest.require(manifest.changed_inputs(path, sealed["inputs"], task.contents))
             manifest.touch(path)
             note(f"{path} is finished and verified: nothing to do")
-            return
+            return task.plan
         found = facts(*task.folder.code)
         with manifest.building(path, task.specification, found, task.contents) as stage:
             task.build(stage, found)
@@ -173,6 +182,7 @@ def make(path: Path) -> None:
             if pieces.is_dir():  # the small files beside them stay: for Snakemake what is missing is not made
                 shutil.rmtree(pieces)
         note(f"{path} is finished")
+    return task.plan
 
 
 def shard(path: Path) -> None:
@@ -670,6 +680,11 @@ def logged(path: Path | None) -> Iterator[None]:
             sys.stderr = terminal
 
 
+def named(path: Path) -> Path:
+    """A folder, which may be named by its manifest."""
+    return path.parent if path.name.startswith("manifest") else path
+
+
 def percent(text: str) -> int:
     """A whole number from 1 to 100."""
     if not (text.isdecimal() and 1 <= int(text) <= 100):
@@ -692,6 +707,8 @@ def parser() -> argparse.ArgumentParser:
         command.add_argument(
             "path", type=Path, help="the folder to make, or its manifest; harvest, fetch: what is to be made"
         )
+        if verb == "make":
+            command.add_argument("further", nargs="*", type=Path, help="more of them, made after it in this process")
         command.add_argument("--log", type=Path, help="a file for what would go to stderr")
         if verb == "tables":
             command.add_argument("--partial", action="store_true", help="of what is finished, and say so")
@@ -761,6 +778,7 @@ def parser() -> argparse.ArgumentParser:
     command.add_argument("--jobs", type=int, default=2, help="trainings at a time")
     command.add_argument("--write", action="store_true", help="put what the trials chose into the methods' files")
     rouge_command.add_parser(verbs)  # tools for anybody's files
+    correlate_command.add_parser(verbs)
     efficiency_command.add_parser(verbs)
     oracle_command.add_parser(verbs)
     people_command.add_parser(verbs)
@@ -812,10 +830,9 @@ def main() -> None:
             trace(Plan.read(CONFIG, arguments.study), arguments.results, arguments.run)
         else:
             with logged(arguments.log):
-                if arguments.path.name.startswith("manifest"):  # a folder may be named by its manifest
-                    arguments.path = arguments.path.parent
+                arguments.path = named(arguments.path)
                 if arguments.verb == "make":
-                    make(arguments.path)
+                    make(arguments.path, *map(named, arguments.further))
                 elif arguments.verb == "shard":
                     shard(arguments.path)
                 elif arguments.verb == "harvest":

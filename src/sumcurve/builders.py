@@ -21,7 +21,18 @@ from sumcurve.corpora.errors import CorpusError
 from sumcurve.corpora.store import Corpus
 from sumcurve.devices import Lease
 from sumcurve.records import RecordError, write_json
-from sumcurve.settings import Form, Oracle, Preparation, Reading, Rouge, Search, SubwordSettings, TransformersSettings
+from sumcurve.settings import (
+    Form,
+    Oracle,
+    Preparation,
+    Reading,
+    Rouge,
+    Search,
+    SpanReaderSettings,
+    SubwordSettings,
+    TransformersSettings,
+    reader_settings,
+)
 from sumcurve.sums import Sums
 
 if TYPE_CHECKING:
@@ -203,6 +214,49 @@ def entities(specification: EntitiesSpecification, inputs: Inputs, stage: Stage)
         raise CorpusError(f"{stage.name}: {error}") from error
 
 
+class QuestionsSpecification(TypedDict):
+    corpus: str
+    pipeline: NotRequired[str]  # "rules", or a spaCy pipeline's name; or
+    recogniser: NotRequired[Block]  # kind, sha256 of its folder, types; or
+    files: NotRequired[Block]  # sha256 of ready-made questions, and the corpus's tokenizer and case
+    salient: NotRequired[Literal["names", "words"]]  # without it names
+    versions: NotRequired[Block]  # of what recognises entities
+
+
+def questions(specification: QuestionsSpecification, inputs: Inputs, stage: Stage) -> None:
+    """Write the questions about every reference of a corpus, and what guessing gets of them."""
+    from sumcurve.annotations.cloze import ask, ask_by_files
+    from sumcurve.annotations.entities import EntityError
+    from sumcurve.annotations.recognisers import classifier, pipeline
+    from sumcurve.corpora.tokenizers import tokenizer
+
+    corpus, salient = Corpus(inputs[specification["corpus"]]), specification.get("salient", "names")
+    try:
+        if "files" in specification:
+            told = specification["files"]
+            made, lower = tokenizer(told["tokenizer"]), told["lower"]
+            files = inputs[told["sha256"]]
+            found = ask_by_files(corpus, stage.folder, files, lambda texts: made.tokens(texts, lower), salient)
+        elif "recogniser" in specification:
+            told = specification["recogniser"]
+            folder = inputs[told["sha256"]]
+            recogniser = (
+                pipeline(str(folder)) if told["kind"] == "spacy" else classifier(folder, told.get("types") or None)
+            )
+            found = ask(corpus, stage.folder, recogniser, salient)
+        else:
+            found = ask(corpus, stage.folder, pipeline(specification["pipeline"]), salient)
+    except EntityError as error:
+        raise CorpusError(f"{stage.name}: {error}") from error
+    for part, told in found["parts"].items():
+        stage.note(
+            f"{part}: {told['asked']} of {told['records']} references are asked about, {told['questions']} questions"
+        )
+    if "files" in found:
+        told = found["files"]
+        stage.note(f"read {told['read']} files, asked {told['asked']}, dropped {told['dropped']}")
+
+
 class ProveSpecification(TypedDict):
     corpus: str
     oracle: Block
@@ -289,6 +343,53 @@ def pretrain(specification: PretrainSpecification, inputs: Inputs, stage: Stage)
                 **_places(stage, line),
             )
         except (TrainingError, ResumeError, PretrainedError) as error:
+            raise BuildError(f"{stage.name}: {error}") from error
+
+
+class ReaderSpecification(TypedDict):
+    corpus: str
+    questions: str
+    reader: Block
+    seed: int
+    threads: int
+    sums: Sums
+
+
+def reader(specification: ReaderSpecification, inputs: Inputs, stage: Stage) -> None:
+    """Write a reader of questions, resuming where an interrupted one left its state; one from elsewhere as it is."""
+    from sumcurve.decoding.spans import take_over
+    from sumcurve.models.subwords import PretrainedError
+    from sumcurve.training.fit import ResumeError, TrainingError
+    from sumcurve.training.reader import train_reader
+
+    settings = reader_settings(specification["reader"])
+    corpus, questions = inputs[specification["corpus"]], inputs[specification["questions"]]
+    stage.facts["exclusive"] = stage.lease.exclusive
+    if isinstance(settings, SpanReaderSettings):
+        try:
+            take_over(dict(specification), settings, inputs[settings.sha256], corpus, questions, stage.folder)
+        except PretrainedError as error:
+            raise BuildError(f"{stage.name}: {error}") from error
+        return
+    with devices.bar_line(stage.home / "scratch" / "locks") as line:
+        try:
+            train_reader(
+                specification=dict(specification),
+                settings=settings,
+                corpus=corpus,
+                questions=questions,
+                vectors=inputs[settings.vectors.sha256] if settings.vectors is not None else None,
+                stage=stage.folder,
+                state=stage.home / "scratch" / "resume" / f"{stage.name}.pt",
+                events=stage.home / "logs" / "tensorboard" / stage.name,
+                name=stage.name,
+                lease=stage.lease,
+                note=stage.note,
+                terminal=sys.__stderr__ or sys.stderr,
+                position=line,
+                found=stage.facts,
+            )
+        except (TrainingError, ResumeError) as error:
             raise BuildError(f"{stage.name}: {error}") from error
 
 

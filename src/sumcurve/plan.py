@@ -23,6 +23,7 @@ from sumcurve.builders import (
     OutsideSpecification,
     PretrainSpecification,
     ProveSpecification,
+    QuestionsSpecification,
     ScoreSpecification,
     Sized,
     SubwordsSpecification,
@@ -44,9 +45,11 @@ from sumcurve.provenance import versions
 from sumcurve.records import RecordError
 from sumcurve.scores import SCORERS
 from sumcurve.scores.files import ReadsFiles
+from sumcurve.scores.needs import Needing
 from sumcurve.scores.scorer import Scorer
 from sumcurve.settings import (
     MODEL_FILES,
+    Cloze,
     CorpusSettings,
     Equivalence,
     Form,
@@ -227,10 +230,11 @@ class _Corpus:
     name: str
     settings: CorpusSettings
     prepared: str
-    entities: str | None = None  # where a method learns them, or a search reads them
+    entities: str | None = None  # where a method learns them, or a search reads them: their folder, or the questions'
     outside: str | None = None  # these three where a BART is made here
     subwords: str | None = None
     pretrained: str | None = None
+    seen: "_Corpus | None" = None  # of a part that is held out: the corpus
 
     def sized(self, size: int) -> Sized:
         """One of its sizes as specifications and rows say it."""
@@ -517,6 +521,7 @@ class Plan:
         self.rows: list[Scored] = []
         self.refused: list[Refused] = []
         self.shards: dict[str, int] = {}  # of corpora that are prepared by shards: by the names of their folders
+        self.together: dict[str, list[str]] = {}  # by corpus and scorer: score folders that one process makes
         self._recipes = recipes
         self.scorers: dict[str, Scorer] = {
             name: SCORERS[name](SCORERS[name].Settings.model_validate(told)) for name, told in settings.scores.items()
@@ -543,6 +548,7 @@ class Plan:
                 "bootstrap": settings.bootstrap.model_dump(mode="json"),
                 "questions": [one.model_dump(mode="json") for one in settings.questions],
                 "fingerprint": fingerprint(*TABLES_MODULES),
+                **({"cloze": asked} if (asked := [one.key for one in self.named("annotations", "questions")]) else {}),
                 **({} if settings.equivalence is None else {"equivalence": settings.equivalence.model_dump()}),
             }
         )
@@ -641,7 +647,7 @@ class Plan:
         if corpus.shards is not None:
             self.shards[self.folder(prepared).name] = corpus.shards
         extraction: AnnotateSpecification = {"corpus": prepared}
-        annotation = self._add("annotate", extraction, [prepared], corpus=name)
+        annotations = {"annotate": self._add("annotate", extraction, [prepared], corpus=name)}
         if corpus.oracle is not None:
             proven: ProveSpecification = {
                 "corpus": prepared,
@@ -649,11 +655,12 @@ class Plan:
                 "rouge": Rouge.model_validate(self.settings.scores.get("rouge", {})).model_dump(mode="json"),
                 "versions": versions("numpy", "scipy"),
             }
-            self._add("prove", proven, [prepared], corpus=name)
+            annotations["prove"] = self._add("prove", proven, [prepared], corpus=name)
         planned = _Corpus(name, corpus, prepared)
+        asked = self._plan_questions(planned, corpus.cloze) if corpus.cloze is not None else None
         for system, (kind, told) in self.systems.items():
             if told.corpora is None or name in told.corpora:
-                self._plan_system(planned, system, kind, told, {"annotate": annotation})
+                self._plan_system(planned, system, kind, told, annotations)
         methods = {}
         for method, form in self.methods.items():
             if corpus.methods is not None and method not in corpus.methods:
@@ -663,7 +670,10 @@ class Plan:
             else:
                 methods[method] = form
         searches = [corpus.search, *(_paper_search(form, corpus) for form in methods.values())]
-        if any(map(_learns_entities, methods.values())) or any(map(_reads_entities, searches)):
+        needed = any(map(_learns_entities, methods.values())) or any(map(_reads_entities, searches))
+        if needed and corpus.salient == "cloze":
+            planned = replace(planned, entities=asked)
+        elif needed:
             found: EntitiesSpecification = {
                 "corpus": prepared,
                 "pipeline": corpus.entities,
@@ -690,6 +700,35 @@ class Plan:
         self._plan_scores(planned)
         if corpus.split.unseen is not None:
             self._plan_unseen(planned, corpus.split.unseen)
+
+    def _plan_questions(self, corpus: _Corpus, told: Cloze) -> str:
+        """The questions about a corpus's references."""
+        specification: QuestionsSpecification = {"corpus": corpus.prepared}
+        files: list[File] = []
+        if told.files is not None:
+            prepare = corpus.settings.prepare
+            specification["files"] = {
+                "sha256": told.files.sha256,
+                "tokenizer": prepare.tokenizer,
+                "lower": prepare.lower,
+            }
+            files = [File(told.files.sha256, told.files.path, shards=patterns(SOURCES["questions"]))]
+        elif told.recogniser is not None:
+            recogniser = told.recogniser
+            specification["recogniser"] = recogniser.model_dump(mode="json", exclude={"path"})
+            shards, packages = {
+                "spacy": (("**/*",), ("spacy",)),
+                "transformers": (MODEL_FILES, ("spacy", "tokenizers", "torch", "transformers")),
+            }[recogniser.kind]
+            specification["versions"] = versions(*packages)
+            files = [File(recogniser.sha256, recogniser.path, shards=shards)]
+        else:
+            specification["pipeline"] = corpus.settings.entities
+            named = [corpus.settings.entities] if corpus.settings.entities != "rules" else []
+            specification["versions"] = versions("spacy", *named)
+        if told.salient != "names":
+            specification["salient"] = told.salient
+        return self._add("questions", specification, [corpus.prepared], files, corpus=corpus.name)
 
     def _plan_prepared(self, name: str, settings: Preparation, raw: Raw) -> str:
         """A prepared corpus."""
@@ -737,11 +776,15 @@ class Plan:
         name = f"{corpus.name}-unseen"
         self.corpora[name] = settings
         specification: UnseenSpecification = {"corpus": corpus.prepared}
-        unseen = _Corpus(name, settings, self._add("unseen", specification, [corpus.prepared], corpus=name))
+        prepared = self._add("unseen", specification, [corpus.prepared], corpus=name)
+        unseen = _Corpus(name, settings, prepared, seen=corpus)
         extraction: AnnotateSpecification = {"corpus": unseen.prepared}
         annotation = self._add("annotate", extraction, [unseen.prepared], corpus=name)
+        if settings.cloze is not None:
+            self._plan_questions(unseen, settings.cloze)
         for system, (kind, told) in self.systems.items():
             here = told.corpora is None or corpus.name in told.corpora
+            here = here and "prove" not in kind.needs.values()  # which is of the test part alone
             if here and not _makes_a_curve(told) and not isinstance(told, FileSettings):  # which is of the test items
                 self._plan_system(unseen, system, kind, told, {"annotate": annotation})
         for row in [row for row in self.rows if row.corpus == corpus.name and row.run and row.part == "study"]:
@@ -995,6 +1038,7 @@ class Plan:
 
     def _plan_scores(self, corpus: _Corpus) -> None:
         """One folder for every output of the corpus and every scorer that has something to say of it."""
+        needed = {name: self._plan_needs(corpus, name, scorer) for name, scorer in self.scorers.items()}
         outputs = [row.output for row in self.rows if row.corpus == corpus.name]
         specifications = {key: folder.specification for key, folder in self.folders.items()}
         for place, row in enumerate(self.rows):
@@ -1002,9 +1046,10 @@ class Plan:
                 continue
             scores = {}
             for name, scorer in self.scorers.items():
-                inputs = scorer.inputs(row.output, outputs, specifications)
-                if inputs is None:
+                inputs, needs = scorer.inputs(row.output, outputs, specifications), needed[name]
+                if inputs is None or needs is None:
                     continue
+                inputs = {**needs, **inputs}
                 given = scorer.files(self.folders[row.output].name) if isinstance(scorer, ReadsFiles) else {}
                 specification: ScoreSpecification = {
                     "output": row.output,
@@ -1013,10 +1058,14 @@ class Plan:
                     "scorer": name,
                     "settings": scorer.settings.model_dump(mode="json"),
                 }
-                needed = dict.fromkeys([row.output, corpus.prepared, *inputs])
+                made_from = dict.fromkeys([row.output, corpus.prepared, *inputs])
                 stem = self.folders[row.output].stem
                 files = [File(sha256, path) for sha256, (path, _) in given.items()]
-                scores[name] = self._add("score", specification, needed, files, output=stem, scorer=name)
+                scores[name] = self._add("score", specification, made_from, files, output=stem, scorer=name)
+                if isinstance(scorer, Needing) and scorer.together:
+                    together = self.together.setdefault(f"{corpus.name}_{name}", [])
+                    if scores[name] not in together:
+                        together.append(scores[name])
             self.rows[place] = replace(row, scores=scores)
 
     def _check_files(self) -> None:
@@ -1028,6 +1077,38 @@ class Plan:
                     scorer.check(outputs)
                 except RecordError as error:
                     raise PlanError(f"study {self.study}: scores.{name}: {error}") from None
+
+    def _plan_needs(self, corpus: _Corpus, name: str, scorer: Scorer) -> dict[str, Any] | None:
+        """What a scorer reads of a corpus beside outputs, by key, and what it is told; None where it says nothing.
+
+        Of a part that is held out it reads the questions about it, and what was trained on the corpus.
+        """
+        if not isinstance(scorer, Needing):
+            return {}
+        seen = corpus.seen or corpus
+        try:
+            needs = scorer.needs(seen.name, self.settings)
+        except RecordError as error:
+            raise PlanError(f"study {self.study}: scores.{name}: {error}") from None
+        if needs is None:
+            return None
+        made: dict[str, str] = {}
+        told = {}
+        for need in needs:
+            if need.kind == "questions":
+                assert corpus.settings.cloze is not None
+                made[need.kind] = self._plan_questions(seen, corpus.settings.cloze)
+                told[self._plan_questions(corpus, corpus.settings.cloze)] = need.told
+                continue
+            of = {kind: made[kind] for kind in need.of}
+            files = [File(sha256, path, shards=shards) for sha256, (path, shards) in need.files.items()]
+            specification = {"corpus": seen.prepared, **of, **need.specification}
+            key = self._add(
+                need.kind, specification, [seen.prepared, *of.values()], files, corpus=seen.name, **need.named
+            )
+            made.setdefault(need.kind, key)
+            told[key] = need.told
+        return told
 
     @property
     def contents(self) -> list[tuple[Raw, Preparation]]:

@@ -120,6 +120,15 @@ KINDS: dict[str, Kind] = {
         recipe=True,  # trainings read them
         mem_mb=2000,
     ),
+    "questions": Kind(
+        step="annotations",
+        stem="{corpus}-questions",
+        specification=builders.QuestionsSpecification,
+        builder=builders.questions,
+        modules=("sumcurve.annotations.cloze",),
+        recipe=True,  # trainings read them
+        mem_mb=3000,
+    ),
     "prove": Kind(
         step="annotations",
         stem="{corpus}-oracle",
@@ -144,6 +153,17 @@ KINDS: dict[str, Kind] = {
         specification=builders.PretrainSpecification,
         builder=builders.pretrain,
         modules=("sumcurve.training.denoising", "sumcurve.sums"),
+        recipe=True,
+        mem_mb=3000,
+        gpu=True,
+        together=True,
+    ),
+    "reader": Kind(
+        step="runs",
+        stem="{corpus}-reader-s{seed}",
+        specification=builders.ReaderSpecification,
+        builder=builders.reader,
+        modules=("sumcurve.training.reader", "sumcurve.decoding.spans", "sumcurve.sums"),
         recipe=True,
         mem_mb=3000,
         gpu=True,

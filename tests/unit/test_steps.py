@@ -15,6 +15,7 @@ from sumcurve.builders import Stage
 from sumcurve.fetch import sha256_of_model
 from sumcurve.plan import Plan, PlanError, read_recipes, studies
 from sumcurve.steps import KINDS, STEPS
+from towns import write_raw
 
 ROOT = Path(__file__).parents[2]
 RAW = ROOT / "tests" / "data" / "tales.jsonl"
@@ -30,10 +31,12 @@ PROGRAM = {
     "logp": f'python -c "{EACH % LOGP}"',
 }
 
+READ = {"every_updates": 2, "every_epochs": 0.01, "patience": 1, "max_updates": 4}
+
 
 @pytest.fixture(scope="module")
 def plan(tmp_path_factory):
-    """A study of one invented corpus with folders of every kind, and every kind's ways to be."""
+    """A study of two invented corpora with folders of every kind, and every kind's ways to be."""
     config = tmp_path_factory.mktemp("tiny") / "config"
     texts = [sentence for line in RAW.read_text().splitlines() for sentence in json.loads(line)["source"]]
     model = make_folder(config.parent / "model", "bart", texts[:200])
@@ -50,8 +53,13 @@ def plan(tmp_path_factory):
     made = {f"bart_{outside}": outside for outside in ("nothing", "bodies", "pairs")}
     for name, outside in made.items():
         (config / "methods" / f"{name}.yaml").write_text(yaml.safe_dump(bart_method(outside)))
-    study |= {"corpora": {"tales": tales}, "methods": ["ent", "fastrl", "mine", *made]}
-    study["systems"] = {"theirs": PROGRAM}
+    write_raw(config.parent / "towns.jsonl", 40)
+    raw = {"path": str(config.parent / "towns.jsonl"), "sha256": manifest.sha256_file(config.parent / "towns.jsonl")}
+    towns = tales | {"raw": raw, "split": {"valid": 8, "test": 12}, "methods": [], "cloze": {}, "oracle": None}
+    reader = {"kind": "attentive", "embedding": 4, "hidden": 4, "stop": READ}
+    study["scores"]["apes"] = {"reader": reader, "seeds": [1]}
+    study |= {"corpora": {"tales": tales, "towns": towns}, "methods": ["ent", "fastrl", "mine", *made]}
+    study["systems"] = {"theirs": PROGRAM | {"corpora": ["tales"]}}
     study["pretraining"] = pretraining(config.parent / "fables.jsonl", fables(80))
     path.write_text(yaml.safe_dump(study))
     return Plan.read(config, "tiny")

@@ -17,6 +17,13 @@ use rule folder as entities with:
         **needs("entities"),
 
 
+use rule folder as questions with:
+    wildcard_constraints:
+        name=names("questions"),
+    resources:
+        **needs("questions"),
+
+
 use rule folder as prove with:
     wildcard_constraints:
         name=names("prove"),

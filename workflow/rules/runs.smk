@@ -28,3 +28,12 @@ use rule folder as pretrain with:
     threads: PLAN.settings.threads
     resources:
         **needs("pretrain"),
+
+
+# Once for a corpus and seed; no training waits for it.
+use rule folder as reader with:
+    wildcard_constraints:
+        name=names("reader"),
+    threads: PLAN.settings.threads
+    resources:
+        **needs("reader"),

@@ -5,6 +5,24 @@ rule scores:
 
 use rule folder as score with:
     wildcard_constraints:
-        name=names("score"),
+        name=apart("score"),
     resources:
         **needs("score"),
+
+
+# All outputs of a corpus in one process, where the scorer asks for it: what it reads of the corpus is read once.
+for corpus_and_scorer, keys in PLAN.together.items():
+
+    rule:
+        name:
+            f"score_{corpus_and_scorer}"
+        input:
+            [inputs_of(key) for key in keys],
+        output:
+            [update(f"{RESULTS}/{key}/manifest.json") for key in keys],
+        log:
+            f"{LOGS}/scores/{corpus_and_scorer}.log",
+        resources:
+            **needs("score"),
+        shell:
+            "python -m sumcurve make {output:q} --log {log:q}"

@@ -13,5 +13,7 @@ SCORERS: dict[str, type[Scorer]] = {  # by the key below `scores:` of a study, a
         "reading": ("reading", "Reads"),
         "reading_rouge": ("reading", "ReadsByRouge"),
         "people": ("people", "People"),
+        "apes": ("apes", "AnswersQuestions"),
+        "entity_attention": ("entity_attention", "LooksAt"),
     }.items()
 }

@@ -13,6 +13,10 @@ SYSTEMS: dict[str, type[System]] = {  # by `kind` below `systems:` of a study, a
         "sumbasic": ("sumbasic", "SumBasic"),
         "lexrank": ("lexrank", "LexRank"),
         "lsa": ("lsa", "Lsa"),
+        "source": ("bounds", "Source"),
+        "gold": ("bounds", "Gold"),
+        "shuffled-gold": ("bounds", "ShuffledGold"),
+        "extractive-optimum": ("bounds", "Optimum"),
         "file": ("file", "File"),
         "command": ("command", "Command"),
     }.items()

@@ -15,11 +15,25 @@ TABLES = (
     "extracts",
     "corpora",
     "pretraining",
+    "apes",
+    "entity_attention",
     "equivalence",
     "questions",
+    "cloze",
     "correlations",
 )
-APPENDIX = ("seeds", "variance", "stopping", "decoding", "oracle_pairs", "oracle_features", "oracle_timings", "missing")
+APPENDIX = (
+    "seeds",
+    "variance",
+    "stopping",
+    "decoding",
+    "oracle_pairs",
+    "oracle_features",
+    "oracle_timings",
+    "apes_readers",
+    "readers",
+    "missing",
+)
 
 # Those with a column of measured time: they differ from run to run.
-MEASURED = ("answers", "efficiency", "methods", "seeds", "stopping", "oracle_timings", "pretraining")
+MEASURED = ("answers", "efficiency", "methods", "seeds", "stopping", "oracle_timings", "pretraining", "readers")

@@ -2,7 +2,7 @@
 
 import json
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +10,8 @@ import numpy as np
 import pandas as pd
 
 from sumcurve import manifest
+from sumcurve.annotations.entities import PLACEHOLDER
+from sumcurve.annotations.questions import GUESSES, NOT_ASKED, entity_in, read_questions
 from sumcurve.corpora.fraction import read_statistics
 from sumcurve.corpora.store import Corpus
 from sumcurve.curves.stopping import read_history
@@ -19,6 +21,7 @@ from sumcurve.records import read_csv, read_jsonl
 from sumcurve.scores.scorer import Metric
 from sumcurve.settings import Oracle, Rouge, Search
 from sumcurve.tables.evidence import (
+    Asked,
     CorpusStatistics,
     EvidenceError,
     Example,
@@ -28,12 +31,15 @@ from sumcurve.tables.evidence import (
     Missing,
     PartStatistics,
     Pretraining,
+    Reader,
     ScoredOutput,
     Study,
     Timing,
     Training,
 )
 
+HELD_OUT = "held_out.csv"  # of a reader's run
+GAP = "____"  # what is hidden in a question
 EXAMPLES = 40  # test items of a corpus that are drawn for reading
 
 
@@ -103,6 +109,7 @@ def items(folder: Path) -> Items:
     told = _json(folder / "scores.json")
     metrics = tuple(Metric(**metric) for metric in told["metrics"])
     rows = read_csv(folder / "items.csv")
+    known = {*told["key"], "group", *(metric.name for metric in metrics)}
     return Items(
         metrics=metrics,
         ids=tuple(row["id"] for row in rows),
@@ -112,6 +119,7 @@ def items(folder: Path) -> Items:
         counts=told["counts"],
         further={column: tuple(row[column] for row in rows) for column in told["key"] if column != "id"},
         references=told["references"],
+        details={column: tuple(row[column] for row in rows) for column in rows[0] if column not in known},
     )
 
 
@@ -207,6 +215,25 @@ def extracts(plan: Plan, results: Path, folder: Folder) -> Extracts:
     )
 
 
+def cloze(plan: Plan, results: Path, folder: Folder) -> list[Asked]:
+    """What is asked of every part of a corpus, by a finished folder of questions."""
+    corpus = plan.corpus_name(folder.specification["corpus"])
+    return [
+        Asked(
+            corpus=corpus,
+            part=part,
+            references=told["records"],
+            asked=told["asked"],
+            not_asked={reason: told[reason] for reason in NOT_ASKED},
+            entities=told["entities"],
+            questions=told["questions"],
+            answerable=told["answerable"],
+            right={guess: told[guess] for guess in GUESSES},
+        )
+        for part, told in _json(results / folder.key / "statistics.json")["parts"].items()
+    ]
+
+
 def pretraining(plan: Plan, results: Path, folder: Folder) -> Pretraining:
     """What a finished pretraining cost and was made of, and the methods that it is for."""
     apart = plan.folder(folder.specification["outside"])
@@ -229,6 +256,30 @@ def pretraining(plan: Plan, results: Path, folder: Folder) -> Pretraining:
     )
 
 
+def reader(plan: Plan, results: Path, folder: Folder) -> Reader:
+    """What a finished reader learned from and answers of held-out questions."""
+    run = results / folder.key
+    told, rows = _json(run / "training.json"), read_csv(run / HELD_OUT)
+
+    def column(name: str) -> np.ndarray:
+        return np.array([float(row[name]) for row in rows])
+
+    trained = "updates" in told
+    return Reader(
+        corpus=plan.corpus_name(folder.specification["corpus"]),
+        seed=folder.specification["seed"],
+        groups=tuple(row["group"] for row in rows),
+        right=column("reader"),
+        majority=column("majority"),
+        frequency=column("frequency"),
+        chance=float(column("chance").mean()),
+        questions=told["questions"],
+        left_out=told["left_out"]["train"],
+        updates=told["updates"] if trained else None,
+        seconds=timing(run).seconds if trained else None,
+    )
+
+
 def examples(plan: Plan, results: Path, corpus: str, outputs: Sequence[tuple[Scored, ScoredOutput]]) -> Examples:
     """Test items of a corpus, drawn by the study's seed, with what every system wrote under the common search."""
     settings, seed = plan.corpora[corpus], plan.settings.bootstrap.seed
@@ -243,14 +294,50 @@ def examples(plan: Plan, results: Path, corpus: str, outputs: Sequence[tuple[Sco
             for line in read_jsonl(results / row.output / "summaries.jsonl"):
                 if line["id"] in written:
                     written[line["id"]][cell] = line["summary"]
+    asked = about(plan, results, prepared, drawn)
     found = {
         record.id: Example(
-            record.id, text.source, [text.target, *text.references], record.source_tokens, written[record.id]
+            record.id,
+            text.source,
+            [text.target, *text.references],
+            record.source_tokens,
+            written[record.id],
+            *asked.get(record.id, ((), {})),
         )
         for record, text in part.with_text
         if record.id in written
     }
     return Examples(corpus, seed, settings.source_tokens, [found[name] for name in drawn])
+
+
+def about(
+    plan: Plan, results: Path, prepared: str, drawn: Sequence[str]
+) -> dict[str, tuple[list[tuple[str, int]], dict[int, str]]]:
+    """The questions about the references of these items, where a corpus has any, and the names of entities.
+
+    In a question entities have the longest of their names, and what is hidden is a gap.
+    """
+    found = {}
+    for folder in plan.named("annotations", "questions"):
+        if folder.specification["corpus"] != prepared or manifest.read(results / folder.key) is None:
+            continue
+        for one in read_questions(results / folder.key):
+            if one.item in drawn and one.questions:
+                names = {
+                    number: name for name, number in sorted(one.source_names.items(), key=lambda told: len(told[0]))
+                }
+                texts = [(in_words(question.words, names), question.answer) for question in one.questions]
+                found[one.item] = texts, names
+    return found
+
+
+def in_words(words: Sequence[str], names: Mapping[int, str]) -> str:
+    """A question as people read it."""
+    told = []
+    for word in words:
+        number = entity_in(word)
+        told.append(GAP if word == PLACEHOLDER else word if number is None else names.get(number, word))
+    return " ".join(told)
 
 
 def collect(plan: Plan, results: Path, partial: bool = False) -> Study:
@@ -263,7 +350,7 @@ def collect(plan: Plan, results: Path, partial: bool = False) -> Study:
         return manifest.read(results / key) is not None
 
     for folder in plan.folders.values():
-        needless = folder.step == "annotations" and folder.kind != "prove"
+        needless = folder.step == "annotations" and folder.kind not in ("prove", "questions")
         if not partial and not needless and not finished(folder.key):
             raise ManifestError(
                 f"{results / folder.key} is not finished; run the study first, or make its tables with --partial"
@@ -309,7 +396,14 @@ def collect(plan: Plan, results: Path, partial: bool = False) -> Study:
         scores=[key for row in rows for key in row.scores.values()],
         extracts=[extracts(plan, results, one) for one in plan.named("annotations", "prove") if finished(one.key)],
         pretrainings=[pretraining(plan, results, one) for one in plan.named("runs", "pretrain") if finished(one.key)],
+        readers=[reader(plan, results, one) for one in plan.named("runs", "reader") if finished(one.key)],
         equivalence=plan.settings.equivalence,
         questions=plan.settings.questions,
+        cloze=[
+            one
+            for folder in plan.named("annotations", "questions")
+            if finished(folder.key)
+            for one in cloze(plan, results, folder)
+        ],
         examples=[examples(plan, results, corpus, list(zip(rows, outputs, strict=True))) for corpus in sorted(shown)],
     )

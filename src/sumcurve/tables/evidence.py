@@ -69,7 +69,7 @@ class Items:
 
     `values` ``[metrics, items]`` are in each metric's unit, in the order of `ids`, which name every item's record;
     `groups` names its group. `further` are the other columns of an item's key, such as a rater. `references` are the
-    means of metrics that were asked of the references themselves.
+    means of metrics that were asked of the references themselves. `details` are the other columns of items.csv.
     """
 
     metrics: tuple[Metric, ...]
@@ -80,9 +80,10 @@ class Items:
     counts: Mapping[str, float] = field(default_factory=dict)
     further: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     references: Mapping[str, float] = field(default_factory=dict)
+    details: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        columns = (self.groups, *self.further.values())
+        columns = (self.groups, *self.further.values(), *self.details.values())
         if self.values.shape != (len(self.metrics), len(self.ids)) or {len(one) for one in columns} != {len(self.ids)}:
             raise EvidenceError(
                 f"values of shape {self.values.shape} and {len(self.groups)} groups for "
@@ -252,7 +253,8 @@ class Example:
 
     `source` and `references` hold sentences as people wrote them, `source_tokens` those of the prepared record.
     `summaries` holds the sentences of every system by its method and training records (None: not trained); of several
-    seeds the smallest.
+    seeds the smallest. `questions` are those about its reference, each with the number of the entity that answers it,
+    and `names` names these.
     """
 
     id: str
@@ -260,6 +262,8 @@ class Example:
     references: Sequence[Sequence[str]]
     source_tokens: Sequence[str]
     summaries: Mapping[tuple[str, int | None], Sequence[str]]
+    questions: Sequence[tuple[str, int]] = ()
+    names: Mapping[int, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -302,6 +306,50 @@ class Pretraining:
 
 
 @dataclass(frozen=True)
+class Reader:
+    """A reader of a corpus's questions: what it learned from, and what it answers of held-out questions.
+
+    Of these `right`, `majority` and `frequency` say for each whether it is answered (0 or 1) by the reader, by the
+    training questions' most frequent answer and by the document's most frequent entity, in one order for all readers of
+    a corpus; `groups` names the group of its item; `chance` is the mean probability of a guess. `questions` counts
+    those of each part, `left_out` those of the training part that teach nothing. One that was not trained has no
+    updates and seconds.
+    """
+
+    corpus: str
+    seed: int
+    groups: tuple[str, ...]
+    right: NDArray[np.float64]
+    majority: NDArray[np.float64]
+    frequency: NDArray[np.float64]
+    chance: float
+    questions: Mapping[str, int]
+    left_out: Mapping[str, int]
+    updates: int | None
+    seconds: float | None
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What is asked about the references of one part of a corpus (annotations.cloze).
+
+    `references` = `asked` + those not asked, by reason. `entities` are of those asked. The answer of `answerable`
+    questions is mentioned in the source; over these `right` holds the shares (0..1) of right guesses, by what guesses,
+    None where there is nothing to guess.
+    """
+
+    corpus: str
+    part: str
+    references: int
+    asked: int
+    not_asked: Mapping[str, int]
+    entities: int
+    questions: int
+    answerable: int
+    right: Mapping[str, float | None]
+
+
+@dataclass(frozen=True)
 class Study:
     """All that a study's tables are made of.
 
@@ -326,6 +374,8 @@ class Study:
     pretrainings: Sequence[Pretraining] = ()
     equivalence: Equivalence | None = None
     questions: Sequence[Question] = ()
+    readers: Sequence[Reader] = ()
+    cloze: Sequence[Asked] = ()
 
     @property
     def ceilings(self) -> list[Ceiling]:
@@ -395,6 +445,7 @@ def _sorted(items: Items) -> Items:
         groups=ordered(items.groups),
         values=items.values[:, order],
         further={name: ordered(column) for name, column in items.further.items()},
+        details={name: ordered(column) for name, column in items.details.items()},
     )
 
 

@@ -22,6 +22,7 @@ from sumcurve.statistics.family import Family, family
 from sumcurve.statistics.intervals import Estimate, contrast, difference, draws, estimate
 from sumcurve.systems.system import Role
 from sumcurve.tables.evidence import BLIND, Items, ScoredOutput, Study, checked, metrics_of
+from sumcurve.tables.readers import Level, levels
 from sumcurve.tables.table import Column, Value, number
 
 LEVEL = 0.05  # of a family of tests
@@ -447,9 +448,15 @@ class Results:
 
     @cached_property
     def corpora_notes(self) -> list[str]:
-        """What each corpus is, where its title tells."""
+        """What each corpus is, where its title tells, and whose questions nobody answers beyond guessing."""
         here = sorted(self.study.statistics, key=lambda one: one.corpus)
-        return [f"{one.corpus}: {one.title}" for one in here if one.title]
+        unread = [one.sentence() for one in self.reader_levels.values() if not one.beats]
+        return [*(f"{one.corpus}: {one.title}" for one in here if one.title), *unread]
+
+    @cached_property
+    def reader_levels(self) -> dict[str, Level]:
+        """By corpus how often its readers are right on held-out questions."""
+        return levels(list(self.study.readers), self.settings.confidence)
 
 
 def tested(

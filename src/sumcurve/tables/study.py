@@ -1,7 +1,7 @@
 """All tables and figures of one study, written into one folder, and what people read of them.
 
-Measured time stands in answers, efficiency, methods, seeds, stopping, oracle_timings and pretraining; all other tables
-are the same bytes for the same evidence in any order.
+Measured time stands in answers, efficiency, methods, seeds, stopping, oracle_timings, pretraining and readers; all
+other tables are the same bytes for the same evidence in any order.
 """
 
 from collections.abc import Mapping

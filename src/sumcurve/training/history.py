@@ -12,7 +12,8 @@ first updates, has a ROUGE-1 that takes long to beat, and a ROUGE-2 of 0. A phas
 
 - reinforcement: the mean of the greedy reward and of (ROUGE-1 + ROUGE-2) / 2, so that a rising reward counts, and
   does not where the words it is not paid for get lost; its models speak already, which is what an arithmetic mean asks;
-- salience of entities: the geometric mean of the three ROUGE and of the area under the curve of salience.
+- salience of entities: the geometric mean of the three ROUGE and of the area under the curve of salience;
+- reading, which writes nothing: the share of questions that are answered.
 
 A phase is compared with itself alone. Within it `best` marks each row that may be selected and is better than all such
 rows before it; a row may be selected from the phase's `min_updates` on, and never before its first update. The
@@ -52,6 +53,7 @@ class Row:
     auc: float | None = (
         None  # area under the curve of salience; phases of entities only, where tokens of both kinds are
     )
+    accuracy: float | None = None  # in [0, 1], of answers; readers of questions only, which have no ROUGE
 
     @property
     def rouge(self) -> float:
@@ -61,6 +63,8 @@ class Row:
     @property
     def worth(self) -> float:
         """The number that stopping and selection go by, to be compared within a phase."""
+        if self.accuracy is not None:
+            return self.accuracy
         if self.reward is not None:
             return (self.reward + (self.rouge1 + self.rouge2) / 2) / 2
         if self.auc is not None:
@@ -72,6 +76,8 @@ class Row:
         """The inverse of writing a row and its seconds as text; floats come back to the bit."""
         told: dict[str, Any] = {}
         for column in fields(cls):
+            if column.name not in (*COLUMNS, "seconds"):
+                continue
             text = row[column.name]
             if column.type in (float, float | None):
                 told[column.name] = None if text == "" else float(text)
@@ -118,8 +124,12 @@ class History:
         return [row for row in self._rows if row.phase == phase]
 
     def rows(self) -> list[dict[str, Any]]:
-        """One dict per validation without its seconds: bit-equal between runs on one machine and CPU type."""
-        return [{key: value for key, value in asdict(row).items() if key != "seconds"} for row in self._rows]
+        """One dict per validation with `COLUMNS`: bit-equal between runs on one machine and CPU type."""
+        return [{column: getattr(row, column) for column in COLUMNS} for row in self._rows]
+
+    def answers(self) -> list[dict[str, Any]]:
+        """The same of a reader of questions: `ANSWERING`, in place of what summaries have."""
+        return [{column: getattr(row, column) for column in ANSWERING} for row in self._rows]
 
     def seconds(self) -> list[dict[str, Any]]:
         """One dict per validation: phase, update and the measured seconds of training compute on its path."""
@@ -134,4 +144,6 @@ class History:
         return cls([Row(**row) for row in state["rows"]], [(name, reason) for name, reason in state["ended"]])
 
 
-COLUMNS = tuple(column.name for column in fields(Row) if column.name != "seconds")  # of `History.rows()`
+# Of `History.rows()`, and of `History.answers()`.
+COLUMNS = tuple(column.name for column in fields(Row) if column.name not in ("seconds", "accuracy"))
+ANSWERING = ("phase", "update", "updates", "examples", "epoch", "rate", "train_loss", "nll", "accuracy", "best")

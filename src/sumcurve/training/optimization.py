@@ -17,6 +17,8 @@ def build(settings: Optimizer, parameters: Iterable[nn.Parameter]) -> torch.opti
     parameters = [parameter for parameter in parameters if parameter.requires_grad]
     if settings.name == "adam":
         return torch.optim.Adam(parameters, lr=settings.rate, betas=settings.betas, eps=settings.epsilon, fused=True)
+    if settings.name == "sgd":
+        return torch.optim.SGD(parameters, lr=settings.rate, fused=True)
     return torch.optim.Adagrad(
         parameters,
         lr=settings.rate,

@@ -16,7 +16,9 @@ LINE_SECONDS = 30.0  # between two lines without a validation
 
 
 def validation(row: Row) -> str:
-    """A validation in words; ROUGE in percent, as papers print it."""
+    """A validation in words; ROUGE and accuracy in percent, as papers print them."""
+    if row.accuracy is not None:
+        return f"valid nll {row.nll:.3f}, accuracy {100 * row.accuracy:.2f}{' (best)' if row.best else ''}"
     rouge = "/".join(f"{100 * value:.2f}" for value in (row.rouge1, row.rouge2, row.rougeLsum))
     aims = "".join(f", {name} {value:.3f}" for name, value in _aims(row).items())
     return f"valid nll {row.nll:.3f}, ROUGE-1/2/Lsum {rouge}{aims}{' (best)' if row.best else ''}"
@@ -109,7 +111,8 @@ class Events:
         row = progress.row
         if not progress.validated or row is None:
             return
-        values = {f"valid/{name}": getattr(row, name) for name in ("nll", *METRICS)}
+        measures = ("nll", *METRICS) if row.accuracy is None else ("nll", "accuracy")
+        values = {f"valid/{name}": getattr(row, name) for name in measures}
         values |= {f"valid/{name}": value for name, value in _aims(row).items()}
         if row.train_loss is not None:
             values |= {"train/loss": row.train_loss, "train/rate": row.rate}

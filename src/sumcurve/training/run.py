@@ -421,13 +421,17 @@ def write_run(
     words: int,
     counts: dict[str, int],
     further: dict[str, Any],
+    told: Callable[[History], list[dict[str, Any]]] = History.rows,
 ) -> None:
-    """Write weights, History, measured time and what is told of a training; `further` goes into training.json."""
+    """Write weights, History, measured time and what is told of a training; `further` goes into training.json.
+
+    `told` is what history.csv holds.
+    """
     before = fitted.before
     write_bytes(stage / "weights.safetensors", save(fitted.weights))
     if before is not None:
         write_bytes(stage / "before.safetensors", save(before.weights))
-    for name, rows in (("history.csv", history.rows()), ("timings.csv", history.seconds())):
+    for name, rows in (("history.csv", told(history)), ("timings.csv", history.seconds())):
         write_csv(stage / name, list(rows[0]), rows)
     write_json(
         stage / "training.json",

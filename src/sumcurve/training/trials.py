@@ -641,8 +641,9 @@ def _learner(config: Path, home: Path, settings: TrialsSettings, task: Task) -> 
         return pretrained_learner(told, model_settings, model, *parts, cpu, search, print), len(drawn)
     salient = None
     if getattr(task.form.model, "entity_attention", False):
+        asked = "questions" if plan.corpora[plan.corpus_name(corpus.key)].salient == "cloze" else "entities"
         (entities,) = (
-            folder for folder in plan.named("annotations", "entities") if folder.specification["corpus"] == corpus.key
+            folder for folder in plan.named("annotations", asked) if folder.specification["corpus"] == corpus.key
         )
         salient = salient_spans(home / "results" / entities.key, drawn)
     vocabulary = Vocabulary.from_counts(read_words(fraction), training.vocabulary, training.min_count)

@@ -29,7 +29,7 @@ class Finding:
 
 
 def findings(results: Results, tables: Mapping[str, Table]) -> list[Finding]:
-    """Who is ahead and at which sizes, what is ahead of no training, what data buys, what reads, what phases buy."""
+    """Who is ahead and at which sizes, what is ahead of no training, what data buys, what reads and answers."""
     found = []
     for corpus in results.corpora:
         ranking = [one for one in results.ranking if results.design(corpus, one.name) is not None]
@@ -52,6 +52,9 @@ def findings(results: Results, tables: Mapping[str, Table]) -> list[Finding]:
             )
         else:
             asked = (("Without training", "scores", _untrained(results, corpus, ranking[0])),)
+        level = results.reader_levels.get(corpus)
+        if level is not None and not level.beats:
+            asked = (*asked, ("What is not to be read", "apes", iter([level.sentence().removeprefix(f"{corpus}: ")])))
         for question, table, sentences in asked:
             text = " ".join(sentences)
             found += [Finding(corpus, question, text, table)] if text else []

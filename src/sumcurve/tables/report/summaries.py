@@ -5,8 +5,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
+from sumcurve.scores.apes import ANSWERS, NOBODY
 from sumcurve.scores.scorer import Metric
 from sumcurve.statistics.design import Cell
+from sumcurve.tables import apes
 from sumcurve.tables.evidence import BLIND, Example, Examples
 from sumcurve.tables.results import Results, System
 from sumcurve.tables.table import number
@@ -19,13 +21,18 @@ Piece = tuple[str, Kind]
 
 @dataclass(frozen=True)
 class Written:
-    """What one system wrote of one item; `scores` are in the order of `Reading.metrics`, None where there is none."""
+    """What one system wrote of one item; `scores` are in the order of `Reading.metrics`, None where there is none.
+
+    `answers` are what the first reader of the summary answers to the questions about the reference, in their order:
+    an entity's name ("" where it was not asked) and whether it is right.
+    """
 
     system: str
     label: str
     records: int | None
     sentences: Sequence[Sequence[Piece]]
     scores: Sequence[float | None]
+    answers: Sequence[tuple[str, bool]] = ()
 
 
 @dataclass(frozen=True)
@@ -56,6 +63,7 @@ class Reading:
         self.seeds = sorted({one.seeds[0] for one in self.systems if one.seeds})
         self._values = {one.cell: self._of_items(results, one) for one in self.systems}
         self._examples = examples.items
+        self._answers = {one.cell: answers_of(one) for one in self.systems}
         self.test_items = max(len(items.ids) for one in self.systems for items in one.scorers.values())
 
     def _of_items(self, results: Results, system: System) -> list[dict[str, float]]:
@@ -86,10 +94,29 @@ class Reading:
                     label = f"{number(system.records)} records" if trained else system.method
                     sentences = marked(example.summaries[system.cell], example.source_tokens)
                     scores = [values.get(example.id) for values in self._values[system.cell]]
-                    one = Written(system.method, label, system.records, sentences, scores)
+                    answers = told(example, self._answers[system.cell].get(example.id, []))
+                    one = Written(system.method, label, system.records, sentences, scores, answers)
                     blocks.setdefault(system.method if trained else UNTRAINED, []).append(one)
             found.append(Item(example, blocks))
         return found
+
+
+def answers_of(system: System) -> dict[str, list[str]]:
+    """By item the numbers of the entities that the first reader answers with, of the seed whose summaries are shown."""
+    items = system.outputs[0].scores.get(apes.SCORER)
+    column = next((name for name in items.details if name.startswith(ANSWERS)), None) if items else None
+    if items is None or column is None:
+        return {}
+    return {name: said.split(" ") for name, said in zip(items.ids, items.details[column], strict=True)}
+
+
+def told(example: Example, answers: Sequence[str]) -> list[tuple[str, bool]]:
+    """The answers to the questions about an item by name, and whether each is right."""
+    found = []
+    for (_, right), answer in zip(example.questions, answers, strict=False):
+        number = None if answer == NOBODY else int(answer)
+        found.append(("" if number is None else example.names.get(number, f"entity {number}"), number == right))
+    return found
 
 
 def marked(sentences: Sequence[str], source_tokens: Sequence[str]) -> list[list[Piece]]:

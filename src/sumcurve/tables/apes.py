@@ -1,0 +1,227 @@
+"""APES of every system: Tables 3 and 4 of Eyal, Baumel and Elhadad (2019) for any corpus, with intervals over readers.
+
+The score is the share of all questions ("micro"). As a ratio of sums it varies by what each item adds to right answers
+beyond its share of the questions, which is what its interval is made of: over groups of items, seeds of a training, and
+readers.
+"""
+
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from sumcurve.scores.apes import QUESTIONS, RIGHT
+from sumcurve.statistics.design import Design, Replicates, common_seeds
+from sumcurve.statistics.intervals import Estimate, estimate
+from sumcurve.tables.evidence import Items, ScoredOutput
+from sumcurve.tables.readers import POINTS, with_readers
+from sumcurve.tables.results import Results, System, value
+from sumcurve.tables.table import Column, Table, Value, number
+
+Array = NDArray[np.float64]
+SCORER = "apes"
+BESIDE = ("rouge1", "rouge2", "rougeLsum")  # of the study's metrics
+
+
+def asked(results: Results, corpus: str) -> list[System]:
+    """The systems of a corpus whose summaries were asked."""
+    return [one for one in results.of(corpus) if SCORER in one.outputs[0].scores]
+
+
+def right_of(items: Items) -> tuple[dict[str, Array], Array]:
+    """Right answers of every reader by its seed, and the questions, of every item."""
+    right = {
+        name.removeprefix(RIGHT): np.array([float(one) for one in column])
+        for name, column in items.details.items()
+        if name.startswith(RIGHT)
+    }
+    return right, np.array([float(one) for one in items.details[QUESTIONS]])
+
+
+def micro(output: ScoredOutput) -> dict[str, float]:
+    """The share of all questions that each reader answers, in %, by its seed."""
+    right, questions = right_of(output.scores[SCORER])
+    return {seed: POINTS * float(column.sum() / questions.sum()) for seed, column in right.items()}
+
+
+def _replicates(system: System) -> Replicates:
+    """The items' values whose mean is the share of all questions, and which vary as that ratio of sums does."""
+    rows = []
+    for output in system.outputs:
+        right, questions = right_of(output.scores[SCORER])
+        mean = np.mean(list(right.values()), axis=0)
+        share = mean.sum() / questions.sum()
+        rows.append(POINTS * (share + (mean - share * questions) / questions.mean()))
+    return Replicates(system.method, system.records, system.seeds, np.stack(rows))
+
+
+def design_of(results: Results, corpus: str) -> Design | None:
+    """All systems of a corpus by the share of questions; None where nothing is asked there."""
+
+    def make() -> Design | None:
+        here = asked(results, corpus)
+        if not here:
+            return None
+        kept, _ = common_seeds([_replicates(one) for one in here])
+        groups = here[0].outputs[0].scores[SCORER].groups
+        return Design(kept, groups, results.full_records(corpus), results.settings.confidence)
+
+    found: Design | None = results.once(f"apes {corpus}", make)
+    return found
+
+
+def scores_of(results: Results, system: System) -> tuple[Estimate, dict[str, float]]:
+    """The share of questions with its interval, and that of every reader by its seed, mean over trainings."""
+    design = design_of(results, system.corpus)
+    assert design is not None
+    shares = [micro(output) for output in system.outputs]
+    by_reader = {seed: float(np.mean([one[seed] for one in shares])) for seed in shares[0]}
+    confidence = results.settings.confidence
+    return with_readers(estimate(design, system.cell), np.array(list(by_reader.values())), confidence), by_reader
+
+
+def agreement(results: Results, corpus: str) -> dict[tuple[str, str], float]:
+    """Kendall's τ of the order in which every two readers put the systems of a corpus; fewer than three have none."""
+    by_reader = [scores_of(results, one)[1] for one in asked(results, corpus)]
+    if len(by_reader) < 3:
+        return {}
+    columns = {seed: [one[seed] for one in by_reader] for seed in by_reader[0]}
+    return {
+        (first, second): float(stats.kendalltau(columns[first], columns[second]).statistic)
+        for first, second in combinations(columns, 2)
+    }
+
+
+def table(results: Results) -> Table:
+    """A row for every system and size of the corpora that have questions."""
+    rows = []
+    for corpus in results.corpora:
+        rows += [_row(results, system) for system in asked(results, corpus)]
+    known = {one.name: one for one in results.metrics}
+    columns = [
+        Column("corpus", "corpus"),
+        Column("method", "method"),
+        Column("percent", "%", "count"),
+        Column("records", "records", "count"),
+        Column("apes", "APES", "number", 2, interval=True),
+        *(Column(name, known[name].title, "number", 2) for name in BESIDE if name in known),
+        Column("entities", "entities", "number", 2),
+        Column("salient", "salient", "number", 2),
+        Column("documents", "by document", "number", 2),
+        Column("readers_sd", "SD of readers", "number", 2),
+        Column("perfect", "all answered (%)", "number", 1),
+        Column("perfect_entities", "their entities", "number", 2),
+        Column("none", "none answered (%)", "number", 1),
+        Column("none_entities", "their entities", "number", 2),
+        Column("interval_covers", None),
+    ]
+    notes = [
+        *(one.sentence() for one in results.reader_levels.values()),
+        *_counted(results),
+        *_agreed(results),
+        "APES: the share of all questions that a reader of the summary answers, in %, mean over readers, with "
+        f"{results.share} intervals over groups of items, seeds of the training where there are several, and readers. "
+        "By document: the mean over references of the share of each. Entities: distinct ones of the reference and the "
+        "source that a summary names; salient: of them those that are answers. Their entities: the mean number of "
+        "entities in summaries of which all questions, or none, are answered.",
+        results.reading_note,
+        *(f"{corpus}: {name}" for corpus, name in _signatures(results).items()),
+    ]
+    caption = results.title("What the summaries answer: questions about their references (APES)")
+    return Table("apes", caption, columns, rows, notes)
+
+
+def _row(results: Results, system: System) -> dict[str, Any]:
+    found, by_reader = scores_of(results, system)
+    row: dict[str, Any] = {
+        "corpus": system.corpus,
+        "method": results.name(system),
+        "percent": system.percent,
+        "records": system.records,
+        "apes": Value(found.mean, found.low, found.high, why=found.why),
+        "readers_sd": float(np.std(list(by_reader.values()), ddof=1)) if len(by_reader) > 1 else None,
+        "interval_covers": found.covers if found.low is not None else None,
+    }
+    for name in BESIDE:
+        if any(one.name == name for one in results.metrics) and results.scorer(name) in system.outputs[0].scores:
+            row[name] = value(results.estimate(system.corpus, name, system.cell))
+    names = {"documents": "apes_documents", "entities": "apes_entities", "salient": "apes_salient"}
+    names |= {"perfect": "apes_perfect", "none": "apes_none"}
+    for column, name in names.items():
+        row[column] = float(np.mean([_values(output, name).mean() for output in system.outputs]))
+    for column in ("perfect", "none"):
+        weights = np.concatenate([_values(output, f"apes_{column}") for output in system.outputs])
+        entities = np.concatenate([_values(output, "apes_entities") for output in system.outputs])
+        row[f"{column}_entities"] = float(np.average(entities, weights=weights)) if weights.any() else None
+    return row
+
+
+def _values(output: ScoredOutput, metric: str) -> Array:
+    items = output.scores[SCORER]
+    return items.values[[one.name for one in items.metrics].index(metric)]
+
+
+def _counted(results: Results) -> list[str]:
+    """How much is asked of each corpus, and how many summaries are asked nothing because they name nobody."""
+    lines = []
+    for corpus in results.corpora:
+        here = asked(results, corpus)
+        if not here:
+            continue
+        counts = here[0].outputs[0].scores[SCORER].counts
+        references = len(here[0].outputs[0].scores[SCORER].ids)
+        told = [output.scores[SCORER].counts for one in here for output in one.outputs]
+        empty, silent = (sum(int(one[name]) for one in told) for name in ("empty", "without_entity"))
+        lines.append(
+            f"{corpus}: {number(int(counts['questions']))} questions about {number(references)} references; "
+            f"{number(int(counts['not_asked']))} others have fewer than two entities and are not asked about. Of "
+            f"{number(references * len(told))} summaries {number(silent)} name no entity and score 0 unasked, "
+            f"{number(empty)} of them empty."
+        )
+    return lines
+
+
+def _agreed(results: Results) -> list[str]:
+    lines = []
+    for corpus in results.corpora:
+        found = agreement(results, corpus) if asked(results, corpus) else {}
+        if found:
+            told = ", ".join(f"{number(one, 2)} ({first} and {second})" for (first, second), one in found.items())
+            lines.append(f"{corpus}: Kendall's τ of the systems' order between readers: {told}.")
+    return lines
+
+
+def _signatures(results: Results) -> dict[str, str]:
+    return {
+        corpus: here[0].outputs[0].scores[SCORER].signature
+        for corpus in results.corpora
+        if (here := asked(results, corpus))
+    }
+
+
+def by_reader(results: Results) -> Table:
+    """A row for every system, size and reader."""
+    rows = [
+        {
+            "corpus": corpus,
+            "method": results.name(system),
+            "percent": system.percent,
+            "records": system.records,
+            "reader": seed,
+            "apes": share,
+        }
+        for corpus in results.corpora
+        for system in asked(results, corpus)
+        for seed, share in scores_of(results, system)[1].items()
+    ]
+    columns = [
+        Column("corpus", "corpus"),
+        Column("method", "method"),
+        Column("percent", "%", "count"),
+        Column("records", "records", "count"),
+        Column("reader", "reader"),
+        Column("apes", "APES", "number", 2),
+    ]
+    return Table("apes_readers", results.title("APES by each reader"), columns, rows)

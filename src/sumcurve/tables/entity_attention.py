@@ -1,0 +1,29 @@
+"""Where attention to salient entities looks, beside where the answers stand: Figure 4 of Eyal et al. (2019)."""
+
+from sumcurve.scores.entity_attention import KINDS, ORDINALS
+from sumcurve.tables.results import Results, value
+from sumcurve.tables.table import Column, Table
+
+
+def table(results: Results) -> Table:
+    """A row for every system with such a layer, size and fifth of the source."""
+    rows = []
+    known = any(one.name == "attention_1" for one in results.metrics)
+    for corpus in results.corpora if known else []:
+        for system in results.of(corpus, metric="attention_1"):
+            for part, where in enumerate(ORDINALS, start=1):
+                named = {"corpus": corpus, "method": results.name(system), "records": system.records, "fifth": where}
+                shares = {kind: value(results.estimate(corpus, f"{kind}_{part}", system.cell)) for kind in KINDS}
+                rows.append({**named, **shares})
+    columns = [
+        Column("corpus", "corpus"),
+        Column("method", "method"),
+        Column("records", "records", "count"),
+        Column("fifth", "fifth of the source"),
+        *(Column(kind, f"{title} (%)", "number", 1, interval=True) for kind, title in KINDS.items()),
+    ]
+    notes = [
+        "Of what the model reads of a source, the share of each fifth: of the probability that its layer puts on "
+        f"tokens, and of the tokens that are salient. Brackets: {results.share} intervals.",
+    ]
+    return Table("entity_attention", results.title("Where attention to entities looks"), columns, rows, notes)

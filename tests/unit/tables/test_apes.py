@@ -1,0 +1,158 @@
+"""APES's tables: shares of all questions, readers in the interval, who is not to be read."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from sumcurve.scores.apes import AnswersQuestions
+from sumcurve.settings import Bootstrap
+from sumcurve.statistics.design import Design, Replicates
+from sumcurve.statistics.intervals import estimate
+from sumcurve.tables import TABLES, apes, apes_readers, readers
+from sumcurve.tables.evidence import CorpusStatistics, Items, Reader, Study
+from sumcurve.tables.report.findings import findings
+from sumcurve.tables.results import Results
+from sumcurve.tables.study import made
+
+METRICS = tuple(AnswersQuestions.metrics)
+QUESTIONS = np.random.default_rng(0).integers(2, 6, 40)
+LEVELS = {"gold": 0.93, "source": 0.72, "lead": 0.52, "shuffled-gold": 0.15, "pcov": 0.34}
+
+
+def asked(output, level, lean=(0.0, 0.05, -0.05)):
+    """Answers of three readers, one of which is better and one worse."""
+    generator = np.random.default_rng(sum(map(ord, str(output))))
+    right = {
+        f"right_{seed}": generator.binomial(QUESTIONS, np.clip(level + off, 0, 1))
+        for seed, off in zip((1, 2, 3), lean, strict=True)
+    }
+    mean = np.mean(list(right.values()), axis=0)
+    by_name = {
+        "apes": 100 * mean / QUESTIONS.mean(),
+        "apes_documents": 100 * mean / QUESTIONS,
+        "apes_entities": np.full(40, 3.0),
+        "apes_salient": np.full(40, 2.0),
+        "apes_perfect": 100.0 * (mean == QUESTIONS),
+        "apes_none": 100.0 * (mean == 0),
+    }
+    first = output.scores["rouge"]
+    items = Items(
+        METRICS,
+        first.ids,
+        first.groups,
+        np.stack([by_name[one.name] for one in METRICS]),
+        "reader:attentive|seeds:1.2.3|entities:first-occurrence",
+        {"empty": 0, "without_entity": 1, "questions": int(QUESTIONS.sum()), "not_asked": 7},
+        details={"questions": tuple(map(str, QUESTIONS)), **{k: tuple(map(str, v)) for k, v in right.items()}},
+    )
+    return dataclasses.replace(output, scores={**output.scores, "apes": items})
+
+
+def known(right, groups=20, seed=1):
+    """A reader that answers a share of 120 held-out questions, of which guessing answers two in five."""
+    generator = np.random.default_rng(seed)
+    guessed = (generator.random(120) < 0.4).astype(float)
+    return Reader(
+        "notes",
+        seed,
+        tuple(f"module{number % groups}" for number in range(120)),
+        (generator.random(120) < right).astype(float),
+        guessed,
+        guessed[::-1].copy(),
+        0.3,
+        {"train": 900, "valid": 50, "test": 120},
+        {"the source does not name the answer": 400},
+        300,
+        12.5,
+    )
+
+
+@pytest.fixture
+def results(invented):
+    outputs = [asked(invented("notes", name, None, None, 30), LEVELS[name]) for name in LEVELS if name != "pcov"]
+    outputs += [asked(invented("notes", "pcov", 50, seed, 30), LEVELS["pcov"]) for seed in (1, 2)]
+    statistics = [CorpusStatistics("notes", "Notes.", 10, 10, {}, [])]
+    told = [known(0.8, seed=seed) for seed in (1, 2, 3)]
+    return Results(Study("Study", "small", statistics, outputs, {"pcov": "PCOV"}, readers=told), Bootstrap())
+
+
+def test_the_score_is_the_share_of_all_questions(results):
+    rows = {row["method"]: row for row in apes.table(results).rows}
+    assert set(rows) == set(LEVELS)
+    by_reader = {}
+    for row in apes_readers.table(results).rows:
+        by_reader.setdefault(row["method"], []).append(row["apes"])
+    for system in results.of("notes"):
+        shares = []
+        for output in system.outputs:
+            details = output.scores["apes"].details
+            total = sum(map(int, details["questions"]))
+            shares.append([100 * sum(map(int, details[f"right_{seed}"])) / total for seed in (1, 2, 3)])
+        assert by_reader[system.method] == pytest.approx(np.mean(shares, axis=0))
+        assert rows[system.method]["apes"].number == pytest.approx(np.mean(shares))
+        assert rows[system.method]["readers_sd"] == pytest.approx(np.std(np.mean(shares, axis=0), ddof=1))
+        generic = results.estimate("notes", "apes", system.cell)  # what the other tables show
+        assert generic.mean == pytest.approx(np.mean(shares))
+
+
+def test_readers_are_part_of_the_interval(results):
+    for system in results.of("notes"):
+        found, by_reader = apes.scores_of(results, system)
+        without = estimate(apes.design_of(results, "notes"), system.cell)
+        assert found.low < without.low < without.mean < without.high < found.high
+        assert found.covers.endswith("and readers")
+        assert found.error**2 == pytest.approx(without.error**2 + np.var(list(by_reader.values()), ddof=1) / 3)
+
+
+def test_the_interval_is_the_ratios_own(results):
+    """A design of right answers alone takes the number of questions for chance; the ratio's deviations do not."""
+    (system,) = (one for one in results.of("notes") if one.method == "gold")
+    items = system.outputs[0].scores["apes"]
+    plain = Design([Replicates("gold", None, (), items.values[:1])], items.groups, None)
+    ratio = estimate(apes.design_of(results, "notes"), system.cell)
+    assert ratio.error < estimate(plain, ("gold", None)).error
+    right, questions = apes.right_of(items)
+    sums, totals = (
+        np.array([column[[group == name for group in items.groups]].sum() for name in sorted(set(items.groups))])
+        for column in (np.mean(list(right.values()), axis=0), questions)
+    )
+    left_out = 100 * (sums.sum() - sums) / (totals.sum() - totals)
+    count = len(left_out)
+    jackknife = np.sqrt((count - 1) / count * ((left_out - left_out.mean()) ** 2).sum())
+    assert ratio.error == pytest.approx(jackknife, rel=0.05)
+
+
+def test_notes_say_who_is_counted_how_readers_agree_and_what_they_know(results):
+    notes = " ".join(apes.table(results).notes)
+    assert f"{QUESTIONS.sum()} questions about 40 references; 7 others" in notes
+    assert "6 name no entity" in notes  # of six summaries of each, one
+    assert "Kendall's τ of the systems' order between readers: 1.00 (1 and 2)" in notes
+    assert "The readers beat guessing" in notes
+    assert not any("NOT TO BE READ" in note for note in results.corpora_notes)
+
+
+@pytest.mark.parametrize(("right", "groups"), [(0.42, 20), (0.8, 3)])
+def test_readers_that_are_not_shown_to_beat_guessing_mark_the_corpus(results, right, groups):
+    told = [known(right, groups, seed) for seed in (1, 2, 3)]
+    study = dataclasses.replace(results.study, readers=told)
+    marked = Results(study, Bootstrap())
+    (note,) = (one for one in marked.corpora_notes if "APES" in one)
+    assert note.startswith("notes: APES IS NOT TO BE READ")
+    assert "120 held-out questions" in note
+    (finding,) = (one for one in findings(marked, {name: made(name, marked) for name in TABLES}) if one.table == "apes")
+    assert finding.text == note.removeprefix("notes: ")
+
+
+def test_a_row_for_every_reader(results):
+    rows = readers.table(results).rows
+    assert [row["seed"] for row in rows] == [1, 2, 3]
+    assert all(row["accuracy"] > row["majority"] for row in rows)
+    assert rows[0]["left_out"] == 400
+
+
+def test_a_study_without_questions_has_none_of_these_tables(results):
+    outputs = [dataclasses.replace(one, scores={"rouge": one.scores["rouge"]}) for one in results.study.outputs]
+    plain = Results(dataclasses.replace(results.study, outputs=outputs, readers=()), Bootstrap())
+    assert not any(one.table(plain).rows for one in (apes, apes_readers, readers))
+    assert plain.corpora_notes == ["notes: Notes."]

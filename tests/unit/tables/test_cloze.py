@@ -1,0 +1,56 @@
+"""What the table says of the questions about references."""
+
+import dataclasses
+
+import pytest
+
+from sumcurve.settings import Bootstrap
+from sumcurve.tables.evidence import Asked
+from sumcurve.tables.results import Results
+from sumcurve.tables.study import made
+
+GUESSES = {"chance": 0.2, "majority": 0.25, "frequency": 0.5}
+TEST = Asked("notes", "test", 200, 50, {"no entity": 90, "one entity": 60, "no question": 0}, 125, 150, 120, GUESSES)
+TRAIN = dataclasses.replace(TEST, part="train", references=400, not_asked=TEST.not_asked | {"no entity": 290})
+NOBODY = Asked(
+    "notes",
+    "valid",
+    20,
+    0,
+    {"no entity": 20, "one entity": 0, "no question": 0},
+    0,
+    0,
+    0,
+    dict.fromkeys(GUESSES),
+)
+
+
+@pytest.fixture(scope="module")
+def table(study):
+    return made("cloze", Results(dataclasses.replace(study, cloze=[TEST, NOBODY, TRAIN]), Bootstrap(resamples=50)))
+
+
+def test_there_is_a_row_for_every_part_in_order_and_every_reference_is_in_it(table) -> None:
+    frame = table.frame()
+    assert list(frame.part) == ["train", "valid", "test"]
+    counted = frame.asked + frame["no entity"] + frame["one entity"] + frame["no question"]
+    assert list(counted) == list(frame.references)
+
+
+def test_shares_are_of_references_and_of_questions_and_guesses_of_answerable_ones(table) -> None:
+    row = next(row for row in table.rows if row["part"] == "test")
+    assert row["asked_percent"] * row["references"] == pytest.approx(100 * row["asked"])
+    assert row["answerable_percent"] * row["questions"] == pytest.approx(100 * row["answerable"])
+    assert row["entities"] * row["asked"] == pytest.approx(TEST.entities)
+    assert row["questions_each"] * row["asked"] == pytest.approx(TEST.questions)
+    assert {guess: row[guess] for guess in GUESSES} == {guess: 100 * share for guess, share in GUESSES.items()}
+
+
+def test_where_nothing_is_asked_a_cell_is_empty(table) -> None:
+    row = next(row for row in table.rows if row["part"] == "valid")
+    assert [row[key] for key in ("entities", "answerable_percent", *GUESSES)] == [None] * 5
+    assert "nan" not in table.markdown()
+
+
+def test_a_study_that_asks_nothing_has_no_such_table(study) -> None:
+    assert not made("cloze", Results(study, Bootstrap(resamples=50))).rows
