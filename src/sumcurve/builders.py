@@ -26,6 +26,7 @@ from sumcurve.sums import Sums
 
 if TYPE_CHECKING:
     from sumcurve.corpora.content import Content
+    from sumcurve.systems.command import Command
     from sumcurve.systems.system import Item
 
 Inputs = Mapping[str, Path]  # verified folders by key, verified files from outside by sha256
@@ -533,22 +534,95 @@ class DecodeProgramSpecification(TypedDict):
 
 def decode_program(specification: DecodeProgramSpecification, inputs: Inputs, stage: Stage) -> None:
     """Write what an outside program that was trained says of the test set."""
-    from sumcurve.systems import SYSTEMS
-    from sumcurve.systems.command import LOG_OF, Command
-    from sumcurve.systems.process import MODEL
     from sumcurve.systems.program import decode_program as decode
 
-    model = inputs[specification["run"]] / MODEL
-    kind = SYSTEMS[specification["system"]]
-    system = kind(specification["told"], {**inputs, MODEL: model, LOG_OF: _log_of_program(stage)})
-    assert isinstance(system, Command)
-    system.environment["SUMCURVE_DEVICE"] = stage.lease.device
+    system = _program(specification["system"], specification["told"], inputs[specification["run"]], inputs, stage)
     asked = Reading.of_specification(specification["reading"]) if "reading" in specification else None
     items = _test_items(inputs[specification["corpus"]])
     try:
         decode(system, items, asked, specification.get("target_tokens", 0), stage.folder)
     except RecordError as error:
         raise BuildError(f"{stage.name}: {error}") from error
+
+
+def _program(kind: str, told: Block, run: Path, inputs: Inputs, stage: Stage) -> "Command":
+    """An outside program with what it has learned."""
+    from sumcurve.systems import SYSTEMS
+    from sumcurve.systems.command import LOG_OF, Command
+    from sumcurve.systems.process import MODEL
+
+    system = SYSTEMS[kind](told, {**inputs, MODEL: run / MODEL, LOG_OF: _log_of_program(stage)})
+    assert isinstance(system, Command)
+    system.environment["SUMCURVE_DEVICE"] = stage.lease.device
+    return system
+
+
+class JudgeSpecification(TypedDict):
+    corpus: str
+    contrasts: str
+    runs: list[str]  # of one method: all sizes and seeds
+    others: Block  # whose sources every gold is judged with, too
+    sums: Sums
+    system: NotRequired[str]  # of an outside program, these three: a kind of `sumcurve.systems.SYSTEMS`
+    told: NotRequired[Block]
+    target_tokens: NotRequired[int]
+
+
+def judge(specification: JudgeSpecification, inputs: Inputs, stage: Stage) -> None:
+    """Write how probable each run of a method finds golds and their contrasts: a file for each run."""
+    from sumcurve.annotations.contrasts import read
+    from sumcurve.decoding.judged import write_judged
+    from sumcurve.models.fairseq import FairseqError
+    from sumcurve.models.subwords import PretrainedError
+    from sumcurve.systems.judge import judge as weigh
+    from sumcurve.systems.judge import opened_run
+    from sumcurve.systems.trained import WEIGHTS
+
+    contrasted = list(read(inputs[specification["contrasts"]]))
+    corpus = inputs[specification["corpus"]]
+    items, others = _test_items(corpus), Reading.of_specification(specification["others"])
+    stage.facts["weights"] = {}
+    for key in specification["runs"]:
+        run, name = inputs[key], key.split("/")[1]
+        sealed = _sealed(run)
+        trained = sealed["specification"]
+        try:
+            if "told" in specification:
+                program = _program(specification["system"], specification["told"], run, inputs, stage)
+                found = weigh(program, contrasted, items, others, specification["target_tokens"])
+            else:
+                form = Form.of_run(trained)
+                stage.facts["weights"][name] = sealed["files"][WEIGHTS["selected"]]["sha256"]
+                told = trained | {"sums": specification["sums"]}
+                folder = None
+                if isinstance(form.model, SubwordSettings):
+                    folder = run if form.model.kind == "bart" else inputs[form.model.sha256]
+                with opened_run(form, run, told, folder, _lower(corpus), stage.lease.device) as system:
+                    found = weigh(system, contrasted, items, others)
+        except (FairseqError, PretrainedError, RecordError) as error:
+            raise BuildError(f"{stage.name}: {name}: {error}") from error
+        write_judged(stage.folder / f"{name}.safetensors", found, contrasted)
+        stage.note(f"{name}: {len(found.own) - len(contrasted)} contrasts of {len(contrasted)} golds")
+
+
+class JudgeWordsSpecification(TypedDict):
+    corpus: str
+    contrasts: str
+    orders: Block  # by name, of the language models
+    min_count: int
+
+
+def judge_words(specification: JudgeWordsSpecification, inputs: Inputs, stage: Stage) -> None:
+    """Write how probable language models of the training part's targets find golds and their contrasts."""
+    from sumcurve.annotations.contrasts import read
+    from sumcurve.decoding.judged import write_judged
+    from sumcurve.models.language import WordModel, judge_words
+
+    contrasted = list(read(inputs[specification["contrasts"]]))
+    part = Corpus(inputs[specification["corpus"]]).part("train")
+    for name, order in specification["orders"].items():
+        model = WordModel.of((record.target for record in part), order, specification["min_count"])
+        write_judged(stage.folder / f"{name}.safetensors", judge_words(model, contrasted), contrasted)
 
 
 class BaselineSpecification(TypedDict):

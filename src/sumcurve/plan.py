@@ -20,6 +20,8 @@ from sumcurve.builders import (
     DecodeSpecification,
     EntitiesSpecification,
     FractionSpecification,
+    JudgeSpecification,
+    JudgeWordsSpecification,
     OutsideSpecification,
     PretrainSpecification,
     ProveSpecification,
@@ -76,6 +78,9 @@ OUTSIDE = "outside-packages"  # the corpus that a pretraining reads; no corpus o
 ZERO_SHOT = "-zero-shot"  # what follows a method's name where its pretrained model is meant before any training
 # What of its fraction's words an outside program is asked about: all, as far as the study's methods know them.
 EVERY_WORD = {"vocabulary": 10**9, "least_count": 1}
+# What would prefer a gold without a source: language models of the training part's targets, by their order.
+WORD_MODELS = {"unigram": 1, "trigram": 3}
+WORD_MODELS_COUNT = 2  # occurrences of a word that they know, at least
 STUDY_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")  # it becomes a folder's name and part of shell lines
 
 
@@ -197,6 +202,7 @@ class Scored:
     role: Role = "trained"
     fraction: str | None = None  # of a file from outside: of which records it is
     records: int | None = None  # where the corpus has `sizes` in place of percents
+    judged: str | None = None  # the folder that has what the run finds of golds and contrasts, where the study asks
 
     @property
     def size(self) -> int | None:
@@ -230,6 +236,7 @@ class _Corpus:
     outside: str | None = None  # these three where a BART is made here
     subwords: str | None = None
     pretrained: str | None = None
+    contrasts: str | None = None  # where the study asks for them
 
     def sized(self, size: int) -> Sized:
         """One of its sizes as specifications and rows say it."""
@@ -541,6 +548,7 @@ class Plan:
                 "bootstrap": settings.bootstrap.model_dump(mode="json"),
                 "questions": [one.model_dump(mode="json") for one in settings.questions],
                 "fingerprint": fingerprint(*TABLES_MODULES),
+                **({"judged": judged} if (judged := [one.key for one in self.judged]) else {}),
                 **({} if settings.equivalence is None else {"equivalence": settings.equivalence.model_dump()}),
             }
         )
@@ -685,6 +693,8 @@ class Plan:
                 self._plan_phases(planned, method, form)
         if self.settings.variance is not None and self.settings.variance.corpus == name:
             self._plan_variance(planned, methods, self.settings.variance)
+        if planned.contrasts is not None:
+            self._plan_judged(planned, planned.contrasts)
         self._plan_scores(planned)
         if corpus.split.unseen is not None:
             self._plan_unseen(planned, corpus.split.unseen)
@@ -991,6 +1001,50 @@ class Plan:
         output = self._add("decode", specification, inputs, models, run=stem, variant=variant)
         self.rows.append(replace(row, output=output))
 
+    def _plan_judged(self, corpus: _Corpus, contrasts: str) -> None:
+        """What the runs of every method find of golds and contrasts, a folder for a method; and what words alone do."""
+        runs: dict[str, list[str]] = {}
+        places: dict[str, list[int]] = {}
+        for place, row in enumerate(self.rows):
+            asked = row.corpus == corpus.name and row.run is not None and row.part == "study" and row.search != "paper"
+            if asked and self._gives_logp(row):
+                runs.setdefault(row.method, []).append(str(row.run))
+                places.setdefault(row.method, []).append(place)
+        for method, made in runs.items():
+            specification: JudgeSpecification = {
+                "corpus": corpus.prepared,
+                "contrasts": contrasts,
+                "runs": list(dict.fromkeys(made)),
+                "others": Reading(others=1).model_dump(mode="json"),
+                "sums": self.settings.sums,
+            }
+            inputs = [corpus.prepared, contrasts, *specification["runs"]]
+            if method in self.systems:
+                kind, told = self.systems[method]
+                specification["system"] = told.kind or method
+                specification["told"] = kind.specify(told, corpus.settings)
+                specification["target_tokens"] = corpus.settings.target_tokens
+                files = [File(sha256, path) for sha256, path in kind.files(told).items()]
+            else:
+                files = self._models(self.methods[method], method)
+            judged = self._add("judge", specification, inputs, files, corpus=corpus.name, method=method)
+            for place in places[method]:
+                self.rows[place] = replace(self.rows[place], judged=judged)
+        words: JudgeWordsSpecification = {
+            "corpus": corpus.prepared,
+            "contrasts": contrasts,
+            "orders": dict(WORD_MODELS),
+            "min_count": WORD_MODELS_COUNT,
+        }
+        self._add("judge_words", words, [corpus.prepared, contrasts], corpus=corpus.name)
+
+    def _gives_logp(self, row: Scored) -> bool:
+        """Whether the system behind a row of a run gives log-probabilities."""
+        if row.method not in self.systems:
+            return True
+        told = self.systems[row.method][1]
+        return isinstance(told, CommandSettings) and told.logp is not None
+
     def _plan_scores(self, corpus: _Corpus) -> None:
         """One folder for every output of the corpus and every scorer that has something to say of it."""
         outputs = [row.output for row in self.rows if row.corpus == corpus.name]
@@ -1040,6 +1094,11 @@ class Plan:
         return [
             name for name, form in self.methods.items() if form.model.kind == "transformers" and form.model.zero_shot
         ]
+
+    @property
+    def judged(self) -> list[Folder]:
+        """The folders of what systems, and words alone, find of golds and contrasts."""
+        return self.named("outputs", "judge") + self.named("outputs", "judge_words")
 
     def folder(self, key: str) -> Folder:
         """The folder of this key; PlanError when the study does not ask for it."""

@@ -30,6 +30,10 @@ def _system(specification: Mapping[str, Any]) -> tuple[str, ...]:
     return (SYSTEMS[specification["system"]].__module__,)
 
 
+def _system_if_told(specification: Mapping[str, Any]) -> tuple[str, ...]:
+    return _system(specification) if "system" in specification else ()
+
+
 def _source(specification: Mapping[str, Any]) -> tuple[str, ...]:
     return (SOURCES[specification.get("form", "jsonl")].rows.__module__,)
 
@@ -205,6 +209,26 @@ KINDS: dict[str, Kind] = {
         recipe=False,
         mem_mb=3000,
         gpu=True,
+    ),
+    "judge": Kind(
+        step="outputs",
+        stem="{corpus}-{method}-contrasts",
+        specification=builders.JudgeSpecification,
+        builder=builders.judge,
+        modules=("sumcurve.systems.judge", "sumcurve.sums"),
+        further=_system_if_told,
+        recipe=True,
+        mem_mb=3000,
+        gpu=True,
+    ),
+    "judge_words": Kind(
+        step="outputs",
+        stem="{corpus}-words-contrasts",
+        specification=builders.JudgeWordsSpecification,
+        builder=builders.judge_words,
+        modules=("sumcurve.models.language",),
+        recipe=False,
+        mem_mb=1000,
     ),
     "baseline": Kind(
         step="outputs",

@@ -12,5 +12,7 @@ SCORERS: dict[str, type[Scorer]] = {  # by the key below `scores:` of a study, a
         "extractiveness": ("extractiveness", "Extractiveness"),
         "reading": ("reading", "Reads"),
         "reading_rouge": ("reading", "ReadsByRouge"),
+        "dodged": ("contrasts", "Dodged"),
+        "escaped": ("contrasts", "Escaped"),
     }.items()
 }
