@@ -236,7 +236,6 @@ class _Corpus:
     outside: str | None = None  # these three where a BART is made here
     subwords: str | None = None
     pretrained: str | None = None
-    contrasts: str | None = None  # where the study asks for them
 
     def sized(self, size: int) -> Sized:
         """One of its sizes as specifications and rows say it."""
@@ -693,8 +692,9 @@ class Plan:
                 self._plan_phases(planned, method, form)
         if self.settings.variance is not None and self.settings.variance.corpus == name:
             self._plan_variance(planned, methods, self.settings.variance)
-        if planned.contrasts is not None:
-            self._plan_judged(planned, planned.contrasts)
+        for one in self.named("annotations", "contrasts"):
+            if one.specification["corpus"] == planned.prepared:
+                self._plan_judged(planned, one.key)
         self._plan_scores(planned)
         if corpus.split.unseen is not None:
             self._plan_unseen(planned, corpus.split.unseen)

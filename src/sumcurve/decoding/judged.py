@@ -65,24 +65,24 @@ def write_judged(path: Path, found: Judged, contrasted: Iterable[Contrasted]) ->
     """Write one run's file, whose header holds a sha256 of the golds' and contrasts' words."""
     tensors = {name: np.ascontiguousarray(value) for name, value in vars(found).items() if value is not None}
     tensors["told"] = tensors["told"].astype(np.uint8)
-    write_bytes(path, save(tensors, {"contrasts": _digest(contrasted)}))
+    write_bytes(path, save(tensors, {"contrasts": digest(contrasted)}))
 
 
-def read_judged(path: Path, contrasted: Sequence[Contrasted]) -> Judged:
-    """What a run found of these contrasts; RecordError where the file is of others or cannot be read."""
-    tensors = _read(path, contrasted)
+def read_judged(path: Path, contrasts: str) -> Judged:
+    """What a run found of the contrasts of this `digest`; RecordError for a file of others, or one that is damaged."""
+    tensors = _read(path, contrasts)
     return Judged(**tensors | {"told": tensors["told"].astype(bool)})
 
 
-def read_told(path: Path, contrasted: Sequence[Contrasted]) -> NDArray[np.bool_]:
+def read_told(path: Path, contrasts: str) -> NDArray[np.bool_]:
     """[contrasts]: which of them the run can tell apart from their golds. RecordError as of `read_judged`."""
-    tensors = _read(path, contrasted, ("told", "starts"))
+    tensors = _read(path, contrasts, ("told", "starts"))
     kept = np.ones(len(tensors["told"]), dtype=bool)
     kept[tensors["starts"][:-1]] = False
     return tensors["told"].astype(bool)[kept]
 
 
-def _read(path: Path, contrasted: Sequence[Contrasted], names: Sequence[str] | None = None) -> dict[str, Any]:
+def _read(path: Path, contrasts: str, names: Sequence[str] | None = None) -> dict[str, Any]:
     """The tensors of a file; RecordError where it is of other contrasts or cannot be read."""
     try:
         with safe_open(path, framework="numpy") as stream:
@@ -90,12 +90,13 @@ def _read(path: Path, contrasted: Sequence[Contrasted], names: Sequence[str] | N
             tensors = {name: stream.get_tensor(name) for name in names or stream.keys()}
     except (OSError, SafetensorError) as error:
         raise RecordError(f"{path} cannot be read ({error}); judge again") from error
-    if header["contrasts"] != _digest(contrasted):
+    if header["contrasts"] != contrasts:
         raise RecordError(f"{path} is of other contrasts than those given; judge again")
     return tensors
 
 
-def _digest(contrasted: Iterable[Contrasted]) -> str:
+def digest(contrasted: Iterable[Contrasted]) -> str:
+    """What identifies golds and contrasts: a sha256 of their words."""
     found = hashlib.sha256()
     for one in contrasted:
         for line in (one.item, *one.sentences, *(sentence for told in one.contrasts for sentence in told.sentences)):

@@ -51,18 +51,19 @@ class _Judging(Scorer):
 
     def _read(self, records: Sequence[Record], inputs: Mapping[Path, Any]) -> "_Evidence":
         from sumcurve.annotations.contrasts import read
-        from sumcurve.decoding.judged import read_judged, read_told
+        from sumcurve.decoding.judged import digest, read_judged, read_told
 
         (annotation,) = (path for path, told in inputs.items() if told is None)
         contrasted = list(read(annotation))
+        of = digest(contrasted)
         own: Judged | None = None
         flags = []
         for folder, told in inputs.items():
             for run in told["runs"] if told else ():
                 path = folder / f"{run.split('/')[1]}.safetensors"
-                flags.append(read_told(path, contrasted))
+                flags.append(read_told(path, of))
                 if run == told["own"]:
-                    own = read_judged(path, contrasted)
+                    own = read_judged(path, of)
         assert own is not None
         common = common_to(flags)
         if not common.any():

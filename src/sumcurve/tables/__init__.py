@@ -17,6 +17,9 @@ TABLES = (
     "pretraining",
     "equivalence",
     "questions",
+    "contrasts",
+    "contrast_rules",
+    "contrast_links",
 )
 APPENDIX = ("seeds", "variance", "stopping", "decoding", "oracle_pairs", "oracle_features", "oracle_timings", "missing")
 

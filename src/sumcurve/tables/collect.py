@@ -10,13 +10,15 @@ import numpy as np
 import pandas as pd
 
 from sumcurve import manifest
+from sumcurve.annotations.contrasts import read
 from sumcurve.corpora.fraction import read_statistics
 from sumcurve.corpora.store import Corpus
 from sumcurve.curves.stopping import read_history
+from sumcurve.decoding.judged import digest, read_judged
 from sumcurve.manifest import ManifestError
 from sumcurve.plan import Folder, Plan, Scored
 from sumcurve.records import read_csv, read_jsonl
-from sumcurve.scores.scorer import Metric
+from sumcurve.scores.scorer import Metric, group_of
 from sumcurve.settings import Oracle, Rouge, Search
 from sumcurve.tables.evidence import (
     CorpusStatistics,
@@ -27,6 +29,7 @@ from sumcurve.tables.evidence import (
     Items,
     Missing,
     PartStatistics,
+    Preferences,
     Pretraining,
     ScoredOutput,
     Study,
@@ -229,6 +232,35 @@ def pretraining(plan: Plan, results: Path, folder: Folder) -> Pretraining:
     )
 
 
+def preferences(plan: Plan, results: Path, corpus: str, outputs: Sequence[tuple[Scored, ScoredOutput]]) -> Preferences:
+    """What the finished folders of a corpus hold of golds and contrasts."""
+    folders = [one for one in plan.judged if plan.corpus_name(one.specification["corpus"]) == corpus]
+    contrasted = list(read(results / folders[0].specification["contrasts"]))
+    of = digest(contrasted)
+    prepared = Corpus(results / folders[0].specification["corpus"]).part("test")
+    group = {record.id: group_of(record) for record in prepared}
+    systems = {}
+    for row, output in outputs:
+        if row.corpus == corpus and row.judged is not None and manifest.read(results / row.judged) is not None:
+            path = results / row.judged / f"{str(row.run).split('/')[1]}.safetensors"
+            systems[row.method, output.records, row.seed] = read_judged(path, of)
+    words = {}
+    for folder in folders:
+        if folder.kind == "judge_words" and manifest.read(results / folder.key) is not None:
+            for name in folder.specification["orders"]:
+                words[name] = read_judged(results / folder.key / f"{name}.safetensors", of)
+    return Preferences(
+        corpus=corpus,
+        items=tuple(one.item for one in contrasted for _ in one.contrasts),
+        rules=tuple(told.rule for one in contrasted for told in one.contrasts),
+        groups=tuple(group[one.item] for one in contrasted for _ in one.contrasts),
+        systems=systems,
+        words=words,
+        targets=[told.sentences for one in contrasted for told in one.contrasts],
+        golds={one.item: one.sentences for one in contrasted},
+    )
+
+
 def examples(plan: Plan, results: Path, corpus: str, outputs: Sequence[tuple[Scored, ScoredOutput]]) -> Examples:
     """Test items of a corpus, drawn by the study's seed, with what every system wrote under the common search."""
     settings, seed = plan.corpora[corpus], plan.settings.bootstrap.seed
@@ -311,5 +343,9 @@ def collect(plan: Plan, results: Path, partial: bool = False) -> Study:
         pretrainings=[pretraining(plan, results, one) for one in plan.named("runs", "pretrain") if finished(one.key)],
         equivalence=plan.settings.equivalence,
         questions=plan.settings.questions,
+        preferences=[
+            preferences(plan, results, corpus, list(zip(rows, outputs, strict=True)))
+            for corpus in sorted({plan.corpus_name(one.specification["corpus"]) for one in plan.judged} & shown)
+        ],
         examples=[examples(plan, results, corpus, list(zip(rows, outputs, strict=True))) for corpus in sorted(shown)],
     )

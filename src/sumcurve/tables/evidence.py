@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from sumcurve.annotations.oracle import METRICS as ORACLE_METRICS
 from sumcurve.curves.stopping import Validation
+from sumcurve.decoding.judged import Judged
 from sumcurve.plan import Refused
 from sumcurve.scores.scorer import Metric
 from sumcurve.settings import Equivalence, Oracle, Question
@@ -302,6 +303,27 @@ class Pretraining:
 
 
 @dataclass(frozen=True)
+class Preferences:
+    """What the systems of a corpus find of golds and their contrasts.
+
+    `items` names the record of every contrast, `rules` its rule and `groups` its record's group; `systems` holds what
+    each run finds, by method, records and seed, and `words` what language models of targets do, by name. `targets` are
+    those of the contrasts, `golds` those of items, as sentences of tokens. `people` says whether people have judged
+    them.
+    """
+
+    corpus: str
+    items: tuple[str, ...]
+    rules: tuple[str, ...]
+    groups: tuple[str, ...]
+    systems: Mapping[tuple[str, int | None, int | None], Judged]
+    words: Mapping[str, Judged]
+    targets: Sequence[Sequence[str]]
+    golds: Mapping[str, Sequence[str]]
+    people: bool = False
+
+
+@dataclass(frozen=True)
 class Study:
     """All that a study's tables are made of.
 
@@ -326,6 +348,7 @@ class Study:
     pretrainings: Sequence[Pretraining] = ()
     equivalence: Equivalence | None = None
     questions: Sequence[Question] = ()
+    preferences: Sequence[Preferences] = ()
 
     @property
     def ceilings(self) -> list[Ceiling]:
