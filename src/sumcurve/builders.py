@@ -625,6 +625,37 @@ def judge_words(specification: JudgeWordsSpecification, inputs: Inputs, stage: S
         write_judged(stage.folder / f"{name}.safetensors", judge_words(model, contrasted), contrasted)
 
 
+class LabelsSpecification(TypedDict):
+    run: str
+    labels: int  # the most frequent content words of the training targets
+    related: int  # words for each
+    sums: Sums
+
+
+def labels(specification: LabelsSpecification, inputs: Inputs, stage: Stage) -> None:
+    """Write which words a run takes for related, by its output distributions over its training records."""
+    from sumcurve.corpora.sizes import positions
+    from sumcurve.decoding.labels import find_labels, labels_of, write_labels
+    from sumcurve.systems.extractive import FUNCTION_WORDS
+    from sumcurve.systems.judge import opened_run
+    from sumcurve.systems.trained import Trained
+
+    run = inputs[specification["run"]]
+    trained = _sealed(run)["specification"]
+    fraction = inputs[trained["fraction"]]
+    corpus = inputs[_sealed(fraction)["specification"]["corpus"]]
+    train = Corpus(corpus).part("train")
+    records = train[positions(fraction, train.ids, trained.get("draw", trained["seed"]))]
+    told = trained | {"sums": specification["sums"]}
+    with opened_run(Form.of_run(trained), run, told, None, _lower(corpus), stage.lease.device) as system:
+        assert isinstance(system, Trained)
+        words = labels_of(records, system.vocabulary, specification["labels"], FUNCTION_WORDS)
+        lengths = system.source_tokens, system.target_tokens
+        model = system.decoder.model  # type: ignore[attr-defined]  # a kind of model that has one (plan)
+        found = find_labels(model, system.vocabulary, records, lengths, words, specification["related"], system.device)
+    write_labels(stage.folder, found, specification["related"], FUNCTION_WORDS)
+
+
 class BaselineSpecification(TypedDict):
     corpus: str
     system: str  # lead, random or best-sentence

@@ -22,6 +22,7 @@ from sumcurve.builders import (
     FractionSpecification,
     JudgeSpecification,
     JudgeWordsSpecification,
+    LabelsSpecification,
     OutsideSpecification,
     PretrainSpecification,
     ProveSpecification,
@@ -52,6 +53,7 @@ from sumcurve.settings import (
     Equivalence,
     Form,
     Harvest,
+    Labels,
     MethodSettings,
     Preparation,
     Pretraining,
@@ -317,6 +319,16 @@ def _check_equivalence(block: Block, told: Equivalence, methods: dict[str, Form]
             raise PlanError(f"{where}: {method} equals itself; name another method")
 
 
+def _check_labels(block: Block, told: Labels, methods: dict[str, Form]) -> None:
+    """PlanError for a method that is not the study's, or whose model has no words of its own."""
+    for place, method in enumerate(told.methods):
+        where = block.where("labels", "methods", place)
+        if method not in methods:
+            raise PlanError(f"{where}: no method {method!r} in the study; there are: {', '.join(methods)}")
+        if (kind := methods[method].model.kind) not in ("recurrent", "transformer", "ngram"):
+            raise PlanError(f"{where}: a model of kind {kind} has no labels that are words; leave {method} out")
+
+
 def _check_sizes(block: Block, name: str, settings: StudySettings) -> None:
     """PlanError for sizes that do not rise, and for sizes and seeds of a method that its study does not have."""
 
@@ -547,6 +559,7 @@ class Plan:
                 "bootstrap": settings.bootstrap.model_dump(mode="json"),
                 "questions": [one.model_dump(mode="json") for one in settings.questions],
                 "fingerprint": fingerprint(*TABLES_MODULES),
+                **({"labels": labels} if (labels := [one.key for one in self.named("outputs", "labels")]) else {}),
                 **({"judged": judged} if (judged := [one.key for one in self.judged]) else {}),
                 **({} if settings.equivalence is None else {"equivalence": settings.equivalence.model_dump()}),
             }
@@ -600,6 +613,8 @@ class Plan:
             _check_variance(block, settings, settings.variance, methods)
         if settings.equivalence is not None:
             _check_equivalence(block, settings.equivalence, methods)
+        if settings.labels is not None:
+            _check_labels(block, settings.labels, methods)
         _check_pretraining(block, settings, methods, config)
         _check_questions(block, settings)
         return cls(study, settings, methods, titles, twins, read_recipes(config.parent / "recipes.yaml"), config)
@@ -695,6 +710,9 @@ class Plan:
         for one in self.named("annotations", "contrasts"):
             if one.specification["corpus"] == planned.prepared:
                 self._plan_judged(planned, one.key)
+        for method in self.settings.labels.methods if self.settings.labels else []:
+            if method in methods:
+                self._plan_labels(planned, method, methods[method])
         self._plan_scores(planned)
         if corpus.split.unseen is not None:
             self._plan_unseen(planned, corpus.split.unseen)
@@ -1037,6 +1055,22 @@ class Plan:
             "min_count": WORD_MODELS_COUNT,
         }
         self._add("judge_words", words, [corpus.prepared, contrasts], corpus=corpus.name)
+
+    def _plan_labels(self, corpus: _Corpus, method: str, form: Form) -> None:
+        """Which words a method takes for related, at its largest size with its first seed."""
+        told = self.settings.labels
+        assert told is not None
+        size = corpus.settings.asked_of(method)[-1]
+        seed = corpus.settings.seeds_of(method, size, self.settings.seeds)[0]
+        stem, run = self._plan_run(corpus, method, form, size, seed)
+        specification: LabelsSpecification = {
+            "run": run,
+            "labels": told.labels,
+            "related": told.related,
+            "sums": self.settings.sums,
+        }
+        fraction = str(self.folders[run].specification["fraction"])
+        self._add("labels", specification, [run, fraction, corpus.prepared], run=stem)
 
     def _gives_logp(self, row: Scored) -> bool:
         """Whether the system behind a row of a run gives log-probabilities."""

@@ -230,6 +230,16 @@ KINDS: dict[str, Kind] = {
         recipe=False,
         mem_mb=1000,
     ),
+    "labels": Kind(
+        step="outputs",
+        stem="{run}-labels",
+        specification=builders.LabelsSpecification,
+        builder=builders.labels,
+        modules=("sumcurve.decoding.labels", "sumcurve.systems.judge", "sumcurve.systems.extractive", "sumcurve.sums"),
+        recipe=True,
+        mem_mb=3000,
+        gpu=True,
+    ),
     "baseline": Kind(
         step="outputs",
         stem="{corpus}-{system}",

@@ -55,3 +55,11 @@ use rule folder as judge_words with:
         name=names("judge_words"),
     resources:
         **needs("judge_words"),
+
+
+use rule folder as labels with:
+    wildcard_constraints:
+        name=names("labels"),
+    threads: PLAN.settings.threads
+    resources:
+        **needs("labels"),

@@ -20,6 +20,7 @@ TABLES = (
     "contrasts",
     "contrast_rules",
     "contrast_links",
+    "labels",
 )
 APPENDIX = ("seeds", "variance", "stopping", "decoding", "oracle_pairs", "oracle_features", "oracle_timings", "missing")
 

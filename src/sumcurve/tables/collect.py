@@ -31,12 +31,14 @@ from sumcurve.tables.evidence import (
     PartStatistics,
     Preferences,
     Pretraining,
+    RelatedWords,
     ScoredOutput,
     Study,
     Timing,
     Training,
 )
 
+LABELS = 10  # whose related words are shown
 EXAMPLES = 40  # test items of a corpus that are drawn for reading
 
 
@@ -261,6 +263,19 @@ def preferences(plan: Plan, results: Path, corpus: str, outputs: Sequence[tuple[
     )
 
 
+def related_words(plan: Plan, results: Path, folder: Folder) -> RelatedWords:
+    """What a finished folder of labels holds."""
+    run = plan.folder(folder.specification["run"]).specification
+    corpus = plan.corpus_name(plan.folder(run["fraction"]).specification["corpus"])
+    shown: dict[str, list[str]] = {}
+    for row in read_csv(results / folder.key / "labels.csv"):
+        if row["label"] in shown or len(shown) < LABELS:
+            shown.setdefault(row["label"], []).append(row["word"])
+    told = _json(results / folder.key / "labels.json")
+    records = _json(results / folder.specification["run"] / "training.json")["records"]
+    return RelatedWords(corpus, run["method"], records, **told, examples=list(shown.items()))
+
+
 def examples(plan: Plan, results: Path, corpus: str, outputs: Sequence[tuple[Scored, ScoredOutput]]) -> Examples:
     """Test items of a corpus, drawn by the study's seed, with what every system wrote under the common search."""
     settings, seed = plan.corpora[corpus], plan.settings.bootstrap.seed
@@ -343,6 +358,9 @@ def collect(plan: Plan, results: Path, partial: bool = False) -> Study:
         pretrainings=[pretraining(plan, results, one) for one in plan.named("runs", "pretrain") if finished(one.key)],
         equivalence=plan.settings.equivalence,
         questions=plan.settings.questions,
+        related_words=[
+            related_words(plan, results, one) for one in plan.named("outputs", "labels") if finished(one.key)
+        ],
         preferences=[
             preferences(plan, results, corpus, list(zip(rows, outputs, strict=True)))
             for corpus in sorted({plan.corpus_name(one.specification["corpus"]) for one in plan.judged} & shown)

@@ -324,6 +324,21 @@ class Preferences:
 
 
 @dataclass(frozen=True)
+class RelatedWords:
+    """What a method takes its labels for (`decoding.labels.write_labels`): shares are 0..1, means over labels."""
+
+    corpus: str
+    method: str
+    records: int
+    labels: int
+    related: int
+    itself: float
+    function_words: float
+    overlap: float
+    examples: Sequence[tuple[str, Sequence[str]]]  # the most frequent labels, each with its related words
+
+
+@dataclass(frozen=True)
 class Study:
     """All that a study's tables are made of.
 
@@ -349,6 +364,7 @@ class Study:
     equivalence: Equivalence | None = None
     questions: Sequence[Question] = ()
     preferences: Sequence[Preferences] = ()
+    related_words: Sequence[RelatedWords] = ()
 
     @property
     def ceilings(self) -> list[Ceiling]:
