@@ -74,13 +74,14 @@ def broken(
 
     def texts() -> Iterator[Sentences]:
         for record, text in records:
-            target, source = cut(record.target, settings.target_tokens), cut(record.source, settings.source_tokens)
+            target = [sentence.split(" ") for sentence in cut(record.target, settings.target_tokens)]
+            source = [sentence.split(" ") for sentence in cut(record.source, settings.source_tokens)]
             counts["golds"] += 1
-            counts["cut_golds"] += _tokens(target) < _tokens(record.target)
-            counts["cut_sources"] += _tokens(source) < _tokens(record.source)
-            kept.append((record.id, [one.split(" ") for one in target], [one.split(" ") for one in source]))
-            yield in_own_case(target, text.target)
-            yield in_own_case(source, text.source)
+            counts["cut_golds"] += _cut(target, record.target)
+            counts["cut_sources"] += _cut(source, record.source)
+            kept.append((record.id, target, source))
+            yield in_own_case(target, record.target, text.target)
+            yield in_own_case(source, record.source, text.source)
 
     parsed = tagger.parse(texts())
     for gold, source in zip(parsed, parsed, strict=True):
@@ -91,14 +92,10 @@ def broken(
         yield Contrasted(item, own.words, made, lengths(own.sentence))
 
 
-def in_own_case(sentences: Sequence[str], wrote: Sequence[str]) -> Sentences:
-    """The tokens of a record's first sentences in the case in which people wrote them; the last one may be cut."""
-    cased = []
-    for sentence, text in zip(sentences, wrote, strict=False):
-        tokens = sentence.split(" ")
-        whole = own_case(text, sentence).split(" ")
-        cased.append(whole if len(whole) == len(tokens) else tokens)
-    return cased
+def in_own_case(kept: Sentences, whole: Sequence[str], wrote: Sequence[str]) -> Sentences:
+    """The tokens that are `kept` of a record's `whole` sentences, in the case of what people wrote."""
+    cased = (own_case(text, sentence).split(" ") for sentence, text in zip(whole, wrote, strict=True))
+    return [tokens[: len(sentence)] for sentence, tokens in zip(kept, cased, strict=False)]
 
 
 def in_words(parsed: Parsed, sentences: Sentences) -> Parsed:
@@ -137,8 +134,8 @@ def _lowered(words: Sequence[str]) -> tuple[str, ...]:
     return tuple(word.lower() for word in words)
 
 
-def _tokens(sentences: Sequence[str]) -> int:
-    return sum(sentence.count(" ") + 1 for sentence in sentences)
+def _cut(kept: Sentences, whole: Sequence[str]) -> bool:
+    return len(kept) < len(whole) or len(kept[-1]) < whole[-1].count(" ") + 1
 
 
 def _hash(key: str) -> bytes:
