@@ -21,7 +21,17 @@ from sumcurve.corpora.errors import CorpusError
 from sumcurve.corpora.store import Corpus
 from sumcurve.devices import Lease
 from sumcurve.records import RecordError, write_json
-from sumcurve.settings import Form, Oracle, Preparation, Reading, Rouge, Search, SubwordSettings, TransformersSettings
+from sumcurve.settings import (
+    Contrasts,
+    Form,
+    Oracle,
+    Preparation,
+    Reading,
+    Rouge,
+    Search,
+    SubwordSettings,
+    TransformersSettings,
+)
 from sumcurve.sums import Sums
 
 if TYPE_CHECKING:
@@ -202,6 +212,27 @@ def entities(specification: EntitiesSpecification, inputs: Inputs, stage: Stage)
         annotate(inputs[specification["corpus"]], stage.folder, specification["pipeline"])
     except EntityError as error:
         raise CorpusError(f"{stage.name}: {error}") from error
+
+
+class ContrastsSpecification(TypedDict):
+    corpus: str
+    contrasts: Block
+    versions: Block  # of what tags and inflects
+
+
+def contrasts(specification: ContrastsSpecification, inputs: Inputs, stage: Stage) -> None:
+    """Write the contrasts of the test items of a corpus: references with words exchanged or overwritten."""
+    from sumcurve.annotations.broken import annotate
+    from sumcurve.annotations.tags import TagError
+
+    settings = Contrasts.model_validate(specification["contrasts"])
+    try:
+        found = annotate(inputs[specification["corpus"]], stage.folder, settings)
+    except TagError as error:
+        raise CorpusError(f"{stage.name}: {error}") from error
+    stage.note(
+        f"{found['contrasts']} contrasts of {found['golds_with_contrasts']} golds; {found['golds']} were asked for"
+    )
 
 
 class ProveSpecification(TypedDict):

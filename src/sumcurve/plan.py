@@ -15,6 +15,7 @@ from typing import Any, Literal
 
 from sumcurve.builders import (
     AnnotateSpecification,
+    ContrastsSpecification,
     CorpusSpecification,
     DecodeProgramSpecification,
     DecodeSpecification,
@@ -670,6 +671,7 @@ class Plan:
                 "versions": versions("numpy", "scipy"),
             }
             self._add("prove", proven, [prepared], corpus=name)
+        self._plan_contrasts(name, corpus, prepared)
         planned = _Corpus(name, corpus, prepared)
         for system, (kind, told) in self.systems.items():
             if told.corpora is None or name in told.corpora:
@@ -716,6 +718,25 @@ class Plan:
         self._plan_scores(planned)
         if corpus.split.unseen is not None:
             self._plan_unseen(planned, corpus.split.unseen)
+
+    def _plan_contrasts(self, name: str, corpus: CorpusSettings, prepared: str) -> None:
+        """Broken references, as far as systems read and write."""
+        if corpus.contrasts is None:
+            return
+        told = corpus.contrasts.model_copy(
+            update={
+                "source_tokens": min(corpus.contrasts.source_tokens, corpus.source_tokens),
+                "target_tokens": min(corpus.contrasts.target_tokens, corpus.target_tokens),
+            }
+        )
+        ours = told.tagger == "textblob"
+        tools = ["textblob"] if ours else ["spacy", told.tagger]
+        specification: ContrastsSpecification = {
+            "corpus": prepared,
+            "contrasts": told.model_dump(mode="json"),
+            "versions": versions(*tools, *(["lemminflect"] if told.inflect else [])),
+        }
+        self._add("contrasts", specification, [prepared], corpus=name)
 
     def _plan_prepared(self, name: str, settings: Preparation, raw: Raw) -> str:
         """A prepared corpus."""
@@ -766,6 +787,7 @@ class Plan:
         unseen = _Corpus(name, settings, self._add("unseen", specification, [corpus.prepared], corpus=name))
         extraction: AnnotateSpecification = {"corpus": unseen.prepared}
         annotation = self._add("annotate", extraction, [unseen.prepared], corpus=name)
+        self._plan_contrasts(name, settings, unseen.prepared)
         for system, (kind, told) in self.systems.items():
             here = told.corpora is None or corpus.name in told.corpora
             if here and not _makes_a_curve(told) and not isinstance(told, FileSettings):  # which is of the test items

@@ -124,6 +124,15 @@ KINDS: dict[str, Kind] = {
         recipe=True,  # trainings read them
         mem_mb=2000,
     ),
+    "contrasts": Kind(
+        step="annotations",
+        stem="{corpus}-contrasts",
+        specification=builders.ContrastsSpecification,
+        builder=builders.contrasts,
+        modules=("sumcurve.annotations.broken",),
+        recipe=False,
+        mem_mb=2000,
+    ),
     "prove": Kind(
         step="annotations",
         stem="{corpus}-oracle",

@@ -17,6 +17,13 @@ use rule folder as entities with:
         **needs("entities"),
 
 
+use rule folder as contrasts with:
+    wildcard_constraints:
+        name=names("contrasts"),
+    resources:
+        **needs("contrasts"),
+
+
 use rule folder as prove with:
     wildcard_constraints:
         name=names("prove"),
