@@ -1,8 +1,9 @@
 """How probable a model finds many targets of one source, of which most differ by a word or two.
 
-The encoder runs once a source, whatever the number of its targets, and a decoder reads once what they begin with in
-common: targets are a tree, whose nodes at one depth are the queries of one decoder step. A source's memory is not
-repeated along them.
+The encoder runs once a source, whatever the number of its targets. What targets begin with in common is a tree, and the
+vocabulary is multiplied once for each of its nodes. A recurrent decoder reads each node once, too: the nodes of one
+depth are the queries of one step, and the source's memory is not repeated along them. A Transformer's decoder, which
+reads all positions at once, reads every target whole: its steps would move more memory than they save.
 """
 
 from collections.abc import Iterator, Sequence
@@ -11,111 +12,173 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
-from sumcurve.models.batch import Batch
-from sumcurve.models.emission import IMPOSSIBLE, Emission, copied, generated, mixture
-from sumcurve.models.summarizer import Memory, State, Summarizer
-from sumcurve.models.vocabulary import PAD
+from sumcurve.models.batch import Batch, retargeted
+from sumcurve.models.emission import IMPOSSIBLE, copied, generated, in_single, mixture
+from sumcurve.models.summarizer import Memory, Readout, ReadoutSummarizer, State
+from sumcurve.models.transformer import TransformerSummarizer
 
-TOGETHER = {"cpu": 256, "cuda": 8192}  # targets of a batch, unless one source has more; results are those of any other
+TOGETHER = {"cpu": 512, "cuda": 8192}  # targets of a batch, unless one source has more; results are those of any other
 
 Ids = tuple[list[int], list[int]]  # of a target: what the decoder reads, and the extended ids that it is asked for
+Numbers = NDArray[np.int64]
+Pairs = tuple[Numbers, Numbers]
+NOTHING: Numbers = np.zeros(0, dtype=np.int64)
 
 
 @dataclass(frozen=True)
 class _Tree:
-    """The targets of one source, depth by depth.
+    """The n targets of one source, depth by depth.
 
-    `asked` are distinct pairs of a node and an extended id; `read` the nodes of the next depth: the node before, and
-    the id that is read. `places` holds for every target where among `asked` its tokens are.
+    `nodes` are distinct beginnings: of each the node of the depth before, and the id that is read. `asked` are distinct
+    pairs of a node and an extended id that is asked for there. `places` [n, T] holds where among `asked` a target's
+    tokens are, and `holders` for each node a target that begins so. `lengths` [n] are the targets'.
     """
 
-    asked: list[list[tuple[int, int]]]
-    read: list[list[tuple[int, int]]]
-    places: list[list[int]]
+    nodes: list[Pairs]
+    asked: list[Pairs]
+    holders: list[Numbers]
+    places: Numbers
+    lengths: Numbers
 
     @classmethod
     def of(cls, targets: Sequence[Ids]) -> "_Tree":
-        asked: list[list[tuple[int, int]]] = []
-        read: list[list[tuple[int, int]]] = []
-        places: list[list[int]] = [[] for _ in targets]
-        node = [0] * len(targets)
-        for depth in range(max(len(target) for _, target in targets)):
-            pairs: dict[tuple[int, int], int] = {}
-            nodes: dict[tuple[int, int], int] = {}
-            for number, (inputs, target) in enumerate(targets):
-                if depth < len(target):
-                    places[number].append(pairs.setdefault((node[number], target[depth]), len(pairs)))
-                if depth + 1 < len(target):
-                    node[number] = nodes.setdefault((node[number], inputs[depth + 1]), len(nodes))
-            asked.append(list(pairs))
-            read.append(list(nodes))
-        return cls(asked, read, places)
+        lengths = np.array([len(target) for _, target in targets])
+        inputs, ids = (np.zeros((len(targets), lengths.max()), dtype=np.int64) for _ in range(2))
+        for row, (read, target) in enumerate(targets):
+            inputs[row, : len(read)], ids[row, : len(target)] = read, target
+        most = int(max(inputs.max(), ids.max())) + 1
+        nodes, asked, holders, places = [], [], [], np.zeros_like(ids)
+        node = np.zeros(len(targets), dtype=np.int64)
+        for depth in range(ids.shape[1]):
+            here = np.flatnonzero(lengths > depth)
+            keys, first, node[here] = np.unique(
+                node[here] * most + inputs[here, depth], return_index=True, return_inverse=True
+            )
+            nodes.append((keys // most, keys % most))
+            holders.append(here[first])
+            keys, places[here, depth] = np.unique(node[here] * most + ids[here, depth], return_inverse=True)
+            asked.append((keys // most, keys % most))
+        return cls(nodes, asked, holders, places, lengths)
+
+    def level(self, pairs: Sequence[Pairs], depth: int) -> Pairs:
+        """The pairs of a depth; none beyond the longest target."""
+        return pairs[depth] if depth < len(pairs) else (NOTHING, NOTHING)
 
 
 @torch.no_grad()
 def targets_logp(
-    model: Summarizer, batch: Batch, memory: Memory, targets: Sequence[Sequence[Ids]]
+    model: ReadoutSummarizer, batch: Batch, memory: Memory, targets: Sequence[Sequence[Ids]]
 ) -> list[list[NDArray[np.float64]]]:
     """Log-probabilities, token by token, of all targets of each source of the batch.
 
-    They are those of `Summarizer.gold` but for rounding: a step multiplies other numbers of rows at once.
+    They are those of `Summarizer.gold` but for rounding: other numbers of rows are multiplied at once.
     """
-    trees = [_Tree.of(own) for own in targets]
     device = batch.src.device
-    state = model.start(memory, 1)
-    read = torch.tensor([[own[0][0][0]] for own in targets], device=device)
-    found: list[list[NDArray[np.float64]]] = [[] for _ in targets]  # by source and depth: of `asked`
-    depths = max(len(tree.asked) for tree in trees)
-    for depth in range(depths):
-        emission, _, state = model.step(read, memory, state)
-        nodes, ids = _padded([tree.asked[depth : depth + 1] for tree in trees], device)
-        logp = _asked(emission, nodes, ids, batch.src_ext).cpu().numpy().astype(np.float64)
-        for values, tree, line in zip(found, trees, logp, strict=True):
-            if depth < len(tree.asked):
-                values.append(line[: len(tree.asked[depth])])
-        if depth + 1 < depths:
-            nodes, read = _padded([tree.read[depth : depth + 1] for tree in trees], device)
-            state = _moved(state, nodes)
+    trees = [_Tree.of(own) for own in targets]
+    if isinstance(model, TransformerSummarizer):
+        levels = _whole(model, batch, memory, targets, trees)
+    else:
+        levels = _by_step(model, batch, memory, trees)
+    found = [np.zeros(tree.places.shape) for tree in trees]
+    for depth, (states, copy_logp, gate) in enumerate(levels):
+        asked = [tree.level(tree.asked, depth) for tree in trees]
+        first = np.cumsum([0, *(len(tree.level(tree.nodes, depth)[0]) for tree in trees)])
+        counts = [len(ids) for _, ids in asked]
+        rows = np.concatenate([start + nodes for start, (nodes, _) in zip(first, asked, strict=False)])
+        of = torch.from_numpy(np.repeat(np.arange(len(trees)), counts)).to(device)
+        values = _asked(
+            in_single(model.logits(states, memory)),
+            copy_logp,
+            gate,
+            torch.from_numpy(rows).to(device),
+            torch.from_numpy(np.concatenate([ids for _, ids in asked])).to(device),
+            batch.src_ext[of] if copy_logp is not None else None,
+        )
+        parts = np.split(values.cpu().numpy().astype(np.float64), np.cumsum(counts)[:-1])
+        for lines, tree, part in zip(found, trees, parts, strict=True):
+            here = tree.lengths > depth
+            lines[here, depth] = part[tree.places[here, depth]]
     return [
-        [np.array([values[depth][place] for depth, place in enumerate(places)]) for places in tree.places]
-        for tree, values in zip(trees, found, strict=True)
+        [line[:length] for line, length in zip(lines, tree.lengths.tolist(), strict=True)]
+        for lines, tree in zip(found, trees, strict=True)
     ]
 
 
-def _padded(
-    levels: Sequence[Sequence[Sequence[tuple[int, int]]]], device: torch.device
-) -> tuple[torch.Tensor, torch.Tensor]:
-    """Nodes and ids of one depth, each [B, Q]; a source that has fewer gets PAD at its first node."""
-    rows = [level[0] if level else [] for level in levels]
-    whole = np.zeros((2, len(rows), max(1, max(len(row) for row in rows))), dtype=np.int64)
-    whole[1] = PAD
-    for place, row in enumerate(rows):
-        if row:
-            whole[:, place, : len(row)] = np.array(row).T
-    nodes, ids = torch.from_numpy(whole).to(device)
-    return nodes, ids
+Level = tuple[Tensor, Tensor | None, Tensor | None]  # readouts of a depth's nodes, one source after another
 
 
-def _moved(state: State, nodes: torch.Tensor) -> State:
+def _by_step(model: ReadoutSummarizer, batch: Batch, memory: Memory, trees: Sequence[_Tree]) -> Iterator[Level]:
+    """One step for each depth; its queries are the nodes, of a source that has fewer the first ones again."""
+    device = batch.src.device
+    state = model.start(memory, 1)
+    for depth in range(max(len(tree.nodes) for tree in trees)):
+        levels = [tree.level(tree.nodes, depth) for tree in trees]
+        sizes = [len(read) for _, read in levels]
+        told = np.zeros((2, len(levels), max(sizes)), dtype=np.int64)
+        for place, level in enumerate(levels):
+            told[:, place, : sizes[place]] = level
+        before, read = torch.from_numpy(told).to(device)
+        readout, state = model.advance(read, memory, _moved(state, before))
+        rows = torch.from_numpy(np.repeat(np.arange(len(sizes)), sizes)).to(device)
+        queries = torch.from_numpy(np.concatenate([np.arange(size) for size in sizes])).to(device)
+        yield _taken(readout, rows, queries)
+
+
+def _whole(
+    model: ReadoutSummarizer, batch: Batch, memory: Memory, targets: Sequence[Sequence[Ids]], trees: Sequence[_Tree]
+) -> Iterator[Level]:
+    """All positions of all targets of a source at once; of each node the first target that holds it."""
+    device = batch.src.device
+    readouts = []
+    for place, own in enumerate(targets):
+        many = len(own)
+        cache = {name: value[place].expand(many, *value.shape[1:]) for name, value in memory.cache.items()}
+        states, mask = (value[place].expand(many, *value.shape[1:]) for value in (memory.states, memory.mask))
+        alone = Memory(states, mask, cache, memory.output_rows)
+        readouts.append(model.readout(retargeted(batch, [place] * many, own), alone, attention=False))
+    for depth in range(max(len(tree.nodes) for tree in trees)):
+        levels = []
+        for readout, tree in zip(readouts, trees, strict=True):
+            if depth < len(tree.holders):
+                at = torch.from_numpy(tree.holders[depth]).to(device)
+                levels.append(_taken(readout, at, torch.full_like(at, depth)))
+        states, copies, gates = zip(*levels, strict=True)
+        yield torch.cat(states), None if copies[0] is None else torch.cat(copies), None if gates[0] is None else torch.cat(gates)
+
+
+def _taken(readout: Readout, rows: Tensor, positions: Tensor) -> Level:
+    """What readouts say at these rows and positions."""
+    copy_logp = None if readout.copy_logp is None else readout.copy_logp[rows, positions]
+    gate = None if readout.gate is None else readout.gate[rows, positions]
+    return readout.states[rows, positions], copy_logp, gate
+
+
+def _moved(state: State, nodes: Tensor) -> State:
     """The state [B, Q', ...] of the nodes [B, Q'] that come from those of the depth before."""
     batch, q = nodes.shape
-    there = next(iter(state.values())).shape[1] if state else 0
-    if q == there and bool((nodes == torch.arange(q, device=nodes.device)).all()):
+    if q == next(iter(state.values())).shape[1] and bool((nodes == torch.arange(q, device=nodes.device)).all()):
         return state
     rows = torch.arange(batch, device=nodes.device).unsqueeze(1)
     return {name: value[rows, nodes] for name, value in state.items()}
 
 
-def _asked(emission: Emission, nodes: torch.Tensor, ids: torch.Tensor, src_ext: torch.Tensor) -> torch.Tensor:
-    """Log-probability [B, P] of the extended ids [B, P] at the nodes [B, P] of an emission."""
-    rows = torch.arange(len(nodes), device=nodes.device).unsqueeze(1)
-    words, known = generated(ids, emission.logits.shape[2], emission.copy_logp is not None)
-    logp = emission.logits.log_softmax(2)[rows, nodes, words]
-    if emission.copy_logp is None or emission.gate is None:
+def _asked(
+    logits: Tensor,
+    copy_logp: Tensor | None,
+    gate: Tensor | None,
+    at: Tensor,
+    ids: Tensor,
+    sources: Tensor | None,
+) -> Tensor:
+    """Log-probability [P] of the extended ids [P] at rows [P] of the logits [N, V]; `sources` [P, S] if it copies."""
+    words, known = generated(ids, logits.shape[1], copy_logp is not None)
+    logp = logits.log_softmax(1)[at, words]
+    if copy_logp is None or gate is None or sources is None:
         return logp
-    copy = copied(ids, src_ext, emission.copy_logp[rows, nodes])
-    return mixture(logp.masked_fill(~known, IMPOSSIBLE), copy, emission.gate[rows, nodes])
+    copy = copied(ids.unsqueeze(1), sources, in_single(copy_logp[at]).unsqueeze(1)).squeeze(1)
+    return mixture(logp.masked_fill(~known, IMPOSSIBLE), copy, in_single(gate[at]))
 
 
 def together(counts: Sequence[int], order: Sequence[int], device: str) -> Iterator[list[int]]:
