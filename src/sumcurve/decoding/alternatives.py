@@ -145,7 +145,11 @@ def _whole(
                 at = torch.from_numpy(tree.holders[depth]).to(device)
                 levels.append(_taken(readout, at, torch.full_like(at, depth)))
         states, copies, gates = zip(*levels, strict=True)
-        yield torch.cat(states), None if copies[0] is None else torch.cat(copies), None if gates[0] is None else torch.cat(gates)
+        yield (
+            torch.cat(states),
+            None if copies[0] is None else torch.cat(copies),
+            None if gates[0] is None else torch.cat(gates),
+        )
 
 
 def _taken(readout: Readout, rows: Tensor, positions: Tensor) -> Level:

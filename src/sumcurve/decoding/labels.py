@@ -43,7 +43,9 @@ def labels_of(records: Iterable[Record], vocabulary: Vocabulary, most: int, with
     """The most frequent words of targets, at most `most`, that the vocabulary has: the more frequent first."""
     counts = Counter(word for record in records for sentence in record.target for word in sentence.split(" "))
     ranked = sorted(counts, key=lambda word: (-counts[word], word))
-    known = (word for word in ranked if vocabulary.known([word]) and word not in without and any(map(str.isalpha, word)))
+    known = (
+        word for word in ranked if vocabulary.known([word]) and word not in without and any(map(str.isalpha, word))
+    )
     return list(itertools.islice(known, most))
 
 
@@ -125,7 +127,16 @@ def write_labels(folder: Path, found: Sequence[Label], most: int, function_words
     if not asked:
         raise ValueError("no label is the gold one anywhere; ask for words of the training targets")
     rows = [
-        [one.word, one.count, f"{one.itself:.6f}", rank, word, f"{p:.6f}", int(word in function_words), int(word in one.neighbours)]
+        [
+            one.word,
+            one.count,
+            f"{one.itself:.6f}",
+            rank,
+            word,
+            f"{p:.6f}",
+            int(word in function_words),
+            int(word in one.neighbours),
+        ]
         for one in found
         for rank, (word, p) in enumerate(zip(one.related, one.probabilities, strict=True), start=1)
     ]

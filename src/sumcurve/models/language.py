@@ -17,7 +17,12 @@ import numpy as np
 from sumcurve.annotations.contrasts import Contrasted
 from sumcurve.decoding.judged import Judged
 
-BEGIN, SEPARATOR, END, UNKNOWN = "<s>", "<t>", "</s>", "<unk>"  # words of a corpus that are spelled so are read as these
+BEGIN, SEPARATOR, END, UNKNOWN = (
+    "<s>",
+    "<t>",
+    "</s>",
+    "<unk>",
+)  # words of a corpus that are spelled so are read as these
 
 
 class WordModel:

@@ -75,7 +75,10 @@ def judge(
     itself. KeyError for a gold that is of none of the items.
     """
     place = {item.record.id: number for number, item in enumerate(items)}
-    own = [Asked(items[place[one.item]], [one.sentences, *(told.sentences for told in one.contrasts)]) for one in contrasted]
+    own = [
+        Asked(items[place[one.item]], [one.sentences, *(told.sentences for told in one.contrasts)])
+        for one in contrasted
+    ]
     found = weigh(system, own, target_tokens)
     try:
         row = derangements([item.record for item in items], others)[0].tolist()
@@ -180,14 +183,14 @@ def _of_extract_rewrite(decoder: ExtractRewriteDecoder, asked: Asked, device: st
     from scipy.optimize import linear_sum_assignment
 
     model, vocabulary = decoder.model, decoder.vocabulary
-    document = read_document(
-        asked.item.record, vocabulary, decoder.source_tokens, model.settings.max_sentences
-    )
+    document = read_document(asked.item.record, vocabulary, decoder.source_tokens, model.settings.max_sentences)
     (chosen,) = extract(model, [document], decoder.stops, torch.device(device))
     summaries = [_within(target, decoder.target_tokens) for target in asked.targets]
     distinct = list(dict.fromkeys(sentence for summary in summaries for sentence in summary))
     place = {sentence: number for number, sentence in enumerate(distinct)}
-    sources = [_source(Record("", [sentence], []), vocabulary, sentence.count(" ") + 1) for sentence in document.sentences]
+    sources = [
+        _source(Record("", [sentence], []), vocabulary, sentence.count(" ") + 1) for sentence in document.sentences
+    ]
     matrix = np.empty((len(sources), len(distinct)))
     order = sorted(range(len(sources)), key=lambda at: len(sources[at].source))
     for part in together([len(distinct)] * len(sources), order, device):
@@ -229,9 +232,13 @@ def _of_pretrained(system: PretrainedSystem, asked: Sequence[Asked]) -> list[Wei
         targets = [subwords.target(target, system.target_tokens) for target in one.targets]
         if subwords.writes is not None:
             targets = [(ids[: subwords.writes], at[: subwords.writes], size) for ids, at, size in targets]
-        item = Item(replace(one.item.record, target=[], references=[]), Text(one.item.text.id, one.item.text.source, []))
+        item = Item(
+            replace(one.item.record, target=[], references=[]), Text(one.item.text.id, one.item.text.source, [])
+        )
         (source,) = system.examples([item], max(len(ids) for ids, _, _ in targets))
-        distinct = {tuple(ids): TextExample(source.record, source.source, ids, at, size, False) for ids, at, size in targets}
+        distinct = {
+            tuple(ids): TextExample(source.record, source.source, ids, at, size, False) for ids, at, size in targets
+        }
         memory = model.encode(model.collate([source]).to(system.device))
         values: dict[tuple[int, ...], float] = {}
         ordered = sorted(distinct, key=len)
@@ -262,7 +269,8 @@ def _of_fairseq(system: FairseqSystem, asked: Sequence[Asked]) -> list[Weighed]:
         scored = system.model.score([pairs[key] for key in part])
         values |= {key: math.fsum(line) for key, line in zip(part, scored, strict=True)}
     return [
-        Weighed([values[number, seen] for seen in row], [len(seen) for seen in row], row) for number, row in enumerate(rows)
+        Weighed([values[number, seen] for seen in row], [len(seen) for seen in row], row)
+        for number, row in enumerate(rows)
     ]
 
 

@@ -62,7 +62,9 @@ def table(results: Results) -> Table:
         *(_shares(one) for one in preferred(results)),
         "By assignment: of a system that rewrites sentences, every sentence of the summary scored with a source sentence "
         "of its own at the best assignment; else as its paper's readers did, of every extracted sentence the most "
-        "probable of the summary." if assigned else "",
+        "probable of the summary."
+        if assigned
+        else "",
         f"{CHANCE}: scores that know nothing. unigram, trigram: language models of the training part's targets, which "
         "see no source.",
         *(f"{one.told.corpus}: {MECHANICS}" for one in preferred(results) if not one.told.people),

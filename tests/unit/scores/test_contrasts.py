@@ -20,9 +20,7 @@ from sumcurve.systems.system import Item
 
 def told(item: str, gold: str, **contrasts: str) -> Contrasted:
     """A gold and its contrasts, by rule; several of one rule stand between bars."""
-    made = [
-        Contrast(rule, tuple(text.split(" "))) for rule, texts in contrasts.items() for text in texts.split(" | ")
-    ]
+    made = [Contrast(rule, tuple(text.split(" "))) for rule, texts in contrasts.items() for text in texts.split(" | ")]
     return Contrasted(item, tuple(gold.split(" ")), tuple(made))
 
 
@@ -116,8 +114,18 @@ def test_probabilities_of_words_sum_to_one() -> None:
 
 def test_a_system_that_prefers_every_original_escapes_always(scores: Callable) -> None:
     golds = {one.gold for one in BROKEN}
-    found = judge(Says(lambda _, target: 0.0 if target in {("a", "b"), ("c",), ("x", "y")} else -1.0), BROKEN, ITEMS, Reading(others=1))
-    best = judge(Says(lambda source, target: 0.0 if target == BROKEN[int(source[-1]) - 1].gold else -1.0), BROKEN, ITEMS, Reading(others=1))
+    found = judge(
+        Says(lambda _, target: 0.0 if target in {("a", "b"), ("c",), ("x", "y")} else -1.0),
+        BROKEN,
+        ITEMS,
+        Reading(others=1),
+    )
+    best = judge(
+        Says(lambda source, target: 0.0 if target == BROKEN[int(source[-1]) - 1].gold else -1.0),
+        BROKEN,
+        ITEMS,
+        Reading(others=1),
+    )
     dodged, escaped = scores(best)
     assert set(dodged.values["dodged"]) == set(escaped.values["escaped"]) == {100.0}
     assert len(escaped.ids) == 4  # the fifth gold has no contrast
@@ -129,7 +137,9 @@ def test_a_system_that_prefers_every_original_escapes_always(scores: Callable) -
 
 def test_who_ignores_order_dodges_no_exchange_unless_ties_are_dodged(scores: Callable) -> None:
     weights = {"a": 0.1, "b": 0.2, "c": 0.3, "x": 1e9, "y": 1e-9}
-    found = judge(Says(lambda _, target: -math.fsum(weights[word] for word in target)), BROKEN, ITEMS, Reading(others=1))
+    found = judge(
+        Says(lambda _, target: -math.fsum(weights[word] for word in target)), BROKEN, ITEMS, Reading(others=1)
+    )
     dodged, escaped = scores(found)
     exchanges = {name: value for name, value in by_item(dodged, "dodged").items() if "gold_noun" in name}
     assert set(exchanges.values()) == {0.0}
@@ -168,7 +178,9 @@ def test_files_of_other_contrasts_are_refused(tmp_path: Path) -> None:
     found = judge_words(WordModel.of([["a b"]], 1, 1), BROKEN)
     write_judged(tmp_path / "one.safetensors", found, BROKEN)
     again = read_judged(tmp_path / "one.safetensors", digest(BROKEN))
-    assert all(np.array_equal(getattr(again, name), getattr(found, name)) for name in ("own", "tokens", "told", "starts"))
+    assert all(
+        np.array_equal(getattr(again, name), getattr(found, name)) for name in ("own", "tokens", "told", "starts")
+    )
     assert again.other is None
     with pytest.raises(RecordError, match="is of other contrasts than those given; judge again"):
         read_judged(tmp_path / "one.safetensors", digest(BROKEN[:2]))
@@ -194,8 +206,13 @@ def test_only_what_was_judged_is_scored() -> None:
         "outputs/lead": {"corpus": "corpora/a"},
     }
     found = {
-        key: scorer.inputs(key, list(specifications), specifications) for key in specifications if key != "outputs/judge"
+        key: scorer.inputs(key, list(specifications), specifications)
+        for key in specifications
+        if key != "outputs/judge"
     }
     asked = {key for key, inputs in found.items() if inputs is not None}
     assert asked == {"outputs/common", "outputs/rewrites"}
-    assert found["outputs/common"] == {"annotations/c": None, "outputs/judge": {"runs": ["runs/1", "runs/2"], "own": "runs/1"}}
+    assert found["outputs/common"] == {
+        "annotations/c": None,
+        "outputs/judge": {"runs": ["runs/1", "runs/2"], "own": "runs/1"},
+    }

@@ -132,7 +132,9 @@ def test_the_encoder_reads_a_source_once(monkeypatch: pytest.MonkeyPatch) -> Non
     system = Trained(SummarizerDecoder(model, VOCABULARY, Search(max_tokens=5)), VOCABULARY, SOURCE, TARGET, "cpu")
     weigh(system, ASKED[:1])
     assert sum(read) == 1 + 1  # and one that is asked whether the model copies
-    tokens = sum(len(system._encoded([replace(ASKED[0].item.record, target=one)])[0].target) for one in ASKED[0].targets)
+    tokens = sum(
+        len(system._encoded([replace(ASKED[0].item.record, target=one)])[0].target) for one in ASKED[0].targets
+    )
     assert sum(steps) < 0.8 * tokens  # what targets begin with alike is read once
 
 
@@ -165,7 +167,13 @@ def rewriting() -> Trained:
         kind="recurrent", embedding=8, hidden=8, feed="merged", copy_attention=True, output="untied"
     )
     told = ExtractRewriteSettings(
-        kind="extract-rewrite", abstractor=abstractor, filters=4, hidden=8, sentences=2, max_sentences=4, rewrite_tokens=5
+        kind="extract-rewrite",
+        abstractor=abstractor,
+        filters=4,
+        hidden=8,
+        sentences=2,
+        max_sentences=4,
+        rewrite_tokens=5,
     )
     model = build_extract_rewrite(told, len(VOCABULARY), 1)
     spread(model)
@@ -219,7 +227,10 @@ class Counted:
     settings = FairseqSettings(kind="fairseq", architecture="transformer", width=8, heads=2, feedforward=8)
 
     def score(self, pairs: Any) -> list[list[float]]:
-        return [[-(1.0 + token) * (1 + place) / (1 + len(one.source)) for place, token in enumerate(target)] for one, target in pairs]
+        return [
+            [-(1.0 + token) * (1 + place) / (1 + len(one.source)) for place, token in enumerate(target)]
+            for one, target in pairs
+        ]
 
 
 def test_fairseq_is_asked_for_every_target_that_it_tells_apart(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -229,9 +240,15 @@ def test_fairseq_is_asked_for_every_target_that_it_tells_apart(monkeypatch: pyte
     found = weigh(system, ASKED)
     for one in found:
         assert all((a == b) == (x == y) for (a, x), (b, y) in product(zip(one.seen, one.logp, strict=True), repeat=2))
-    plain = [one for one in ASKED if not any(word in FOREIGN for target in one.targets for word in " ".join(target).split(" "))]
+    plain = [
+        one
+        for one in ASKED
+        if not any(word in FOREIGN for target in one.targets for word in " ".join(target).split(" "))
+    ]
     for one in plain:
-        assert list(weigh(system, [one])[0].logp) == [pytest.approx(system.logp([one.item], [target])[0]) for target in one.targets]
+        assert list(weigh(system, [one])[0].logp) == [
+            pytest.approx(system.logp([one.item], [target])[0]) for target in one.targets
+        ]
 
 
 class Said:

@@ -150,7 +150,9 @@ def test_what_knows_nothing_dodges_half_and_escapes_as_the_best_of_equals_does(t
 
 def test_rules_are_parts_of_the_whole(told):
     (one,) = preferred(told)
-    whole = {(row["method"].rstrip("†"), row["records"]): row for row in contrasts.table(told).rows if row.get("records")}
+    whole = {
+        (row["method"].rstrip("†"), row["records"]): row for row in contrasts.table(told).rows if row.get("records")
+    }
     sizes = {rule: int(((one.rules == rule) & one.common).sum()) for rule in RULES}
     for row in contrast_rules.table(told).rows:
         parts = [row[rule].number * sizes[rule] for rule in RULES]
@@ -160,7 +162,9 @@ def test_rules_are_parts_of_the_whole(told):
 
 def test_dodged_goes_with_itself_and_with_what_grows_alike(told):
     found = contrast_links.table(told).rows
-    assert [row["metric"] for row in found] == [metric.title for metric in told.compared if metric.name not in ("dodged", "escaped")]
+    assert [row["metric"] for row in found] == [
+        metric.title for metric in told.compared if metric.name not in ("dodged", "escaped")
+    ]
     (one,) = preferred(told)
     cells = [system.cell for system in told.of("notes", True)]
     for row, metric in zip(found, ("rouge1", "rouge2", "rougeLsum"), strict=True):
@@ -172,7 +176,12 @@ def test_dodged_goes_with_itself_and_with_what_grows_alike(told):
 
 def test_without_contrasts_there_is_no_table(study, settings):
     results = Results(study, settings)
-    assert [module.table(results).rows for module in (contrasts, contrast_rules, contrast_links, labels)] == [[], [], [], []]
+    assert [module.table(results).rows for module in (contrasts, contrast_rules, contrast_links, labels)] == [
+        [],
+        [],
+        [],
+        [],
+    ]
 
 
 def test_related_words_are_shares_of_labels(study, settings):
