@@ -13,6 +13,7 @@ import argparse
 import random
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 import torch
@@ -126,10 +127,8 @@ def main() -> None:
             pairs = zip(one_by_one(model, sources, targets), shared(model, sources, targets), strict=True)
             differs = max(abs(first - second) for first, second in pairs)
 
-            def run(form: Callable[..., object], model: ReadoutSummarizer = model) -> Callable[[], object]:
-                return lambda: form(model, sources, targets)
-
-            slow, fast, encoder = least([run(one_by_one), run(shared), run(encoders)], told.repetitions)
+            forms = [partial(form, model, sources, targets) for form in (one_by_one, shared, encoders)]
+            slow, fast, encoder = least(forms, told.repetitions)
             figures = [f"{1000 * one / told.golds:.1f}" for one in (slow, fast)]
             print(
                 ",".join([name, str(source_words), str(target_words), *figures]),

@@ -242,7 +242,8 @@ PAPERS = (
             ),
         ),
         "Rules, scoring and what is decided where the paper is silent: [contrasts.md](contrasts.md). Until people have "
-        "judged the contrasts, results on docstrings are called mechanics. The printed page was not at hand: numbers of Tables 1 and 2 are not certain.",
+        "judged the contrasts, results on docstrings are called mechanics. The printed page was not at hand: "
+        "numbers of Tables 1 and 2 are not certain.",
     ),
     Paper(
         "Wei et al. 2018: regularised training",
@@ -285,7 +286,7 @@ PAPERS = (
                 "labels",
                 "words that the output layer takes for each other",
                 SAME,
-                note="`labels:` of a study with REG-base, REG-self and REG-dual ([contrasts.md](contrasts.md)); as numbers",
+                note="as numbers: `labels:` of a study with REG-base, REG-self, REG-dual ([contrasts.md](contrasts.md))",
             ),
         ),
         "The printed pages were not at hand: rows are by content, not by number.",

@@ -24,7 +24,7 @@ from sumcurve.decoding.pretrained import BATCH
 from sumcurve.models.batch import Example, collate, encode
 from sumcurve.models.extract_rewrite import read_document
 from sumcurve.models.subwords import TextExample
-from sumcurve.models.summarizer import ReadoutSummarizer, Summarizer
+from sumcurve.models.summarizer import Summarizer
 from sumcurve.models.vocabulary import BOS, UNK, Vocabulary
 from sumcurve.records import Record, Text
 from sumcurve.settings import Form, Reading, Search, SubwordSettings

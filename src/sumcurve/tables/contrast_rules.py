@@ -1,4 +1,4 @@
-"""Which kinds of contrasts are dodged: the eight rules, within the gold and from the source (Kumar and Cheung, 2019)."""
+"""Which kinds of contrasts are dodged: the eight rules, within the gold and from the source (Kumar and Cheung 2019)."""
 
 from typing import Any
 

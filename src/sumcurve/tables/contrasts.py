@@ -51,17 +51,17 @@ def table(results: Results) -> Table:
         Column("interval_covers", None),
     ]
     notes = [
-        "In percent. Dodged: of contrasts, those with a lower sum of log-probabilities than their gold; a tie (less than "
-        "a millionth nat) is not dodged, but in ties dodged. Escaped: of golds that have a contrast, those that dodge all "
-        f"of theirs; it falls with their number, so that escaped at {AT} is what {AT} of a gold's contrasts, whichever, "
-        f"would leave, of golds that have {AT}. By means: of log-probabilities over tokens. Another's source: the same "
+        "In percent. Dodged: of contrasts, those with a lower sum of log-probabilities than their gold; a tie (less "
+        "than a millionth nat) is not dodged, but in ties dodged. Escaped: of golds that have a contrast, those that dodge "
+        f"all of theirs; it falls with their number, so that escaped at {AT} is what {AT} of a gold's contrasts, "
+        f"whichever, would leave, of golds that have {AT}. By means: of log-probabilities over tokens. Another's source: the same "
         "system given the source of a record of another group, which is what a language model dodges.",
         "Dodged and escaped are of contrasts that all systems tell apart: one that exchanges two words unknown to a "
         "system is its gold to it. Tells apart: the share that the system does itself (all seeds); dodged of own is of "
         "these. Of every: of all contrasts, where what is not told apart is not dodged.",
         *(_shares(one) for one in preferred(results)),
-        "By assignment: of a system that rewrites sentences, every sentence of the summary scored with a source sentence "
-        "of its own at the best assignment; else as its paper's readers did, of every extracted sentence the most "
+        "By assignment: of a system that rewrites sentences, every sentence of the summary scored with a source "
+        "sentence of its own at the best assignment; else as its paper's readers did, of every extracted sentence the most "
         "probable of the summary."
         if assigned
         else "",
@@ -82,8 +82,8 @@ def _shares(one: Preferred) -> str:
     golds = len(set(one.told.items))
     share = number(POINTS * common / max(1, whole), 1)
     return (
-        f"{one.told.corpus}: {number(whole)} contrasts of {number(golds)} golds; all systems tell {number(common)} apart, "
-        f"{share} %."
+        f"{one.told.corpus}: {number(whole)} contrasts of {number(golds)} golds; all systems tell {number(common)} "
+        f"apart, {share} %."
     )
 
 

@@ -20,7 +20,7 @@ from sumcurve.tables.evidence import Preferences
 from sumcurve.tables.results import Results
 
 POINTS = 100
-AT = 10  # contrasts a gold, at which escaped is comparable over golds and corpora
+AT = 5  # contrasts a gold, at which escaped is comparable over golds and corpora
 
 Array = NDArray[np.float64]
 Set = Literal["all", "own", "every"]

@@ -170,7 +170,7 @@ def test_systems_are_compared_on_what_all_of_them_tell_apart(scores: Callable) -
     assert list(escaped.ids) == ["1", "2", "3"]
     assert {key: value for key, value in by_item(alone, "dodged").items() if key[0] != "4"} == by_item(both, "dodged")
     nobody = judge_words(WordModel.of([["z"]], 2, 1), BROKEN)
-    with pytest.raises(RecordError, match="none of the 6 contrasts .* by all 2 systems; compare fewer systems"):
+    with pytest.raises(RecordError, match=r"none of the 6 contrasts .* by all 2 systems; compare fewer systems"):
         scores(knows, nobody)
 
 
@@ -185,7 +185,7 @@ def test_files_of_other_contrasts_are_refused(tmp_path: Path) -> None:
     with pytest.raises(RecordError, match="is of other contrasts than those given; judge again"):
         read_judged(tmp_path / "one.safetensors", digest(BROKEN[:2]))
     (tmp_path / "one.safetensors").write_bytes(b"damaged")
-    with pytest.raises(RecordError, match="cannot be read .*; judge again"):
+    with pytest.raises(RecordError, match=r"cannot be read .*; judge again"):
         read_judged(tmp_path / "one.safetensors", digest(BROKEN))
 
 

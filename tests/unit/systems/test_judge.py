@@ -1,4 +1,4 @@
-"""Golds and contrasts as every kind of system finds them: together as one by one, and alike where it sees no difference."""
+"""Golds and contrasts as every kind of system finds them: together as one by one, alike where it sees them alike."""
 
 import random
 from collections.abc import Callable

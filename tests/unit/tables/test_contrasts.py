@@ -1,4 +1,4 @@
-"""Tables of contrasts: their figures are those of the values, whichever set, way and number of contrasts is asked for."""
+"""Tables of contrasts: figures are those of the values, whichever set, way and number of contrasts is asked for."""
 
 import dataclasses
 import itertools
@@ -42,7 +42,7 @@ def told(evidence, study, settings):
     items = tuple(name for name in names for _ in range(EACH))
     systems = {
         (one.method, one.records, one.seed): judged(
-            17 * number, 0.002 * (one.records or 0) + (one.method == "pcov"), 0.05 if one.method == "abs" else 0.02
+            17 * number, 0.002 * (one.records or 0) + (one.method == "pcov"), 0.01 if one.method == "abs" else 0.005
         )
         for number, one in enumerate(outputs)
         if one.records is not None
@@ -73,7 +73,7 @@ def told(evidence, study, settings):
         groups = tuple(place[name] for name in ids)
         values = 100.0 * won[kept][None]
         dodged = Items(Dodged.metrics, ids, groups, values, "s", further={"contrast": tuple(map(str, kept))})
-        whole = {name: 100.0 for name in ids}
+        whole = dict.fromkeys(ids, 100.0)
         for name, good in zip(ids, won[kept], strict=True):
             whole[name] = min(whole[name], 100.0 * good)
         escaped = Items(
@@ -113,17 +113,17 @@ def test_sets_and_ways_are_ordered_as_they_must_be(told):
         # What cannot be told apart is not dodged: all contrasts count for less than the system's own.
         assert row["dodged_every"].number == pytest.approx(row["dodged_own"].number * row["tells"] / 100, abs=1.5)
         assert row["dodged_every"].number < row["dodged_own"].number
-        assert row["escaped"].number < row["escaped_at"].number
+        assert row["escaped"].number < row["escaped_at"].number  # nearly all golds have more contrasts than that
         assert row["tells"] >= 100 * one.common.mean()
 
 
 def test_escaped_falls_with_the_number_of_contrasts(told):
     (one,) = preferred(told)
-    by_number = [one.escaped(at=at) for at in (1, 2, 5, AT)]
+    by_number = [one.escaped(at=at) for at in (1, 2, AT)]
     for cell in one.systems:
-        shares = [found[cell].mean for found in by_number if cell in found]
+        shares = [found[cell].mean for found in by_number]
         assert all(more > fewer for more, fewer in itertools.pairwise(shares))
-        assert len(shares) >= 3
+    assert min((one.items[one.common] == name).sum() for name in set(one.items)) >= AT  # the same golds
 
 
 @pytest.mark.parametrize("count", [1, 4, 7])
