@@ -286,7 +286,7 @@ PAPERS = (
                 "labels",
                 "words that the output layer takes for each other",
                 SAME,
-                note="as numbers: `labels:` of a study with REG-base, REG-self, REG-dual ([contrasts.md](contrasts.md))",
+                note="as numbers: `labels:` of a study ([contrasts.md](contrasts.md))",
             ),
         ),
         "The printed pages were not at hand: rows are by content, not by number.",

@@ -28,8 +28,8 @@ def table(results: Results) -> Table:
     ]
     notes = [
         f"Of mean scores with dodged, over every method at every size, seeds averaged. In brackets: {results.share} "
-        f"of {results.settings.resamples:,} resamples of the groups of test items, the same for both scores: they speak "
-        "of these systems on other items, not of other systems.",
+        f"of {results.settings.resamples:,} resamples of the groups of test items, the same for both scores: they "
+        "speak of these systems on other items, not of other systems.",
         "Sizes of one method are no independent systems: what grows with records correlates.",
         results.caveat,
     ]

@@ -52,17 +52,17 @@ def table(results: Results) -> Table:
     ]
     notes = [
         "In percent. Dodged: of contrasts, those with a lower sum of log-probabilities than their gold; a tie (less "
-        "than a millionth nat) is not dodged, but in ties dodged. Escaped: of golds that have a contrast, those that dodge "
-        f"all of theirs; it falls with their number, so that escaped at {AT} is what {AT} of a gold's contrasts, "
-        f"whichever, would leave, of golds that have {AT}. By means: of log-probabilities over tokens. Another's source: the same "
-        "system given the source of a record of another group, which is what a language model dodges.",
+        "than a millionth nat) is not dodged, but in ties dodged. Escaped: of golds that have a contrast, those that "
+        f"dodge all of theirs; it falls with their number, so that escaped at {AT} is what {AT} of a gold's contrasts, "
+        f"whichever, would leave, of golds that have {AT}. By means: of log-probabilities over tokens. Another's "
+        "source: the same system given the source of a record of another group, which is what a language model dodges.",
         "Dodged and escaped are of contrasts that all systems tell apart: one that exchanges two words unknown to a "
         "system is its gold to it. Tells apart: the share that the system does itself (all seeds); dodged of own is of "
         "these. Of every: of all contrasts, where what is not told apart is not dodged.",
         *(_shares(one) for one in preferred(results)),
         "By assignment: of a system that rewrites sentences, every sentence of the summary scored with a source "
-        "sentence of its own at the best assignment; else as its paper's readers did, of every extracted sentence the most "
-        "probable of the summary."
+        "sentence of its own at the best assignment; else as its paper's readers did, of every extracted sentence the "
+        "most probable of the summary."
         if assigned
         else "",
         f"{CHANCE}: scores that know nothing. unigram, trigram: language models of the training part's targets, which "

@@ -34,9 +34,9 @@ def table(results: Results) -> Table:
     related = told[0].related if told else 0
     notes = [
         "In percent, of one training each. Output distributions of the training records are averaged by their gold "
-        f"label. Itself: the label's own mean probability. Of the {related} other words that are most probable then: the "
-        f"share of function words, and of those that are among the {related} words with the nearest embeddings. Labels: the "
-        "most frequent words of the training targets that are no function words.",
+        f"label. Itself: the label's own mean probability. Of the {related} other words that are most probable then: "
+        f"the share of function words, and of those that are among the {related} words with the nearest embeddings. "
+        "Labels: the most frequent words of the training targets that are no function words.",
         *(
             f"{one.corpus}, {one.method}: "
             + "; ".join(f"{label}: {', '.join(words[:SHOWN])}" for label, words in one.examples)
