@@ -57,6 +57,17 @@ class Judging:
         return np.stack(rows)
 
 
+@dataclass(frozen=True)
+class Fooled:
+    """A contrast that a system finds more probable than its gold, by so many nats."""
+
+    item: str
+    rule: str
+    gold: Sequence[str]
+    contrast: Sequence[str]
+    nats: float
+
+
 class Preferred:
     """The systems of one corpus, and what there is to say of their preferences."""
 
@@ -133,6 +144,21 @@ class Preferred:
                 whole = design(cells)
                 found |= {cell: estimate(whole, cell) for cell in cells}
         return found
+
+    def fooled(self, cell: Cell, most: int) -> list["Fooled"]:
+        """The contrasts that a system of a single or the first seed prefers most to their golds, one of each gold."""
+        one = self.systems[cell].found[0]
+        behind = -margins(one.own, one)
+        found: dict[str, Fooled] = {}
+        for at in np.argsort(-behind, kind="stable").tolist():
+            item = self.told.items[at]
+            if behind[at] <= 0 or len(found) == most:
+                break
+            if item not in found:
+                gold, target = self.told.golds[item], self.told.targets[at]
+                rule = self.told.rules[at].replace("_", " ")
+                found[item] = Fooled(item, rule, gold, target, float(behind[at]))
+        return list(found.values())
 
     def words(self, name: str) -> tuple[float | None, float | None, float | None, float | None]:
         """Of a language model: dodged, with ties, by another set (every), and escaped, in percent."""

@@ -10,10 +10,12 @@ import pytest
 from sumcurve.annotations.contrasts import RULES
 from sumcurve.decoding.judged import Judged
 from sumcurve.scores.contrasts import Dodged, Escaped
-from sumcurve.tables import contrast_links, contrast_rules, contrasts, labels
+from sumcurve.tables import APPENDIX, TABLES, contrast_links, contrast_rules, contrasts, labels
 from sumcurve.tables.evidence import Items, Preferences, RelatedWords
 from sumcurve.tables.preferences import AT, escapes, preferred
+from sumcurve.tables.report.page import page
 from sumcurve.tables.results import Results
+from sumcurve.tables.study import made
 
 GOLDS, EACH = 40, 12
 SEEDS = (1, 2, 3)
@@ -188,3 +190,24 @@ def test_related_words_are_shares_of_labels(study, settings):
     one = RelatedWords("notes", "reg_base", 2000, 20, 5, 0.5, 0.25, 0.1, [("mean", ["average", "sum"])])
     (row,) = labels.table(Results(dataclasses.replace(study, related_words=[one]), settings)).rows
     assert (row["itself"], row["function_words"], row["overlap"]) == (50, 25, 10)
+
+
+def test_the_report_shows_what_fooled_each_system_and_escapes_texts(told):
+    (one,) = preferred(told)
+    strange = "<script>alert('x')</script> & more"
+    golds = {name: [f"gold of {name}"] for name in one.told.golds}
+    changed = dataclasses.replace(one.told, targets=[[strange] for _ in one.told.items], golds=golds)
+    results = Results(dataclasses.replace(told.study, preferences=[changed]), told.settings)
+    tables = {name: made(name, results) for name in (*TABLES, *APPENDIX)}
+    html = page(results, tables, [], {})
+    assert strange not in html
+    assert "&lt;script&gt;alert(&#39;x&#39;)&lt;/script&gt; &amp; more" in html
+    (found,) = preferred(results)
+    for system in results.largest("notes").values():
+        assert f"<summary>notes: {system.method}, 2,000 records</summary>" in html
+        shown = found.fooled(system.cell, 5)
+        judged = found.systems[system.cell].found[0]
+        worst = (judged.own - judged.own[judged.gold_of])[judged.contrast].max()
+        assert shown[0].nats == pytest.approx(worst)
+        assert [one.nats for one in shown] == sorted((one.nats for one in shown), reverse=True)
+        assert len({one.item for one in shown}) == len(shown) == 5
