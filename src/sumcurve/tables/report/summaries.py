@@ -60,7 +60,7 @@ class Reading:
         self.test_items = max(len(set(items.ids)) for one in self.systems for items in one.outputs[0].scores.values())
 
     def _of_items(self, results: Results, system: System) -> list[dict[str, float]]:
-        """By metric every item's value, of the seed whose summaries are shown; of several values of an item the mean."""
+        """By metric every item's value, of the seed whose summaries are shown; the mean where it has several."""
         found: list[dict[str, float]] = []
         for metric in self.metrics:
             items = system.outputs[0].scores.get(results.scorer(metric.name))
