@@ -98,8 +98,9 @@ def targets_logp(
         )
         parts = np.split(values.cpu().numpy().astype(np.float64), np.cumsum(counts)[:-1])
         for lines, tree, part in zip(found, trees, parts, strict=True):
-            here = tree.lengths > depth
-            lines[here, depth] = part[tree.places[here, depth]]
+            if depth < lines.shape[1]:
+                here = tree.lengths > depth
+                lines[here, depth] = part[tree.places[here, depth]]
     return [
         [line[:length] for line, length in zip(lines, tree.lengths.tolist(), strict=True)]
         for lines, tree in zip(found, trees, strict=True)
