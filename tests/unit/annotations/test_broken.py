@@ -80,13 +80,10 @@ def test_contrasts_are_in_the_corpuss_words_and_sentences(tmp_path: Path) -> Non
     row = rows["storm"]
     assert row.sentences == ["the schools in bergen closed after a heavy storm .", "the mayor warned parents ."]
     told = {(one.rule, *one.sentences) for one in row.contrasts}
+    rest = "the mayor warned parents ."
     assert ("gold_noun", "the parents in bergen closed after a heavy storm .", "the mayor warned schools .") in told
     assert ("gold_verb", "the schools in bergen warned after a heavy storm .", "the mayor closed parents .") in told
-    assert (
-        "source_adjective",
-        "the schools in bergen closed after a small storm .",
-        "the mayor warned parents .",
-    ) in told
+    assert ("source_adjective", "the schools in bergen closed after a small storm .", rest) in told
 
 
 def test_golds_that_give_little_are_there_and_empty(tmp_path: Path) -> None:

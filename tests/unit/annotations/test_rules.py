@@ -10,6 +10,7 @@ from sumcurve.annotations.rules import (
     FILTERS,
     POOLS,
     Candidate,
+    Place,
     broken,
     candidates,
     contrasts,
@@ -259,7 +260,8 @@ def test_quotas_sum_to_what_is_asked_and_never_fall(variant) -> None:
 
 
 def some(count: int, pool: int) -> list[Candidate]:
-    return [Candidate(((place, place + 1, (f"w{place}",)),), pool) for place in range(count)]
+    here = [Place(place, place, (f"w{place}",), f"w{place}", "NN", "", "") for place in range(count)]
+    return [Candidate(pool, place, place, swap=False) for place in here]
 
 
 def test_a_sample_is_a_part_in_order_that_its_key_alone_decides() -> None:
