@@ -256,6 +256,25 @@ def test_another_pipeline_or_recipe_for_entities_renames_what_learns_them(config
     assert {stem.split("-")[1] for stem in changed(after, raised, "runs")} == {"ent_loss"}
 
 
+def test_contrasts_are_made_where_a_corpus_asks_for_them_within_what_systems_read(config):
+    before = smoke(config)
+    assert not before.named("annotations", "contrasts")
+    methods = before.settings.methods
+    after = of_two_corpora(config, methods, tales={"contrasts": {"target_tokens": 7}})
+    made = after.named("annotations", "contrasts")
+    prepared = {folder.key: folder.stem for folder in after.named("corpora")}
+    assert {prepared[folder.specification["corpus"]] for folder in made} >= {"tales"}
+    assert not {prepared[folder.specification["corpus"]] for folder in made} & {"modules"}
+    for folder in made:
+        told = folder.specification["contrasts"]
+        assert told["target_tokens"] == 7
+        assert told["source_tokens"] == min(400, after.settings.corpora["tales"].source_tokens)
+    assert names(after) - names(before) == {folder.key for folder in made}
+    assert names(before) <= names(after)
+    other = of_two_corpora(config, methods, tales={"contrasts": {"target_tokens": 7, "seed": 2}})
+    assert changed(after, other, "annotations") == {folder.stem for folder in made}
+
+
 def parts(plan, corpus, method, part):
     return [row for row in plan.rows if (row.corpus, row.method, row.part) == (corpus, method, part)]
 

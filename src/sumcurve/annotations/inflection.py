@@ -22,8 +22,13 @@ def inflector() -> Inflect:
             "`contrasts: {inflect: false}`"
         ) from error
 
+    known: dict[tuple[str, str, str], str | None] = {}
+
     def inflect(word: Place, slot: Place) -> str | None:
-        return form(word, slot, getLemma, getInflection)
+        key = (word.word, slot.tag, slot.before)
+        if key not in known:
+            known[key] = form(word, slot, getLemma, getInflection)
+        return known[key]
 
     return inflect
 

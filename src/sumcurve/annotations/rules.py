@@ -18,9 +18,8 @@ import random
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import combinations
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from sumcurve.annotations.contrasts import CLASSES, ORIGINS, RULES, Contrast
 from sumcurve.annotations.tags import Parsed
@@ -49,24 +48,43 @@ Variant = Literal["paper", "code"]
 Inflect = Callable[["Place", "Place"], str | None]
 
 
-@dataclass(frozen=True)
-class Place:
+class Place(NamedTuple):
     """A word that may move: `head` is its place, `start` that of a determiner that travels with it, or its own."""
 
     start: int
     head: int
+    span: tuple[str, ...]  # the word, and its determiner before it
     word: str  # in lower case
     tag: str
     label: str  # of prepositions; "" of others
     before: str  # the word before `start`, in lower case; "" at the beginning of its sentence
 
 
-@dataclass(frozen=True)
-class Candidate:
-    """Words of the gold by `new` ones, at half-open spans that rise."""
+class Candidate(NamedTuple):
+    """A place of the gold whose word another's replaces, which is one of the source, or changes places with it.
 
-    edits: tuple[tuple[int, int, tuple[str, ...]], ...]
+    `new` is the form of the second's word in the first's place, `old` that of the first's in the second's; None where
+    they stay as they are.
+    """
+
     pool: int
+    first: Place
+    second: Place
+    swap: bool
+    new: str | None = None
+    old: str | None = None
+
+    @property
+    def edits(self) -> list[tuple[int, int, tuple[str, ...]]]:
+        """Half-open spans of the gold, which rise, and their new words."""
+        edits = [(self.first.start, self.first.head + 1, _formed(self.second.span, self.new))]
+        if self.swap:
+            edits.append((self.second.start, self.second.head + 1, _formed(self.first.span, self.old)))
+        return edits
+
+
+def _formed(span: tuple[str, ...], form: str | None) -> tuple[str, ...]:
+    return span if form is None else (*span[:-1], form)
 
 
 def places(parsed: Parsed, name: str) -> list[list[Place]]:
@@ -76,16 +94,15 @@ def places(parsed: Parsed, name: str) -> list[list[Place]]:
     """
     found: list[list[Place]] = [[] for _ in POOLS[name]]
     labels = prepositions(parsed) if name == PREPOSITION else {}
-    for head, (word, tag) in enumerate(zip(parsed.words, parsed.tags, strict=True)):
-        for pool, tags in enumerate(POOLS[name]):
-            if tag not in tags or not LATIN.search(word):
-                continue
-            if name == PREPOSITION and head not in labels:
+    words, sentence = parsed.words, parsed.sentence
+    for pool, tags in enumerate(POOLS[name]):
+        for head, tag in enumerate(parsed.tags):
+            if tag not in tags or not LATIN.search(words[head]) or (name == PREPOSITION and head not in labels):
                 continue
             start = head - 1 if name == NOUN and pool == NAMES and determined(parsed, head) else head
-            inside = start > 0 and parsed.sentence[start - 1] == parsed.sentence[start]
-            before = parsed.words[start - 1].lower() if inside else ""
-            found[pool].append(Place(start, head, word.lower(), tag, labels.get(head, ""), before))
+            before = words[start - 1].lower() if start and sentence[start - 1] == sentence[start] else ""
+            span = words[start : head + 1]
+            found[pool].append(Place(start, head, span, words[head].lower(), tag, labels.get(head, ""), before))
     return found
 
 
@@ -164,22 +181,38 @@ def candidates(
     Adds to `counts`: `candidates` before any filter, what each filter dropped, and `left`.
     """
     origin, name = rule.split("_")
+    swap = origin == GOLD
+    here = places(gold, name)
+    there = here if swap else places(source, name)
     found: list[Candidate] = []
-    for pool, here in enumerate(places(gold, name)):
-        if origin == GOLD:
-            pairs = _gold_pairs(here, gold, counts)
-        else:
-            pairs = _source_pairs(here, places(source, name)[pool], gold, source, counts)
-        for first, second in pairs:
-            candidate = _candidate(origin, pool, first, second, gold, source, inflect)
-            if candidate is None:
-                counts["form"] += 1
-            else:
-                found.append(candidate)
-    unique = _unique(found, gold)
-    counts["duplicate"] += len(found) - len(unique)
-    counts["left"] += len(unique)
-    return unique
+    for pool, own in enumerate(here):
+        pairs = _gold_pairs(own, gold, counts) if swap else _source_pairs(own, there[pool], gold, source, counts)
+        found += [Candidate(pool, first, second, swap) for first, second in pairs]
+    if inflect is not None:
+        formed = [new for one in found if (new := _inflected(one, inflect)) is not None]
+        counts["form"] += len(found) - len(formed)
+        found = formed
+    # Words that are exchanged one for one, as they are, never give the same twice.
+    if inflect is not None or any(place.start < place.head for text in (here, there) for one in text for place in one):
+        different: dict[tuple[str, ...], Candidate] = {}
+        for one in found:
+            different.setdefault(tuple(_lowered(broken(gold, one)[0])), one)
+        unique = list(different.values())
+        counts["duplicate"] += len(found) - len(unique)
+        found = unique
+    counts["left"] += len(found)
+    return found
+
+
+def _inflected(one: Candidate, inflect: Inflect) -> Candidate | None:
+    """None where a form is missing, or the form is what stands there already."""
+    new = inflect(one.second, one.first) if one.first.tag != one.second.tag else one.second.span[-1]
+    old = inflect(one.first, one.second) if one.first.tag != one.second.tag and one.swap else one.first.span[-1]
+    if new is None or old is None:
+        return None
+    formed = one._replace(new=new, old=old)
+    told = zip(formed.edits, (one.first, one.second), strict=False)
+    return None if any(_lowered(words) == _lowered(slot.span) for (_, _, words), slot in told) else formed
 
 
 def _gold_pairs(here: list[Place], gold: Parsed, counts: Counter[str]) -> Iterator[tuple[Place, Place]]:
@@ -211,41 +244,45 @@ def coordinated(gold: Parsed, first: Place, second: Place) -> bool:
 
 def _source_pairs(
     here: list[Place], there: list[Place], gold: Parsed, source: Parsed, counts: Counter[str]
-) -> Iterator[tuple[Place, Place]]:
+) -> list[tuple[Place, Place]]:
     """Every word of the gold with every one of the source: words with their first places stand for all of them."""
-    own, others = _first(here), _first(there)
-    many = Counter((place.word, place.label) for place in here)
-    more = Counter((place.word, place.label) for place in there)
     counts["candidates"] += len(here) * len(there)
-    contexts = [(place, _context(source, place)) for place in others]
+    others = []
+    for second, times in _first(there):
+        around = _context(source, second)
+        others.append((second, second.word, second.label, times, set(around), len(around)))
     seen: set[tuple[str, str]] = set()
-    for first in own:
+    kept = []
+    same = label = repeated = context = 0
+    for first, many in _first(here):
         around = _context(gold, first)
-        words = set(around)
-        for second, other in contexts:
-            times = many[first.word, first.label] * more[second.word, second.label]
-            if first.word == second.word:
-                counts["same"] += times
-            elif first.label != second.label:
-                counts["label"] += times
-            elif (first.word, second.word) in seen:  # under another label
-                counts["repeated"] += times
+        words, size, own, labelled = set(around), len(around), first.word, first.label
+        for second, word, other, times, shared, length in others:
+            if own == word:
+                same += many * times
+            elif labelled != other:
+                label += many * times
+            elif labelled and (own, word) in seen:  # under another label
+                repeated += many * times
             else:
-                seen.add((first.word, second.word))
-                counts["repeated"] += times - 1
-                smaller = min(len(around), len(other))
-                if smaller and len(words.intersection(other)) / smaller >= SHARED:
-                    counts["context"] += 1
+                if labelled:
+                    seen.add((own, word))
+                repeated += many * times - 1
+                if not words.isdisjoint(shared) and len(words & shared) >= SHARED * min(size, length):
+                    context += 1
                 else:
-                    yield first, second
+                    kept.append((first, second))
+    counts.update({"same": same, "label": label, "repeated": repeated, "context": context})
+    return kept
 
 
-def _first(found: list[Place]) -> list[Place]:
-    """The first place of every word, and of every label that it has."""
+def _first(found: list[Place]) -> list[tuple[Place, int]]:
+    """The first place of every word, and of every label that it has; and how many places it has."""
     first: dict[tuple[str, str], Place] = {}
     for place in found:
         first.setdefault((place.word, place.label), place)
-    return list(first.values())
+    times = Counter((place.word, place.label) for place in found)
+    return [(place, times[key]) for key, place in first.items()]
 
 
 def _context(parsed: Parsed, place: Place) -> list[str]:
@@ -253,47 +290,8 @@ def _context(parsed: Parsed, place: Place) -> list[str]:
     return [word.lower() for word in around]
 
 
-def _candidate(
-    origin: str, pool: int, first: Place, second: Place, gold: Parsed, source: Parsed, inflect: Inflect | None
-) -> Candidate | None:
-    """The edits of a pair; None where a form is missing, or the form is what stands there already."""
-    other = gold if origin == GOLD else source
-    new = _moved(second, first, other, inflect)
-    if new is None or _lowered(new) == _lowered(gold.words[first.start : first.head + 1]):
-        return None
-    edits = [(first.start, first.head + 1, new)]
-    if origin == GOLD:
-        old = _moved(first, second, gold, inflect)
-        if old is None or _lowered(old) == _lowered(gold.words[second.start : second.head + 1]):
-            return None
-        edits.append((second.start, second.head + 1, old))
-    return Candidate(tuple(edits), pool)
-
-
-def _moved(word: Place, slot: Place, text: Parsed, inflect: Inflect | None) -> tuple[str, ...] | None:
-    """The word with what travels with it, in the form that the slot wants."""
-    span = text.words[word.start : word.head + 1]
-    if inflect is None or word.tag == slot.tag:
-        return span
-    form = inflect(word, slot)
-    return None if form is None else (*span[:-1], form)
-
-
 def _lowered(words: Sequence[str]) -> list[str]:
     return [word.lower() for word in words]
-
-
-def _unique(found: list[Candidate], gold: Parsed) -> list[Candidate]:
-    """Without those of which another has the same words.
-
-    Where one word stands for one, the edits tell that, and no other candidate is of them.
-    """
-    kept: dict[object, Candidate] = {}
-    for one in found:
-        plain = all(len(new) == end - start == 1 for start, end, new in one.edits)
-        told = [(start, new[0].lower()) for start, _, new in one.edits] if plain else _lowered(broken(gold, one)[0])
-        kept.setdefault(tuple(told), one)
-    return list(kept.values())
 
 
 def broken(gold: Parsed, candidate: Candidate) -> tuple[tuple[str, ...], tuple[int, ...]]:

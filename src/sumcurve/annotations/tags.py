@@ -101,16 +101,20 @@ def flat(text: Sentences) -> tuple[str, ...]:
 
 
 class TextBlob:
-    """The tagger of `pattern` (De Smedt and Daelemans, JMLR 2012) in TextBlob: a lexicon and Brill's kinds of rules."""
+    """The tagger of `pattern` (De Smedt and Daelemans, JMLR 2012) in TextBlob: a lexicon and Brill's kinds of rules.
 
-    def __init__(self) -> None:
+    Its lexicon has names such as "Water". So the `first` word of a sentence is read in lower case if the lexicon has it
+    so.
+    """
+
+    def __init__(self, first: bool = True) -> None:
         try:
             from textblob.en import parser
         except ImportError as error:
             raise TagError(
                 f"the tagger of contrasts is not installed ({error}): pip install 'sumcurve[contrasts]', or {REMEDY}"
             ) from error
-        self._parser = parser
+        self._parser, self._first = parser, first
         self.facts: dict[str, Any] = {"name": TEXTBLOB, "version": version(TEXTBLOB)}
 
     def parse(self, texts: Iterable[Sentences]) -> Iterator[Parsed]:
@@ -120,8 +124,11 @@ class TextBlob:
 
     def _tags(self, sentence: Sequence[str]) -> tuple[str, ...]:
         parts = Parts.of([sentence])
+        words = parts.words
+        if self._first and words[0].istitle() and words[0].lower() in self._parser.lexicon:
+            words = [words[0].lower(), *words[1:]]
         # Beside the treebank's tags it has NNP-PERS and the like, for known names, and a few as "VBN|JJ".
-        return parts.joined([OWN.sub("", tag) for _, tag in self._parser.find_tags(parts.words)])
+        return parts.joined([OWN.sub("", tag) for _, tag in self._parser.find_tags(words)])
 
 
 class Pipeline:
