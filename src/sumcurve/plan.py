@@ -83,6 +83,7 @@ ZERO_SHOT = "-zero-shot"  # what follows a method's name where its pretrained mo
 EVERY_WORD = {"vocabulary": 10**9, "least_count": 1}
 # What would prefer a gold without a source: language models of the training part's targets, by their order.
 WORD_MODELS = {"unigram": 1, "trigram": 3}
+JUDGING = ("dodged", "escaped")  # scorers that read what systems find of contrasts
 WORD_MODELS_COUNT = 2  # occurrences of a word that they know, at least
 STUDY_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")  # it becomes a folder's name and part of shell lines
 
@@ -257,6 +258,11 @@ def _check_scorers(block: Block, settings: StudySettings) -> None:
         if name not in SCORERS:
             raise PlanError(f"{block.where('scores', name)}: no scorer {name!r}; there are: {', '.join(SCORERS)}")
         block.validated(SCORERS[name].Settings, "scores", name)
+        if name in JUDGING and not any(corpus.contrasts for corpus in settings.corpora.values()):
+            raise PlanError(
+                f"{block.where('scores', name)}: {name} is asked of contrasts; give a corpus `contrasts: {{}}`, or "
+                f"leave {name} out"
+            )
 
 
 def _check_systems(block: Block, settings: StudySettings) -> None:

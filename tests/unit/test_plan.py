@@ -275,6 +275,54 @@ def test_contrasts_are_made_where_a_corpus_asks_for_them_within_what_systems_rea
     assert changed(after, other, "annotations") == {folder.stem for folder in made}
 
 
+def test_a_method_is_judged_once_and_every_training_of_it_is_scored(config):
+    asked = {"contrasts": {"golds": 5, "each": 3}}
+
+    def scorers(content):
+        content["scores"] = {"rouge": {}, "dodged": {}, "escaped": {}}
+
+    edit(config / "studies" / "smoke.yaml", scorers)
+    plan = of_two_corpora(config, ["pcov", "abs"], tales=asked)
+    (contrasts,) = plan.named("annotations", "contrasts")
+    judges = plan.named("outputs", "judge")
+    assert [one.stem for one in judges] == ["tales-pcov-contrasts", "tales-abs-contrasts"]
+    for judge in judges:
+        runs = {row.run for row in plan.rows if row.judged == judge.key}
+        assert set(judge.specification["runs"]) == runs
+        assert len(runs) == 2  # both fractions
+        assert {contrasts.key, *runs} <= set(judge.inputs)
+    for row in plan.rows:
+        told = {"dodged", "escaped"} & set(row.scores)
+        assert len(told) == (2 if row.judged and row.search == "common" else 0)
+        if told:
+            made = plan.folder(row.scores["dodged"])
+            assert {contrasts.key, *(one.key for one in judges)} <= set(made.inputs)
+    assert {row.corpus for row in plan.rows if row.judged} == {"tales"}
+    assert not [row for row in plan.rows if row.judged and row.part != "study"]
+
+
+def test_scorers_of_contrasts_without_contrasts_are_refused(config):
+    def change(content):
+        content["scores"]["dodged"] = {}
+
+    edit(config / "studies" / "smoke.yaml", change)
+    with pytest.raises(PlanError, match=r"smoke\.yaml:.*dodged is asked of contrasts; give a corpus `contrasts: \{\}`"):
+        smoke(config)
+
+
+@pytest.mark.parametrize(
+    ("methods", "message"),
+    [(["abs"], "no method 'abs' in the study"), (["fastrl"], "a model of kind extract-rewrite has no labels")],
+)
+def test_labels_of_what_has_none_are_refused(config, methods, message):
+    def change(content):
+        content["labels"] = {"methods": methods}
+
+    edit(config / "studies" / "smoke.yaml", change)
+    with pytest.raises(PlanError, match=message):
+        smoke(config)
+
+
 def parts(plan, corpus, method, part):
     return [row for row in plan.rows if (row.corpus, row.method, row.part) == (corpus, method, part)]
 

@@ -69,6 +69,7 @@ def table(results: Results) -> Table:
         "see no source.",
         *(f"{one.told.corpus}: {MECHANICS}" for one in preferred(results) if not one.told.people),
         f"In brackets: {results.share} intervals; the CSV has those of all columns. {results.seeds_note}",
+        *results.without_interval,
         results.caveat,
         results.reading_note,
         *results.corpora_notes,
