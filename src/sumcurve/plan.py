@@ -716,7 +716,7 @@ class Plan:
         if self.settings.variance is not None and self.settings.variance.corpus == name:
             self._plan_variance(planned, methods, self.settings.variance)
         for one in self.named("annotations", "contrasts"):
-            if one.specification["corpus"] == planned.prepared:
+            if one.specification["corpus"] == planned.prepared and any(name in JUDGING for name in self.scorers):
                 self._plan_judged(planned, one.key)
         for method in self.settings.labels.methods if self.settings.labels else []:
             if method in methods:
