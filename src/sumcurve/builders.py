@@ -22,6 +22,7 @@ from sumcurve.corpora.store import Corpus
 from sumcurve.devices import Lease
 from sumcurve.records import RecordError, write_json
 from sumcurve.settings import (
+    Contrasts,
     Form,
     Oracle,
     Preparation,
@@ -37,6 +38,7 @@ from sumcurve.sums import Sums
 
 if TYPE_CHECKING:
     from sumcurve.corpora.content import Content
+    from sumcurve.systems.command import Command
     from sumcurve.systems.system import Item
 
 Inputs = Mapping[str, Path]  # verified folders by key, verified files from outside by sha256
@@ -255,6 +257,27 @@ def questions(specification: QuestionsSpecification, inputs: Inputs, stage: Stag
     if "files" in found:
         told = found["files"]
         stage.note(f"read {told['read']} files, asked {told['asked']}, dropped {told['dropped']}")
+
+
+class ContrastsSpecification(TypedDict):
+    corpus: str
+    contrasts: Block
+    versions: Block  # of what tags and inflects
+
+
+def contrasts(specification: ContrastsSpecification, inputs: Inputs, stage: Stage) -> None:
+    """Write the contrasts of the test items of a corpus: references with words exchanged or overwritten."""
+    from sumcurve.annotations.broken import annotate
+    from sumcurve.annotations.tags import TagError
+
+    settings = Contrasts.model_validate(specification["contrasts"])
+    try:
+        found = annotate(inputs[specification["corpus"]], stage.folder, settings)
+    except TagError as error:
+        raise CorpusError(f"{stage.name}: {error}") from error
+    stage.note(
+        f"{found['contrasts']} contrasts of {found['golds_with_contrasts']} golds; {found['golds']} were asked for"
+    )
 
 
 class ProveSpecification(TypedDict):
@@ -633,22 +656,126 @@ class DecodeProgramSpecification(TypedDict):
 
 def decode_program(specification: DecodeProgramSpecification, inputs: Inputs, stage: Stage) -> None:
     """Write what an outside program that was trained says of the test set."""
-    from sumcurve.systems import SYSTEMS
-    from sumcurve.systems.command import LOG_OF, Command
-    from sumcurve.systems.process import MODEL
     from sumcurve.systems.program import decode_program as decode
 
-    model = inputs[specification["run"]] / MODEL
-    kind = SYSTEMS[specification["system"]]
-    system = kind(specification["told"], {**inputs, MODEL: model, LOG_OF: _log_of_program(stage)})
-    assert isinstance(system, Command)
-    system.environment["SUMCURVE_DEVICE"] = stage.lease.device
+    system = _program(specification["system"], specification["told"], inputs[specification["run"]], inputs, stage)
     asked = Reading.of_specification(specification["reading"]) if "reading" in specification else None
     items = _test_items(inputs[specification["corpus"]])
     try:
         decode(system, items, asked, specification.get("target_tokens", 0), stage.folder)
     except RecordError as error:
         raise BuildError(f"{stage.name}: {error}") from error
+
+
+def _program(kind: str, told: Block, run: Path, inputs: Inputs, stage: Stage) -> "Command":
+    """An outside program with what it has learned."""
+    from sumcurve.systems import SYSTEMS
+    from sumcurve.systems.command import LOG_OF, Command
+    from sumcurve.systems.process import MODEL
+
+    system = SYSTEMS[kind](told, {**inputs, MODEL: run / MODEL, LOG_OF: _log_of_program(stage)})
+    assert isinstance(system, Command)
+    system.environment["SUMCURVE_DEVICE"] = stage.lease.device
+    return system
+
+
+class JudgeSpecification(TypedDict):
+    corpus: str
+    contrasts: str
+    runs: list[str]  # of one method: all sizes and seeds
+    others: Block  # whose sources every gold is judged with, too
+    sums: Sums
+    system: NotRequired[str]  # of an outside program, these three: a kind of `sumcurve.systems.SYSTEMS`
+    told: NotRequired[Block]
+    target_tokens: NotRequired[int]
+
+
+def judge(specification: JudgeSpecification, inputs: Inputs, stage: Stage) -> None:
+    """Write how probable each run of a method finds golds and their contrasts: a file for each run."""
+    from sumcurve.annotations.contrasts import read
+    from sumcurve.decoding.judged import write_judged
+    from sumcurve.models.fairseq import FairseqError
+    from sumcurve.models.subwords import PretrainedError
+    from sumcurve.systems.judge import judge as weigh
+    from sumcurve.systems.judge import opened_run
+    from sumcurve.systems.trained import WEIGHTS
+
+    contrasted = list(read(inputs[specification["contrasts"]]))
+    corpus = inputs[specification["corpus"]]
+    items, others = _test_items(corpus), Reading.of_specification(specification["others"])
+    stage.facts["weights"] = {}
+    for key in specification["runs"]:
+        run, name = inputs[key], key.split("/")[1]
+        sealed = _sealed(run)
+        trained = sealed["specification"]
+        try:
+            if "told" in specification:
+                program = _program(specification["system"], specification["told"], run, inputs, stage)
+                found = weigh(program, contrasted, items, others, specification["target_tokens"])
+            else:
+                form = Form.of_run(trained)
+                stage.facts["weights"][name] = sealed["files"][WEIGHTS["selected"]]["sha256"]
+                told = trained | {"sums": specification["sums"]}
+                folder = None
+                if isinstance(form.model, SubwordSettings):
+                    folder = run if form.model.kind == "bart" else inputs[form.model.sha256]
+                with opened_run(form, run, told, folder, _lower(corpus), stage.lease.device) as system:
+                    found = weigh(system, contrasted, items, others)
+        except (FairseqError, PretrainedError, RecordError) as error:
+            raise BuildError(f"{stage.name}: {name}: {error}") from error
+        write_judged(stage.folder / f"{name}.safetensors", found, contrasted)
+        stage.note(f"{name}: {len(found.own) - len(contrasted)} contrasts of {len(contrasted)} golds")
+
+
+class JudgeWordsSpecification(TypedDict):
+    corpus: str
+    contrasts: str
+    orders: Block  # by name, of the language models
+    min_count: int
+
+
+def judge_words(specification: JudgeWordsSpecification, inputs: Inputs, stage: Stage) -> None:
+    """Write how probable language models of the training part's targets find golds and their contrasts."""
+    from sumcurve.annotations.contrasts import read
+    from sumcurve.decoding.judged import write_judged
+    from sumcurve.models.language import WordModel, judge_words
+
+    contrasted = list(read(inputs[specification["contrasts"]]))
+    part = Corpus(inputs[specification["corpus"]]).part("train")
+    for name, order in specification["orders"].items():
+        model = WordModel.of((record.target for record in part), order, specification["min_count"])
+        write_judged(stage.folder / f"{name}.safetensors", judge_words(model, contrasted), contrasted)
+
+
+class LabelsSpecification(TypedDict):
+    run: str
+    labels: int  # the most frequent content words of the training targets
+    related: int  # words for each
+    sums: Sums
+
+
+def labels(specification: LabelsSpecification, inputs: Inputs, stage: Stage) -> None:
+    """Write which words a run takes for related, by its output distributions over its training records."""
+    from sumcurve.corpora.sizes import positions
+    from sumcurve.decoding.labels import find_labels, labels_of, write_labels
+    from sumcurve.systems.extractive import FUNCTION_WORDS
+    from sumcurve.systems.judge import opened_run
+    from sumcurve.systems.trained import Trained
+
+    run = inputs[specification["run"]]
+    trained = _sealed(run)["specification"]
+    fraction = inputs[trained["fraction"]]
+    corpus = inputs[_sealed(fraction)["specification"]["corpus"]]
+    train = Corpus(corpus).part("train")
+    records = train[positions(fraction, train.ids, trained.get("draw", trained["seed"]))]
+    told = trained | {"sums": specification["sums"]}
+    with opened_run(Form.of_run(trained), run, told, None, _lower(corpus), stage.lease.device) as system:
+        assert isinstance(system, Trained)
+        words = labels_of(records, system.vocabulary, specification["labels"], FUNCTION_WORDS)
+        lengths = system.source_tokens, system.target_tokens
+        model = system.decoder.model  # type: ignore[attr-defined]  # a kind of model that has one (plan)
+        found = find_labels(model, system.vocabulary, records, lengths, words, specification["related"], system.device)
+    write_labels(stage.folder, found, specification["related"], FUNCTION_WORDS)
 
 
 class BaselineSpecification(TypedDict):

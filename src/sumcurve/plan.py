@@ -15,11 +15,15 @@ from typing import Any, Literal
 
 from sumcurve.builders import (
     AnnotateSpecification,
+    ContrastsSpecification,
     CorpusSpecification,
     DecodeProgramSpecification,
     DecodeSpecification,
     EntitiesSpecification,
     FractionSpecification,
+    JudgeSpecification,
+    JudgeWordsSpecification,
+    LabelsSpecification,
     OutsideSpecification,
     PretrainSpecification,
     ProveSpecification,
@@ -54,6 +58,7 @@ from sumcurve.settings import (
     Equivalence,
     Form,
     Harvest,
+    Labels,
     MethodSettings,
     Preparation,
     Pretraining,
@@ -80,6 +85,10 @@ OUTSIDE = "outside-packages"  # the corpus that a pretraining reads; no corpus o
 ZERO_SHOT = "-zero-shot"  # what follows a method's name where its pretrained model is meant before any training
 # What of its fraction's words an outside program is asked about: all, as far as the study's methods know them.
 EVERY_WORD = {"vocabulary": 10**9, "least_count": 1}
+# What would prefer a gold without a source: language models of the training part's targets, by their order.
+WORD_MODELS = {"unigram": 1, "trigram": 3}
+JUDGING = ("dodged", "escaped")  # scorers that read what systems find of contrasts
+WORD_MODELS_COUNT = 2  # occurrences of a word that they know, at least
 STUDY_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")  # it becomes a folder's name and part of shell lines
 
 
@@ -201,6 +210,7 @@ class Scored:
     role: Role = "trained"
     fraction: str | None = None  # of a file from outside: of which records it is
     records: int | None = None  # where the corpus has `sizes` in place of percents
+    judged: str | None = None  # the folder that has what the run finds of golds and contrasts, where the study asks
 
     @property
     def size(self) -> int | None:
@@ -253,6 +263,11 @@ def _check_scorers(block: Block, settings: StudySettings) -> None:
         if name not in SCORERS:
             raise PlanError(f"{block.where('scores', name)}: no scorer {name!r}; there are: {', '.join(SCORERS)}")
         block.validated(SCORERS[name].Settings, "scores", name)
+        if name in JUDGING and not any(corpus.contrasts for corpus in settings.corpora.values()):
+            raise PlanError(
+                f"{block.where('scores', name)}: {name} is asked of contrasts; give a corpus `contrasts: {{}}`, or "
+                f"leave {name} out"
+            )
 
 
 def _check_systems(block: Block, settings: StudySettings) -> None:
@@ -314,6 +329,16 @@ def _check_equivalence(block: Block, told: Equivalence, methods: dict[str, Form]
             raise PlanError(f"{where}: no method {strange[0]!r} in the study; there are: {', '.join(methods)}")
         if method == other:
             raise PlanError(f"{where}: {method} equals itself; name another method")
+
+
+def _check_labels(block: Block, told: Labels, methods: dict[str, Form]) -> None:
+    """PlanError for a method that is not the study's, or whose model has no words of its own."""
+    for place, method in enumerate(told.methods):
+        where = block.where("labels", "methods", place)
+        if method not in methods:
+            raise PlanError(f"{where}: no method {method!r} in the study; there are: {', '.join(methods)}")
+        if (kind := methods[method].model.kind) not in ("recurrent", "transformer", "ngram"):
+            raise PlanError(f"{where}: a model of kind {kind} has no labels that are words; leave {method} out")
 
 
 def _check_sizes(block: Block, name: str, settings: StudySettings) -> None:
@@ -549,6 +574,8 @@ class Plan:
                 "questions": [one.model_dump(mode="json") for one in settings.questions],
                 "fingerprint": fingerprint(*TABLES_MODULES),
                 **({"cloze": asked} if (asked := [one.key for one in self.named("annotations", "questions")]) else {}),
+                **({"labels": labels} if (labels := [one.key for one in self.named("outputs", "labels")]) else {}),
+                **({"judged": judged} if (judged := [one.key for one in self.judged]) else {}),
                 **({} if settings.equivalence is None else {"equivalence": settings.equivalence.model_dump()}),
             }
         )
@@ -601,6 +628,8 @@ class Plan:
             _check_variance(block, settings, settings.variance, methods)
         if settings.equivalence is not None:
             _check_equivalence(block, settings.equivalence, methods)
+        if settings.labels is not None:
+            _check_labels(block, settings.labels, methods)
         _check_pretraining(block, settings, methods, config)
         _check_questions(block, settings)
         return cls(study, settings, methods, titles, twins, read_recipes(config.parent / "recipes.yaml"), config)
@@ -656,6 +685,7 @@ class Plan:
                 "versions": versions("numpy", "scipy"),
             }
             annotations["prove"] = self._add("prove", proven, [prepared], corpus=name)
+        self._plan_contrasts(name, corpus, prepared)
         planned = _Corpus(name, corpus, prepared)
         asked = self._plan_questions(planned, corpus.cloze) if corpus.cloze is not None else None
         for system, (kind, told) in self.systems.items():
@@ -697,6 +727,12 @@ class Plan:
                 self._plan_phases(planned, method, form)
         if self.settings.variance is not None and self.settings.variance.corpus == name:
             self._plan_variance(planned, methods, self.settings.variance)
+        for one in self.named("annotations", "contrasts"):
+            if one.specification["corpus"] == planned.prepared and any(name in JUDGING for name in self.scorers):
+                self._plan_judged(planned, one.key)
+        for method in self.settings.labels.methods if self.settings.labels else []:
+            if method in methods:
+                self._plan_labels(planned, method, methods[method])
         self._plan_scores(planned)
         if corpus.split.unseen is not None:
             self._plan_unseen(planned, corpus.split.unseen)
@@ -729,6 +765,25 @@ class Plan:
         if told.salient != "names":
             specification["salient"] = told.salient
         return self._add("questions", specification, [corpus.prepared], files, corpus=corpus.name)
+
+    def _plan_contrasts(self, name: str, corpus: CorpusSettings, prepared: str) -> None:
+        """Broken references, as far as systems read and write."""
+        if corpus.contrasts is None:
+            return
+        told = corpus.contrasts.model_copy(
+            update={
+                "source_tokens": min(corpus.contrasts.source_tokens, corpus.source_tokens),
+                "target_tokens": min(corpus.contrasts.target_tokens, corpus.target_tokens),
+            }
+        )
+        ours = told.tagger == "textblob"
+        tools = ["textblob"] if ours else ["spacy", told.tagger]
+        specification: ContrastsSpecification = {
+            "corpus": prepared,
+            "contrasts": told.model_dump(mode="json"),
+            "versions": versions(*tools, *(["lemminflect"] if told.inflect else [])),
+        }
+        self._add("contrasts", specification, [prepared], corpus=name)
 
     def _plan_prepared(self, name: str, settings: Preparation, raw: Raw) -> str:
         """A prepared corpus."""
@@ -782,6 +837,7 @@ class Plan:
         annotation = self._add("annotate", extraction, [unseen.prepared], corpus=name)
         if settings.cloze is not None:
             self._plan_questions(unseen, settings.cloze)
+        self._plan_contrasts(name, settings, unseen.prepared)
         for system, (kind, told) in self.systems.items():
             here = told.corpora is None or corpus.name in told.corpora
             here = here and "prove" not in kind.needs.values()  # which is of the test part alone
@@ -1036,6 +1092,66 @@ class Plan:
         output = self._add("decode", specification, inputs, models, run=stem, variant=variant)
         self.rows.append(replace(row, output=output))
 
+    def _plan_judged(self, corpus: _Corpus, contrasts: str) -> None:
+        """What the runs of every method find of golds and contrasts, a folder for a method; and what words alone do."""
+        runs: dict[str, list[str]] = {}
+        places: dict[str, list[int]] = {}
+        for place, row in enumerate(self.rows):
+            asked = row.corpus == corpus.name and row.run is not None and row.part == "study" and row.search != "paper"
+            if asked and self._gives_logp(row):
+                runs.setdefault(row.method, []).append(str(row.run))
+                places.setdefault(row.method, []).append(place)
+        for method, made in runs.items():
+            specification: JudgeSpecification = {
+                "corpus": corpus.prepared,
+                "contrasts": contrasts,
+                "runs": list(dict.fromkeys(made)),
+                "others": Reading(others=1).model_dump(mode="json"),
+                "sums": self.settings.sums,
+            }
+            inputs = [corpus.prepared, contrasts, *specification["runs"]]
+            if method in self.systems:
+                kind, told = self.systems[method]
+                specification["system"] = told.kind or method
+                specification["told"] = kind.specify(told, corpus.settings)
+                specification["target_tokens"] = corpus.settings.target_tokens
+                files = [File(sha256, path) for sha256, path in kind.files(told).items()]
+            else:
+                files = self._models(self.methods[method], method)
+            judged = self._add("judge", specification, inputs, files, corpus=corpus.name, method=method)
+            for place in places[method]:
+                self.rows[place] = replace(self.rows[place], judged=judged)
+        words: JudgeWordsSpecification = {
+            "corpus": corpus.prepared,
+            "contrasts": contrasts,
+            "orders": dict(WORD_MODELS),
+            "min_count": WORD_MODELS_COUNT,
+        }
+        self._add("judge_words", words, [corpus.prepared, contrasts], corpus=corpus.name)
+
+    def _plan_labels(self, corpus: _Corpus, method: str, form: Form) -> None:
+        """Which words a method takes for related, at its largest size with its first seed."""
+        told = self.settings.labels
+        assert told is not None
+        size = corpus.settings.asked_of(method)[-1]
+        seed = corpus.settings.seeds_of(method, size, self.settings.seeds)[0]
+        stem, run = self._plan_run(corpus, method, form, size, seed)
+        specification: LabelsSpecification = {
+            "run": run,
+            "labels": told.labels,
+            "related": told.related,
+            "sums": self.settings.sums,
+        }
+        fraction = str(self.folders[run].specification["fraction"])
+        self._add("labels", specification, [run, fraction, corpus.prepared], run=stem)
+
+    def _gives_logp(self, row: Scored) -> bool:
+        """Whether the system behind a row of a run gives log-probabilities."""
+        if row.method not in self.systems:
+            return True
+        told = self.systems[row.method][1]
+        return isinstance(told, CommandSettings) and told.logp is not None
+
     def _plan_scores(self, corpus: _Corpus) -> None:
         """One folder for every output of the corpus and every scorer that has something to say of it."""
         needed = {name: self._plan_needs(corpus, name, scorer) for name, scorer in self.scorers.items()}
@@ -1135,6 +1251,11 @@ class Plan:
         return [
             name for name, form in self.methods.items() if form.model.kind == "transformers" and form.model.zero_shot
         ]
+
+    @property
+    def judged(self) -> list[Folder]:
+        """The folders of what systems, and words alone, find of golds and contrasts."""
+        return self.named("outputs", "judge") + self.named("outputs", "judge_words")
 
     def folder(self, key: str) -> Folder:
         """The folder of this key; PlanError when the study does not ask for it."""

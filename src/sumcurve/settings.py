@@ -510,6 +510,27 @@ class Cloze(Settings):
         return self
 
 
+class Contrasts(Settings):
+    """Broken references, of which a model should prefer none to the reference itself (annotations.rules)."""
+
+    tagger: str = "textblob"
+    """What tags words: TextBlob's tagger, or the name or path of an installed spaCy pipeline with tagger and parser."""
+    variant: Literal["paper", "code"] = "paper"
+    """Whose sample: as Kumar and Cheung 2019 say, or as their code draws it (docs/contrasts.md)."""
+    inflect: bool = False
+    """Whether a word takes the form that its new place wants (lemminflect)."""
+    golds: Positive | None = None
+    """How many test items have contrasts, drawn by the seed; null: all."""
+    each: Positive | None = 50
+    """Contrasts a gold, at most, in fixed shares of the rules; null: all that there are."""
+    source_tokens: Positive = 400
+    """What is read of a source, at most: its first tokens. Never more than the corpus's `source_tokens`."""
+    target_tokens: Positive = 100
+    """What is broken of a target, at most: its first tokens. Never more than the corpus's `target_tokens`."""
+    seed: NonNegative = 1
+    """Of the draws."""
+
+
 class Preparation(Settings):
     """How raw content becomes a corpus: with the content's sha256 all that decides one."""
 
@@ -563,6 +584,8 @@ class CorpusSettings(Preparation):
     """Whose salient entities ENT learns, and its bound sees: every reference's, or the answers of `cloze`'s questions,
     which are asked only of references with two entities or more.
     """
+    contrasts: Contrasts | None = None
+    """Broken references for scorers that ask whether a system tells them from the whole ones; null: none."""
     lead_sentences: Positive = 1
     """Sentences that systems take which extract whole sentences."""
     oracle: Oracle | None = Oracle()
@@ -1483,6 +1506,17 @@ class Equivalence(Settings):
     """In the metric's points: a smaller difference is none."""
 
 
+class Labels(Settings):
+    """The table of related words (Wei et al., 2018): what output distributions take each label for."""
+
+    methods: Annotated[list[str], Field(min_length=1), Once]
+    """Of the study's, at their largest size with their first seed; their models are ours and learn words."""
+    labels: Positive = 200
+    """The most frequent words of the training targets that are no function words."""
+    related: Positive = 10
+    """Words for each label."""
+
+
 class Architecture(Settings):
     """Of a small BART: transformers' `BartConfig` in our words."""
 
@@ -1621,6 +1655,8 @@ class StudySettings(Settings):
     """Of the methods of kind bart; null: there are none."""
     equivalence: Equivalence | None = None
     """The table of methods that should come to the same; null: none."""
+    labels: Labels | None = None
+    """The table of words that a model takes for related; null: none."""
     sums: Sums = "portable"
     """The same bytes on all CPUs with AVX2 (portable), or this CPU's fastest kernels (native)."""
     systems: Annotated[Systems, AfterValidator(_with_references), Field(validate_default=True)] = {}

@@ -30,6 +30,10 @@ def _system(specification: Mapping[str, Any]) -> tuple[str, ...]:
     return (SYSTEMS[specification["system"]].__module__,)
 
 
+def _system_if_told(specification: Mapping[str, Any]) -> tuple[str, ...]:
+    return _system(specification) if "system" in specification else ()
+
+
 def _source(specification: Mapping[str, Any]) -> tuple[str, ...]:
     return (SOURCES[specification.get("form", "jsonl")].rows.__module__,)
 
@@ -129,6 +133,15 @@ KINDS: dict[str, Kind] = {
         recipe=True,  # trainings read them
         mem_mb=3000,
     ),
+    "contrasts": Kind(
+        step="annotations",
+        stem="{corpus}-contrasts",
+        specification=builders.ContrastsSpecification,
+        builder=builders.contrasts,
+        modules=("sumcurve.annotations.broken",),
+        recipe=False,
+        mem_mb=2000,
+    ),
     "prove": Kind(
         step="annotations",
         stem="{corpus}-oracle",
@@ -223,6 +236,36 @@ KINDS: dict[str, Kind] = {
         modules=("sumcurve.systems.program",),
         further=_system,
         recipe=False,
+        mem_mb=3000,
+        gpu=True,
+    ),
+    "judge": Kind(
+        step="outputs",
+        stem="{corpus}-{method}-contrasts",
+        specification=builders.JudgeSpecification,
+        builder=builders.judge,
+        modules=("sumcurve.systems.judge", "sumcurve.sums"),
+        further=_system_if_told,
+        recipe=True,
+        mem_mb=3000,
+        gpu=True,
+    ),
+    "judge_words": Kind(
+        step="outputs",
+        stem="{corpus}-words-contrasts",
+        specification=builders.JudgeWordsSpecification,
+        builder=builders.judge_words,
+        modules=("sumcurve.models.language",),
+        recipe=False,
+        mem_mb=1000,
+    ),
+    "labels": Kind(
+        step="outputs",
+        stem="{run}-labels",
+        specification=builders.LabelsSpecification,
+        builder=builders.labels,
+        modules=("sumcurve.decoding.labels", "sumcurve.systems.judge", "sumcurve.systems.extractive", "sumcurve.sums"),
+        recipe=True,
         mem_mb=3000,
         gpu=True,
     ),

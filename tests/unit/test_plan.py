@@ -267,6 +267,73 @@ def test_another_pipeline_or_recipe_for_entities_renames_what_learns_them(config
     assert {stem.split("-")[1] for stem in changed(after, raised, "runs")} == {"ent_loss"}
 
 
+def test_contrasts_are_made_where_a_corpus_asks_for_them_within_what_systems_read(config):
+    before = smoke(config)
+    assert not before.named("annotations", "contrasts")
+    methods = before.settings.methods
+    after = of_two_corpora(config, methods, tales={"contrasts": {"target_tokens": 7}})
+    made = after.named("annotations", "contrasts")
+    prepared = {folder.key: folder.stem for folder in after.named("corpora")}
+    assert {prepared[folder.specification["corpus"]] for folder in made} >= {"tales"}
+    assert not {prepared[folder.specification["corpus"]] for folder in made} & {"modules"}
+    for folder in made:
+        told = folder.specification["contrasts"]
+        assert told["target_tokens"] == 7
+        assert told["source_tokens"] == min(400, after.settings.corpora["tales"].source_tokens)
+    assert names(after) - names(before) == {folder.key for folder in made}
+    assert names(before) <= names(after)
+    other = of_two_corpora(config, methods, tales={"contrasts": {"target_tokens": 7, "seed": 2}})
+    assert changed(after, other, "annotations") == {folder.stem for folder in made}
+
+
+def test_a_method_is_judged_once_and_every_training_of_it_is_scored(config):
+    asked = {"contrasts": {"golds": 5, "each": 3}}
+
+    def scorers(content):
+        content["scores"] = {"rouge": {}, "dodged": {}, "escaped": {}}
+
+    edit(config / "studies" / "smoke.yaml", scorers)
+    plan = of_two_corpora(config, ["pcov", "abs"], tales=asked)
+    (contrasts,) = plan.named("annotations", "contrasts")
+    judges = plan.named("outputs", "judge")
+    assert [one.stem for one in judges] == ["tales-pcov-contrasts", "tales-abs-contrasts"]
+    for judge in judges:
+        runs = {row.run for row in plan.rows if row.judged == judge.key}
+        assert set(judge.specification["runs"]) == runs
+        assert len(runs) == 2  # both fractions
+        assert {contrasts.key, *runs} <= set(judge.inputs)
+    for row in plan.rows:
+        told = {"dodged", "escaped"} & set(row.scores)
+        assert len(told) == (2 if row.judged and row.search == "common" else 0)
+        if told:
+            made = plan.folder(row.scores["dodged"])
+            assert {contrasts.key, *(one.key for one in judges)} <= set(made.inputs)
+    assert {row.corpus for row in plan.rows if row.judged} == {"tales"}
+    assert not [row for row in plan.rows if row.judged and row.part != "study"]
+
+
+def test_scorers_of_contrasts_without_contrasts_are_refused(config):
+    def change(content):
+        content["scores"]["dodged"] = {}
+
+    edit(config / "studies" / "smoke.yaml", change)
+    with pytest.raises(PlanError, match=r"smoke\.yaml:.*dodged is asked of contrasts; give a corpus `contrasts: \{\}`"):
+        smoke(config)
+
+
+@pytest.mark.parametrize(
+    ("methods", "message"),
+    [(["abs"], "no method 'abs' in the study"), (["fastrl"], "a model of kind extract-rewrite has no labels")],
+)
+def test_labels_of_what_has_none_are_refused(config, methods, message):
+    def change(content):
+        content["labels"] = {"methods": methods}
+
+    edit(config / "studies" / "smoke.yaml", change)
+    with pytest.raises(PlanError, match=message):
+        smoke(config)
+
+
 def parts(plan, corpus, method, part):
     return [row for row in plan.rows if (row.corpus, row.method, row.part) == (corpus, method, part)]
 

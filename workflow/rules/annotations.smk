@@ -24,6 +24,13 @@ use rule folder as questions with:
         **needs("questions"),
 
 
+use rule folder as contrasts with:
+    wildcard_constraints:
+        name=names("contrasts"),
+    resources:
+        **needs("contrasts"),
+
+
 use rule folder as prove with:
     wildcard_constraints:
         name=names("prove"),

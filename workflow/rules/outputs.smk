@@ -39,3 +39,27 @@ use rule folder as system with:
         name=names("system"),
     resources:
         **needs("system"),
+
+
+# All sizes and seeds of a method in one process.
+use rule folder as judge with:
+    wildcard_constraints:
+        name=names("judge"),
+    threads: PLAN.settings.threads
+    resources:
+        **needs("judge"),
+
+
+use rule folder as judge_words with:
+    wildcard_constraints:
+        name=names("judge_words"),
+    resources:
+        **needs("judge_words"),
+
+
+use rule folder as labels with:
+    wildcard_constraints:
+        name=names("labels"),
+    threads: PLAN.settings.threads
+    resources:
+        **needs("labels"),

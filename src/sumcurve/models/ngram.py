@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from sumcurve.models.batch import Batch
-from sumcurve.models.emission import Emission, in_single
+from sumcurve.models.emission import in_single
 from sumcurve.models.layers import masked
 from sumcurve.models.summarizer import Memory, Readout, ReadoutSummarizer, State
 from sumcurve.models.vocabulary import BOS
@@ -95,8 +95,6 @@ class NgramSummarizer(ReadoutSummarizer):
     def logits(self, states: Tensor, memory: Memory) -> Tensor:
         return self.output(states)
 
-    def step(self, tok: Tensor, memory: Memory, state: State) -> tuple[Emission, Tensor, State]:
+    def advance(self, tok: Tensor, memory: Memory, state: State) -> tuple[Readout, State]:
         words = torch.cat((state["words"][:, :, 1:], tok.unsqueeze(2)), 2)  # [B, Q, C]
-        readout = self._readout(words, memory)
-        assert readout.attention is not None
-        return Emission(self.logits(readout.states, memory)), readout.attention, {"words": words}
+        return self._readout(words, memory), {"words": words}

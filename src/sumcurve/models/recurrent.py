@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from sumcurve.models.batch import Batch
-from sumcurve.models.emission import IMPOSSIBLE, Emission, in_single
+from sumcurve.models.emission import IMPOSSIBLE, in_single
 from sumcurve.models.layers import (
     AdditiveScores,
     BiLSTM,
@@ -383,7 +383,7 @@ class RecurrentSummarizer(ReadoutSummarizer):
         weights = in_single(scores).softmax(2).to(past.dtype)
         return (weights.unsqueeze(2) @ past).squeeze(2)
 
-    def step(self, tok: Tensor, memory: Memory, state: State) -> tuple[Emission, Tensor, State]:
+    def advance(self, tok: Tensor, memory: Memory, state: State) -> tuple[Readout, State]:
         embedded = self.dropout(self.embedding(tok))
         inputs = embedded
         if "fed" in state:
@@ -392,5 +392,4 @@ class RecurrentSummarizer(ReadoutSummarizer):
             inputs = self.merge(inputs)
         w, _, *biases = self.decoder.all_weights[0]
         parts, logp, new = self._advance(functional.linear(inputs, w, biases[0] + biases[1]), memory, state)
-        readout = self._readout({**parts, "embedding": embedded, "input": inputs}, logp)
-        return Emission(self.logits(readout.states, memory), readout.copy_logp, readout.gate), logp.exp(), new
+        return self._readout({**parts, "embedding": embedded, "input": inputs}, logp), new

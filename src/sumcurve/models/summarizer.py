@@ -128,8 +128,18 @@ class ReadoutSummarizer(Summarizer):
         """Readouts of the target's positions; with `attention`, the attention as well, whatever it costs."""
 
     @abstractmethod
+    def advance(self, tok: Tensor, memory: Memory, state: State) -> tuple[Readout, State]:
+        """As `step`, before the vocabulary: readouts with attention."""
+
+    @abstractmethod
     def logits(self, states: Tensor, memory: Memory) -> Tensor:
         """[..., D] -> [..., V]."""
+
+    def step(self, tok: Tensor, memory: Memory, state: State) -> tuple[Emission, Tensor, State]:
+        readout, state = self.advance(tok, memory, state)
+        assert readout.attention is not None
+        logits = self.logits(readout.states, memory)
+        return Emission(logits, readout.copy_logp, readout.gate), readout.attention, state
 
     def forced(self, batch: Batch, memory: Memory) -> tuple[Emission, Tensor]:
         readout = self.readout(batch, memory, attention=True)

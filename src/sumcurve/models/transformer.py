@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from sumcurve.models.batch import Batch
-from sumcurve.models.emission import Emission, in_single
+from sumcurve.models.emission import in_single
 from sumcurve.models.layers import masked
 from sumcurve.models.summarizer import Memory, Readout, ReadoutSummarizer, State
 from sumcurve.settings import TransformerSettings
@@ -184,7 +184,7 @@ class TransformerSummarizer(ReadoutSummarizer):
             )
         return self._readout(x, query, memory, attention)
 
-    def step(self, tok: Tensor, memory: Memory, state: State) -> tuple[Emission, Tensor, State]:
+    def advance(self, tok: Tensor, memory: Memory, state: State) -> tuple[Readout, State]:
         batch, q = tok.shape
         position = int(state["position"][0, 0])  # all queries are equally far
         x = self._embed(tok, state["position"])
@@ -206,6 +206,4 @@ class TransformerSummarizer(ReadoutSummarizer):
             x, query = layer.rest(
                 x + layer.dropout(mixed), memory.cache[f"keys{number}"], memory.cache[f"values{number}"], mask
             )
-        readout = self._readout(x, query, memory, True)
-        assert readout.attention is not None
-        return Emission(self.logits(readout.states, memory), readout.copy_logp, readout.gate), readout.attention, new
+        return self._readout(x, query, memory, True), new

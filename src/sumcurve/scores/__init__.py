@@ -15,5 +15,7 @@ SCORERS: dict[str, type[Scorer]] = {  # by the key below `scores:` of a study, a
         "people": ("people", "People"),
         "apes": ("apes", "AnswersQuestions"),
         "entity_attention": ("entity_attention", "LooksAt"),
+        "dodged": ("contrasts", "Dodged"),
+        "escaped": ("contrasts", "Escaped"),
     }.items()
 }

@@ -21,6 +21,10 @@ TABLES = (
     "questions",
     "cloze",
     "correlations",
+    "contrasts",
+    "contrast_rules",
+    "contrast_links",
+    "labels",
 )
 APPENDIX = (
     "seeds",

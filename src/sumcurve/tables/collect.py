@@ -10,15 +10,17 @@ import numpy as np
 import pandas as pd
 
 from sumcurve import manifest
+from sumcurve.annotations.contrasts import read
 from sumcurve.annotations.entities import PLACEHOLDER
 from sumcurve.annotations.questions import GUESSES, NOT_ASKED, entity_in, read_questions
 from sumcurve.corpora.fraction import read_statistics
 from sumcurve.corpora.store import Corpus
 from sumcurve.curves.stopping import read_history
+from sumcurve.decoding.judged import digest, read_judged
 from sumcurve.manifest import ManifestError
 from sumcurve.plan import Folder, Plan, Scored
 from sumcurve.records import read_csv, read_jsonl
-from sumcurve.scores.scorer import Metric
+from sumcurve.scores.scorer import Metric, group_of
 from sumcurve.settings import Oracle, Rouge, Search
 from sumcurve.tables.evidence import (
     Asked,
@@ -30,8 +32,10 @@ from sumcurve.tables.evidence import (
     Items,
     Missing,
     PartStatistics,
+    Preferences,
     Pretraining,
     Reader,
+    RelatedWords,
     ScoredOutput,
     Study,
     Timing,
@@ -40,6 +44,7 @@ from sumcurve.tables.evidence import (
 
 HELD_OUT = "held_out.csv"  # of a reader's run
 GAP = "____"  # what is hidden in a question
+LABELS = 10  # whose related words are shown
 EXAMPLES = 40  # test items of a corpus that are drawn for reading
 
 
@@ -280,6 +285,48 @@ def reader(plan: Plan, results: Path, folder: Folder) -> Reader:
     )
 
 
+def preferences(plan: Plan, results: Path, corpus: str, outputs: Sequence[tuple[Scored, ScoredOutput]]) -> Preferences:
+    """What the finished folders of a corpus hold of golds and contrasts."""
+    folders = [one for one in plan.judged if plan.corpus_name(one.specification["corpus"]) == corpus]
+    contrasted = list(read(results / folders[0].specification["contrasts"]))
+    of = digest(contrasted)
+    prepared = Corpus(results / folders[0].specification["corpus"]).part("test")
+    group = {record.id: group_of(record) for record in prepared}
+    systems = {}
+    for row, output in outputs:
+        if row.corpus == corpus and row.judged is not None and manifest.read(results / row.judged) is not None:
+            path = results / row.judged / f"{str(row.run).split('/')[1]}.safetensors"
+            systems[row.method, output.records, row.seed] = read_judged(path, of)
+    words = {}
+    for folder in folders:
+        if folder.kind == "judge_words" and manifest.read(results / folder.key) is not None:
+            for name in folder.specification["orders"]:
+                words[name] = read_judged(results / folder.key / f"{name}.safetensors", of)
+    return Preferences(
+        corpus=corpus,
+        items=tuple(one.item for one in contrasted for _ in one.contrasts),
+        rules=tuple(told.rule for one in contrasted for told in one.contrasts),
+        groups=tuple(group[one.item] for one in contrasted for _ in one.contrasts),
+        systems=systems,
+        words=words,
+        targets=[told.sentences for one in contrasted for told in one.contrasts],
+        golds={one.item: one.sentences for one in contrasted},
+    )
+
+
+def related_words(plan: Plan, results: Path, folder: Folder) -> RelatedWords:
+    """What a finished folder of labels holds."""
+    run = plan.folder(folder.specification["run"]).specification
+    corpus = plan.corpus_name(plan.folder(run["fraction"]).specification["corpus"])
+    shown: dict[str, list[str]] = {}
+    for row in read_csv(results / folder.key / "labels.csv"):
+        if row["label"] in shown or len(shown) < LABELS:
+            shown.setdefault(row["label"], []).append(row["word"])
+    told = _json(results / folder.key / "labels.json")
+    records = _json(results / folder.specification["run"] / "training.json")["records"]
+    return RelatedWords(corpus, run["method"], records, **told, examples=list(shown.items()))
+
+
 def examples(plan: Plan, results: Path, corpus: str, outputs: Sequence[tuple[Scored, ScoredOutput]]) -> Examples:
     """Test items of a corpus, drawn by the study's seed, with what every system wrote under the common search."""
     settings, seed = plan.corpora[corpus], plan.settings.bootstrap.seed
@@ -404,6 +451,13 @@ def collect(plan: Plan, results: Path, partial: bool = False) -> Study:
             for folder in plan.named("annotations", "questions")
             if finished(folder.key)
             for one in cloze(plan, results, folder)
+        ],
+        related_words=[
+            related_words(plan, results, one) for one in plan.named("outputs", "labels") if finished(one.key)
+        ],
+        preferences=[
+            preferences(plan, results, corpus, list(zip(rows, outputs, strict=True)))
+            for corpus in sorted({plan.corpus_name(one.specification["corpus"]) for one in plan.judged} & shown)
         ],
         examples=[examples(plan, results, corpus, list(zip(rows, outputs, strict=True))) for corpus in sorted(shown)],
     )

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from sumcurve.annotations.oracle import METRICS as ORACLE_METRICS
 from sumcurve.curves.stopping import Validation
+from sumcurve.decoding.judged import Judged
 from sumcurve.plan import Refused
 from sumcurve.scores.scorer import Metric
 from sumcurve.settings import Equivalence, Oracle, Question
@@ -350,6 +351,42 @@ class Asked:
 
 
 @dataclass(frozen=True)
+class Preferences:
+    """What the systems of a corpus find of golds and their contrasts.
+
+    `items` names the record of every contrast, `rules` its rule and `groups` its record's group; `systems` holds what
+    each run finds, by method, records and seed, and `words` what language models of targets do, by name. `targets` are
+    those of the contrasts, `golds` those of items, as sentences of tokens. `people` says whether people have judged
+    them.
+    """
+
+    corpus: str
+    items: tuple[str, ...]
+    rules: tuple[str, ...]
+    groups: tuple[str, ...]
+    systems: Mapping[tuple[str, int | None, int | None], Judged]
+    words: Mapping[str, Judged]
+    targets: Sequence[Sequence[str]]
+    golds: Mapping[str, Sequence[str]]
+    people: bool = False
+
+
+@dataclass(frozen=True)
+class RelatedWords:
+    """What a method takes its labels for (`decoding.labels.write_labels`): shares are 0..1, means over labels."""
+
+    corpus: str
+    method: str
+    records: int
+    labels: int
+    related: int
+    itself: float
+    function_words: float
+    overlap: float
+    examples: Sequence[tuple[str, Sequence[str]]]  # the most frequent labels, each with its related words
+
+
+@dataclass(frozen=True)
 class Study:
     """All that a study's tables are made of.
 
@@ -376,6 +413,8 @@ class Study:
     questions: Sequence[Question] = ()
     readers: Sequence[Reader] = ()
     cloze: Sequence[Asked] = ()
+    preferences: Sequence[Preferences] = ()
+    related_words: Sequence[RelatedWords] = ()
 
     @property
     def ceilings(self) -> list[Ceiling]:

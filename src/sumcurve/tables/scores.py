@@ -30,7 +30,7 @@ def table(results: Results) -> Table:
             "records": system.records or untrained,
             "seeds": len(system.seeds) or None,
             "selected": selected(results, system),
-            "items": max(len(items.ids) for items in scorers.values()),
+            "items": max(len(set(items.ids)) for items in scorers.values()),
             "groups": max(len(set(items.groups)) for items in scorers.values()),
             "empty": sum(empty(one) for one in system.outputs),
         }

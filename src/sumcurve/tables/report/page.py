@@ -20,6 +20,7 @@ from markupsafe import Markup
 
 from sumcurve.records import write_text
 from sumcurve.tables import TABLES
+from sumcurve.tables.preferences import preferred
 from sumcurve.tables.report.chart import charts, javascript
 from sumcurve.tables.report.findings import Finding
 from sumcurve.tables.report.readme import FIGURES, heading
@@ -30,6 +31,7 @@ from sumcurve.tables.table import Table, number
 HERE = Path(__file__).parent
 MAIN = ("curves", "answers")  # figures that stand on the page
 PLAIN = " !$&'()*+,-./:;=?@[]^_`{|}~"  # what the address of an image may hold as it is
+FOOLED = 5  # contrasts that are shown of a system
 ITEMS_BYTES = 1_000_000  # of the page, for the items of all corpora
 
 
@@ -87,6 +89,13 @@ def page(results: Results, tables: Mapping[str, Table], found: Sequence[Finding]
         tables=[_shown(tables[name], results, common) for name in TABLES if tables[name].rows],
         common=common,
         readings=[(one, _items(item, one, share)) for one in readings],
+        fooled=[
+            (one.told.corpus, f"{results.name(system)}, {number(system.records)} records", shown)
+            for one in preferred(results)
+            for system in results.largest(one.told.corpus).values()
+            if system.cell in one.systems and (shown := one.fooled(system.cell, FOOLED))
+        ],
+        mechanics=[one.told.corpus for one in preferred(results) if not one.told.people],
         run=RUN,
         style=Markup(style),
         scripts=[Markup(one) for one in scripts],

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from statistics import fmean
 from typing import Literal
 
 from sumcurve.scores.apes import ANSWERS, NOBODY
@@ -64,10 +65,10 @@ class Reading:
         self._values = {one.cell: self._of_items(results, one) for one in self.systems}
         self._examples = examples.items
         self._answers = {one.cell: answers_of(one) for one in self.systems}
-        self.test_items = max(len(items.ids) for one in self.systems for items in one.scorers.values())
+        self.test_items = max(len(set(items.ids)) for one in self.systems for items in one.scorers.values())
 
     def _of_items(self, results: Results, system: System) -> list[dict[str, float]]:
-        """By metric every item's value, of the seed whose summaries are shown."""
+        """By metric every item's value, of the seed whose summaries are shown; the mean where it has several."""
         found: list[dict[str, float]] = []
         for metric in self.metrics:
             items = system.outputs[0].scores.get(results.scorer(metric.name))
@@ -75,7 +76,10 @@ class Reading:
                 found.append({})
                 continue
             place = [one.name for one in items.metrics].index(metric.name)
-            found.append(dict(zip(items.ids, items.values[place].tolist(), strict=True)))
+            of_item: dict[str, list[float]] = {}
+            for name, value in zip(items.ids, items.values[place].tolist(), strict=True):
+                of_item.setdefault(name, []).append(value)
+            found.append({name: fmean(values) for name, values in of_item.items()})
         return found
 
     @property

@@ -1,0 +1,192 @@
+"""Part-of-speech tags of the Penn Treebank for English sentences of tokens, and dependencies where a parser gives them.
+
+A corpus's tokens stay what they are: what a tagger wants apart ("bank's", "isn't") is tagged in parts, and the token's
+tag joins theirs ("NN+POS", "VBZ+RB").
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from spacy.language import Language
+    from spacy.tokens import Doc
+
+TEXTBLOB = "textblob"
+CLITIC = re.compile(r"(?<=\w)(?:n['’]t|['’](?:s|re|ve|ll|d|m))$", re.IGNORECASE)
+OWN = re.compile(r"(?<=\w)[-|].*")  # of TextBlob
+REMEDY = f"set the corpus's `contrasts: {{tagger: …}}` to an installed English pipeline of spaCy, or to {TEXTBLOB}"
+
+Sentences = Sequence[Sequence[str]]  # of tokens
+
+
+class TagError(ValueError):
+    """A tagger that is missing, or that cannot tag; the message names it and the remedy."""
+
+
+@dataclass(frozen=True)
+class Parsed:
+    """Words of a text with their tags and their sentence's number; all are of one length.
+
+    `labels` are the dependency labels of words to their heads, `heads` the heads' places (a root's is its own). Both
+    are None where nothing parsed.
+    """
+
+    words: tuple[str, ...]
+    tags: tuple[str, ...]
+    sentence: tuple[int, ...]
+    labels: tuple[str, ...] | None = None
+    heads: tuple[int, ...] | None = None
+
+
+class Tagger(Protocol):
+    """What tags; `facts` name it and its version."""
+
+    facts: dict[str, Any]
+
+    def parse(self, texts: Iterable[Sentences]) -> Iterator[Parsed]:
+        """Each text's tokens with their tags, in order."""
+
+
+def load(name: str) -> Tagger:
+    """TextBlob's tagger, or the installed spaCy pipeline of that name or path; TagError with the remedy."""
+    return TextBlob() if name == TEXTBLOB else Pipeline(name)
+
+
+@dataclass(frozen=True)
+class Parts:
+    """The tokens of a text as a tagger wants them: `owner` is the token's place of each part."""
+
+    words: list[str]
+    owner: list[int]
+    starts: list[bool]  # whether a sentence begins with this part
+
+    @classmethod
+    def of(cls, text: Sentences) -> "Parts":
+        words, owner, starts, place = [], [], [], 0
+        for sentence in text:
+            for position, token in enumerate(sentence):
+                parts = apart(token)
+                words += parts
+                owner += [place] * len(parts)
+                starts += [position == 0 and part == 0 for part in range(len(parts))]
+                place += 1
+        return cls(words, owner, starts)
+
+    def joined(self, tags: Sequence[str]) -> tuple[str, ...]:
+        """A token's tag from those of its parts."""
+        found: list[str] = []
+        for tag, owner in zip(tags, self.owner, strict=True):
+            if owner == len(found):
+                found.append(tag)
+            else:
+                found[owner] += f"+{tag}"
+        return tuple(found)
+
+
+def apart(token: str) -> list[str]:
+    """A token without the possessive or contracted word at its end, and that."""
+    clitic = CLITIC.search(token)
+    return [token[: clitic.start()], clitic.group()] if clitic else [token]
+
+
+def sentence_numbers(text: Sentences) -> tuple[int, ...]:
+    return tuple(number for number, sentence in enumerate(text) for _ in sentence)
+
+
+def flat(text: Sentences) -> tuple[str, ...]:
+    return tuple(token for sentence in text for token in sentence)
+
+
+class TextBlob:
+    """The tagger of `pattern` (De Smedt and Daelemans, JMLR 2012) in TextBlob: a lexicon and Brill's kinds of rules.
+
+    Its lexicon has names such as "Water". So the `first` word of a sentence is read in lower case if the lexicon has it
+    so.
+    """
+
+    def __init__(self, first: bool = True) -> None:
+        try:
+            from textblob.en import parser
+        except ImportError as error:
+            raise TagError(
+                f"the tagger of contrasts is not installed ({error}): pip install 'sumcurve[contrasts]', or {REMEDY}"
+            ) from error
+        self._parser, self._first = parser, first
+        self.facts: dict[str, Any] = {"name": TEXTBLOB, "version": version(TEXTBLOB)}
+
+    def parse(self, texts: Iterable[Sentences]) -> Iterator[Parsed]:
+        for text in texts:
+            tags = tuple(tag for sentence in text for tag in self._tags(sentence))
+            yield Parsed(flat(text), tags, sentence_numbers(text))
+
+    def _tags(self, sentence: Sequence[str]) -> tuple[str, ...]:
+        parts = Parts.of([sentence])
+        words = parts.words
+        if self._first and words[0].istitle() and words[0].lower() in self._parser.lexicon:
+            words = [words[0].lower(), *words[1:]]
+        # Beside the treebank's tags it has NNP-PERS and the like, for known names, and a few as "VBN|JJ".
+        return parts.joined([OWN.sub("", tag) for _, tag in self._parser.find_tags(words)])
+
+
+class Pipeline:
+    """An English pipeline of spaCy with a tagger and a parser."""
+
+    def __init__(self, name: str) -> None:
+        try:
+            import spacy
+        except ImportError as error:
+            raise TagError(
+                f"spaCy is not installed ({error}): pip install 'sumcurve[entities]', or {REMEDY}"
+            ) from error
+        try:
+            self._nlp: Language = spacy.load(name, exclude=["ner", "lemmatizer"])
+        except OSError as error:
+            raise TagError(
+                f"there is no spaCy pipeline {name!r} ({error}): install it in this environment (python -m spacy "
+                f"download {name}; nothing is downloaded by itself), or {REMEDY}"
+            ) from error
+        except (ImportError, ValueError) as error:
+            raise TagError(f"the spaCy pipeline {name!r} cannot be loaded ({error}): {REMEDY}") from error
+        if self._nlp.lang != "en":
+            raise TagError(f"the spaCy pipeline {name!r} is of language {self._nlp.lang!r}, not English: {REMEDY}")
+        if missing := [one for one in ("tagger", "parser") if one not in self._nlp.pipe_names]:
+            has = ", ".join(self._nlp.pipe_names) or "nothing"
+            raise TagError(
+                f"the spaCy pipeline {name!r} has no component {' and no '.join(missing)}, only {has}: {REMEDY}"
+            )
+        if strange := {"NN", "IN", "VB", "JJ"}.difference(self._nlp.pipe_labels.get("tagger", [])):
+            raise TagError(
+                f"the tagger of spaCy pipeline {name!r} has no tag {', '.join(sorted(strange))} of the Penn Treebank: "
+                f"{REMEDY}"
+            )
+        meta = self._nlp.meta
+        self.facts: dict[str, Any] = {
+            "name": f"{meta['lang']}_{meta['name']}",
+            "version": meta["version"],
+            "spacy": spacy.__version__,
+        }
+
+    def parse(self, texts: Iterable[Sentences]) -> Iterator[Parsed]:
+        told = ((self._doc(Parts.of(text)), text) for text in texts)
+        for doc, text in self._nlp.pipe(told, as_tuples=True):
+            yield self._parsed(doc, text)
+
+    def _doc(self, parts: Parts) -> "Doc":
+        from spacy.tokens import Doc
+
+        return Doc(self._nlp.vocab, words=parts.words, sent_starts=parts.starts)
+
+    def _parsed(self, doc: "Doc", text: Sentences) -> Parsed:
+        parts = Parts.of(text)
+        first = {owner: part for part, owner in reversed(list(enumerate(parts.owner)))}
+        own = [doc[first[place]] for place in range(len(first))]
+        return Parsed(
+            flat(text),
+            parts.joined([token.tag_ for token in doc]),
+            sentence_numbers(text),
+            tuple(token.dep_ for token in own),
+            tuple(parts.owner[token.head.i] for token in own),
+        )

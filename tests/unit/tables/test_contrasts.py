@@ -1,0 +1,213 @@
+"""Tables of contrasts: figures are those of the values, whichever set, way and number of contrasts is asked for."""
+
+import dataclasses
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+from sumcurve.annotations.contrasts import RULES
+from sumcurve.decoding.judged import Judged
+from sumcurve.scores.contrasts import Dodged, Escaped
+from sumcurve.tables import APPENDIX, TABLES, contrast_links, contrast_rules, contrasts, labels
+from sumcurve.tables.evidence import Items, Preferences, RelatedWords
+from sumcurve.tables.preferences import AT, escapes, preferred
+from sumcurve.tables.report.page import page
+from sumcurve.tables.results import Results
+from sumcurve.tables.study import made
+
+GOLDS, EACH = 40, 12
+SEEDS = (1, 2, 3)
+
+
+def judged(seed: int, skill: float, blind: float) -> Judged:
+    """Golds that are ahead of their contrasts by `skill` on average; a share of the contrasts cannot be told."""
+    rng = np.random.default_rng(seed)
+    starts = np.arange(GOLDS + 1, dtype=np.int32) * (EACH + 1)
+    own = rng.normal(-30, 2, starts[-1])
+    own[starts[:-1]] += skill
+    told = rng.random(len(own)) >= blind
+    told[starts[:-1]] = False
+    gold = np.repeat(own[starts[:-1]], EACH + 1)
+    own = np.where(told, own, gold)
+    tokens = np.full(len(own), 9, dtype=np.int32)
+    return Judged(own, tokens, told, starts, other=own + rng.normal(0, 3, len(own)))
+
+
+@pytest.fixture(scope="module")
+def told(evidence, study, settings):
+    """The results of a study of which one corpus has contrasts, with the scorers' items as their files have them."""
+    outputs = [one for one in evidence(SEEDS) if one.corpus == "notes"]
+    names = tuple(sorted({one.scores["rouge"].ids[at] for one in outputs for at in range(GOLDS)}))[:GOLDS]
+    place = dict(zip(outputs[0].scores["rouge"].ids, outputs[0].scores["rouge"].groups, strict=True))
+    items = tuple(name for name in names for _ in range(EACH))
+    systems = {
+        (one.method, one.records, one.seed): judged(
+            17 * number, 0.002 * (one.records or 0) + (one.method == "pcov"), 0.01 if one.method == "abs" else 0.005
+        )
+        for number, one in enumerate(outputs)
+        if one.records is not None
+    }
+    # A fixed part is unknown to the words' model, which is not compared.
+    rules = tuple(RULES[number % len(RULES)] for number in range(len(items)))
+    preferences = Preferences(
+        corpus="notes",
+        items=items,
+        rules=rules,
+        groups=tuple(place[name] for name in items),
+        systems=systems,
+        words={"unigram": judged(99, 0.0, 0.5)},
+        targets=[[name] for name in items],
+        golds={name: [name] for name in names},
+    )
+    common = np.logical_and.reduce([one.told[one.contrast] for one in systems.values()])
+    kept = np.flatnonzero(common)
+    scored = []
+    for one in outputs:
+        if one.records is None:
+            scored.append(one)
+            continue
+        found = systems[one.method, one.records, one.seed]
+        gold = found.own[found.gold_of]
+        won = (gold > found.own)[found.contrast]
+        ids = tuple(items[at] for at in kept)
+        groups = tuple(place[name] for name in ids)
+        values = 100.0 * won[kept][None]
+        dodged = Items(Dodged.metrics, ids, groups, values, "s", further={"contrast": tuple(map(str, kept))})
+        whole = dict.fromkeys(ids, 100.0)
+        for name, good in zip(ids, won[kept], strict=True):
+            whole[name] = min(whole[name], 100.0 * good)
+        escaped = Items(
+            Escaped.metrics,
+            tuple(whole),
+            tuple(place[name] for name in whole),
+            np.array([list(whole.values())]),
+            "s",
+        )
+        scored.append(dataclasses.replace(one, scores={**one.scores, "dodged": dodged, "escaped": escaped}))
+    statistics = [one for one in study.statistics if one.corpus == "notes"]
+    whole = dataclasses.replace(study, outputs=scored, statistics=statistics, preferences=[preferences])
+    return Results(whole, settings)
+
+
+def rows_of(table):
+    return {(row["method"].rstrip("†"), row.get("records")): row for row in table.rows}
+
+
+def test_the_table_and_the_scorers_say_the_same(told):
+    rows = rows_of(contrasts.table(told))
+    assert len(rows) == 6 + 2
+    for system in told.of("notes", trained=True):
+        row = rows[system.cell]
+        for metric in ("dodged", "escaped"):
+            found = told.estimate("notes", metric, system.cell)
+            ends = (found.mean, found.low, found.high)
+            assert (row[metric].number, row[metric].low, row[metric].high) == pytest.approx(ends)
+
+
+def test_sets_and_ways_are_ordered_as_they_must_be(told):
+    (one,) = preferred(told)
+    for row in contrasts.table(told).rows:
+        if row["method"] in ("chance", "unigram"):
+            continue
+        assert row["dodged"].number <= row["dodged_ties"].number
+        # What cannot be told apart is not dodged: all contrasts count for less than the system's own.
+        assert row["dodged_every"].number == pytest.approx(row["dodged_own"].number * row["tells"] / 100, abs=1.5)
+        assert row["dodged_every"].number < row["dodged_own"].number
+        assert row["escaped"].number < row["escaped_at"].number  # nearly all golds have more contrasts than that
+        assert row["tells"] >= 100 * one.common.mean()
+
+
+def test_escaped_falls_with_the_number_of_contrasts(told):
+    (one,) = preferred(told)
+    by_number = [one.escaped(at=at) for at in (1, 2, AT)]
+    for cell in one.systems:
+        shares = [found[cell].mean for found in by_number]
+        assert all(more > fewer for more, fewer in itertools.pairwise(shares))
+    assert min((one.items[one.common] == name).sum() for name in set(one.items)) >= AT  # the same golds
+
+
+@pytest.mark.parametrize("count", [1, 4, 7])
+@pytest.mark.parametrize("at", [1, 3, 4])
+def test_escaped_of_some_contrasts_is_the_mean_over_all_choices_of_them(count, at):
+    at = min(at, count)
+    for dodged in range(count + 1):
+        flags = [True] * dodged + [False] * (count - dodged)
+        choices = list(itertools.combinations(flags, at))
+        expected = sum(map(all, choices)) / len(choices)
+        assert escapes(np.array([[float(dodged)]]), np.array([[count]]), at)[0, 0] == pytest.approx(expected)
+
+
+def test_what_knows_nothing_dodges_half_and_escapes_as_the_best_of_equals_does(told):
+    rows = rows_of(contrasts.table(told))
+    (one,) = preferred(told)
+    counts = [int((one.items[one.common] == name).sum()) for name in sorted(set(one.items[one.common]))]
+    assert rows["chance", None]["dodged"].number == 50
+    assert rows["chance", None]["escaped"].number == pytest.approx(100 * np.mean([1 / (n + 1) for n in counts]))
+    rng = np.random.default_rng(5)
+    drawn = np.mean([[(rng.random(n) < rng.random()).all() for n in counts] for _ in range(2000)])
+    assert 100 * drawn == pytest.approx(rows["chance", None]["escaped"].number, abs=1.0)
+
+
+def test_rules_are_parts_of_the_whole(told):
+    (one,) = preferred(told)
+    whole = {
+        (row["method"].rstrip("†"), row["records"]): row for row in contrasts.table(told).rows if row.get("records")
+    }
+    sizes = {rule: int(((one.rules == rule) & one.common).sum()) for rule in RULES}
+    for row in contrast_rules.table(told).rows:
+        parts = [row[rule].number * sizes[rule] for rule in RULES]
+        total = whole[row["method"].rstrip("†"), row["records"]]["dodged"].number
+        assert math.fsum(parts) / sum(sizes.values()) == pytest.approx(total)
+
+
+def test_dodged_goes_with_itself_and_with_what_grows_alike(told):
+    found = contrast_links.table(told).rows
+    assert [row["metric"] for row in found] == [
+        metric.title for metric in told.compared if metric.name not in ("dodged", "escaped")
+    ]
+    (one,) = preferred(told)
+    cells = [system.cell for system in told.of("notes", True)]
+    for row, metric in zip(found, ("rouge1", "rouge2", "rougeLsum"), strict=True):
+        pairs = [(one.dodged()[cell].mean, told.estimate("notes", metric, cell).mean) for cell in cells]
+        assert row["pearson"].number == pytest.approx(np.corrcoef(np.array(pairs).T)[0, 1])
+        assert row["pearson"].low <= row["pearson"].number <= row["pearson"].high
+        assert row["systems"] == 6
+
+
+def test_without_contrasts_there_is_no_table(study, settings):
+    results = Results(study, settings)
+    assert [module.table(results).rows for module in (contrasts, contrast_rules, contrast_links, labels)] == [
+        [],
+        [],
+        [],
+        [],
+    ]
+
+
+def test_related_words_are_shares_of_labels(study, settings):
+    one = RelatedWords("notes", "reg_base", 2000, 20, 5, 0.5, 0.25, 0.1, [("mean", ["average", "sum"])])
+    (row,) = labels.table(Results(dataclasses.replace(study, related_words=[one]), settings)).rows
+    assert (row["itself"], row["function_words"], row["overlap"]) == (50, 25, 10)
+
+
+def test_the_report_shows_what_fooled_each_system_and_escapes_texts(told):
+    (one,) = preferred(told)
+    strange = "<script>alert('x')</script> & more"
+    golds = {name: [f"gold of {name}"] for name in one.told.golds}
+    changed = dataclasses.replace(one.told, targets=[[strange] for _ in one.told.items], golds=golds)
+    results = Results(dataclasses.replace(told.study, preferences=[changed]), told.settings)
+    tables = {name: made(name, results) for name in (*TABLES, *APPENDIX)}
+    html = page(results, tables, [], {})
+    assert strange not in html
+    assert "&lt;script&gt;alert(&#39;x&#39;)&lt;/script&gt; &amp; more" in html
+    (found,) = preferred(results)
+    for system in results.largest("notes").values():
+        assert f"<summary>notes: {system.method}, 2,000 records</summary>" in html
+        shown = found.fooled(system.cell, 5)
+        judged = found.systems[system.cell].found[0]
+        worst = (judged.own - judged.own[judged.gold_of])[judged.contrast].max()
+        assert shown[0].nats == pytest.approx(worst)
+        assert [one.nats for one in shown] == sorted((one.nats for one in shown), reverse=True)
+        assert len({one.item for one in shown}) == len(shown) == 5
