@@ -78,7 +78,7 @@ def add_parser(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> 
 def run_sheet(arguments: argparse.Namespace) -> None:
     """Write the sheets and the key, and print what they are."""
     from sumcurve.people.label_studio import write_configuration, write_tasks
-    from sumcurve.people.sheets import ROUNDS, drawn_by_rule, drawn_ids, key_of, tasks, write_key
+    from sumcurve.people.sheets import SHEETS, drawn_by_rule, drawn_ids, key_of, tasks, write_key
     from sumcurve.people.spreadsheet import write_sheet
     from sumcurve.people.texts import of_contrasts, of_outputs
 
@@ -121,13 +121,14 @@ def run_sheet(arguments: argparse.Namespace) -> None:
     write_key(place, key_of(protocol, corpus, seed, made, system))
     write_configuration(folder / "label-studio.xml", protocol)
     write_text(folder / "guide.txt", _guide(protocol))
-    for when in ROUNDS:
+    for when, number in SHEETS.items():
         for annotator in annotators:
             own = [task for task in made if (task.round, task.annotator) == (when, annotator)]
             if own:
-                write_sheet(folder / f"{annotator}-{when}.csv", protocol, own)
-                write_tasks(folder / f"{annotator}-{when}.label-studio.json", protocol, own)
-                print(f"{folder / f'{annotator}-{when}.csv'}: {len(own):,} texts")
+                path = folder / f"{annotator}-{number}.csv"
+                write_sheet(path, protocol, own)
+                write_tasks(path.with_suffix(".label-studio.json"), protocol, own)
+                print(f"{path}: {len(own):,} texts, {when}")
     print(f"{place}: what is behind the codes; it stays with you")
 
 

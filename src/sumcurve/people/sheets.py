@@ -19,7 +19,7 @@ from sumcurve.records import write_json
 LETTERS = "bcdfghjkmnpqrtvwxz"  # no vowels: no month, no word; no digits: no number
 CODE_LETTERS = 6
 MAIN, PILOT, AGAIN = "main", "pilot", "pilot-again"
-ROUNDS = (PILOT, AGAIN, MAIN)
+SHEETS = {PILOT: 1, MAIN: 2, AGAIN: 3}  # in this order; their files do not tell that the third is the first again
 NO_WORDS = "(no words)"
 CHECKED = 200  # signs of a text by which a row is known to belong to its code
 

@@ -172,7 +172,7 @@ class Results:
             for one in self.systems
             if one.corpus == corpus
             and trained in (None, one.records is not None)
-            and (metric is None or self.scorer(metric) in one.scorers)
+            and (metric is None or one.scored(self.scorer(metric)))
         ]
 
     def methods(self, corpus: str) -> list[str]:

@@ -12,7 +12,7 @@ from sumcurve.__main__ import parser
 from sumcurve.people.answers import read_answers
 from sumcurve.people.protocols import GOOD, KUMAR_CHEUNG, WEI, PeopleError
 from sumcurve.people.results import results
-from sumcurve.people.sheets import AGAIN, MAIN, PILOT, read_key
+from sumcurve.people.sheets import MAIN, PILOT, read_key
 from sumcurve.records import write_jsonl
 from sumcurve.settings import Bootstrap
 
@@ -41,9 +41,9 @@ def returned(folder, to, form="sheet", people=None):
     """All sheets, filled, in a form."""
     found = []
     for name, annotator in zip("ab", people or [Annotator(1), Annotator(2)], strict=True):
-        for when in (PILOT, AGAIN, MAIN):
-            sheet = folder / f"{name}-{when}.csv"
-            tasks = folder / f"{name}-{when}.label-studio.json"
+        for number in (1, 2, 3):
+            sheet = folder / f"{name}-{number}.csv"
+            tasks = folder / f"{name}-{number}.label-studio.json"
             if form == "sheet":
                 found.append(fill(sheet, WEI, annotator, to))
             elif form == "json":
@@ -58,7 +58,7 @@ def truth(folder):
     """The share of good summaries of every system on the main sheets, by their last words, in percent."""
     key = read_key(folder.with_name("sheets.key.json"))
     found = {}
-    for path in folder.glob("?-main.csv"):
+    for path in folder.glob("?-2.csv"):
         for row in read_sheet(path):
             for name in key.entries[row["code"]].of:
                 found.setdefault(name, []).append(row["summary"].endswith("fine"))
@@ -113,7 +113,7 @@ def test_agreement_falls_with_how_often_annotators_are_right(sent, tmp_path):
 
 def kappa_of(right, folder):
     """Of two who are right with this probability and else say any of four outcomes, on the pilot's texts."""
-    words = [row["summary"].split()[-1] for row in read_sheet(folder / "a-pilot.csv")]
+    words = [row["summary"].split()[-1] for row in read_sheet(folder / "a-1.csv")]
     meant = [annotators.WORDS[word] for word in words]
     shares = [meant.count(outcome) / len(meant) for outcome in WEI.outcomes]
     seen, other = right + (1 - right) / 4, (1 - right) / 4
@@ -128,33 +128,34 @@ def test_sheets_are_blind_shuffled_and_by_source(sent):
     for told in ("sound", "shaky", "reference", "den/", "foxes-", "12345678"):
         assert told not in shown
     assert not list(sent.glob("*key*"))
-    own = {name: {key.entries[row["code"]].id for row in read_sheet(sent / f"{name}-main.csv")} for name in "ab"}
+    own = {name: {key.entries[row["code"]].id for row in read_sheet(sent / f"{name}-2.csv")} for name in "ab"}
     assert not own["a"] & own["b"]
     assert len(own["a"]) == len(own["b"]) == 120
     for name in "ab":
-        order = [key.entries[row["code"]].id for row in read_sheet(sent / f"{name}-main.csv")]
+        order = [key.entries[row["code"]].id for row in read_sheet(sent / f"{name}-2.csv")]
         assert len(order) == 3 * 120
         assert all(len(set(order[place : place + 3])) == 1 for place in range(0, len(order), 3))
         assert order != sorted(order)
-        firsts = {key.entries[row["code"]].of for row in read_sheet(sent / f"{name}-main.csv")[::3]}
+        firsts = {key.entries[row["code"]].of for row in read_sheet(sent / f"{name}-2.csv")[::3]}
         assert len(firsts) == 3, "any system may come first"
     assert not {entry.id for entry in key.entries.values() if entry.round == PILOT} & (own["a"] | own["b"])
 
 
 def test_the_pilot_comes_again_in_another_order_under_other_codes(sent):
     key = read_key(sent.with_name("sheets.key.json"))
-    first, again = ([row["code"] for row in read_sheet(sent / f"a-{when}.csv")] for when in (PILOT, AGAIN))
+    first, again = ([row["code"] for row in read_sheet(sent / f"a-{number}.csv")] for number in (1, 3))
     assert not set(first) & set(again)
     units = [[key.entries[code].unit for code in codes] for codes in (first, again)]
     assert sorted(units[0]) == sorted(units[1])
     assert units[0] != units[1]
+    assert not [path for path in sent.iterdir() if "pilot" in path.name], "no name tells that texts come again"
 
 
 def test_the_same_seed_gives_the_same_sheets_and_another_others(tmp_path):
     outputs = write_corpus(tmp_path, SHARES, records=30)
     for name, seed in (("one", 1), ("two", 1), ("three", 2)):
         run("sheet", *outputs, "--to", tmp_path / name, "--items", 20, "--seed", seed)
-    said = {name: (tmp_path / name / "a-main.csv").read_bytes() for name in ("one", "two", "three")}
+    said = {name: (tmp_path / name / "a-2.csv").read_bytes() for name in ("one", "two", "three")}
     assert said["one"] == said["two"] != said["three"]
 
 
@@ -164,11 +165,9 @@ def test_equal_summaries_of_a_source_are_judged_once_and_count_for_all(tmp_path)
     with annotators.manifest.building(twin, {"corpus": annotators.CORPUS}, {}) as stage:
         (stage / "summaries.jsonl").write_bytes((outputs[0] / "summaries.jsonl").read_bytes())
     run("sheet", *outputs, twin, "--to", tmp_path / "sheets", "--items", 40, "--annotators", "a")
-    assert len(read_sheet(tmp_path / "sheets" / "a-main.csv")) == 2 * 40
+    assert len(read_sheet(tmp_path / "sheets" / "a-2.csv")) == 2 * 40
     key = read_key(tmp_path / "sheets.key.json")
-    found = results(
-        read_answers([fill(tmp_path / "sheets" / "a-main.csv", WEI, Annotator(1), tmp_path)], key), SETTINGS
-    )
+    found = results(read_answers([fill(tmp_path / "sheets" / "a-2.csv", WEI, Annotator(1), tmp_path)], key), SETTINGS)
     means = {share.name: share.share.mean for share in found.shares}
     assert means["foxes-twin-87654321"] == means[outputs[0].name]
     assert means["reference"] == 100
@@ -192,7 +191,7 @@ def test_label_studio_shows_a_question_where_it_follows(sent):
     choices = {one.get("name"): one for one in view.iter("Choices")}
     assert list(choices) == ["fluent", "related", "faithful"]
     texts = {one.get("name"): one.get("value") for one in view.iter("Text")}
-    tasks = json.loads((sent / "a-main.label-studio.json").read_text())
+    tasks = json.loads((sent / "a-2.label-studio.json").read_text())
     assert set(tasks[0]) == {"data"}
     assert set(tasks[0]["data"]) == {"code", *texts}
     own = {"id", "annotator", "annotation_id", "created_at", "updated_at", "lead_time", "was_cancelled", "agreement"}
@@ -254,20 +253,20 @@ def test_contrasts_are_drawn_by_rule_and_come_back(tmp_path, form, capsys):
     assert key.system == "abs"
     per_rule = {rule: {one.unit for one in key.entries.values() if one.of == (rule,)} for rule in key.of}
     assert [len(units) for units in per_rule.values()] == [25, 25, 25, 12]
-    shown = (sheets / "one-main.csv").read_text()
+    shown = (sheets / "one-2.csv").read_text()
     assert "rule" not in shown
     assert "abs" not in shown
     filled = []
     for name in ("one", "two"):
         (tmp_path / name).mkdir()
         if form == "sheet":
-            filled.append(fill(sheets / f"{name}-main.csv", KUMAR_CHEUNG, Annotator(1), tmp_path / name))
+            filled.append(fill(sheets / f"{name}-2.csv", KUMAR_CHEUNG, Annotator(1), tmp_path / name))
         else:
-            tasks = exported(sheets / f"{name}-main.label-studio.json", KUMAR_CHEUNG, Annotator(1))
+            tasks = exported(sheets / f"{name}-2.label-studio.json", KUMAR_CHEUNG, Annotator(1))
             filled.append(write_export(sheets / f"{name}.json", tasks))
     found = results(read_answers(filled, key), SETTINGS)
     assert found.records == 25 * 3 + 12
-    rows = [row for name in ("one", "two") for row in read_sheet(sheets / f"{name}-main.csv")]
+    rows = [row for name in ("one", "two") for row in read_sheet(sheets / f"{name}-2.csv")]
     meant = [annotators.ISSUES[row["contrast"].split()[-1]] for row in rows]
     everything = found.shares[0]
     assert everything.counts == {one: meant.count(one) for one in set(meant)}
@@ -299,10 +298,10 @@ def test_read_prints_results_and_what_a_study_says(sent, tmp_path, capsys):
 def test_in_part_records_without_all_their_answers_are_left_out_and_counted(sent, tmp_path):
     key = read_key(sent.with_name("sheets.key.json"))
     filled = returned(sent, tmp_path)
-    rows = read_sheet(filled[2])
+    rows = read_sheet(filled[1])
     for row in rows[:2]:  # two of a source's three
         row |= dict.fromkeys(("fluent", "related", "faithful"), "")
-    annotators.write_filled(filled[2], rows)
+    annotators.write_filled(filled[1], rows)
     with pytest.raises(PeopleError, match=r"2 of \d+ codes have no answer"):
         read_answers(filled, key)
     answers = read_answers(filled, key, partial=True)

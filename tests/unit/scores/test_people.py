@@ -70,7 +70,7 @@ def test_from_outputs_over_sheets_to_tables(study, capsys):
     Path("people").mkdir()
     asked = [Path("results") / outputs[name] for name in JUDGED]
     people("sheet", *asked, "--to", SHEETS, "--items", 12, "--annotators", "a,b")
-    filled = [judge(SHEETS / f"{name}-main.csv") for name in "ab"]
+    filled = [judge(SHEETS / f"{name}-2.csv") for name in "ab"]
     capsys.readouterr()
     key = SHEETS.with_name("sheets.key.json")
     people("read", *filled, "--key", key, "--write", "people/answers.csv", "--json", "people/out.json")
