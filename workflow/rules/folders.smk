@@ -60,8 +60,14 @@ def raw_files(wildcards):
 
 def names(kind):
     """A wildcard pattern that matches the names of this kind's folders and nothing else."""
+    return "|".join(folder.name for folder in PLAN.named(KINDS[kind].step, kind)) or NOTHING
+
+
+def apart(kind):
+    """As `names`, but of folders that have a job each: others are made together by one process."""
+    together = {key for keys in PLAN.together.values() for key in keys}
     folders = PLAN.named(KINDS[kind].step, kind)
-    return "|".join(folder.name for folder in folders) or NOTHING
+    return "|".join(folder.name for folder in folders if folder.key not in together) or NOTHING
 
 
 def needs(kind):

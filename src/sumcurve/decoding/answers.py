@@ -74,17 +74,9 @@ class AttentiveAnswers:
             numbers = {number: number for word in document if (number := entity(word)) is not None}
             return _Read(place, self.words.ids(document), [self.words.ids(one) for one in asked], numbers)
         mapping: dict[int, int] = {}
-        ids = self._ids(document, mapping)
+        ids = self.words.ids(document, mapping)
         there = {new: old for old, new in mapping.items()}
-        return _Read(place, ids, [self._ids(one, dict(mapping)) for one in asked], there)
-
-    def _ids(self, text: Text, mapping: dict[int, int]) -> list[int]:
-        """The ids of a text whose new entities are numbered on; adds them to `mapping`."""
-        renamed = []
-        for word in text:
-            number = entity(word)
-            renamed.append(word if number is None else f"@entity{mapping.setdefault(number, len(mapping))}")
-        return self.words.ids(renamed)
+        return _Read(place, ids, [self.words.ids(one, dict(mapping)) for one in asked], there)
 
     def _batches(self, lengths: Sequence[int]) -> Iterator[list[int]]:
         """Places of texts of similar length, at most `tokens` of them with padding."""

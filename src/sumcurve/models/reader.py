@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
@@ -27,7 +28,7 @@ IMPOSSIBLE = -1e9
 
 def entity(word: str) -> int | None:
     """The number of an entity's marker; None for any other word."""
-    found = MARKER.fullmatch(word)
+    found = MARKER.fullmatch(word) if word.startswith("@") else None
     return int(found[1]) if found else None
 
 
@@ -66,10 +67,13 @@ class Words:
     def __len__(self) -> int:
         return self.first + self.entities + len(self.words)
 
-    def ids(self, text: Sequence[str]) -> list[int]:
+    def ids(self, text: Sequence[str], numbers: dict[int, int] | None = None) -> list[int]:
+        """The ids of a text; with `numbers` entities are numbered by these, and new ones on, which are added."""
         found = []
         for word in text:
             number = entity(word)
+            if number is not None and numbers is not None:
+                number = numbers.setdefault(number, len(numbers))
             if number is None:
                 found.append(self._ids.get(word, UNK))
             else:
@@ -114,10 +118,10 @@ class ClozeBatch:
 def padded(rows: Sequence[Sequence[int]]) -> tuple[Tensor, Tensor]:
     """[B, S] and the lengths [B]; a row without a token has one of padding."""
     lengths = [max(1, len(row)) for row in rows]
-    whole = torch.full((len(rows), max(lengths)), PAD)
-    for place, row in enumerate(rows):
-        whole[place, : len(row)] = torch.tensor(row, dtype=torch.long)
-    return whole, torch.tensor(lengths)
+    whole = np.full((len(rows), max(lengths)), PAD, dtype=np.int64)
+    for place, row in zip(whole, rows, strict=True):
+        place[: len(row)] = row
+    return torch.from_numpy(whole), torch.tensor(lengths)
 
 
 def collate(items: Sequence[Posing]) -> ClozeBatch:
