@@ -24,12 +24,17 @@ def manifests(step):
     return [f"{RESULTS}/{folder.key}/manifest.json" for folder in PLAN.named(step)]
 
 
-def inputs(wildcards):
+def inputs_of(key):
     """The manifests and files that a folder is made from."""
-    folder = PLAN.folder(f"{wildcards.step}/{wildcards.name}")
-    verified()
-    made = [f"{RESULTS}/{key}/manifest.json" for key in folder.inputs]
+    folder = PLAN.folder(key)
+    made = [f"{RESULTS}/{one}/manifest.json" for one in folder.inputs]
     return made + [str(file.at(Path(HOME))) for file in folder.files] + pieces(folder)
+
+
+def inputs(wildcards):
+    """As `inputs_of`, of the folder of a job."""
+    verified()
+    return inputs_of(f"{wildcards.step}/{wildcards.name}")
 
 
 def pieces(folder):
@@ -60,14 +65,20 @@ def raw_files(wildcards):
 
 def names(kind):
     """A wildcard pattern that matches the names of this kind's folders and nothing else."""
-    return "|".join(folder.name for folder in PLAN.named(KINDS[kind].step, kind)) or NOTHING
+    return (
+        "|".join(folder.name for folder in PLAN.named(KINDS[kind].step, kind))
+        or NOTHING
+    )
 
 
 def apart(kind):
     """As `names`, but of folders that have a job each: others are made together by one process."""
     together = {key for keys in PLAN.together.values() for key in keys}
     folders = PLAN.named(KINDS[kind].step, kind)
-    return "|".join(folder.name for folder in folders if folder.key not in together) or NOTHING
+    return (
+        "|".join(folder.name for folder in folders if folder.key not in together)
+        or NOTHING
+    )
 
 
 def needs(kind):

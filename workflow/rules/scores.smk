@@ -17,6 +17,7 @@ for corpus_and_scorer, keys in PLAN.together.items():
         name:
             f"score_{corpus_and_scorer}"
         input:
+            verified,
             [inputs_of(key) for key in keys],
         output:
             [update(f"{RESULTS}/{key}/manifest.json") for key in keys],
