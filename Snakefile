@@ -13,6 +13,7 @@ os.environ.update(PYTHONPATH=SOURCE)
 
 from sumcurve.driver import DriverError, begin
 from sumcurve.manifest import ManifestError
+from sumcurve.needs import doubled, memory_mb, minutes
 from sumcurve.plan import Plan, PlanError
 from sumcurve.steps import KINDS
 
