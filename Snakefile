@@ -15,6 +15,7 @@ from sumcurve.driver import DriverError, begin
 from sumcurve.manifest import ManifestError
 from sumcurve.needs import doubled, memory_mb, minutes
 from sumcurve.plan import Plan, PlanError
+from sumcurve.planned import announce, changes
 from sumcurve.steps import KINDS
 
 
@@ -34,6 +35,12 @@ try:
 except PlanError as error:
     raise WorkflowError(str(error)) from None
 STUDY = PLAN.study
+# A job's own process reads this file again, maybe hours later: a name that it does not know then is explained.
+if workflow.is_main_process:
+    announce(PLAN)
+else:
+    for line in changes(PLAN):
+        print(line, file=sys.stderr)
 RESULTS = str(Path(HOME) / "results")
 LOGS = str(Path(HOME) / "logs")
 SHARDS = str(Path(HOME) / "scratch" / "shards")

@@ -3,6 +3,7 @@
 import errno
 import fcntl
 import os
+import select
 import shutil
 import stat
 import subprocess
@@ -96,6 +97,66 @@ def test_two_processes_get_two_devices_and_a_killed_one_frees_its_own(tmp_path):
     finally:
         for process in (first, second):
             process.kill()
+
+
+SHARER = """
+import sys, time
+from pathlib import Path
+from sumcurve.devices import lease
+with lease(sys.argv[1].split(","), Path(sys.argv[2]), wait_seconds=0.02, shares=int(sys.argv[3])) as device:
+    print(device, flush=True)
+    time.sleep(60)
+"""
+
+
+def test_cards_are_shared_by_those_who_say_so_and_by_no_more(tmp_path):
+    """Two by two on two cards; a fifth waits, and so does one that wants a card alone, until a whole card is free."""
+
+    def start(shares):
+        command = [sys.executable, "-c", SHARER, "a,b", str(tmp_path), str(shares)]
+        return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+
+    sharers = [start(2) for _ in range(4)]
+    waiting = []
+    try:
+        cards = [process.stdout.readline().strip() for process in sharers]
+        assert sorted(cards) == ["a", "a", "b", "b"]
+        waiting = [start(1)]
+        on_a = [process for process, card in zip(sharers, cards, strict=True) if card == "a"]
+        on_a[0].kill()
+        assert waiting[0].poll() is None
+        assert not select.select([waiting[0].stdout], [], [], 0.5)[0]  # half a card is not one
+        on_a[1].kill()
+        assert waiting[0].stdout.readline().strip() == "a"
+        fifth = start(2)
+        waiting.append(fifth)
+        next(process for process, card in zip(sharers, cards, strict=True) if card == "b").kill()
+        assert fifth.stdout.readline().strip() == "b"
+    finally:
+        for process in sharers + waiting:
+            process.kill()
+            process.wait()
+
+
+@pytest.mark.parametrize(("told", "shares"), [("1", 1), ("1.0", 1), ("0.5", 2), ("0.33", 3), ("0.25", 4)])
+def test_a_share_of_a_card_is_a_number_of_runs(told, shares):
+    assert devices.shares({devices.PER_RUN: told}) == shares
+    assert devices.shares({}) == 1
+
+
+@pytest.mark.parametrize("told", ["2", "0", "-1", "0.4", "half", "nan", "inf", ""])
+def test_what_is_no_share_of_a_card_is_refused(told):
+    with pytest.raises(devices.DeviceError, match=devices.PER_RUN):
+        devices.shares({devices.PER_RUN: told})
+
+
+def test_a_shared_card_is_no_exclusive_lease(driver, usable, tmp_path):
+    """Which tables refuse to read seconds from (`curves`, `tables.efficiency`)."""
+    environment = driver | {"CARDS": "1", devices.PER_RUN: "0.5"}
+    with devices.device(environment, tmp_path) as first, devices.device(environment, tmp_path) as second:
+        assert first == second == devices.Lease("cuda", exclusive=False)
+    with devices.device(driver | {"CARDS": "1"}, tmp_path) as alone:
+        assert alone.exclusive
 
 
 def test_no_pool_is_the_cpu(tmp_path):
