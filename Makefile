@@ -3,6 +3,7 @@
 #   make study                the environment, the corpus, every training of the study, its tables and report
 #   make study STUDY=other    the same for config/studies/other.yaml
 #   make test                 the environment and the test suite
+#   make slurm-test           the smoke study through a throw-away Slurm on this machine; needs root
 #   make demo                 a demonstration in a few minutes: two methods, three small sizes, two seeds
 #   make smoke                everything, tiny, in scratch/
 #   make verify               hash every file of the study and name what is damaged (every run does so, too)
@@ -67,7 +68,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # The code that runs is this checkout's, whatever else is installed.
 export PYTHONPATH := $(CURDIR)/src
 
-.PHONY: study run test test-all demo smoke lint bench pull push verify record pages reproduce trace status plan pack merge partial add trials recipes schema lock env fairseq-env clean-env
+.PHONY: study run test test-all slurm-test demo smoke lint bench pull push verify record pages reproduce trace status plan pack merge partial add trials recipes schema lock env fairseq-env clean-env
 
 study: env
 	$(MAKE) --no-print-directory run
@@ -88,7 +89,11 @@ test: env
 	python -m pytest -n 2 $(TESTS)
 
 test-all: env
-	python -m pytest -n 2 -m "slow or not slow" $(TESTS)
+	python -m pytest -n 2 -m "not slurm" $(TESTS)
+
+# Needs root and Slurm's programs; installs nothing, says what is missing, and takes down what it brings up.
+slurm-test: env
+	python -m pytest -p no:xdist -m slurm tests/workflow/test_slurm.py
 
 demo: env
 	$(MAKE) --no-print-directory run STUDY=demo

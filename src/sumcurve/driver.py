@@ -2,20 +2,27 @@
 
 import shutil
 import sys
+import time
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import TextIO
 
 from sumcurve import locks, verify
+from sumcurve.manifest import MANIFEST
 from sumcurve.plan import Plan
+
+WAIT_SECONDS = 5.0
 
 
 class DriverError(RuntimeError):
     """A run that must not start; the message says why."""
 
 
-def join(state: Path) -> TextIO:
+def join(state: Path) -> tuple[TextIO, bool]:
     """Take part in the use of `state`, Snakemake's own folder, until the file returned is closed or the process ends.
+
+    The second value says whether no other process took part when this one came.
 
     Where no other process takes part, what killed ones left is removed: their locks, and their copies of manifests,
     from which Snakemake would restore the manifest of a folder that is gone. Locks of the living are left alone, and
@@ -41,13 +48,50 @@ def join(state: Path) -> TextIO:
     if not joined:
         stream.close()
         raise DriverError(f"{state / 'drivers.lock'}: another run is just starting here; run again")
-    return stream
+    return stream, alone
+
+
+def occupied(plan: Plan, results: Path) -> list[str]:
+    """The names of unfinished folders of the study that some process is making now, by the locks that it holds."""
+    found = []
+    for key, folder in plan.folders.items():
+        path = results.parent / "scratch" / "locks" / folder.name
+        if not path.is_file() or (results / key / MANIFEST).is_file():
+            continue
+        try:
+            with path.open("r+b") as stream:
+                if not locks.take(stream):
+                    found.append(folder.name)
+        except OSError:  # whoever makes it will be told
+            continue
+    return found
+
+
+def wait_for_orphans(plan: Plan, results: Path, say: Callable[[str], None], seconds: float = WAIT_SECONDS) -> None:
+    """Wait until nobody makes a folder of the study: here, where it costs nothing, and not in a job's allocation.
+
+    Jobs on a cluster outlive a driver that was killed; another job for the same folder would wait beside its GPU.
+    """
+    names = occupied(plan, results)
+    if not names:
+        return
+    say(
+        f"jobs of an earlier run are still making {', '.join(names)}: waiting for them before anything starts (their "
+        f"locks are in {results.parent / 'scratch' / 'locks'}). Cancel them to go on at once: trainings resume"
+    )
+    while occupied(plan, results):
+        time.sleep(seconds)
 
 
 @cache
 def begin(plan: Plan, results: Path, state: Path) -> TextIO:
-    """Join, and verify all that the study asks for; ManifestError names what is damaged. Once in a process."""
-    joined = join(state)
+    """Join, and verify all that the study asks for; ManifestError names what is damaged. Once in a process.
+
+    A driver that is alone waits for the jobs of dead ones first.
+    """
+    joined, alone = join(state)
+    if alone:
+        wait_for_orphans(plan, results, lambda text: print(text, file=sys.stderr, flush=True))
     checked = verify.study(plan, results)
     checked.require()
     print(checked, file=sys.stderr)
