@@ -189,7 +189,7 @@ $(COMPLETE): $(wildcard envs/*.txt) pyproject.toml
 	       exit 0
 	   fi ;;
 	esac
-	minor=$$($(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])' 2> /dev/null) || \
+	minor=$$("$(PYTHON)" -c 'import sys; print("%d.%d" % sys.version_info[:2])' 2> /dev/null) || \
 	    { echo "no $(PYTHON) on this machine: sumcurve needs Python 3.11 to 3.13 (make PYTHON=/path/to/python3.12 …)" >&2; exit 1; }
 	test -f envs/lock-$$minor.txt || \
 	    { echo "$(PYTHON) is Python $$minor: sumcurve needs 3.11 to 3.13 (make PYTHON=/path/to/python3.12 …)" >&2; exit 1; }

@@ -9,6 +9,7 @@ import shutil
 import signal
 import socket
 import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -170,6 +171,7 @@ def cluster() -> Iterator[Cluster]:
     home = Path(tempfile.mkdtemp(prefix="sumcurve-slurm-", dir="/tmp"))
     made = Cluster(home)
     environment = {**os.environ, **made.environment}
+    before = signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))  # whoever is ended cleans up, too
     try:
         _write(home)
         munged = {"key-file": "munge/key", "socket": "munge.socket", "pid-file": "munged.pid"}
@@ -182,9 +184,10 @@ def cluster() -> Iterator[Cluster]:
         yield made
     finally:
         if (home / "slurmctld.pid").exists():
-            made.ask("scancel", "--quiet", f"--user={os.environ.get('USER', 'root')}", check=False)
+            made.ask("scancel", "--quiet", "--user=root", check=False)
             with suppress(NoCluster):
                 _until("no job", lambda: not made.ask("squeue", "-h", check=False).strip(), 30)
         for name in ("slurmd", "slurmctld", "munged"):
             _stop(home / f"{name}.pid")
         shutil.rmtree(home, ignore_errors=True)
+        signal.signal(signal.SIGTERM, before)

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 
@@ -149,7 +150,7 @@ def test_a_job_killed_for_memory_asks_for_twice_as_much(study, slurm):
         done(process, checkout)
     asked = [int(job["MinMemoryNode"].rstrip("M")) for job in jobs_of(slurm, folder)]
     assert len(asked) > 1
-    assert all(later == 2 * earlier for earlier, later in zip(asked[:-1], asked[1:], strict=True))
+    assert all(later == 2 * earlier for earlier, later in pairwise(asked))
 
 
 def test_a_job_whose_code_was_edited_while_it_waited_refuses_naming_both(study, slurm):
