@@ -1,9 +1,11 @@
 """What Snakemake's main process does before its first job: clear up after killed ones, and verify the study."""
 
+import os
 import shutil
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import TextIO
@@ -83,6 +85,22 @@ def wait_for_orphans(plan: Plan, results: Path, say: Callable[[str], None], seco
         time.sleep(seconds)
 
 
+def mend_clocks(plan: Plan, results: Path, now: float) -> list[Path]:
+    """Give what a clock ahead of this one wrote the present time; which files these were.
+
+    What they hold was hashed, and their times mean nothing. But Snakemake refuses to call a job done whose input is
+    newer than its output: nothing could be made until that time has come.
+    """
+    home, mended = results.parent, []
+    for key, folder in plan.folders.items():
+        for path in (results / key / MANIFEST, *(file.at(home) for file in folder.files)):
+            with suppress(FileNotFoundError):
+                if path.stat().st_mtime > now + 1 and path not in mended:
+                    os.utime(path, (now, now))
+                    mended.append(path)
+    return mended
+
+
 @cache
 def begin(plan: Plan, results: Path, state: Path) -> TextIO:
     """Join, and verify all that the study asks for; ManifestError names what is damaged. Once in a process.
@@ -95,4 +113,12 @@ def begin(plan: Plan, results: Path, state: Path) -> TextIO:
     checked = verify.study(plan, results)
     checked.require()
     print(checked, file=sys.stderr)
+    try:
+        ahead = mend_clocks(plan, results, time.time())
+    except PermissionError as error:
+        raise DriverError(f"{error.filename} is of a later time than now, and is not yours to touch") from None
+    if ahead:
+        print(
+            f"{len(ahead)} files were of a later time than now, {ahead[0]} first: now they are of now", file=sys.stderr
+        )
     return joined

@@ -234,3 +234,24 @@ def test_a_driver_waits_aloud_for_jobs_of_a_dead_one_and_for_nothing_else(tmp_pa
     assert third.name not in line
     driver.wait_for_orphans(plan, results, said.append)
     assert len(said) == 1
+
+
+@pytest.mark.parametrize("hours", [24, 24 * 365])
+def test_what_a_clock_ahead_wrote_gets_the_present_time_and_what_is_older_keeps_its_own(hours, tmp_path):
+    """Else Snakemake refuses every job that reads it, until that time has come."""
+    plan = Plan.read(ROOT / "config", "smoke")
+    first, second, third = plan.named("runs")[:3]
+    now = 1_900_000_000.0
+    before = now - 3600 * hours
+    for folder, moment in ((first, now + 3600 * hours), (second, before)):  # the third is not made yet
+        path = tmp_path / "results" / folder.key / manifest.MANIFEST
+        path.parent.mkdir(parents=True)
+        path.touch()
+        os.utime(path, (moment, moment))
+    ahead = tmp_path / "results" / first.key / manifest.MANIFEST
+    found = driver.mend_clocks(plan, tmp_path / "results", now)
+    assert [path for path in found if path.is_relative_to(tmp_path)] == [ahead]
+    assert ahead.stat().st_mtime == now
+    assert (tmp_path / "results" / second.key / manifest.MANIFEST).stat().st_mtime == before
+    assert driver.mend_clocks(plan, tmp_path / "results", now) == []
+    assert not (tmp_path / "results" / third.key).exists()

@@ -50,7 +50,7 @@ def study(checkout_of_tree, slurm):
     checkout.brief_study()
     checkout.edit("config/studies/smoke.yaml", "methods: [abs, pcov]", "methods: [abs]")
     stop = "{every_updates: 10, every_epochs: 0.5, patience: 2, max_updates: 400}"
-    checkout.edit("config/forms/smoke.yaml", stop, stop.replace("10, every", "1000, every").replace("400", "4000"))
+    checkout.edit("config/forms/smoke.yaml", stop, stop.replace("10, every", "1000, every").replace("400", "10000"))
     plan = Plan.read(checkout.path / "config", "smoke")
     return checkout, plan.named("runs")[0]
 
