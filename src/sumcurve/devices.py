@@ -178,8 +178,7 @@ def pool(environment: dict[str, str]) -> list[str]:
     """The cards that may be lent, by the UUIDs that CUDA_VISIBLE_DEVICES understands.
 
     They are those that the NVIDIA driver shows under this environment, where CUDA_VISIBLE_DEVICES may hide or order
-    some. SUMCURVE_DEVICE=cpu asks for none. MIG devices named in CUDA_VISIBLE_DEVICES are taken by those names, for a
-    process sees one of them only.
+    some. SUMCURVE_DEVICE=cpu asks for none. Of MIG devices a process sees one only, so each is asked for by itself.
 
     Raises DeviceError where a card is asked for and none is there, and where the driver does not answer.
     """
@@ -195,9 +194,9 @@ def pool(environment: dict[str, str]) -> list[str]:
         asked.append(name)
     if not asked:
         return []
-    if any(name.startswith("MIG-") for name in asked):
-        return list(dict.fromkeys(asked))
-    found = _seen(environment | {"CUDA_VISIBLE_DEVICES": ",".join(asked)})
+    together = [asked] if not any(name.startswith("MIG-") for name in asked) else [[name] for name in asked]
+    shown = (_seen(environment | {"CUDA_VISIBLE_DEVICES": ",".join(names)}) for names in together)
+    found = list(dict.fromkeys(card for cards in shown for card in cards))
     if not found:
         raise DeviceError(
             f"GPU {visible} was granted (CUDA_VISIBLE_DEVICES), but the NVIDIA driver shows no such card, so this "

@@ -27,7 +27,8 @@ static int cards[64], number;
 static int start(const char *from) {
     char *all = strdup(from);
     for (char *one = strtok(all, ","); one; one = strtok(NULL, ",")) {
-        int card = strncmp(one, "GPU-", 4) ? atoi(one) : atoi(one + strlen(one) - 2);
+        int card = strchr(one, '/') ? atoi(strchr(one, '/') + 1)  /* MIG-GPU-<uuid>/<instance>/0, as they once were */
+            : strchr(one, '-') && one[0] != '-' ? atoi(one + strlen(one) - 2) : atoi(one);
         if (card < 0 || card > 3) break;
         cards[number++] = card;
     }
@@ -184,13 +185,17 @@ def test_what_hides_all_cards_is_the_cpu(hidden, driver, tmp_path):
         assert lease == devices.Lease("cpu", exclusive=True)
 
 
-def test_mig_devices_keep_their_names(driver, tmp_path):
-    asked = ["MIG-GPU-1b2c/1/0", "MIG-5d6e"]
-    found = devices.pool(driver | {"CUDA_VISIBLE_DEVICES": ",".join(asked)})
-    assert found == asked
-    with devices.lease(found, tmp_path) as first, devices.lease(found, tmp_path) as second:
-        assert [first, second] == asked
-    assert devices.pool(driver | {"SLICED": "1", "CARDS": "1"}) == [name(1).replace("GPU", "MIG")]
+def test_a_mig_device_is_one_however_it_is_asked_for(driver, tmp_path):
+    """By its UUID, by the name that such devices once had, by its index: one name, so one lease."""
+    mig = driver | {"SLICED": "1"}
+    first, second = (name(card).replace("GPU", "MIG") for card in (1, 2))
+    for asked in (f"MIG-GPU-1b2c/1/0,{second}", f"{first}, MIG-GPU-1b2c/2/0", f"{first},{second},MIG-GPU-1b2c/1/0"):
+        found = devices.pool(mig | {"CUDA_VISIBLE_DEVICES": asked})
+        assert found == [first, second], asked
+    with devices.lease(found, tmp_path) as one, devices.lease(found, tmp_path) as other:
+        assert [one, other] == [first, second]
+    assert devices.pool(mig | {"CUDA_VISIBLE_DEVICES": "1"}) == [first]
+    assert devices.pool(mig | {"CARDS": "1"}) == [first]
 
 
 def test_a_driver_that_fails_is_told(driver):
