@@ -9,7 +9,6 @@ import shutil
 import signal
 import socket
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -171,7 +170,7 @@ def cluster() -> Iterator[Cluster]:
     home = Path(tempfile.mkdtemp(prefix="sumcurve-slurm-", dir="/tmp"))
     made = Cluster(home)
     environment = {**os.environ, **made.environment}
-    before = signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))  # whoever is ended cleans up, too
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)  # whoever is ended cleans up, too
     try:
         _write(home)
         munged = {"key-file": "munge/key", "socket": "munge.socket", "pid-file": "munged.pid"}
