@@ -3,6 +3,7 @@
 #   make study                the environment, the corpus, every training of the study, its tables and report
 #   make study STUDY=other    the same for config/studies/other.yaml
 #   make test                 the environment and the test suite
+#   make slurm-test           the smoke study through a throw-away Slurm on this machine; needs root
 #   make demo                 a demonstration in a few minutes: two methods, three small sizes, two seeds
 #   make smoke                everything, tiny, in scratch/
 #   make verify               hash every file of the study and name what is damaged (every run does so, too)
@@ -50,22 +51,26 @@ export SUMCURVE_FAIRSEQ
 # A folder of workflow/profiles; Snakemake takes `default` by itself, by the link `profiles`, beside the Snakefile.
 PROFILE ?=
 
-NAMED := $(or $(STUDY),$(shell sed -n 's/^study: *//p' config/config.yaml))
-SNAKEMAKE = snakemake $(if $(PROFILE),--workflow-profile "workflow/profiles/$(PROFILE)")
-CONFIG := $(if $(STUDY)$(filter-out .,$(HOME_FOLDER)),--config "study=$(NAMED)" "home=$(HOME_FOLDER)")
+# In recipes it is the shell's own variable: what a file says is never read as shell.
+export NAMED := $(or $(STUDY),$(shell sed -n 's/^study: *//p' config/config.yaml))
+AS_PROFILE := $(or $(if $(PROFILE),workflow/profiles/$(PROFILE)),$(SNAKEMAKE_PROFILE))
+SNAKEMAKE = snakemake $(if $(AS_PROFILE),--workflow-profile "$(AS_PROFILE)")
+CONFIG = $(if $(STUDY)$(filter-out .,$(HOME_FOLDER)),--config "study=$$NAMED" "home=$(HOME_FOLDER)")
 # Paths may hold blanks: only a target's name needs them escaped.
 blank := $(subst ,, )
 ENVIRONMENT := $(if $(filter /%,$(VENV)),$(VENV),$(CURDIR)/$(VENV))
 COMPLETE := $(subst $(blank),\ ,$(VENV))/.complete
 FAIRSEQ_COMPLETE := $(subst $(blank),\ ,$(SUMCURVE_FAIRSEQ))/.complete
-export PATH := $(ENVIRONMENT)/bin:$(PATH)
+# Not the link, which may point elsewhere before a job ends.
+OTHERS := $(PATH)
+export PATH = $(shell readlink -m "$(ENVIRONMENT)")/bin:$(OTHERS)
 export PYTHONUNBUFFERED := 1
 # A study starts a hundred Pythons: each must find its bytecode.
 unexport PYTHONDONTWRITEBYTECODE
 # The code that runs is this checkout's, whatever else is installed.
 export PYTHONPATH := $(CURDIR)/src
 
-.PHONY: study run test test-all demo smoke lint bench pull push verify record pages reproduce trace status plan pack merge partial add trials recipes schema lock env fairseq-env clean-env
+.PHONY: study run test test-all slurm-test demo smoke lint bench pull push verify record pages reproduce trace status plan pack merge partial add trials recipes schema lock env fairseq-env clean-env
 
 study: env
 	$(MAKE) --no-print-directory run
@@ -78,15 +83,19 @@ run:
 	rm -f "$$report"
 	snakemake --report "$$report" $(CONFIG) > "$(HOME_FOLDER)/logs/report.log" 2>&1 || \
 	    { cat "$(HOME_FOLDER)/logs/report.log" >&2; exit 1; }
-	mv "$$report" "$(HOME_FOLDER)/results/tables/$(NAMED)/report.html"
-	echo "how it was made: $(HOME_FOLDER)/results/tables/$(NAMED)/report.html"
-	echo "what came out: $(HOME_FOLDER)/results/tables/$(NAMED)/pages/report.html"
+	mv "$$report" "$(HOME_FOLDER)/results/tables/$$NAMED/report.html"
+	echo "how it was made: $(HOME_FOLDER)/results/tables/$$NAMED/report.html"
+	echo "what came out: $(HOME_FOLDER)/results/tables/$$NAMED/pages/report.html"
 
 test: env
 	python -m pytest -n 2 $(TESTS)
 
 test-all: env
-	python -m pytest -n 2 -m "slow or not slow" $(TESTS)
+	python -m pytest -n 2 -m "not slurm" $(TESTS)
+
+# Needs root and Slurm's programs; installs nothing, says what is missing, and takes down what it brings up.
+slurm-test: env
+	python -m pytest -p no:xdist -m slurm tests/workflow/test_slurm.py
 
 demo: env
 	$(MAKE) --no-print-directory run STUDY=demo
@@ -114,16 +123,16 @@ push: env
 	dvc push
 
 verify: env
-	python -m sumcurve verify "$(HOME_FOLDER)/results" --study "$(NAMED)"
+	python -m sumcurve verify "$(HOME_FOLDER)/results" --study "$$NAMED"
 
 # Tables of code that nobody can check out are no record.
 record: env
 	changed=$$(git status --porcelain --untracked-files=no -- . ':!results' ':!dvc.lock')
 	if [ -n "$$changed" ]; then printf 'commit these first, then record:\n%s\n' "$$changed" >&2; exit 1; fi
 	$(MAKE) --no-print-directory run
-	python -m sumcurve verify --record --study "$(NAMED)"
+	python -m sumcurve verify --record --study "$$NAMED"
 	dvc commit --force --quiet study
-	python docs/pages.py --study "$(NAMED)"
+	python docs/pages.py --study "$$NAMED"
 
 pages: env
 	python docs/pages.py
@@ -133,26 +142,26 @@ pages: env
 reproduce: env
 	rm -rf scratch/reproduce
 	mkdir -p scratch/reproduce
-	$(SNAKEMAKE) --config "study=$(NAMED)" home=scratch/reproduce
-	python -m sumcurve reproduce scratch/reproduce/results --study "$(NAMED)"
+	$(SNAKEMAKE) --config "study=$$NAMED" home=scratch/reproduce
+	python -m sumcurve reproduce scratch/reproduce/results --study "$$NAMED"
 
 trace: env
-	python -m sumcurve trace "$(RUN)" --study "$(NAMED)"
+	python -m sumcurve trace "$(RUN)" --study "$$NAMED"
 
 status: env
-	python -m sumcurve status "$(HOME_FOLDER)/results" --study "$(NAMED)"
+	python -m sumcurve status "$(HOME_FOLDER)/results" --study "$$NAMED"
 
 plan: env
-	python -m sumcurve plan "$(HOME_FOLDER)/results" --study "$(NAMED)" $(FLAGS)
+	python -m sumcurve plan "$(HOME_FOLDER)/results" --study "$$NAMED" $(FLAGS)
 
 pack: env
-	python -m sumcurve pack --study "$(NAMED)" --to "$(TO)" --results "$(HOME_FOLDER)/results"
+	python -m sumcurve pack --study "$$NAMED" --to "$(TO)" --results "$(HOME_FOLDER)/results"
 
 merge: env
 	python -m sumcurve merge "$(FROM)" $(if $(STUDY),--study "$(STUDY)") --results "$(HOME_FOLDER)/results"
 
 partial: env
-	python -m sumcurve tables "$(HOME_FOLDER)/results/tables/$(NAMED)" --partial
+	python -m sumcurve tables "$(HOME_FOLDER)/results/tables/$$NAMED" --partial
 
 add: env
 	python -m sumcurve add "$(CORPUS)" --name "$(NAME)" $(FLAGS)
@@ -172,7 +181,8 @@ schema: env
 
 env: $(COMPLETE)
 
-# An environment outside of this checkout may be in use elsewhere: it is never made anew.
+# Made beside the one there is, which jobs may still be using, and then named instead of it; `make clean-env` removes
+# them all. One outside of this checkout may be in use elsewhere: it is never made anew.
 $(COMPLETE): $(wildcard envs/*.txt) pyproject.toml
 	@case "$(ENVIRONMENT)" in
 	"$(CURDIR)"/*) ;;
@@ -181,22 +191,27 @@ $(COMPLETE): $(wildcard envs/*.txt) pyproject.toml
 	       exit 0
 	   fi ;;
 	esac
-	minor=$$($(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])' 2> /dev/null) || \
+	minor=$$("$(PYTHON)" -c 'import sys; print("%d.%d" % sys.version_info[:2])' 2> /dev/null) || \
 	    { echo "no $(PYTHON) on this machine: sumcurve needs Python 3.11 to 3.13 (make PYTHON=/path/to/python3.12 …)" >&2; exit 1; }
 	test -f envs/lock-$$minor.txt || \
 	    { echo "$(PYTHON) is Python $$minor: sumcurve needs 3.11 to 3.13 (make PYTHON=/path/to/python3.12 …)" >&2; exit 1; }
-	echo "environment: $(VENV), Python $$minor"
-	rm -rf "$(ENVIRONMENT)"
-	"$(PYTHON)" -m venv "$(ENVIRONMENT)"
+	new="$(ENVIRONMENT)-$$(date +%Y%m%d-%H%M%S)"
+	echo "environment: $$new, Python $$minor"
+	"$(PYTHON)" -m venv "$$new"
+	export PATH="$$new/bin:$$PATH" VIRTUAL_ENV="$$new"
 	python -m pip install --quiet --disable-pip-version-check "uv==$$(sed -n 's/^uv==//p' envs/lock-$$minor.txt)"
 	links=$${PIP_FIND_LINKS:-$$(python -m pip config get global.find-links 2> /dev/null || true)}
-	UV_FIND_LINKS="$${UV_FIND_LINKS:-$$(echo $$links | tr ' ' ',')}" VIRTUAL_ENV="$(ENVIRONMENT)" uv pip install --quiet --compile-bytecode \
+	UV_FIND_LINKS="$${UV_FIND_LINKS:-$$(echo $$links | tr ' ' ',')}" uv pip install --quiet --compile-bytecode \
 	    -r envs/lock-$$minor.txt -r envs/torch.txt
-	VIRTUAL_ENV="$(ENVIRONMENT)" uv pip install --quiet --no-deps --no-build-isolation --editable .
-	touch "$(ENVIRONMENT)/.complete"
+	uv pip install --quiet --no-deps --no-build-isolation --editable .
+	touch "$$new/.complete"
+	ln -s "$${new##*/}" "$$new.link"
+	if [ -d "$(ENVIRONMENT)" ] && [ ! -L "$(ENVIRONMENT)" ]; then mv "$(ENVIRONMENT)" "$$new.before"; fi
+	mv -T "$$new.link" "$(ENVIRONMENT)"
 
+# With all that came before it, and what an interrupted making left.
 clean-env:
-	rm -rf "$(ENVIRONMENT)"
+	rm -rf "$(ENVIRONMENT)" "$(ENVIRONMENT)"-[0-9]*
 
 # Its extensions are built against the torch that is installed first: neither isolated from it nor for a GPU, which
 # the models here do not need them for.

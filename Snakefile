@@ -13,7 +13,9 @@ os.environ.update(PYTHONPATH=SOURCE)
 
 from sumcurve.driver import DriverError, begin
 from sumcurve.manifest import ManifestError
+from sumcurve.needs import doubled, memory_mb, minutes
 from sumcurve.plan import Plan, PlanError
+from sumcurve.planned import announce, changes
 from sumcurve.steps import KINDS
 
 
@@ -28,11 +30,21 @@ container: "envs/sumcurve.sif"
 
 
 HOME = config.pop("home", ".")
+# These two are a profile's: what jobs run at their time's end, and whether steps of seconds become jobs of a cluster.
+if "at_limit" in config:
+    os.environ["SUMCURVE_AT_LIMIT"] = config.pop("at_limit")
+LIGHT_HERE = config.pop("light_steps", "jobs") == "here"
 try:
     PLAN = Plan.read(Path("config"), config["study"])
 except PlanError as error:
     raise WorkflowError(str(error)) from None
 STUDY = PLAN.study
+# A job's own process reads this file again, maybe hours later: a name that it does not know then is explained.
+if workflow.is_main_process:
+    announce(PLAN)
+else:
+    for line in changes(PLAN):
+        print(line, file=sys.stderr)
 RESULTS = str(Path(HOME) / "results")
 LOGS = str(Path(HOME) / "logs")
 SHARDS = str(Path(HOME) / "scratch" / "shards")
@@ -58,6 +70,10 @@ localrules:
     fetch_corpus,
     fetch_lists,
     fetch_model,
+
+
+if LIGHT_HERE:
+    workflow.localrules("fraction", "unseen", "annotate", "baseline", "score")
 
 
 rule all:

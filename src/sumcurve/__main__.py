@@ -20,7 +20,7 @@ from pathlib import Path
 from re import fullmatch
 from typing import Any, cast
 
-from sumcurve import devices, manifest, packs, sums
+from sumcurve import devices, manifest, packs, planned, sums
 from sumcurve.annotations.oracle import command as oracle_command
 from sumcurve.builders import BuildError, CorpusSpecification, Stage
 from sumcurve.corpora.errors import CorpusError
@@ -29,7 +29,7 @@ from sumcurve.corpora.store import PARTS, Corpus
 from sumcurve.curves import command as efficiency_command
 from sumcurve.curves.errors import ResultsError
 from sumcurve.devices import DeviceError
-from sumcurve.locks import locked
+from sumcurve.locks import LockError, locked
 from sumcurve.manifest import ManifestError
 from sumcurve.packs import PackError
 from sumcurve.people import command as people_command
@@ -67,6 +67,7 @@ ERRORS = (
     RecordError,
     CorpusError,
     DeviceError,
+    LockError,
     SumsError,
     BuildError,
     CommandError,
@@ -99,7 +100,7 @@ class Task:
         self.results = path.parents[1]
         self.home = path.parents[2]
         key = f"{path.parent.name}/{path.name}"
-        self.plan = plan if plan is not None and key in plan.folders else Plan.holding(CONFIG, key)
+        self.plan = plan if plan is not None and key in plan.folders else Plan.holding(CONFIG, key, self.home)
         self.folder: Folder = self.plan.folder(key)
 
     @property
@@ -175,6 +176,7 @@ def make_one(path: Path, plan: Plan | None = None) -> Plan:
             manifest.touch(path)
             note(f"{path} is finished and verified: nothing to do")
             return task.plan
+        planned.require(task.folder)
         found = facts(*task.folder.code)
         with manifest.building(path, task.specification, found, task.contents) as stage:
             task.build(stage, found)
@@ -195,7 +197,7 @@ def shard(path: Path) -> None:
         raise PlanError(f"{path} is no step of a preparation by shards: scratch/shards/<corpus>-of-<shards>/plan.json")
     name, count, step, number = told.groups()
     home, key = path.parents[3], f"corpora/{name}"
-    plan = Plan.holding(CONFIG, key)
+    plan = Plan.holding(CONFIG, key, home)
     folder = plan.folder(key)
     (file,) = folder.files
     content, settings = preparation(cast(CorpusSpecification, folder.specification), file.at(home))
@@ -672,6 +674,8 @@ def logged(path: Path | None) -> Iterator[None]:
             yield
         except ERRORS as error:
             print(f"sumcurve: {error}", file=stream)
+            raise
+        except SystemExit:  # whoever ends it has said why
             raise
         except BaseException:
             traceback.print_exc(file=stream)

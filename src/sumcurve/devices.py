@@ -14,7 +14,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from sumcurve.locks import take
+from sumcurve.locks import file_system, take
 
 NONE = {"", "-1", "nodevfiles", "void", "none"}
 """What hides the GPUs in CUDA_VISIBLE_DEVICES: CUDA ignores all from the first name that is none."""
@@ -44,6 +44,7 @@ for index in range(number.value):
     ask(cuda.cuDeviceGetName, name, 256, device)
     print(("MIG-" if b" MIG " in name.value else "GPU-") + str(uuid.UUID(bytes=bytes(raw))))
 """
+PER_RUN = "SUMCURVE_GPUS_PER_RUN"
 ANSWER_SECONDS = 120.0  # drivers take seconds to wake many cards
 
 
@@ -63,8 +64,8 @@ def _silent(text: str) -> None:
     """Say nothing."""
 
 
-def _try_lock(path: Path) -> int | None:
-    """An open file that holds the lock, None where another process holds it.
+def _try_lock(path: Path, shared: bool = False) -> int | None:
+    """An open file that holds the lock, None where another process holds it, or holds it unshared.
 
     Raises DeviceError where the file cannot be opened or its file system has no locks.
     """
@@ -80,11 +81,11 @@ def _try_lock(path: Path) -> int | None:
             "be able to read it: ask its owner to remove it"
         ) from error
     try:
-        mine = take(opened)
+        mine = take(opened, shared=shared)
     except OSError as error:
         os.close(opened)
         raise DeviceError(
-            f"{path}: its file system ({_file_system(path)}) takes no lock: {error.strerror}; leases need a folder "
+            f"{path}: its file system ({file_system(path)}) takes no lock: {error.strerror}; leases need a folder "
             "on a local file system"
         ) from error
     if not mine:
@@ -102,18 +103,6 @@ def _make(path: Path) -> None:
             os.link(made.name, path)
 
 
-def _file_system(path: Path) -> str:
-    """The type of the file system that holds the path, "unknown" where the system does not tell."""
-    found, deepest = "unknown", -1
-    with suppress(OSError):
-        for line in Path("/proc/self/mounts").read_text(errors="replace").splitlines():
-            _, mount, kind, *_ = line.split(" ")
-            mount = mount.replace("\\040", " ")
-            if path.resolve().is_relative_to(mount) and len(mount) >= deepest:
-                found, deepest = kind, len(mount)
-    return found
-
-
 def _lock_path(locks: Path, kind: str, name: str) -> Path:
     return locks / f"sumcurve-{kind}-{name.replace('/', '_')}.lock"  # MIG devices were once called MIG-GPU-…/1/0
 
@@ -124,9 +113,11 @@ def lease(
     locks: Path,
     wait_seconds: float = 1.0,
     say: Callable[[str], None] = _silent,
+    shares: int = 1,
 ) -> Iterator[str | None]:
     """Yield one card of `pool`, waiting until one is free; None for no pool.
 
+    With `shares` as many processes that all say so may have one card; one that wants it alone waits for all of them.
     `say` hears once, before the wait begins, what is waited for. Raises DeviceError where no lock can be taken at all.
     """
     if not pool:
@@ -137,15 +128,31 @@ def lease(
     with ExitStack() as stack:
         while True:
             for card in pool:
-                opened = _try_lock(_lock_path(locks, "gpu", card))
-                if opened is not None:
-                    stack.callback(os.close, opened)
+                if (held := _try_card(card, locks, shares)) is not None:
+                    stack.push(held)
                     yield card
                     return
             if not told:
                 say(f"waiting for a GPU: {', '.join(pool)} in use by other processes (locks in {locks})")
                 told = True
             time.sleep(wait_seconds)
+
+
+def _try_card(card: str, locks: Path, shares: int) -> ExitStack | None:
+    """What frees the card again, None where it is taken."""
+    with ExitStack() as held:
+        opened = _try_lock(_lock_path(locks, "gpu", card), shared=shares > 1)
+        if opened is None:
+            return None
+        held.callback(os.close, opened)
+        if shares == 1:
+            return held.pop_all()
+        for number in range(shares):
+            opened = _try_lock(_lock_path(locks, "gpu", f"{card}-share{number}"))
+            if opened is not None:
+                held.callback(os.close, opened)
+                return held.pop_all()
+    return None
 
 
 @contextmanager
@@ -171,8 +178,7 @@ def pool(environment: dict[str, str]) -> list[str]:
     """The cards that may be lent, by the UUIDs that CUDA_VISIBLE_DEVICES understands.
 
     They are those that the NVIDIA driver shows under this environment, where CUDA_VISIBLE_DEVICES may hide or order
-    some. SUMCURVE_DEVICE=cpu asks for none. MIG devices named in CUDA_VISIBLE_DEVICES are taken by those names, for a
-    process sees one of them only.
+    some. SUMCURVE_DEVICE=cpu asks for none. Of MIG devices a process sees one only, so each is asked for by itself.
 
     Raises DeviceError where a card is asked for and none is there, and where the driver does not answer.
     """
@@ -188,9 +194,9 @@ def pool(environment: dict[str, str]) -> list[str]:
         asked.append(name)
     if not asked:
         return []
-    if any(name.startswith("MIG-") for name in asked):
-        return list(dict.fromkeys(asked))
-    found = _seen(environment | {"CUDA_VISIBLE_DEVICES": ",".join(asked)})
+    together = [asked] if not any(name.startswith("MIG-") for name in asked) else [[name] for name in asked]
+    shown = (_seen(environment | {"CUDA_VISIBLE_DEVICES": ",".join(names)}) for names in together)
+    found = list(dict.fromkeys(card for cards in shown for card in cards))
     if not found:
         raise DeviceError(
             f"GPU {visible} was granted (CUDA_VISIBLE_DEVICES), but the NVIDIA driver shows no such card, so this "
@@ -222,6 +228,24 @@ def _seen(environment: dict[str, str]) -> list[str]:
     return answer.stdout.split()
 
 
+def shares(environment: dict[str, str]) -> int:
+    """How many processes may have one card together: what SUMCURVE_GPUS_PER_RUN says, 0.5 for two; 1 without it.
+
+    DeviceError for what is no such share.
+    """
+    told = environment.get(PER_RUN, "1")
+    try:
+        number = round(1 / float(told))
+    except (ValueError, ZeroDivisionError, OverflowError):
+        number = 0
+    if number < 1 or abs(number * float(told) - 1) > 0.02:
+        raise DeviceError(
+            f"{PER_RUN} is {told!r}: give the share of a GPU that each run takes, as 1 (alone), 0.5, 0.33 or 0.25; "
+            "several GPUs for one training are `torchrun`'s"
+        )
+    return number
+
+
 def _of_rank(cards: list[str], environment: dict[str, str]) -> list[str]:
     """Of the cards, the one of this process among those that `torchrun` started here (LOCAL_RANK); else all.
 
@@ -244,17 +268,19 @@ def device(environment: dict[str, str], locks: Path, say: Callable[[str], None] 
 
     Inside a scheduler's allocation, too: its processes share its cards. Processes of one `torchrun` take the cards of
     their ranks; two such groups that want the same cards must not start at once, for each would hold what the other
-    waits for. A granted GPU that torch cannot use is an error, never a quiet fall-back to the CPU. On it single
-    precision is single precision: cuDNN's TF32, which torch allows in recurrences and convolutions, is off.
+    waits for. Where SUMCURVE_GPUS_PER_RUN lets several share a card, no lease is exclusive, and tables refuse what
+    rests on measured time. A granted GPU that torch cannot use is an error, never a quiet fall-back to the CPU. On it
+    single precision is single precision: cuDNN's TF32, which torch allows in recurrences and convolutions, is off.
     """
-    with lease(_of_rank(pool(environment), environment), locks, say=say) as lent:
+    together = shares(environment)
+    with lease(_of_rank(pool(environment), environment), locks, say=say, shares=together) as lent:
         if lent is None:
             yield Lease("cpu", exclusive=True)
             return
         os.environ["CUDA_VISIBLE_DEVICES"] = lent
         _require_cuda(lent)
         forbid_tf32()
-        yield Lease("cuda", exclusive=True)
+        yield Lease("cuda", exclusive=together == 1)
 
 
 def _require_cuda(lent: str) -> None:

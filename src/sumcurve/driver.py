@@ -1,21 +1,30 @@
 """What Snakemake's main process does before its first job: clear up after killed ones, and verify the study."""
 
+import os
 import shutil
 import sys
+import time
+from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import TextIO
 
 from sumcurve import locks, verify
+from sumcurve.manifest import MANIFEST
 from sumcurve.plan import Plan
+
+WAIT_SECONDS = 5.0
 
 
 class DriverError(RuntimeError):
     """A run that must not start; the message says why."""
 
 
-def join(state: Path) -> TextIO:
+def join(state: Path) -> tuple[TextIO, bool]:
     """Take part in the use of `state`, Snakemake's own folder, until the file returned is closed or the process ends.
+
+    The second value says whether no other process took part when this one came.
 
     Where no other process takes part, what killed ones left is removed: their locks, and their copies of manifests,
     from which Snakemake would restore the manifest of a folder that is gone. Locks of the living are left alone, and
@@ -41,14 +50,75 @@ def join(state: Path) -> TextIO:
     if not joined:
         stream.close()
         raise DriverError(f"{state / 'drivers.lock'}: another run is just starting here; run again")
-    return stream
+    return stream, alone
+
+
+def occupied(plan: Plan, results: Path) -> list[str]:
+    """The names of unfinished folders of the study that some process is making now, by the locks that it holds."""
+    found = []
+    for key, folder in plan.folders.items():
+        path = results.parent / "scratch" / "locks" / folder.name
+        if not path.is_file() or (results / key / MANIFEST).is_file():
+            continue
+        try:
+            with path.open("r+b") as stream:
+                if not locks.take(stream):
+                    found.append(folder.name)
+        except OSError:  # whoever makes it will be told
+            continue
+    return found
+
+
+def wait_for_orphans(plan: Plan, results: Path, say: Callable[[str], None], seconds: float = WAIT_SECONDS) -> None:
+    """Wait until nobody makes a folder of the study: here, where it costs nothing, and not in a job's allocation.
+
+    Jobs on a cluster outlive a driver that was killed; another job for the same folder would wait beside its GPU.
+    """
+    names = occupied(plan, results)
+    if not names:
+        return
+    say(
+        f"jobs of an earlier run are still making {', '.join(names)}: waiting for them before anything starts (their "
+        f"locks are in {results.parent / 'scratch' / 'locks'}). Cancel them to go on at once: trainings resume"
+    )
+    while occupied(plan, results):
+        time.sleep(seconds)
+
+
+def mend_clocks(plan: Plan, results: Path, now: float) -> list[Path]:
+    """Give what a clock ahead of this one wrote the present time; which files these were.
+
+    What they hold was hashed, and their times mean nothing. But Snakemake refuses to call a job done whose input is
+    newer than its output: nothing could be made until that time has come.
+    """
+    home, mended = results.parent, []
+    for key, folder in plan.folders.items():
+        for path in (results / key / MANIFEST, *(file.at(home) for file in folder.files)):
+            with suppress(FileNotFoundError):
+                if path.stat().st_mtime > now + 1 and path not in mended:
+                    os.utime(path, (now, now))
+                    mended.append(path)
+    return mended
 
 
 @cache
 def begin(plan: Plan, results: Path, state: Path) -> TextIO:
-    """Join, and verify all that the study asks for; ManifestError names what is damaged. Once in a process."""
-    joined = join(state)
+    """Join, and verify all that the study asks for; ManifestError names what is damaged. Once in a process.
+
+    A driver that is alone waits for the jobs of dead ones first.
+    """
+    joined, alone = join(state)
+    if alone:
+        wait_for_orphans(plan, results, lambda text: print(text, file=sys.stderr, flush=True))
     checked = verify.study(plan, results)
     checked.require()
     print(checked, file=sys.stderr)
+    try:
+        ahead = mend_clocks(plan, results, time.time())
+    except PermissionError as error:
+        raise DriverError(f"{error.filename} is of a later time than now, and is not yours to touch") from None
+    if ahead:
+        print(
+            f"{len(ahead)} files were of a later time than now, {ahead[0]} first: now they are of now", file=sys.stderr
+        )
     return joined

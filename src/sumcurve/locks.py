@@ -2,9 +2,13 @@
 
 import fcntl
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
+
+
+class LockError(RuntimeError):
+    """A file system without locks; the message names file, file system and remedy."""
 
 
 def take(file: int | IO[bytes] | IO[str], *, shared: bool = False, wait: bool = False) -> bool:
@@ -23,10 +27,29 @@ def take(file: int | IO[bytes] | IO[str], *, shared: bool = False, wait: bool = 
 def locked(path: Path, occupied: Callable[[], None] = lambda: None) -> Iterator[IO[bytes]]:
     """The file, made where it is missing and open for reading and appending, for this process alone.
 
-    Where another holds it, `occupied` is called, which may raise; then this process waits.
+    Where another holds it, `occupied` is called, which may raise; then this process waits. LockError where the file
+    system has no locks.
     """
     with path.open("a+b") as stream:
-        if not take(stream):
-            occupied()
-            take(stream, wait=True)
+        try:
+            if not take(stream):
+                occupied()
+                take(stream, wait=True)
+        except OSError as error:
+            raise LockError(
+                f"{path}: its file system ({file_system(path)}) takes no lock: {error.strerror}; keep scratch/ on one "
+                "that does (mount NFS or Lustre with locks, or put the study's home elsewhere)"
+            ) from error
         yield stream
+
+
+def file_system(path: Path) -> str:
+    """The type of the file system that holds the path, "unknown" where the system does not tell."""
+    found, deepest = "unknown", -1
+    with suppress(OSError):
+        for line in Path("/proc/self/mounts").read_text(errors="replace").splitlines():
+            _, mount, kind, *_ = line.split(" ")
+            mount = mount.replace("\\040", " ")
+            if path.resolve().is_relative_to(mount) and len(mount) >= deepest:
+                found, deepest = kind, len(mount)
+    return found

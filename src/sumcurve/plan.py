@@ -635,12 +635,14 @@ class Plan:
         return cls(study, settings, methods, titles, twins, read_recipes(config.parent / "recipes.yaml"), config)
 
     @classmethod
-    def holding(cls, config: Path, key: str) -> "Plan":
+    def holding(cls, config: Path, key: str, home: Path = Path()) -> "Plan":
         """The plan of a study that asks for the folder `key`: config.yaml's, or else another.
 
-        Any will do: folders of one name have one specification. A study that cannot be read hinders no other.
+        Folders of one name have one specification, but studies may name one raw content by several paths: the first
+        whose files are there is taken, below `home` what is fetched. A study that cannot be read hinders no other.
         """
-        unread = []
+        unread: list[str] = []
+        without: Plan | None = None
         for study in (None, *studies(config)):
             try:
                 plan = cls.read(config, study)
@@ -648,7 +650,11 @@ class Plan:
                 unread.append(str(error))
                 continue
             if key in plan.folders:
-                return plan
+                if all(file.at(home).exists() for file in plan.folders[key].files):
+                    return plan
+                without = without or plan
+        if without is not None:
+            return without
         raise PlanError(
             f"no study in {config / 'studies'} asks for {key}: settings, code or recipes have changed since its name "
             "was made; run the study again" + "".join(f"\nnot read: {error}" for error in dict.fromkeys(unread))

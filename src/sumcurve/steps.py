@@ -45,7 +45,8 @@ class Kind:
     `stem` is a format string of what the plan knows of the folder. `specification` holds all that decides its content
     (a TypedDict), beside the code: its modules are `modules`, with all that these import, and `further` ones by the
     specification. With `recipe` a number that people raise stands for the code (recipes.yaml, under the kind's name);
-    else the code's own fingerprint does. `together`: several processes of one `torchrun` may make one folder.
+    else the code's own fingerprint does. `mem_mb` and `minutes` are what a scheduler is asked for at least
+    (`sumcurve.needs`). `together`: several processes of one `torchrun` may make one folder.
     """
 
     step: str
@@ -55,6 +56,7 @@ class Kind:
     modules: tuple[str, ...]
     recipe: bool
     mem_mb: int
+    minutes: int = 60
     gpu: bool = False
     together: bool = False
     further: Callable[[Mapping[str, Any]], tuple[str, ...]] = _no_other
@@ -78,6 +80,7 @@ KINDS: dict[str, Kind] = {
         further=_source,
         recipe=True,
         mem_mb=3000,
+        minutes=240,
     ),
     "unseen": Kind(
         step="corpora",
@@ -150,6 +153,7 @@ KINDS: dict[str, Kind] = {
         modules=("sumcurve.annotations.oracle.corpus",),
         recipe=True,  # hours, on a corpus of long documents
         mem_mb=2000,
+        minutes=720,
     ),
     "subwords": Kind(
         step="annotations",
@@ -168,6 +172,7 @@ KINDS: dict[str, Kind] = {
         modules=("sumcurve.training.denoising", "sumcurve.sums"),
         recipe=True,
         mem_mb=3000,
+        minutes=240,
         gpu=True,
         together=True,
     ),
@@ -190,6 +195,7 @@ KINDS: dict[str, Kind] = {
         modules=("sumcurve.training.run", "sumcurve.sums"),
         recipe=True,
         mem_mb=3000,
+        minutes=240,
         gpu=True,
         together=True,
     ),
@@ -201,6 +207,7 @@ KINDS: dict[str, Kind] = {
         modules=("sumcurve.training.program",),
         recipe=True,  # somebody's hours
         mem_mb=3000,
+        minutes=240,
         gpu=True,
     ),
     "decode": Kind(
@@ -216,6 +223,7 @@ KINDS: dict[str, Kind] = {
         ),
         recipe=True,
         mem_mb=3000,
+        minutes=240,
         gpu=True,
     ),
     "untrained": Kind(
@@ -226,6 +234,7 @@ KINDS: dict[str, Kind] = {
         modules=("sumcurve.systems.pretrained", "sumcurve.sums"),
         recipe=True,
         mem_mb=3000,
+        minutes=240,
         gpu=True,
     ),
     "decode_program": Kind(
@@ -237,6 +246,7 @@ KINDS: dict[str, Kind] = {
         further=_system,
         recipe=False,
         mem_mb=3000,
+        minutes=240,
         gpu=True,
     ),
     "judge": Kind(

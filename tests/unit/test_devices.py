@@ -3,6 +3,7 @@
 import errno
 import fcntl
 import os
+import select
 import shutil
 import stat
 import subprocess
@@ -26,7 +27,8 @@ static int cards[64], number;
 static int start(const char *from) {
     char *all = strdup(from);
     for (char *one = strtok(all, ","); one; one = strtok(NULL, ",")) {
-        int card = strncmp(one, "GPU-", 4) ? atoi(one) : atoi(one + strlen(one) - 2);
+        int card = strchr(one, '/') ? atoi(strchr(one, '/') + 1)  /* MIG-GPU-<uuid>/<instance>/0, as they once were */
+            : strchr(one, '-') && one[0] != '-' ? atoi(one + strlen(one) - 2) : atoi(one);
         if (card < 0 || card > 3) break;
         cards[number++] = card;
     }
@@ -98,6 +100,66 @@ def test_two_processes_get_two_devices_and_a_killed_one_frees_its_own(tmp_path):
             process.kill()
 
 
+SHARER = """
+import sys, time
+from pathlib import Path
+from sumcurve.devices import lease
+with lease(sys.argv[1].split(","), Path(sys.argv[2]), wait_seconds=0.02, shares=int(sys.argv[3])) as device:
+    print(device, flush=True)
+    time.sleep(60)
+"""
+
+
+def test_cards_are_shared_by_those_who_say_so_and_by_no_more(tmp_path):
+    """Two by two on two cards; a fifth waits, and so does one that wants a card alone, until a whole card is free."""
+
+    def start(shares):
+        command = [sys.executable, "-c", SHARER, "a,b", str(tmp_path), str(shares)]
+        return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+
+    sharers = [start(2) for _ in range(4)]
+    waiting = []
+    try:
+        cards = [process.stdout.readline().strip() for process in sharers]
+        assert sorted(cards) == ["a", "a", "b", "b"]
+        waiting = [start(1)]
+        on_a = [process for process, card in zip(sharers, cards, strict=True) if card == "a"]
+        on_a[0].kill()
+        assert waiting[0].poll() is None
+        assert not select.select([waiting[0].stdout], [], [], 0.5)[0]  # half a card is not one
+        on_a[1].kill()
+        assert waiting[0].stdout.readline().strip() == "a"
+        fifth = start(2)
+        waiting.append(fifth)
+        next(process for process, card in zip(sharers, cards, strict=True) if card == "b").kill()
+        assert fifth.stdout.readline().strip() == "b"
+    finally:
+        for process in sharers + waiting:
+            process.kill()
+            process.wait()
+
+
+@pytest.mark.parametrize(("told", "shares"), [("1", 1), ("1.0", 1), ("0.5", 2), ("0.33", 3), ("0.25", 4)])
+def test_a_share_of_a_card_is_a_number_of_runs(told, shares):
+    assert devices.shares({devices.PER_RUN: told}) == shares
+    assert devices.shares({}) == 1
+
+
+@pytest.mark.parametrize("told", ["2", "0", "-1", "0.4", "half", "nan", "inf", ""])
+def test_what_is_no_share_of_a_card_is_refused(told):
+    with pytest.raises(devices.DeviceError, match=devices.PER_RUN):
+        devices.shares({devices.PER_RUN: told})
+
+
+def test_a_shared_card_is_no_exclusive_lease(driver, usable, tmp_path):
+    """Which tables refuse to read seconds from (`curves`, `tables.efficiency`)."""
+    environment = driver | {"CARDS": "1", devices.PER_RUN: "0.5"}
+    with devices.device(environment, tmp_path) as first, devices.device(environment, tmp_path) as second:
+        assert first == second == devices.Lease("cuda", exclusive=False)
+    with devices.device(driver | {"CARDS": "1"}, tmp_path) as alone:
+        assert alone.exclusive
+
+
 def test_no_pool_is_the_cpu(tmp_path):
     with devices.device({"SUMCURVE_DEVICE": "cpu", "CUDA_VISIBLE_DEVICES": "0"}, tmp_path) as lease:
         assert lease == devices.Lease("cpu", exclusive=True)
@@ -123,13 +185,17 @@ def test_what_hides_all_cards_is_the_cpu(hidden, driver, tmp_path):
         assert lease == devices.Lease("cpu", exclusive=True)
 
 
-def test_mig_devices_keep_their_names(driver, tmp_path):
-    asked = ["MIG-GPU-1b2c/1/0", "MIG-5d6e"]
-    found = devices.pool(driver | {"CUDA_VISIBLE_DEVICES": ",".join(asked)})
-    assert found == asked
-    with devices.lease(found, tmp_path) as first, devices.lease(found, tmp_path) as second:
-        assert [first, second] == asked
-    assert devices.pool(driver | {"SLICED": "1", "CARDS": "1"}) == [name(1).replace("GPU", "MIG")]
+def test_a_mig_device_is_one_however_it_is_asked_for(driver, tmp_path):
+    """By its UUID, by the name that such devices once had, by its index: one name, so one lease."""
+    mig = driver | {"SLICED": "1"}
+    first, second = (name(card).replace("GPU", "MIG") for card in (1, 2))
+    for asked in (f"MIG-GPU-1b2c/1/0,{second}", f"{first}, MIG-GPU-1b2c/2/0", f"{first},{second},MIG-GPU-1b2c/1/0"):
+        found = devices.pool(mig | {"CUDA_VISIBLE_DEVICES": asked})
+        assert found == [first, second], asked
+    with devices.lease(found, tmp_path) as one, devices.lease(found, tmp_path) as other:
+        assert [one, other] == [first, second]
+    assert devices.pool(mig | {"CUDA_VISIBLE_DEVICES": "1"}) == [first]
+    assert devices.pool(mig | {"CARDS": "1"}) == [first]
 
 
 def test_a_driver_that_fails_is_told(driver):

@@ -947,6 +947,19 @@ def test_a_folder_is_found_in_any_study_and_refused_where_none_asks_for_it(confi
         Plan.holding(config, "runs/tales-pcov-100-s1-00000000")
 
 
+def test_a_raw_file_is_read_where_it_lies_though_another_study_calls_it_otherwise(config):
+    """Two studies of one content, pinned by its hash, at two paths: the first to be found has none of its own."""
+    text = (config / "studies" / "smoke.yaml").read_text()
+    (config / "studies" / "aaa.yaml").write_text(text.replace("tests/data/tales.jsonl", "elsewhere/tales.jsonl"))
+    (config / "config.yaml").write_text("study: aaa\n")
+    plan = Plan.read(config, "aaa")
+    key = next(folder.key for folder in plan.folders.values() if folder.stem == "tales")
+    (file,) = Plan.holding(config, key).folder(key).files
+    assert file.at(Path()).is_file()
+    (config / "studies" / "smoke.yaml").unlink()
+    assert Plan.holding(config, key).study == "aaa"  # whose error then names the path that it says
+
+
 def test_studies_share_trainings_where_sizes_and_seeds_coincide():
     default, every, demo = (Plan.read(ROOT / "config", study) for study in ("docstrings", "docstrings-all", "demo"))
     # Not its controls, which are at another largest percent.

@@ -3,11 +3,13 @@
 import json
 import os
 import shutil
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
 from sumcurve import driver, manifest, verify
+from sumcurve.locks import locked
 from sumcurve.manifest import ManifestError
 from sumcurve.plan import Plan
 from sumcurve.reproduce import Difference, compare
@@ -188,12 +190,68 @@ def test_a_driver_clears_up_after_the_killed_and_not_after_the_living(tmp_path):
             (tmp_path / name).write_text("")
 
     leave()
-    living = driver.join(tmp_path)
+    living, alone = driver.join(tmp_path)
+    assert alone
     assert list((tmp_path / "locks").iterdir()) == []
     assert not (tmp_path / "backups").exists()
     leave()
-    driver.join(tmp_path).close()
+    second, alone = driver.join(tmp_path)
+    assert not alone
+    second.close()
     assert (tmp_path / "locks" / "0.output.lock").exists()
     living.close()
-    driver.join(tmp_path).close()
+    driver.join(tmp_path)[0].close()
     assert not (tmp_path / "locks" / "0.output.lock").exists()
+
+
+def test_a_driver_waits_aloud_for_jobs_of_a_dead_one_and_for_nothing_else(tmp_path, monkeypatch):
+    """A job is known by the lock that it holds. One that nobody holds, and that of a finished folder, are nothing."""
+    plan = Plan.read(ROOT / "config", "smoke")
+    first, second, third = plan.named("runs")[:3]
+    places = [tmp_path / "scratch" / "locks" / folder.name for folder in (first, second, third)]
+    places[0].parent.mkdir(parents=True)
+    places[1].touch()
+    finished = tmp_path / "results" / third.key
+    finished.mkdir(parents=True)
+    (finished / manifest.MANIFEST).touch()
+    results, said, slept = tmp_path / "results", [], []
+    assert driver.occupied(plan, results) == []
+    with ExitStack() as jobs:
+        for place in (places[0], places[2]):
+            jobs.enter_context(locked(place))
+        assert driver.occupied(plan, results) == [first.name]
+
+        def sleep(seconds):
+            slept.append(seconds)
+            if len(slept) == 3:
+                jobs.close()
+
+        monkeypatch.setattr(driver.time, "sleep", sleep)
+        driver.wait_for_orphans(plan, results, said.append, 7)
+    assert slept == [7, 7, 7]
+    (line,) = said
+    assert first.name in line
+    assert third.name not in line
+    driver.wait_for_orphans(plan, results, said.append)
+    assert len(said) == 1
+
+
+@pytest.mark.parametrize("hours", [24, 24 * 365])
+def test_what_a_clock_ahead_wrote_gets_the_present_time_and_what_is_older_keeps_its_own(hours, tmp_path):
+    """Else Snakemake refuses every job that reads it, until that time has come."""
+    plan = Plan.read(ROOT / "config", "smoke")
+    first, second, third = plan.named("runs")[:3]
+    now = 1_900_000_000.0
+    before = now - 3600 * hours
+    for folder, moment in ((first, now + 3600 * hours), (second, before)):  # the third is not made yet
+        path = tmp_path / "results" / folder.key / manifest.MANIFEST
+        path.parent.mkdir(parents=True)
+        path.touch()
+        os.utime(path, (moment, moment))
+    ahead = tmp_path / "results" / first.key / manifest.MANIFEST
+    found = driver.mend_clocks(plan, tmp_path / "results", now)
+    assert [path for path in found if path.is_relative_to(tmp_path)] == [ahead]
+    assert ahead.stat().st_mtime == now
+    assert (tmp_path / "results" / second.key / manifest.MANIFEST).stat().st_mtime == before
+    assert driver.mend_clocks(plan, tmp_path / "results", now) == []
+    assert not (tmp_path / "results" / third.key).exists()

@@ -13,6 +13,7 @@ import pytest
 import yaml
 from numba.core.caching import UserProvidedCacheLocator
 
+from cluster import Cluster
 from sumcurve import compiled
 
 ROOT = Path(__file__).parents[2]
@@ -23,12 +24,15 @@ class Checkout:
     """A git checkout with the project in it."""
 
     path: Path
+    cluster: Cluster | None = None  # whose Slurm its drivers submit to
 
     @property
     def environment(self) -> dict[str, str]:
         environment = {key: value for key, value in os.environ.items() if not key.startswith(("GIT_", "PYTEST_"))}
+        if self.cluster is not None:
+            environment |= self.cluster.environment
         return environment | {
-            "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+            "PATH": f"{Path(sys.executable).parent}:{environment['PATH']}",
             "PYTHONPATH": str(self.path / "src"),
             "SUMCURVE_DEVICE": "cpu",
         }

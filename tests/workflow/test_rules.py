@@ -8,6 +8,7 @@ from pathlib import Path
 
 import yaml
 
+from sumcurve import needs
 from sumcurve.plan import Plan
 from sumcurve.steps import KINDS
 
@@ -41,6 +42,31 @@ def test_every_rule_with_a_gpu_has_its_partition_in_the_slurm_profile():
     assert not any("gpu=" in text for text in RULES.values())  # the table of kinds alone says who needs one
 
 
+def test_one_failure_stops_nothing_else_wherever_a_study_runs():
+    for path in (WORKFLOW / "profiles").glob("*/config.yaml"):
+        told = yaml.safe_load(path.read_text())
+        assert told["keep-going"] is True, path
+        assert told["show-failed-logs"] is True, path
+
+
+def test_slurm_is_asked_where_there_is_no_accounting_and_memory_is_the_plan_s():
+    told = yaml.safe_load((WORKFLOW / "profiles" / "slurm" / "config.yaml").read_text())
+    assert told["slurm-status-command"] == "squeue"
+    asked = [told["default-resources"], *told["set-resources"].values()]
+    assert not any({"mem_mb", "runtime"} & set(one) for one in asked)  # a profile's would hold for every attempt
+    resuming = {name for name, one in told["set-resources"].items() if "--signal=23@" in one.get("slurm_extra", "")}
+    assert resuming == {name for name, kind in KINDS.items() if kind.together}
+
+
+def test_steps_of_seconds_run_here_where_a_profile_says_so_and_nothing_else_does():
+    told = yaml.safe_load((WORKFLOW / "profiles" / "slurm" / "jobs.yaml").read_text())
+    assert told["light_steps"] == "here"
+    (light,) = re.findall(r"if LIGHT_HERE:\n\s+workflow.localrules\((.*)\)", RULES[ROOT / "Snakefile"])
+    names = set(re.findall(r'"(\w+)"', light))
+    assert names < set(KINDS)
+    assert not any(KINDS[name].gpu for name in names)
+
+
 def test_every_kind_of_folder_has_its_rule_in_the_file_of_its_step():
     found = {
         (path.stem, name, taken, needed)
@@ -56,7 +82,8 @@ def test_every_kind_of_folder_has_its_rule_in_the_file_of_its_step():
 
 
 def test_snakemake_gives_each_kind_what_its_row_says():
-    """Asked of Snakemake itself: the rules that it has, and what a job of each needs."""
+    """Asked of Snakemake itself: the rules that it has, and what a job of each needs by the plan."""
+    plan = Plan.read(ROOT / "config", "smoke")
     told = subprocess.run(
         [sys.executable, "-m", "snakemake", "-n", "--config", "study=smoke", "home=scratch/none"],
         cwd=ROOT,
@@ -73,9 +100,12 @@ def test_snakemake_gives_each_kind_what_its_row_says():
         if name in KINDS:
             seen.add(name)
             resources = dict(re.findall(r"(\w+)=([^,\s]+)", re.search(r"^    resources: (.*)$", job, flags=re.M)[1]))
-            assert resources["mem_mb"] == str(KINDS[name].mem_mb)
+            (made,) = re.findall(r"^    output: scratch/none/results/(\S+)/manifest.json", job, flags=re.M)
+            folder = plan.folder(made)
+            assert resources["mem_mb"] == str(needs.memory_mb(plan, folder))
+            assert resources["runtime"] == str(needs.minutes(plan, folder))
             assert resources.get("gpu") == ("1" if KINDS[name].gpu else None)
-    assert seen == {folder.kind for folder in Plan.read(ROOT / "config", "smoke").folders.values()}
+    assert seen == {folder.kind for folder in plan.folders.values()}
 
 
 def test_nothing_that_is_known_to_break_is_used():

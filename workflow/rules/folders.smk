@@ -82,9 +82,25 @@ def apart(kind):
 
 
 def needs(kind):
-    """What a job that makes such a folder needs of a machine."""
-    row = KINDS[kind]
-    return {"mem_mb": row.mem_mb} | ({"gpu": 1} if row.gpu else {})
+    """What a job that makes such a folder needs of a machine (`sumcurve.needs`); `runtime` are minutes."""
+
+    def mem_mb(wildcards):
+        asked = memory_mb(PLAN, PLAN.folder(f"{wildcards.step}/{wildcards.name}"))
+        return doubled(asked, slurm_logs(kind, wildcards))
+
+    def runtime(wildcards, attempt):
+        folder = PLAN.folder(f"{wildcards.step}/{wildcards.name}")
+        return minutes(PLAN, folder, attempt)
+
+    return {"mem_mb": mem_mb, "runtime": runtime} | (
+        {"gpu": 1} if KINDS[kind].gpu else {}
+    )
+
+
+def slurm_logs(rule, wildcards):
+    """Where Snakemake's executor for Slurm keeps the logs of a job's failed attempts; nothing is there elsewhere."""
+    logs = Path(workflow.persistence.path) / "slurm_logs"
+    return logs / f"rule_{rule}" / f"{wildcards.step}_{wildcards.name}"
 
 
 def cost(wildcards):

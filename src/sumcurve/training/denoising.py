@@ -27,7 +27,8 @@ from sumcurve.models.pretrained import EncoderDecoder
 from sumcurve.models.subwords import PretrainedError, TextExample
 from sumcurve.records import Record, read_jsonl
 from sumcurve.settings import Architecture, BartSettings, Noise, PhaseSettings, Search, Training
-from sumcurve.training.fit import ResumeError, fit
+from sumcurve.training.fit import ResumeError, State, fit
+from sumcurve.training.notice import Notice
 from sumcurve.training.parallel import join
 from sumcurve.training.pretrained import PretrainedLearner
 from sumcurve.training.progress import Watchers
@@ -213,7 +214,13 @@ def pretrain_run(
     counts = learner.parameter_counts()
     note(f"{name}: {len(parts['train'])} texts, {len(model.subwords)} subwords, {counts['total']} parameters")
     resume = read_state(state, note)
-    with Watchers(name, events if not group.rank else None, note, stream=terminal, position=position) as watch:
+    watchers = Watchers(name, events if not group.rank else None, note, stream=terminal, position=position)
+    with watchers as watch, Notice(note, group.size == 1) as notice:
+
+        def keep(kept: State) -> None:
+            write_state(state, kept)
+            notice.written()
+
         try:
             fitted = fit(
                 learner,
@@ -224,7 +231,8 @@ def pretrain_run(
                 group=group,
                 identity=specification,
                 resume=resume,
-                keep=lambda kept: write_state(state, kept),
+                keep=keep,
+                wanted=notice.wanted,
                 watch=watch,
             )
         except ResumeError as error:

@@ -107,6 +107,7 @@ def fit(
     start: Checkpoint | None = None,
     resume: State | None = None,
     keep: Callable[[State], None] = lambda state: None,
+    wanted: Callable[[], bool] = lambda: False,
     watch: Callable[[Progress], None] = lambda progress: None,
 ) -> Fitted:
     """Train `learner.model` in place through all phases of `settings`; the selected weights are returned, not loaded.
@@ -117,10 +118,11 @@ def fit(
     With `start` the phases before the last are taken for done, and the last starts from that checkpoint, with the order
     of the data and the random numbers that it would have had.
 
-    `keep` gets a State after every validation, which owns all its tensors. Given back as `resume`, with a
-    model newly built from the same seed, training goes on; on one machine and CPU type the outcome, measured
-    seconds apart, is bit-identical to that of an uninterrupted run. `identity` holds whatever else a state
-    must agree on, such as the model's settings. `seed` decides all random numbers; torch's global generators
+    `keep` gets a State after every validation, which owns all its tensors, and after an update between two of them
+    when `wanted` says so, which is asked after every update; of several processes, at validations alone. Given back
+    as `resume`, with a model newly built from the same seed, training goes on; on one machine and CPU type the
+    outcome, measured seconds apart, is bit-identical to that of an uninterrupted run. `identity` holds whatever else
+    a state must agree on, such as the model's settings. `seed` decides all random numbers; torch's global generators
     are left as they were found.
 
     The processes of `group` share every batch, and each is given the same arguments. In single precision their
@@ -140,7 +142,7 @@ def fit(
     if start is not None:
         own["start"] = digest_of(start.weights)
     with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
-        return _Fit(learner, settings, seed, clock, device, group, own, keep, watch).run(resume, start)
+        return _Fit(learner, settings, seed, clock, device, group, own, keep, wanted, watch).run(resume, start)
 
 
 class _Batches:
@@ -187,17 +189,19 @@ class _Fit:
         group: Group,
         identity: dict[str, Any],
         keep: Callable[[State], None],
+        wanted: Callable[[], bool],
         watch: Callable[[Progress], None],
     ) -> None:
         self.learner, self.model, self.settings, self.seed = learner, learner.model, settings, seed
         self.clock, self.device, self.group, self.identity = clock, device, group, identity
-        self.keep, self.watch = keep, watch
+        self.keep, self.wanted, self.watch = keep, wanted, watch
         self.history = History()
         self.weights: dict[str, Tensor] = {}  # of the best checkpoint of the latest phase
         self.before: Checkpoint | None = None  # what the present phase started from
         self.updates = self.examples = 0  # on the path
         self.epochs = 0.0  # on the path
         self.seconds = 0.0  # on the path
+        self.total_loss = 0.0  # of the updates since the last validation
 
     def run(self, resume: State | None, start: Checkpoint | None) -> Fitted:
         first = len(self.settings.phases) - 1 if start is not None else 0
@@ -264,30 +268,35 @@ class _Fit:
 
     def _train(self) -> float:
         """Updates up to the next validation; returns their mean loss."""
-        last = self.rule.next(self.update)
-        count = last - self.update
+        last = self.rule.next(self.rule.validated)
         # Reading a loss waits for the device, so a GPU is read only now and then.
         most_unread = 1 if self.device.type == "cpu" else 10
         unread: list[Tensor] = []
-        total = 0.0
         began = self.clock()
         self.model.train()
         while self.update < last:
             self.update += 1
+            self.updates += 1
             rate = self.schedule.rate(self.update)
             items = next(self.batches)
             unread += self._step(items, rate)
             self.examples += len(items)
             self.epochs += len(items) / len(self.items)
-            if len(unread) == 2 * most_unread or self.update == last:
+            between = self.update < last and self.group.size == 1 and self.wanted()
+            if len(unread) == 2 * most_unread or self.update == last or between:
                 values = torch.stack(unread).tolist()
                 unread.clear()
                 self._refuse_infinite(values)
-                total += sum(values[::2])
+                self.total_loss += sum(values[::2])
                 self._tell(rate, values[-2], validated=False)
-        self.updates += count
+            if between:
+                self.seconds += self.clock() - began
+                self.keep(self._state())
+                began = self.clock()
         self.seconds += self.clock() - began
-        return total / count
+        mean = self.total_loss / (last - self.rule.validated)
+        self.total_loss = 0.0
+        return mean
 
     def _step(self, items: list[Any], rate: float) -> tuple[Tensor, Tensor]:
         """One update; its loss and the norm of its gradient before clipping, both still on the device."""
@@ -376,6 +385,8 @@ class _Fit:
             "identity": dict(self.identity),
             "phase": self.index,
             "update": self.update,
+            "validated": self.rule.validated,
+            "total_loss": self.total_loss,
             **self.rule.state(),
             "before": self.before and self.before.plain(),
             "path": {
@@ -400,7 +411,9 @@ class _Fit:
         self.epochs, self.seconds = state["path"]["epochs"], state["path"]["seconds"]
         self.schedule = Schedule(self.phase.optimizer, **state["schedule"])
         self.history = History.from_dict(state["history"])
-        self.rule.load(state, self.history, self.update)
+        # A state that was written before states between validations were has neither.
+        self.rule.load(state, self.history, state.get("validated", self.update))
+        self.total_loss = state.get("total_loss", 0.0)
         self.before = Checkpoint(**state["before"]) if state["before"] else None
         self.batches.load(state["batches"])
         self.learner.load(state["model"])  # again: preparations may have set what the phase trains

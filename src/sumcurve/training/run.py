@@ -25,9 +25,10 @@ from sumcurve.models.extract_rewrite import build as build_extract_rewrite
 from sumcurve.models.vocabulary import Vocabulary
 from sumcurve.records import Record, Text, read_csv, write_bytes, write_csv, write_json
 from sumcurve.settings import FairseqSettings, Form, Search, SubwordSettings, Training
-from sumcurve.training.fit import Checkpoint, Fitted, Progress, ResumeError, digest_of, fit
+from sumcurve.training.fit import Checkpoint, Fitted, Progress, ResumeError, State, digest_of, fit
 from sumcurve.training.history import History, Row
 from sumcurve.training.learner import Learner
+from sumcurve.training.notice import Notice
 from sumcurve.training.parallel import join
 from sumcurve.training.progress import Watchers
 from sumcurve.training.summarizer import SummarizerLearner
@@ -304,7 +305,13 @@ def train_run(
     resume = read_state(state, note)
     if resume is not None:
         note(f"{name}: resuming from {state}")
-    with Watchers(name, events if not group.rank else None, note, stream=terminal, position=position) as watch:
+    watchers = Watchers(name, events if not group.rank else None, note, stream=terminal, position=position)
+    with watchers as watch, Notice(note, group.size == 1) as notice:
+
+        def keep(kept: State) -> None:
+            write_state(state, kept)
+            notice.written()
+
         try:
             fitted = fit(
                 learner,
@@ -316,7 +323,8 @@ def train_run(
                 identity=specification,
                 start=start,
                 resume=resume,
-                keep=lambda kept: write_state(state, kept),
+                keep=keep,
+                wanted=notice.wanted,
                 watch=watch,
             )
         except ResumeError as error:

@@ -148,6 +148,51 @@ def test_killed_and_resumed_is_bit_identical(request, phase, training, train, na
         assert all(torch.equal(fitted.before.weights[key], whole.before.weights[key]) for key in whole.before.weights)
 
 
+@pytest.mark.parametrize("name", ["lstm", "transformer"])
+def test_a_state_between_validations_goes_on_bit_for_bit(request, phase, training, train, name):
+    """Asked for after every update, taken up from each of those that fall between two validations."""
+    model = request.getfixturevalue(name)
+    settings = _two_phases(name, phase, training)
+    whole, _ = train(model, settings)
+    kept = []
+    train(model, settings, wanted=lambda: True, keep=lambda state: kept.append(_saved(state)))
+    between = [state for state in kept if state["update"] != state["validated"]]
+    assert len(kept) - len(between) == len(whole.history)
+    ended = [phase.stop.max_updates for phase in settings.phases]
+    assert len(between) == sum(ended) - sum(bool(row["update"]) for row in whole.history.rows())
+    for state in between:
+        torch.manual_seed(random.randrange(9999))
+        fitted, _ = train(model, settings, resume=state)
+        assert fitted.history.rows() == whole.history.rows()
+        assert all(torch.equal(fitted.weights[key], whole.weights[key]) for key in whole.weights)
+
+
+def test_a_state_of_before_states_between_validations_goes_on(lstm, phase, training, train):
+    settings = _two_phases("lstm", phase, training)
+    kept = []
+    whole, _ = train(lstm, settings, keep=lambda state: kept.append(_saved(state)))
+    for state in kept:
+        del state["validated"], state["total_loss"]
+        fitted, _ = train(lstm, settings, resume=state)
+        assert fitted.history.rows() == whole.history.rows()
+
+
+def test_a_state_between_validations_costs_no_seconds(lstm, phase, training, train, monkeypatch):
+    now = [0.0]
+    original = module._Fit._step
+
+    def step(self, batch, rate):
+        now[0] += 1
+        return original(self, batch, rate)
+
+    def keep(state):
+        now[0] += 1000
+
+    monkeypatch.setattr(module._Fit, "_step", step)
+    fitted, _ = train(lstm, training(phase(max_updates=8)), clock=lambda: now[0], keep=keep, wanted=lambda: True)
+    assert [row["seconds"] for row in fitted.history.seconds()] == [4, 8]
+
+
 def test_killed_at_every_validation_is_bit_identical(lstm, phase, training, train):
     settings = _two_phases("lstm", phase, training)
     whole, _ = train(lstm, settings)

@@ -1,0 +1,66 @@
+"""What a job that makes a folder asks of a machine: memory and time, from the plan alone.
+
+Estimates on the safe side of what was measured, for a scheduler that ends jobs which take more. Too little memory is
+asked for twofold the next time (`out_of_memory`); a training that runs out of time goes on where it was.
+
+Imports nothing heavy: the Snakefile reads it on every parse.
+"""
+
+import re
+from pathlib import Path
+
+from sumcurve.plan import Folder, Plan
+from sumcurve.settings import Form
+from sumcurve.steps import KINDS
+
+PRETRAINED_MB = 16_000  # of a model that comes from elsewhere, or is run by somebody's program
+WIDE_MB = 2_000  # what a model needs beyond its kind's memory from which on it is thought to train for days
+WIDE_TIMES = 6  # as long as a small one
+WIDTHS = ("embedding", "hidden", "decoder", "width", "filters", "attention_width")  # keys of models
+# What Slurm writes into a job's log: with cgroups, with jobacct_gather's OverMemoryKill, and the kernel by itself.
+KILLED = re.compile(rb"oom[-_ ]?kill|exceeded (?:job |step )?memory limit|out[ _]of[ _]memory", re.IGNORECASE)
+MOST_DOUBLINGS = 4
+
+
+def memory_mb(plan: Plan, folder: Folder) -> int:
+    """Megabytes of main memory that a job which makes this folder asks for at first."""
+    return KINDS[folder.kind].mem_mb + _of_model(plan, folder)
+
+
+def minutes(plan: Plan, folder: Folder, attempt: int = 1) -> int:
+    """Minutes that such a job is given at an attempt. A training always gets the same, for it goes on where it was."""
+    kind = KINDS[folder.kind]
+    wide = _of_model(plan, folder) > WIDE_MB
+    return kind.minutes * (WIDE_TIMES if wide else 1) * (1 if kind.together else attempt)
+
+
+def _of_model(plan: Plan, folder: Folder) -> int:
+    """What a model takes beyond the memory of its kind."""
+    if folder.kind == "decode":
+        folder = plan.folder(folder.specification["run"])
+    if folder.kind in ("train_program", "decode_program", "untrained"):
+        return PRETRAINED_MB
+    if folder.kind != "train":
+        return 0
+    form = Form.of_run(folder.specification)
+    if form.model.kind in ("transformers", "fairseq"):
+        return PRETRAINED_MB
+    told = form.model.model_dump()
+    width = max((value for key, value in told.items() if key in WIDTHS and value), default=256)
+    layers = sum(value for key, value in told.items() if key.endswith("layers"))
+    weights = form.training.vocabulary * (told.get("embedding") or width) + 12 * width * width * max(1, layers)
+    positions = form.training.batch * folder.specification["target_tokens"]
+    activations = positions * (form.training.vocabulary + 2 * width * folder.specification["source_tokens"])
+    # float32: weights, gradients, Adam's two moments, the best and the last checkpoint and their copies; and of what
+    # backpropagation keeps, a few tensors of each size.
+    return int(32 * weights + 12 * activations) // 1_000_000
+
+
+def out_of_memory(logs: Path) -> int:
+    """How many of the logs that a scheduler left of a job say that it was ended for want of memory."""
+    return sum(KILLED.search(log.read_bytes()) is not None for log in logs.glob("*.log"))
+
+
+def doubled(mem_mb: int, logs: Path) -> int:
+    """`mem_mb`, twofold for every attempt that was ended for want of memory, and for no other."""
+    return mem_mb * 2 ** min(MOST_DOUBLINGS, out_of_memory(logs))

@@ -1,0 +1,61 @@
+"""Signals by which a scheduler announces a training's end: its state is written between two validations."""
+
+import os
+import signal
+import subprocess
+import threading
+from collections.abc import Callable
+from types import FrameType
+from typing import Any
+
+AT_LIMIT = "SUMCURVE_AT_LIMIT"  # the environment variable with a shell command that asks for another allocation
+SOON, NOW = signal.SIGURG, signal.SIGTERM  # the first does nothing to processes that do not listen
+
+
+class Notice:
+    """What was announced while its block runs.
+
+    SIGURG says that the time of this allocation is nearly up: the state is written, then the command in the
+    environment variable SUMCURVE_AT_LIMIT runs, if there is one, and training goes on until it is ended. SIGTERM, of
+    a cancelled or preempted job, ends the process once the state is written; a second one at once.
+    """
+
+    def __init__(self, note: Callable[[str], None], listens: bool = True) -> None:
+        """`note` is told what happens. Without `listens` signals do what they always do."""
+        self._note, self._command = note, os.environ.get(AT_LIMIT)
+        self._listens = listens and threading.current_thread() is threading.main_thread()
+        self._soon = self._now = False
+        self._before: dict[signal.Signals, Any] = {}
+
+    def __enter__(self) -> "Notice":
+        if self._listens:
+            self._before = {number: signal.signal(number, self._hear) for number in (SOON, NOW)}
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+
+    def _hear(self, number: int, _: FrameType | None) -> None:
+        if number == SOON:
+            self._soon = True
+        else:
+            self._now = True
+            signal.signal(NOW, self._before[NOW])
+
+    def wanted(self) -> bool:
+        """Whether the state is to be written without waiting for a validation."""
+        return self._soon or self._now
+
+    def written(self) -> None:
+        """Do what was announced, now that the state is written; SystemExit where that is to end."""
+        if self._soon:
+            self._soon = False
+            self._note("the time of this allocation is nearly up: the state is written")
+            if self._command:
+                done = subprocess.run(self._command, shell=True, capture_output=True, text=True)
+                said = (done.stdout + done.stderr).strip()
+                self._note(f"`{self._command}` ended with {done.returncode}" + (f": {said}" if said else ""))
+        if self._now:
+            self._note("asked to end (SIGTERM): the state is written, and the next process goes on from it")
+            raise SystemExit(128 + NOW)

@@ -1,0 +1,121 @@
+"""What `make` does before any Python of ours runs: shells, environments, profiles; its programs are stand-ins."""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+# Says its version, makes an environment whose programs do nothing, and is the python of that environment.
+PYTHON = """#!/bin/sh
+case "$1 $2" in
+"-c "*) echo 3.11 ;;
+"-m venv") mkdir -p "$3/bin"; cp "$0" "$3/bin/python"; printf '#!/bin/sh\\n' > "$3/bin/uv"; chmod +x "$3/bin/uv" ;;
+esac
+"""
+
+SNAKEMAKE = """#!/bin/sh
+printf '%s|' "$@" >> asked
+exit 3
+"""
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    folder = tmp_path / "a b ü" / "sumcurve"
+    folder.mkdir(parents=True)
+    for name in ("Makefile", "pyproject.toml"):
+        shutil.copy(ROOT / name, folder)
+    shutil.copytree(ROOT / "envs", folder / "envs")
+    (folder / "config").mkdir()
+    (folder / "config" / "config.yaml").write_text("study: docstrings\n")
+    for name, text in (
+        ("python3", PYTHON),
+        ("snakemake", '#!/bin/sh\nprintf "%s|" "$@" >> asked\necho >> asked\nexit 3\n'),
+    ):
+        program = folder / "programs" / name
+        program.parent.mkdir(exist_ok=True)
+        program.write_text(text)
+        program.chmod(0o755)
+    return folder
+
+
+def make(folder: Path, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    own = {key: value for key, value in os.environ.items() if not key.startswith(("MAKE", "SNAKEMAKE", "MFLAGS"))}
+    path = f"{folder / 'programs'}:{os.environ['PATH']}"
+    command = ["make", f"PYTHON={folder / 'programs' / 'python3'}", *arguments]
+    return subprocess.run(command, cwd=folder, env=own | {"PATH": path} | variables, capture_output=True, text=True)
+
+
+def environments(folder: Path) -> list[Path]:
+    return sorted(folder.glob(".venv-[0-9]*"))
+
+
+def test_an_environment_is_made_beside_the_one_that_jobs_use(checkout: Path, tmp_path: Path) -> None:
+    assert make(checkout, "env").returncode == 0
+    (first,) = environments(checkout)
+    link = checkout / ".venv"
+    assert link.resolve() == first.resolve()
+    assert make(checkout, "env").returncode == 0
+    assert environments(checkout) == [first]  # nothing is newer
+    moved = first.with_name(".venv-20000101-000000")  # as if it were of another second
+    first.rename(moved)
+    link.unlink()
+    link.symlink_to(moved.name)
+    os.utime(moved / ".complete", (0, 0))  # a lock came with a pull
+    done = make(checkout, "env")
+    assert done.returncode == 0, done.stderr
+    old, new = environments(checkout)
+    assert old == moved
+    assert (old / "bin" / "python").is_file()
+    assert link.resolve() == new.resolve()
+    assert make(checkout, "clean-env").returncode == 0
+    assert environments(checkout) == []
+    assert not link.is_symlink()
+
+
+def test_an_environment_of_before_is_kept_too(checkout: Path) -> None:
+    """A folder in the place of the link, as it was made until now."""
+    (checkout / ".venv" / "bin").mkdir(parents=True)
+    (checkout / ".venv" / "bin" / "python").write_text("in use")
+    assert make(checkout, "env").returncode == 0
+    assert (checkout / ".venv").is_symlink()
+    (kept,) = checkout.glob(".venv-*.before")
+    assert (kept / "bin" / "python").read_text() == "in use"
+
+
+def test_an_environment_of_somebody_else_is_left_alone(checkout: Path, tmp_path: Path) -> None:
+    theirs = tmp_path / "shared"
+    (theirs / "bin").mkdir(parents=True)
+    done = make(checkout, f"VENV={theirs}", "env")
+    assert done.returncode == 0
+    assert "not this checkout's" in done.stderr
+    assert [path.name for path in theirs.iterdir()] == ["bin"]
+
+
+def test_what_an_interrupted_making_left_is_never_named(checkout: Path) -> None:
+    (checkout / "programs" / "python3").write_text(PYTHON.replace("mkdir -p", "exit 1; mkdir -p"))
+    assert make(checkout, "env").returncode != 0
+    assert not (checkout / ".venv").exists()
+
+
+@pytest.mark.parametrize("study", ["x$(touch pwned)", "x`touch pwned`", 'x"; touch pwned; "', "x;touch pwned"])
+def test_a_study_s_name_is_never_read_as_shell(checkout: Path, study: str) -> None:
+    """Whoever merges a configuration runs `make` on it."""
+    (checkout / "config" / "config.yaml").write_text(f"study: {study}\n")
+    assert make(checkout, "run", "HOME_FOLDER=elsewhere").returncode != 0
+    assert f"study={study}|" in (checkout / "asked").read_text()
+    for target in ("status", "verify", "partial", "trace"):
+        make(checkout, target, f"VENV={checkout / 'programs'}")
+    assert not (checkout / "pwned").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "variables"),
+    [(["PROFILE=slurm"], {}), ([], {"PROFILE": "slurm"}), ([], {"SNAKEMAKE_PROFILE": "workflow/profiles/slurm"})],
+)
+def test_a_profile_is_named_in_either_way(checkout: Path, arguments: list[str], variables: dict[str, str]) -> None:
+    make(checkout, "run", *arguments, **variables)
+    assert (checkout / "asked").read_text().startswith("--workflow-profile|workflow/profiles/slurm|")
