@@ -24,6 +24,6 @@ for corpus_and_scorer, keys in PLAN.together.items():
         log:
             f"{LOGS}/scores/{corpus_and_scorer}.log",
         resources:
-            **needs("score"),
+            mem_mb=KINDS["score"].mem_mb,
         shell:
             "python -m sumcurve make {output:q} --log {log:q}"
