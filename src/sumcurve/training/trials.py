@@ -541,9 +541,9 @@ def _learner(config: Path, home: Path, task: Task) -> tuple[Any, int]:
         return pretrained_learner(told, settings, model, *parts, cpu, search, print), len(drawn)
     salient = None
     if getattr(task.form.model, "entity_attention", False):
-        made = "questions" if plan.corpora[plan.corpus_name(corpus.key)].salient == "cloze" else "entities"
+        annotation = "questions" if plan.corpora[plan.corpus_name(corpus.key)].salient == "cloze" else "entities"
         (entities,) = (
-            folder for folder in plan.named("annotations", made) if folder.specification["corpus"] == corpus.key
+            folder for folder in plan.named("annotations", annotation) if folder.specification["corpus"] == corpus.key
         )
         salient = salient_spans(home / "results" / entities.key, drawn)
     vocabulary = Vocabulary.from_counts(read_words(fraction), training.vocabulary, training.min_count)
