@@ -18,7 +18,7 @@ from sumcurve.models.reader import AttentiveReader, Words, build, entity, padded
 from sumcurve.settings import AttentiveSettings
 
 Text = Sequence[str]  # words, entities as @entityN
-TOKENS = 4_096  # of documents, or of questions, that are read together, padding included; answers do not depend on it
+TOKENS = 8_192  # of documents, or of questions, that are read together, padding included; answers do not depend on it
 WEIGHTS, WORDS = "weights.safetensors", "words.json"
 
 
@@ -60,10 +60,10 @@ class AttentiveAnswers:
         for place, (document, asked) in enumerate(zip(documents, questions, strict=True)):
             if asked and any(entity(word) is not None for word in document):
                 read.append(self._read(place, document, asked))
-        asked = self._asked([question for one in read for question in one.questions])
+        put = self._asked([question for one in read for question in one.questions])
         starts = [0, *accumulate(len(one.questions) for one in read)]
         for batch in self._batches([len(one.document) for one in read]):
-            vectors = [asked[starts[row] : starts[row + 1]] for row in batch]
+            vectors = [put[starts[row] : starts[row + 1]] for row in batch]
             for row, given in zip(batch, self._answered([read[row].document for row in batch], vectors), strict=True):
                 one = read[row]
                 found[one.place] = [one.numbers.get(answer) for answer in given[: len(one.questions)]]
