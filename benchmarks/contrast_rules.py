@@ -26,7 +26,7 @@ from sumcurve.records import write_csv
 TABLE = Path(__file__).with_suffix(".csv")
 TAGGED = Path(__file__).with_name("tagging") / "invented.txt"
 SHAPES = {"short": (12, 50), "news": (60, 400)}  # words of a gold and of a source
-GOLDS, ROUNDS, SEED = 100, 5, 1
+GOLDS, ROUNDS, SEED = 40, 3, 1
 COLUMNS = ("shape", "gold_words", "source_words", "variant", "inflect", "candidates", "contrasts", "golds_a_second")
 Sentences = list[list[tuple[str, str]]]
 

@@ -194,9 +194,11 @@ def candidates(
         found = formed
     # Words that are exchanged one for one, as they are, never give the same twice.
     if inflect is not None or any(place.start < place.head for text in (here, there) for one in text for place in one):
-        different: dict[tuple[str, ...], Candidate] = {}
+        different: dict[object, Candidate] = {}
         for one in found:
-            different.setdefault(tuple(_lowered(broken(gold, one)[0])), one)
+            plain = all(len(new) == end - start == 1 for start, end, new in one.edits)  # then the edits say it all
+            told = [(start, new[0].lower()) for start, _, new in one.edits] if plain else _lowered(broken(gold, one)[0])
+            different.setdefault(tuple(told), one)
         unique = list(different.values())
         counts["duplicate"] += len(found) - len(unique)
         found = unique

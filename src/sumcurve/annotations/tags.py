@@ -61,11 +61,14 @@ class Parts:
 
     words: list[str]
     owner: list[int]
-    starts: list[bool]  # whether a sentence begins with this part
+    starts: list[bool | int | None]  # whether a sentence begins with this part
 
     @classmethod
     def of(cls, text: Sentences) -> "Parts":
-        words, owner, starts, place = [], [], [], 0
+        words: list[str] = []
+        owner: list[int] = []
+        starts: list[bool | int | None] = []
+        place = 0
         for sentence in text:
             for position, token in enumerate(sentence):
                 parts = apart(token)
