@@ -57,6 +57,7 @@ CONFIDENCE = 0.9
 START = 4.0  # of any job
 VALIDATED = 0.005  # greedy search and ROUGE of an item
 DECODED = 0.008  # the common search of an item, and its probabilities under five other sources
+JUDGED = 0.0006  # a gold or contrast given one source
 SCORED = 0.0015  # one scorer of an item
 PROVEN = 0.1  # both optima and the searches of an item
 PREPARED = 0.001  # a record of the training part, from raw content on
@@ -412,6 +413,11 @@ def _folder(
     if folder.kind == "corpus":
         size = records.get(corpus) or 0
         return constant + PREPARED * size, size, BYTES_OF_RECORD * (size + 2 * many)
+    if folder.kind == "judge" and settings is not None and settings.contrasts is not None:
+        asked = settings.contrasts
+        golds = many if asked.golds is None else min(asked.golds, many)
+        targets = len(told["runs"]) * golds * (1 + (asked.each or 50))
+        return constant + 2 * JUDGED * targets * _words(settings), golds, 25.0 * targets
     if folder.step == "outputs" and settings is not None:
         trained = folder.kind in ("decode", "untrained", "decode_program")
         return constant + trained * DECODED * many * _words(settings), many, BYTES_OF_ITEM["outputs"] * many

@@ -98,7 +98,7 @@ def targets_logp(
         )
         parts = np.split(values.cpu().numpy().astype(np.float64), np.cumsum(counts)[:-1])
         for lines, tree, part in zip(found, trees, parts, strict=True):
-            if depth < lines.shape[1]:
+            if depth < len(tree.nodes):
                 here = tree.lengths > depth
                 lines[here, depth] = part[tree.places[here, depth]]
     return [
@@ -145,12 +145,10 @@ def _whole(
             if depth < len(tree.holders):
                 at = torch.from_numpy(tree.holders[depth]).to(device)
                 levels.append(_taken(readout, at, torch.full_like(at, depth)))
-        states, copies, gates = zip(*levels, strict=True)
-        yield (
-            torch.cat(states),
-            None if copies[0] is None else torch.cat(copies),
-            None if gates[0] is None else torch.cat(gates),
-        )
+        copies = [one for _, one, _ in levels if one is not None]
+        gates = [one for _, _, one in levels if one is not None]
+        whole = torch.cat([one for one, _, _ in levels])
+        yield whole, torch.cat(copies) if copies else None, torch.cat(gates) if gates else None
 
 
 def _taken(readout: Readout, rows: Tensor, positions: Tensor) -> Level:

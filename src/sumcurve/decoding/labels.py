@@ -103,7 +103,9 @@ def find_labels(
     ids = [number for word in words for number in vocabulary.known([word])]
     examples = [encode(record, vocabulary, *lengths) for record in records]
     means, counts = averaged(model, examples, ids, device)
-    beside, near = related(means, ids, most), neighbours(model.embedding.weight, ids, most)  # type: ignore[arg-type]
+    embedding = model.get_submodule("embedding")
+    assert isinstance(embedding, torch.nn.Embedding)
+    beside, near = related(means, ids, most), neighbours(embedding.weight, ids, most)
     return [
         Label(
             word,

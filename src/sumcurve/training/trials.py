@@ -1,17 +1,19 @@
-"""The same budget of trials for every method: how the small form is chosen, on validation records alone.
+"""The same budget of trials for every method: how a form's settings are chosen, on validation records alone.
 
-`config/trials.yaml` lists the trials; a method is trained with each of them on one fraction of one corpus, and
-`config/trials.csv` keeps what came out. The test set is never read.
+A file lists the trials, `config/trials.yaml` those of the small form; a method is trained with each of them on one
+fraction of one corpus, and a table beside the file, `config/trials.csv`, keeps what came out. The test set is never
+read.
 
 There are two stages. The first trains the phases before the last (all, of a method of one phase) with each pair of rate
-and dropout; the second trains the last phase with each of its rates, from the checkpoints of the best pair. Every trial
-is trained with several seeds, each of which draws its own records, and a setting is chosen by its mean over seeds of
-the number that training selects by (`history.Row.worth`, in percent). How far two seeds of a setting lie apart, and the
-standard error of its mean, stand beside it: settings that differ by less were chosen by luck.
+and dropout; the second, `last`, trains the last phase with each of its rates, from the checkpoints of the best pair.
+Between them the best pairs may be trained once more, `again`, on more records, which then decide among these. A trial
+is trained with each seed, which draws its own records, and a setting is chosen by its mean over seeds of the number
+that training selects by (`history.Row.worth`, in percent). How far two seeds of a setting lie apart, and the standard
+error of its mean, stand beside it: settings that differ by less were chosen by luck.
 
 A method whose file says `trials` is tried with those pairs, at most as many. An outside program that trains is tried
-with its own `trials`, likewise, in one stage: it writes summaries of the validation records, which are scored as those
-of every method are.
+with its own `trials`, likewise, in the first stage alone: it writes summaries of the validation records, which are
+scored as those of every method are.
 """
 
 import shutil
@@ -22,23 +24,26 @@ from math import prod, sqrt
 from multiprocessing import get_context
 from pathlib import Path
 from statistics import fmean, variance
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, get_args
 
 import yaml
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from sumcurve import sums
 from sumcurve.builders import TOKEN_IDS
 from sumcurve.config import PlanError, read, read_method, read_settings
 from sumcurve.locks import locked
-from sumcurve.manifest import MANIFEST, digest
-from sumcurve.manifest import read as read_manifest
+from sumcurve.manifest import MANIFEST, digest, sha256_file
 from sumcurve.plan import Plan, model_file, model_of, refusal
 from sumcurve.records import read_csv, write_csv, write_text
 from sumcurve.settings import Form, Percent, Positive, Settings, SubwordSettings, Trial
 from sumcurve.sums import Sums
 from sumcurve.systems.command import LOG_OF, Command, CommandSettings
 from sumcurve.systems.process import MODEL
+
+if TYPE_CHECKING:
+    from sumcurve.training.fit import Fitted
+    from sumcurve.training.history import Row
 
 COLUMNS = (
     "method",
@@ -66,7 +71,17 @@ COLUMNS = (
 KEY = ("method", "stage", "rate", "dropout", "settings", "seed", "digest")
 
 Rate = Annotated[float, Field(gt=0.0)]
-Stage = Literal["first", "last"]
+Stage = Literal["first", "again", "last"]
+STAGES: tuple[Stage, ...] = get_args(Stage)
+
+
+class Again(Settings):
+    """A stage between the first and the last: what was best among few records is compared on more."""
+
+    records: Positive
+    """That are trained on; more than in the first stage."""
+    best: Annotated[int, Field(ge=2)]
+    """How many settings of the first stage; of equal ones those that it would choose."""
 
 
 class TrialsSettings(Settings):
@@ -74,22 +89,51 @@ class TrialsSettings(Settings):
 
     study: str
     """Whose corpora the trials are trained on."""
+    form: str = "small"
+    """Whose settings are chosen."""
     studies: Annotated[dict[str, str], Field(default_factory=dict)]
     """Of methods that are tried in another study, which has these corpora, too: a BART's, whose pretraining it says."""
-    corpora: Annotated[dict[str, Percent], Field(min_length=1)]
-    """The corpora, and the percent of each that is trained on."""
+    corpora: Annotated[dict[str, Percent], Field(default_factory=dict)]
+    """Corpora, and the percent of each that is trained on."""
+    records: Annotated[dict[str, Positive], Field(default_factory=dict)]
+    """Further corpora, and the number of records of each that are trained on."""
     percents: Annotated[dict[str, Percent], Field(default_factory=dict)]
-    """Of methods that need more of any corpus."""
-    seeds: Annotated[list[Positive], Field(min_length=2)]
-    """Of every trial; each draws its own records."""
+    """Of methods that need more of any corpus; none with `records`."""
+    seeds: Annotated[list[Positive], Field(min_length=1)]
+    """Of every trial; each draws its own records. With percents two or more; with one there is no standard error."""
     first: Annotated[list[Trial], Field(min_length=1)]
     """Rate and dropout of the phases before the last."""
+    again: Again | None = None
+    """Which of these are trained once more, on more records."""
     last: Annotated[list[Rate], Field(min_length=1)]
-    """Rates of a last phase, from the best of `first`."""
+    """Rates of a last phase, from the best of `first`, as `again` found it, where it was trained first."""
     tuned_with: Annotated[dict[str, str], Field(default_factory=dict)]
     """Twins, which share the settings of another method, their base."""
     sums: Sums = "native"
     """A choice among noisy trials is not worth what portable sums cost."""
+
+    @model_validator(mode="after")
+    def _sized(self) -> Self:
+        if not self.corpora and not self.records:
+            raise ValueError("no corpus: name one in `corpora`, with a percent, or in `records`, with a number")
+        if both := sorted(self.corpora.keys() & self.records.keys()):
+            raise ValueError(f"{both[0]} has a percent in `corpora` and a number in `records`; leave one out")
+        if self.percents and self.records:
+            raise ValueError("`percents` of methods say nothing of a corpus in `records`; leave one of both out")
+        if self.corpora and len(self.seeds) < 2:
+            raise ValueError(f"seeds: {self.seeds}: trials at percents have two seeds or more; add one")
+        if self.again is not None and self.again.records <= max(self.records.values(), default=0):
+            raise ValueError(f"again.records: {self.again.records}: say more than in `records`")
+        return self
+
+    def size(self, method: str, corpus: str, stage: Stage) -> dict[str, int]:
+        """How much of a corpus a method's trial is trained on, as specifications say it."""
+        if stage == "again":
+            assert self.again is not None
+            return {"records": self.again.records}
+        if corpus in self.records:
+            return {"records": self.records[corpus]}
+        return {"percent": self.percents.get(method, self.corpora[corpus])}
 
 
 @dataclass(frozen=True)
@@ -102,7 +146,7 @@ class Task:
     dropout: float
     seed: int
     corpus: str
-    percent: int
+    size: dict[str, int]  # of the corpus, as specifications say it
     form: Form  # with the trial's settings
     data: str  # a digest of what the form is trained and validated on, and how
     digest: str  # of all that decides the outcome but the seed
@@ -120,7 +164,7 @@ class ProgramTask:
     method: str
     seed: int
     corpus: str
-    percent: int
+    size: dict[str, int]
     program: CommandSettings  # with the trial's settings
     digest: str
     stage: Stage = "first"
@@ -160,9 +204,13 @@ def form_with(form: Form, trial: Trial, last: float | None = None) -> Form:
     return form.model_copy(update={"model": model, "training": form.training.model_copy(update={"phases": phases})})
 
 
-def small(config: Path, method: str) -> Form:
-    """The method's small form."""
-    return read_method(config / "methods" / f"{method}.yaml").forms["small"]
+def form_of(config: Path, method: str, name: str = "small") -> Form:
+    """A form of the method; PlanError where it has none of this name."""
+    path = config / "methods" / f"{method}.yaml"
+    forms = read_method(path).forms
+    if name not in forms:
+        raise PlanError(f"{path}: forms: no {name}, whose settings the trials choose; add it, or leave the method out")
+    return forms[name]
 
 
 def settings_of(form: Form) -> tuple[float, float | None, float | None]:
@@ -176,46 +224,49 @@ def settings_of(form: Form) -> tuple[float, float | None, float | None]:
 
 def corpus_of(plan: Plan, form: Form, settings: TrialsSettings) -> str:
     """The first corpus of the trials that can serve the method."""
-    for corpus in settings.corpora:
+    asked = [*settings.corpora, *settings.records]
+    for corpus in asked:
         if not refusal(form, plan.settings.corpora[corpus]):
             return corpus
-    raise PlanError(f"no corpus of {list(settings.corpora)} can serve a model of kind {form.model.kind}; name another")
+    raise PlanError(f"no corpus of {asked} can serve a model of kind {form.model.kind}; name another")
 
 
 def tasks(
-    plan: Plan, settings: TrialsSettings, method: str, form: Form, stage: Stage, best: Trial | None = None
+    plan: Plan, settings: TrialsSettings, method: str, form: Form, stage: Stage, best: Sequence[Trial] = ()
 ) -> list[Task]:
-    """The trainings of a method's stage; `best` is the choice of the first, and needed for the last."""
+    """The trainings of a method's stage; `best` are the trials that `again` compares, or the one that the last starts
+    from. A single one is not compared.
+    """
     corpus = corpus_of(plan, form, settings)
-    percent = settings.percents.get(method, settings.corpora[corpus])
+    size = settings.size(method, corpus, stage)
     found = []
     several = len(form.training.phases) > 1
-    if stage == "first":
-        own = first_trials(plan.config, settings, method)
-        given = [(trial.rate, trial.dropout, form_with(form, trial)) for trial in own]
+    chosen: list[tuple[float, float, Form]] = []
+    if stage == "last":
+        if several:
+            chosen = [(rate, one.dropout, form_with(form, one, rate)) for one in best for rate in settings.last]
+    elif stage == "first" or len(best) > 1:
+        tried = first_trials(plan.config, settings, method) if stage == "first" else best
+        given = [(trial.rate, trial.dropout, form_with(form, trial)) for trial in tried]
         chosen = [(rate, dropout, one.before() if several else one) for rate, dropout, one in given]
-    elif several and best is not None:
-        chosen = [(rate, best.dropout, form_with(form, best, rate)) for rate in settings.last]
-    else:
-        chosen = []
-    data = _data(plan, settings, corpus, percent)
+    data = _data(plan, settings, corpus, size)
     if form.model.kind == "bart":
         data["made_of"] = made_of(plan, method)
     for rate, dropout, one in chosen:
         told = {"model": model_of(one), "training": one.training.model_dump(mode="json"), **data}
         found += [
-            Task(method, stage, rate, dropout, seed, corpus, percent, one, digest(data), digest(told))
+            Task(method, stage, rate, dropout, seed, corpus, size, one, digest(data), digest(told))
             for seed in settings.seeds
         ]
     return found
 
 
-def _data(plan: Plan, settings: TrialsSettings, corpus: str, percent: int) -> dict[str, Any]:
+def _data(plan: Plan, settings: TrialsSettings, corpus: str, size: dict[str, int]) -> dict[str, Any]:
     """What trials of a corpus are trained and validated on, and how."""
     lengths = plan.settings.corpora[corpus]
     return {
         "corpus": corpus,
-        "percent": percent,
+        **size,
         "raw": lengths.raw.sha256,
         **lengths.raw.form_and_fields(),
         "prepare": lengths.prepare.model_dump(mode="json"),
@@ -236,7 +287,7 @@ def first_trials(config: Path, settings: TrialsSettings, method: str) -> list[Tr
     if not 0 < len(own) <= len(settings.first):
         raise PlanError(
             f"{read(path).where('trials')}: {len(own)} trials, but every method gets {len(settings.first)} "
-            f"({config / 'trials.yaml'}: first); leave some out, or give all more"
+            f"(`first` of form {settings.form}'s trials); leave some out, or give all more"
         )
     return own
 
@@ -252,18 +303,19 @@ def program_tasks(plan: Plan, settings: TrialsSettings, name: str, program: Comm
     if len(program.trials) > len(settings.first):
         raise PlanError(
             f"{study}: systems.{name}: {len(program.trials)} trials, but every method gets {len(settings.first)} "
-            f"({plan.config / 'trials.yaml'}: first); leave some out, or give all more"
+            f"(`first` of form {settings.form}'s trials); leave some out, or give all more"
         )
-    corpus = next((one for one in settings.corpora if program.corpora is None or one in program.corpora), None)
+    asked = [*settings.corpora, *settings.records]
+    corpus = next((one for one in asked if program.corpora is None or one in program.corpora), None)
     if corpus is None:
-        raise PlanError(f"{study}: systems.{name}: corpora has none of the trials' {', '.join(settings.corpora)}")
-    percent = settings.percents.get(name, settings.corpora[corpus])
-    data = _data(plan, settings, corpus, percent)
+        raise PlanError(f"{study}: systems.{name}: corpora has none of the trials' {', '.join(asked)}")
+    size = settings.size(name, corpus, "first")
+    data = _data(plan, settings, corpus, size)
     found = []
     for trial in program.trials:
         one = program.model_copy(update={"settings": trial})
         told = Command.specify_training(one) | Command.specify(one, plan.settings.corpora[corpus])
-        found += [ProgramTask(name, seed, corpus, percent, one, digest({**told, **data})) for seed in settings.seeds]
+        found += [ProgramTask(name, seed, corpus, size, one, digest({**told, **data})) for seed in settings.seeds]
     return found
 
 
@@ -316,15 +368,15 @@ def with_noise(rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def _order(row: dict[str, Any]) -> tuple[Any, ...]:
     rate, dropout, seed = (float(row[name] or 0) for name in ("rate", "dropout", "seed"))
-    return row["method"], row["stage"], rate, dropout, row["settings"], seed
+    return row["method"], STAGES.index(row["stage"]), rate, dropout, row["settings"], seed
 
 
 def _place(row: dict[str, Any]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     return (row["method"], row["stage"]), (str(row["rate"]), str(row["dropout"]), row["digest"])
 
 
-def best_setting(rows: Sequence[dict[str, Any]]) -> tuple[float, float]:
-    """Rate and dropout of the highest mean worth among the rows of one stage, then of the lowest mean NLL."""
+def ranked(rows: Sequence[dict[str, Any]]) -> list[tuple[float, float]]:
+    """Rates and dropouts among the rows of one stage, by falling mean worth, then by rising mean NLL."""
     settings: dict[tuple[float, float], list[dict[str, Any]]] = {}
     for row in rows:
         settings.setdefault((float(row["rate"]), float(row["dropout"])), []).append(row)
@@ -332,7 +384,39 @@ def best_setting(rows: Sequence[dict[str, Any]]) -> tuple[float, float]:
     def mean(found: list[dict[str, Any]], name: str) -> float:
         return fmean(float(row[name]) for row in found)
 
-    return max(settings, key=lambda one: (mean(settings[one], "worth"), -mean(settings[one], "nll")))
+    return sorted(settings, key=lambda one: (-mean(settings[one], "worth"), mean(settings[one], "nll")))
+
+
+def best_setting(rows: Sequence[dict[str, Any]]) -> tuple[float, float]:
+    """Rate and dropout of the highest mean worth among the rows of one stage, then of the lowest mean NLL."""
+    return ranked(rows)[0]
+
+
+def best_of_first(
+    plan: Plan, settings: TrialsSettings, method: str, form: Form, rows: Sequence[dict[str, Any]]
+) -> list[Trial] | None:
+    """The trials of the first stage that `again` compares, or the best one without it; None where a row is missing."""
+    found = _rows_of(tasks(plan, settings, method, form, "first"), rows)
+    if found is None:
+        return None
+    count = 1 if settings.again is None else settings.again.best
+    return [Trial(rate=rate, dropout=dropout) for rate, dropout in ranked(found)[:count]]
+
+
+def best_before_last(
+    plan: Plan, settings: TrialsSettings, method: str, form: Form, rows: Sequence[dict[str, Any]]
+) -> Trial | None:
+    """What the stages before the last chose; None where a row is missing."""
+    best = best_of_first(plan, settings, method, form, rows)
+    if best is None:
+        return None
+    if len(best) == 1:
+        return best[0]
+    found = _rows_of(tasks(plan, settings, method, form, "again", best), rows)
+    if found is None:
+        return None
+    rate, dropout = best_setting(found)
+    return Trial(rate=rate, dropout=dropout)
 
 
 def chosen(
@@ -342,15 +426,14 @@ def chosen(
 
     Rows of other settings than the present ones do not count.
     """
-    first = _rows_of(tasks(plan, settings, method, form, "first"), rows)
-    if first is None:
+    best = best_before_last(plan, settings, method, form, rows)
+    if best is None:
         return None
-    rate, dropout = best_setting(first)
-    last = tasks(plan, settings, method, form, "last", Trial(rate=rate, dropout=dropout))
+    last = tasks(plan, settings, method, form, "last", [best])
     if not last:
-        return rate, dropout, None
+        return best.rate, best.dropout, None
     found = _rows_of(last, rows)
-    return None if found is None else (rate, dropout, best_setting(found)[0])
+    return None if found is None else (best.rate, best.dropout, best_setting(found)[0])
 
 
 def _rows_of(wanted: Sequence[Task | ProgramTask], rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]] | None:
@@ -374,12 +457,12 @@ def _add(path: Path, lock: Path, row: dict[str, Any]) -> None:
 # --- training
 
 
-def one_trial(config: Path, home: Path, task: Task) -> dict[str, Any]:
+def one_trial(config: Path, home: Path, settings: TrialsSettings, task: Task) -> dict[str, Any]:
     """Train once and return the row of the table.
 
     A last phase starts from the checkpoint that the first stage left in scratch; where it is gone, that is made again.
     """
-    sums.apply(read_settings(config / "trials.yaml", TrialsSettings).sums)
+    sums.apply(settings.sums)
     import torch  # in the processes that train, not in the one that waits
 
     from sumcurve.training.fit import Checkpoint, fit
@@ -388,14 +471,17 @@ def one_trial(config: Path, home: Path, task: Task) -> dict[str, Any]:
     torch.set_num_threads(1)
     torch.use_deterministic_algorithms(True)
     cpu = torch.device("cpu")
-    learner, records = _learner(config, home, task)
+    if task.form.model.kind == "fairseq":
+        fitted, records = _fitted_in_fairseq(config, home, settings, task)
+        return _row(task, fitted.selected, records)
+    learner, records = _learner(config, home, settings, task)
     training = task.form.training
     start = None
     if task.stage == "last":
         place = _checkpoint(home, task.form.before(), task)
         kept = read_state(place, print)
         if kept is None:
-            one_trial(config, home, replace(task, stage="first", form=task.form.before()))
+            one_trial(config, home, settings, replace(task, stage="first", form=task.form.before()))
             kept = read_state(place, print)
         assert kept is not None
         start = Checkpoint(**kept)
@@ -406,6 +492,11 @@ def one_trial(config: Path, home: Path, task: Task) -> dict[str, Any]:
             fitted.weights, row.phase, row.update, row.updates, row.examples, row.epoch, row.seconds
         ).plain()
         write_state(_checkpoint(home, task.form, task), told)
+    return _row(task, row, records)
+
+
+def _row(task: Task, row: "Row", records: int) -> dict[str, Any]:
+    """The table's, of a training on so many records that selected this row of its History."""
     return {
         "method": task.method,
         "stage": task.stage,
@@ -434,7 +525,7 @@ def _checkpoint(home: Path, first: Form, task: Task) -> Path:
     return home / "scratch" / "trials" / f"{task.method}-s{task.seed}-{digest(told)}.pt"
 
 
-def one_program_trial(config: Path, home: Path, task: ProgramTask) -> dict[str, Any]:
+def one_program_trial(config: Path, home: Path, settings: TrialsSettings, task: ProgramTask) -> dict[str, Any]:
     """Train a program once, let it summarize the validation records, and return the row of the table."""
     from sumcurve.corpora.store import Corpus
     from sumcurve.records import Record
@@ -443,7 +534,7 @@ def one_program_trial(config: Path, home: Path, task: ProgramTask) -> dict[str, 
     from sumcurve.training.program import learn, rows_of
     from sumcurve.training.validation import measured
 
-    plan = plan_of(config, read_settings(config / "trials.yaml", TrialsSettings), task.method)
+    plan = plan_of(config, settings, task.method)
     _, prepared, _, drawn = _drawn(plan, home, task)
     train, valid = (Corpus(prepared).part(name) for name in ("train", "valid"))
     items = [Item(Record(record.id, record.source, []), text) for record, text in valid.with_text]
@@ -478,7 +569,8 @@ def one_program_trial(config: Path, home: Path, task: ProgramTask) -> dict[str, 
 
 def _drawn(plan: Plan, home: Path, task: Task | ProgramTask) -> tuple[Any, Path, Path, Sequence[int]]:
     """The task's corpus, the folders of it and of the fraction, and which training records that has."""
-    from sumcurve.corpora.fraction import is_written, positions, write_fraction
+    from sumcurve.corpora.fraction import is_written, write_fraction
+    from sumcurve.corpora.sizes import positions, write_records
     from sumcurve.corpora.store import Corpus
 
     (corpus,) = (one for one in plan.named("corpora", "corpus") if plan.corpus_name(one.key) == task.corpus)
@@ -486,15 +578,23 @@ def _drawn(plan: Plan, home: Path, task: Task | ProgramTask) -> tuple[Any, Path,
     if not prepared.is_dir():
         raise PlanError(f"{prepared} is not finished; `make trials` makes it first")
     train = Corpus(prepared).part("train")
-    fraction = home / "scratch" / "trials" / f"{corpus.name}-{task.percent:03d}-s{task.seed}"
+    ((unit, size),) = task.size.items()
+    told = f"{size:03d}" if unit == "percent" else f"n{size}"
+    fraction = home / "scratch" / "trials" / f"{corpus.name}-{told}-s{task.seed}"
     with locked(home / "scratch" / "trials.lock"):
         if not is_written(fraction):
+            if unit == "records" and size > (there := len(train)):
+                raise PlanError(
+                    f"{train.path} holds {there:,} records, the trials' stage {task.stage} asks for {size:,}; ask for "
+                    "fewer in their `records` or `again`"
+                )
             fraction.mkdir(parents=True, exist_ok=True)
-            write_fraction(train, task.percent, task.seed, fraction)
-    return corpus, prepared, fraction, positions(fraction, train, task.seed)
+            write = write_fraction if unit == "percent" else write_records
+            write(train, size, task.seed, fraction)
+    return corpus, prepared, fraction, positions(fraction, train.ids, task.seed)
 
 
-def _learner(config: Path, home: Path, task: Task) -> tuple[Any, int]:
+def _learner(config: Path, home: Path, settings: TrialsSettings, task: Task) -> tuple[Any, int]:
     """What the task trains, and on how many records."""
     import torch
     from safetensors.torch import load_file
@@ -506,7 +606,7 @@ def _learner(config: Path, home: Path, task: Task) -> tuple[Any, int]:
     from sumcurve.models.vocabulary import Vocabulary
     from sumcurve.training.run import learner_of, pretrained_learner, salient_spans, with_texts
 
-    plan = plan_of(config, read_settings(config / "trials.yaml", TrialsSettings), task.method)
+    plan = plan_of(config, settings, task.method)
     corpus, prepared, fraction, drawn = _drawn(plan, home, task)
     train = Corpus(prepared).part("train")
     training, lengths = task.form.training, plan.settings.corpora[task.corpus]
@@ -517,10 +617,10 @@ def _learner(config: Path, home: Path, task: Task) -> tuple[Any, int]:
     }
     search, cpu = lengths.search.greedy(), torch.device("cpu")
     valid = Corpus(prepared).part("valid").first(training.valid_records)
-    if isinstance(settings := task.form.model, SubwordSettings):
+    if isinstance(model_settings := task.form.model, SubwordSettings):
         parts = with_texts(train, drawn), with_texts(Corpus(prepared).part("valid"), range(len(valid)))
         weights = None
-        if settings.kind == "bart":
+        if model_settings.kind == "bart":
             made = made_of(plan, task.method)
             told["architecture"] = made.pop("architecture")
             folders = {name: _finished(home, plan, key) for name, key in made.items()}
@@ -535,23 +635,60 @@ def _learner(config: Path, home: Path, task: Task) -> tuple[Any, int]:
                 raise PlanError(
                     f"{place} is not what {file.pinned} pins; `python -m sumcurve fetch {place}` fetches it"
                 )
-        model = opened(settings, place, told, lengths.prepare.lower)
+        model = opened(model_settings, place, told, lengths.prepare.lower)
         if weights is not None:
             model.load(load_file(weights / "weights.safetensors"))
-        return pretrained_learner(told, settings, model, *parts, cpu, search, print), len(drawn)
+        return pretrained_learner(told, model_settings, model, *parts, cpu, search, print), len(drawn)
     salient = None
     if getattr(task.form.model, "entity_attention", False):
-        annotation = "questions" if plan.corpora[plan.corpus_name(corpus.key)].salient == "cloze" else "entities"
+        asked = "questions" if plan.corpora[plan.corpus_name(corpus.key)].salient == "cloze" else "entities"
         (entities,) = (
-            folder for folder in plan.named("annotations", annotation) if folder.specification["corpus"] == corpus.key
+            folder for folder in plan.named("annotations", asked) if folder.specification["corpus"] == corpus.key
         )
         salient = salient_spans(home / "results" / entities.key, drawn)
     vocabulary = Vocabulary.from_counts(read_words(fraction), training.vocabulary, training.min_count)
-    sealed = read_manifest(prepared)
-    assert sealed is not None  # its fraction was made of it
-    tokens = TokenIds.of_part(train, sealed["files"][train.path.name]["sha256"], home / TOKEN_IDS, print)
+    tokens = TokenIds.of_part(train, sha256_file(train.path), home / TOKEN_IDS, print)
     learner = learner_of(told, task.form, Drawn(tokens, drawn), valid, vocabulary, cpu, salient, search)
     return learner, len(drawn)
+
+
+def _fitted_in_fairseq(config: Path, home: Path, settings: TrialsSettings, task: Task) -> tuple["Fitted", int]:
+    """What fairseq trained, and on how many records. What an interrupted trial left is not taken up."""
+    from sumcurve.corpora.fraction import read_words
+    from sumcurve.corpora.store import Corpus
+    from sumcurve.models.vocabulary import Vocabulary
+    from sumcurve.training.run import fitted_in_fairseq
+
+    plan = plan_of(config, settings, task.method)
+    _, prepared, fraction, drawn = _drawn(plan, home, task)
+    training, lengths = task.form.training, plan.settings.corpora[task.corpus]
+    train, valid = Corpus(prepared).part("train"), Corpus(prepared).part("valid").first(training.valid_records)
+    vocabulary = Vocabulary.from_counts(read_words(fraction), training.vocabulary, training.min_count)
+    told = {
+        "source_tokens": lengths.source_tokens,
+        "target_tokens": lengths.target_tokens,
+        "seed": task.seed,
+        "threads": 1,
+        "sums": settings.sums,
+    }
+    name = f"trial-{task.method}-{task.digest}-s{task.seed}"
+    folder = home / "scratch" / "trials" / name
+    shutil.rmtree(folder, ignore_errors=True)
+    fitted, _, _ = fitted_in_fairseq(
+        told,
+        task.form,
+        train[drawn],
+        valid,
+        vocabulary,
+        lengths.search.greedy(),
+        "cpu",
+        folder,
+        name,
+        print,
+        lambda progress: None,
+    )
+    shutil.rmtree(folder)
+    return fitted, len(drawn)
 
 
 def _finished(home: Path, plan: Plan, key: str) -> Path:
@@ -569,16 +706,30 @@ def plan_of(config: Path, settings: TrialsSettings, method: str) -> Plan:
     return Plan.read(config, settings.studies.get(method, settings.study))
 
 
-def run_trials(config: Path, home: Path, jobs: int, methods: list[str] | None = None, write: bool = False) -> None:
-    """Train what `config/trials.csv` lacks, `jobs` at a time, and write a row when a trial ends.
+def run_trials(
+    config: Path,
+    home: Path,
+    jobs: int,
+    methods: list[str] | None = None,
+    write: bool = False,
+    path: Path | None = None,
+) -> None:
+    """Train what the table beside the settings' file lacks, `jobs` at a time, and write a row when a trial ends.
 
-    `methods` may name outside programs of the trials' study, too. In the end print what the trials chose; with
-    `write`, put it into the methods' files and those of their twins, and into the study that says a program's settings.
+    `path` is that file, `config/trials.yaml` where it is not given; its table ends in `.csv`. `methods` may name
+    outside programs of the trials' study, too. In the end print what the trials chose; with `write`, put it into the
+    methods' files and those of their twins, and into the study that says a program's settings.
     """
-    settings = read_settings(config / "trials.yaml", TrialsSettings)
-    table, lock = config / "trials.csv", home / "scratch" / "trials.lock"
+    path = path or config / "trials.yaml"
+    settings = read_settings(path, TrialsSettings)
+    table, lock = path.with_suffix(".csv"), home / "scratch" / "trials.lock"
     lock.parent.mkdir(parents=True, exist_ok=True)
     plan = Plan.read(config, settings.study)
+    for corpus in (*settings.corpora, *settings.records):
+        if corpus not in plan.settings.corpora:
+            raise PlanError(
+                f"{path}: {corpus} is no corpus of study {plan.study}; name some of {', '.join(plan.settings.corpora)}"
+            )
     programs = programs_of(plan)
     wanted_names = methods or [*plan.settings.methods, *settings.studies, *programs]
     for name in wanted_names:
@@ -591,28 +742,31 @@ def run_trials(config: Path, home: Path, jobs: int, methods: list[str] | None = 
     of_programs = {name: program_tasks(plan, settings, name, told) for name, told in programs.items()}
     ours = [name for name in wanted_names if name not in programs]
     bases = list(dict.fromkeys(settings.tuned_with.get(method, method) for method in ours))
-    forms = {method: small(config, method) for method in bases}
+    forms = {method: form_of(config, method, settings.form) for method in bases}
     plans = {method: plan_of(config, settings, method) for method in bases}
     with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
-        for stage in ("first", "last"):
+        for stage in STAGES:
+            if stage == "again" and settings.again is None:
+                continue
             rows = read_rows(table)
             there = {tuple(row[name] for name in KEY) for row in rows}
             wanted: list[Task] = []
             for method, form in forms.items():
-                best = None
-                if stage == "last":
-                    rate, dropout = best_setting(
-                        _rows_of(tasks(plans[method], settings, method, form, "first"), rows) or []
-                    )
-                    best = Trial(rate=rate, dropout=dropout)
+                best: list[Trial] | None = []
+                if stage == "again":
+                    best = best_of_first(plans[method], settings, method, form, rows)
+                elif stage == "last":
+                    single = best_before_last(plans[method], settings, method, form, rows)
+                    best = None if single is None else [single]
+                assert best is not None  # the stages before have ended
                 wanted += tasks(plans[method], settings, method, form, stage, best)
             waiting = [task for task in wanted if task.key not in there]
             others = [task for tasks in of_programs.values() for task in tasks if stage == "first"]
             waiting_others = [task for task in others if task.key not in there]
             count = len(waiting) + len(waiting_others)
             print(f"stage {stage}: {count} of {len(wanted) + len(others)} trials to go", flush=True)
-            running = [pool.submit(one_trial, config, home, task) for task in waiting]
-            running += [pool.submit(one_program_trial, config, home, task) for task in waiting_others]
+            running = [pool.submit(one_trial, config, home, settings, task) for task in waiting]
+            running += [pool.submit(one_program_trial, config, home, settings, task) for task in waiting_others]
             for future in as_completed(running):
                 row = future.result()
                 _add(table, lock, row)
@@ -627,14 +781,17 @@ def run_trials(config: Path, home: Path, jobs: int, methods: list[str] | None = 
         assert found is not None
         for one in (method, *(twin for twin, base in settings.tuned_with.items() if base == method)):
             place = config / "methods" / f"{one}.yaml"
-            present = settings_of(small(config, one))
+            present = settings_of(form_of(config, one, settings.form))
             if present == found:
-                print(f"{place}: small has what the trials chose: {_told(found)}")
+                print(f"{place}: {settings.form} has what the trials chose: {_told(found)}")
             elif write:
-                write_settings(place, found)
-                print(f"{place}: small now has {_told(found)}, no longer {_told(present)}")
+                write_settings(place, settings.form, found)
+                print(f"{place}: {settings.form} now has {_told(found)}, no longer {_told(present)}")
             else:
-                print(f"{place}: put {_told(found)} into small, in place of {_told(present)} (or run with --write)")
+                print(
+                    f"{place}: put {_told(found)} into {settings.form}, in place of {_told(present)} "
+                    "(or run with --write)"
+                )
 
 
 def _choose(
@@ -666,13 +823,13 @@ def _told(found: tuple[float, float | None, float | None]) -> str:
     return f"rate {found[0]:g}, dropout {dropout}{last}"
 
 
-def write_settings(path: Path, found: tuple[float, float, float | None]) -> None:
-    """Put what the trials chose (see `settings_of`) into the small form of a method's file; all else stays.
+def write_settings(path: Path, name: str, found: tuple[float, float, float | None]) -> None:
+    """Put what the trials chose (see `settings_of`) into a form of a method's file; all else stays.
 
     Raises PlanError where a key is missing.
     """
     rate, dropout, last = found
-    form = read_method(path).forms["small"]
+    form = read_method(path).forms[name]
     count = len(form.training.phases)
     values: dict[tuple[str, ...], float] = {("model", "dropout"): dropout}
     if form.model.kind == "extract-rewrite":
@@ -684,7 +841,7 @@ def write_settings(path: Path, found: tuple[float, float, float | None]) -> None
             values[at] = last
         elif index == 0 or phase.loss == "extraction":
             values[at] = rate
-    _replace(path, {at: f"{value:g}" for at, value in values.items()}, ("forms", "small"))
+    _replace(path, {at: f"{value:g}" for at, value in values.items()}, ("forms", name))
 
 
 def _replace(path: Path, values: Mapping[tuple[str, ...], str], below: tuple[str, ...]) -> None:
