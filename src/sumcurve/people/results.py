@@ -73,9 +73,9 @@ def results(answers: Answers, settings: Bootstrap) -> Results:
             return Results(len(whole), left_out, shares, differences, agreements(answers, settings))
         return Results(0, left_out, [], [], agreements(answers, settings))
     codes = [code for code in answers.key.codes(MAIN) if code in answers.given]
-    shares = [_share(answers, rule, codes, settings) for rule in ("", *answers.key.of)]
+    by_rule = [_share(answers, rule, codes, settings) for rule in ("", *answers.key.of)]
     judged, asked = ({answers.key.entries[code].unit for code in of} for of in (codes, answers.key.codes(MAIN)))
-    found = [share for share in shares if share is not None]
+    found = [share for share in by_rule if share is not None]
     return Results(len(judged), len(asked) - len(judged), found, [], agreements(answers, settings))
 
 

@@ -69,13 +69,13 @@ def _rows(results: Results, corpus: str) -> Iterator[dict[str, Any]]:
             continue
         means = [np.array([np.mean([of[cell][name] for name in shared[cell]]) for cell in cells]) for of in (one, two)]
         few = f"{len(cells)} systems were judged; over systems it takes {LEAST}" if len(cells) < LEAST else ""
-        yield {**told, "over": SYSTEMS, **_both(results, *means, Groups.of([method for method, _ in cells]), few)}
+        yield {**told, "over": SYSTEMS, **_both(results, means, Groups.of([method for method, _ in cells]), few)}
         apart = [
             np.concatenate([_less_mean([of[cell][name] for name in shared[cell]]) for cell in cells])
             for of in (one, two)
         ]
         groups = Groups.of([group_of[name] for cell in cells for name in shared[cell]])
-        yield {**told, "over": RECORDS, **_both(results, *apart, groups, "")}
+        yield {**told, "over": RECORDS, **_both(results, apart, groups, "")}
 
 
 def _values(results: Results, judged: Sequence[System], metric: Metric, ids: Sequence[str]) -> Values:
@@ -102,10 +102,11 @@ def _less_mean(values: Sequence[float]) -> np.ndarray:
     return np.asarray(array - array.mean())
 
 
-def _both(results: Results, first: np.ndarray, second: np.ndarray, groups: Groups, why: str) -> dict[str, Any]:
+def _both(results: Results, pair: Sequence[np.ndarray], groups: Groups, why: str) -> dict[str, Any]:
     if why:
         return {"pearson": Value(None, why=why), "spearman": Value(None, why=why)}
     confidence = results.settings.confidence
+    first, second = pair
     pearson = correlation(first, second, groups, "pearson", confidence)
     spearman = correlation(first, second, groups, "spearman", confidence)
     return {
