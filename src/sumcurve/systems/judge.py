@@ -24,7 +24,7 @@ from sumcurve.decoding.pretrained import BATCH
 from sumcurve.models.batch import Example, collate, encode
 from sumcurve.models.extract_rewrite import read_document
 from sumcurve.models.subwords import TextExample
-from sumcurve.models.summarizer import Summarizer
+from sumcurve.models.summarizer import ReadoutSummarizer, Summarizer
 from sumcurve.models.vocabulary import BOS, UNK, Vocabulary
 from sumcurve.records import Record, Text
 from sumcurve.settings import Form, Reading, Search, SubwordSettings
@@ -152,6 +152,7 @@ def copying(model: Summarizer, device: str) -> bool:
 
 @torch.no_grad()
 def _of_summarizer(system: Trained, model: Summarizer, asked: Sequence[Asked]) -> list[Weighed]:
+    assert isinstance(model, ReadoutSummarizer)  # pretrained models have systems of their own
     vocabulary, copies = system.vocabulary, copying(model, system.device)
     examples = [_source(one.item.record, vocabulary, system.source_tokens) for one in asked]
     targets = [

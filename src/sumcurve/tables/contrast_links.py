@@ -60,7 +60,7 @@ def _row(results: Results, one: Preferred, metric: Metric) -> dict[str, Any]:
     row: dict[str, Any] = {"corpus": one.told.corpus, "metric": metric.title, "systems": len(systems)}
     generator = np.random.default_rng([results.settings.seed, 15])
     times = generator.multinomial(len(names), np.full(len(names), 1 / len(names)), results.settings.resamples)
-    drawn = [_means(totals, counts, times) for totals, counts in sums]  # [resamples, systems]
+    drawn = [_means(totals, counts, times.astype(float)) for totals, counts in sums]  # [resamples, systems]
     whole = [_means(totals, counts, np.ones((1, len(names))))[0] for totals, counts in sums]
     usable = np.isfinite(drawn[0]).all(axis=1) & np.isfinite(drawn[1]).all(axis=1)
     tail = (1 - results.settings.confidence) / 2

@@ -99,7 +99,7 @@ def _systems(results: Results, one: Preferred) -> list[dict[str, Any]]:
         "escaped_every": one.escaped("every"),
     }
     for way in ("ties", "mean", "other", "assigned"):
-        columns |= {f"dodged_{way}": one.dodged(way=way), f"escaped_{way}": one.escaped(way=way)}  # type: ignore[arg-type]
+        columns |= {f"dodged_{way}": one.dodged(way=way), f"escaped_{way}": one.escaped(way=way)}
     rows = []
     for cell, system in one.systems.items():
         found = columns["dodged"].get(cell)

@@ -119,7 +119,7 @@ class Preferred:
                 continue
             golds, places, counts = np.unique(self.items[kept], return_inverse=True, return_counts=True)
             dodged = np.stack([np.bincount(places, row[kept] & system.told[kept], len(golds)) for row in found])
-            shares = escapes(dodged, counts[None], at)
+            shares = escapes(dodged.astype(float), counts[None].astype(float), at)
             enough = counts >= (at or 1)
             first = np.array([np.flatnonzero(places == place)[0] for place in range(len(golds))])
             if enough.any():
@@ -138,7 +138,7 @@ class Preferred:
             ]
             return Design(common_seeds(made)[0], values[cells[0]][1].tolist(), full, confidence)
 
-        found = {}
+        found: dict[Cell, Estimate] = {}
         for cells in [[cell] for cell in values] if of == "own" else [list(values)]:
             if cells:
                 whole = design(cells)
