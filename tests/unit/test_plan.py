@@ -268,9 +268,9 @@ def test_another_pipeline_or_recipe_for_entities_renames_what_learns_them(config
 
 
 def test_contrasts_are_made_where_a_corpus_asks_for_them_within_what_systems_read(config):
-    before = smoke(config)
+    methods = smoke(config).settings.methods
+    before = of_two_corpora(config, methods, tales={"contrasts": None})
     assert not before.named("annotations", "contrasts")
-    methods = before.settings.methods
     after = of_two_corpora(config, methods, tales={"contrasts": {"target_tokens": 7}})
     made = after.named("annotations", "contrasts")
     prepared = {folder.key: folder.stem for folder in after.named("corpora")}
