@@ -54,7 +54,8 @@ class AnswersQuestions(Needing):
             raise RecordError("no corpus of the study has questions; add `cloze: {}` to one")
         if study.corpora[corpus].cloze is None:
             return None
-        reader, seeds, files = self.settings.reader, self.settings.seeds, {}
+        reader, seeds = self.settings.reader, self.settings.seeds
+        files: dict[str, tuple[str, tuple[str, ...]]] = {}
         if isinstance(reader, AttentiveSettings):
             if reader.vectors is not None:
                 files = {reader.vectors.sha256: (_named(reader.vectors.path, "reader.vectors.path"), ())}
