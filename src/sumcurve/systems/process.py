@@ -15,13 +15,14 @@ from time import monotonic
 from typing import IO, Any
 
 from sumcurve.records import RecordError
-from sumcurve.systems import keeper
+from sumcurve.systems.keeper import PATIENCE
 from sumcurve.systems.outside import sha256_of
 
 MODEL = "model"  # the folder, of a run, of what a program has learned; and its key among a system's inputs
 SAID = 2000  # characters of what a failed program said last that are shown
 LOG = 16 << 20  # bytes of a log; what a program says after that is dropped
 TICK = 0.2  # seconds
+KEEPER = Path(__file__).with_name("keeper.py")
 LOOK = 2.0  # seconds between two looks at how large a folder has become
 
 
@@ -93,7 +94,7 @@ def run(
         # A shell, since the line is what the study's author would type, pipes and all; nothing of the data is in it.
         held.enter_context(_ended_by_sigterm())
         process = subprocess.Popen(
-            [sys.executable, "-I", "-S", keeper.__file__, str(os.getpid()), command],
+            [sys.executable, "-I", "-S", str(KEEPER), str(os.getpid()), command],
             stdin=given,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -201,7 +202,7 @@ def _stop(process: subprocess.Popen[bytes]) -> None:
     """Let the keeper end all that was started; its own end is waited for."""
     process.terminate()
     try:
-        process.wait(2 * keeper.PATIENCE)
+        process.wait(2 * PATIENCE)
     except subprocess.TimeoutExpired:  # the program has stopped it
         process.kill()
         process.wait()
