@@ -32,7 +32,7 @@ container: "envs/sumcurve.sif"
 HOME = config.pop("home", ".")
 # These two are a profile's: what jobs run at their time's end, and whether steps of seconds become jobs of a cluster.
 if "at_limit" in config:
-    os.environ["SUMCURVE_AT_LIMIT"] = config.pop("at_limit")
+    os.environ.update(SUMCURVE_AT_LIMIT=config.pop("at_limit"))
 LIGHT_HERE = config.pop("light_steps", "jobs") == "here"
 try:
     PLAN = Plan.read(Path("config"), config["study"])

@@ -465,7 +465,7 @@ def train(specification: TrainSpecification, inputs: Inputs, stage: Stage) -> No
                 begins=inputs[specification["begins"]] if "begins" in specification else None,
                 **_places(stage, line),
                 subwords=_subwords(specification, inputs),
-                lower=_lower(corpus),
+                lower=in_small_letters(corpus),
                 weights=inputs[specification["pretrained"]] / WEIGHTS["selected"]
                 if "pretrained" in specification
                 else None,
@@ -483,9 +483,12 @@ def _subwords(specification: TrainSpecification, inputs: Inputs) -> Path | None:
     return inputs[model["sha256"]] if model["kind"] == "transformers" else None
 
 
-def _lower(corpus: Path) -> bool:
-    """Whether a corpus's tokens are in small letters."""
-    return bool(_sealed(corpus)["specification"]["prepare"]["lower"])
+def in_small_letters(corpus: Path) -> bool:
+    """Whether a corpus's tokens are in small letters; of a part that is held out, its corpus's."""
+    told = _sealed(corpus)["specification"]
+    while "prepare" not in told:
+        told = _sealed(corpus.parents[1] / told["corpus"])["specification"]
+    return bool(told["prepare"]["lower"])
 
 
 class TrainProgramSpecification(TypedDict):
@@ -634,7 +637,7 @@ def _decode_pretrained(
             weights=weights,
             specification=dict(lengths),
             corpus=corpus,
-            lower=_lower(corpus),
+            lower=in_small_letters(corpus),
             reading=Reading.model_validate(specification["reading"]) if "reading" in specification else None,
             stage=stage.folder,
             device=stage.lease.device,
@@ -719,7 +722,7 @@ def judge(specification: JudgeSpecification, inputs: Inputs, stage: Stage) -> No
                 folder = None
                 if isinstance(form.model, SubwordSettings):
                     folder = run if form.model.kind == "bart" else inputs[form.model.sha256]
-                with opened_run(form, run, told, folder, _lower(corpus), stage.lease.device) as system:
+                with opened_run(form, run, told, folder, in_small_letters(corpus), stage.lease.device) as system:
                     found = weigh(system, contrasted, items, others)
         except (FairseqError, PretrainedError, RecordError) as error:
             raise BuildError(f"{stage.name}: {name}: {error}") from error
@@ -769,7 +772,7 @@ def labels(specification: LabelsSpecification, inputs: Inputs, stage: Stage) -> 
     train = Corpus(corpus).part("train")
     records = train[positions(fraction, train.ids, trained.get("draw", trained["seed"]))]
     told = trained | {"sums": specification["sums"]}
-    with opened_run(Form.of_run(trained), run, told, None, _lower(corpus), stage.lease.device) as system:
+    with opened_run(Form.of_run(trained), run, told, None, in_small_letters(corpus), stage.lease.device) as system:
         assert isinstance(system, Trained)
         words = labels_of(records, system.vocabulary, specification["labels"], FUNCTION_WORDS)
         lengths = system.source_tokens, system.target_tokens

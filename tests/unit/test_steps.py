@@ -11,7 +11,7 @@ import yaml
 
 from pretrained import bart_method, fables, make_folder, pretraining
 from sumcurve import manifest
-from sumcurve.builders import Stage
+from sumcurve.builders import Stage, in_small_letters
 from sumcurve.fetch import sha256_of_model
 from sumcurve.plan import Plan, PlanError, read_recipes, studies
 from sumcurve.steps import KINDS, STEPS
@@ -141,3 +141,13 @@ def test_recipes_that_lack_a_kind_or_have_another_are_named(tmp_path):
     path.write_text(yaml.safe_dump(numbers | {"score": {1: []}}))
     with pytest.raises(PlanError, match="score: each kind with a recipe number"):
         read_recipes(path)
+
+
+@pytest.mark.parametrize("lower", [True, False])
+def test_a_part_that_is_held_out_has_the_letters_of_its_corpus(tmp_path, lower):
+    corpus, unseen = (tmp_path / "corpora" / name for name in ("tales", "tales-unseen"))
+    with manifest.building(corpus, {"prepare": {"lower": lower}}, {}) as stage:
+        (stage / "train.jsonl").write_text("")
+    with manifest.building(unseen, {"corpus": "corpora/tales"}, {}) as stage:
+        (stage / "test.jsonl").write_text("")
+    assert in_small_letters(corpus) is in_small_letters(unseen) is lower
