@@ -642,11 +642,12 @@ def records(path: Path, part: str, percent: int, seed: int, many: int | None = N
 def export(path: Path, folder: Path) -> None:
     """Write a run into a folder of its own."""
     from sumcurve import use
-    from sumcurve.export import export as write
 
     run = use.read(path, CONFIG)
     if run.program is None:
         sums.apply(run.specification["sums"])
+    from sumcurve.export import export as write  # loads numpy, after the sums were chosen
+
     write(run, folder)
     note(f"{folder} is written")
 

@@ -43,7 +43,8 @@ PERCENTS = (3, 6, 12, 25, 50, 100)
 LEAST_OF_A_PERCENT = 200  # training records
 MOST_SOURCE_TOKENS, MOST_TARGET_TOKENS = 400, 120  # See et al. 2017 read and write as much
 MOST_PROOFS, MOST_PROVEN_SENTENCES = 2000, 150  # test items, and sentences of a long source
-FOR_SOME = ("apes", "entity_attention")  # scorers that ask for questions, or for methods that learn entities
+# Scorers that ask for questions, contrasts or judgements, or for methods that learn entities.
+FOR_SOME = ("apes", "entity_attention", "dodged", "escaped", "people")
 
 
 @dataclass(frozen=True)

@@ -380,10 +380,10 @@ class ReaderSpecification(TypedDict):
 
 def reader(specification: ReaderSpecification, inputs: Inputs, stage: Stage) -> None:
     """Write a reader of questions, resuming where an interrupted one left its state; one from elsewhere as it is."""
-    from sumcurve.decoding.spans import take_over
     from sumcurve.models.subwords import PretrainedError
     from sumcurve.training.fit import ResumeError, TrainingError
     from sumcurve.training.reader import train_reader
+    from sumcurve.training.span_reader import take_over
 
     settings = reader_settings(specification["reader"])
     corpus, questions = inputs[specification["corpus"]], inputs[specification["questions"]]

@@ -61,6 +61,17 @@ def add_apes(config, corpora=("modules",), **told):
     edit(config / "studies" / "smoke.yaml", change)
 
 
+def add_judged(config, method="pcov"):
+    """Contrasts of the smoke study's tales, which its systems are scored by, and labels of a method."""
+
+    def change(study):
+        study["corpora"]["tales"]["contrasts"] = {"golds": 5, "each": 3}
+        study["scores"] |= {"dodged": {}, "escaped": {}}
+        study["labels"] = {"methods": [method]}
+
+    edit(config / "studies" / "smoke.yaml", change)
+
+
 def changed(before, after, step):
     """Stems (names without digests) of a step's folders that got another name."""
     return {key.split("/")[1].rsplit("-", 1)[0] for key in names(before, step) - names(after, step)}
@@ -315,6 +326,7 @@ def test_a_method_is_judged_once_and_every_training_of_it_is_scored(config):
 def test_scorers_of_contrasts_without_contrasts_are_refused(config):
     def change(content):
         content["scores"]["dodged"] = {}
+        content["corpora"]["tales"].pop("contrasts", None)
 
     edit(config / "studies" / "smoke.yaml", change)
     with pytest.raises(PlanError, match=r"smoke\.yaml:.*dodged is asked of contrasts; give a corpus `contrasts: \{\}`"):
@@ -743,6 +755,7 @@ def test_a_raised_recipe_renames_its_kind_and_what_is_made_from_it_and_nothing_e
     add_pretrained(config)
     add_barts(config)
     add_apes(config)
+    add_judged(config)
     before = with_system(config, **PROGRAM, train="python train.py")
     edit(config.parent / "recipes.yaml", lambda content: content[kind].update({99: []}))
     after = smoke(config)

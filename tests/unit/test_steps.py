@@ -57,7 +57,8 @@ def plan(tmp_path_factory):
     raw = {"path": str(config.parent / "towns.jsonl"), "sha256": manifest.sha256_file(config.parent / "towns.jsonl")}
     towns = tales | {"raw": raw, "split": {"valid": 8, "test": 12}, "methods": [], "cloze": {}, "oracle": None}
     reader = {"kind": "attentive", "embedding": 4, "hidden": 4, "stop": READ}
-    study["scores"]["apes"] = {"reader": reader, "seeds": [1]}
+    study["scores"] |= {"apes": {"reader": reader, "seeds": [1]}, "dodged": {}, "escaped": {}}
+    study["labels"] = {"methods": ["ent"], "labels": 5}
     study |= {"corpora": {"tales": tales, "towns": towns}, "methods": ["ent", "fastrl", "mine", *made]}
     study["systems"] = {"theirs": PROGRAM | {"corpora": ["tales"]}}
     study["pretraining"] = pretraining(config.parent / "fables.jsonl", fables(80))

@@ -3,6 +3,8 @@
 import json
 import re
 import shutil
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -261,3 +263,22 @@ def test_records_are_those_that_a_training_gets_and_the_test_part_has_no_referen
     assert shown == [json.loads(line) for _, line in finished.lines()]
     with pytest.raises(CorpusError, match=r"is no folder of a corpus .*train.jsonl is missing"):
         verbs.records(finished.home, "train", 100, 1)
+
+
+def test_an_export_chooses_its_sums_before_numpy_is_loaded():
+    code = """
+import subprocess
+import sys
+from sumcurve import __main__ as command, sums, use
+
+class Ran:
+    program, specification = None, {"sums": "portable"}
+
+def apply(told):
+    raise SystemExit(3 if "numpy" in sys.modules else 0)
+
+use.read, sums.apply = lambda path, config: Ran, apply
+command.export("run", "to")
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr

@@ -72,7 +72,7 @@ def test_every_kind_of_folder_has_its_rule_in_the_file_of_its_step():
         (path.stem, name, taken, needed)
         for path, text in RULES.items()
         for name, taken, needed in re.findall(
-            r"^use rule folder as (\w+) with:\n(?:.*\n)*?        name=names\(\"(\w+)\"\),\n(?:.*\n)*?"
+            r"^use rule folder as (\w+) with:\n(?:.*\n)*?        name=(?:names|apart)\(\"(\w+)\"\),\n(?:.*\n)*?"
             r"        \*\*needs\(\"(\w+)\"\),",
             text,
             flags=re.M,

@@ -5,8 +5,6 @@ own ("entity3"), and the hidden one as `placeholder`. Of the entities that the d
 the mention whose first and last subword the model likes best, as start and end of a span.
 """
 
-import shutil
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,14 +13,10 @@ import torch
 from safetensors.torch import load_file
 
 from sumcurve.annotations.entities import PLACEHOLDER
-from sumcurve.annotations.questions import majority, read_questions
-from sumcurve.corpora.store import Corpus
 from sumcurve.decoding.answers import Text
 from sumcurve.models.reader import entity
 from sumcurve.models.subwords import PretrainedError
-from sumcurve.records import RecordError, write_csv, write_json
-from sumcurve.settings import MODEL_FILES, SpanReaderSettings
-from sumcurve.training.reader import HELD_OUT, Posed, levels, posed
+from sumcurve.settings import SpanReaderSettings
 
 MODEL = "model"  # the folder of a run that holds the model's files
 TOGETHER = 32  # questions of a batch
@@ -103,39 +97,3 @@ class SpanAnswers:
                     liked = float(out.start_logits[row, start] + out.end_logits[row, end])
                     best[number] = max(liked, best.get(number, liked))
             yield max(best, key=best.__getitem__) if best else None
-
-
-def take_over(
-    specification: dict[str, Any],
-    settings: SpanReaderSettings,
-    model: Path,
-    corpus: Path,
-    questions: Path,
-    stage: Path,
-) -> None:
-    """Copy the model's files to `model/` and write held_out.csv and training.json, as of a trained reader.
-
-    Raises PretrainedError as `SpanAnswers`, and RecordError where no test question can be asked of sources.
-    """
-    torch.set_num_threads(specification["threads"])
-    reader = SpanAnswers(model, settings)
-    left_out: dict[str, Counter[str]] = {part: Counter() for part in ("train", "test")}
-
-    def asked_of(part: str) -> Iterator[Posed]:
-        return posed(Corpus(corpus).part(part), read_questions(questions, part), left_out[part])
-
-    frequent = majority(one.answer for one in asked_of("train"))
-    test = list(asked_of("test"))
-    if not test:
-        raise RecordError(f"{questions}: no test question can be asked of sources; remove the corpus's `cloze`")
-    answers = reader.answers([one.document for one in test], [[one.question] for one in test])
-    rows = levels(test, [answer for (answer,) in answers], frequent)
-    write_csv(stage / HELD_OUT, list(rows[0]), rows)
-    (stage / MODEL).mkdir()
-    for path in sorted({path for pattern in MODEL_FILES for path in model.glob(pattern)}):
-        shutil.copyfile(path, stage / MODEL / path.name)
-    told = {part: dict(sorted(of.items())) for part, of in left_out.items()}
-    write_json(
-        stage / "training.json",
-        {"questions": {"train": 0, "valid": 0, "test": len(test)}, "left_out": told, "majority": frequent},
-    )

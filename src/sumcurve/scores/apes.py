@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from sumcurve.annotations.questions import Asked, anonymise, candidates, read_questions
 from sumcurve.records import Record, RecordError
+from sumcurve.scores.answered import ANSWERS, NOBODY, QUESTIONS, RIGHT
 from sumcurve.scores.needs import Need, Needing
 from sumcurve.scores.scorer import Metric, Scores, group_of, summaries_of
 from sumcurve.settings import MODEL_FILES, Apes, AttentiveSettings, StudySettings, reader_settings
@@ -23,10 +24,6 @@ if TYPE_CHECKING:
     from sumcurve.decoding.answers import Answering
 
 POINTS = 100
-# Columns of items.csv, with a reader's seed behind: how many questions it answers, and with which entities, by number.
-RIGHT, ANSWERS = "right_", "answers_"
-NOBODY = "-"
-QUESTIONS = "questions"  # the column with how many there are
 TEST = "test"
 
 

@@ -9,12 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from sumcurve.records import Record, RecordError
+from sumcurve.scores.fifths import KINDS, ORDINALS
 from sumcurve.scores.scorer import Metric, Scorer, Scores, group_of
 
 PARTS = 5
-ORDINALS = ("first", "second", "third", "fourth", "last")
 POINTS = 100
-KINDS = {"attention": "attention", "salient": "salient tokens"}
 
 
 class LooksAt(Scorer):

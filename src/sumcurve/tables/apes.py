@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from sumcurve.scores.apes import QUESTIONS, RIGHT
+from sumcurve.scores.answered import QUESTIONS, RIGHT
 from sumcurve.statistics.design import Design, Replicates, common_seeds
 from sumcurve.statistics.intervals import Estimate, estimate
 from sumcurve.tables.evidence import Items, ScoredOutput

@@ -1,6 +1,6 @@
 """Where attention to salient entities looks, beside where the answers stand: Figure 4 of Eyal et al. (2019)."""
 
-from sumcurve.scores.entity_attention import KINDS, ORDINALS
+from sumcurve.scores.fifths import KINDS, ORDINALS
 from sumcurve.tables.results import Results, value
 from sumcurve.tables.table import Column, Table
 

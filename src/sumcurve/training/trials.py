@@ -721,6 +721,10 @@ def run_trials(
     methods' files and those of their twins, and into the study that says a program's settings.
     """
     path = path or config / "trials.yaml"
+    if path.suffix != ".yaml" or not path.is_file():
+        raise PlanError(f"{path} is no file of trials; give one that ends in .yaml, as {config / 'trials.yaml'}")
+    if jobs < 1:
+        raise PlanError(f"--jobs {jobs}: give how many trainings run at a time, 1 or more")
     settings = read_settings(path, TrialsSettings)
     table, lock = path.with_suffix(".csv"), home / "scratch" / "trials.lock"
     lock.parent.mkdir(parents=True, exist_ok=True)

@@ -247,7 +247,7 @@ def test_an_output_is_cut_to_the_words_of_the_corpus(
     kind: str, made: Callable, items: list[Item], tmp_path: Path
 ) -> None:
     system = PretrainedSystem(made(kind).model, settings_of(kind), Search(beam=2, max_tokens=3), 10, 5, "cpu")
-    for summary, text in zip(system.summarize(items), system.texts(items), strict=True):
+    for summary, text in zip(system.summarize(items), system.written(system.examples(items)), strict=True):
         words = " ".join(summary).split()
         assert len(words) <= 3
         assert "".join(words) == "".join(text.lower().split())[: len("".join(words))]

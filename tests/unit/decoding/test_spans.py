@@ -10,10 +10,11 @@ from transformers import BartConfig, BartForQuestionAnswering
 
 import pretrained
 from sumcurve.annotations.questions import entity_in
-from sumcurve.decoding.spans import MODEL, SpanAnswers, take_over
+from sumcurve.decoding.spans import MODEL, SpanAnswers
 from sumcurve.models.subwords import PretrainedError
 from sumcurve.records import read_csv
 from sumcurve.settings import SpanReaderSettings
+from sumcurve.training.span_reader import take_over
 from towns import write_towns
 
 SETTINGS = SpanReaderSettings(kind="transformers", sha256="ab" * 32)

@@ -455,3 +455,17 @@ def test_a_method_and_a_program_get_no_more_trials_than_every_method(home: Path)
     say_of_systems(home, trials=[])
     with pytest.raises(PlanError, match=r"theirs is no method of .* and no program with `trials`"):
         run_trials(home / "config", home, 1, ["theirs"])
+
+
+@pytest.mark.parametrize(
+    ("path", "jobs", "said"),
+    [
+        ("trials.csv", 1, "ends in .yaml"),
+        ("", 1, "ends in .yaml"),
+        ("nosuch.yaml", 1, "no file of trials"),
+        ("trials.yaml", 0, "--jobs 0"),
+    ],
+)
+def test_what_is_no_file_of_trials_is_named(tmp_path: Path, path: str, jobs: int, said: str) -> None:
+    with pytest.raises(PlanError, match=said):
+        run_trials(CONFIG, tmp_path, jobs, path=CONFIG / path)

@@ -6,7 +6,7 @@ from functools import cached_property
 from statistics import fmean
 from typing import Literal
 
-from sumcurve.scores.apes import ANSWERS, NOBODY
+from sumcurve.scores.answered import ANSWERS, NOBODY
 from sumcurve.scores.scorer import Metric
 from sumcurve.statistics.design import Cell
 from sumcurve.tables import apes
