@@ -321,8 +321,12 @@ def _check_variance(block: Block, settings: StudySettings, table: VarianceTable,
             raise PlanError(f"{where(key)}: {values} names one twice")
 
 
-def _check_equivalence(block: Block, told: Equivalence, methods: dict[str, Form]) -> None:
-    """PlanError where a method is not the study's, or is to equal itself."""
+def _check_equivalence(block: Block, told: Equivalence, methods: dict[str, Form], scorers: Iterable[str]) -> None:
+    """PlanError where a method or the metric is not the study's, or a method is to equal itself."""
+    known = [metric.name for name in scorers for metric in SCORERS[name].metrics]
+    if told.metric not in known:
+        where = block.where("equivalence", "metric")
+        raise PlanError(f"{where}: no metric {told.metric!r} in the study; there are: {', '.join(known)}")
     for method, other in told.methods.items():
         where = block.where("equivalence", "methods", method)
         if strange := [one for one in (method, other) if one not in methods]:
@@ -627,7 +631,7 @@ class Plan:
         if settings.variance is not None:
             _check_variance(block, settings, settings.variance, methods)
         if settings.equivalence is not None:
-            _check_equivalence(block, settings.equivalence, methods)
+            _check_equivalence(block, settings.equivalence, methods, settings.scores)
         if settings.labels is not None:
             _check_labels(block, settings.labels, methods)
         _check_pretraining(block, settings, methods, config)

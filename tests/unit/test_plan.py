@@ -500,6 +500,13 @@ def test_twins_that_the_study_does_not_have_are_refused(config, methods, message
         smoke(config)
 
 
+def test_an_equivalence_in_a_metric_that_nobody_scores_is_refused(config):
+    told = {"methods": {"abs": "pcov"}, "margin": 1.5, "metric": "nosuch"}
+    edit(config / "studies" / "smoke.yaml", lambda content: content.update(equivalence=told, methods=["abs", "pcov"]))
+    with pytest.raises(PlanError, match=r"smoke\.yaml:\d+: equivalence\.metric: no metric 'nosuch' .*rouge1"):
+        smoke(config)
+
+
 def test_a_run_knows_the_limits_that_it_is_validated_under_and_no_more_of_the_search(config):
     before = of_two_corpora(config, ["pcov"])
     edit(config / "studies" / "smoke.yaml", lambda content: content["corpora"]["tales"]["search"].update(min_tokens=3))
