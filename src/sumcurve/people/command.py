@@ -10,6 +10,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from sumcurve.arguments import natural, positive
 from sumcurve.people.protocols import KUMAR_CHEUNG, WEI, PeopleError, Protocol
 from sumcurve.records import write_json, write_text
 from sumcurve.settings import Bootstrap
@@ -50,17 +51,17 @@ def add_parser(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> 
     sheet.add_argument("--to", type=Path, required=True, metavar="FOLDER", help="to write, which must not be there")
     sheet.add_argument("--contrasts", type=Path, metavar="FILE", help="JSON lines {id, rule, gold, contrast, source}")
     sheet.add_argument("--system", default="", help="which failed to dodge the contrasts")
-    sheet.add_argument("--each", type=_positive, default=EACH, help="contrasts of a rule (default: %(default)s)")
+    sheet.add_argument("--each", type=positive, default=EACH, help="contrasts of a rule (default: %(default)s)")
     size = sheet.add_mutually_exclusive_group()
-    size.add_argument("--items", type=_positive, metavar="N", help="sources whose summaries are judged")
+    size.add_argument("--items", type=positive, metavar="N", help="sources whose summaries are judged")
     size.add_argument("--effect", type=float, metavar="E", help="or as many as show this difference, in points")
     sheet.add_argument("--power", type=float, default=0.8, help="how surely (default: %(default)s)")
     sheet.add_argument("--discordant", type=float, default=DISCORDANT, metavar="D", help="default: %(default)s")
     sheet.add_argument("--design-effect", type=float, default=1.0, metavar="F", help="of groups (default: 1)")
-    sheet.add_argument("--pilot", type=_natural, default=0, metavar="N", help="sources, or contrasts, judged twice")
+    sheet.add_argument("--pilot", type=natural, default=0, metavar="N", help="sources, or contrasts, judged twice")
     sheet.add_argument("--annotators", default="a,b", metavar="A,B", help="their names (default: %(default)s)")
     sheet.add_argument("--without-reference", action="store_true", help="summaries of the outputs alone")
-    sheet.add_argument("--seed", type=_natural, default=1, metavar="S", help="of all draws (default: %(default)s)")
+    sheet.add_argument("--seed", type=natural, default=1, metavar="S", help="of all draws (default: %(default)s)")
     sheet.set_defaults(run=run_sheet)
     read = actions.add_parser("read", help="filled sheets", description=READ, formatter_class=shape)
     read.add_argument("files", nargs="+", type=Path, metavar="FILE")
@@ -68,9 +69,9 @@ def add_parser(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> 
     read.add_argument("--partial", action="store_true", help="codes may be without an answer")
     read.add_argument("--write", type=Path, metavar="ANSWERS.csv", help="for the setting `people` of a study")
     read.add_argument("--json", type=Path, metavar="OUT")
-    read.add_argument("--seed", type=_natural, default=Bootstrap().seed, metavar="S", help="default: %(default)s")
+    read.add_argument("--seed", type=natural, default=Bootstrap().seed, metavar="S", help="default: %(default)s")
     read.add_argument(
-        "--resamples", type=_positive, default=Bootstrap().resamples, metavar="B", help="default: %(default)s"
+        "--resamples", type=positive, default=Bootstrap().resamples, metavar="B", help="default: %(default)s"
     )
     read.set_defaults(run=run_read)
 
@@ -274,14 +275,3 @@ def _block(key: Path, answers: Path, read: "Answers") -> Iterator[str]:
     for name in read.key.of:
         if name != REFERENCE:
             yield f"          - {name}"
-
-
-def _positive(text: str) -> int:
-    return _natural(text, least=1)
-
-
-def _natural(text: str, least: int = 0) -> int:
-    number = int(text) if text.isascii() and text.isdigit() else -1
-    if number < least:
-        raise argparse.ArgumentTypeError(f"{text!r} is no whole number of at least {least}")
-    return number

@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from sumcurve.arguments import natural, positive
 from sumcurve.records import csv_text, write_json, write_text
 from sumcurve.scores.rouge_f1 import RougeF1
 from sumcurve.settings import Bootstrap
@@ -132,10 +133,10 @@ def add_parser(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> 
     )
     rouge.add_argument("--per-item", type=Path, metavar="OUT.csv", help="write every item's scores, in 0 to 1")
     rouge.add_argument("--json", type=Path, metavar="OUT", help="write the result, scores in 0 to 1")
-    rouge.add_argument("--threads", type=_positive, metavar="N", help="default: all cores")
-    rouge.add_argument("--seed", type=_natural, default=Bootstrap().seed, metavar="S", help="default: %(default)s")
+    rouge.add_argument("--threads", type=positive, metavar="N", help="default: all cores")
+    rouge.add_argument("--seed", type=natural, default=Bootstrap().seed, metavar="S", help="default: %(default)s")
     rouge.add_argument(
-        "--resamples", type=_positive, default=Bootstrap().resamples, metavar="B", help="default: %(default)s"
+        "--resamples", type=positive, default=Bootstrap().resamples, metavar="B", help="default: %(default)s"
     )
     rouge.set_defaults(run=run_rouge)
 
@@ -169,7 +170,7 @@ def add_parser(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> 
         help="the n-th seed shares its records over systems; the seeds' SD is the residual's of systems x seeds",
     )
     power.add_argument(
-        "--systems", type=_positive, default=2, metavar="M", help="over which seeds are pooled, and a family has pairs"
+        "--systems", type=positive, default=2, metavar="M", help="over which seeds are pooled, and a family has pairs"
     )
     power.add_argument(
         "--design-effect", type=float, default=1.0, metavar="D", help="of groups of items on differences (default: 1)"
@@ -177,8 +178,8 @@ def add_parser(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> 
     power.add_argument("--effect", type=float, default=1.0, help="the true difference, in points (default: 1)")
     power.add_argument("--power", type=float, default=0.8, help="how surely it is to be seen (default: 0.8)")
     power.add_argument("--level", type=float, default=0.05, help="of the two-sided test (default: 0.05)")
-    power.add_argument("--items", type=_positive, metavar="N", help="ask for seeds, or with --seeds for the power")
-    power.add_argument("--seeds", type=_positive, metavar="K", help="ask for items, or with --items for the power")
+    power.add_argument("--items", type=positive, metavar="N", help="ask for seeds, or with --seeds for the power")
+    power.add_argument("--seeds", type=positive, metavar="K", help="ask for items, or with --items for the power")
     power.add_argument("--json", type=Path, metavar="OUT")
     power.set_defaults(run=run_power)
 
@@ -489,14 +490,3 @@ def _check_folders(*paths: Path | None) -> None:
     for path in paths:
         if path and not path.parent.is_dir():
             raise CommandError(f"{path}: there is no folder {path.parent}; make it first")
-
-
-def _positive(text: str) -> int:
-    return _natural(text, least=1)
-
-
-def _natural(text: str, least: int = 0) -> int:
-    number = int(text) if text.isascii() and text.isdigit() else -1
-    if number < least:
-        raise argparse.ArgumentTypeError(f"{text!r} is no whole number of at least {least}")
-    return number

@@ -44,6 +44,7 @@ class Kept(Sequence[Item], Generic[Item]):
     def __getitem__(self, number: Any) -> Any:
         start, end = self._ends[number], self._ends[number + 1]
         self._stream.seek(start)
+        # No data comes in here: the file has no name, and holds what this very object wrote.
         return pickle.loads(self._stream.read(end - start))
 
 

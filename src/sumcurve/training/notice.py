@@ -53,6 +53,7 @@ class Notice:
             self._soon = False
             self._note("the time of this allocation is nearly up: the state is written")
             if self._command:
+                # A shell, since the profile's line names variables of the allocation; nothing of the data is in it.
                 done = subprocess.run(self._command, shell=True, capture_output=True, text=True)
                 said = (done.stdout + done.stderr).strip()
                 self._note(f"`{self._command}` ended with {done.returncode}" + (f": {said}" if said else ""))

@@ -21,6 +21,7 @@ from typing import IO, TYPE_CHECKING, Any, TypeVar
 
 import sumcurve
 from sumcurve.annotations.oracle import METRICS
+from sumcurve.arguments import natural, positive
 from sumcurve.corpora.errors import CorpusError
 from sumcurve.corpora.raw import LONE_SURROGATE, Refused
 from sumcurve.corpora.sources.jsonl import read_lines
@@ -98,9 +99,9 @@ def add_parser(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> 
         metavar="S",
         help="budget of one proof, or none: no clock decides (default: %(default)s)",
     )
-    oracle.add_argument("--nodes", type=_natural, metavar="N", help="budget of one proof")
-    oracle.add_argument("--jobs", type=_positive, metavar="N", help="processes (default: all cores)")
-    oracle.add_argument("--seed", type=_natural, default=1, metavar="S", help="of the searches (default: %(default)s)")
+    oracle.add_argument("--nodes", type=natural, metavar="N", help="budget of one proof")
+    oracle.add_argument("--jobs", type=positive, metavar="N", help="processes (default: all cores)")
+    oracle.add_argument("--seed", type=natural, default=1, metavar="S", help="of the searches (default: %(default)s)")
     oracle.set_defaults(run=run_oracle)
 
     actions = oracle.add_subparsers(dest="action", metavar="verify", help="check certificates instead")
@@ -108,7 +109,7 @@ def add_parser(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> 
     verify.add_argument("file", type=Path, metavar="CERTIFICATES", help="what `sumcurve oracle --output` wrote")
     verify.add_argument("--input", type=Path, required=True, metavar="FILE", help="the articles")
     verify.add_argument("--share", type=_share, default=0.01, help="to find again, 0 to 1 (default: %(default)s)")
-    verify.add_argument("--seed", type=_natural, default=1, metavar="S", help="of that share (default: %(default)s)")
+    verify.add_argument("--seed", type=natural, default=1, metavar="S", help="of that share (default: %(default)s)")
     verify.add_argument("--seconds", type=_seconds, default=60.0, metavar="S", help="for one (default: %(default)s)")
     verify.set_defaults(run=run_verify)
 
@@ -396,18 +397,4 @@ def _share(text: str) -> float:
     number = float(text)
     if not 0 <= number <= 1:
         raise argparse.ArgumentTypeError(f"{text}: a number from 0 to 1")
-    return number
-
-
-def _natural(text: str) -> int:
-    number = int(text)
-    if number < 0:
-        raise argparse.ArgumentTypeError(f"{text}: a number from 0 on")
-    return number
-
-
-def _positive(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"{text}: a number from 1 on")
     return number
