@@ -15,14 +15,12 @@ a template (`templated`). None of this is done to installed packages, whose text
 import ast
 import hashlib
 import json
-import multiprocessing
 import os
 import re
 import sys
 import warnings
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from importlib import metadata
 from pathlib import Path
@@ -30,6 +28,7 @@ from typing import Any, Literal, TypeVar
 
 from sumcurve.corpora.archives import Archive, normalized, read_archive
 from sumcurve.corpora.errors import CorpusError
+from sumcurve.workers import worker_pool
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -264,14 +263,12 @@ Location = tuple[Kind, str, str]  # what is harvested of a file, its path inside
 Lines = tuple[bytes, Counter[str], Counter[str]]  # JSON lines, counts of them, counts of the docstrings below outlines
 
 
-def at_work(function: Callable[[T], R], tasks: Sequence[T], workers: int, chunk: int) -> Iterator[R]:
+def at_work(function: Callable[[T], R], tasks: Sequence[T], count: int, chunk: int) -> Iterator[R]:
     """What `function` makes of every task, in order, by several processes."""
-    if workers == 1:
+    if count == 1:
         yield from map(function, tasks)
         return
-    # spawn: the caller may have started threads (torch, BLAS), which a fork would not survive
-    context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(workers, mp_context=context) as pool:
+    with worker_pool(count) as pool:
         yield from pool.map(function, tasks, chunksize=chunk)
 
 

@@ -18,10 +18,9 @@ scored as those of every method are.
 
 import shutil
 from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import as_completed
 from dataclasses import dataclass, replace
 from math import prod, sqrt
-from multiprocessing import get_context
 from pathlib import Path
 from statistics import fmean, variance
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, get_args
@@ -40,6 +39,7 @@ from sumcurve.settings import Form, Percent, Positive, Settings, SubwordSettings
 from sumcurve.sums import Sums
 from sumcurve.systems.command import LOG_OF, Command, CommandSettings
 from sumcurve.systems.process import MODEL
+from sumcurve.workers import worker_pool
 
 if TYPE_CHECKING:
     from sumcurve.training.fit import Fitted
@@ -748,7 +748,7 @@ def run_trials(
     bases = list(dict.fromkeys(settings.tuned_with.get(method, method) for method in ours))
     forms = {method: form_of(config, method, settings.form) for method in bases}
     plans = {method: plan_of(config, settings, method) for method in bases}
-    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
+    with worker_pool(jobs) as pool:
         for stage in STAGES:
             if stage == "again" and settings.again is None:
                 continue

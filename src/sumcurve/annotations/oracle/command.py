@@ -8,13 +8,10 @@ import argparse
 import hashlib
 import json
 import math
-import multiprocessing
 import os
 import sys
-import threading
-import time
 from collections.abc import Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, Future, wait
 from functools import partial
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, TypeVar
@@ -28,6 +25,7 @@ from sumcurve.corpora.sources.jsonl import read_lines
 from sumcurve.locks import locked
 from sumcurve.records import write_jsonl
 from sumcurve.scores.command import CommandError
+from sumcurve.workers import worker_pool
 
 if TYPE_CHECKING:
     from sumcurve.annotations.oracle.article import Article
@@ -49,7 +47,6 @@ SCORERS = (
 )
 AHEAD = 4  # articles handed to each process in advance
 SHARE_OF_A_PROCESS = 16  # articles for which it pays to start one
-WATCH_SECONDS = 1.0
 SHOWN = 20  # problems that are printed
 
 T = TypeVar("T")
@@ -273,9 +270,7 @@ def _answers(todo: Iterable[Line], path: Path, request: "Request", jobs: int) ->
         for line in todo:
             yield _answer(line, path, request)
         return
-    # Not forked: HiGHS may have threads by then.
-    context = multiprocessing.get_context("spawn")
-    pool = ProcessPoolExecutor(jobs, context, initializer=_begin_process, initargs=(os.getpid(), request))
+    pool = worker_pool(jobs, partial(_compile, request))
     waiting: set[Future[tuple[int, dict[str, Any]]]] = set()
     try:
         for line in todo:
@@ -290,16 +285,9 @@ def _answers(todo: Iterable[Line], path: Path, request: "Request", jobs: int) ->
         pool.shutdown(cancel_futures=True)
 
 
-def _begin_process(parent: int, request: "Request") -> None:
-    """End with the parent, even a killed one, and compile first."""
+def _compile(request: "Request") -> None:
     from sumcurve.annotations.oracle.certificates import warm_up
 
-    def watch() -> None:
-        while os.getppid() == parent:
-            time.sleep(WATCH_SECONDS)
-        os._exit(1)
-
-    threading.Thread(target=watch, daemon=True).start()
     warm_up(request)
 
 
