@@ -5,7 +5,9 @@ beyond its share of the questions, which is what its interval is made of: over g
 readers.
 """
 
-from itertools import combinations
+import re
+from dataclasses import replace
+from itertools import combinations, pairwise
 from typing import Any
 
 import numpy as np
@@ -14,20 +16,30 @@ from scipy import stats
 
 from sumcurve.scores.answered import QUESTIONS, RIGHT
 from sumcurve.statistics.design import Design, Replicates, common_seeds
-from sumcurve.statistics.intervals import Estimate, estimate
+from sumcurve.statistics.intervals import Estimate, difference, estimate
 from sumcurve.tables.evidence import Items, ScoredOutput
 from sumcurve.tables.readers import POINTS, with_readers
-from sumcurve.tables.results import Results, System, value
-from sumcurve.tables.table import Column, Table, Value, number
+from sumcurve.tables.results import UNREAD, Results, System, replicates, value
+from sumcurve.tables.table import Column, Table, Value, number, span
 
 Array = NDArray[np.float64]
 SCORER = "apes"
 BESIDE = ("rouge1", "rouge2", "rougeLsum")  # of the study's metrics
+ORDER = ("gold", "source", "lead", "shuffled-gold")  # as a measure of content has them, the best first
+ABOVE, BELOW, NOT_SHOWN = "above", "below", "not shown"
+GOLD_POSITIONS = re.compile(r"\+entity[\d.]+-gold")  # in a search's signature: it is told where salient entities stand
 
 
 def asked(results: Results, corpus: str) -> list[System]:
-    """The systems of a corpus whose summaries were asked."""
-    return [one for one in results.of(corpus) if SCORER in one.outputs[0].scores]
+    """The systems of a corpus whose summaries were asked, then methods under the search of their papers."""
+    papers = [replace(one, method=_of_paper(one)) for one in results.paper if one.corpus == corpus]
+    return [one for one in (*results.of(corpus), *papers) if SCORER in one.outputs[0].scores]
+
+
+def _of_paper(system: System) -> str:
+    """A method's name under its paper's search; one that is told where the answers stand is a bound."""
+    bound = GOLD_POSITIONS.search(system.outputs[0].search_signature)
+    return f"{system.method}, paper's search" + (" (a bound)" if bound else "")
 
 
 def right_of(items: Items) -> tuple[dict[str, Array], Array]:
@@ -82,6 +94,55 @@ def scores_of(results: Results, system: System) -> tuple[Estimate, dict[str, flo
     return with_readers(estimate(design, system.cell), np.array(list(by_reader.values())), confidence), by_reader
 
 
+def order(results: Results, corpus: str) -> list[dict[str, Any]]:
+    """Every two neighbours of `ORDER` that a corpus has: the difference with its interval, and what it says."""
+    design = design_of(results, corpus)
+    here = {one.method: one for one in asked(results, corpus) if one.method in ORDER}
+    rows = []
+    for first, second in pairwise(name for name in ORDER if name in here):
+        assert design is not None
+        by_reader = [scores_of(results, here[name])[1] for name in (first, second)]
+        apart = np.array([by_reader[0][seed] - by_reader[1][seed] for seed in by_reader[0]])
+        found = with_readers(
+            difference(design, here[first].cell, here[second].cell), apart, results.settings.confidence
+        )
+        shown = found.low is not None and found.high is not None and (found.low > 0 or found.high < 0)
+        says = NOT_SHOWN if not shown else ABOVE if found.mean > 0 else BELOW
+        rows.append({"corpus": corpus, "first": first, "second": second, "difference": found, "says": says})
+    return rows
+
+
+def order_told(results: Results, corpus: str) -> list[str]:
+    """Whether gold, source, lead and shuffled gold stand as a measure of content has them, and where not, why."""
+    rows = order(results, corpus)
+    if not rows:
+        return []
+    told = [
+        f"{row['first']} minus {row['second']} is {span(found.mean, found.low, found.high)} ({row['says']})"
+        for row in rows
+        for found in [row["difference"]]
+    ]
+    wrong = [row for row in rows if row["says"] != ABOVE]
+    verdict = "is shown" if not wrong else "is not shown"
+    said = [
+        f"The order {' > '.join([rows[0]['first'], *(row['second'] for row in rows)])} {verdict}: {'; '.join(told)}."
+    ]
+    if wrong:
+        here = {one.method: one for one in asked(results, corpus)}
+        names = list(dict.fromkeys(name for row in wrong for name in (row["first"], row["second"])))
+        shares = [f"{name} {number(_mean(here[name], 'apes_named'), 1)} %" for name in names]
+        entities = [f"{name} {number(_mean(here[name], 'apes_entities'))}" for name in names]
+        said.append(
+            "A reader can answer only what a summary names, and guesses among it: of the questions the answer is "
+            f"named by {', '.join(shares)}; entities that a summary names: {', '.join(entities)}."
+        )
+    return said
+
+
+def _mean(system: System, metric: str) -> float:
+    return float(np.mean([_values(output, metric).mean() for output in system.outputs]))
+
+
 def agreement(results: Results, corpus: str) -> dict[tuple[str, str], float]:
     """Kendall's τ of the order in which every two readers put the systems of a corpus; fewer than three have none."""
     by_reader = [scores_of(results, one)[1] for one in asked(results, corpus)]
@@ -107,6 +168,7 @@ def table(results: Results) -> Table:
         Column("records", "records", "count"),
         Column("apes", "APES", "number", 2, interval=True),
         *(Column(name, known[name].title, "number", 2) for name in BESIDE if name in known),
+        Column("named", "answer named (%)", "number", 1),
         Column("entities", "entities", "number", 2),
         Column("salient", "salient", "number", 2),
         Column("documents", "by document", "number", 2),
@@ -119,13 +181,15 @@ def table(results: Results) -> Table:
     ]
     notes = [
         *(one.sentence() for one in results.reader_levels.values()),
+        *(f"{corpus}: {said}" for corpus in results.corpora for said in order_told(results, corpus)),
         *_counted(results),
         *_agreed(results),
         "APES: the share of all questions that a reader of the summary answers, in %, mean over readers, with "
         f"{results.share} intervals over groups of items, seeds of the training where there are several, and readers. "
         "By document: the mean over references of the share of each. Entities: distinct ones of the reference and the "
-        "source that a summary names; salient: of them those that are answers. Their entities: the mean number of "
-        "entities in summaries of which all questions, or none, are answered.",
+        "source that a summary names; salient: of them those that are answers. Answer named: the questions whose "
+        "answer the summary names, which no reader exceeds. Their entities: the mean number of entities in summaries "
+        "of which all questions, or none, are answered.",
         results.reading_note,
         *(f"{corpus}: {name}" for corpus, name in _signatures(results).items()),
     ]
@@ -135,27 +199,46 @@ def table(results: Results) -> Table:
 
 def _row(results: Results, system: System) -> dict[str, Any]:
     found, by_reader = scores_of(results, system)
+    mark = UNREAD if results.unread(system.corpus, SCORER) else ""
     row: dict[str, Any] = {
         "corpus": system.corpus,
-        "method": results.name(system),
+        "method": _named(results, system),
         "percent": system.percent,
         "records": system.records,
-        "apes": Value(found.mean, found.low, found.high, why=found.why),
+        "apes": Value(found.mean, found.low, found.high, why=found.why, mark=mark),
         "readers_sd": float(np.std(list(by_reader.values()), ddof=1)) if len(by_reader) > 1 else None,
         "interval_covers": found.covers if found.low is not None else None,
     }
     for name in BESIDE:
         if any(one.name == name for one in results.metrics) and results.scorer(name) in system.outputs[0].scores:
-            row[name] = value(results.estimate(system.corpus, name, system.cell))
-    names = {"documents": "apes_documents", "entities": "apes_entities", "salient": "apes_salient"}
+            row[name] = value(estimate(_beside(results, system.corpus, name), system.cell))
+    names = {
+        "documents": "apes_documents",
+        "named": "apes_named",
+        "entities": "apes_entities",
+        "salient": "apes_salient",
+    }
     names |= {"perfect": "apes_perfect", "none": "apes_none"}
     for column, name in names.items():
-        row[column] = float(np.mean([_values(output, name).mean() for output in system.outputs]))
+        row[column] = _mean(system, name)
     for column in ("perfect", "none"):
         weights = np.concatenate([_values(output, f"apes_{column}") for output in system.outputs])
         entities = np.concatenate([_values(output, "apes_entities") for output in system.outputs])
         row[f"{column}_entities"] = float(np.average(entities, weights=weights)) if weights.any() else None
     return row
+
+
+def _beside(results: Results, corpus: str, metric: str) -> Design:
+    """All systems of a corpus under another metric, those of papers' searches, too."""
+
+    def make() -> Design:
+        scorer = results.scorer(metric)
+        here = [one for one in asked(results, corpus) if scorer in one.outputs[0].scores]
+        kept, _ = common_seeds([replicates(one, metric, scorer) for one in here])
+        return Design(kept, here[0].scored(scorer)[0].groups, results.full_records(corpus), results.settings.confidence)
+
+    found: Design = results.once(f"beside apes {corpus} {metric}", make)
+    return found
 
 
 def _values(output: ScoredOutput, metric: str) -> Array:
@@ -206,7 +289,7 @@ def by_reader(results: Results) -> Table:
     rows = [
         {
             "corpus": corpus,
-            "method": results.name(system),
+            "method": _named(results, system),
             "percent": system.percent,
             "records": system.records,
             "reader": seed,
@@ -225,3 +308,8 @@ def by_reader(results: Results) -> Table:
         Column("apes", "APES", "number", 2),
     ]
     return Table("apes_readers", results.title("APES by each reader"), columns, rows)
+
+
+def _named(results: Results, system: System) -> str:
+    """Whether a method reads is known of it under the common search."""
+    return system.method if system.outputs[0].search == "paper" else results.name(system)

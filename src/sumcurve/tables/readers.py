@@ -17,6 +17,7 @@ from sumcurve.tables.table import Column, Table, Value, number, span
 if TYPE_CHECKING:
     from sumcurve.tables.results import Results
 
+SCORER = "apes"  # whose metrics these readers answer for
 POINTS = 100
 BASELINES = {"majority": "the training questions' most frequent answer", "frequency": "the most frequent entity"}
 
@@ -52,7 +53,8 @@ class Level:
         verdict = (
             "The readers beat guessing"
             if self.beats
-            else "APES IS NOT TO BE READ: no interval shows a reader that beats guessing"
+            else "APES IS NOT TO BE READ (‡; left out of answers, efficiency and verdicts): the intervals do not show "
+            "readers that beat guessing"
         )
         return (
             f"{self.corpus}: {verdict}. On {number(self.questions)} held-out questions that sources answer they "
