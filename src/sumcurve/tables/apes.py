@@ -14,16 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from sumcurve.scores.answered import QUESTIONS, RIGHT
-from sumcurve.statistics.design import Design, Replicates, common_seeds
+from sumcurve.statistics.design import Design, common_seeds
 from sumcurve.statistics.intervals import Estimate, difference, estimate
-from sumcurve.tables.evidence import Items, ScoredOutput
-from sumcurve.tables.readers import POINTS, with_readers
-from sumcurve.tables.results import UNREAD, Results, System, replicates, value
+from sumcurve.tables.evidence import ScoredOutput
+from sumcurve.tables.readers import SCORER, right_of, share_of
+from sumcurve.tables.results import SHARE, UNREAD, Results, System, replicates, value
 from sumcurve.tables.table import Column, Table, Value, number, span
 
 Array = NDArray[np.float64]
-SCORER = "apes"
 BESIDE = ("rouge1", "rouge2", "rougeLsum")  # of the study's metrics
 ORDER = ("gold", "source", "lead", "shuffled-gold")  # as a measure of content has them, the best first
 ABOVE, BELOW, NOT_SHOWN = "above", "below", "not shown"
@@ -42,45 +40,18 @@ def _of_paper(system: System) -> str:
     return f"{system.method}, paper's search" + (" (a bound)" if bound else "")
 
 
-def right_of(items: Items) -> tuple[dict[str, Array], Array]:
-    """Right answers of every reader by its seed, and the questions, of every item."""
-    right = {
-        name.removeprefix(RIGHT): np.array([float(one) for one in column])
-        for name, column in items.details.items()
-        if name.startswith(RIGHT)
-    }
-    return right, np.array([float(one) for one in items.details[QUESTIONS]])
-
-
-def micro(output: ScoredOutput) -> dict[str, float]:
-    """The share of all questions that each reader answers, in %, by its seed."""
-    right, questions = right_of(output.scores[SCORER])
-    return {seed: POINTS * float(column.sum() / questions.sum()) for seed, column in right.items()}
-
-
-def _replicates(system: System) -> Replicates:
-    """The items' values whose mean is the share of all questions, and which vary as that ratio of sums does."""
-    rows = []
-    for output in system.outputs:
-        right, questions = right_of(output.scores[SCORER])
-        mean = np.mean(list(right.values()), axis=0)
-        share = mean.sum() / questions.sum()
-        rows.append(POINTS * (share + (mean - share * questions) / questions.mean()))
-    return Replicates(system.method, system.records, system.seeds, np.stack(rows))
-
-
-def design_of(results: Results, corpus: str) -> Design | None:
-    """All systems of a corpus by the share of questions; None where nothing is asked there."""
+def design_of(results: Results, corpus: str, metric: str = SHARE) -> Design | None:
+    """All systems of a corpus under a metric, those of papers' searches, too; None where nothing is asked there."""
 
     def make() -> Design | None:
-        here = asked(results, corpus)
+        scorer = results.scorer(metric)
+        here = [one for one in asked(results, corpus) if scorer in one.outputs[0].scores]
         if not here:
             return None
-        kept, _ = common_seeds([_replicates(one) for one in here])
-        groups = here[0].outputs[0].scores[SCORER].groups
-        return Design(kept, groups, results.full_records(corpus), results.settings.confidence)
+        kept, _ = common_seeds([replicates(one, metric, scorer) for one in here])
+        return Design(kept, here[0].scored(scorer)[0].groups, results.full_records(corpus), results.settings.confidence)
 
-    found: Design | None = results.once(f"apes {corpus}", make)
+    found: Design | None = results.once(f"apes {corpus} {metric}", make)
     return found
 
 
@@ -88,24 +59,19 @@ def scores_of(results: Results, system: System) -> tuple[Estimate, dict[str, flo
     """The share of questions with its interval, and that of every reader by its seed, mean over trainings."""
     design = design_of(results, system.corpus)
     assert design is not None
-    shares = [micro(output) for output in system.outputs]
-    by_reader = {seed: float(np.mean([one[seed] for one in shares])) for seed in shares[0]}
-    confidence = results.settings.confidence
-    return with_readers(estimate(design, system.cell), np.array(list(by_reader.values())), confidence), by_reader
+    items = system.scored(SCORER)
+    by_reader = np.mean([share_of(one)[1] for one in items], axis=0).tolist()
+    return estimate(design, system.cell), dict(zip(right_of(items[0])[0], by_reader, strict=True))
 
 
 def order(results: Results, corpus: str) -> list[dict[str, Any]]:
     """Every two neighbours of `ORDER` that a corpus has: the difference with its interval, and what it says."""
-    design = design_of(results, corpus)
     here = {one.method: one for one in asked(results, corpus) if one.method in ORDER}
+    design = design_of(results, corpus) if here else None
     rows = []
     for first, second in pairwise(name for name in ORDER if name in here):
         assert design is not None
-        by_reader = [scores_of(results, here[name])[1] for name in (first, second)]
-        apart = np.array([by_reader[0][seed] - by_reader[1][seed] for seed in by_reader[0]])
-        found = with_readers(
-            difference(design, here[first].cell, here[second].cell), apart, results.settings.confidence
-        )
+        found = difference(design, here[first].cell, here[second].cell)
         shown = found.low is not None and found.high is not None and (found.low > 0 or found.high < 0)
         says = NOT_SHOWN if not shown else ABOVE if found.mean > 0 else BELOW
         rows.append({"corpus": corpus, "first": first, "second": second, "difference": found, "says": says})
@@ -211,7 +177,9 @@ def _row(results: Results, system: System) -> dict[str, Any]:
     }
     for name in BESIDE:
         if any(one.name == name for one in results.metrics) and results.scorer(name) in system.outputs[0].scores:
-            row[name] = value(estimate(_beside(results, system.corpus, name), system.cell))
+            beside = design_of(results, system.corpus, name)
+            assert beside is not None
+            row[name] = value(estimate(beside, system.cell))
     names = {
         "documents": "apes_documents",
         "named": "apes_named",
@@ -226,19 +194,6 @@ def _row(results: Results, system: System) -> dict[str, Any]:
         entities = np.concatenate([_values(output, "apes_entities") for output in system.outputs])
         row[f"{column}_entities"] = float(np.average(entities, weights=weights)) if weights.any() else None
     return row
-
-
-def _beside(results: Results, corpus: str, metric: str) -> Design:
-    """All systems of a corpus under another metric, those of papers' searches, too."""
-
-    def make() -> Design:
-        scorer = results.scorer(metric)
-        here = [one for one in asked(results, corpus) if scorer in one.outputs[0].scores]
-        kept, _ = common_seeds([replicates(one, metric, scorer) for one in here])
-        return Design(kept, here[0].scored(scorer)[0].groups, results.full_records(corpus), results.settings.confidence)
-
-    found: Design = results.once(f"beside apes {corpus} {metric}", make)
-    return found
 
 
 def _values(output: ScoredOutput, metric: str) -> Array:

@@ -23,7 +23,7 @@ from sumcurve.statistics.intervals import Estimate, contrast, difference, draws,
 from sumcurve.systems.system import Role
 from sumcurve.tables.evidence import BLIND, Items, ScoredOutput, Study, checked, metrics_of
 from sumcurve.tables.readers import SCORER as READING_SCORER
-from sumcurve.tables.readers import Level, levels
+from sumcurve.tables.readers import Level, levels, share_of
 from sumcurve.tables.table import Column, Value, number
 
 LEVEL = 0.05  # of a family of tests
@@ -33,6 +33,7 @@ THESE_WEIGHTS = "these weights"
 NO_FINDINGS = "Rankings at this size are no findings about the methods."
 PHASE_UPDATES = 100  # of its last phase, below which a system is not called by its method's name without a word
 MARK = "†"  # beside a system that does not read its source
+SHARE = "apes"  # the metric that is a ratio of sums
 UNREAD = "‡"  # beside a metric that is not to be read of a corpus
 NOT_TO_BE_READ = "not to be read"
 
@@ -105,11 +106,17 @@ def systems_of(outputs: Iterable[ScoredOutput]) -> list[System]:
 
 
 def replicates(system: System, metric: str, scorer: str, name: str | None = None) -> Replicates:
-    """The system's per-item values of one metric, of the seeds that it is known of."""
+    """The system's per-item values of one metric, of the seeds that it is known of.
+
+    Those of the share of answered questions vary as that ratio does, and come with the share by each reader.
+    """
     items = system.scored(scorer)
+    seeds = tuple(one.seed for one in system.outputs if one.seed is not None and scorer in one.scores)
+    if metric == SHARE:
+        values, readers = (np.stack(column) for column in zip(*map(share_of, items), strict=True))
+        return Replicates(name or system.method, system.records, seeds, values, readers)
     place = [one.name for one in items[0].metrics].index(metric)
     values = np.stack([one.values[place] for one in items])
-    seeds = tuple(one.seed for one in system.outputs if one.seed is not None and scorer in one.scores)
     return Replicates(name or system.method, system.records, seeds, values)
 
 

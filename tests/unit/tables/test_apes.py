@@ -9,10 +9,10 @@ from sumcurve.scores.apes import AnswersQuestions
 from sumcurve.settings import Bootstrap
 from sumcurve.statistics.design import Design, Replicates
 from sumcurve.statistics.intervals import estimate
-from sumcurve.tables import APPENDIX, TABLES, apes, apes_order, apes_readers, readers
+from sumcurve.tables import APPENDIX, TABLES, apes, apes_order, apes_readers, readers, scores
 from sumcurve.tables.evidence import CorpusStatistics, Items, Reader, Study
 from sumcurve.tables.report.findings import findings
-from sumcurve.tables.results import Results
+from sumcurve.tables.results import Results, replicates
 from sumcurve.tables.study import made
 
 METRICS = tuple(AnswersQuestions.metrics)
@@ -97,13 +97,17 @@ def test_the_score_is_the_share_of_all_questions(results):
         assert generic.mean == pytest.approx(np.mean(shares))
 
 
-def test_readers_are_part_of_the_interval(results):
+def test_readers_are_part_of_the_interval_in_every_table(results):
+    rows = {(row["method"], row["records"]): row for row in scores.table(results).rows}
     for system in results.of("notes"):
         found, by_reader = apes.scores_of(results, system)
-        without = estimate(apes.design_of(results, "notes"), system.cell)
+        every = [dataclasses.replace(replicates(one, "apes", "apes"), readers=None) for one in results.of("notes")]
+        without = estimate(Design(every, system.outputs[0].scores["apes"].groups, None), system.cell)
         assert found.low < without.low < without.mean < without.high < found.high
         assert found.covers.endswith("and readers")
         assert found.error**2 == pytest.approx(without.error**2 + np.var(list(by_reader.values()), ddof=1) / 3)
+        shown = rows[system.cell]["apes"]
+        assert (shown.number, shown.low, shown.high) == pytest.approx((found.mean, found.low, found.high))
 
 
 def test_the_interval_is_the_ratios_own(results):
@@ -111,9 +115,10 @@ def test_the_interval_is_the_ratios_own(results):
     (system,) = (one for one in results.of("notes") if one.method == "gold")
     items = system.outputs[0].scores["apes"]
     plain = Design([Replicates("gold", None, (), items.values[:1])], items.groups, None)
-    ratio = estimate(apes.design_of(results, "notes"), system.cell)
+    own = dataclasses.replace(replicates(system, "apes", "apes"), readers=None)
+    ratio = estimate(Design([own], items.groups, None), system.cell)
     assert ratio.error < estimate(plain, ("gold", None)).error
-    right, questions = apes.right_of(items)
+    right, questions = readers.right_of(items)
     sums, totals = (
         np.array([column[[group == name for group in items.groups]].sum() for name in sorted(set(items.groups))])
         for column in (np.mean(list(right.values()), axis=0), questions)
