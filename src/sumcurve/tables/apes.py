@@ -25,49 +25,49 @@ Array = NDArray[np.float64]
 BESIDE = ("rouge1", "rouge2", "rougeLsum")  # of the study's metrics
 ORDER = ("gold", "source", "lead", "shuffled-gold")  # as a measure of content has them, the best first
 ABOVE, BELOW, NOT_SHOWN = "above", "below", "not shown"
+BOUND = " (a bound)"
 GOLD_POSITIONS = re.compile(r"\+entity[\d.]+-gold")  # in a search's signature: it is told where salient entities stand
 
 
 def asked(results: Results, corpus: str) -> list[System]:
-    """The systems of a corpus whose summaries were asked, then methods under the search of their papers."""
+    """The systems of a corpus whose summaries were asked, then methods under the search of their papers, bounds last."""
     papers = [replace(one, method=_of_paper(one)) for one in results.paper if one.corpus == corpus]
+    papers.sort(key=lambda one: one.method.endswith(BOUND))
     return [one for one in (*results.of(corpus), *papers) if SCORER in one.outputs[0].scores]
 
 
 def _of_paper(system: System) -> str:
-    """A method's name under its paper's search; one that is told where the answers stand is a bound."""
+    """A method's name under its paper's search; one that is told in search where the answers stand is a bound."""
     bound = GOLD_POSITIONS.search(system.outputs[0].search_signature)
-    return f"{system.method}, paper's search" + (" (a bound)" if bound else "")
+    return f"{system.method}, paper's search" + (BOUND if bound else "")
 
 
-def design_of(results: Results, corpus: str, metric: str = SHARE) -> Design | None:
-    """All systems of a corpus under a metric, those of papers' searches, too; None where nothing is asked there."""
+def _estimate(results: Results, system: System, metric: str) -> Estimate:
+    """A system's mean score as all tables have it; those under papers' searches make a design of their own."""
+    if system.outputs[0].search != "paper":
+        return results.estimate(system.corpus, metric, system.cell)
 
-    def make() -> Design | None:
+    def make() -> Design:
         scorer = results.scorer(metric)
-        here = [one for one in asked(results, corpus) if scorer in one.outputs[0].scores]
-        if not here:
-            return None
+        here = [one for one in asked(results, system.corpus) if one.outputs[0].search == "paper"]
         kept, _ = common_seeds([replicates(one, metric, scorer) for one in here])
-        return Design(kept, here[0].scored(scorer)[0].groups, results.full_records(corpus), results.settings.confidence)
+        groups = here[0].scored(scorer)[0].groups
+        return Design(kept, groups, results.full_records(system.corpus), results.settings.confidence)
 
-    found: Design | None = results.once(f"apes {corpus} {metric}", make)
-    return found
+    return estimate(results.once(f"papers' searches {system.corpus} {metric}", make), system.cell)
 
 
 def scores_of(results: Results, system: System) -> tuple[Estimate, dict[str, float]]:
     """The share of questions with its interval, and that of every reader by its seed, mean over trainings."""
-    design = design_of(results, system.corpus)
-    assert design is not None
     items = system.scored(SCORER)
     by_reader = np.mean([share_of(one)[1] for one in items], axis=0).tolist()
-    return estimate(design, system.cell), dict(zip(right_of(items[0])[0], by_reader, strict=True))
+    return _estimate(results, system, SHARE), dict(zip(right_of(items[0])[0], by_reader, strict=True))
 
 
 def order(results: Results, corpus: str) -> list[dict[str, Any]]:
     """Every two neighbours of `ORDER` that a corpus has: the difference with its interval, and what it says."""
     here = {one.method: one for one in asked(results, corpus) if one.method in ORDER}
-    design = design_of(results, corpus) if here else None
+    design = results.design(corpus, SHARE) if here else None
     rows = []
     for first, second in pairwise(name for name in ORDER if name in here):
         assert design is not None
@@ -90,9 +90,8 @@ def order_told(results: Results, corpus: str) -> list[str]:
     ]
     wrong = [row for row in rows if row["says"] != ABOVE]
     verdict = "is shown" if not wrong else "is not shown"
-    said = [
-        f"The order {' > '.join([rows[0]['first'], *(row['second'] for row in rows)])} {verdict}: {'; '.join(told)}."
-    ]
+    names = [rows[0]["first"], *(row["second"] for row in rows)]
+    said = [f"The order {' > '.join(names)} {verdict}: {'; '.join(told)}."]
     if wrong:
         here = {one.method: one for one in asked(results, corpus)}
         names = list(dict.fromkeys(name for row in wrong for name in (row["first"], row["second"])))
@@ -177,9 +176,7 @@ def _row(results: Results, system: System) -> dict[str, Any]:
     }
     for name in BESIDE:
         if any(one.name == name for one in results.metrics) and results.scorer(name) in system.outputs[0].scores:
-            beside = design_of(results, system.corpus, name)
-            assert beside is not None
-            row[name] = value(estimate(beside, system.cell))
+            row[name] = value(_estimate(results, system, name))
     names = {
         "documents": "apes_documents",
         "named": "apes_named",

@@ -201,13 +201,13 @@ def test_where_the_order_is_not_shown_it_is_said_why(results):
 def test_papers_searches_have_rows_and_one_that_is_told_the_answers_is_a_bound(results, invented):
     outputs = list(results.study.outputs)
     for seed in (1, 2):
-        for method, search in (("ent", "beam5+entity0.5"), ("ent_gold", "beam5+entity0.5-gold")):
+        for method, search in (("ent_gold", "beam5+entity0.5-gold"), ("ent_loss", "beam5")):
             for where, signature in (("common", "beam4"), ("paper", search)):
                 one = asked(invented("notes", method, 50, seed, 30, search=where), LEVELS["pcov"])
                 outputs.append(dataclasses.replace(one, search_signature=signature))
     found = apes.table(Results(dataclasses.replace(results.study, outputs=outputs), Bootstrap()))
     names = [row["method"] for row in found.rows]
-    assert names[-2:] == ["ent, paper's search", "ent_gold, paper's search (a bound)"]
+    assert names[-2:] == ["ent_loss, paper's search", "ent_gold, paper's search (a bound)"]
     assert len(names) == len(set(names)) == len(LEVELS) + 4
     assert all(row["rouge1"].number is not None for row in found.rows)
 
