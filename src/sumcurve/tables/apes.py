@@ -30,7 +30,7 @@ GOLD_POSITIONS = re.compile(r"\+entity[\d.]+-gold")  # in a search's signature: 
 
 
 def asked(results: Results, corpus: str) -> list[System]:
-    """The systems of a corpus whose summaries were asked, then methods under the search of their papers, bounds last."""
+    """The systems of a corpus whose summaries were asked, then methods under their papers' searches, bounds last."""
     papers = [replace(one, method=_of_paper(one)) for one in results.paper if one.corpus == corpus]
     papers.sort(key=lambda one: one.method.endswith(BOUND))
     return [one for one in (*results.of(corpus), *papers) if SCORER in one.outputs[0].scores]
