@@ -175,8 +175,9 @@ def results() -> str:
                 listed([shown(other) for other in sorted(beaten[name])]),
             ]
         )
-    for row in others:
-        body.append([row["method"], *("" for _ in sizes[:-1]), spanned(row, metric, ".2f"), "", ""])
+    for row in others:  # the reference itself has the same score on every item, and no interval
+        score = spanned(row, metric, ".2f") if row[f"{metric}_low"] else written(row[metric], ".2f")
+        body.append([row["method"], *("" for _ in sizes[:-1]), score, "", ""])
     header = [f"{title} with … records", *(f"{size:,}" for size in sizes), "seconds", "shown to be ahead of"]
     return "\n".join(filter(None, [table(header, body), sentences(corpus)]))
 

@@ -243,6 +243,14 @@ PAPERS = (
             ),
             Row(
                 "Table 4",
+                "baseline, loss, penalty, both, and gold positions, APES beside ROUGE",
+                SAME,
+                "make study STUDY=salience",
+                (f"{SALIENCE}/apes.md",),
+                "under the paper's search; the last row is a bound",
+            ),
+            Row(
+                "Table 4",
                 "the column APES: source, gold, shuffled gold, lead and every method",
                 SAME,
                 "make study STUDY=apes",

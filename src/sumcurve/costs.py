@@ -8,6 +8,7 @@ and how many updates, by method and number of records. Beyond it stands a model,
 - seconds of an update: those measured of the method; where its model, batch or lengths are others now, scaled by the
   multiply-adds of a record (`multiply_adds`) to a power between a half and one;
 - a method that nobody has measured: the level of some method, the seconds of the measured one whose model is nearest;
+- a reader of questions: its multiply-adds, and updates anywhere between its patience and its most;
 - validations, decoding and scores: seconds of an item, measured on jobs of the recorded studies (constants below).
 
 The interval holds what the measured trainings vary by, what their slopes are not known by, at the measured sizes and
@@ -32,6 +33,7 @@ from sumcurve.plan import Folder, Plan
 from sumcurve.records import read_csv
 from sumcurve.settings import (
     Architecture,
+    AttentiveSettings,
     BartSettings,
     CorpusSettings,
     ExtractRewriteSettings,
@@ -45,6 +47,7 @@ from sumcurve.settings import (
     StudySettings,
     TransformerSettings,
     TransformersSettings,
+    reader_settings,
 )
 from sumcurve.steps import STEPS
 
@@ -61,6 +64,7 @@ JUDGED = 0.0006  # a gold or contrast given one source
 SCORED = 0.0015  # one scorer of an item
 PROVEN = 0.1  # both optima and the searches of an item
 PREPARED = 0.001  # a record of the training part, from raw content on
+READ = 5e-10  # a multiply-add of what a reader of questions learns from
 ITEM_WORDS = 20
 # By how much the slope of log updates may be another beyond the measured sizes: of all methods, and of each. No
 # measurement, but a judgement after one: the slope of ABS is 0.1 from 380 to 1,585 records and 1.2 from there to 6,339,
@@ -407,6 +411,8 @@ def _folder(
         return _training(plan, folder, records, costs)
     if folder.kind == "pretrain":
         return _pretraining(plan, costs)
+    if folder.kind == "reader":
+        return _reader(plan, folder, costs)
     corpus = plan.corpus_name(folder.key if folder.kind == "corpus" else told.get("corpus", told.get("outside", "/x-")))
     settings, many = plan.corpora.get(corpus), items.get(corpus) or 0
     constant = np.full(DRAWS, START)
@@ -466,6 +472,21 @@ def _pretraining(plan: Plan, costs: Costs) -> tuple[Array, int, float]:
     checks = validations(training.phases, updates, told.split.train or 10_000, told.batch) * told.valid_records
     seconds = START + updates * costs.of_update(f"pretraining of {name}", whole, lengths, told.model)
     return seconds + checks * VALIDATED * told.tokens / ITEM_WORDS, 0, BYTES_OF_WEIGHT * _weights(whole, told.model)
+
+
+def _reader(plan: Plan, folder: Folder, costs: Costs) -> tuple[Array, int, float]:
+    """Of a reader of questions; one from elsewhere is not trained."""
+    settings = reader_settings(folder.specification["reader"])
+    if not isinstance(settings, AttentiveSettings):
+        return np.full(DRAWS, START), 0, 0.0
+    corpus = plan.corpora[plan.corpus_name(folder.specification["corpus"])]
+    width, training = settings.embedding, settings.training()
+    stop = training.phases[0].stop
+    least = min(stop.max_updates, stop.every_updates * (1 + stop.patience))
+    updates = costs.generator.uniform(least, stop.max_updates, DRAWS)
+    read = corpus.source_tokens + corpus.target_tokens  # by two directions of three gates
+    adds = training.batch * read * 6 * settings.hidden * (width + settings.hidden)
+    return START + updates * adds * READ, 0, BYTES_OF_WEIGHT * (settings.vocabulary * width + 12.0 * settings.hidden**2)
 
 
 def lines(plan: Plan, found: Estimate, costs: Costs, cores: int, device: str) -> list[str]:

@@ -2,7 +2,8 @@
 
 A pack holds a run's manifest and History, the manifests and summaries of what was decoded from it, and their scores. It
 holds neither weights nor vocabularies nor any text of a corpus: only the summaries of trained models, ids of items and
-numbers. Systems that are not trained are not packed: what they say is text of the corpus, and cheap to make.
+numbers. Systems that are not trained are not packed: what they say is text of the corpus, and cheap to make. A pack of
+the first reader of questions has the scores that it gave them, since they cannot be given without its weights.
 
 The folders that a pack is taken up into have the manifests that were written where they were made, so that their
 content, and the names of all that follows, are the same there and here. `packed.json` beside a manifest says which
@@ -28,6 +29,7 @@ from sumcurve import manifest
 from sumcurve.manifest import MANIFEST, ManifestError
 from sumcurve.plan import Folder, Plan, accepted
 from sumcurve.records import write_bytes
+from sumcurve.scores.answered import ANSWERS, NOBODY
 from sumcurve.steps import KINDS, STEPS
 
 ENDING = ".tar.xz"
@@ -42,6 +44,7 @@ _OF_RUNS = ("training.json", "history.csv", "timings.csv")
 KEPT: Mapping[str, tuple[str, ...]] = {
     "train": _OF_RUNS,
     "pretrain": _OF_RUNS,
+    "reader": (*_OF_RUNS, "held_out.csv"),
     "decode": ("summaries.jsonl", "summaries.text.jsonl"),
     "score": ("items.csv", "scores.json"),
 }
@@ -66,7 +69,15 @@ class Unpacked:
 
 
 def behind(plan: Plan, run: str) -> list[Folder]:
-    """The run and all that is decoded from it and scored, in the order of the steps."""
+    """The run and all that is decoded from it and scored, in the order of the steps.
+
+    Of the first of a corpus's readers of questions: what it scored and no training decoded.
+    """
+    if plan.folder(run).kind == "reader":
+        readers = {folder.key for folder in plan.named("runs", "reader")}
+        decoded = {folder.key for folder in plan.named("outputs", "decode")}
+        asked = [one for one in plan.named("scores", "score") if one.specification["output"] not in decoded]
+        return [plan.folder(run), *(one for one in asked if run == min(readers.intersection(one.inputs), default=None))]
     outputs = [folder for folder in plan.named("outputs", "decode") if folder.specification["run"] == run]
     keys = {folder.key for folder in outputs}
     scores = [folder for folder in plan.named("scores", "score") if folder.specification["output"] in keys]
@@ -125,17 +136,23 @@ def _archive(run: str, folders: Mapping[str, Mapping[str, bytes]]) -> bytes:
 def _require_no_text(where: object, name: str, data: bytes) -> None:
     """PackError where a file that is kept holds more than numbers, ids of items and what a model wrote."""
     remedy = "it may be text of the corpus, which is in no pack; copy the folder whole, outside of git"
-    if name == "items.csv":
+    if name in ("items.csv", "held_out.csv"):
         rows = csv.DictReader(io.StringIO(data.decode()))
         for row in rows:
             for column, cell in row.items():
-                if column not in ("id", "group") and not _is_number(cell):
+                if column not in ("id", "group") and not _is_number(cell) and not _are_answers(column, cell):
                     raise PackError(f"{where}:{rows.line_num}: {column} holds {cell!r:.60}: {remedy}")
     elif name.startswith("summaries."):
         for number, line in enumerate(data.decode().splitlines(), start=1):
             row = json.loads(line)
             if not isinstance(row, dict) or set(row) != {"id", "summary"}:
                 raise PackError(f"{where}:{number}: holds more than an id and a summary: {remedy}")
+
+
+def _are_answers(column: str, cell: Any) -> bool:
+    """Whether a cell holds what a reader answers to an item's questions: the numbers of entities."""
+    said = cell.split(" ") if isinstance(cell, str) else [""]
+    return column.startswith(ANSWERS) and all(one == NOBODY or one.isdecimal() for one in said)
 
 
 def _is_number(cell: Any) -> bool:

@@ -17,7 +17,7 @@ from sumcurve.statistics.design import Design, Replicates
 from sumcurve.statistics.intervals import estimate
 from sumcurve.systems.bounds import shuffled
 from sumcurve.tables.evidence import Reader
-from sumcurve.tables.readers import level, with_readers
+from sumcurve.tables.readers import level
 from sumcurve.training.reader import train_reader
 from towns import NAMES, write_towns
 
@@ -108,8 +108,8 @@ def scores(trained, tmp_path_factory: pytest.TempPathFactory):
             values = np.array(given.values["apes"])
             total = sum(given.details["questions"])
             by_reader = np.array([100 * sum(given.details[f"right_{seed}"]) / total for seed in SEEDS])
-            design = Design([Replicates(name, None, (), values[None])], given.groups, None)
-            found[name] = with_readers(estimate(design, (name, None)), by_reader, 0.95), given
+            design = Design([Replicates(name, None, (), values[None], by_reader[None])], given.groups, None)
+            found[name] = estimate(design, (name, None)), given
     return found
 
 

@@ -13,6 +13,7 @@ from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
+import yaml
 
 from sumcurve import manifest, packs, verify
 from sumcurve.manifest import ManifestError
@@ -35,7 +36,18 @@ def content(folder):
     """Files as each kind of folder has them."""
     items = "id,group,rouge1,empty\n" + "".join(f"{name},pkg/mod.py,{len(folder.key)}.5,False\n" for name in IDS)
     summaries = "".join(json.dumps({"id": name, "summary": [f"says {folder.name}"]}) + "\n" for name in IDS)
+    if folder.specification.get("scorer") == "apes":
+        items = "id,group,apes,questions,right_1,answers_1\n"
+        items += "".join(f"{name},pkg/mod.py,{len(folder.key)}.5,3,2,0 - 12\n" for name in IDS)
     by_kind = {
+        "reader": {
+            "training.json": json.dumps({"questions": {"train": 12}}),
+            "history.csv": "phase,update\nread,10\n",
+            "timings.csv": "phase,update,seconds\nread,10,1.5\n",
+            "held_out.csv": "id,group,reader,majority,frequency,chance\npkg/mod.py:one,pkg/mod.py,1,0,1,0.25\n",
+            "weights.safetensors": "w" * 5000,
+            "words.json": json.dumps(SOURCE.split()),
+        },
         "train": {
             "training.json": json.dumps({"records": 12}),
             "history.csv": "phase,update\nnll,10\n",
@@ -376,3 +388,50 @@ def test_text_where_numbers_belong_is_in_no_pack(plan, made, tmp_path):
     outside = next(one for one in plan.named("outputs") if one.kind in ("system", "baseline"))
     with pytest.raises(PackError, match=r"may be text of the corpus"):
         packs.pack(plan, results, outside.key, tmp_path / "to")
+
+
+@pytest.fixture
+def asking(tmp_path):
+    """A plan whose summaries are asked questions by two readers."""
+    config = Path(shutil.copytree(ROOT / "config", tmp_path / "config"))
+    shutil.copy(ROOT / "recipes.yaml", tmp_path)
+    path = config / "studies" / "smoke.yaml"
+    told = yaml.safe_load(path.read_text())
+    told["corpora"] = {"tales": {**told["corpora"]["tales"], "cloze": {}, "contrasts": None, "percents": [100]}}
+    told |= {"methods": ["abs"], "scores": {"rouge": {}, "apes": {"seeds": [1, 2]}}, "systems": {"gold": {}}}
+    path.write_text(yaml.safe_dump(told))
+    return Plan.read(config, "smoke")
+
+
+def test_readers_are_packed_with_the_answers_that_only_they_can_give(asking, tmp_path):
+    there, here, to = tmp_path / "there", tmp_path / "here", tmp_path / "to"
+    build(asking, there)
+    trained, readers = asking.named("runs", "train"), asking.named("runs", "reader")
+    assert (len(trained), len(readers)) == (1, 2)
+    for run in (*trained, *readers):
+        assert packs.pack(asking, there, run.key, to)[1] == []
+    merged = merge(asking, here, to)
+    asked = {one.key for one in asking.named("scores") if one.specification["scorer"] == "apes"}
+    assert asked <= set(merged.taken)
+    for run in readers:
+        assert manifest.lacking(here / run.key) == ["weights.safetensors", "words.json"]
+        assert (here / run.key / "held_out.csv").read_bytes() == (there / run.key / "held_out.csv").read_bytes()
+    decoded = {one.key for one in asking.named("outputs", "decode")}
+    assert {one.key for one in asking.named("outputs")} & set(merged.taken) == decoded  # no text of the corpus
+    for key in set(asking.folders) - set(merged.taken):
+        shutil.copytree(there / key, here / key)
+    assert verify.study(asking, here).damages == []
+
+
+def test_answers_are_numbers(asking, tmp_path):
+    build(asking, tmp_path / "there")
+    (run,) = asking.named("runs", "train")
+    score = next(one for one in packs.behind(asking, run.key) if one.specification.get("scorer") == "apes")
+    path = tmp_path / "there" / score.key
+    facts = {"clean": True, "fingerprint": "", "commit": None, "python": "3.11"}
+    contents = manifest.read(path)["inputs"]
+    shutil.rmtree(path)
+    with manifest.building(path, score.specification, facts, contents) as stage:
+        (stage / "items.csv").write_text("id,group,apes,answers_1\na,a,50,0 the\n")
+    with pytest.raises(PackError, match="answers_1 holds '0 the'"):
+        packs.pack(asking, tmp_path / "there", run.key, tmp_path / "to")

@@ -89,6 +89,19 @@ def test_the_table_of_the_readme_is_the_recorded_one() -> None:
     assert seen == {(row["method"].rstrip("†"), row["records"]) for row in found}
 
 
+def test_the_reference_itself_has_a_row_without_an_interval(recorded: Path) -> None:
+    heads = "corpus,method,records,rouge1,rouge1_low,rouge1_high"
+    rows = ("notes,gold,,100.0,,", "notes,lead,,20.5,19,22", "notes,pcov,500,30.25,29,31.5")
+    write(recorded / "scores.csv", heads, *rows)
+    write(recorded / "methods.csv", "corpus,method,title", "notes,pcov,PCOV")
+    write(recorded / "comparisons.csv", "corpus,metric,first,second,first_records,second_records,ahead")
+    write(recorded / "answers.csv", "corpus,metric,records,basis,method,seconds", "notes,ROUGE-1,500,measured,pcov,9")
+    told = [line.strip("| ").split(" | ") for line in pages.results().splitlines()]
+    assert ["PCOV", "30.25 [29.00, 31.50]", "9", "–"] in told
+    assert ["gold", "100.00"] in [line[:2] for line in told]
+    assert ["lead", "20.50 [19.00, 22.00]"] in [line[:2] for line in told]
+
+
 def test_a_moved_number_moves_on_the_page(recorded: Path) -> None:
     text = "It is <!--= t.csv who=a: x .1f± -->9.9 [9.9, 9.9]<!--/--> points."
     write(recorded / "t.csv", "who,x,x_low,x_high", "a†,1.26,-1.04,2", "b,5,4,6")

@@ -31,7 +31,8 @@ class AnswersQuestions(Needing):
     """Scores every output by its summaries.
 
     The value of `apes` of an item is its right answers over the mean number of questions of an item, so that the mean
-    over items is the share of all questions.
+    over items is the share of all questions; so is that of `apes_named`, the questions whose answer the summary names,
+    which no reader exceeds.
     """
 
     Settings = Apes
@@ -39,6 +40,7 @@ class AnswersQuestions(Needing):
     metrics = (
         Metric("apes", "APES", "APES", "% of questions"),
         Metric("apes_documents", "APES by document", "by document", "% of questions", ranks=False),
+        Metric("apes_named", "answer named", "named", "% of questions", ranks=False),
         Metric("apes_entities", "entities", "entities", "entities", higher_is_better=None, ranks=False),
         Metric("apes_salient", "salient entities", "salient", "entities", higher_is_better=None, ranks=False),
         Metric("apes_perfect", "all answered", "all", "% of summaries", ranks=False),
@@ -100,6 +102,9 @@ class AnswersQuestions(Needing):
         every = sum(counts) / len(counts)  # questions of an item
         named = [candidates(document) for document in documents]
         salient = [{question.answer for question in one.questions} for one in asked]
+        within = [
+            sum(question.answer in there for question in one.questions) for one, there in zip(asked, named, strict=True)
+        ]
 
         def share(of: int | None) -> list[float]:
             """Of the readers, those that answer all (None) or so many questions."""
@@ -115,6 +120,7 @@ class AnswersQuestions(Needing):
             values={
                 "apes": [POINTS * mean / every for mean in means],
                 "apes_documents": [POINTS * mean / many for mean, many in zip(means, counts, strict=True)],
+                "apes_named": [POINTS * many / every for many in within],
                 "apes_entities": [float(len(there)) for there in named],
                 "apes_salient": [float(len(of & there.keys())) for of, there in zip(salient, named, strict=True)],
                 "apes_perfect": share(None),

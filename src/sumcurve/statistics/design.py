@@ -10,6 +10,9 @@ With R seeds, a weighted sum of mean scores varies by
 `items` is the variance of the mean over groups of items, of scores averaged over seeds: for these very models.
 `seeds` is that of one seed's value on this test set (`statistics.seeds`). Both hold what one model does with one item,
 which must count once: `both` is the variance of one seed's mean over the groups of items around the seeds' mean.
+
+Where several readers give the scores, their mean is the score, and they are draws, too: the covariance of the means by
+each reader, over their number, adds to all that the means vary by.
 """
 
 from collections.abc import Sequence
@@ -34,12 +37,14 @@ class Replicates:
     """Per-item scores ``[seeds, items]`` in points of one system, trained on `records` records with each of `seeds`.
 
     A system that is not trained (lead, the extractive optimum) has `records` None, `seeds` () and ``[1, items]``.
+    `readers` ``[seeds, readers]`` are the means by each reader, where scores are the mean of several.
     """
 
     system: str
     records: int | None
     seeds: tuple[int, ...]
     items: Array
+    readers: Array | None = None
 
     def __post_init__(self) -> None:
         named = self.system if self.records is None else f"{self.system} at {self.records:,} records"
@@ -56,6 +61,8 @@ class Replicates:
             )
         if not np.isfinite(self.items).all():
             raise ValueError(f"{named}: a score is not finite; every item needs one")
+        if self.readers is not None and not np.allclose(self.readers.mean(axis=1), self.items.mean(axis=1)):
+            raise ValueError(f"{named}: the readers' means are not those of the scores, which are the mean of readers")
 
     @property
     def cell(self) -> Cell:
@@ -71,8 +78,9 @@ class Design:
 
     Attributes: `cells` (in the order given), `means` ``[cells]`` (over seeds and items), `kinds` ("replicated": two
     seeds or more; "single": one seed; "fixed": not trained), `seeds` (those of the replicated ones), and, in squared
-    points, `items_covariance` and `seeds_covariance` ``[cells, cells]`` of the means, whose sum is all that the means
-    vary by; `items_degrees`; `deviations` ``[cells, groups]``, with `items_covariance` = deviations @ deviations.T;
+    points, `items_covariance`, `seeds_covariance` and `readers_covariance` ``[cells, cells]`` of the means, whose sum
+    is all that the means vary by; `items_degrees`; `deviations` ``[cells, groups]``, with `items_covariance` =
+    deviations @ deviations.T, and so `reader_deviations` ``[cells, readers]``, without columns where no readers score;
     `seed_means` ``[replicated cells, seeds]``. `why` is a sentence where the groups allow no interval, else empty.
 
     ValueError where a cell comes twice, items differ in number, a score is not finite, or replicated systems have
@@ -121,6 +129,8 @@ class Design:
         self.moderated: SeedCovariance | None = None
         if replicated:
             self._replicate(replicated)
+        self.reader_deviations = _of_readers(replicates)
+        self.readers_covariance = self.reader_deviations @ self.reader_deviations.T
         excess = self.seeds_of_one - self.both
         self.seeds_covariance = _without_negative(excess) / max(1, len(self.seeds))
 
@@ -161,6 +171,32 @@ class Design:
         degrees = self.moderated.degrees(weights[self.replicated])
         return variance, satterthwaite([(between, degrees), (within, self.items_degrees)])
 
+    def among_readers(self, weights: Array, variance: float, degrees: float) -> tuple[float, float]:
+        """Variance and degrees of freedom of a weighted sum ``[cells]`` with what readers vary by.
+
+        Few seeds and few readers add up to more degrees than the seeds have: that is no help, and not taken.
+        """
+        between = float(weights @ self.readers_covariance @ weights)
+        if between <= TINY:
+            return variance, degrees
+        both = satterthwaite([(variance, degrees), (between, self.reader_deviations.shape[1] - 1.0)])
+        return variance + between, min(both, degrees)
+
+
+def _of_readers(replicates: Sequence[Replicates]) -> Array:
+    """Deviations ``[cells, readers]`` of each reader's means, whose products are the covariance of the readers' mean.
+
+    ValueError where systems have different numbers of readers.
+    """
+    counts = {0 if entry.readers is None else entry.readers.shape[1] for entry in replicates}
+    if len(counts) > 1:
+        raise ValueError(f"systems have {' and '.join(map(str, sorted(counts)))} readers; let the same ones score all")
+    (count,) = counts
+    if count < 2:
+        return np.zeros((len(replicates), 0))
+    means = np.stack([entry.readers.mean(axis=0) for entry in replicates if entry.readers is not None])
+    return np.asarray((means - means.mean(axis=1, keepdims=True)) / np.sqrt(count * (count - 1)))
+
 
 def common_seeds(replicates: Sequence[Replicates]) -> tuple[list[Replicates], str]:
     """The same systems with only the seeds that all replicated ones have, and a sentence of what that leaves out.
@@ -182,7 +218,9 @@ def common_seeds(replicates: Sequence[Replicates]) -> tuple[list[Replicates], st
             kept.append(entry)
             continue
         seeds = entry.seeds[:1] if entry.cell in single else tuple(seed for seed in entry.seeds if seed in common)
-        kept.append(replace(entry, seeds=seeds, items=entry.items[[entry.seeds.index(seed) for seed in seeds]]))
+        places = [entry.seeds.index(seed) for seed in seeds]
+        readers = None if entry.readers is None else entry.readers[places]
+        kept.append(replace(entry, seeds=seeds, items=entry.items[places], readers=readers))
         if len(seeds) < len(entry.seeds):
             left_out = ", ".join(str(seed) for seed in entry.seeds if seed not in seeds)
             dropped.append(f"{_named(entry.cell)} without seeds {left_out}")

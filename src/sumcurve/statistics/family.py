@@ -80,7 +80,8 @@ def family(design: Design, pairs: Sequence[tuple[Cell, Cell]], draws: int = 19_9
 
 def _null(design: Design, weights: Array, degrees: Array, draws: int, generator: np.random.Generator) -> Array:
     """p values ``[draws, tests]`` under no difference anywhere, joint over tests."""
-    covariance = weights @ (design.items_covariance + design.seeds_covariance) @ weights.T
+    whole = design.items_covariance + design.seeds_covariance + design.readers_covariance
+    covariance = weights @ whole @ weights.T
     errors = np.sqrt(np.diag(covariance))
     values, vectors = np.linalg.eigh(covariance / np.outer(errors, errors))
     scores = generator.normal(size=(draws, len(degrees))) @ (vectors * np.sqrt(np.maximum(values, 0.0))).T

@@ -11,6 +11,7 @@ from sumcurve.statistics.groups import Array
 
 ITEMS, TRAINING, DRAW = "items", "items and training", "items, training and draw"
 MIXED = "items and training, and the draw below all records"
+READERS = " and readers"
 
 
 @dataclass(frozen=True)
@@ -19,7 +20,7 @@ class Estimate:
 
     `covers` is "items" (these weights: one seed, or a system that is not trained), "items and training" (at all
     records, where all seeds share them: conditional on this training set), "items, training and draw", or, of cells of
-    both kinds, "items and training, and the draw below all records".
+    both kinds, "items and training, and the draw below all records"; of scores by several readers "and readers", too.
     `low`, `high`, `error` (the standard error), `df` and `p` (two-sided, of the value 0) are None where no number can
     be defended; then `why` is the sentence to print.
     """
@@ -77,6 +78,8 @@ def contrast(design: Design, weights: Mapping[Cell, float]) -> Estimate:
         if np.count_nonzero(weighting) > 1:
             why = "no interval: the difference is the same on every item"
         return Estimate(mean, None, None, None, None, None, covers, why)
+    variance, degrees = design.among_readers(weighting, variance, degrees)
+    covers += READERS if design.reader_deviations.size else ""
     error = float(np.sqrt(variance))
     reach = float(stats.t.isf((1 - design.confidence) / 2, degrees)) * error
     p = float(2 * stats.t.sf(abs(mean) / error, degrees))
@@ -106,6 +109,9 @@ def draws(design: Design, count: int, generator: np.random.Generator) -> Array:
     times = generator.multinomial(groups, np.full(groups, 1 / groups), count) - 1.0
     times *= np.sqrt(groups / (groups - 1)) * _tails(design.items_degrees, count, generator)[:, None]
     found = design.means + times @ design.deviations.T
+    if many := design.reader_deviations.shape[1]:
+        errors = generator.normal(size=(count, many)) @ design.reader_deviations.T
+        found += errors * _tails(many - 1.0, count, generator)[:, None]
     if design.moderated is None:
         return found
     here = design.replicated

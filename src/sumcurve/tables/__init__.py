@@ -34,6 +34,7 @@ APPENDIX = (
     "oracle_pairs",
     "oracle_features",
     "oracle_timings",
+    "apes_order",
     "apes_readers",
     "readers",
     "missing",

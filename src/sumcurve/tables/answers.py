@@ -35,7 +35,7 @@ def table(results: Results) -> Table:
     refusal = clock_refusal(results)
     rows: list[dict[str, Any]] = []
     for corpus in results.corpora:
-        for metric in results.ranking:
+        for metric in results.ranked(corpus):
             design = results.design(corpus, metric.name)
             if design is None:
                 continue
@@ -257,7 +257,7 @@ def sentences(results: Results) -> list[str]:
     """What came out at the largest measured size, a sentence for every corpus and metric."""
     lines = []
     for corpus in results.corpora:
-        for metric in results.ranking:
+        for metric in results.ranked(corpus):
             sizes = results.sizes(corpus)
             best = results.best(corpus, metric.name, max(sizes)) if sizes else None
             if best is None or results.design(corpus, metric.name) is None:

@@ -71,7 +71,7 @@ def draw(results: Results) -> Figure:
         names = map(results.name, (*_blind(results, corpus), *systems))
         label = (0.2 + 0.066 * max(map(len, names))) / WIDTH
         step = 0.945 / columns
-        for place, metric in enumerate(results.ranking):
+        for place, metric in enumerate(results.drawn([corpus])):
             row, column = divmod(place, columns)
             bottom = top - 0.6 - tall - row * (tall + BETWEEN_ROWS)
             axes = figure.add_axes((0.055 + column * step, bottom / total, step - label - 0.03, tall / total))

@@ -5,81 +5,107 @@ beyond its share of the questions, which is what its interval is made of: over g
 readers.
 """
 
-from itertools import combinations
+import re
+from dataclasses import replace
+from itertools import combinations, pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from sumcurve.scores.answered import QUESTIONS, RIGHT
-from sumcurve.statistics.design import Design, Replicates, common_seeds
-from sumcurve.statistics.intervals import Estimate, estimate
-from sumcurve.tables.evidence import Items, ScoredOutput
-from sumcurve.tables.readers import POINTS, with_readers
-from sumcurve.tables.results import Results, System, value
-from sumcurve.tables.table import Column, Table, Value, number
+from sumcurve.statistics.design import Design, common_seeds
+from sumcurve.statistics.intervals import Estimate, difference, estimate
+from sumcurve.tables.evidence import ScoredOutput
+from sumcurve.tables.readers import SCORER, right_of, share_of
+from sumcurve.tables.results import SHARE, UNREAD, Results, System, replicates, value
+from sumcurve.tables.table import Column, Table, Value, number, span
 
 Array = NDArray[np.float64]
-SCORER = "apes"
 BESIDE = ("rouge1", "rouge2", "rougeLsum")  # of the study's metrics
+ORDER = ("gold", "source", "lead", "shuffled-gold")  # as a measure of content has them, the best first
+ABOVE, BELOW, NOT_SHOWN = "above", "below", "not shown"
+BOUND = " (a bound)"
+GOLD_POSITIONS = re.compile(r"\+entity[\d.]+-gold")  # in a search's signature: it is told where salient entities stand
 
 
 def asked(results: Results, corpus: str) -> list[System]:
-    """The systems of a corpus whose summaries were asked."""
-    return [one for one in results.of(corpus) if SCORER in one.outputs[0].scores]
+    """The systems of a corpus whose summaries were asked, then methods under their papers' searches, bounds last."""
+    papers = [replace(one, method=_of_paper(one)) for one in results.paper if one.corpus == corpus]
+    papers.sort(key=lambda one: one.method.endswith(BOUND))
+    return [one for one in (*results.of(corpus), *papers) if SCORER in one.outputs[0].scores]
 
 
-def right_of(items: Items) -> tuple[dict[str, Array], Array]:
-    """Right answers of every reader by its seed, and the questions, of every item."""
-    right = {
-        name.removeprefix(RIGHT): np.array([float(one) for one in column])
-        for name, column in items.details.items()
-        if name.startswith(RIGHT)
-    }
-    return right, np.array([float(one) for one in items.details[QUESTIONS]])
+def _of_paper(system: System) -> str:
+    """A method's name under its paper's search; one that is told in search where the answers stand is a bound."""
+    bound = GOLD_POSITIONS.search(system.outputs[0].search_signature)
+    return f"{system.method}, paper's search" + (BOUND if bound else "")
 
 
-def micro(output: ScoredOutput) -> dict[str, float]:
-    """The share of all questions that each reader answers, in %, by its seed."""
-    right, questions = right_of(output.scores[SCORER])
-    return {seed: POINTS * float(column.sum() / questions.sum()) for seed, column in right.items()}
+def _estimate(results: Results, system: System, metric: str) -> Estimate:
+    """A system's mean score as all tables have it; those under papers' searches make a design of their own."""
+    if system.outputs[0].search != "paper":
+        return results.estimate(system.corpus, metric, system.cell)
 
+    def make() -> Design:
+        scorer = results.scorer(metric)
+        here = [one for one in asked(results, system.corpus) if one.outputs[0].search == "paper"]
+        kept, _ = common_seeds([replicates(one, metric, scorer) for one in here])
+        groups = here[0].scored(scorer)[0].groups
+        return Design(kept, groups, results.full_records(system.corpus), results.settings.confidence)
 
-def _replicates(system: System) -> Replicates:
-    """The items' values whose mean is the share of all questions, and which vary as that ratio of sums does."""
-    rows = []
-    for output in system.outputs:
-        right, questions = right_of(output.scores[SCORER])
-        mean = np.mean(list(right.values()), axis=0)
-        share = mean.sum() / questions.sum()
-        rows.append(POINTS * (share + (mean - share * questions) / questions.mean()))
-    return Replicates(system.method, system.records, system.seeds, np.stack(rows))
-
-
-def design_of(results: Results, corpus: str) -> Design | None:
-    """All systems of a corpus by the share of questions; None where nothing is asked there."""
-
-    def make() -> Design | None:
-        here = asked(results, corpus)
-        if not here:
-            return None
-        kept, _ = common_seeds([_replicates(one) for one in here])
-        groups = here[0].outputs[0].scores[SCORER].groups
-        return Design(kept, groups, results.full_records(corpus), results.settings.confidence)
-
-    found: Design | None = results.once(f"apes {corpus}", make)
-    return found
+    return estimate(results.once(f"papers' searches {system.corpus} {metric}", make), system.cell)
 
 
 def scores_of(results: Results, system: System) -> tuple[Estimate, dict[str, float]]:
     """The share of questions with its interval, and that of every reader by its seed, mean over trainings."""
-    design = design_of(results, system.corpus)
-    assert design is not None
-    shares = [micro(output) for output in system.outputs]
-    by_reader = {seed: float(np.mean([one[seed] for one in shares])) for seed in shares[0]}
-    confidence = results.settings.confidence
-    return with_readers(estimate(design, system.cell), np.array(list(by_reader.values())), confidence), by_reader
+    items = system.scored(SCORER)
+    by_reader = np.mean([share_of(one)[1] for one in items], axis=0).tolist()
+    return _estimate(results, system, SHARE), dict(zip(right_of(items[0])[0], by_reader, strict=True))
+
+
+def order(results: Results, corpus: str) -> list[dict[str, Any]]:
+    """Every two neighbours of `ORDER` that a corpus has: the difference with its interval, and what it says."""
+    here = {one.method: one for one in asked(results, corpus) if one.method in ORDER}
+    design = results.design(corpus, SHARE) if here else None
+    rows = []
+    for first, second in pairwise(name for name in ORDER if name in here):
+        assert design is not None
+        found = difference(design, here[first].cell, here[second].cell)
+        shown = found.low is not None and found.high is not None and (found.low > 0 or found.high < 0)
+        says = NOT_SHOWN if not shown else ABOVE if found.mean > 0 else BELOW
+        rows.append({"corpus": corpus, "first": first, "second": second, "difference": found, "says": says})
+    return rows
+
+
+def order_told(results: Results, corpus: str) -> list[str]:
+    """Whether gold, source, lead and shuffled gold stand as a measure of content has them, and where not, why."""
+    rows = order(results, corpus)
+    if not rows:
+        return []
+    told = [
+        f"{row['first']} minus {row['second']} is {span(found.mean, found.low, found.high)} ({row['says']})"
+        for row in rows
+        for found in [row["difference"]]
+    ]
+    wrong = [row for row in rows if row["says"] != ABOVE]
+    verdict = "is shown" if not wrong else "is not shown"
+    names = [rows[0]["first"], *(row["second"] for row in rows)]
+    said = [f"The order {' > '.join(names)} {verdict}: {'; '.join(told)}."]
+    if wrong:
+        here = {one.method: one for one in asked(results, corpus)}
+        names = list(dict.fromkeys(name for row in wrong for name in (row["first"], row["second"])))
+        shares = [f"{name} {number(_mean(here[name], 'apes_named'), 1)} %" for name in names]
+        entities = [f"{name} {number(_mean(here[name], 'apes_entities'))}" for name in names]
+        said.append(
+            "A reader can answer only what a summary names, and guesses among it: of the questions the answer is "
+            f"named by {', '.join(shares)}; entities that a summary names: {', '.join(entities)}."
+        )
+    return said
+
+
+def _mean(system: System, metric: str) -> float:
+    return float(np.mean([_values(output, metric).mean() for output in system.outputs]))
 
 
 def agreement(results: Results, corpus: str) -> dict[tuple[str, str], float]:
@@ -107,6 +133,7 @@ def table(results: Results) -> Table:
         Column("records", "records", "count"),
         Column("apes", "APES", "number", 2, interval=True),
         *(Column(name, known[name].title, "number", 2) for name in BESIDE if name in known),
+        Column("named", "answer named (%)", "number", 1),
         Column("entities", "entities", "number", 2),
         Column("salient", "salient", "number", 2),
         Column("documents", "by document", "number", 2),
@@ -119,13 +146,15 @@ def table(results: Results) -> Table:
     ]
     notes = [
         *(one.sentence() for one in results.reader_levels.values()),
+        *(f"{corpus}: {said}" for corpus in results.corpora for said in order_told(results, corpus)),
         *_counted(results),
         *_agreed(results),
         "APES: the share of all questions that a reader of the summary answers, in %, mean over readers, with "
         f"{results.share} intervals over groups of items, seeds of the training where there are several, and readers. "
         "By document: the mean over references of the share of each. Entities: distinct ones of the reference and the "
-        "source that a summary names; salient: of them those that are answers. Their entities: the mean number of "
-        "entities in summaries of which all questions, or none, are answered.",
+        "source that a summary names; salient: of them those that are answers. Answer named: the questions whose "
+        "answer the summary names, which no reader exceeds. Their entities: the mean number of entities in summaries "
+        "of which all questions, or none, are answered.",
         results.reading_note,
         *(f"{corpus}: {name}" for corpus, name in _signatures(results).items()),
     ]
@@ -135,22 +164,28 @@ def table(results: Results) -> Table:
 
 def _row(results: Results, system: System) -> dict[str, Any]:
     found, by_reader = scores_of(results, system)
+    mark = UNREAD if results.unread(system.corpus, SCORER) else ""
     row: dict[str, Any] = {
         "corpus": system.corpus,
-        "method": results.name(system),
+        "method": _named(results, system),
         "percent": system.percent,
         "records": system.records,
-        "apes": Value(found.mean, found.low, found.high, why=found.why),
+        "apes": Value(found.mean, found.low, found.high, why=found.why, mark=mark),
         "readers_sd": float(np.std(list(by_reader.values()), ddof=1)) if len(by_reader) > 1 else None,
         "interval_covers": found.covers if found.low is not None else None,
     }
     for name in BESIDE:
         if any(one.name == name for one in results.metrics) and results.scorer(name) in system.outputs[0].scores:
-            row[name] = value(results.estimate(system.corpus, name, system.cell))
-    names = {"documents": "apes_documents", "entities": "apes_entities", "salient": "apes_salient"}
+            row[name] = value(_estimate(results, system, name))
+    names = {
+        "documents": "apes_documents",
+        "named": "apes_named",
+        "entities": "apes_entities",
+        "salient": "apes_salient",
+    }
     names |= {"perfect": "apes_perfect", "none": "apes_none"}
     for column, name in names.items():
-        row[column] = float(np.mean([_values(output, name).mean() for output in system.outputs]))
+        row[column] = _mean(system, name)
     for column in ("perfect", "none"):
         weights = np.concatenate([_values(output, f"apes_{column}") for output in system.outputs])
         entities = np.concatenate([_values(output, "apes_entities") for output in system.outputs])
@@ -206,7 +241,7 @@ def by_reader(results: Results) -> Table:
     rows = [
         {
             "corpus": corpus,
-            "method": results.name(system),
+            "method": _named(results, system),
             "percent": system.percent,
             "records": system.records,
             "reader": seed,
@@ -225,3 +260,8 @@ def by_reader(results: Results) -> Table:
         Column("apes", "APES", "number", 2),
     ]
     return Table("apes_readers", results.title("APES by each reader"), columns, rows)
+
+
+def _named(results: Results, system: System) -> str:
+    """Whether a method reads is known of it under the common search."""
+    return system.method if system.outputs[0].search == "paper" else results.name(system)

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from sumcurve.scores.scorer import Metric
-from sumcurve.tables.results import LEVEL, POWER, Pair, Results, replicates, value
+from sumcurve.tables.results import LEVEL, NOT_TO_BE_READ, POWER, Pair, Results, value
 from sumcurve.tables.table import Column, Table, Value, number
 
 SIZE, GROWTH = "which method", "more data"
@@ -55,6 +55,7 @@ def table(results: Results) -> Table:
         *results.without_interval,
         results.reading_note,
         *results.identical,
+        *results.unread_notes,
     ]
     return Table("comparisons", results.title("Paired differences at the largest size"), columns, rows, notes)
 
@@ -63,13 +64,15 @@ def _row(results: Results, corpus: str, metric: Metric, question: str, pair: Pai
     wins, ties, losses = _outcomes(results, corpus, metric, pair)
     if pair.ahead is None:
         ahead = pair.why
+    elif results.unread(corpus, metric.name):
+        ahead = NOT_TO_BE_READ
     elif pair.ahead == "":
         ahead = NOT_SHOWN
     else:
         ahead = results.marked(corpus, pair.ahead) if question == SIZE else f"{number(pair.ahead[1])} records"
     return {
         "corpus": corpus,
-        "metric": metric.title,
+        "metric": results.titled(corpus, metric),
         "question": question,
         "first": results.marked(corpus, pair.first),
         "first_records": pair.first[1],
@@ -91,8 +94,10 @@ def _outcomes(results: Results, corpus: str, metric: Metric, pair: Pair) -> tupl
     """On how many items the first is better, as good, worse; scores averaged over seeds."""
     scorer = results.scorer(metric.name)
     of_cell = {one.cell: one for one in results.of(corpus, metric=metric.name)}
+    place = [one.name for one in of_cell[pair.first].scored(scorer)[0].metrics].index(metric.name)
     first, second = (
-        replicates(of_cell[cell], metric.name, scorer).items.mean(axis=0) for cell in (pair.first, pair.second)
+        np.mean([one.values[place] for one in of_cell[cell].scored(scorer)], axis=0)
+        for cell in (pair.first, pair.second)
     )
     better = np.sign(np.round(first - second, 9)) * (1 if metric.higher_is_better else -1)
     return int((better > 0).sum()), int((better == 0).sum()), int((better < 0).sum())

@@ -32,6 +32,7 @@ def table(results: Results) -> Table:
         "speak of these systems on other items, not of other systems.",
         "Sizes of one method are no independent systems: what grows with records correlates.",
         results.caveat,
+        *results.unread_notes,
     ]
     return Table("contrast_links", results.title("What dodged goes with, over systems"), columns, rows, notes)
 
@@ -57,7 +58,11 @@ def _row(results: Results, one: Preferred, metric: Metric) -> dict[str, Any]:
         _sums(values, np.array([place[name] for name in of]), len(names))
         for values, of in ((dodged, here.tolist()), (other, groups))
     ]
-    row: dict[str, Any] = {"corpus": one.told.corpus, "metric": metric.title, "systems": len(systems)}
+    row: dict[str, Any] = {
+        "corpus": one.told.corpus,
+        "metric": results.titled(one.told.corpus, metric),
+        "systems": len(systems),
+    }
     generator = np.random.default_rng([results.settings.seed, 15])
     times = generator.multinomial(len(names), np.full(len(names), 1 / len(names)), results.settings.resamples)
     drawn = [_means(totals, counts, times.astype(float)) for totals, counts in sums]  # [resamples, systems]

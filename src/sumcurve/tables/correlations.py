@@ -63,7 +63,8 @@ def _rows(results: Results, corpus: str) -> Iterator[dict[str, Any]]:
         cells = [cell for cell in one if cell in two]
         shared = {cell: [name for name in one[cell] if name in two[cell]] for cell in cells}
         cells = [cell for cell in cells if shared[cell]]
-        told = {"corpus": corpus, "first": first.title, "second": second.title, "systems": len(cells)}
+        titles = {"first": results.titled(corpus, first), "second": results.titled(corpus, second)}
+        told = {"corpus": corpus, **titles, "systems": len(cells)}
         told["records"] = len({name for cell in cells for name in shared[cell]})
         if not cells:
             continue

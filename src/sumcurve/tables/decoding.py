@@ -34,7 +34,7 @@ def table(results: Results) -> Table:
                         "method": method,
                         "percent": common.percent,
                         "seeds": len(common.seeds),
-                        "metric": metric.title,
+                        "metric": results.titled(corpus, metric),
                         "common": float(design.means[0]),
                         "paper": float(design.means[1]),
                         "difference": value(found),

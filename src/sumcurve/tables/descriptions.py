@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sumcurve.tables.results import Results, System, units, value
+from sumcurve.tables.results import UNREAD, Results, System, units, value
 from sumcurve.tables.table import Column, Table, Value
 
 REFERENCES = "references"
@@ -37,6 +37,7 @@ def table(results: Results) -> Table:
         f"Means over test items and seeds: {units(results.describing)}. The CSV has {results.share} intervals and what "
         "they cover. References: what people wrote. Nobody is ahead by any of these. Signatures: table scores.",
         results.reading_note,
+        *results.unread_notes,
     ]
     return Table("descriptions", results.title("What the summaries are like"), columns, rows, notes)
 
@@ -48,7 +49,7 @@ def _row(results: Results, system: System) -> dict[str, Any]:
     for metric in results.describing:
         if results.scorer(metric.name) in system.scorers:
             found = results.estimate(system.corpus, metric.name, system.cell)
-            row[metric.name] = value(found)
+            row[metric.name] = value(found, mark=UNREAD if results.unread(system.corpus, metric.name) else "")
             if found.low is not None:
                 covers[found.covers] = None
     if not row:

@@ -133,7 +133,7 @@ def table(results: Results) -> Table:
     designs = {corpus: None if refusal else _seconds(results, corpus) for corpus in results.corpora}
     rows = []
     for step in steps(results):
-        for metric in results.ranking:
+        for metric in results.ranked(step.smaller.corpus):
             if all(results.scorer(metric.name) in one.scorers for one in (step.smaller, step.larger)):
                 rows.append(_row(results, step, metric, designs[step.smaller.corpus], refusal))
     columns = [
@@ -157,6 +157,7 @@ def table(results: Results) -> Table:
         f"optimum. In brackets: {results.share}; θ over seeds alone; ε takes score and cost as independent. {refusal}",
         *results.without_interval,
         f"{results.seeds_note} {results.caveat}",
+        *results.unread_notes,
     ]
     caption = "What more data buys: data efficiency on every interval of the training data"
     return Table("efficiency", results.title(caption), columns, rows, notes)

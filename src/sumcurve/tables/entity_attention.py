@@ -8,13 +8,15 @@ from sumcurve.tables.table import Column, Table
 def table(results: Results) -> Table:
     """A row for every system with such a layer, size and fifth of the source."""
     rows = []
+    why: dict[str, None] = {}
     known = any(one.name == "attention_1" for one in results.metrics)
     for corpus in results.corpora if known else []:
         for system in results.of(corpus, metric="attention_1"):
             for part, where in enumerate(ORDINALS, start=1):
                 named = {"corpus": corpus, "method": results.name(system), "records": system.records, "fifth": where}
-                shares = {kind: value(results.estimate(corpus, f"{kind}_{part}", system.cell)) for kind in KINDS}
-                rows.append({**named, **shares})
+                found = {kind: results.estimate(corpus, f"{kind}_{part}", system.cell) for kind in KINDS}
+                rows.append({**named, **{kind: value(one) for kind, one in found.items()}})
+                why |= dict.fromkeys(f"{corpus}: {one.why}." for one in found.values() if one.why)
     columns = [
         Column("corpus", "corpus"),
         Column("method", "method"),
@@ -25,5 +27,6 @@ def table(results: Results) -> Table:
     notes = [
         "Of what the model reads of a source, the share of each fifth: of the probability that its layer puts on "
         f"tokens, and of the tokens that are salient. Brackets: {results.share} intervals.",
+        *why,
     ]
     return Table("entity_attention", results.title("Where attention to entities looks"), columns, rows, notes)

@@ -14,7 +14,7 @@ from sumcurve.scores.scorer import Metric
 from sumcurve.statistics.design import Design, common_seeds
 from sumcurve.statistics.intervals import Estimate, difference
 from sumcurve.tables.evidence import ScoredOutput
-from sumcurve.tables.results import LEVEL, THESE_WEIGHTS, Results, System, replicates, value
+from sumcurve.tables.results import LEVEL, NOT_TO_BE_READ, THESE_WEIGHTS, Results, System, replicates, value
 from sumcurve.tables.table import Column, Table, Value
 
 AFTER, BEFORE, CONTROL = "after", "before", "control"
@@ -61,6 +61,7 @@ def table(results: Results) -> Table:
         "these weights.",
         results.caveat,
         *results.identical,
+        *results.unread_notes,
     ]
     return Table("phases", results.title("What the last phase of a method buys"), columns, rows, notes)
 
@@ -166,7 +167,7 @@ def _row(
         "corpus": corpus,
         "method": method,
         "phase": phase,
-        "metric": f"{metric.title} ({metric.unit})",
+        "metric": f"{results.titled(corpus, metric)} ({metric.unit})",
         "seeds": len(design.seeds) or 1,
         "after": Value(float(design.means[design.place(cells[AFTER])]), decimals=metric.decimals),
         "selected": ", ".join(f"{one.selected[0]} {one.selected[1]}" for one in trained),
@@ -177,12 +178,12 @@ def _row(
         row["before"] = Value(float(design.means[design.place(cells[BEFORE])]), decimals=metric.decimals)
         row["after_minus_before"] = value(found, decimals=metric.decimals)
         row["interval_covers"] = found.covers if found.low is not None else row.get("interval_covers")
-        _ask(asked, row, "change", metric, found, parts, BEFORE)
+        _ask(results, asked, row, "change", metric, found, parts, BEFORE)
     if CONTROL in cells:
         found = difference(design, cells[AFTER], cells[CONTROL])
         row["after_minus_control"] = value(found, decimals=metric.decimals)
         row["interval_covers"] = found.covers if found.low is not None else row.get("interval_covers")
-        _ask(asked, row, "worth", metric, found, parts, CONTROL)
+        _ask(results, asked, row, "worth", metric, found, parts, CONTROL)
     else:
         row["worth"] = "its own control: its loss is that of the phase before"
     return row
@@ -200,6 +201,7 @@ def _same(parts: Mapping[str, System], part: str) -> bool:
 
 
 def _ask(
+    results: Results,
     asked: list[Asked],
     row: dict[str, Any],
     key: str,
@@ -213,6 +215,8 @@ def _ask(
         row[key] = "the control is itself" if part == CONTROL else "the same summaries, byte for byte"
     elif found.low is None or found.p is None:
         row[key] = found.why
+    elif results.unread(row["corpus"], metric.name):
+        row[key] = NOT_TO_BE_READ
     elif row["seeds"] < 2:
         row[key] = f"one seed: of {THESE_WEIGHTS}"
     else:

@@ -98,7 +98,7 @@ def _rows(results: Results, told: Pretraining) -> list[dict[str, Any]]:
     refusal = clock_refusal(results)
     thetas = results.once("thetas", lambda: _thetas(results))
     rows = []
-    for metric in results.ranking:
+    for metric in results.ranked(told.corpus):
         here = results.of(told.corpus, True, metric.name)
         curves = {
             method: {one.records: one for one in here if one.method == method}

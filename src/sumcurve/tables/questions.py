@@ -8,7 +8,7 @@ from typing import Any
 from sumcurve.scores.scorer import Metric
 from sumcurve.settings import Question
 from sumcurve.tables import pretraining
-from sumcurve.tables.results import LEVEL, Results
+from sumcurve.tables.results import LEVEL, NOT_TO_BE_READ, Results
 from sumcurve.tables.table import Column, Table, Value, number
 
 YES, NO, NOT_KNOWN = "yes", "no", "not known"
@@ -60,6 +60,10 @@ def _answers(results: Results, question: Question) -> list[dict[str, Any]]:
             continue
         told = {"question": question.question, "corpus": corpus, "metric": metric.title}
         sizes = [size for size in results.sizes(corpus) if question.sizes is None or size in question.sizes]
+        if results.unread(corpus, metric.name):
+            why = f"{metric.title} is {NOT_TO_BE_READ} of {corpus}"
+            found += [told | {"records": size, "answer": NOT_KNOWN, "why": why} for size in sizes]
+            continue
         if question.asks == "method":
             found += [told | _which(results, corpus, metric, size) for size in sizes]
         elif question.asks == "doubling":

@@ -7,16 +7,19 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from sumcurve.scores.answered import QUESTIONS, RIGHT
 from sumcurve.statistics.design import Design, Replicates
 from sumcurve.statistics.intervals import Estimate, estimate
-from sumcurve.statistics.seeds import satterthwaite
-from sumcurve.tables.evidence import Reader
+from sumcurve.tables.evidence import Items, Reader
 from sumcurve.tables.table import Column, Table, Value, number, span
 
 if TYPE_CHECKING:
     from sumcurve.tables.results import Results
 
+Array = NDArray[np.float64]
+SCORER = "apes"  # whose metrics these readers answer for
 POINTS = 100
 BASELINES = {"majority": "the training questions' most frequent answer", "frequency": "the most frequent entity"}
 
@@ -52,7 +55,8 @@ class Level:
         verdict = (
             "The readers beat guessing"
             if self.beats
-            else "APES IS NOT TO BE READ: no interval shows a reader that beats guessing"
+            else "APES IS NOT TO BE READ (‡; left out of answers, efficiency and verdicts): the intervals do not show "
+            "readers that beat guessing"
         )
         return (
             f"{self.corpus}: {verdict}. On {number(self.questions)} held-out questions that sources answer they "
@@ -60,25 +64,28 @@ class Level:
         )
 
 
-def with_readers(found: Estimate, by_reader: np.ndarray, confidence: float) -> Estimate:
-    """The estimate of a mean over readers with their spread, `by_reader` ``[readers]``, in its interval.
+def right_of(items: Items) -> tuple[dict[str, Array], Array]:
+    """Right answers of every reader by its seed, and the questions, of every item."""
+    right = {
+        name.removeprefix(RIGHT): np.array([float(one) for one in column])
+        for name, column in items.details.items()
+        if name.startswith(RIGHT)
+    }
+    return right, np.array([float(one) for one in items.details[QUESTIONS]])
 
-    Readers are draws, too: their variance over their number adds to that of items and trainings. One reader tells no
-    spread: the estimate stays.
+
+def share_of(items: Items) -> tuple[Array, Array]:
+    """Of the share of all questions the items' values, and its value by each reader, in %.
+
+    The mean of the values is the share, and they vary as that ratio of sums does: by what each item adds to right
+    answers beyond its share of the questions.
     """
-    from scipy import stats
-
-    if len(by_reader) < 2 or found.error is None or found.df is None:
-        return found
-    spread = float(by_reader.var(ddof=1)) / len(by_reader)
-    variance = found.error**2 + spread
-    both = satterthwaite([(found.error**2, found.df), (spread, len(by_reader) - 1.0)])
-    degrees = min(both, found.df)  # few seeds and few readers add up to more degrees than the seeds have: no help
-    error = float(np.sqrt(variance))
-    reach = float(stats.t.isf((1 - confidence) / 2, degrees)) * error
-    p = float(2 * stats.t.sf(abs(found.mean) / error, degrees))
-    covers = f"{found.covers}, and readers"
-    return Estimate(found.mean, found.mean - reach, found.mean + reach, error, degrees, p, covers)
+    right, questions = right_of(items)
+    mean = np.mean(list(right.values()), axis=0)
+    share = mean.sum() / questions.sum()
+    values = share + (mean - share * questions) / questions.mean()
+    by_reader = np.array([column.sum() for column in right.values()]) / questions.sum()
+    return POINTS * values, POINTS * by_reader
 
 
 def level(corpus: str, readers: list[Reader], confidence: float) -> Level:
@@ -88,10 +95,11 @@ def level(corpus: str, readers: list[Reader], confidence: float) -> Level:
     for name in BASELINES:
         known = POINTS * np.asarray(getattr(readers[0], name))
         baselines[name] = float(known.mean())
-        design = Design(
-            [Replicates("reader", None, (), (right.mean(axis=0) - known)[None])], readers[0].groups, None, confidence
+        apart = Replicates(
+            "reader", None, (), (right.mean(axis=0) - known)[None], (right.mean(axis=1) - known.mean())[None]
         )
-        differences[name] = with_readers(estimate(design, ("reader", None)), right.mean(axis=1), confidence)
+        design = Design([apart], readers[0].groups, None, confidence)
+        differences[name] = estimate(design, ("reader", None))
     return Level(corpus, right.shape[1], float(right.mean()), baselines, differences)
 
 

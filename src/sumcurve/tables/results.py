@@ -7,7 +7,7 @@ are one family of tests. Whether more data helped is another question, with a fa
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
 from typing import Any, Literal
@@ -22,7 +22,8 @@ from sumcurve.statistics.family import Family, family
 from sumcurve.statistics.intervals import Estimate, contrast, difference, draws, estimate
 from sumcurve.systems.system import Role
 from sumcurve.tables.evidence import BLIND, Items, ScoredOutput, Study, checked, metrics_of
-from sumcurve.tables.readers import Level, levels
+from sumcurve.tables.readers import SCORER as READING_SCORER
+from sumcurve.tables.readers import Level, levels, share_of
 from sumcurve.tables.table import Column, Value, number
 
 LEVEL = 0.05  # of a family of tests
@@ -32,6 +33,9 @@ THESE_WEIGHTS = "these weights"
 NO_FINDINGS = "Rankings at this size are no findings about the methods."
 PHASE_UPDATES = 100  # of its last phase, below which a system is not called by its method's name without a word
 MARK = "†"  # beside a system that does not read its source
+SHARE = "apes"  # the metric that is a ratio of sums
+UNREAD = "‡"  # beside a metric that is not to be read of a corpus
+NOT_TO_BE_READ = "not to be read"
 
 
 @dataclass(frozen=True)
@@ -102,11 +106,17 @@ def systems_of(outputs: Iterable[ScoredOutput]) -> list[System]:
 
 
 def replicates(system: System, metric: str, scorer: str, name: str | None = None) -> Replicates:
-    """The system's per-item values of one metric, of the seeds that it is known of."""
+    """The system's per-item values of one metric, of the seeds that it is known of.
+
+    Those of the share of answered questions vary as that ratio does, and come with the share by each reader.
+    """
     items = system.scored(scorer)
+    seeds = tuple(one.seed for one in system.outputs if one.seed is not None and scorer in one.scores)
+    if metric == SHARE:
+        values, readers = (np.stack(column) for column in zip(*map(share_of, items), strict=True))
+        return Replicates(name or system.method, system.records, seeds, values, readers)
     place = [one.name for one in items[0].metrics].index(metric)
     values = np.stack([one.values[place] for one in items])
-    seeds = tuple(one.seed for one in system.outputs if one.seed is not None and scorer in one.scores)
     return Replicates(name or system.method, system.records, seeds, values)
 
 
@@ -142,6 +152,28 @@ class Results:
     def ranking(self) -> list[Metric]:
         """The metrics that systems are ranked by."""
         return [metric for metric in self.metrics if metric.ranks]
+
+    def ranked(self, corpus: str) -> list[Metric]:
+        """Of these the ones that are to be read of a corpus."""
+        return [metric for metric in self.ranking if not self.unread(corpus, metric.name)]
+
+    def unread(self, corpus: str, metric: str) -> bool:
+        """Whether a metric's readers are not shown to beat guessing on a corpus: nobody is ranked by it there."""
+        level = self.reader_levels.get(corpus)
+        return self.scorer(metric) == READING_SCORER and level is not None and not level.beats
+
+    def titled(self, corpus: str, metric: Metric) -> str:
+        """A metric's title, marked where it is not to be read of a corpus."""
+        return metric.title + (UNREAD if self.unread(corpus, metric.name) else "")
+
+    def drawn(self, corpora: Iterable[str]) -> list[Metric]:
+        """The ranking metrics for a figure of these corpora; the title of one that is not to be read there is marked.
+
+        Where only some of the corpora are so, the notes say which.
+        """
+        named = list(corpora)
+        marks = {one.name: any(self.unread(corpus, one.name) for corpus in named) for one in self.ranking}
+        return [replace(one, title=one.title + UNREAD) if marks[one.name] else one for one in self.ranking]
 
     @property
     def compared(self) -> list[Metric]:
@@ -283,7 +315,7 @@ class Results:
         best = self.best(corpus, metric, records)
         here = [one for one in self.of(corpus, True, metric) if one.records == records and self.counts(one)]
         others = [one.cell for one in here if one.cell != best]
-        if best is None or not others or not self._metrics[metric][0].ranks:
+        if best is None or not others or not self._metrics[metric][0].ranks or self.unread(corpus, metric):
             return None
         sure = all(self.pair(corpus, metric, records, best, other).ahead == best for other in others)
         return best if sure else None
@@ -450,8 +482,12 @@ class Results:
     def corpora_notes(self) -> list[str]:
         """What each corpus is, where its title tells, and whose questions nobody answers beyond guessing."""
         here = sorted(self.study.statistics, key=lambda one: one.corpus)
-        unread = [one.sentence() for one in self.reader_levels.values() if not one.beats]
-        return [*(f"{one.corpus}: {one.title}" for one in here if one.title), *unread]
+        return [*(f"{one.corpus}: {one.title}" for one in here if one.title), *self.unread_notes]
+
+    @cached_property
+    def unread_notes(self) -> list[str]:
+        """A sentence for every corpus whose questions nobody answers beyond guessing, with the figures."""
+        return [one.sentence() for one in self.reader_levels.values() if not one.beats]
 
     @cached_property
     def reader_levels(self) -> dict[str, Level]:
@@ -508,9 +544,9 @@ def _turned(pair: Pair) -> Pair:
     return Pair(pair.second, pair.first, turned, pair.p, pair.ahead, pair.why, pair.seen)
 
 
-def value(found: Estimate, bold: bool = False, decimals: int | None = None) -> Value:
+def value(found: Estimate, bold: bool = False, decimals: int | None = None, mark: str = "") -> Value:
     """An estimate as a cell; the reason for a lacking interval stays a note of its own."""
-    return Value(found.mean, found.low, found.high, bold=bold, decimals=decimals)
+    return Value(found.mean, found.low, found.high, bold=bold, decimals=decimals, mark=mark)
 
 
 def units(metrics: Sequence[Metric]) -> str:

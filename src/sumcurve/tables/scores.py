@@ -7,8 +7,10 @@ import numpy as np
 
 from sumcurve.plan import ZERO_SHOT
 from sumcurve.tables.evidence import ScoredOutput
-from sumcurve.tables.results import LEVEL, Results, metric_columns, units, value
+from sumcurve.tables.results import LEVEL, UNREAD, Results, metric_columns, units, value
 from sumcurve.tables.table import Column, Table, number
+
+WHOLE = ("source", "gold", "shuffled-gold", "extractive-optimum")  # bounds of which nothing is cut
 
 
 def table(results: Results) -> Table:
@@ -44,7 +46,8 @@ def table(results: Results) -> Table:
                 covers[found.covers] = None
             asked = system.records if not metric.describes else None
             best = asked is not None and results.ahead(system.corpus, metric.name, asked) == cell
-            row[metric.name] = value(found, bold=best)
+            mark = UNREAD if results.unread(system.corpus, metric.name) else ""
+            row[metric.name] = value(found, bold=best, mark=mark)
             known = system.scored(scorer)
             if len(system.seeds) > 1 and len(known) > 1:
                 place = [one.name for one in scorers[scorer].metrics].index(metric.name)
@@ -121,7 +124,8 @@ def not_trained(results: Results) -> list[str]:
     told = [f"{name}: {results.study.systems[name].rstrip('.')}" for name in here if name in results.study.systems]
     notes = [f"Not trained: {'; '.join(told)}."] if told else []
     for corpus in results.corpora:
-        if bounds := [one.method for one in results.of(corpus, trained=False) if one.role == "bound"]:
+        here = [one.method for one in results.of(corpus, trained=False) if one.role == "bound"]
+        if bounds := [name for name in here if name not in WHOLE]:
             notes.append(
                 f"{corpus}: {' and '.join(bounds)} chose by the reference, whole sentences by ROUGE-1, cut to the "
                 "summary's length afterwards: no bound."

@@ -50,7 +50,8 @@ def write_study(folder: Path, study: Study, settings: Bootstrap) -> list[Path]:
     drawn = [note for note in notes if note]
     frame = tables["scores"].frame()
     over = overlays(results)
-    write_figure(frame, results.ranking, results.share, folder / FIGURES, "curves", drawn, study.in_part, over)
+    metrics = results.drawn(results.corpora)
+    write_figure(frame, metrics, results.share, folder / FIGURES, "curves", drawn, study.in_part, over)
     if study.extracts:
         scores, lengths, _ = frames(results)
         write_boxes(scores, lengths, folder / FIGURES, "extracts", told(results), study.in_part)

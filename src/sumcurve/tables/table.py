@@ -20,7 +20,7 @@ from sumcurve.records import csv_text, write_text
 
 NOTHING = "–"
 DECIMALS = 4  # of a number in a CSV, if the column's own are fewer
-NUMBER = re.compile(r"[−+<>≤]?[\d.,]+(e[−+]?\d+)?( \[.*\])?( %|†)?|–( \[\d+\])?|")
+NUMBER = re.compile(r"[−+<>≤]?[\d.,]+(e[−+]?\d+)?( \[.*\])?( %|†|‡( \[\d+\])?)?|–( \[\d+\])?|")
 BOLD = re.compile(r"\*\*(.*)\*\*")
 STYLE = """
 body { font: 15px/1.45 system-ui, sans-serif; color: #1a1a1a; background: #fff; margin: 1.5rem; }
@@ -41,8 +41,8 @@ Row = Mapping[str, Any]
 class Value:
     """A number with its interval, where there is one; without a number, `why` says why.
 
-    `bold` is for people; `sign` stands before the number (">", "≤") where it is a bound. `decimals` are its own, where
-    a column holds values of several metrics.
+    `bold` is for people; `sign` stands before the number (">", "≤") where it is a bound, `mark` behind it where a note
+    says something of it. `decimals` are its own, where a column holds values of several metrics.
     """
 
     number: float | None
@@ -51,6 +51,7 @@ class Value:
     why: str = ""
     bold: bool = False
     sign: str = ""
+    mark: str = ""
     decimals: int | None = None
 
 
@@ -221,6 +222,8 @@ def _cell(cell: Any, column: Column, reasons: Sequence[str]) -> str:
         text = number(value.number, decimals) if column.narrow else span(value.number, value.low, value.high, decimals)
     if value.sign and text != NOTHING:
         text = f"{value.sign} {text}"
+    if value.mark and text != NOTHING:
+        text += value.mark
     if value.why:
         text += f" [{reasons.index(value.why) + 1}]"
     return f"**{text}**" if value.bold else text
@@ -248,6 +251,7 @@ TEX = {
     ">": "$>$",
     "×": "$\\times$",
     "†": "\\textsuperscript{\\textdagger}",
+    "‡": "\\textsuperscript{\\textdaggerdbl}",
 }
 
 

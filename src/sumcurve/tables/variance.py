@@ -22,11 +22,12 @@ def table(results: Results) -> Table:
     for corpus, percent in sorted(places):
         for metric in results.metrics:
             found = _scores(results, corpus, percent, metric)
+            title = results.titled(corpus, metric)
             pairs = combinations(found, 2)
             compared: dict[str, Scores] = dict(found)
             compared |= {f"{one} − {two}": _difference(found[one], found[two]) for one, two in pairs}
             rows += [
-                {"corpus": corpus, "percent": percent, "method": name, "metric": metric.title, **_row(scores)}
+                {"corpus": corpus, "percent": percent, "method": name, "metric": title, **_row(scores)}
                 for name, scores in compared.items()
             ]
     columns = [

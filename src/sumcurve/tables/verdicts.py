@@ -71,7 +71,7 @@ def _learn(results: Results) -> Learned:
         if not methods:
             refused[corpus] = "no trained method that reads" if results.largest(corpus) else "no trained method"
             continue
-        for metric in results.ranking:
+        for metric in results.ranked(corpus):
             design = results.design(corpus, metric.name)
             if design is None or corpus in refused:  # for all metrics alike
                 continue
@@ -202,6 +202,7 @@ def table(results: Results) -> Table:
         *(f"{corpus}: {reason}." for corpus, reason in learned.refused.items()),
         *(f"{corpus}, {title}: {reason}." for (corpus, title), reason in learned.partly.items()),
         f"{results.seeds_note} {results.reading_note} {results.caveat}",
+        *results.unread_notes,
     ]
     caption = "Who is ahead, and who is expected ahead on more data"
     return Table("verdicts", results.title(caption), columns, rows, notes)

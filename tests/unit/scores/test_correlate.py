@@ -1,10 +1,15 @@
 """`sumcurve correlate`: files in, tables out; what is not of the same summaries is refused."""
 
+import io
 import json
+import tarfile
 from pathlib import Path
 
+import numpy as np
 import pytest
+from scipy import stats
 
+from papers import tac
 from sumcurve.__main__ import parser
 from sumcurve.scores.command import CommandError
 
@@ -81,3 +86,78 @@ def test_a_file_that_is_none_is_refused(files, text: str, message: str) -> None:
     people.write_text(text)
     with pytest.raises(CommandError, match=message):
         run(people, metrics)
+
+
+@pytest.fixture
+def licensed(tmp_path: Path) -> Path:
+    """An archive in the form of TAC 2011's, with invented texts and scores."""
+    path = tmp_path / "GuidedSumm2011_eval.tgz"
+    with tarfile.open(path, "w:gz") as made:
+        for name, data in tac(topics=3, people="ABCD", systems=6).items():
+            info = tarfile.TarInfo(name)
+            info.size = len(data)
+            made.addfile(info, io.BytesIO(data))
+    return path
+
+
+def judged(licensed: Path) -> dict[tuple[str, str], tuple[float, float]]:
+    """Pyramid and responsiveness of systems' summaries, read from the columns of the archive's tables."""
+    found = {}
+    with tarfile.open(licensed) as told:
+        for member in told:
+            if member.name.endswith(("manual.peer.A", "manual.peer.B")):
+                stream = told.extractfile(member)
+                assert stream is not None
+                for line in stream.read().decode().splitlines():
+                    topic, author, pyramid, *_, responsiveness = line.split()
+                    found[author, topic] = float(pyramid), float(responsiveness)
+    return found
+
+
+def test_scores_are_compared_with_a_licensed_copy_of_tac(licensed: Path, tmp_path: Path, capsys) -> None:
+    people = judged(licensed)
+    systems, items = (sorted({key[place] for key in people}) for place in (0, 1))
+    assert (len(systems), len(items)) == (6, 6)  # every topic has a set A and a set B; people's summaries are left out
+    noise = np.random.default_rng(4).normal(0, 0.3, len(people))
+    rows = [(*key, people[key][0] + more, more) for key, more in zip(sorted(people), noise.tolist(), strict=True)]
+    metrics = write(tmp_path / "metrics.csv", rows, "apes", "noise")
+    out = tmp_path / "out.json"
+    told = ["correlate", "--aesop", str(licensed), "--scores", str(metrics), "--resamples", "20", "--json", str(out)]
+    arguments = parser().parse_args(told)
+    arguments.run(arguments)
+    found = json.loads(out.read_text())
+    assert (found["systems"], found["items"]) == (6, 6)
+    values = {(system, item): value for system, item, value, _ in rows}
+    own, pyramid = (
+        np.array([[of[system, item] for item in items] for system in systems])
+        for of in (values, {key: both[0] for key, both in people.items()})
+    )
+    got = {(row["over"], row["metric"], row["people"]): row for row in found["people"]}
+    assert {key[2] for key in got} == {"pyramid", "responsiveness"}
+    known = {"pearson": stats.pearsonr, "spearman": stats.spearmanr, "kendall": stats.kendalltau}
+    for kind, statistic in known.items():
+        over = got["systems", "apes", "pyramid"][kind]["value"]
+        assert over == pytest.approx(statistic(own.mean(axis=1), pyramid.mean(axis=1)).statistic)
+        assert got["items", "apes", "pyramid"][kind]["value"] == pytest.approx(
+            statistic(own.ravel(), pyramid.ravel()).statistic
+        )
+    assert "Williams' test" in capsys.readouterr().out
+
+
+def test_a_system_that_tac_has_and_the_metric_has_not_is_named(licensed: Path, tmp_path: Path, capsys) -> None:
+    people = judged(licensed)
+    rows = [(*key, value) for key, (value, _) in people.items() if key[0] != "3"]
+    metrics = write(tmp_path / "metrics.csv", rows, "apes")
+    told = ["correlate", "--aesop", str(licensed), "--scores", str(metrics), "--resamples", "5"]
+    arguments = parser().parse_args(told)
+    with pytest.raises(CommandError, match="apes has no score of system '3' and item 'D1101-A', which pyramid has"):
+        arguments.run(arguments)
+    arguments = parser().parse_args([*told, "--common"])
+    arguments.run(arguments)
+    assert "5 systems, 6 items" in capsys.readouterr().out
+
+
+def test_an_archive_that_is_none_of_tac_is_refused(files: tuple[Path, Path]) -> None:
+    arguments = parser().parse_args(["correlate", "--aesop", str(files[0]), "--scores", str(files[1])])
+    with pytest.raises(CommandError, match=r"people\.csv"):
+        arguments.run(arguments)

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from sumcurve.statistics.design import Design, Replicates, common_seeds
-from sumcurve.statistics.intervals import difference, estimate
+from sumcurve.statistics.family import family
+from sumcurve.statistics.intervals import difference, draws, estimate
 
 
 def test_cells_kinds_and_means(replicates, names) -> None:
@@ -83,3 +84,49 @@ def test_common_seeds(replicates, names) -> None:
     assert kept[0].seeds == (8,)
     assert kept[0].kind == "single"
     assert {one.seeds for one in kept[1:]} == {(1, 2, 3)}
+
+
+def with_readers(cells, lean):
+    """The cells whose scores are the mean of readers that say so much more or less, `lean` ``[cells, readers]``."""
+    lean = np.asarray(lean) - np.mean(lean, axis=1, keepdims=True)
+    return [
+        replace(cell, readers=cell.items.mean(axis=1, keepdims=True) + own)
+        for cell, own in zip(cells, lean, strict=True)
+    ]
+
+
+def test_readers_vary_what_they_say_and_not_what_they_say_alike(replicates, names) -> None:
+    cells = replicates("ab", (100, 400))
+    plain = Design(cells, names, 400)
+    lean = np.random.default_rng(5).normal(0, 2, size=(4, 3))
+    found, same = (Design(with_readers(cells, one), names, 400) for one in (lean, np.tile(lean[0], (4, 1))))
+    for place, cell in enumerate(plain.cells):
+        without, given = estimate(plain, cell), estimate(found, cell)
+        assert given.error**2 == pytest.approx(without.error**2 + np.var(lean[place], ddof=1) / 3)
+        assert given.df <= without.df
+        assert (given.mean, given.covers) == (without.mean, f"{without.covers} and readers")
+    pair = plain.cells[0], plain.cells[2]
+    assert difference(same, *pair).error == pytest.approx(difference(plain, *pair).error)
+    between = np.var(lean[0] - lean[2], ddof=1) / 3
+    assert difference(found, *pair).error ** 2 == pytest.approx(difference(plain, *pair).error ** 2 + between)
+    one = Design(with_readers(cells, lean[:, :1]), names, 400)  # nobody to differ from
+    assert estimate(one, pair[0]) == estimate(plain, pair[0])
+
+
+def test_draws_and_families_hold_the_readers(replicates, names) -> None:
+    cells = replicates("ab", (100, 400))
+    plain, found = Design(cells, names, 400), Design(with_readers(cells, [[0, 9], [9, 0], [0, 9], [9, 0]]), names, 400)
+    spread = [np.std(draws(one, 4000, np.random.default_rng(1)) @ [1, -1, 0, 0]) for one in (plain, found)]
+    assert spread[1] > 2 * spread[0]
+    pairs = [(plain.cells[0], plain.cells[2]), (plain.cells[1], plain.cells[3])]
+    p = [[test.p_family for test in family(one, pairs, 999).tests] for one in (plain, found)]
+    assert all(more >= less for less, more in zip(*p, strict=True))
+
+
+def test_systems_that_other_readers_scored_are_refused(replicates, names) -> None:
+    cells = replicates("ab", (100, 400))
+    some = with_readers(cells, np.zeros((4, 3)))
+    with pytest.raises(ValueError, match="systems have 0 and 3 readers"):
+        Design([cells[0], *some[1:]], names, 400)
+    with pytest.raises(ValueError, match="readers' means are not those of the scores"):
+        replace(some[0], readers=some[0].readers + 1)

@@ -37,6 +37,13 @@ def test_what_cannot_be_told_says_why() -> None:
         agreement(np.ones((4, 3)), np.ones((3, 3)), "pearson", "items")
 
 
+def test_williams_test_gives_the_published_numbers_of_an_example() -> None:
+    """Howell (2007), Statistical Methods for Psychology, 6th edition, page 262, as SPSS syntax for it prints them."""
+    t, p = williams(0.80, 0.72, 0.89, 26)
+    assert t == pytest.approx(1.361, abs=5e-4)
+    assert p == pytest.approx(0.187, abs=5e-4)
+
+
 def test_williams_test_has_its_formula_and_is_fair() -> None:
     # t = (r1 - r2) sqrt((n - 1)(1 + r) / (2 |R| (n - 1) / (n - 3) + (r1 + r2)^2 (1 - r)^3 / 4)), |R| by determinant
     first, second, between, count = 0.4, 0.5, 0.1, 103

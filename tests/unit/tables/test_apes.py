@@ -9,10 +9,10 @@ from sumcurve.scores.apes import AnswersQuestions
 from sumcurve.settings import Bootstrap
 from sumcurve.statistics.design import Design, Replicates
 from sumcurve.statistics.intervals import estimate
-from sumcurve.tables import TABLES, apes, apes_readers, readers
+from sumcurve.tables import APPENDIX, TABLES, apes, apes_order, apes_readers, readers, scores
 from sumcurve.tables.evidence import CorpusStatistics, Items, Reader, Study
 from sumcurve.tables.report.findings import findings
-from sumcurve.tables.results import Results
+from sumcurve.tables.results import Results, replicates
 from sumcurve.tables.study import made
 
 METRICS = tuple(AnswersQuestions.metrics)
@@ -31,6 +31,7 @@ def asked(output, level, lean=(0.0, 0.05, -0.05)):
     by_name = {
         "apes": 100 * mean / QUESTIONS.mean(),
         "apes_documents": 100 * mean / QUESTIONS,
+        "apes_named": 100 * QUESTIONS / QUESTIONS.mean(),
         "apes_entities": np.full(40, 3.0),
         "apes_salient": np.full(40, 2.0),
         "apes_perfect": 100.0 * (mean == QUESTIONS),
@@ -96,13 +97,17 @@ def test_the_score_is_the_share_of_all_questions(results):
         assert generic.mean == pytest.approx(np.mean(shares))
 
 
-def test_readers_are_part_of_the_interval(results):
+def test_readers_are_part_of_the_interval_in_every_table(results):
+    rows = {(row["method"], row["records"]): row for row in scores.table(results).rows}
     for system in results.of("notes"):
         found, by_reader = apes.scores_of(results, system)
-        without = estimate(apes.design_of(results, "notes"), system.cell)
+        every = [dataclasses.replace(replicates(one, "apes", "apes"), readers=None) for one in results.of("notes")]
+        without = estimate(Design(every, system.outputs[0].scores["apes"].groups, None), system.cell)
         assert found.low < without.low < without.mean < without.high < found.high
         assert found.covers.endswith("and readers")
         assert found.error**2 == pytest.approx(without.error**2 + np.var(list(by_reader.values()), ddof=1) / 3)
+        shown = rows[system.cell]["apes"]
+        assert (shown.number, shown.low, shown.high) == pytest.approx((found.mean, found.low, found.high))
 
 
 def test_the_interval_is_the_ratios_own(results):
@@ -110,9 +115,10 @@ def test_the_interval_is_the_ratios_own(results):
     (system,) = (one for one in results.of("notes") if one.method == "gold")
     items = system.outputs[0].scores["apes"]
     plain = Design([Replicates("gold", None, (), items.values[:1])], items.groups, None)
-    ratio = estimate(apes.design_of(results, "notes"), system.cell)
+    own = dataclasses.replace(replicates(system, "apes", "apes"), readers=None)
+    ratio = estimate(Design([own], items.groups, None), system.cell)
     assert ratio.error < estimate(plain, ("gold", None)).error
-    right, questions = apes.right_of(items)
+    right, questions = readers.right_of(items)
     sums, totals = (
         np.array([column[[group == name for group in items.groups]].sum() for name in sorted(set(items.groups))])
         for column in (np.mean(list(right.values()), axis=0), questions)
@@ -140,8 +146,70 @@ def test_readers_that_are_not_shown_to_beat_guessing_mark_the_corpus(results, ri
     (note,) = (one for one in marked.corpora_notes if "APES" in one)
     assert note.startswith("notes: APES IS NOT TO BE READ")
     assert "120 held-out questions" in note
-    (finding,) = (one for one in findings(marked, {name: made(name, marked) for name in TABLES}) if one.table == "apes")
+    tables = {name: made(name, marked) for name in (*TABLES, *APPENDIX)}
+    found = findings(marked, tables)
+    (finding,) = (one for one in found if one.question == "What is not to be read")
     assert finding.text == note.removeprefix("notes: ")
+    assert not any(METRICS[0].title in one.text for one in found if one.table in ("answers", "comparisons"))
+    for name in ("scores", "comparisons", "descriptions", "answers", "efficiency", "verdicts", "phases", "apes"):
+        assert note in tables[name].notes, name
+    for name in ("answers", "efficiency", "verdicts"):
+        assert not any(row.get("metric") == "APES" for row in tables[name].rows), name
+    compared = [row for row in tables["comparisons"].rows if row["metric"].startswith("APES")]
+    assert compared
+    assert {row["metric"] for row in compared} == {"APES‡"}
+    assert not {row["ahead"] for row in compared} & set(LEVELS)
+    for name in ("scores", "apes"):
+        shown, _ = tables[name].shown()
+        assert all(cell.endswith("‡") for cell in shown["APES"]), name
+    assert [one.title for one in marked.drawn(["notes"])][-1] == "APES‡"
+    assert [one.title for one in results.drawn(["notes"])][-1] == "APES"
+
+
+def test_the_order_of_gold_source_lead_and_shuffled_gold_is_told_with_intervals(results):
+    rows = apes_order.table(results).rows
+    assert [(row["first"], row["second"]) for row in rows] == [
+        ("gold", "source"),
+        ("source", "lead"),
+        ("lead", "shuffled-gold"),
+    ]
+    shares = {row["method"]: row["apes"].number for row in apes.table(results).rows}
+    for row in rows:
+        found = row["difference"]
+        assert found.number == pytest.approx(shares[row["first"]] - shares[row["second"]])
+        assert 0 < found.low < found.number < found.high
+        assert row["says"] == "above"
+    (said,) = (note for note in apes.table(results).notes if "The order" in note)
+    assert said.startswith("notes: The order gold > source > lead > shuffled-gold is shown: gold minus source is")
+
+
+def test_where_the_order_is_not_shown_it_is_said_why(results):
+    """The shuffled reference names all answers, and a reader that guesses is right with it more than with lead."""
+    swapped = {"lead": "shuffled-gold", "shuffled-gold": "lead"}
+    outputs = [
+        dataclasses.replace(one, method=swapped.get(one.method, one.method), summaries="") for one in results.outputs
+    ]
+    other = Results(dataclasses.replace(results.study, outputs=outputs), Bootstrap())
+    says = {row["first"]: row["says"] for row in apes_order.table(other).rows}
+    assert says == {"gold": "above", "source": says["source"], "lead": "below"}
+    (said,) = (one for one in findings(other, {name: made(name, other) for name in TABLES}) if "The order" in one.text)
+    assert "is not shown" in said.text
+    assert "the answer is named by" in said.text
+    assert "lead 100.0 %" in said.text
+
+
+def test_papers_searches_have_rows_and_one_that_is_told_the_answers_is_a_bound(results, invented):
+    outputs = list(results.study.outputs)
+    for seed in (1, 2):
+        for method, search in (("ent_gold", "beam5+entity0.5-gold"), ("ent_loss", "beam5")):
+            for where, signature in (("common", "beam4"), ("paper", search)):
+                one = asked(invented("notes", method, 50, seed, 30, search=where), LEVELS["pcov"])
+                outputs.append(dataclasses.replace(one, search_signature=signature))
+    found = apes.table(Results(dataclasses.replace(results.study, outputs=outputs), Bootstrap()))
+    names = [row["method"] for row in found.rows]
+    assert names[-2:] == ["ent_loss, paper's search", "ent_gold, paper's search (a bound)"]
+    assert len(names) == len(set(names)) == len(LEVELS) + 4
+    assert all(row["rouge1"].number is not None for row in found.rows)
 
 
 def test_a_row_for_every_reader(results):
@@ -154,5 +222,5 @@ def test_a_row_for_every_reader(results):
 def test_a_study_without_questions_has_none_of_these_tables(results):
     outputs = [dataclasses.replace(one, scores={"rouge": one.scores["rouge"]}) for one in results.study.outputs]
     plain = Results(dataclasses.replace(results.study, outputs=outputs, readers=()), Bootstrap())
-    assert not any(one.table(plain).rows for one in (apes, apes_readers, readers))
+    assert not any(one.table(plain).rows for one in (apes, apes_order, apes_readers, readers))
     assert plain.corpora_notes == ["notes: Notes."]

@@ -18,6 +18,7 @@ SENTENCE = "Rankings at this size are no findings about the methods."
 
 ASKED_FOR = {  # of studies that ask questions, contrasts, labels or people
     "apes",
+    "apes_order",
     "apes_readers",
     "readers",
     "entity_attention",

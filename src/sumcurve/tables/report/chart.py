@@ -42,7 +42,7 @@ def charts(results: Results, corpus: str) -> dict[str, dict[str, Any]]:
     looks = looks_of(sorted({one.method for name in results.corpora for one in results.of(name, trained=True)}))
     return {
         metric.name: _chart(results, corpus, metric, looks)
-        for metric in results.ranking
+        for metric in results.drawn([corpus])
         if results.design(corpus, metric.name) is not None
     }
 

@@ -9,6 +9,7 @@ from itertools import chain
 from typing import Any
 
 from sumcurve.scores.scorer import Metric
+from sumcurve.tables import apes
 from sumcurve.tables.answers import ALONE, BEHIND, BEST, LEVEL_WITH
 from sumcurve.tables.comparisons import NOT_SHOWN, SIZE
 from sumcurve.tables.pretraining import BETTER, WORSE
@@ -32,7 +33,7 @@ def findings(results: Results, tables: Mapping[str, Table]) -> list[Finding]:
     """Who is ahead and at which sizes, what is ahead of no training, what data buys, what reads and answers."""
     found = []
     for corpus in results.corpora:
-        ranking = [one for one in results.ranking if results.design(corpus, one.name) is not None]
+        ranking = [one for one in results.ranked(corpus) if results.design(corpus, one.name) is not None]
         if not ranking:
             continue
         asked: Sequence[tuple[str, str, Iterator[str]]]
@@ -55,6 +56,7 @@ def findings(results: Results, tables: Mapping[str, Table]) -> list[Finding]:
         level = results.reader_levels.get(corpus)
         if level is not None and not level.beats:
             asked = (*asked, ("What is not to be read", "apes", iter([level.sentence().removeprefix(f"{corpus}: ")])))
+        asked = (*asked, ("What questions measure", "apes", iter(apes.order_told(results, corpus))))
         for question, table, sentences in asked:
             text = " ".join(sentences)
             found += [Finding(corpus, question, text, table)] if text else []

@@ -76,7 +76,7 @@ def page(results: Results, tables: Mapping[str, Table], found: Sequence[Finding]
         charts={
             corpus: [
                 (f"chart-{corpus}-{metric.name}", metric.title)
-                for metric in results.ranking
+                for metric in results.drawn([corpus])
                 if f"chart-{corpus}-{metric.name}" in specifications
             ]
             for corpus in results.corpora

@@ -1,7 +1,7 @@
 """Test items with what every system wrote of them: copied words and new ones told apart, and each item's scores."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from statistics import fmean
 from typing import Literal
@@ -53,7 +53,9 @@ class Reading:
     def __init__(self, results: Results, examples: Examples) -> None:
         self.corpus, self.seed, self.read_tokens = examples.corpus, examples.seed, examples.read_tokens
         self.metrics: list[Metric] = [
-            one for one in results.compared if results.design(examples.corpus, one.name) is not None
+            replace(one, title=results.titled(examples.corpus, one))
+            for one in results.compared
+            if results.design(examples.corpus, one.name) is not None
         ]
         self.systems = [*results.of(self.corpus, trained=False), *results.of(self.corpus, trained=True)]
         self.sizes = results.sizes(self.corpus)
