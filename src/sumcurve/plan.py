@@ -580,9 +580,15 @@ class Plan:
                 **({"cloze": asked} if (asked := [one.key for one in self.named("annotations", "questions")]) else {}),
                 **({"labels": labels} if (labels := [one.key for one in self.named("outputs", "labels")]) else {}),
                 **({"judged": judged} if (judged := [one.key for one in self.judged]) else {}),
+                **({"people": people} if (people := self._judgements()) else {}),
                 **({} if settings.equivalence is None else {"equivalence": settings.equivalence.model_dump()}),
             }
         )
+
+    def _judgements(self) -> list[list[str]]:
+        """The content of what people said of contrasts, of each corpus."""
+        blocks = [one.contrasts for one in self.settings.corpora.values() if one.contrasts is not None]
+        return [[one.key_sha256, one.answers_sha256] for block in blocks for one in block.people]
 
     @classmethod
     def read(cls, config: Path, study: str | None = None) -> "Plan":
@@ -835,7 +841,10 @@ class Plan:
     def _plan_unseen(self, corpus: _Corpus, groups: Sequence[str]) -> None:
         """What all systems say of the part that the corpus holds out, under the common search: rows of their own."""
         title = f"{corpus.settings.title} No training has seen {', '.join(groups)}.".lstrip()
-        settings = corpus.settings.model_copy(update={"title": title})
+        contrasts = corpus.settings.contrasts and corpus.settings.contrasts.model_copy(update={"people": ()})
+        settings = corpus.settings.model_copy(
+            update={"title": title, "contrasts": contrasts}
+        )  # judged: the test part's
         name = f"{corpus.name}-unseen"
         self.corpora[name] = settings
         specification: UnseenSpecification = {"corpus": corpus.prepared}
