@@ -735,6 +735,7 @@ class JudgeWordsSpecification(TypedDict):
     contrasts: str
     orders: Block  # by name, of the language models
     min_count: int
+    seen: NotRequired[str]  # of a part that is held out: the corpus whose training part is learned
 
 
 def judge_words(specification: JudgeWordsSpecification, inputs: Inputs, stage: Stage) -> None:
@@ -744,7 +745,7 @@ def judge_words(specification: JudgeWordsSpecification, inputs: Inputs, stage: S
     from sumcurve.models.language import WordModel, judge_words
 
     contrasted = list(read(inputs[specification["contrasts"]]))
-    part = Corpus(inputs[specification["corpus"]]).part("train")
+    part = Corpus(inputs[specification.get("seen", specification["corpus"])]).part("train")
     for name, order in specification["orders"].items():
         model = WordModel.of((record.target for record in part), order, specification["min_count"])
         write_judged(stage.folder / f"{name}.safetensors", judge_words(model, contrasted), contrasted)

@@ -580,9 +580,15 @@ class Plan:
                 **({"cloze": asked} if (asked := [one.key for one in self.named("annotations", "questions")]) else {}),
                 **({"labels": labels} if (labels := [one.key for one in self.named("outputs", "labels")]) else {}),
                 **({"judged": judged} if (judged := [one.key for one in self.judged]) else {}),
+                **({"people": people} if (people := self._judgements()) else {}),
                 **({} if settings.equivalence is None else {"equivalence": settings.equivalence.model_dump()}),
             }
         )
+
+    def _judgements(self) -> list[list[str]]:
+        """The content of what people said of contrasts, of each corpus."""
+        blocks = [one.contrasts for one in self.settings.corpora.values() if one.contrasts is not None]
+        return [[one.key_sha256, one.answers_sha256] for block in blocks for one in block.people]
 
     @classmethod
     def read(cls, config: Path, study: str | None = None) -> "Plan":
@@ -737,9 +743,7 @@ class Plan:
                 self._plan_phases(planned, method, form)
         if self.settings.variance is not None and self.settings.variance.corpus == name:
             self._plan_variance(planned, methods, self.settings.variance)
-        for one in self.named("annotations", "contrasts"):
-            if one.specification["corpus"] == planned.prepared and any(name in JUDGING for name in self.scorers):
-                self._plan_judged(planned, one.key)
+        self._plan_judged(planned)
         for method in self.settings.labels.methods if self.settings.labels else []:
             if method in methods:
                 self._plan_labels(planned, method, methods[method])
@@ -837,7 +841,10 @@ class Plan:
     def _plan_unseen(self, corpus: _Corpus, groups: Sequence[str]) -> None:
         """What all systems say of the part that the corpus holds out, under the common search: rows of their own."""
         title = f"{corpus.settings.title} No training has seen {', '.join(groups)}.".lstrip()
-        settings = corpus.settings.model_copy(update={"title": title})
+        contrasts = corpus.settings.contrasts and corpus.settings.contrasts.model_copy(update={"people": ()})
+        settings = corpus.settings.model_copy(
+            update={"title": title, "contrasts": contrasts}
+        )  # judged: the test part's
         name = f"{corpus.name}-unseen"
         self.corpora[name] = settings
         specification: UnseenSpecification = {"corpus": corpus.prepared}
@@ -859,6 +866,7 @@ class Plan:
                 self._plan_output(unseen, other, stem, settings.search, variant="-unseen")
             elif row.search == "own":
                 self._plan_output_of_program(unseen, other, stem, variant="-unseen")
+        self._plan_judged(unseen)
         self._plan_scores(unseen)
 
     def _plan_fraction(self, corpus: _Corpus, size: int, seed: int) -> str:
@@ -1102,8 +1110,15 @@ class Plan:
         output = self._add("decode", specification, inputs, models, run=stem, variant=variant)
         self.rows.append(replace(row, output=output))
 
-    def _plan_judged(self, corpus: _Corpus, contrasts: str) -> None:
-        """What the runs of every method find of golds and contrasts, a folder for a method; and what words alone do."""
+    def _plan_judged(self, corpus: _Corpus) -> None:
+        """What the runs of every method find of golds and contrasts, a folder for a method; and what words alone do.
+
+        Nothing where the corpus has no contrasts, or no scorer asks.
+        """
+        made_of = (one.key for one in self.named("annotations", "contrasts") if corpus.prepared in one.inputs)
+        contrasts = next(made_of, None)
+        if contrasts is None or not any(name in JUDGING for name in self.scorers):
+            return
         runs: dict[str, list[str]] = {}
         places: dict[str, list[int]] = {}
         for place, row in enumerate(self.rows):
@@ -1111,11 +1126,16 @@ class Plan:
             if asked and self._gives_logp(row):
                 runs.setdefault(row.method, []).append(str(row.run))
                 places.setdefault(row.method, []).append(place)
+        known: dict[tuple[str, ...], str] = {}
         for method, made in runs.items():
+            key = tuple(dict.fromkeys(made))
+            if key in known:  # methods that differ by their search alone are one to prefer by
+                self._judged(places[method], known[key])
+                continue
             specification: JudgeSpecification = {
                 "corpus": corpus.prepared,
                 "contrasts": contrasts,
-                "runs": list(dict.fromkeys(made)),
+                "runs": list(key),
                 "others": Reading(others=1).model_dump(mode="json"),
                 "sums": self.settings.sums,
             }
@@ -1128,16 +1148,24 @@ class Plan:
                 files = [File(sha256, path) for sha256, path in kind.files(told).items()]
             else:
                 files = self._models(self.methods[method], method)
-            judged = self._add("judge", specification, inputs, files, corpus=corpus.name, method=method)
-            for place in places[method]:
-                self.rows[place] = replace(self.rows[place], judged=judged)
+            known[key] = self._add("judge", specification, inputs, files, corpus=corpus.name, method=method)
+            self._judged(places[method], known[key])
         words: JudgeWordsSpecification = {
             "corpus": corpus.prepared,
             "contrasts": contrasts,
             "orders": dict(WORD_MODELS),
             "min_count": WORD_MODELS_COUNT,
         }
-        self._add("judge_words", words, [corpus.prepared, contrasts], corpus=corpus.name)
+        inputs = [corpus.prepared, contrasts]
+        if corpus.seen is not None:  # what is held out has no training part
+            words["seen"] = corpus.seen.prepared
+            inputs.append(corpus.seen.prepared)
+        self._add("judge_words", words, inputs, corpus=corpus.name)
+
+    def _judged(self, places: Sequence[int], judged: str) -> None:
+        """Rows whose run the folder has."""
+        for place in places:
+            self.rows[place] = replace(self.rows[place], judged=judged)
 
     def _plan_labels(self, corpus: _Corpus, method: str, form: Form) -> None:
         """Which words a method takes for related, at its largest size with its first seed."""

@@ -510,6 +510,19 @@ class Cloze(Settings):
         return self
 
 
+class Judgements(Settings):
+    """Answers of people to one set of sheets; `sumcurve people read --write` prints it."""
+
+    key: str
+    """What `sumcurve people sheet` wrote beside the sheets: what is behind their codes."""
+    key_sha256: Sha256
+    """Of its content."""
+    answers: str
+    """What `sumcurve people read --write` wrote."""
+    answers_sha256: Sha256
+    """Of its content."""
+
+
 class Contrasts(Settings):
     """Broken references, of which a model should prefer none to the reference itself (annotations.rules)."""
 
@@ -529,6 +542,8 @@ class Contrasts(Settings):
     """What is broken of a target, at most: its first tokens. Never more than the corpus's `target_tokens`."""
     seed: NonNegative = 1
     """Of the draws."""
+    people: Annotated[tuple[Judgements, ...], Field(exclude=True)] = ()
+    """What people said of those that a system failed to dodge, one for each set of sheets; none: nobody has judged."""
 
 
 class Preparation(Settings):
@@ -1357,17 +1372,9 @@ class Reading(Settings):
     """Of who they are."""
 
 
-class JudgedOutputs(Settings):
-    """Answers of people to one set of sheets; `sumcurve people read --write` prints it."""
+class JudgedOutputs(Judgements):
+    """Answers of people to one set of sheets about summaries."""
 
-    key: str
-    """What `sumcurve people sheet` wrote beside the sheets: what is behind their codes."""
-    key_sha256: Sha256
-    """Of its content."""
-    answers: str
-    """What `sumcurve people read --write` wrote."""
-    answers_sha256: Sha256
-    """Of its content."""
     outputs: Annotated[list[str], Field(min_length=1)]
     """The outputs that were judged: names of folders of results/outputs."""
 

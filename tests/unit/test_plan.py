@@ -9,7 +9,7 @@ import yaml
 from pydantic import BaseModel
 
 from pretrained import bart_method, fables, pretraining
-from sumcurve.plan import Plan, PlanError, packages_of
+from sumcurve.plan import JUDGING, Plan, PlanError, packages_of
 from sumcurve.scores import SCORERS
 from sumcurve.scores.scorer import Metric
 from sumcurve.settings import REFERENCE_SYSTEMS, Search
@@ -321,6 +321,40 @@ def test_a_method_is_judged_once_and_every_training_of_it_is_scored(config):
             assert {contrasts.key, *(one.key for one in judges)} <= set(made.inputs)
     assert {row.corpus for row in plan.rows if row.judged} == {"tales"}
     assert not [row for row in plan.rows if row.judged and row.part != "study"]
+
+
+def test_methods_that_differ_by_their_search_alone_are_judged_once(config):
+    add_judged(config)
+    plan = of_two_corpora(config, ["pcov", "ent", "ent_loss"])
+    judged = {row.method: row.judged for row in plan.rows if row.judged}
+    assert judged["ent"] == judged["ent_loss"] != judged["pcov"]
+    assert len(plan.named("outputs", "judge")) == 2
+    for row in plan.rows:
+        if row.judged and row.search == "common":
+            (made,) = {plan.folder(row.scores[name]).specification["inputs"][row.judged]["own"] for name in JUDGING}
+            assert made == row.run
+
+
+def test_what_is_held_out_has_contrasts_of_its_own_that_every_run_is_judged_by(config):
+    add_judged(config)
+    edit(config / "studies" / "smoke.yaml", lambda content: content["corpora"]["tales"]["split"].update(unseen=["zoo"]))
+    plan = smoke(config)
+    (held_out,) = plan.named("corpora", "unseen")
+    by_corpus = {}
+    for row in plan.rows:
+        if row.judged and row.search == "common":
+            judge = plan.folder(row.judged)
+            by_corpus.setdefault(row.corpus, {})[row.run] = judge.specification["corpus"]
+            contrasts = plan.folder(judge.specification["contrasts"])
+            assert contrasts.specification["corpus"] == judge.specification["corpus"]
+            for name in JUDGING:
+                assert plan.folder(row.scores[name]).specification["corpus"] == judge.specification["corpus"]
+    assert by_corpus["tales"].keys() == by_corpus["tales-unseen"].keys()
+    assert set(by_corpus["tales-unseen"].values()) == {held_out.key}
+    seen, unseen = plan.named("outputs", "judge_words")  # the same models of words, of the one training part
+    assert unseen.specification["corpus"] == held_out.key
+    assert unseen.specification["seen"] == seen.specification["corpus"]
+    assert unseen.specification["seen"] in unseen.inputs
 
 
 def test_scorers_of_contrasts_without_contrasts_are_refused(config):

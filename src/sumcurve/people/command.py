@@ -26,8 +26,9 @@ DISCORDANT = 0.5  # share of sources on which one of two systems is good and the
 SHEET = """\
 Writes sheets for people, blind and shuffled: summaries of outputs of one corpus and the references (Wei et al., 2018:
 fluent, then related, then faithful), or contrasts that a system failed to dodge (Kumar and Cheung, 2019: readability,
-discrepancy, neither). FOLDER gets for every annotator and round a CSV and the same as tasks of Label Studio, its
-labelling configuration, and a guide. What is behind the codes goes to FOLDER.key.json, which stays with you.
+discrepancy, neither), as the folder of judged contrasts says, or a file of JSON lines. FOLDER gets for every annotator
+and round a CSV and the same as tasks of Label Studio, its labelling configuration, and a guide. What is behind the
+codes goes to FOLDER.key.json, which stays with you.
 
 The pilot's sources are others than the main ones; each annotator judges them twice. --effect asks `sumcurve power` how
 many sources show such a difference between two systems in percent good; --discordant says on what share of the sources
@@ -49,8 +50,13 @@ def add_parser(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> 
     sheet = actions.add_parser("sheet", help="sheets, blind", description=SHEET, formatter_class=shape)
     sheet.add_argument("outputs", nargs="*", type=Path, metavar="OUTPUT", help="results/outputs/…, of one corpus")
     sheet.add_argument("--to", type=Path, required=True, metavar="FOLDER", help="to write, which must not be there")
-    sheet.add_argument("--contrasts", type=Path, metavar="FILE", help="JSON lines {id, rule, gold, contrast, source}")
-    sheet.add_argument("--system", default="", help="which failed to dodge the contrasts")
+    sheet.add_argument(
+        "--contrasts",
+        type=Path,
+        metavar="PATH",
+        help="results/outputs/…-contrasts-…, or JSON lines {id, rule, gold, contrast, source, group}",
+    )
+    sheet.add_argument("--system", default="", metavar="RUN", help="which failed to dodge the contrasts")
     sheet.add_argument("--each", type=positive, default=EACH, help="contrasts of a rule (default: %(default)s)")
     size = sheet.add_mutually_exclusive_group()
     size.add_argument("--items", type=positive, metavar="N", help="sources whose summaries are judged")
@@ -81,7 +87,7 @@ def run_sheet(arguments: argparse.Namespace) -> None:
     from sumcurve.people.label_studio import write_configuration, write_tasks
     from sumcurve.people.sheets import SHEETS, drawn_by_rule, drawn_ids, key_of, tasks, write_key
     from sumcurve.people.spreadsheet import write_sheet
-    from sumcurve.people.texts import of_contrasts, of_outputs
+    from sumcurve.people.texts import of_contrasts, of_judged, of_outputs
 
     folder: Path = arguments.to
     place = folder.with_name(f"{folder.name}.key.json")
@@ -98,7 +104,11 @@ def run_sheet(arguments: argparse.Namespace) -> None:
         protocol, corpus, system = KUMAR_CHEUNG, "", arguments.system
         if not system:
             raise PeopleError("--contrasts needs --system: the one that failed to dodge them")
-        texts = of_contrasts(arguments.contrasts)
+        if arguments.contrasts.is_dir():
+            corpus, texts, told = of_judged(arguments.contrasts, system)
+            print(f"{system} fails to dodge {len(texts):,} of {told:,} contrasts that it tells from their golds.")
+        else:
+            texts = of_contrasts(arguments.contrasts)
         main = drawn_by_rule(texts, arguments.each, seed)
         rest = [text for text in texts if text not in main]
         if arguments.pilot > len(rest):
@@ -212,9 +222,8 @@ def run_read(arguments: argparse.Namespace) -> None:
         write_json(arguments.json, asdict(found))
     if arguments.write:
         write_answers(arguments.write, answers)
-        if answers.key.protocol.by_source:
-            for line in _block(arguments.key, arguments.write, answers):
-                print(line)
+        for line in _block(arguments.key, arguments.write, answers):
+            print(line)
 
 
 def _report(answers: "Answers", found: "Results", settings: Bootstrap) -> Iterator[str]:
@@ -264,14 +273,17 @@ def _block(key: Path, answers: Path, read: "Answers") -> Iterator[str]:
     from sumcurve.people.texts import REFERENCE
 
     yield ""
-    yield "scores:"
-    yield "  people:"
-    yield "    sheets:"
-    yield f"      - key: {key}"
-    yield f"        key_sha256: {sha256_file(key)}"
-    yield f"        answers: {answers}"
-    yield f"        answers_sha256: {sha256_file(answers)}"
-    yield "        outputs:"
-    for name in read.key.of:
-        if name != REFERENCE:
-            yield f"          - {name}"
+    about = read.key.protocol.by_source
+    yield from (
+        ("scores:", "  people:", "    sheets:") if about else ("corpora:", "  …:", "    contrasts:", "      people:")
+    )
+    start = "    " if about else "      "
+    yield f"{start}  - key: {key}"
+    yield f"{start}    key_sha256: {sha256_file(key)}"
+    yield f"{start}    answers: {answers}"
+    yield f"{start}    answers_sha256: {sha256_file(answers)}"
+    if about:
+        yield "        outputs:"
+        for name in read.key.of:
+            if name != REFERENCE:
+                yield f"          - {name}"

@@ -4,9 +4,10 @@ All texts of a source are shown as tokens, the reference's too: letter case and 
 source is shown as people wrote it.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from sumcurve import manifest
 from sumcurve.corpora.store import Corpus
@@ -75,11 +76,15 @@ def of_contrasts(path: Path) -> list[Text]:
     Gold and contrast are lists of words, or strings. PeopleError names line and key of what is missing, of a contrast
     that equals its gold, and of one that comes twice.
     """
-    found: dict[tuple[str, str], Text] = {}
     try:
         rows = list(read_jsonl(path))
     except (OSError, RecordError) as error:
         raise PeopleError(f"{path} cannot be read as JSON lines: {error}") from error
+    return _contrasts(path, rows)
+
+
+def _contrasts(path: Path, rows: Iterable[Any]) -> list[Text]:
+    found: dict[tuple[str, str], Text] = {}
     for number, row in enumerate(rows, start=1):
         where = f"{path}:{number}"
         lacking = [key for key in ("id", "rule", "gold", "contrast") if not (isinstance(row, dict) and row.get(key))]
@@ -96,6 +101,55 @@ def of_contrasts(path: Path) -> list[Text]:
     if not found:
         raise PeopleError(f"{path} holds no contrast; a line is {{id, rule, gold, contrast}}")
     return list(found.values())
+
+
+def of_judged(folder: Path, run: str) -> tuple[str, list[Text], int]:
+    """The contrasts that a run failed to dodge, of those that it tells from their golds: the name of their corpus's
+    folder, the contrasts, and how many the run tells.
+
+    `folder` is one of results/outputs that holds what a method's runs find of contrasts. PeopleError where it is none,
+    where it has no such run, and where the run dodges all.
+    """
+    from sumcurve.annotations.contrasts import read
+    from sumcurve.decoding.judged import digest, margins, read_judged
+
+    sealed = manifest.verify(folder.resolve())
+    if sealed is None or not {"contrasts", "runs"} <= sealed["specification"].keys():
+        raise PeopleError(
+            f"{folder} holds no judged contrasts; name a file of JSON lines, or a folder results/outputs/…-contrasts-…"
+        )
+    told = sealed["specification"]
+    runs = [key.split("/")[1] for key in told["runs"]]
+    if run not in runs:
+        raise PeopleError(f"--system {run!r} is no run of {folder.name}; it has {', '.join(runs)}")
+    annotation, corpus = (folder.resolve().parents[1] / told[name] for name in ("contrasts", "corpus"))
+    for path in (annotation, corpus):
+        if manifest.verify(path) is None:
+            raise PeopleError(f"{path} is not finished; what was judged is of it")
+    contrasted = list(read(annotation))
+    try:
+        found = read_judged(folder / f"{run}.safetensors", digest(contrasted))
+    except RecordError as error:
+        raise PeopleError(str(error)) from error
+    told_apart = found.told[found.contrast]
+    failed = (told_apart & (margins(found.own, found) <= 0)).tolist()
+    pairs = [(one, contrast) for one in contrasted for contrast in one.contrasts]
+    of = {record.id: (record, text) for record, text in Corpus(corpus).part("test").with_text}
+    rows = [
+        {
+            "id": one.item,
+            "rule": contrast.rule,
+            "gold": words(one.sentences),
+            "contrast": words(contrast.sentences),
+            "source": "\n".join(of[one.item][1].source),
+            "group": group_of(of[one.item][0]),
+        }
+        for (one, contrast), fails in zip(pairs, failed, strict=True)
+        if fails
+    ]
+    if not rows:
+        raise PeopleError(f"{run} dodges every contrast of {folder.name} that it tells from its gold: none is left")
+    return corpus.name, _contrasts(folder, rows), int(told_apart.sum())
 
 
 def _line(text: str | Sequence[str]) -> str:

@@ -24,6 +24,7 @@ TABLES = (
     "contrasts",
     "contrast_rules",
     "contrast_links",
+    "contrast_people",
     "labels",
 )
 APPENDIX = (

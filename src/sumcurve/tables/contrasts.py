@@ -39,6 +39,7 @@ def table(results: Results) -> Table:
         Column("escaped_mean", None, "number", 1, interval=True),
         Column("dodged_other", "another's source", "number", 1, interval=True, narrow=True),
         Column("escaped_other", None, "number", 1, interval=True),
+        Column("by_source", "by the source", "number", 1, interval=True),
         Column("tells", "tells apart", "number", 1),
         Column("dodged_own", "dodged of own", "number", 1, interval=True, narrow=True),
         Column("escaped_own", None, "number", 1, interval=True),
@@ -55,11 +56,18 @@ def table(results: Results) -> Table:
         "than a millionth nat) is not dodged, but in ties dodged. Escaped: of golds that have a contrast, those that "
         f"dodge all of theirs; it falls with their number, so that escaped at {AT} is what {AT} of a gold's contrasts, "
         f"whichever, would leave, of golds that have {AT}. By means: of log-probabilities over tokens. Another's "
-        "source: the same system given the source of a record of another group, which is what a language model dodges.",
+        "source: the same system given the source of a record of another group, which is what a language model dodges; "
+        "by the source: dodged less that, paired, in points.",
         "Dodged and escaped are of contrasts that all systems tell apart: one that exchanges two words unknown to a "
         "system is its gold to it. Tells apart: the share that the system does itself (all seeds); dodged of own is of "
         "these. Of every: of all contrasts, where what is not told apart is not dodged.",
         *(_shares(one) for one in preferred(results)),
+        *(
+            f"{one.told.corpus}: {' and '.join(names)} have the same trainings and differ by their search alone: what "
+            "they prefer is the same."
+            for one in preferred(results)
+            for names in one.told.twins
+        ),
         "By assignment: of a system that rewrites sentences, every sentence of the summary scored with a source "
         "sentence of its own at the best assignment; else as its paper's readers did, of every extracted sentence the "
         "most probable of the summary."
@@ -68,7 +76,8 @@ def table(results: Results) -> Table:
         f"{CHANCE}: scores that know nothing. unigram, trigram: language models of the training part's targets, which "
         "see no source.",
         *(f"{one.told.corpus}: {MECHANICS}" for one in preferred(results) if not one.told.people),
-        f"In brackets: {results.share} intervals; the CSV has those of all columns. {results.seeds_note}",
+        f"In brackets: {results.share} intervals; the CSV has those of all columns. They are symmetric: an end beyond "
+        f"0 or 100 stands for that. {results.seeds_note}",
         *results.without_interval,
         results.caveat,
         results.reading_note,
@@ -93,6 +102,7 @@ def _systems(results: Results, one: Preferred) -> list[dict[str, Any]]:
         "dodged": one.dodged(),
         "escaped": one.escaped(),
         "escaped_at": one.escaped(at=AT),
+        "by_source": one.by_source(),
         "dodged_own": one.dodged("own"),
         "escaped_own": one.escaped("own"),
         "dodged_every": one.dodged("every"),

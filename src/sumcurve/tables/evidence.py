@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from sumcurve.annotations.oracle import METRICS as ORACLE_METRICS
 from sumcurve.curves.stopping import Validation
 from sumcurve.decoding.judged import Judged
+from sumcurve.people.results import Results as PeopleResults
 from sumcurve.plan import Refused
 from sumcurve.scores.scorer import Metric
 from sumcurve.settings import Equivalence, Oracle, Question
@@ -356,8 +357,8 @@ class Preferences:
 
     `items` names the record of every contrast, `rules` its rule and `groups` its record's group; `systems` holds what
     each run finds, by method, records and seed, and `words` what language models of targets do, by name. `targets` are
-    those of the contrasts, `golds` those of items, as sentences of tokens. `people` says whether people have judged
-    them.
+    those of the contrasts, `golds` those of items, as sentences of tokens. `twins` are methods whose runs are the same.
+    `people` holds what people said of some.
     """
 
     corpus: str
@@ -368,7 +369,19 @@ class Preferences:
     words: Mapping[str, Judged]
     targets: Sequence[Sequence[str]]
     golds: Mapping[str, Sequence[str]]
-    people: bool = False
+    twins: Sequence[tuple[str, ...]] = ()
+    people: Sequence["JudgedByPeople"] = ()
+
+
+@dataclass(frozen=True)
+class JudgedByPeople:
+    """What people said of contrasts that one run failed to dodge: its method, records and seed; by rule, and of all."""
+
+    method: str
+    records: int | None
+    seed: int | None
+    annotators: int
+    found: PeopleResults
 
 
 @dataclass(frozen=True)

@@ -287,7 +287,12 @@ def _caption(scores: pd.DataFrame, metrics: Sequence[Metric], share: str, curved
     if any(not metric.higher_is_better for metric in metrics):
         lower = ", ".join(metric.title for metric in metrics if not metric.higher_is_better)
         parts.append(f"Lower is better: {lower}.")
-    kinds = {"baseline": "without the reference", "outside": "from elsewhere", "bound": "picked by the reference"}
+    kinds = {
+        "baseline": "without the reference",
+        "outside": "from elsewhere",
+        "bound": "picked by the reference",
+        "words": "without any source",
+    }
     fixed = scores[scores.records.fillna(-1) != 0]
     there = {what: list(dict.fromkeys(fixed.method[fixed.role == role])) for role, what in kinds.items()}
     there["to compare with"] = [name for name in there[kinds["bound"]] if name in TEXTS]

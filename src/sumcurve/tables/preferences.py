@@ -36,9 +36,14 @@ class Judging:
     found: tuple[Judged, ...]
 
     @cached_property
+    def told_by_seed(self) -> NDArray[np.bool_]:
+        """[seeds, contrasts]: which of them each seed can tell apart; seeds draw records, and know other words."""
+        return np.stack([one.told[one.contrast] for one in self.found])
+
+    @cached_property
     def told(self) -> NDArray[np.bool_]:
         """[contrasts]: which of them all seeds can tell apart."""
-        found: NDArray[np.bool_] = np.logical_and.reduce([one.told[one.contrast] for one in self.found])
+        found: NDArray[np.bool_] = self.told_by_seed.all(axis=0)
         return found
 
     def dodged(self, way: Ways = "sum") -> NDArray[np.bool_] | None:
@@ -103,8 +108,18 @@ class Preferred:
                 kept = kept & (self.rules == rule)
             found = system.dodged(way)
             if found is not None and kept.any():
-                values[cell] = (POINTS * (found & system.told)[:, kept].astype(float), self.groups[kept])
+                values[cell] = (POINTS * (found & system.told_by_seed)[:, kept].astype(float), self.groups[kept])
         return self._estimates(values, of)
+
+    def by_source(self) -> dict[Cell, Estimate]:
+        """Points of dodged that the own source buys: less what is dodged given the source of another group."""
+        values = {}
+        for cell, system in self.systems.items():
+            own, other = system.dodged(), system.dodged("other")
+            if own is not None and other is not None and self.common.any():
+                gained = own[:, self.common].astype(float) - other[:, self.common]
+                values[cell] = (POINTS * gained, self.groups[self.common])
+        return self._estimates(values, "all")
 
     def escaped(self, of: Set = "all", way: Ways = "sum", at: int | None = None) -> dict[Cell, Estimate]:
         """The share of golds all of whose contrasts a system dodges, in percent, of golds that have any.
@@ -118,7 +133,8 @@ class Preferred:
             if found is None or not kept.any():
                 continue
             golds, places, counts = np.unique(self.items[kept], return_inverse=True, return_counts=True)
-            dodged = np.stack([np.bincount(places, row[kept] & system.told[kept], len(golds)) for row in found])
+            counted = (found & system.told_by_seed)[:, kept]
+            dodged = np.stack([np.bincount(places, row, len(golds)) for row in counted])
             shares = escapes(dodged.astype(float), counts[None].astype(float), at)
             enough = counts >= (at or 1)
             first = np.array([np.flatnonzero(places == place)[0] for place in range(len(golds))])

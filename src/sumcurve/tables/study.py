@@ -6,13 +6,18 @@ other tables are the same bytes for the same evidence in any order.
 
 from collections.abc import Mapping
 from importlib import import_module
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
+
+import pandas as pd
 
 from sumcurve.records import write_text
 from sumcurve.settings import Bootstrap
 from sumcurve.tables import APPENDIX, TABLES
 from sumcurve.tables.answers_figure import write_answers
 from sumcurve.tables.boxes import write_boxes
+from sumcurve.tables.contrasts import CHANCE
 from sumcurve.tables.evidence import EvidenceError, Study
 from sumcurve.tables.extracts import frames, told
 from sumcurve.tables.figure import Overlay, write_figure
@@ -48,7 +53,7 @@ def write_study(folder: Path, study: Study, settings: Bootstrap) -> list[Path]:
     write_answers(results, folder / FIGURES)
     notes = [*([results.caveat] if results.caveat else []), results.reading_note, *results.corpora_notes]
     drawn = [note for note in notes if note]
-    frame = tables["scores"].frame()
+    frame = with_words(tables["scores"].frame(), tables["contrasts"])
     over = overlays(results)
     metrics = results.drawn(results.corpora)
     write_figure(frame, metrics, results.share, folder / FIGURES, "curves", drawn, study.in_part, over)
@@ -66,6 +71,22 @@ def made(name: str, results: Results) -> Table:
     """The table of this name."""
     table: Table = import_module(f"sumcurve.tables.{name}").table(results)
     return table
+
+
+def with_words(scores: pd.DataFrame, contrasts: Table) -> pd.DataFrame:
+    """The frame of table scores, and levels for its figure: what chance dodges, and the best without any source."""
+    levels = []
+    for _, rows in groupby((row for row in contrasts.rows if row.get("seeds") is None), itemgetter("corpus")):
+        known = {row["method"]: row for row in rows if row["dodged"].number is not None}
+        chance = known.pop(CHANCE, None)
+        best = max(known.values(), key=lambda row: row["dodged"].number, default=None)
+        levels += [
+            {"corpus": row["corpus"], "method": row["method"], "role": "words"}
+            | {name: row[name].number for name in ("dodged", "escaped")}
+            for row in (chance, best)
+            if row is not None
+        ]
+    return pd.concat([scores, pd.DataFrame(levels)], ignore_index=True).copy() if levels else scores
 
 
 def overlays(results: Results) -> Mapping[str, Overlay]:

@@ -9,13 +9,18 @@ import pytest
 
 from sumcurve.annotations.contrasts import RULES
 from sumcurve.decoding.judged import Judged
+from sumcurve.people.results import ALL_RULES, Share
+from sumcurve.people.results import Results as PeopleResults
 from sumcurve.scores.contrasts import Dodged, Escaped
-from sumcurve.tables import APPENDIX, TABLES, contrast_links, contrast_rules, contrasts, labels
-from sumcurve.tables.evidence import Items, Preferences, RelatedWords
+from sumcurve.statistics.intervals import Estimate
+from sumcurve.tables import APPENDIX, TABLES, contrast_links, contrast_people, contrast_rules, contrasts, labels
+from sumcurve.tables.contrasts import MECHANICS
+from sumcurve.tables.evidence import Items, JudgedByPeople, Preferences, RelatedWords
 from sumcurve.tables.preferences import AT, escapes, preferred
+from sumcurve.tables.report.findings import findings
 from sumcurve.tables.report.page import page
 from sumcurve.tables.results import Results
-from sumcurve.tables.study import made
+from sumcurve.tables.study import made, with_words
 
 GOLDS, EACH = 40, 12
 SEEDS = (1, 2, 3)
@@ -119,6 +124,63 @@ def test_sets_and_ways_are_ordered_as_they_must_be(told):
         assert row["tells"] >= 100 * one.common.mean()
 
 
+def test_every_counts_of_each_seed_what_it_tells_apart_itself(told):
+    """Seeds draw records, and so know other words: none fails for what another does not know."""
+    (one,) = preferred(told)
+    rows = rows_of(contrasts.table(told))
+    for cell, system in one.systems.items():
+        by_seed = []
+        for found in system.found:
+            gold = found.own[found.gold_of]
+            by_seed.append(100 * np.mean(((gold - found.own > 1e-6) & found.told)[found.contrast]))
+        assert rows[cell]["dodged_every"].number == pytest.approx(np.mean(by_seed))
+    assert any((system.told_by_seed != system.told).any() for system in one.systems.values())
+
+
+def test_what_the_source_buys_is_dodged_less_what_is_dodged_given_anothers(told):
+    rows = rows_of(contrasts.table(told))
+    for row in rows.values():
+        if row.get("records"):
+            bought = row["by_source"]
+            assert bought.number == pytest.approx(row["dodged"].number - row["dodged_other"].number)
+            assert bought.low < bought.number < bought.high
+
+
+def test_what_dodges_without_a_source_is_said_and_drawn(told):
+    tables = {name: made(name, told) for name in (*TABLES, *APPENDIX)}
+    (said,) = (one.text for one in findings(told, tables) if one.table == "contrasts")
+    rows = rows_of(tables["contrasts"])
+    assert "chance 50.0 and unigram" in said
+    for system in told.largest("notes").values():
+        found = rows[system.cell]["by_source"]
+        assert f"{system.method} {found.number:.1f} [".replace("-", "−") in said
+    assert said.endswith(MECHANICS)
+    drawn = with_words(tables["scores"].frame(), tables["contrasts"])
+    levels = drawn[drawn.role == "words"].set_index("method")
+    assert list(levels.index) == ["chance", "unigram"]
+    assert levels.loc["unigram", "dodged"] == pytest.approx(rows["unigram", None]["dodged"].number)
+    assert levels.rouge1.isna().all()
+
+
+def test_what_people_said_stands_in_place_of_what_nobody_said(told):
+    (one,) = preferred(told)
+    told_of = Estimate(75.0, 60.0, 90.0, 7.0, 20.0, 0.1, "items")
+    counts = {"readability": 6, "discrepancy": 3, "neither": 3}
+    found = PeopleResults(12, 0, [Share(ALL_RULES, counts, told_of), Share("gold_noun", counts, told_of)], [], [])
+    judged = JudgedByPeople("pcov", 2000, 1, 2, found)
+    changed = dataclasses.replace(one.told, people=[judged], twins=[("pcov", "pcov_too")])
+    results = Results(dataclasses.replace(told.study, preferences=[changed]), told.settings)
+    whole, by_rule = contrast_people.table(results).rows
+    assert [whole[name] for name in counts] == [50, 25, 25]
+    assert (whole["judgements"], whole["issue"].number, by_rule["rule"]) == (12, 75, "gold noun")
+    tables = {name: made(name, results) for name in (*TABLES, *APPENDIX)}
+    (said,) = (one.text for one in findings(results, tables) if one.table == "contrasts")
+    assert "an issue in 75.0 [60.0, 90.0] % of the contrasts that pcov with 2,000 records failed to dodge" in said
+    assert MECHANICS not in said + tables["contrasts"].markdown() + tables["contrast_rules"].markdown()
+    assert MECHANICS in made("contrasts", told).markdown()
+    assert "pcov and pcov_too have the same trainings" in tables["contrasts"].markdown()
+
+
 def test_escaped_falls_with_the_number_of_contrasts(told):
     (one,) = preferred(told)
     by_number = [one.escaped(at=at) for at in (1, 2, AT)]
@@ -178,12 +240,8 @@ def test_dodged_goes_with_itself_and_with_what_grows_alike(told):
 
 def test_without_contrasts_there_is_no_table(study, settings):
     results = Results(study, settings)
-    assert [module.table(results).rows for module in (contrasts, contrast_rules, contrast_links, labels)] == [
-        [],
-        [],
-        [],
-        [],
-    ]
+    modules = (contrasts, contrast_rules, contrast_links, contrast_people, labels)
+    assert [module.table(results).rows for module in modules] == [[]] * len(modules)
 
 
 def test_related_words_are_shares_of_labels(study, settings):

@@ -12,6 +12,9 @@ from sumcurve.scores.scorer import Metric
 from sumcurve.tables import apes
 from sumcurve.tables.answers import ALONE, BEHIND, BEST, LEVEL_WITH
 from sumcurve.tables.comparisons import NOT_SHOWN, SIZE
+from sumcurve.tables.contrast_people import said
+from sumcurve.tables.contrasts import MECHANICS
+from sumcurve.tables.preferences import preferred
 from sumcurve.tables.pretraining import BETTER, WORSE
 from sumcurve.tables.results import OPTIMUM, THESE_WEIGHTS, Results, System
 from sumcurve.tables.table import Row, Table, Value, number, span
@@ -50,6 +53,7 @@ def findings(results: Results, tables: Mapping[str, Table]) -> list[Finding]:
                 ("What last phases buy", "phases", _phases(tables["phases"], corpus, ranking[0])),
                 ("What pretraining is worth", "pretraining", _pretraining(tables["pretraining"], corpus, ranking[0])),
                 ("What should be equal", "equivalence", _equivalence(tables["equivalence"], corpus)),
+                ("What dodged contrasts rest on", "contrasts", _contrasts(results, tables["contrasts"], corpus)),
             )
         else:
             asked = (("Without training", "scores", _untrained(results, corpus, ranking[0])),)
@@ -128,6 +132,27 @@ def _equivalence(equivalence: Table, corpus: str) -> Iterator[str]:
         rows = [row for row in here if (row["method"], row["other"]) == (method, other)]
         parts = [f"with {number(row['records'])} records {row['says']} ({_told(row['difference'], 2)})" for row in rows]
         yield f"{method} and {other}, to within {number(rows[0]['margin'])} {rows[0]['metric']}: {'; '.join(parts)}."
+
+
+def _contrasts(results: Results, contrasts: Table, corpus: str) -> Iterator[str]:
+    """What language models of targets dodge, and how much of what each method dodges its source buys."""
+    here = [row for row in contrasts.rows if row["corpus"] == corpus and row["dodged"].number is not None]
+    words = [row for row in here if row.get("records") is None and not row.get("seeds")]
+    if words:
+        told = [f"{row['method']} {number(row['dodged'].number, 1)}" for row in words]
+        yield f"Of what sees no source, in percent of the contrasts: {_listed(told)}."
+    largest = {results.name(one): one.records for one in results.largest(corpus).values()}
+    bought = [row for row in here if largest.get(row["method"]) == row.get("records") and "by_source" in row]
+    if bought:
+        told = [f"{row['method']} {_told(row['by_source'], 1)}" for row in bought]
+        yield (
+            "Given its own source and not that of another group's record, a method at its largest size dodges more, in "
+            f"points: {_listed(told[:LISTED])}{_more(told)}. An interval that holds 0, or lies below it, is no sign of "
+            "reading."
+        )
+    yield from said(results, corpus)
+    if any(one.told.corpus == corpus and not one.told.people for one in preferred(results)) and here:
+        yield MECHANICS
 
 
 def _at(answers: Table, corpus: str, metric: Metric, records: int, basis: str = "measured") -> list[Row]:
