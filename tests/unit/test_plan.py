@@ -769,9 +769,21 @@ def test_apes_needs_questions_and_a_reader_that_is_there(config, corpora, told, 
         smoke(config)
 
 
-def test_the_study_of_apes_renames_nothing_of_the_default_study():
-    asked, default = (Plan.read(ROOT / "config", name) for name in ("apes", "docstrings"))
-    assert default.folders.items() <= asked.folders.items()
+def test_questions_and_contrasts_rename_nothing_that_is_trained_decoded_or_scored_without_them(tmp_path):
+    config = Path(shutil.copytree(ROOT / "config", tmp_path / "config"))
+    shutil.copy(ROOT / "recipes.yaml", tmp_path)
+    asked = Plan.read(config, "docstrings")
+
+    def without(content):
+        for told in ("cloze", "contrasts"):
+            del content["corpora"]["docstrings"][told]
+        for told in ("apes", "dodged", "escaped"):
+            del content["scores"][told]
+        del content["systems"]
+
+    edit(config / "studies" / "docstrings.yaml", without)
+    bare = Plan.read(config, "docstrings")
+    assert bare.folders.items() < asked.folders.items()
     assert {row.method for row in asked.rows} > {"source", "gold", "shuffled-gold", "extractive-optimum", "lead"}
 
 
