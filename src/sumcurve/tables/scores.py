@@ -6,11 +6,9 @@ from typing import Any
 import numpy as np
 
 from sumcurve.plan import ZERO_SHOT
-from sumcurve.tables.evidence import ScoredOutput
+from sumcurve.tables.evidence import BESIDE, ScoredOutput
 from sumcurve.tables.results import LEVEL, UNREAD, Results, metric_columns, units, value
 from sumcurve.tables.table import Column, Table, number
-
-WHOLE = ("source", "gold", "shuffled-gold", "extractive-optimum")  # bounds of which nothing is cut
 
 
 def table(results: Results) -> Table:
@@ -125,7 +123,7 @@ def not_trained(results: Results) -> list[str]:
     notes = [f"Not trained: {'; '.join(told)}."] if told else []
     for corpus in results.corpora:
         here = [one.method for one in results.of(corpus, trained=False) if one.role == "bound"]
-        if bounds := [name for name in here if name not in WHOLE]:
+        if bounds := [name for name in here if name not in BESIDE]:
             notes.append(
                 f"{corpus}: {' and '.join(bounds)} chose by the reference, whole sentences by ROUGE-1, cut to the "
                 "summary's length afterwards: no bound."
