@@ -122,8 +122,8 @@ def not_trained(results: Results) -> list[str]:
     told = [f"{name}: {results.study.systems[name].rstrip('.')}" for name in here if name in results.study.systems]
     notes = [f"Not trained: {'; '.join(told)}."] if told else []
     for corpus in results.corpora:
-        here = [one.method for one in results.of(corpus, trained=False) if one.role == "bound"]
-        if bounds := [name for name in here if name not in BESIDE]:
+        untrained = results.of(corpus, trained=False)
+        if bounds := [one.method for one in untrained if one.role == "bound" and one.method not in BESIDE]:
             notes.append(
                 f"{corpus}: {' and '.join(bounds)} chose by the reference, whole sentences by ROUGE-1, cut to the "
                 "summary's length afterwards: no bound."
