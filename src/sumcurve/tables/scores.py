@@ -51,7 +51,7 @@ def table(results: Results) -> Table:
                 place = [one.name for one in scorers[scorer].metrics].index(metric.name)
                 means = [float(np.mean(items.values[place])) for items in known]
                 row |= {f"{metric.name}_least": min(means), f"{metric.name}_most": max(means)}
-        rows.append(row | {"interval_covers": ", ".join(covers)})
+        rows.append(row | {"interval_covers": "; ".join(covers)})
     ends = [Column(f"{one.name}_{end}", None, "number") for one in results.metrics for end in ("least", "most")]
     columns = [
         Column("corpus", "corpus"),
