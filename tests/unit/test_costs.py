@@ -126,14 +126,14 @@ def test_the_recorded_studies_are_a_basis():
 def test_readers_of_questions_cost_by_their_width_and_no_more_than_their_most_updates(tmp_path):
     config = Path(shutil.copytree(ROOT / "config", tmp_path / "config"))
     shutil.copy(ROOT / "recipes.yaml", tmp_path)
-    path = config / "studies" / "apes.yaml"
+    path = config / "studies" / "salience.yaml"
     content = yaml.safe_load(path.read_text())
     hours = {}
     for hidden, most in ((64, 2000), (256, 2000), (64, 450)):
         reader = content["scores"]["apes"]["reader"]
         reader |= {"hidden": hidden, "stop": {**reader["stop"], "max_updates": most}}
         path.write_text(yaml.safe_dump(content))
-        plan = Plan.read(config, "apes")
+        plan = Plan.read(config, "salience")
         found = costs.estimate(plan, tmp_path / "results", Costs(invented(), config), told=6000)
         assert found.jobs["reader"] == 3
         hours[hidden, most] = found.hours["reader"]
