@@ -37,7 +37,8 @@ class Replicates:
     """Per-item scores ``[seeds, items]`` in points of one system, trained on `records` records with each of `seeds`.
 
     A system that is not trained (lead, the extractive optimum) has `records` None, `seeds` () and ``[1, items]``.
-    `readers` ``[seeds, readers]`` are the means by each reader, where scores are the mean of several.
+    `readers` ``[seeds, readers]`` are the means by each reader, where scores are the mean of several. What stands
+    `beside` the others, such as the reference itself, decides nothing of their intervals.
     """
 
     system: str
@@ -45,6 +46,7 @@ class Replicates:
     seeds: tuple[int, ...]
     items: Array
     readers: Array | None = None
+    beside: bool = False
 
     def __post_init__(self) -> None:
         named = self.system if self.records is None else f"{self.system} at {self.records:,} records"
@@ -122,7 +124,8 @@ class Design:
         residuals = self.groups.residuals(averaged)
         self.deviations = self.groups.deviations(residuals)
         self.items_covariance = self.deviations @ self.deviations.T
-        self.items_degrees = np.nan if self.why else self.groups.degrees(_with_contrasts(residuals))
+        among = [place for place, entry in enumerate(replicates) if not entry.beside] or list(range(len(residuals)))
+        self.items_degrees = np.nan if self.why else self.groups.degrees(_with_contrasts(residuals[among]))
         self.both = np.zeros((len(self.cells), len(self.cells)))
         self.seeds_of_one = np.zeros_like(self.both)
         self.seed_means = np.zeros((0, 0))

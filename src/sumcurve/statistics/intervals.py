@@ -11,7 +11,7 @@ from sumcurve.statistics.groups import Array
 
 ITEMS, TRAINING, DRAW = "items", "items and training", "items, training and draw"
 MIXED = "items and training, and the draw below all records"
-READERS = " and readers"
+READERS = ", and readers"
 
 
 @dataclass(frozen=True)

@@ -55,4 +55,4 @@ def _row(results: Results, system: System) -> dict[str, Any]:
     if not row:
         return {}
     named = {"corpus": system.corpus, "method": results.name(system), "percent": system.percent}
-    return {**named, "records": system.records, **row, "interval_covers": ", ".join(covers)}
+    return {**named, "records": system.records, **row, "interval_covers": "; ".join(covers)}

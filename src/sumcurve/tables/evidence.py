@@ -24,6 +24,7 @@ from sumcurve.systems.system import Role
 
 BLIND: tuple[Role, ...] = ("baseline", "outside")  # not trained by the study, and without sight of references
 ROLES: tuple[Role, ...] = (*BLIND, "bound", "trained")  # in the order of rows
+BESIDE = ("source", "gold", "shuffled-gold", "extractive-optimum")  # bounds of which nothing is cut (systems.bounds)
 
 
 class EvidenceError(ValueError):

@@ -26,11 +26,11 @@ from matplotlib.ticker import FixedLocator, MaxNLocator, NullLocator
 from sumcurve.plan import ZERO_SHOT
 from sumcurve.records import write_bytes
 from sumcurve.scores.scorer import Metric
+from sumcurve.tables.evidence import BESIDE
 
 # Okabe and Ito's colours for all kinds of colour vision, without the yellow, which is lost on white, and the black.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00")
 MARKERS = ("o", "s", "D", "^", "v", "P", "X")
-TEXTS = ("source", "gold", "shuffled-gold")  # bounds that picked nothing
 PANEL = 5  # methods that can be told apart in one panel
 DASHES = ((6, 2), (1, 1.6), (6, 2, 1, 2), (3, 1.5), (6, 2, 1, 2, 1, 2), (9, 3))  # of what is not trained, by name
 GREY, PALE, INK = "#6b6b6b", "#d4d4d4", "#222222"
@@ -295,8 +295,8 @@ def _caption(scores: pd.DataFrame, metrics: Sequence[Metric], share: str, curved
     }
     fixed = scores[scores.records.fillna(-1) != 0]
     there = {what: list(dict.fromkeys(fixed.method[fixed.role == role])) for role, what in kinds.items()}
-    there["to compare with"] = [name for name in there[kinds["bound"]] if name in TEXTS]
-    there[kinds["bound"]] = [name for name in there[kinds["bound"]] if name not in TEXTS]
+    there["to compare with"] = [name for name in there[kinds["bound"]] if name in BESIDE]
+    there[kinds["bound"]] = [name for name in there[kinds["bound"]] if name not in BESIDE]
     grey = [f"{', '.join(names)}: {what}" for what, names in there.items() if names]
     parts += ["Hollow: not shown to read its source."] if scores.blind.any() else []
     if (scores.records == 0).any() and any(curved):

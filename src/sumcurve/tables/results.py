@@ -21,7 +21,7 @@ from sumcurve.statistics.design import Cell, Design, Replicates, common_seeds
 from sumcurve.statistics.family import Family, family
 from sumcurve.statistics.intervals import Estimate, contrast, difference, draws, estimate
 from sumcurve.systems.system import Role
-from sumcurve.tables.evidence import BLIND, Items, ScoredOutput, Study, checked, metrics_of
+from sumcurve.tables.evidence import BESIDE, BLIND, Items, ScoredOutput, Study, checked, metrics_of
 from sumcurve.tables.readers import SCORER as READING_SCORER
 from sumcurve.tables.readers import Level, levels, share_of
 from sumcurve.tables.table import Column, Value, number
@@ -114,10 +114,10 @@ def replicates(system: System, metric: str, scorer: str, name: str | None = None
     seeds = tuple(one.seed for one in system.outputs if one.seed is not None and scorer in one.scores)
     if metric == SHARE:
         values, readers = (np.stack(column) for column in zip(*map(share_of, items), strict=True))
-        return Replicates(name or system.method, system.records, seeds, values, readers)
+        return Replicates(name or system.method, system.records, seeds, values, readers, system.method in BESIDE)
     place = [one.name for one in items[0].metrics].index(metric)
     values = np.stack([one.values[place] for one in items])
-    return Replicates(name or system.method, system.records, seeds, values)
+    return Replicates(name or system.method, system.records, seeds, values, beside=system.method in BESIDE)
 
 
 class Results:

@@ -6,11 +6,9 @@ from typing import Any
 import numpy as np
 
 from sumcurve.plan import ZERO_SHOT
-from sumcurve.tables.evidence import ScoredOutput
+from sumcurve.tables.evidence import BESIDE, ScoredOutput
 from sumcurve.tables.results import LEVEL, UNREAD, Results, metric_columns, units, value
 from sumcurve.tables.table import Column, Table, number
-
-WHOLE = ("source", "gold", "shuffled-gold", "extractive-optimum")  # bounds of which nothing is cut
 
 
 def table(results: Results) -> Table:
@@ -53,7 +51,7 @@ def table(results: Results) -> Table:
                 place = [one.name for one in scorers[scorer].metrics].index(metric.name)
                 means = [float(np.mean(items.values[place])) for items in known]
                 row |= {f"{metric.name}_least": min(means), f"{metric.name}_most": max(means)}
-        rows.append(row | {"interval_covers": ", ".join(covers)})
+        rows.append(row | {"interval_covers": "; ".join(covers)})
     ends = [Column(f"{one.name}_{end}", None, "number") for one in results.metrics for end in ("least", "most")]
     columns = [
         Column("corpus", "corpus"),
@@ -124,8 +122,8 @@ def not_trained(results: Results) -> list[str]:
     told = [f"{name}: {results.study.systems[name].rstrip('.')}" for name in here if name in results.study.systems]
     notes = [f"Not trained: {'; '.join(told)}."] if told else []
     for corpus in results.corpora:
-        here = [one.method for one in results.of(corpus, trained=False) if one.role == "bound"]
-        if bounds := [name for name in here if name not in WHOLE]:
+        untrained = results.of(corpus, trained=False)
+        if bounds := [one.method for one in untrained if one.role == "bound" and one.method not in BESIDE]:
             notes.append(
                 f"{corpus}: {' and '.join(bounds)} chose by the reference, whole sentences by ROUGE-1, cut to the "
                 "summary's length afterwards: no bound."

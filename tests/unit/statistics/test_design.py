@@ -104,7 +104,7 @@ def test_readers_vary_what_they_say_and_not_what_they_say_alike(replicates, name
         without, given = estimate(plain, cell), estimate(found, cell)
         assert given.error**2 == pytest.approx(without.error**2 + np.var(lean[place], ddof=1) / 3)
         assert given.df <= without.df
-        assert (given.mean, given.covers) == (without.mean, f"{without.covers} and readers")
+        assert (given.mean, given.covers) == (without.mean, f"{without.covers}, and readers")
     pair = plain.cells[0], plain.cells[2]
     assert difference(same, *pair).error == pytest.approx(difference(plain, *pair).error)
     between = np.var(lean[0] - lean[2], ddof=1) / 3
@@ -121,6 +121,22 @@ def test_draws_and_families_hold_the_readers(replicates, names) -> None:
     pairs = [(plain.cells[0], plain.cells[2]), (plain.cells[1], plain.cells[3])]
     p = [[test.p_family for test in family(one, pairs, 999).tests] for one in (plain, found)]
     assert all(more >= less for less, more in zip(*p, strict=True))
+
+
+def test_what_stands_beside_the_others_decides_nothing_of_their_intervals(replicates, names) -> None:
+    cells = replicates("ab", (100, 400))
+    gold = Replicates("gold", None, (), np.linspace(0, 90, 200)[None] ** 2 / 90)
+    plain, with_gold, beside = (
+        Design(one, names, 400) for one in (cells, [*cells, gold], [*cells, replace(gold, beside=True)])
+    )
+    pair = plain.cells[0], plain.cells[2]
+    ends, known = (
+        [(found.low, found.high, found.df) for found in (estimate(one, pair[0]), difference(one, *pair))]
+        for one in (beside, plain)
+    )
+    assert ends == [pytest.approx(told, rel=1e-9) for told in known]
+    assert difference(with_gold, *pair).df != difference(plain, *pair).df
+    assert estimate(beside, gold.cell).low is not None
 
 
 def test_systems_that_other_readers_scored_are_refused(replicates, names) -> None:
