@@ -1,5 +1,6 @@
 """How tests are shared out between workers: a file's tests stay with one of them, and dear ones begin."""
 
+import os
 from typing import Any
 
 import hypothesis
@@ -12,6 +13,10 @@ hypothesis.settings.load_profile("sumcurve")
 TOGETHER, APART = ("tests/workflow/",), ("tests/system/test_learning.py", "tests/system/test_phases.py")
 # Dear ones first: the last ones to end are short.
 FIRST = ("tests/workflow/", "tests/system/", "tests/unit/training/", "tests/unit/tables/")
+
+
+def pytest_report_header() -> str:
+    return f"seed of faults: {os.environ.setdefault('SUMCURVE_FAULT_SEED', '20')} (SUMCURVE_FAULT_SEED)"
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
