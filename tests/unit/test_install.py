@@ -247,7 +247,7 @@ def test_the_version_is_one() -> None:
 @pytest.mark.slow
 def test_the_wheel_builds_from_a_tag_in_a_clone_and_has_its_version(tmp_path: Path) -> None:
     git = ["git", "-c", "advice.detachedHead=false"]
-    subprocess.run([*git, "clone", "--quiet", "--no-hardlinks", ROOT, tmp_path / "clone"], check=True)
+    subprocess.run([*git, "clone", "--quiet", ROOT, tmp_path / "clone"], check=True)
     tag = f"v{version_of(tmp_path / 'clone')}"
     subprocess.run([*git, "tag", "--force", tag], cwd=tmp_path / "clone", check=True)
     subprocess.run([*git, "clone", "--quiet", "--branch", tag, tmp_path / "clone", tmp_path / "tagged"], check=True)
