@@ -12,7 +12,16 @@ hypothesis.settings.load_profile("sumcurve")
 # What stays together beyond a file, since it shares a dear fixture; and what shares none that is.
 TOGETHER, APART = ("tests/workflow/",), ("tests/system/test_learning.py", "tests/system/test_phases.py")
 # Dear ones first: the last ones to end are short.
-FIRST = ("tests/workflow/", "tests/system/", "tests/unit/training/", "tests/unit/tables/")
+FIRST = (
+    "tests/workflow/",
+    "tests/system/",
+    "tests/unit/training/",
+    "tests/unit/tables/",
+    "tests/unit/annotations/oracle/",
+    "tests/unit/test_gpu_benchmark.py",
+    "tests/unit/test_steps.py",
+    "tests/unit/test_use.py",
+)
 
 
 def pytest_report_header() -> str:

@@ -80,7 +80,7 @@ class Driver:
                 seen.add(stage)
                 if len(seen) == count:
                     return stage
-            time.sleep(0.002)
+            time.sleep(0.005)
         return None
 
     def kill_driver(self) -> None:
