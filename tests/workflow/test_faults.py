@@ -82,10 +82,16 @@ def test_a_driver_and_a_job_that_are_killed_change_nothing(checkout_of_tree, fin
     assert "Nothing to be done" in checkout.run("snakemake", "-n").stdout
 
 
+def files(folder):
+    """Every file but compiled code, with its time."""
+    found = (path for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
+    return {path: path.stat().st_mtime_ns for path in found}
+
+
 def test_from_another_folder_nothing_is_written_into_the_checkout(checkout_of_tree, finished, tmp_path):
     checkout = checkout_of_tree("elsewhere")
     one_training(checkout)
-    before = {path: path.stat().st_mtime_ns for path in checkout.path.rglob("*") if "__pycache__" not in path.parts}
+    before = files(checkout.path)
     (fraction,) = (folder.key for folder in plan_of(checkout).named("corpora", "fraction"))
     command = ["snakemake", "-s", str(checkout.path / "Snakefile"), "--cores", "1", "--config", "home=h ö", "--"]
     done = subprocess.run(
@@ -99,8 +105,7 @@ def test_from_another_folder_nothing_is_written_into_the_checkout(checkout_of_tr
     assert done.returncode == 0, done.stdout + done.stderr
     made = manifest.verify(tmp_path / "h ö" / "results" / fraction)
     assert manifest.content(made) == manifest.content(manifest.verify(finished.path / "results" / fraction))
-    after = {path: path.stat().st_mtime_ns for path in checkout.path.rglob("*") if "__pycache__" not in path.parts}
-    assert after == before
+    assert files(checkout.path) == before
 
 
 def test_conda_is_refused_with_what_to_do(finished):
