@@ -1,5 +1,6 @@
 """Throw-away checkouts of this working tree, in which whole studies run."""
 
+import contextlib
 import os
 import random
 import re
@@ -135,7 +136,8 @@ class Checkout:
 
         Most of a small study's time is the start of its jobs.
         """
-        plan = Plan.read(self.path / "config", study)
+        with contextlib.chdir(self.path):  # a study's files are named from there
+            plan = Plan.read(Path("config"), study)
         first = {folder.kind: f"results/{folder.key}/manifest.json" for folder in reversed(plan.folders.values())}
         told = ("--config", f"study={study}")
         self.run("snakemake", *told, "--", "corpora", "annotations", *first.values())
