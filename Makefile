@@ -4,6 +4,7 @@
 #   make study STUDY=other    the same for config/studies/other.yaml
 #   make test                 the environment and the test suite
 #   make slurm-test           the smoke study through a throw-away Slurm on this machine; needs root
+#   make fault-test           studies killed and harmed at ten moments of each kind, in less than an hour
 #   make demo                 a demonstration in a few minutes: two methods, three small sizes, two seeds
 #   make smoke                everything, tiny, in scratch/
 #   make verify               hash every file of the study and name what is damaged (every run does so, too)
@@ -51,11 +52,12 @@ export SUMCURVE_FAIRSEQ
 # A folder of workflow/profiles; Snakemake takes `default` by itself, by the link `profiles`, beside the Snakefile.
 PROFILE ?=
 
-# In recipes it is the shell's own variable: what a file says is never read as shell.
+# In recipes these are the shell's own variables: what a file or somebody says is never read as shell.
+export RUN CORPUS FROM TO NAME STUDY TRIALS HOME_FOLDER
 export NAMED := $(or $(STUDY),$(shell sed -n 's/^study: *//p' config/config.yaml))
 AS_PROFILE := $(or $(if $(PROFILE),workflow/profiles/$(PROFILE)),$(SNAKEMAKE_PROFILE))
 SNAKEMAKE = snakemake $(if $(AS_PROFILE),--workflow-profile "$(AS_PROFILE)")
-CONFIG = $(if $(STUDY)$(filter-out .,$(HOME_FOLDER)),--config "study=$$NAMED" "home=$(HOME_FOLDER)")
+CONFIG = $(if $(STUDY)$(filter-out .,$(HOME_FOLDER)),--config "study=$$NAMED" "home=$$HOME_FOLDER")
 # Paths may hold blanks: only a target's name needs them escaped.
 blank := $(subst ,, )
 ENVIRONMENT := $(if $(filter /%,$(VENV)),$(VENV),$(CURDIR)/$(VENV))
@@ -63,39 +65,44 @@ COMPLETE := $(subst $(blank),\ ,$(VENV))/.complete
 FAIRSEQ_COMPLETE := $(subst $(blank),\ ,$(SUMCURVE_FAIRSEQ))/.complete
 # Not the link, which may point elsewhere before a job ends.
 OTHERS := $(PATH)
-export PATH = $(shell readlink -m "$(ENVIRONMENT)")/bin:$(OTHERS)
+export PATH = $(shell cd "$(ENVIRONMENT)" 2> /dev/null && pwd -P || echo "$(ENVIRONMENT)")/bin:$(OTHERS)
 export PYTHONUNBUFFERED := 1
 # A study starts a hundred Pythons: each must find its bytecode.
 unexport PYTHONDONTWRITEBYTECODE
 # The code that runs is this checkout's, whatever else is installed.
 export PYTHONPATH := $(CURDIR)/src
 
-.PHONY: study run test test-all slurm-test demo smoke lint bench pull push verify record pages reproduce trace status plan pack merge partial add trials recipes schema lock env fairseq-env clean-env
+.PHONY: study run test test-all slurm-test fault-test demo smoke lint bench pull push verify record pages reproduce trace status plan pack merge partial add trials recipes schema lock env fairseq-env clean-env
 
 study: env
 	$(MAKE) --no-print-directory run
 
 # Everything but the environment; DVC's stage is this. Snakemake verifies all that is there before its first job.
 run:
-	mkdir -p "$(HOME_FOLDER)/scratch" "$(HOME_FOLDER)/logs"
+	mkdir -p "$$HOME_FOLDER/scratch" "$$HOME_FOLDER/logs"
 	$(SNAKEMAKE) $(CONFIG)
-	report="$(HOME_FOLDER)/scratch/report.html"
+	report="$$HOME_FOLDER/scratch/report.html"
 	rm -f "$$report"
-	snakemake --report "$$report" $(CONFIG) > "$(HOME_FOLDER)/logs/report.log" 2>&1 || \
-	    { cat "$(HOME_FOLDER)/logs/report.log" >&2; exit 1; }
-	mv "$$report" "$(HOME_FOLDER)/results/tables/$$NAMED/report.html"
-	echo "how it was made: $(HOME_FOLDER)/results/tables/$$NAMED/report.html"
-	echo "what came out: $(HOME_FOLDER)/results/tables/$$NAMED/pages/report.html"
+	snakemake --report "$$report" $(CONFIG) > "$$HOME_FOLDER/logs/report.log" 2>&1 || \
+	    { cat "$$HOME_FOLDER/logs/report.log" >&2; exit 1; }
+	mv "$$report" "$$HOME_FOLDER/results/tables/$$NAMED/report.html"
+	echo "how it was made: $$HOME_FOLDER/results/tables/$$NAMED/report.html"
+	echo "what came out: $$HOME_FOLDER/results/tables/$$NAMED/pages/report.html"
 
 test: env
 	python -m pytest -n 2 $(TESTS)
 
 test-all: env
-	python -m pytest -n 2 -m "not slurm" $(TESTS)
+	python -m pytest -n 2 -m "not slurm and not fault" $(TESTS)
 
 # Needs root and Slurm's programs; installs nothing, says what is missing, and takes down what it brings up.
 slurm-test: env
 	python -m pytest -p no:xdist -m slurm tests/workflow/test_slurm.py
+
+# Ten moments of each kind of fault; the seed is in the first lines. Disks that are full and checkouts that nobody can
+# write need root, and are skipped without.
+fault-test: env
+	python -m pytest -p no:xdist -v -m fault $(or $(TESTS),tests/workflow/test_faults.py)
 
 demo: env
 	$(MAKE) --no-print-directory run STUDY=demo
@@ -123,7 +130,7 @@ push: env
 	dvc push
 
 verify: env
-	python -m sumcurve verify "$(HOME_FOLDER)/results" --study "$$NAMED"
+	python -m sumcurve verify "$$HOME_FOLDER/results" --study "$$NAMED"
 
 # Tables of code that nobody can check out are no record.
 record: env
@@ -146,29 +153,29 @@ reproduce: env
 	python -m sumcurve reproduce scratch/reproduce/results --study "$$NAMED"
 
 trace: env
-	python -m sumcurve trace "$(RUN)" --study "$$NAMED"
+	python -m sumcurve trace "$$RUN" --study "$$NAMED"
 
 status: env
-	python -m sumcurve status "$(HOME_FOLDER)/results" --study "$$NAMED"
+	python -m sumcurve status "$$HOME_FOLDER/results" --study "$$NAMED"
 
 plan: env
-	python -m sumcurve plan "$(HOME_FOLDER)/results" --study "$$NAMED" $(FLAGS)
+	python -m sumcurve plan "$$HOME_FOLDER/results" --study "$$NAMED" $(FLAGS)
 
 pack: env
-	python -m sumcurve pack --study "$$NAMED" --to "$(TO)" --results "$(HOME_FOLDER)/results"
+	python -m sumcurve pack --study "$$NAMED" --to "$$TO" --results "$$HOME_FOLDER/results"
 
 merge: env
-	python -m sumcurve merge "$(FROM)" $(if $(STUDY),--study "$(STUDY)") --results "$(HOME_FOLDER)/results"
+	python -m sumcurve merge "$$FROM" $(if $(STUDY),--study "$$STUDY") --results "$$HOME_FOLDER/results"
 
 partial: env
-	python -m sumcurve tables "$(HOME_FOLDER)/results/tables/$$NAMED" --partial
+	python -m sumcurve tables "$$HOME_FOLDER/results/tables/$$NAMED" --partial
 
 add: env
-	python -m sumcurve add "$(CORPUS)" --name "$(NAME)" $(FLAGS)
+	python -m sumcurve add "$$CORPUS" --name "$$NAME" $(FLAGS)
 
 trials: env
-	$(SNAKEMAKE) corpora annotations --config study=$$(sed -n 's/^study: *//p' "$(TRIALS)")
-	python -m sumcurve trials --settings "$(TRIALS)"
+	$(SNAKEMAKE) corpora annotations --config "study=$$(sed -n 's/^study: *//p' "$$TRIALS")"
+	python -m sumcurve trials --settings "$$TRIALS"
 
 recipes: env
 	python -m sumcurve recipes
@@ -207,7 +214,7 @@ $(COMPLETE): $(wildcard envs/*.txt) pyproject.toml
 	touch "$$new/.complete"
 	ln -s "$${new##*/}" "$$new.link"
 	if [ -d "$(ENVIRONMENT)" ] && [ ! -L "$(ENVIRONMENT)" ]; then mv "$(ENVIRONMENT)" "$$new.before"; fi
-	mv -T "$$new.link" "$(ENVIRONMENT)"
+	mv -T "$$new.link" "$(ENVIRONMENT)" 2> /dev/null || mv -h "$$new.link" "$(ENVIRONMENT)"  # GNU's way, or BSD's
 
 # With all that came before it, and what an interrupted making left.
 clean-env:
@@ -221,7 +228,7 @@ $(FAIRSEQ_COMPLETE): envs/fairseq/lock-3.11.txt envs/torch.txt
 	@"$(FAIRSEQ_PYTHON)" -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' 2> /dev/null || \
 	    { echo "fairseq needs Python 3.11, and $(FAIRSEQ_PYTHON) is none: make fairseq-env FAIRSEQ_PYTHON=/path/to/python3.11" >&2; exit 1; }
 	echo "fairseq's environment: $(SUMCURVE_FAIRSEQ), Python 3.11; building it takes minutes"
-	case "$$(realpath -m "$(SUMCURVE_FAIRSEQ)")" in
+	case "$$(cd "$$(dirname "$(SUMCURVE_FAIRSEQ)")" 2> /dev/null && pwd -P)/" in
 	"$(CURDIR)"/*) rm -rf "$(SUMCURVE_FAIRSEQ)" ;;
 	*) if [ -e "$(SUMCURVE_FAIRSEQ)" ]; then
 	       echo "$(SUMCURVE_FAIRSEQ) is not in this checkout: delete it to have it made anew" >&2

@@ -1,8 +1,11 @@
 # The study that config/config.yaml names, or `--config study=NAME`; `--config home=FOLDER` puts all it makes elsewhere.
+# From another folder (`snakemake -s CHECKOUT/Snakefile`) all is made there, and nothing is written into the checkout.
 import os
 import sys
+from contextlib import chdir
 from pathlib import Path
 
+from snakemake.settings.types import DeploymentMethod
 from snakemake.utils import min_version
 
 min_version("9.0")
@@ -18,8 +21,12 @@ from sumcurve.plan import Plan, PlanError
 from sumcurve.planned import announce, changes
 from sumcurve.steps import KINDS
 
+AWAY = not Path(workflow.basedir).samefile(Path.cwd())
+# Before the paths that a configuration names.
+CHECKOUT = f"{workflow.basedir}/" if AWAY else ""
 
-configfile: "config/config.yaml"
+
+configfile: f"{CHECKOUT}config/config.yaml"
 
 
 report: "workflow/report/study.rst"
@@ -29,13 +36,23 @@ report: "workflow/report/study.rst"
 container: "envs/sumcurve.sif"
 
 
+# What runs is this environment, or the image: rules name no environments that conda could make.
+if DeploymentMethod.CONDA in workflow.deployment_settings.deployment_method:
+    raise WorkflowError(
+        "--sdm conda makes nothing here, since no rule names an environment: make one with `make env`, or with `conda "
+        "env create -f envs/conda.yaml`, activate it, and leave the option out"
+    )
 HOME = config.pop("home", ".")
+if AWAY:
+    HOME = str(Path(HOME).absolute())
+    os.environ.update(SUMCURVE_CHECKOUT=workflow.basedir)
 # These two are a profile's: what jobs run at their time's end, and whether steps of seconds become jobs of a cluster.
 if "at_limit" in config:
     os.environ.update(SUMCURVE_AT_LIMIT=config.pop("at_limit"))
 LIGHT_HERE = config.pop("light_steps", "jobs") == "here"
 try:
-    PLAN = Plan.read(Path("config"), config["study"])
+    with chdir(workflow.basedir):
+        PLAN = Plan.read(Path("config"), config["study"])
 except PlanError as error:
     raise WorkflowError(str(error)) from None
 STUDY = PLAN.study

@@ -1,5 +1,6 @@
 """How tests are shared out between workers: a file's tests stay with one of them, and dear ones begin."""
 
+import os
 from typing import Any
 
 import hypothesis
@@ -11,7 +12,20 @@ hypothesis.settings.load_profile("sumcurve")
 # What stays together beyond a file, since it shares a dear fixture; and what shares none that is.
 TOGETHER, APART = ("tests/workflow/",), ("tests/system/test_learning.py", "tests/system/test_phases.py")
 # Dear ones first: the last ones to end are short.
-FIRST = ("tests/workflow/", "tests/system/", "tests/unit/training/", "tests/unit/tables/")
+FIRST = (
+    "tests/workflow/",
+    "tests/system/",
+    "tests/unit/training/",
+    "tests/unit/tables/",
+    "tests/unit/annotations/oracle/",
+    "tests/unit/test_gpu_benchmark.py",
+    "tests/unit/test_steps.py",
+    "tests/unit/test_use.py",
+)
+
+
+def pytest_report_header() -> str:
+    return f"seed of faults: {os.environ.setdefault('SUMCURVE_FAULT_SEED', '20')} (SUMCURVE_FAULT_SEED)"
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

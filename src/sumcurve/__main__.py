@@ -57,6 +57,7 @@ from sumcurve.steps import KINDS, TABLES_MODULES
 from sumcurve.sums import SumsError
 
 CONFIG = Path("config")
+NO_ROOM = {errno.ENOSPC: "the disk is full", errno.EDQUOT: "your quota of the disk is used up"}
 TEMPLATE = "{source}\nSummary:"  # a prompt to begin with, of a language model
 
 
@@ -834,6 +835,8 @@ def main() -> None:
 
             trace(Plan.read(CONFIG, arguments.study), arguments.results, arguments.run)
         else:
+            if checkout := os.environ.get("SUMCURVE_CHECKOUT"):
+                os.chdir(checkout)  # Snakemake runs in another folder, and gives whole paths
             with logged(arguments.log):
                 arguments.path = named(arguments.path)
                 if arguments.verb == "make":
@@ -861,10 +864,10 @@ def main() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise SystemExit(1) from None
     except OSError as error:
-        if error.errno != errno.ENOSPC:
+        if error.errno not in NO_ROOM:
             raise
         raise SystemExit(
-            f"sumcurve: the disk is full ({error.filename or 'while writing'}): free some space and run again; "
+            f"sumcurve: {NO_ROOM[error.errno]} ({error.filename or 'while writing'}): free some space and run again; "
             "nothing unfinished was kept as finished"
         ) from None
 

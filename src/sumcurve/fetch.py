@@ -158,8 +158,9 @@ def reachable(hub: str, revision: str) -> Iterator[None]:
     except CorpusError:
         raise
     except Exception as error:
+        said = re.sub(r"//[^/\s@]*@", "//", str(error))  # a mirror's address may hold a password
         raise CorpusError(
-            f"{hub} at {revision} cannot be fetched ({type(error).__name__}: {error}); look whether this machine has a "
+            f"{hub} at {revision} cannot be fetched ({type(error).__name__}: {said}); look whether this machine has a "
             "network, whether HF_HUB_OFFLINE is set, and whether commit and files are the hub's. What has arrived is "
             "kept: run this again to go on"
         ) from error

@@ -58,8 +58,11 @@ def phases(method: str) -> list[str]:
 
 @pytest.mark.parametrize("method", METHODS)
 def test_every_method_is_measured_in_all_its_phases(gpu: ModuleType, method: str) -> None:
-    """In single precision a CPU's losses are its own to the last bit; in bf16 they are near, and others."""
-    for precision in gpu.PRECISIONS:
+    """In single precision a CPU's losses are its own to the last bit; in bf16 they are near, and others.
+
+    Of bf16 the speed is measured of one method of each kind; what it computes, of all.
+    """
+    for precision in gpu.PRECISIONS if method in ("pcov", "trans") else ["single"]:
         rows = list(gpu.speed(method, precision, gpu.SMALL, CPU, 0.0))
         assert [row.phase for row in rows] == phases(method)
         assert all(row.updates_per_second > 0 and row.precision == precision for row in rows)

@@ -175,6 +175,14 @@ def test_a_lock_holds_what_is_declared(lock: Path) -> None:
 NO_INDEX = ("error sending request", "dns error", "tcp connect error", "Failed to fetch", "Could not connect")
 
 
+def built(source: Path) -> Path:
+    """The wheel of a source tree, with the setuptools that are here."""
+    wheel = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation"]
+    subprocess.run([*wheel, "--wheel-dir", source / "dist", source], check=True)
+    (found,) = (source / "dist").glob("*.whl")
+    return found
+
+
 @pytest.mark.slow
 def test_a_wheel_in_an_empty_environment_runs_the_tools(files: Path, tmp_path: Path) -> None:
     """Installed as `pip install sumcurve` would, versions as locked, where nobody can write to the package."""
@@ -182,22 +190,7 @@ def test_a_wheel_in_an_empty_environment_runs_the_tools(files: Path, tmp_path: P
     shutil.copytree(ROOT / "src", source / "src", ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
     for name in ("pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, source)
-    subprocess.run(
-        [
-            sys.executable,
-            "-m",
-            "pip",
-            "wheel",
-            "--quiet",
-            "--no-deps",
-            "--no-build-isolation",
-            "--wheel-dir",
-            source,
-            source,
-        ],
-        check=True,
-    )
-    (wheel,) = source.glob("*.whl")
+    wheel = built(source)
     there = {
         path.relative_to(ROOT / "src").as_posix() for path in (ROOT / "src" / "sumcurve").rglob("*") if path.is_file()
     }
@@ -235,12 +228,35 @@ def test_a_wheel_in_an_empty_environment_runs_the_tools(files: Path, tmp_path: P
         folder.chmod(0o755)
 
 
-def test_the_version_is_one() -> None:
-    """The package's, the citation's, and the newest entry of the changelog."""
-    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
-    newest = re.search(r"^## (\S+)", (ROOT / "CHANGELOG.md").read_text(), flags=re.M)
+def version_of(tree: Path) -> str:
+    """The version of a tree, which its citation and the newest entry of its changelog agree on, and on its date."""
+    citation = yaml.safe_load((tree / "CITATION.cff").read_text())
+    newest = re.search(r"^## (\S+)(?: \((\d{4}-\d\d-\d\d)\))?$", (tree / "CHANGELOG.md").read_text(), flags=re.M)
+    said = re.search(r'^__version__ = "(.+)"$', (tree / "src" / "sumcurve" / "__init__.py").read_text(), flags=re.M)
     assert newest
-    assert citation["version"] == sumcurve.__version__ == newest[1]
+    assert said
+    assert citation["version"] == said[1] == newest[1]
+    assert str(citation.get("date-released")) == str(newest[2]), "CITATION.cff and CHANGELOG.md say one date, or none"
+    return str(citation["version"])
+
+
+def test_the_version_is_one() -> None:
+    assert version_of(ROOT) == sumcurve.__version__
+
+
+@pytest.mark.slow
+def test_the_wheel_builds_from_a_tag_in_a_clone_and_has_its_version(tmp_path: Path) -> None:
+    git = ["git", "-c", "advice.detachedHead=false"]
+    subprocess.run([*git, "clone", "--quiet", ROOT, tmp_path / "clone"], check=True)
+    tag = f"v{version_of(tmp_path / 'clone')}"
+    subprocess.run([*git, "tag", "--force", tag], cwd=tmp_path / "clone", check=True)
+    subprocess.run([*git, "clone", "--quiet", "--branch", tag, tmp_path / "clone", tmp_path / "tagged"], check=True)
+    wheel = built(tmp_path / "tagged")
+    (about,) = (name for name in zipfile.ZipFile(wheel).namelist() if name.endswith(".dist-info/METADATA"))
+    told = re.search(r"^Version: (.+)$", zipfile.ZipFile(wheel).read(about).decode(), flags=re.M)
+    assert told
+    assert tag == f"v{told[1]}" == f"v{version_of(tmp_path / 'tagged')}"
+    assert wheel.name == f"sumcurve-{told[1]}-py3-none-any.whl"
 
 
 def test_the_workflow_catalog_can_read_what_it_asks_for() -> None:

@@ -112,6 +112,21 @@ def test_a_study_s_name_is_never_read_as_shell(checkout: Path, study: str) -> No
     assert not (checkout / "pwned").exists()
 
 
+def test_what_is_said_on_the_command_line_is_never_read_as_shell(checkout: Path) -> None:
+    made = make(checkout, "env")
+    assert made.returncode == 0, made.stderr
+    python = (checkout / ".venv" / "bin" / "python").resolve()
+    python.write_text('#!/bin/sh\nprintf "%s|" "$@" >> asked\n')
+    said = {"trace": ["RUN"], "pack": ["TO", "STUDY"], "merge": ["FROM", "STUDY"], "add": ["CORPUS", "NAME"]}
+    for target, variables in said.items():
+        for variable in variables:
+            make(checkout, target, f'{variable}=x`touch pwned`"; touch pwned; "')
+            assert '|x`touch pwned`"; touch pwned; "|' in (checkout / "asked").read_text(), (target, variable)
+            (checkout / "asked").unlink()
+    make(checkout, "trials", "TRIALS=x`touch pwned`")
+    assert not (checkout / "pwned").exists()
+
+
 @pytest.mark.parametrize(
     ("arguments", "variables"),
     [(["PROFILE=slurm"], {}), ([], {"PROFILE": "slurm"}), ([], {"SNAKEMAKE_PROFILE": "workflow/profiles/slurm"})],

@@ -1,5 +1,6 @@
 """Files of records: read as written, whole or not at all."""
 
+import errno
 import gzip
 import os
 
@@ -8,6 +9,7 @@ import zstandard
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sumcurve.__main__ import main
 from sumcurve.records import (
     Record,
     RecordError,
@@ -75,6 +77,19 @@ def test_a_full_disk_is_an_error_and_leaves_nothing(tmp_path):
     with pytest.raises(OSError, match="No space left"):
         write_text(path, "x" * 100_000)
     assert not path.exists()
+
+
+@pytest.mark.parametrize(
+    ("number", "said"), [(errno.ENOSPC, "the disk is full"), (errno.EDQUOT, "your quota of the disk is used up")]
+)
+def test_want_of_room_is_a_sentence_on_the_command_line(number, said, monkeypatch):
+    def status(*_):
+        raise OSError(number, os.strerror(number), "results/x")
+
+    monkeypatch.setattr("sumcurve.__main__.status", status)
+    monkeypatch.setattr("sys.argv", ["sumcurve", "status"])
+    with pytest.raises(SystemExit, match=rf"{said} \(results/x\): free some space"):
+        main()
 
 
 CELLS = st.text(st.characters(codec="utf-8", exclude_characters="\0\r"), max_size=8)

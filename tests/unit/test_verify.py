@@ -1,5 +1,7 @@
 """Every change of a file is found and named, whatever the file's time, and a study's folders must fit together."""
 
+import errno
+import fcntl
 import json
 import os
 import shutil
@@ -202,6 +204,21 @@ def test_a_driver_clears_up_after_the_killed_and_not_after_the_living(tmp_path):
     living.close()
     driver.join(tmp_path)[0].close()
     assert not (tmp_path / "locks" / "0.output.lock").exists()
+
+
+def test_a_driver_whose_file_system_takes_no_lock_says_so_and_clears_nothing(tmp_path, monkeypatch):
+    """Nobody could be known to be dead."""
+
+    def refuse(opened, how):
+        raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
+
+    left = tmp_path / "locks" / "0.output.lock"
+    left.parent.mkdir()
+    left.touch()
+    monkeypatch.setattr(fcntl, "flock", refuse)
+    with pytest.raises(driver.DriverError, match=r"drivers.lock: its file system takes no lock .*; work elsewhere"):
+        driver.join(tmp_path)
+    assert left.exists()
 
 
 def test_a_driver_waits_aloud_for_jobs_of_a_dead_one_and_for_nothing_else(tmp_path, monkeypatch):

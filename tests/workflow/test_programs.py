@@ -62,6 +62,7 @@ def studied(checkout_of_tree, tmp_path_factory) -> Studied:
         rows = [{"id": text.id, "summary": text.source[: percent // 50]} for text in corpus.part("test").text]
         written = "".join(json.dumps(row) + "\n" for row in reversed(rows))
         (checkout.path / "data" / f"theirs-{percent}.jsonl").write_text(written)
+    checkout.made_together("programs")
     checkout.run("snakemake", "--cores", "2", "--config", "study=programs")
     return Studied(checkout, corpus)
 

@@ -139,6 +139,16 @@ def test_a_finished_study_has_nothing_to_do(finished):
     assert "Nothing to be done" in finished.run("snakemake", "-n").stdout
 
 
+def test_no_secret_is_in_anything_that_a_study_writes(finished):
+    """Neither tokens of the environment nor those in the address of a git remote."""
+    secret = finished.environment["HF_TOKEN"]
+    assert secret in (finished.path / ".git" / "config").read_text()
+    places = [finished.path / name for name in ("results", "logs", "scratch", ".snakemake")]
+    files = [path for place in places for path in place.rglob("*") if path.is_file()]
+    assert {path.suffix for path in files} >= {".json", ".log", ".html", ".csv"}
+    assert [path for path in files if secret.encode() in path.read_bytes()] == []
+
+
 def test_a_study_leaves_resume_states_behind_for_no_finished_run(finished):
     assert list((finished.path / "scratch" / "resume").glob("*.pt")) == []
 

@@ -6,7 +6,7 @@ rule corpora:
 # A local rule: nodes that compute may have no network.
 rule fetch_archives:
     input:
-        "config/harvest/{list}.csv",
+        f"{CHECKOUT}config/harvest/{{list}}.csv",
     output:
         str(Path(HOME) / "data/raw/archives/{list}.csv"),
     log:

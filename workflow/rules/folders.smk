@@ -28,7 +28,12 @@ def inputs_of(key):
     """The manifests and files that a folder is made from."""
     folder = PLAN.folder(key)
     made = [f"{RESULTS}/{one}/manifest.json" for one in folder.inputs]
-    return made + [str(file.at(Path(HOME))) for file in folder.files] + pieces(folder)
+    return made + places(folder) + pieces(folder)
+
+
+def places(folder):
+    """Where the files lie that a folder is made from, those of the checkout and those below the study's home."""
+    return [str(CHECKOUT / file.at(Path(HOME))) for file in folder.files]
 
 
 def inputs(wildcards):
@@ -57,10 +62,7 @@ def mapped(wildcards):
 
 def raw_files(wildcards):
     """The raw content of a corpus."""
-    return [
-        str(file.at(Path(HOME)))
-        for file in PLAN.folder(f"corpora/{wildcards.name}").files
-    ]
+    return places(PLAN.folder(f"corpora/{wildcards.name}"))
 
 
 def names(kind):

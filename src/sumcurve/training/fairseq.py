@@ -13,6 +13,7 @@ from typing import Any, NoReturn
 from safetensors.torch import load_file
 
 from sumcurve.decoding.fairseq import write
+from sumcurve.manifest import sha256_file
 from sumcurve.models.batch import Example
 from sumcurve.models.fairseq import FairseqArithmeticError, FairseqModel
 from sumcurve.records import write_json
@@ -167,6 +168,7 @@ class _Training:
                 "update": row.update,
                 "checkpoint": checkpoint,
                 "best": self.best,
+                "sha256": {name: sha256_file(self.folder / name) for name in (checkpoint, self.best) if name},
                 "rule": self.rule.state(),
                 "history": self.history.as_dict(),
             },
@@ -185,8 +187,9 @@ def _read_state(folder: Path, note: Callable[[str], None]) -> dict[str, Any] | N
         return None
     try:
         state: dict[str, Any] = json.loads(path.read_text())
-        whole = all((folder / state[key]).is_file() for key in ("checkpoint", "best") if state[key])
-    except (ValueError, KeyError, TypeError):
+        names = [state[key] for key in ("checkpoint", "best") if state[key]]
+        whole = {name: sha256_file(folder / name) for name in names} == state["sha256"]
+    except (OSError, ValueError, KeyError, TypeError):
         whole = False
     if not whole:
         note(f"{folder} holds no whole resume state: training begins anew")

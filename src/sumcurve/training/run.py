@@ -5,6 +5,7 @@ import json
 import shutil
 import tempfile
 import time
+import zipfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
@@ -53,11 +54,15 @@ def compute_clock(device: torch.device) -> Callable[[], float]:
 def read_state(path: Path, note: Callable[[str], None]) -> dict[str, Any] | None:
     """The resume state of an interrupted run, or None. It was written whole (see `write_state`).
 
-    A file that is no such state is said to be none, and counts as none: it would end every later attempt, too.
+    A file that is no such state is said to be none, and counts as none: it would end every later attempt, too. So is
+    one that a disk has changed: torch writes checksums, and does not look at them.
     """
     if not path.is_file():
         return None
     try:
+        with zipfile.ZipFile(path) as members:
+            if changed := members.testzip():
+                raise zipfile.BadZipFile(f"{changed} was changed")
         state = torch.load(path, map_location="cpu", weights_only=True)
     except OSError:
         raise

@@ -1,0 +1,359 @@
+"""Whatever is killed, harmed or full: what was finished stays, what was not is said and made, and bytes are the same.
+
+Two moments are in the default suite; `make fault-test` (marker `fault`) takes ten of each kind.
+"""
+
+import contextlib
+import os
+import random
+import re
+import shutil
+import subprocess
+import sys
+
+import pytest
+import yaml
+
+from faults import HARMS, SEED, Driver, read_only, small_disk
+from sumcurve import manifest, verify
+from sumcurve.plan import Plan
+from sumcurve.steps import STEPS
+
+TEN = 10
+ROOT_ONLY = pytest.mark.skipif(os.geteuid() != 0, reason="mounts file systems: needs root")
+UNTRAINED = ("random", "best-sentence", "sumbasic", "lexrank", "lsa")
+COMPARED = ("corpora.csv", "scores.csv", "comparisons.csv")
+
+
+def plan_of(checkout):
+    return Plan.read(checkout.path / "config", "smoke")
+
+
+def contents(checkout, plan=None):
+    """What each folder of a finished study says, every file hashed."""
+    plan = plan or plan_of(checkout)
+    found = verify.folders(plan, checkout.path / "results")
+    found.require()
+    assert found.missing == []
+    return found.contents
+
+
+def assert_same(checkout, other):
+    """The study of `checkout` is finished, whole and clean, and all that it has is what `other` has."""
+    plan = plan_of(checkout)
+    assert contents(checkout) == contents(other, plan)
+    assert list((checkout.path / "scratch" / "resume").glob("*.pt")) == []
+    assert not [path for path in (checkout.path / "results" / ".partial").glob("*/*") if path.exists()]
+
+
+def one_training(checkout):
+    """Make the smoke study one training, its summaries and their ROUGE: all of it in the whole study, too."""
+    path = checkout.path / "config" / "studies" / "smoke.yaml"
+    study = yaml.safe_load(path.read_text())
+    del study["corpora"]["modules"], study["corpora"]["tales"]["contrasts"]
+    study["corpora"]["tales"]["percents"] = [100]
+    study |= {"methods": ["pcov"], "systems": dict.fromkeys(UNTRAINED), "scores": {"rouge": {}}}
+    path.write_text(yaml.safe_dump(study))
+    checkout.study("smoke")
+
+
+def test_a_driver_and_a_job_that_are_killed_change_nothing(checkout_of_tree, finished):
+    """And a second driver, which comes while the first one runs, changes nothing either; nor does the path."""
+    checkout = checkout_of_tree("a b ü")
+    one_training(checkout)
+    draw = random.Random(SEED)
+    driver = Driver(checkout)
+    assert driver.until(draw.randint(1, 2), STEPS), driver.said
+    second = checkout.run("snakemake", "--cores", "1", check=False)
+    assert second.returncode == 0 or "locked" in second.stdout or "run again" in second.stdout, second.stdout
+    assert driver.process.poll() is not None or second.returncode, "both ran to their end"
+    driver.kill_driver()
+
+    driver = Driver(checkout)
+    (name,) = {stage[1] for stage in [driver.until(1, ["runs"])] if stage} or {None}
+    assert name, driver.said
+    driver.kill_job(name)
+    driver.process.wait()
+    assert driver.process.returncode, driver.said
+    assert not (checkout.path / "results" / "runs" / name / "manifest.json").exists()
+
+    checkout.make("run")
+    assert_same(checkout, finished)
+    assert "Nothing to be done" in checkout.run("snakemake", "-n").stdout
+
+
+def files(folder):
+    """Every file but compiled code, with its time."""
+    found = (path for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
+    return {path: path.stat().st_mtime_ns for path in found}
+
+
+def test_from_another_folder_nothing_is_written_into_the_checkout(checkout_of_tree, finished, tmp_path):
+    checkout = checkout_of_tree("elsewhere")
+    one_training(checkout)
+    before = files(checkout.path)
+    (fraction,) = (folder.key for folder in plan_of(checkout).named("corpora", "fraction"))
+    command = ["snakemake", "-s", str(checkout.path / "Snakefile"), "--cores", "1", "--config", "home=h ö", "--"]
+    done = subprocess.run(
+        [*command, str(tmp_path / "h ö" / "results" / fraction / manifest.MANIFEST)],
+        cwd=tmp_path,
+        env=checkout.environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    made = manifest.verify(tmp_path / "h ö" / "results" / fraction)
+    assert manifest.content(made) == manifest.content(manifest.verify(finished.path / "results" / fraction))
+    assert files(checkout.path) == before
+
+
+def test_conda_is_refused_with_what_to_do(finished):
+    done = finished.run("snakemake", "-n", "--software-deployment-method", "conda", check=False)
+    assert done.returncode != 0
+    assert "--sdm conda makes nothing here" in done.stdout
+    assert "envs/conda.yaml" in done.stdout
+
+
+@pytest.fixture
+def spoiled(brief, tmp_path):
+    """A copy of the finished brief study, to be harmed."""
+    path = tmp_path / "sumcurve"
+    shutil.copytree(brief.path, path, symlinks=True)
+    copy = type(brief)(path)
+    copy.share_kernels()
+    copy.forget_logs()
+    return copy
+
+
+@pytest.mark.fault
+def test_kills_in_every_step_change_nothing(checkout_of_tree, brief):
+    checkout = checkout_of_tree("powerless")
+    checkout.brief_study()
+    draw, unharmed = random.Random(SEED), set(STEPS)
+    while unharmed:
+        driver = Driver(checkout)
+        stage = driver.until(1, unharmed)
+        assert stage, f"the study ended without a folder of {unharmed} in the making: {driver.said}"
+        driver.kill_all_after(draw.uniform(0.0, 0.2))
+        unharmed.remove(stage[0])
+    checkout.make("run")
+    assert_same(checkout, brief)
+    for name in COMPARED:
+        left_alone, killed = (one.path / "results" / "tables" / "smoke" / name for one in (brief, checkout))
+        assert killed.read_bytes() == left_alone.read_bytes(), name
+    assert "Nothing to be done" in checkout.make("run").stdout
+
+
+@pytest.mark.fault
+def test_ten_drivers_killed_at_random_moments(checkout_of_tree, brief):
+    """Their jobs go on; whoever comes next waits for them, and makes nothing twice."""
+    checkout, draw = checkout_of_tree("drivers"), random.Random(SEED)
+    checkout.brief_study()
+    share = len(plan_of(checkout).folders) // (TEN + 1)
+    for _ in range(TEN):
+        driver = Driver(checkout)
+        assert driver.until(draw.randint(1, share), STEPS), driver.said
+        driver.kill_driver()
+    checkout.make("run")
+    assert_same(checkout, brief)
+    assert "Nothing to be done" in checkout.make("run").stdout
+
+
+@pytest.mark.fault
+def test_ten_jobs_killed_at_random_moments(checkout_of_tree, brief):
+    """The others go on, and the next run makes what is missing and nothing else."""
+    checkout, draw, killed = checkout_of_tree("jobs"), random.Random(SEED), []
+    checkout.brief_study()
+    while len(killed) < TEN:
+        driver = Driver(checkout)
+        while len(killed) < TEN and (stage := driver.until(draw.randint(1, 4), STEPS[:-1])):
+            if driver.kill_job(stage[1]):
+                killed.append(stage[1])
+        driver.process.wait()
+        if not driver.process.returncode and len(killed) < TEN:  # finished before ten had died: once more
+            shutil.rmtree(checkout.path / "results")
+    checkout.make("run")
+    assert_same(checkout, brief)
+
+
+@pytest.mark.fault
+def test_ten_files_flipped_truncated_or_lost_are_found_named_and_rebuilt(spoiled, brief):
+    draw = random.Random(SEED)
+    folders = [spoiled.path / "results" / key for key in plan_of(spoiled).folders]
+    for number in range(TEN):
+        folder = draw.choice(folders)
+        path = draw.choice(sorted(path for path in folder.rglob("*") if path.is_file() and path.stat().st_size))
+        HARMS[number % len(HARMS)](path, draw)
+        if path.name == manifest.MANIFEST and not path.exists():
+            path = folder  # without it nothing says that the folder was finished: it is made again
+        else:
+            for command in (["python", "-m", "sumcurve", "verify"], ["snakemake", "--cores", "2"]):
+                done = spoiled.run(*command, check=False)
+                assert done.returncode != 0, (command, path)
+                assert str(path.relative_to(spoiled.path)) in done.stdout, (command, path)
+                assert f"delete {folder.relative_to(spoiled.path)}" in done.stdout
+            shutil.rmtree(folder)
+        spoiled.run("snakemake", "--cores", "2")
+        assert contents(spoiled) == contents(brief), path
+
+
+@pytest.mark.fault
+@pytest.mark.parametrize("years", [-1, 1])
+def test_a_clock_that_is_wrong_by_a_year_trains_nothing(spoiled, brief, years):
+    """What one machine wrote is a year older or newer than what another did, and one score is to be made."""
+    draw, plan = random.Random(SEED), plan_of(spoiled)
+    for key in plan.folders:
+        path = spoiled.path / "results" / key / manifest.MANIFEST
+        if draw.random() < 0.5:
+            moment = path.stat().st_mtime + years * 365 * 86400
+            os.utime(path, (moment, moment))
+    lost = spoiled.path / "results" / draw.choice(plan.named("scores")).key
+    shutil.rmtree(lost)
+    spoiled.run("snakemake", "--cores", "2")
+    assert spoiled.trainings() == set()
+    assert contents(spoiled) == contents(brief)
+    assert "Nothing to be done" in spoiled.run("snakemake", "--cores", "2").stdout
+
+
+@pytest.mark.fault
+def test_bare_snakemake_in_a_pulled_clone_trains_nothing_and_changes_no_record(recorded, tmp_path):
+    clone = recorded.clone(tmp_path / "clone")
+    clone.run("dvc", "pull", "--quiet")
+    clone.scramble_clocks(SEED)
+    clone.run("snakemake", "--cores", "2")
+    assert clone.trainings() == set()
+    assert clone.run("git", "status", "--porcelain", "--", "results", "dvc.lock").stdout == ""
+    assert clone.run("dvc", "status", "study").stdout.strip().endswith("up to date.")
+
+
+@pytest.mark.fault
+def test_two_drivers_that_start_at_once_make_the_study_once(checkout_of_tree, brief):
+    checkout = checkout_of_tree("two")
+    checkout.brief_study()
+    for _ in range(TEN):
+        drivers = [Driver(checkout), Driver(checkout, ("snakemake", "--cores", "1"))]
+        for driver in drivers:
+            driver.process.wait()
+            assert not driver.process.returncode or re.search("locked|run again", driver.said), driver.said
+        if not any(driver.process.returncode for driver in drivers):
+            break
+    checkout.make("run")
+    assert_same(checkout, brief)
+
+
+@pytest.fixture
+def prepared(brief, tmp_path):
+    """A function that gives a home with all that one training of the brief study reads, and its folder there."""
+    plan = plan_of(brief)
+    run = plan.named("runs", "train")[0]
+
+    def prepare(home):
+        for key in run.inputs:
+            shutil.copytree(brief.path / "results" / key, home / "results" / key)
+        return home / "results" / run.key
+
+    return prepare
+
+
+def train(checkout, folder, *before):
+    return checkout.run(*before, sys.executable, "-m", "sumcurve", "make", str(folder), check=False)
+
+
+@pytest.mark.fault
+@ROOT_ONLY
+def test_a_disk_that_is_full_at_ten_moments_keeps_nothing_half_written(prepared, brief, tmp_path):
+    """From no room at all to nearly enough: resume states, weights and manifests are what does not fit."""
+    draw = random.Random(SEED)
+    folder = prepared(tmp_path / "whole")
+    assert train(brief, folder).returncode == 0
+    expected = manifest.content(manifest.verify(folder))
+    weights = sum(path.stat().st_size for path in folder.iterdir()) // 1024
+    refused = 0
+    for number in range(TEN):
+        with small_disk(tmp_path / f"disk-{number}", 64 * 1024) as disk:
+            folder = prepared(disk)
+            ballast, free = disk / "ballast", draw.randint(4, 4 * weights)
+            filesystem = os.statvfs(disk)
+            with ballast.open("wb") as stream:
+                stream.write(bytes(filesystem.f_bavail * filesystem.f_frsize - free * 1024))
+            done = train(brief, folder)
+            if done.returncode:
+                refused += 1
+                assert "the disk is full" in done.stdout, done.stdout
+                assert "Traceback" not in done.stdout
+                assert not (folder / manifest.MANIFEST).exists()
+                ballast.unlink()
+                assert train(brief, folder).returncode == 0
+            assert manifest.content(manifest.verify(folder)) == expected
+    assert refused
+
+
+@pytest.mark.fault
+@pytest.mark.skipif(shutil.which("strace") is None, reason="strace, which makes the kernel say so, is not here")
+@pytest.mark.parametrize(("error", "said"), [("EDQUOT", "quota"), ("ENOSPC", "the disk is full")])
+@pytest.mark.parametrize("call", ["write", "fsync"])
+def test_a_quota_that_ends_while_weights_are_written(prepared, brief, tmp_path, call, error, said):
+    folder = prepared(tmp_path / "home")
+    stage = tmp_path / "home" / "results" / ".partial" / "runs" / folder.name
+    inject = ["-e", f"trace={call}", "-e", f"inject={call}:error={error}", "-P", f"{stage}/weights.safetensors.partial"]
+    done = train(brief, folder, "strace", "-f", "-qq", "-o", str(tmp_path / "calls.txt"), *inject)
+    assert error in (tmp_path / "calls.txt").read_text()
+    assert done.returncode == 1
+    assert said in done.stdout
+    assert "Traceback" not in done.stdout
+    assert not (folder / manifest.MANIFEST).exists()
+    assert train(brief, folder).returncode == 0
+    assert manifest.verify(folder) is not None
+
+
+@pytest.mark.fault
+def test_ten_spoiled_resume_states_are_said_and_training_begins_anew_or_is_the_same(prepared, brief, tmp_path):
+    draw, home = random.Random(SEED), tmp_path / "home"
+    folder = prepared(home)
+    assert train(brief, folder).returncode == 0
+    expected, said = manifest.content(manifest.verify(folder)), 0
+    for number in range(TEN):
+        shutil.rmtree(folder)
+        running = subprocess.Popen(
+            [sys.executable, "-m", "sumcurve", "make", str(folder)],
+            cwd=brief.path,
+            env=brief.environment,
+            stderr=subprocess.DEVNULL,
+        )
+        state = home / "scratch" / "resume" / f"{folder.name}.pt"
+        while running.poll() is None and not state.exists():
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                running.wait(0.002)
+        running.kill()
+        running.wait()
+        assert state.exists(), "the training ended before its state could be spoiled"
+        HARMS[number % 2](state, draw)  # without any it begins anew, as ever
+        done = train(brief, folder)
+        assert done.returncode == 0, done.stdout
+        said += "training begins anew" in done.stdout
+        assert manifest.content(manifest.verify(folder)) == expected
+    assert said >= TEN // 2  # those that were cut off; a bit may be one that decides nothing
+
+
+@pytest.mark.fault
+@ROOT_ONLY
+def test_a_checkout_that_nobody_can_write(checkout_of_tree, brief, tmp_path):
+    checkout = checkout_of_tree("sealed")
+    checkout.brief_study()
+    with read_only(checkout.path):
+        with pytest.raises(OSError, match="Read-only"):
+            (checkout.path / "x").touch()
+        done = subprocess.run(
+            ["snakemake", "-s", str(checkout.path / "Snakefile"), "--cores", "2"],
+            cwd=tmp_path,
+            env=checkout.environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+    made = verify.study(plan_of(checkout), tmp_path / "results")
+    made.require()
+    assert made.missing == []
+    assert made.contents == contents(brief)
