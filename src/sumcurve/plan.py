@@ -580,6 +580,7 @@ class Plan:
                 **({"cloze": asked} if (asked := [one.key for one in self.named("annotations", "questions")]) else {}),
                 **({"labels": labels} if (labels := [one.key for one in self.named("outputs", "labels")]) else {}),
                 **({"judged": judged} if (judged := [one.key for one in self.judged]) else {}),
+                **({"shown_items": settings.shown_items} if settings.shown_items else {}),
                 **({} if settings.equivalence is None else {"equivalence": settings.equivalence.model_dump()}),
             }
         )

@@ -1668,6 +1668,11 @@ class StudySettings(Settings):
     """How intervals are made."""
     questions: list[Question] = []
     """What is asked before the test items are decoded; table `questions` answers it."""
+    shown_items: Annotated[int, Field(ge=0, le=40)] = 0
+    """Test items of every corpus, drawn by `bootstrap.seed`, of which the tables' README has what every method wrote.
+
+    Sources and references stay out of it: they are other people's text.
+    """
     packed_percent: Annotated[int, Field(ge=0, le=100)] = 0
     """Share of the trainings, at most, that may be recorded without their weights, taken up from packs."""
 

@@ -23,9 +23,8 @@ from sumcurve.compiled import njit
 
 # Classes of characters: 0 is not known yet.
 _UNKNOWN, _END = 0, 1
-# A transition is the next state, and above _STATE's bits the rule that has matched before the character, from 1; 0 for
-# none. States begin at 1: no thread is left in 0. _MISSING is not known yet.
-_MISSING, _DEAD, _STATE, _BITS = -1, 0, (1 << 20) - 1, 20
+# What stands in a row of transitions where there is no state.
+_MISSING, _DEAD = -1, -2
 # Why the kernel came back.
 _FINISHED, _NEW_CHARACTER, _NEW_TRANSITION, _NO_RULE = 0, 1, 2, 3
 
@@ -64,8 +63,9 @@ class Rules:
         self._holds: list[frozenset[int]] = [frozenset(), frozenset()]  # of each class, the sets that it is in
         self._class_of: dict[frozenset[int], int] = {}
         self._states: dict[tuple[int, ...], int] = {}
-        self._threads: list[tuple[int, ...]] = [()]
+        self._threads: list[tuple[int, ...]] = []
         self._next = np.full((64, 256), _MISSING, np.int32)
+        self._rule_of = np.full((64, 256), -1, np.int16)
         self._state(self._closure(self._starts))
         self._back = np.array([rule.back for rule in self.rules], np.int64)
         self._again = np.array([rule.again for rule in self.rules], np.int64)
@@ -99,8 +99,8 @@ class Rules:
         place = np.zeros(5, np.int64)  # place in symbols, place in written, why it came back, state, class
         while True:
             _run(
-                symbols, written, place, self._classes, self._next, self._back,
-                self._again, self._kept, self._text_ends, self._texts, self._letters,
+                symbols, written, place, self._classes, self._next, self._rule_of,
+                self._back, self._again, self._kept, self._text_ends, self._texts, self._letters,
             )  # fmt: skip
             if place[2] == _FINISHED:
                 return written[: place[1]].tobytes().decode("latin-1" if narrow else "utf-32-le", "surrogatepass")
@@ -206,10 +206,10 @@ class Rules:
     def _state(self, threads: tuple[int, ...]) -> int:
         if threads not in self._states:
             number = len(self._threads)
-            if number > _STATE:
-                raise ValueError(f"the patterns need more than {_STATE:,} states")
             if number == len(self._next):
-                self._next = np.concatenate([self._next, np.full_like(self._next, _MISSING)])
+                more = np.full_like(self._next, _MISSING)
+                self._next = np.concatenate([self._next, more])
+                self._rule_of = np.concatenate([self._rule_of, np.full_like(self._rule_of, -1)])
             self._states[threads] = number
             self._threads.append(threads)
         return self._states[threads]
@@ -251,7 +251,8 @@ class Rules:
                     stack.append(then)
         threads = self._closure(follow)
         after = self._state(threads) if threads else _DEAD  # may make the tables longer
-        self._next[state, kind] = (matched + 1) << _BITS | after
+        self._next[state, kind] = after
+        self._rule_of[state, kind] = matched
 
 
 def reference(rules: Rules) -> Callable[[str], str]:
@@ -338,6 +339,7 @@ def _run(
     place: NDArray[np.int64],
     classes: NDArray[np.uint8],
     following: NDArray[np.int32],
+    rule_of: NDArray[np.int16],
     back: NDArray[np.int64],
     again: NDArray[np.int64],
     kept: NDArray[np.bool_],
@@ -353,7 +355,7 @@ def _run(
     blank = out > 0 and written[out - 1] != 10
     length = len(symbols)
     while begin < length:
-        state, rule, end, at = 1, -1, begin, begin
+        state, rule, end, at = 0, -1, begin, begin
         while True:
             if at < length:
                 kind = classes[symbols[at]]
@@ -362,15 +364,15 @@ def _run(
                     return
             else:
                 kind = _END
-            transition = following[state, kind]
-            if transition == _MISSING:
+            after = following[state, kind]
+            if after == _MISSING:
                 place[0], place[1], place[2], place[3], place[4] = begin, out, _NEW_TRANSITION, state, kind
                 return
-            if transition > _STATE:
-                rule, end = (transition >> _BITS) - 1, at
-            state = transition & _STATE
-            if state == _DEAD or at == length:
+            if rule_of[state, kind] >= 0:
+                rule, end = rule_of[state, kind], at
+            if after == _DEAD or at == length:
                 break
+            state = after
             at += 1
         if rule < 0:
             place[0], place[2] = begin, _NO_RULE

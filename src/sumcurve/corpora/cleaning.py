@@ -15,7 +15,6 @@ from functools import cache
 
 from sumcurve.corpora.language import Identifier, identifier
 from sumcurve.corpora.raw import RawRecord, RawText, Refused
-from sumcurve.corpora.tokens import single_spaced
 
 Step = Callable[[str], str]
 
@@ -117,7 +116,14 @@ def controls(text: str) -> str:
 
 def spaces(text: str) -> str:
     """Every run of blanks, tabs and Unicode's spaces is one blank, and none stands at an end of a line."""
-    return "\n".join(map(single_spaced, text.split("\n")))
+    return "\n".join(map(_spaced, text.split("\n")))
+
+
+def _spaced(line: str) -> str:
+    """Most lines are so already, which is seen faster than it is done: of white space only the blank is printable."""
+    if line.isprintable() and "  " not in line and line[:1] != " " and line[-1:] != " ":
+        return line
+    return " ".join(line.split())
 
 
 # --- what is no text of its author

@@ -59,7 +59,7 @@ class NearDuplicates:
         """Sorted distinct hashes of the shingles; of a text below three tokens, of the whole text."""
         data = text.encode()
         tokens = data.count(b" ") + 1 if data else 0
-        return _shingles(np.frombuffer(data, np.uint8), tokens, _CRC32)
+        return _distinct(np.sort(_shingles(np.frombuffer(data, np.uint8), tokens, _CRC32)))
 
 
 # What zlib.crc32 adds for the last byte of a state
@@ -69,7 +69,7 @@ _FACTOR = np.uint64(0x9E3779B97F4A7C15)
 
 @njit(cache=True, nogil=True)
 def _shingles(data: NDArray[Any], tokens: int, crc32: NDArray[np.uint32]) -> NDArray[np.uint64]:
-    """The hashes of three tokens in a row, of tokens divided by blanks, sorted, each once."""
+    """The hashes of three tokens in a row, of tokens divided by blanks."""
     numbers = np.zeros(max(tokens, 3), np.uint64)
     ones = np.uint32(0xFFFFFFFF)
     state, number = ones, 0
@@ -87,7 +87,12 @@ def _shingles(data: NDArray[Any], tokens: int, crc32: NDArray[np.uint32]) -> NDA
             mixed = mixed * _FACTOR + numbers[index + later]
             mixed ^= mixed >> np.uint64(31)
         found[index] = mixed * _FACTOR
-    found.sort()
+    return found
+
+
+@njit(cache=True, nogil=True)
+def _distinct(found: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Of sorted numbers each once."""
     kept = 0
     for index in range(len(found)):
         if index == 0 or found[index] != found[kept - 1]:

@@ -5,7 +5,6 @@ from collections.abc import Callable
 from functools import cache
 
 from sumcurve.corpora.errors import CorpusError
-from sumcurve.corpora.tokens import single_spaced
 
 Identifier = Callable[[str], str]
 FIRST = 200  # characters that are looked at: time grows with them, and fewer are wrong more often
@@ -27,7 +26,7 @@ def identifier() -> Identifier:
     detector = LangDetector(LangDetectConfig(model="lite", max_input_length=None, normalize_input=False))
 
     def identify(text: str) -> str:
-        text = single_spaced(text[:FIRST])
+        text = " ".join(text[:FIRST].split())
         found = detector.detect(text.lower() if in_capitals(text) else text, model="lite", k=1)
         return str(found[0]["lang"]) if found else "und"
 

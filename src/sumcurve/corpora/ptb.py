@@ -15,7 +15,7 @@ import unicodedata
 from functools import cache
 
 from sumcurve.corpora.automaton import Rule, Rules
-from sumcurve.corpora.tokens import PARAGRAPH, single_spaced
+from sumcurve.corpora.tokens import PARAGRAPH
 
 # --- letters
 
@@ -251,8 +251,7 @@ _STARTERS = frozenset(SENTENCE_STARTERS.split())
 _CLOSING, _OPENING = "\"'”’)\\]»", "\"'“‘`(\\[«"
 # Where a sentence may end: the signs, what they are within, and the blank behind.
 _END = re.compile(rf"([.!?…]+)[{_CLOSING}]*(?: (?:''|[{_CLOSING}])(?= ))? ")
-_OPENED = re.compile(rf"[{_OPENING} ]*")
-_WORD = re.compile(r"\w*")
+_FIRST = re.compile(rf"[{_OPENING} ]*(\w*)")
 _LETTERS = re.compile(r"[A-Za-z](?:\.[A-Za-z])*")
 
 
@@ -264,14 +263,13 @@ def sentences(text: str) -> list[str]:
     one whatever follows: such a text is in tokens already.
     """
     found: list[str] = []
-    for paragraph in PARAGRAPH.split(text) if "\n" in text else (text,):
-        line = single_spaced(paragraph)
+    for paragraph in PARAGRAPH.split(text):
+        line = " ".join(paragraph.split())
         start = 0
         for end in _END.finditer(line):
-            sign, behind = end.span()
-            if _ends(line, sign, end[1], behind):
-                found.append(line[start : behind - 1])
-                start = behind
+            if _ends(line, end.start(), end.group(1), end.end()):
+                found.append(line[start : end.end() - 1])
+                start = end.end()
         if start < len(line):
             found.append(line[start:])
     return found
@@ -280,26 +278,16 @@ def sentences(text: str) -> list[str]:
 def _ends(line: str, sign: int, signs: str, behind: int) -> bool:
     if len(signs) == 1 and line[sign - 1 : sign] == " " and behind == sign + 2:
         return True
-    first = line[behind : behind + 1]
-    if not first.isalnum():
-        behind = _matched(_OPENED, line, behind)
-        first = line[behind : behind + 1]
-    if not first.isalnum():  # no word follows
-        first = ""
-    if first.islower():
+    first = _FIRST.match(line, behind)
+    following = first.group(1) if first else ""
+    if following[:1].islower():
         return False
     if signs != ".":
         return True
     word = line[line.rfind(" ", 0, sign) + 1 : sign].lstrip("\"'“‘`([«")
     small = word.lower()
     if small in _SMALL or word in _CAPITALS:
-        return first.isupper()
-    if small in _NAMES or ((len(word) == 1 or word[1:2] == ".") and _LETTERS.fullmatch(word)):
-        return line[behind : _matched(_WORD, line, behind)] in _STARTERS
-    return not (small in _NUMBERS and first.isdigit())
-
-
-def _matched(pattern: re.Pattern[str], line: str, start: int) -> int:
-    """Where what the pattern matches from there ends; of one that matches nothing, there."""
-    match = pattern.match(line, start)
-    return match.end() if match else start
+        return following[:1].isupper()
+    if small in _NAMES or _LETTERS.fullmatch(word):
+        return following in _STARTERS
+    return not (small in _NUMBERS and following[:1].isdigit())

@@ -44,13 +44,13 @@ def ptb(sentences: Sequence[str], lower: bool) -> list[str]:
 
     if not sentences:
         return []
-    found = tokenize("\n".join(map(tokens.single_spaced, sentences)))
+    found = tokenize("\n".join(" ".join(sentence.split()) for sentence in sentences))
     return (found.lower() if lower else found).split("\n")
 
 
 def blanks(sentences: Sequence[str], lower: bool) -> list[str]:
     """What white space divides, of text that is tokenised already."""
-    return [tokens.single_spaced(sentence.lower() if lower else sentence) for sentence in sentences]
+    return [" ".join((sentence.lower() if lower else sentence).split()) for sentence in sentences]
 
 
 def own_case(text: str, lowered: str) -> str:
@@ -80,7 +80,7 @@ _CHARACTER = re.compile(
 
 def chinese_sentences(text: str) -> list[str]:
     """Sentences that end with 。！？ and the quotation marks and brackets behind these, or with a line."""
-    return [sentence for one in _CHINESE_ENDS.findall(text) if (sentence := tokens.single_spaced(one))]
+    return [sentence for one in _CHINESE_ENDS.findall(text) if (sentence := " ".join(one.split()))]
 
 
 def characters(sentences: Sequence[str], lower: bool) -> list[str]:
@@ -93,7 +93,7 @@ def jieba_words(sentences: Sequence[str], lower: bool) -> list[str]:
     cut = _jieba().lcut
     return [
         " ".join(word for word in cut(sentence.lower() if lower else sentence) if not word.isspace())
-        for sentence in map(tokens.single_spaced, sentences)
+        for sentence in (" ".join(sentence.split()) for sentence in sentences)
     ]
 
 

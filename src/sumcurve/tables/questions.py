@@ -37,10 +37,12 @@ def table(results: Results) -> Table:
     return Table("questions", results.title("What the study asked"), columns, rows(results), notes)
 
 
-def sentences(results: Results) -> list[str]:
-    """Every question with its answers, in one paragraph each."""
+def sentences(results: Results, corpus: str | None = None) -> list[str]:
+    """Every question with its answers, in one paragraph each; those of one corpus where it is named."""
     found: dict[str, list[str]] = {}
     for row in rows(results):
+        if corpus not in (None, row["corpus"]):
+            continue
         who = f" {row['method']}" if row.get("method") and row["answer"] in (YES, NO, NOT_KNOWN) else ""
         why = f" ({row['why']})" if row.get("why") else ""
         found.setdefault(row["question"], []).append(f"{number(row['records'])}{who}: {row['answer']}{why}")
