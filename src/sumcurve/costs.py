@@ -237,7 +237,8 @@ class Costs:
 
     def of_update(self, method: str, form: Form, corpus: CorpusSettings, made: Architecture | None = None) -> Array:
         """Seconds of one update; PlanError for a model from elsewhere."""
-        key = (method, form.model_dump_json(), corpus.source_tokens, corpus.target_tokens)
+        own = made.model_dump_json() if made else ""
+        key = (method, form.model_dump_json() + own, corpus.source_tokens, corpus.target_tokens)
         if key not in self._seconds:
             self._seconds[key] = self._of_update(method, form, corpus, made)
         return self._seconds[key]

@@ -12,6 +12,7 @@ from sumcurve.tables.results import LEVEL, Results
 from sumcurve.tables.table import Column, Table, Value, number
 
 YES, NO, NOT_KNOWN = "yes", "no", "not known"
+UNASKED = "of what is trained and scored here nothing answers it"
 
 
 def table(results: Results) -> Table:
@@ -45,7 +46,8 @@ def sentences(results: Results, corpus: str | None = None) -> list[str]:
             continue
         who = f" {row['method']}" if row.get("method") and row["answer"] in (YES, NO, NOT_KNOWN) else ""
         why = f" ({row['why']})" if row.get("why") else ""
-        found.setdefault(row["question"], []).append(f"{number(row['records'])}{who}: {row['answer']}{why}")
+        where = f"{number(row['records'])}{who}: " if row.get("records") else ""
+        found.setdefault(row["question"], []).append(f"{where}{row['answer']}{why}")
     return [f"{question} {'; '.join(answers)}." for question, answers in found.items()]
 
 
@@ -68,6 +70,11 @@ def _answers(results: Results, question: Question) -> list[dict[str, Any]]:
             found += [told | row for row in _doublings(results, question, corpus, metric, sizes)]
         else:
             found += [told | row for row in _pretraining(results, corpus, metric, sizes)]
+    if not found:
+        corpora = [question.corpus] if question.corpus else results.corpora[:1]
+        title = metric.title if metric else question.metric
+        unasked = {"question": question.question, "metric": title, "answer": NOT_KNOWN, "why": UNASKED}
+        found = [unasked | {"corpus": corpus} for corpus in corpora]
     return found
 
 
