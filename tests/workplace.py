@@ -79,16 +79,17 @@ def check_study(home: Path, plan: Plan) -> None:
     for system in [*trained, ("lead", ""), ("random", ""), ("sumbasic", ""), ("lexrank", ""), ("lsa", "")]:
         assert 0 <= float(scores[system]["rouge1"]) <= 100
         assert int(scores[system]["items"]) == parts["test", ""]
-        for measure in ("coverage", "density", "compression", "novel_2"):
+        for measure in ("coverage", "density", "compression", "novel2"):
             assert described[system][measure] != ""
-    for percent in corpus.percents:
-        (run,) = (
-            one
-            for one in plan.named("runs", "train")
-            if one.specification["fraction"] in plan.folders
-            and plan.folder(one.specification["fraction"]).specification.get("percent") == percent
-        )
+    runs = [
+        one
+        for one in plan.named("runs", "train")
+        if "parent" not in one.specification and "begins" not in one.specification
+    ]
+    assert len(runs) == len(corpus.percents)
+    for run in runs:
         assert (home / "results" / run.key / "weights.safetensors").stat().st_size > 0
+    assert float(described["references", ""]["compression"]) > 0
     exact = [row for row in tables.get("extracts", []) if row["algorithm"] == "exact"]
     assert bool(exact) == (corpus.oracle is not None)
     assert all(int(row["articles"]) for row in exact)
