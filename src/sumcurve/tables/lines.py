@@ -14,14 +14,14 @@ from sumcurve.tables.evidence import BLIND
 from sumcurve.tables.results import LEVEL, OPTIMUM, Results, System
 from sumcurve.tables.table import Column, Table, Value, number
 
-NEVER, NOT_TESTED = "at no size", "not tested"
+NEVER, NOT_TESTED, UNREAD = "at no size", "not tested", "does not read"
 
 
 def table(results: Results) -> Table:
     """A row for every system at every size: its score, its share of the optimum's, and the lines around it.
 
-    `ahead_of`, `behind` and `not_shown` name systems that are not trained and see no reference; those that are not
-    tested, as with one seed, are in none.
+    `ahead_of`, `behind` and `not_shown` name systems that are not trained and see no reference; where nothing is tested,
+    as with one seed, or the method does not read its source, they are empty.
     """
     rows = []
     for corpus in results.corpora if results.study.questions else []:
@@ -107,10 +107,10 @@ def _row(results: Results, metric: Metric, system: System) -> dict[str, Any]:
 
 
 def _place(results: Results, metric: Metric, system: System, line: System) -> str | None:
-    """Where a system is against a line: "ahead", "behind", "not shown", or None where nothing is tested."""
+    """Where a system is against a line: "ahead", "behind", "not shown", UNREAD, or None where nothing is tested."""
     assert system.records is not None
     if not results.counts(system):
-        return "not shown"  # what does not read takes no part in answers
+        return UNREAD
     pair = results.pair(system.corpus, metric.name, system.records, system.cell, line.cell)
     if pair.ahead is None:
         return None
