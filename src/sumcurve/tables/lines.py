@@ -20,8 +20,8 @@ NEVER, NOT_TESTED, UNREAD = "at no size", "not tested", "does not read"
 def table(results: Results) -> Table:
     """A row for every system at every size: its score, its share of the optimum's, and the lines around it.
 
-    `ahead_of`, `behind` and `not_shown` name systems that are not trained and see no reference; where nothing is tested,
-    as with one seed, or the method does not read its source, they are empty.
+    `ahead_of`, `behind` and `not_shown` name systems that are not trained and see no reference; they are empty where
+    nothing is tested, as with one seed, and where the method does not read its source.
     """
     rows = []
     for corpus in results.corpora if results.study.questions else []:
