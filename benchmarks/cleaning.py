@@ -25,7 +25,7 @@ from tokenizer import invented
 from sumcurve.corpora.cleaning import STEPS, cleaned
 from sumcurve.corpora.duplicates import NearDuplicates
 from sumcurve.corpora.language import identifier
-from sumcurve.corpora.prepare import check_limits, digest_of, written
+from sumcurve.corpora.prepare import check_limits, digests_of, written
 from sumcurve.corpora.tokenizers import tokenizer
 from sumcurve.records import Record
 from sumcurve.settings import Prepare
@@ -80,7 +80,7 @@ def main() -> None:
         source = orjson.loads(line)["source"]
         words.tokens([source], True)
         identify(source)
-        NearDuplicates(0.9).find_or_add(source.split())
+        NearDuplicates(0.9).find_or_add(source)
     limits = Prepare(tokenizer="ptb", min_source_tokens=5, max_source_tokens=2000, min_alphabetic_share=0.3)
 
     steps: dict[str, float] = {}
@@ -104,14 +104,14 @@ def main() -> None:
     small = measured("small letters", lambda two: [[one.lower() for one in part] for part in two], tokens, steps)
     records = [Record(str(number), *two, [], None) for number, two in enumerate(small)]
     measured("limits", lambda record: check_limits(record, limits), records, steps)
-    digests = measured("exact duplicates", lambda record: digest_of(record.source_tokens), records, steps)
+    digests = measured("exact duplicates", lambda record: digests_of(record), records, steps)
     single = list(dict(zip(digests, records, strict=True)).values())
     steps["near duplicates"] = float("inf")
     for _ in range(REPETITIONS):
         found_by = NearDuplicates(0.9)
         start = time.process_time()
         for record in single:
-            found_by.find_or_add(record.source_tokens)
+            found_by.find_or_add(" ".join(record.source))
         steps["near duplicates"] = min(steps["near duplicates"], time.process_time() - start)
     measured("write JSON", lambda record: orjson.dumps(record.as_dict()), single, beside)
 

@@ -26,8 +26,7 @@ def predicted(plan: Plan, basis: list[costs.Measured], wanted: list[costs.Measur
     total = np.zeros(costs.DRAWS)
     for one in wanted:
         form, corpus = plan.methods[one.method], plan.settings.corpora[one.corpus]
-        most = sum(phase.stop.max_updates for phase in form.training.phases)
-        updates = model.updates(one.method, one.corpus, one.records, most)
+        updates = model.updates(one.method, form, one.corpus, one.records)
         total += updates * model.of_update(one.method, form, corpus)
     return total / 3600
 

@@ -425,13 +425,17 @@ def fetch_archives(path: Path) -> None:
     note(f"{path}: {len(archives)} archives are there and verified, {size:,} bytes were fetched")
 
 
-def packages(folder: Path) -> None:
-    """Print as CSV what each package gave to a harvested corpus."""
+def packages(folders: Sequence[Path]) -> None:
+    """Print as CSV what each package gave to harvested corpora."""
     from sumcurve.corpora.packages import yields, yields_csv
 
-    task = Task(folder)
-    (raw,) = task.folder.files
-    print(yields_csv(yields(Corpus(folder), raw.at(task.home))), end="")
+    rows = []
+    for folder in folders:
+        task = Task(folder)
+        (raw,) = task.folder.files
+        name = folder.name.rsplit("-", 1)[0]
+        rows += [{"corpus": name} | row for row in yields(Corpus(folder), raw.at(task.home))]
+    print(yields_csv(rows), end="")
 
 
 def tables_in(form: str, path: Path) -> None:
@@ -772,8 +776,8 @@ def parser() -> argparse.ArgumentParser:
     command.add_argument("--percent", type=percent, default=100, help="of the training part [100]")
     command.add_argument("--records", type=int, help="of the training part, where the study's sizes are records")
     command.add_argument("--seed", type=int, default=1, help="that draws them [1]")
-    command = verbs.add_parser("packages", help="what each package gave to a harvested corpus, as CSV")
-    command.add_argument("path", type=Path, help="the folder of the corpus, below results/corpora")
+    command = verbs.add_parser("packages", help="what each package gave to harvested corpora, as CSV")
+    command.add_argument("paths", type=Path, nargs="+", help="the folders of the corpora, below results/corpora")
     verbs.add_parser("recipes", help="code fingerprints of the kinds of folder with recipe numbers")
     command = verbs.add_parser("trials", help="the trials of a file that the table beside it lacks")
     command.add_argument("methods", nargs="*", help="methods [all of the study that the file names]")
@@ -809,7 +813,7 @@ def main() -> None:
         elif arguments.verb == "export":
             export(arguments.path, arguments.to)
         elif arguments.verb == "packages":
-            packages(arguments.path)
+            packages(arguments.paths)
         elif arguments.verb == "add":
             from sumcurve.add import add
 

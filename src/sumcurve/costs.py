@@ -3,8 +3,9 @@
 The basis are the tables of recorded studies (`seeds.csv`, which is in git): how many seconds a training took in all,
 and how many updates, by method and number of records. Beyond it stands a model, which is said with every estimate:
 
-- updates until patience ends a training: log-linear in the records, with a level and a slope of each method; never more
-  than its phases allow;
+- validations until patience ends a training: log-linear in the records, with a level and a slope of each method;
+  updates are as many times what lies between two validations, which a form says for any number of records (`spacing`),
+  and never more than its phases allow;
 - seconds of an update: those measured of the method; where its model, batch or lengths are others now, scaled by the
   multiply-adds of a record (`multiply_adds`) to a power between a half and one;
 - a method that nobody has measured: the level of some method, the seconds of the measured one whose model is nearest;
@@ -66,14 +67,18 @@ PROVEN = 0.1  # both optima and the searches of an item
 PREPARED = 0.001  # a record of the training part, from raw content on
 READ = 5e-10  # a multiply-add of what a reader of questions learns from
 ITEM_WORDS = 20
-# By how much the slope of log updates may be another beyond the measured sizes: of all methods, and of each. No
-# measurement, but a judgement after one: the slope of ABS is 0.1 from 380 to 1,585 records and 1.2 from there to 6,339,
-# where it begins to read its source.
+# By how much the slope of log validations may be another beyond the measured sizes: of all methods, and of each. Of 21
+# methods and sizes above 1,600 records, as their smaller sizes foretell them, it is off by .31 (root mean square).
 BENDS = 0.2
 LEFT_OUT = "are left out of the hours"
-BYTES_OF_RECORD = 1300  # prepared and as text
+BYTES_OF_WORD = 13  # of a record, prepared and as text
+WHOLE = 2  # times what models read of a source is what it has, about, where nothing says it
 BYTES_OF_ITEM = {"outputs": 400, "scores": 150}
 BYTES_OF_WEIGHT = 4
+# What a GPU sustains on models of such sizes, in floating-point operations a second. Not measured here: small recurrent
+# models wait for their kernels, large Transformers do not.
+GPU_SUSTAINS = (1e12, 3e13)
+BACK = 3  # times the forward pass are forward and backward pass
 
 
 @dataclass(frozen=True)
@@ -89,6 +94,7 @@ class Measured:
     lengths: tuple[int, int]  # what models read and write, in words
     device: str
     run: str  # the name that its tables have for it
+    made: Architecture | None = None  # of the BART that its study pretrains, where it does
 
 
 def measured(config: Path, tables: Path, study: str = "*") -> list[Measured]:
@@ -120,6 +126,7 @@ def measured(config: Path, tables: Path, study: str = "*") -> list[Measured]:
                 (corpus.source_tokens, corpus.target_tokens),
                 row["device"],
                 row["run"],
+                settings.pretraining.model if settings.pretraining else None,
             )
     return list(found.values())
 
@@ -152,19 +159,26 @@ def multiply_adds(
     raise PlanError(f"a model of kind {model.kind} comes from elsewhere: what it costs is not known")
 
 
-def validations(phases: Sequence[PhaseSettings], updates: Array, records: int, batch: int) -> Array:
-    """How many validations so many updates of a training have, by the rule of its longest phase."""
+def spacing(phases: Sequence[PhaseSettings], records: int, batch: int) -> float:
+    """Updates from one validation to the next, by the rule of a training's longest phase."""
     stop = phases[0].stop
-    return updates / max(stop.every_updates, stop.every_epochs * records / batch) + len(phases)
+    return max(stop.every_updates, stop.every_epochs * records / batch)
 
 
-def _curves(basis: Sequence[Measured]) -> tuple["list[Curve]", float]:
+def validations(phases: Sequence[PhaseSettings], updates: Array, records: int, batch: int) -> Array:
+    """How many validations so many updates of a training have."""
+    return updates / spacing(phases, records, batch) + len(phases)
+
+
+def _curves(basis: Sequence[Measured], forms: Mapping[tuple[str, str], Form]) -> tuple["list[Curve]", float]:
     """A line for every method and corpus with two sizes or more, and the deviation of single trainings from theirs."""
     found: list[Curve] = []
     squares, degrees = 0.0, 0
     for corpus, method in sorted({(one.corpus, one.method) for one in basis}):
         own = [one for one in basis if (one.corpus, one.method) == (corpus, method)]
-        x, y = (np.log([getattr(one, name) for one in own]) for name in ("records", "updates"))
+        learned = [forms[one.method, one.form].training for one in own]
+        apart = [spacing(how.phases, one.records, how.batch) for how, one in zip(learned, own, strict=True)]
+        x, y = np.log([one.records for one in own]), np.log([one.updates for one in own]) - np.log(apart)
         across = float(((x - x.mean()) ** 2).sum())
         if across == 0:
             continue
@@ -181,7 +195,7 @@ def _curves(basis: Sequence[Measured]) -> tuple["list[Curve]", float]:
 
 @dataclass(frozen=True)
 class Curve:
-    """Log updates of one method on one corpus against log records: their means, and a slope with its variance."""
+    """Log validations of one method on one corpus against log records: their means, and a slope with its variance."""
 
     method: str
     corpus: str
@@ -204,7 +218,9 @@ class Costs:
         """PlanError for a basis that a slope cannot be told from."""
         self.basis, self.config = list(basis), config
         self.generator = np.random.default_rng(seed)
-        self.curves, self.spread = _curves(self.basis)
+        told = {(one.method, one.form) for one in self.basis}
+        self._forms = {key: read_method(config / "methods" / f"{key[0]}.yaml").forms[key[1]] for key in told}
+        self.curves, self.spread = _curves(self.basis, self._forms)
         weights = np.array([1 / one.variance for one in self.curves])
         slopes = np.array([one.slope for one in self.curves])
         fixed = float(weights @ slopes / weights.sum())
@@ -216,8 +232,6 @@ class Costs:
         self._drawn: dict[tuple[str, ...], Array] = {}
         self._whose: dict[str, NDArray[np.int64]] = {}
         self._seconds: dict[tuple[str, str, int, int], Array] = {}
-        told = {(one.method, one.form) for one in self.basis}
-        self._forms = {key: read_method(config / "methods" / f"{key[0]}.yaml").forms[key[1]] for key in told}
 
     def _once(self, key: tuple[str, ...], mean: float, deviation: float) -> Array:
         """Draws that are the same whenever this is asked for."""
@@ -227,7 +241,8 @@ class Costs:
 
     def of_update(self, method: str, form: Form, corpus: CorpusSettings, made: Architecture | None = None) -> Array:
         """Seconds of one update; PlanError for a model from elsewhere."""
-        key = (method, form.model_dump_json(), corpus.source_tokens, corpus.target_tokens)
+        own = made.model_dump_json() if made else ""
+        key = (method, form.model_dump_json() + own, corpus.source_tokens, corpus.target_tokens)
         if key not in self._seconds:
             self._seconds[key] = self._of_update(method, form, corpus, made)
         return self._seconds[key]
@@ -241,7 +256,8 @@ class Costs:
         for one in near:
             there = self._forms[one.method, one.form]
             same = own and there == form and one.lengths == (corpus.source_tokens, corpus.target_tokens)
-            ratios.append(0.0 if same else math.log(adds / self._adds(there, *one.lengths, None)))
+            same = same and (one.made == made or not isinstance(form.model, BartSettings))
+            ratios.append(0.0 if same else math.log(adds / self._adds(there, *one.lengths, one.made)))
         scaled = of_each[:, None] + np.array(ratios)[:, None] * self.power[None, :]
         return np.exp(scaled.mean(axis=0))
 
@@ -253,8 +269,8 @@ class Costs:
         model = made if isinstance(form.model, BartSettings) and made else form.model
         return form.training.batch * multiply_adds(model, source, target, form.training.vocabulary)
 
-    def updates(self, method: str, corpus: str, records: int, most: int) -> Array:
-        """Updates of a training until it ends, in draws; at most `most`."""
+    def updates(self, method: str, form: Form, corpus: str, records: int) -> Array:
+        """Updates of a training until it ends, in draws; never more than its phases allow."""
         own = [one for one in self.curves if (one.method, one.corpus) == (method, corpus)]
         own = own or [one for one in self.curves if one.method == method]
         if own:
@@ -265,16 +281,35 @@ class Costs:
                 self._whose[method] = self.generator.integers(len(self.curves), size=DRAWS)
             logs = every[self._whose[method], np.arange(DRAWS)]
         logs = logs + self._once((method, corpus, str(records)), 0.0, self.spread)
-        return np.minimum(np.exp(np.minimum(logs, 30.0)), float(most))
+        phases = form.training.phases
+        apart = spacing(phases, records, form.training.batch)
+        return np.minimum(apart * np.exp(np.minimum(logs, 30.0)), float(sum(one.stop.max_updates for one in phases)))
 
     def _along(self, curve: Curve, records: int) -> Array:
-        """Log updates at a size, without what single trainings vary by."""
+        """Log validations at a size, without what single trainings vary by."""
         trust = self.between / (self.between + curve.variance)
         mean = trust * curve.slope + (1 - trust) * self.slope
         slope = self._once((curve.method, curve.corpus, "slope"), mean, math.sqrt(max(trust * curve.variance, 1e-6)))
         level = self._once((curve.method, curve.corpus, "level"), curve.y, self.spread / math.sqrt(curve.count))
         bend = self._once(("slope",), 0.0, BENDS) + self._once((curve.method, curve.corpus, "bend"), 0.0, BENDS)
         return level + slope * (math.log(records) - curve.x) + bend * max(0.0, math.log(records / curve.largest))
+
+    def operations(
+        self,
+        method: str,
+        form: Form,
+        name: str,
+        corpus: CorpusSettings,
+        records: int,
+        last_alone: bool,
+        made: Architecture | None = None,
+    ) -> Array:
+        """Floating-point operations of one training's updates."""
+        phases = form.training.phases[-1:] if last_alone else form.training.phases
+        updates = np.full(DRAWS, float(phases[0].stop.max_updates))
+        if not last_alone:
+            updates = self.updates(method, form, name, records)
+        return 2 * BACK * updates * self._adds(form, corpus.source_tokens, corpus.target_tokens, made)
 
     def training(
         self,
@@ -291,7 +326,7 @@ class Costs:
         if last_alone:
             updates = np.full(DRAWS, float(phases[0].stop.max_updates))
         else:
-            updates = self.updates(method, name, records, sum(phase.stop.max_updates for phase in phases))
+            updates = self.updates(method, form, name, records)
         validated = validations(phases, updates, records, form.training.batch) * form.training.valid_records
         return START + updates * self.of_update(method, form, corpus, made) + validated * VALIDATED * _words(corpus)
 
@@ -313,6 +348,7 @@ class Estimate:
     disk: Mapping[str, float]
     records: Mapping[str, int | None]
     trainings: Mapping[tuple[str, str, int], tuple[int, Array]]  # corpus, method, records: how many, hours of one
+    operations: Array  # floating-point, of all trainings
     notes: Sequence[str]
 
     @property
@@ -352,7 +388,8 @@ def records_of(plan: Plan, results: Path, told: int | None, recorded: Mapping[st
         if manifest.state(path) == "finished":
             found[name] = int(Corpus(path).statistics["parts"]["train"]["records"])
         else:
-            found[name] = recorded.get(folder.key) or settings.split.train or told
+            published = settings.published.get("train") if isinstance(settings, CorpusSettings) else None
+            found[name] = recorded.get(folder.key) or settings.split.train or published or told
     return found
 
 
@@ -367,7 +404,8 @@ def estimate(
     disk: defaultdict[str, float] = defaultdict(float)
     trainings: dict[tuple[str, str, int], tuple[int, Array]] = {}
     notes: dict[str, None] = {}
-    items = {name: settings.split.test for name, settings in plan.corpora.items()}
+    operations = np.zeros(DRAWS)
+    items = {name: one.split.test or one.published.get("test") for name, one in plan.corpora.items()}
     known = {one.method for one in costs.basis}
     for folder in sorted(plan.folders.values(), key=lambda one: STEPS.index(one.step)):
         jobs[folder.kind] += 1
@@ -383,6 +421,7 @@ def estimate(
         hours[folder.kind] = hours.get(folder.kind, np.zeros(DRAWS)) + spent / 3600
         if folder.kind == "train":
             method = folder.specification["method"]
+            operations += costs.operations(*_of_training(plan, folder, records))
             if method not in known:
                 notes[f"{method}: no training of it is measured; its updates are taken to be some other method's"] = (
                     None
@@ -395,7 +434,7 @@ def estimate(
         for name, count in records.items()
         if count is None
     }
-    return Estimate(jobs, finished, hours, disk, records, trainings, list(notes))
+    return Estimate(jobs, finished, hours, disk, records, trainings, operations, list(notes))
 
 
 def _corpus_of(plan: Plan, folder: Folder) -> str:
@@ -418,7 +457,8 @@ def _folder(
     constant = np.full(DRAWS, START)
     if folder.kind == "corpus":
         size = records.get(corpus) or 0
-        return constant + PREPARED * size, size, BYTES_OF_RECORD * (size + 2 * many)
+        words = WHOLE * (settings.source_tokens if settings is not None else 0)
+        return constant + PREPARED * size, size, float(BYTES_OF_WORD * words * (size + 2 * many))
     if folder.kind == "judge" and settings is not None and settings.contrasts is not None:
         asked = settings.contrasts
         golds = many if asked.golds is None else min(asked.golds, many)
@@ -435,6 +475,16 @@ def _folder(
 
 
 def _training(plan: Plan, folder: Folder, records: Mapping[str, int | None], costs: Costs) -> tuple[Array, int, float]:
+    told = _of_training(plan, folder, records)
+    _, form, _, _, size, _, made = told
+    checkpoints = 1 + (len(form.training.phases) > 1)
+    return costs.training(*told), size, BYTES_OF_WEIGHT * checkpoints * _weights(form, made) + 60_000.0
+
+
+def _of_training(
+    plan: Plan, folder: Folder, records: Mapping[str, int | None]
+) -> tuple[str, Form, str, CorpusSettings, int, bool, Architecture | None]:
+    """What `Costs.training` asks of one; PlanError where its records are not known."""
     told = folder.specification
     name, method = _corpus_of(plan, folder), told["method"]
     asked = plan.folder(told["fraction"]).specification
@@ -445,9 +495,7 @@ def _training(plan: Plan, folder: Folder, records: Mapping[str, int | None], cos
     form = Form.of_run(told)
     made = plan.settings.pretraining.model if plan.settings.pretraining else None
     last_alone = "parent" in told or "begins" in told
-    spent = costs.training(method, form, name, plan.corpora[name], size, last_alone, made)
-    checkpoints = 1 + (len(form.training.phases) > 1)
-    return spent, size, BYTES_OF_WEIGHT * checkpoints * _weights(form, made) + 60_000.0
+    return method, form, name, plan.corpora[name], size, last_alone, made
 
 
 def _weights(form: Form, made: Architecture | None) -> float:
@@ -511,12 +559,20 @@ def lines(plan: Plan, found: Estimate, costs: Costs, cores: int, device: str) ->
         told.append("THE HOURS LACK TRAININGS whose records are not known; see the notes")
     told.append(f"core-hours to do: {middle:.1f} ({100 * CONFIDENCE:g} % interval {low:.1f} to {high:.1f})")
     told.append(f"on {cores} cores about {middle / cores:.1f} hours ({low / cores:.1f} to {high / cores:.1f})")
+    if found.operations.any():
+        slow, fast = GPU_SUSTAINS
+        middle, low, high = interval(found.operations)
+        told.append(
+            f"GPU-hours of trainings: {middle / fast / 3600:.2g} to {middle / slow / 3600:.2g}, for {middle:.1e} "
+            f"floating-point operations ({low:.1e} to {high:.1e}) at {fast / 1e12:g} to {slow / 1e12:g} teraflop/s; no "
+            "training on a GPU is measured yet, and this is no more than arithmetic"
+        )
     told.append(f"disk to be filled: {sum(found.disk.values()) / 1e6:,.0f} MB")
     sizes = sorted({one.records for one in costs.basis})
     studies = f"{len(costs.basis)} measured trainings of {len({one.method for one in costs.basis})} methods"
     told.append(
         f"basis: {studies} on {sizes[0]:,} to {sizes[-1]:,} records (seeds.csv of recorded studies), on {device}; "
-        f"updates grow by {100 * (2**costs.slope - 1):.0f} % with twice the records, and single trainings vary by a "
-        f"factor of {math.exp(costs.spread):.1f}. Beyond these records the growth is assumed to go on"
+        f"validations until a training ends grow by {100 * (2**costs.slope - 1):.0f} % with twice the records, and "
+        f"single trainings vary by a factor of {math.exp(costs.spread):.1f}. Beyond these records it is taken to go on"
     )
     return told + [f"note: {note}" for note in found.notes]

@@ -581,6 +581,7 @@ class Plan:
                 **({"labels": labels} if (labels := [one.key for one in self.named("outputs", "labels")]) else {}),
                 **({"judged": judged} if (judged := [one.key for one in self.judged]) else {}),
                 **({"people": people} if (people := self._judgements()) else {}),
+                **({"shown_items": settings.shown_items} if settings.shown_items else {}),
                 **({} if settings.equivalence is None else {"equivalence": settings.equivalence.model_dump()}),
             }
         )

@@ -605,6 +605,8 @@ class CorpusSettings(Preparation):
     """Sentences that systems take which extract whole sentences."""
     oracle: Oracle | None = Oracle()
     """Proofs of how far an extract can go; null: none, for a test part too large for them."""
+    published: dict[Literal["train", "valid", "test"], Positive] = {}
+    """How many records its parts have as they are published, for a plan that is asked for before they are here."""
     shards: Annotated[int, Field(ge=1, le=512)] | None = None
     """Jobs that its preparation is cut into, for content of many gigabytes; null: one process prepares it. The corpus
     is the same. 100 to 200 MB of raw content a shard take a job less than 1 GB of memory.
@@ -1675,6 +1677,11 @@ class StudySettings(Settings):
     """How intervals are made."""
     questions: list[Question] = []
     """What is asked before the test items are decoded; table `questions` answers it."""
+    shown_items: Annotated[int, Field(ge=0, le=40)] = 0
+    """Test items of every corpus, drawn by `bootstrap.seed`, of which the tables' README has what every method wrote.
+
+    Sources and references stay out of it: they are other people's text.
+    """
     packed_percent: Annotated[int, Field(ge=0, le=100)] = 0
     """Share of the trainings, at most, that may be recorded without their weights, taken up from packs."""
 

@@ -1,6 +1,7 @@
 """What a study would cost is what measured trainings of the same cost, and no less where there is more to do."""
 
 import math
+import re
 import shutil
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pytest
 import yaml
 
 from sumcurve import costs
+from sumcurve.config import read_method
 from sumcurve.costs import Costs, Measured, interval, multiply_adds
 from sumcurve.plan import Plan, PlanError
 from sumcurve.settings import TransformerSettings
@@ -17,8 +19,15 @@ ROOT = Path(__file__).parents[2]
 SIZES = (500, 1000, 2000, 4000)
 
 
+def apart(records, method="abs"):
+    """Updates between two validations by the rule of the small form, the same for both methods."""
+    training = read_method(ROOT / "config" / "methods" / f"{method}.yaml").forms["small"].training
+    stop = training.phases[0].stop
+    return max(stop.every_updates, stop.every_epochs * records / training.batch)
+
+
 def invented(slopes=(("abs", 0.5), ("pcov", 0.5)), of_update=0.1, noise=0.02):
-    """Trainings of two methods whose updates grow by known slopes, with little noise."""
+    """Trainings of two methods whose validations grow by known slopes, with little noise."""
     generator = np.random.default_rng(3)
     return [
         Measured(
@@ -35,8 +44,17 @@ def invented(slopes=(("abs", 0.5), ("pcov", 0.5)), of_update=0.1, noise=0.02):
         for method, slope in slopes
         for records in SIZES
         for seed in (1, 2, 3)
-        for updates in [20 * records**slope * math.exp(generator.normal(0, noise))]
+        for updates in [apart(records) * records**slope * math.exp(generator.normal(0, noise))]
     ]
+
+
+def endless(form):
+    """The form without an end but patience."""
+    phases = [
+        phase.model_copy(update={"stop": phase.stop.model_copy(update={"max_updates": 10**9})})
+        for phase in form.training.phases
+    ]
+    return form.model_copy(update={"training": form.training.model_copy(update={"phases": phases})})
 
 
 @pytest.fixture(scope="module")
@@ -47,25 +65,30 @@ def plan():
 def test_a_size_that_was_measured_costs_what_it_cost(plan):
     model = Costs(invented(), ROOT / "config")
     form, corpus = plan.methods["abs"], plan.settings.corpora["docstrings"]
-    updates = model.updates("abs", "docstrings", 2000, 10**9)
-    assert interval(updates)[0] == pytest.approx(20 * 2000**0.5, rel=0.05)
+    updates = model.updates("abs", endless(form), "docstrings", 2000)
+    assert interval(updates)[0] == pytest.approx(apart(2000) * 2000**0.5, rel=0.05)
     assert interval(model.of_update("abs", form, corpus))[0] == pytest.approx(0.1)
 
 
 def test_beyond_the_measured_sizes_the_growth_goes_on_and_is_known_less(plan):
     model = Costs(invented(), ROOT / "config")
-    middle, low, high = interval(model.updates("pcov", "docstrings", 32000, 10**9))
-    assert middle == pytest.approx(20 * 32000**0.5, rel=0.15)
-    near = interval(model.updates("pcov", "docstrings", 4000, 10**9))
+    form = endless(plan.methods["pcov"])
+    middle, low, high = interval(model.updates("pcov", form, "docstrings", 32000))
+    assert middle == pytest.approx(apart(32000) * 32000**0.5, rel=0.15)
+    assert apart(32000) > 4 * apart(2000)  # validations are further apart, and so are ends of trainings
+    near = interval(model.updates("pcov", form, "docstrings", 4000))
     assert high / low > 1.5 * near[2] / near[1]
 
 
-def test_methods_keep_slopes_of_their_own_and_phases_their_most_updates():
+def test_methods_keep_slopes_of_their_own_and_phases_their_most_updates(plan):
     model = Costs(invented((("abs", 0.9), ("pcov", 0.2))), ROOT / "config")
-    steep, flat = (interval(model.updates(one, "docstrings", 8000, 10**9))[0] for one in ("abs", "pcov"))
+    form = plan.methods["abs"]
+    steep, flat = (interval(model.updates(one, endless(form), "docstrings", 8000))[0] for one in ("abs", "pcov"))
     assert steep / flat == pytest.approx(8000**0.7, rel=0.3)
-    assert model.updates("abs", "docstrings", 8000, 700).max() == 700
-    unknown = interval(model.updates("mine", "docstrings", 8000, 10**9))
+    assert model.updates("abs", form, "docstrings", 8000).max() == sum(
+        phase.stop.max_updates for phase in form.training.phases
+    )
+    unknown = interval(model.updates("mine", endless(form), "docstrings", 8000))
     assert unknown[2] / unknown[1] > 20  # as some method: anything between both
 
 
@@ -140,3 +163,49 @@ def test_readers_of_questions_cost_by_their_width_and_no_more_than_their_most_up
     assert np.median(hours[256, 2000]) > 4 * np.median(hours[64, 2000])
     assert np.ptp(hours[64, 450]) == 0  # patience ends no training before
     assert hours[64, 450].max() <= hours[64, 2000].min()
+def test_the_default_study_is_foretold_by_its_small_sizes():
+    """What `benchmarks/plan_estimates.py` prints, of recorded trainings alone."""
+    basis = costs.measured(ROOT / "config", ROOT / "results" / "tables")
+    small = Costs([one for one in basis if one.records <= 1600], ROOT / "config")
+    plan = Plan.read(ROOT / "config", "docstrings")
+    names = {row.table_name for row in plan.rows if row.part == "study"}
+    own = costs.measured(ROOT / "config", ROOT / "results" / "tables", "docstrings")
+    larger = [one for one in own if one.run in names and one.records > 1600]
+    assert larger
+    told = sum(
+        small.updates(one.method, form, one.corpus, one.records)
+        * small.of_update(one.method, form, plan.settings.corpora[one.corpus])
+        for one in larger
+        for form in [plan.methods[one.method]]
+    )
+    _, low, high = interval(told)
+    assert low <= sum(one.seconds for one in larger) <= high
+
+
+def test_what_is_published_is_known_before_it_is_here(tmp_path):
+    """As many records as docs/corpora.md says; and nothing is left out of the hours."""
+    model = Costs(costs.measured(ROOT / "config", ROOT / "results" / "tables"), ROOT / "config")
+    table = (ROOT / "docs" / "corpora.md").read_text()
+    for study in ("cnndm", "xsum", "arxiv", "gigaword"):
+        (row,) = re.findall(rf"^\| `{study}` \|.*$", table, re.M)
+        counts = [int(one.replace(",", "")) for one in re.search(r"([\d,]+) / ([\d,]+) / ([\d,]+)", row).groups()]
+        plan = Plan.read(ROOT / "config", study)
+        (corpus,) = plan.corpora.values()
+        assert [corpus.published[part] for part in ("train", "valid", "test")] == counts
+        found = costs.estimate(plan, tmp_path, model)
+        assert list(found.records.values()) == [counts[0]]
+        assert max(size for _, _, size in found.trainings) == counts[0]
+        said = "\n".join(costs.lines(plan, found, model, 2, "a CPU"))
+        assert "LACK" not in said
+        assert "GPU-hours" in said
+
+
+def test_a_bart_that_was_made_here_costs_what_its_measured_trainings_cost():
+    basis = costs.measured(ROOT / "config", ROOT / "results" / "tables")
+    model, plan = Costs(basis, ROOT / "config"), Plan.read(ROOT / "config", "pretraining")
+    made = plan.settings.pretraining.model
+    form, corpus = plan.methods["bart"], plan.settings.corpora["docstrings"]
+    own = [one.seconds / one.updates for one in basis if one.method == "bart"]
+    assert min(own) <= np.median(model.of_update("bart", form, corpus, made)) <= max(own)
+    wide = made.model_copy(update={"width": 2 * made.width})
+    assert (model.of_update("bart", form, corpus, wide) > model.of_update("bart", form, corpus, made)).all()

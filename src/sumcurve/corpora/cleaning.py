@@ -44,7 +44,7 @@ def encoding(text: str) -> str:
         if repaired == text:
             break
         text = repaired
-    return _C1.sub(lambda one: _BYTES[ord(one[0])], text)
+    return text if text.isprintable() else _C1.sub(lambda one: _BYTES[ord(one[0])], text)
 
 
 def _decoded(misread: re.Match[str]) -> str:
@@ -111,12 +111,19 @@ _UNSEEN = re.compile("[\x00-\x08\x0e-\x1f\x7f\u00ad\u200b\u200e\u200f\u202a-\u20
 
 def controls(text: str) -> str:
     """Without control characters, byte order marks, soft hyphens and other signs that nobody sees."""
-    return _UNSEEN.sub("", text)
+    return text if text.isprintable() else _UNSEEN.sub("", text)
 
 
 def spaces(text: str) -> str:
     """Every run of blanks, tabs and Unicode's spaces is one blank, and none stands at an end of a line."""
-    return "\n".join(" ".join(line.split()) for line in text.split("\n"))
+    return "\n".join(map(_spaced, text.split("\n")))
+
+
+def _spaced(line: str) -> str:
+    """Most lines are so already, which is seen faster than it is done: of white space only the blank is printable."""
+    if line.isprintable() and "  " not in line and line[:1] != " " and line[-1:] != " ":
+        return line
+    return " ".join(line.split())
 
 
 # --- what is no text of its author

@@ -2,7 +2,7 @@
 
 import hashlib
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from sumcurve.compiled import njit
 SHINGLE = 3  # tokens
 HASHES = 24
 BANDS = 8
+_BAND = HASHES // BANDS * 8  # bytes
 
 
 class NearDuplicates:
@@ -32,14 +33,16 @@ class NearDuplicates:
         self.factors = numbers[:HASHES] | np.uint64(1)
         self.offsets = numbers[HASHES:]
 
-    def find_or_add(self, tokens: list[str], counts: Callable[[int], bool] = lambda number: True) -> int | None:
-        """The number of the first added text that `tokens` nearly repeats; or None, and `tokens` is added.
+    def find_or_add(self, text: str, counts: Callable[[int], bool] = lambda number: True) -> int | None:
+        """The number of the first added text that `text`, blank-separated tokens, nearly repeats; or None, and `text`
+        is added.
 
         Texts are numbered from 0 as they are added; those for which `counts` is false are passed over.
         """
-        shingles = self.shingles_of(tokens)
+        shingles = self.shingles_of(text)
         signature = _signature(shingles, self.factors, self.offsets)
-        keys = [band.tobytes() for band in signature.reshape(BANDS, -1)]
+        joined = signature.tobytes()
+        keys = [joined[start : start + _BAND] for start in range(0, len(joined), _BAND)]
         candidates: set[int] = set()
         for bucket, key in zip(self.buckets, keys, strict=True):
             candidates.update(bucket.get(key, ()))
@@ -52,10 +55,11 @@ class NearDuplicates:
             bucket.setdefault(key, []).append(number)
         return None
 
-    def shingles_of(self, tokens: Sequence[str]) -> np.ndarray:
+    def shingles_of(self, text: str) -> np.ndarray:
         """Sorted distinct hashes of the shingles; of a text below three tokens, of the whole text."""
-        data = np.frombuffer("\n".join(tokens).encode(), np.uint8)
-        return _shingles(data, len(tokens), _CRC32)
+        data = text.encode()
+        tokens = data.count(b" ") + 1 if data else 0
+        return _distinct(np.sort(_shingles(np.frombuffer(data, np.uint8), tokens, _CRC32)))
 
 
 # What zlib.crc32 adds for the last byte of a state
@@ -65,12 +69,12 @@ _FACTOR = np.uint64(0x9E3779B97F4A7C15)
 
 @njit(cache=True, nogil=True)
 def _shingles(data: NDArray[Any], tokens: int, crc32: NDArray[np.uint32]) -> NDArray[np.uint64]:
-    """The hashes of three tokens in a row, of tokens divided by line breaks, sorted, each once."""
+    """The hashes of three tokens in a row, of tokens divided by blanks."""
     numbers = np.zeros(max(tokens, 3), np.uint64)
     ones = np.uint32(0xFFFFFFFF)
     state, number = ones, 0
     for index in range(len(data) + 1):
-        if index < len(data) and data[index] != 10:
+        if index < len(data) and data[index] != 32:
             state = crc32[(state ^ data[index]) & np.uint32(255)] ^ (state >> np.uint32(8))
         elif number < tokens:
             numbers[number] = np.uint64(state ^ ones) + np.uint64(1)
@@ -83,7 +87,12 @@ def _shingles(data: NDArray[Any], tokens: int, crc32: NDArray[np.uint32]) -> NDA
             mixed = mixed * _FACTOR + numbers[index + later]
             mixed ^= mixed >> np.uint64(31)
         found[index] = mixed * _FACTOR
-    found.sort()
+    return found
+
+
+@njit(cache=True, nogil=True)
+def _distinct(found: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Of sorted numbers each once."""
     kept = 0
     for index in range(len(found)):
         if index == 0 or found[index] != found[kept - 1]:
@@ -107,5 +116,22 @@ def _signature(
 
 
 def jaccard(first: np.ndarray, second: np.ndarray) -> float:
-    common = len(np.intersect1d(first, second, assume_unique=True))
+    """Of two sets of numbers, each sorted: what they share of all that they have."""
+    common = _common(first, second)
     return common / (len(first) + len(second) - common)
+
+
+@njit(cache=True, nogil=True)
+def _common(first: NDArray[np.uint64], second: NDArray[np.uint64]) -> int:
+    """How many numbers two sorted arrays share."""
+    found = here = there = 0
+    while here < len(first) and there < len(second):
+        if first[here] < second[there]:
+            here += 1
+        elif first[here] > second[there]:
+            there += 1
+        else:
+            found += 1
+            here += 1
+            there += 1
+    return found

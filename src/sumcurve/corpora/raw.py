@@ -197,7 +197,7 @@ def check_text(value: Any, key: str, empty: str) -> None:
     for sentence in sentences:
         if not sentence.strip():
             raise Refused(EMPTY_SENTENCE, f"{key}: sentence {sentences.index(sentence) + 1} of {len(sentences)}")
-        if LONE_SURROGATE.search(sentence):
+        if not sentence.isascii() and LONE_SURROGATE.search(sentence):
             raise Refused(SURROGATE, f"{key}: {sentence!r}")
         if (place := sentence.find("\0")) >= 0:
             raise Refused(NUL, f"{key}: {sentence[max(0, place - 30) : place + 30]!r}")

@@ -25,7 +25,7 @@ from typing import IO, Any
 
 import numpy as np
 
-from sumcurve.corpora.cleaning import Counts
+from sumcurve.corpora.cleaning import Cleaned, StepRefused
 from sumcurve.corpora.content import PRECEDENCE, Content, Shard
 from sumcurve.corpora.errors import CorpusError
 from sumcurve.corpora.prepare import (
@@ -41,6 +41,7 @@ from sumcurve.corpora.prepare import (
     digests_of,
     holds_out,
     keyed,
+    line_of,
     no_such_group,
     nothing_left,
     tokenized,
@@ -330,16 +331,16 @@ def map_shard(content: Content, settings: Preparation, work: Work, number: int) 
                     mapped.add(NO_RECORD, row.split)
                     continue
                 identity = keyed("", "id", row.id)
-                counts = counts_of(settings.prepare)
+                steps = Steps()
                 try:
-                    record, text = tokenized(row, settings.prepare, counts)
+                    record, text = tokenized(row, settings.prepare, steps)
                 except Refused as refused:
-                    write_line(names, [place, row.id, row.group, *steps_of(counts)])
+                    write_line(names, [place, row.id, row.group, *steps.names])
                     told = Dropped(row.place, row.id, refused.reason, refused.value, row.split)
                     write_line(dropped, [place, told.as_dict(), row.split])
                     mapped.add(REFUSED, row.split, id=identity)
                     continue
-                write_line(names, [place, row.id, row.group, *steps_of(counts)])
+                write_line(names, [place, row.id, row.group, *steps.names])
                 source, target = digests_of(record)
                 order = keyed(key, "record", row.id)
                 held = holds_out(row.group, unseen)
@@ -361,12 +362,17 @@ def map_shard(content: Content, settings: Preparation, work: Work, number: int) 
     write_json(work.mapped(number), {"rows": len(mapped.state), "places": runs.found, "runs": sizes})
 
 
-def steps_of(counts: Counts) -> list[list[str]]:
-    """The steps of cleaning that changed one row, that would have dropped it, and that dropped it."""
-    return [
-        [step for step, did in counts.counts.items() for _ in range(did[what])]
-        for what in ("changed", "left", "dropped")
-    ]
+class Steps:
+    """The `names` of the steps of cleaning that changed one row, that would have dropped it, and that dropped it."""
+
+    def __init__(self) -> None:
+        self.names: list[Sequence[str]] = [(), (), ()]
+
+    def add(self, cleaned: Cleaned) -> None:
+        self.names[:2] = cleaned.changed, cleaned.left
+
+    def drop(self, refused: StepRefused) -> None:
+        self.names[2] = (refused.step,)
 
 
 class Runs:
@@ -410,10 +416,6 @@ def sha256_between(path: Path, start: int, end: int | None) -> str:
             whole.update(data)
             start += len(data)
     return whole.hexdigest()
-
-
-def line_of(value: Any) -> bytes:
-    return json.dumps(value, ensure_ascii=False).encode() + b"\n"
 
 
 def write_line(stream: IO[bytes], value: Any) -> None:

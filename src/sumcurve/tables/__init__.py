@@ -19,6 +19,7 @@ TABLES = (
     "entity_attention",
     "equivalence",
     "questions",
+    "lines",
     "cloze",
     "correlations",
     "contrasts",

@@ -13,6 +13,7 @@ from sumcurve.curves.fit import FURTHEST, Fits
 from sumcurve.scores.scorer import Metric
 from sumcurve.statistics.design import Cell, Design
 from sumcurve.tables.efficiency import clock_refusal, costs_of, geometric_mean
+from sumcurve.tables.lines import sentences as against_lines
 from sumcurve.tables.pretraining import sentences as worth_of_pretraining
 from sumcurve.tables.questions import sentences as answered
 from sumcurve.tables.reach import records_for
@@ -64,6 +65,7 @@ def table(results: Results) -> Table:
     ]
     notes = [
         *answered(results),
+        *(sentence for corpus in results.corpora for sentence in against_lines(results, corpus)),
         *sentences(results),
         *worth_of_pretraining(results),
         f"Place: behind where the paired test of table comparisons shows it (family: all pairs of the size and metric, "

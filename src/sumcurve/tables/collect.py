@@ -509,6 +509,7 @@ def collect(plan: Plan, results: Path, partial: bool = False) -> Study:
         readers=[reader(plan, results, one) for one in plan.named("runs", "reader") if finished(one.key)],
         equivalence=plan.settings.equivalence,
         questions=plan.settings.questions,
+        shown_items=plan.settings.shown_items,
         cloze=[
             one
             for folder in plan.named("annotations", "questions")

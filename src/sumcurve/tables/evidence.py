@@ -407,7 +407,7 @@ class Study:
     `form` names that of the methods ("small", "paper"), `titles` the methods for people, `systems` what is
     not trained. `trained` counts the trained outputs that the study asks for; where some are `missing`, all tables say
     so. `scores` are the keys of the folders that `outputs` come from. `examples` are for reading; no table is made of
-    them.
+    them, and of every corpus the README has what methods wrote of the first `shown_items`.
     """
 
     title: str
@@ -425,6 +425,7 @@ class Study:
     pretrainings: Sequence[Pretraining] = ()
     equivalence: Equivalence | None = None
     questions: Sequence[Question] = ()
+    shown_items: int = 0
     readers: Sequence[Reader] = ()
     cloze: Sequence[Asked] = ()
     preferences: Sequence[Preferences] = ()

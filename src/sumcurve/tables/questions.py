@@ -12,6 +12,7 @@ from sumcurve.tables.results import LEVEL, NOT_TO_BE_READ, Results
 from sumcurve.tables.table import Column, Table, Value, number
 
 YES, NO, NOT_KNOWN = "yes", "no", "not known"
+UNASKED = "of what is trained and scored here nothing answers it"
 
 
 def table(results: Results) -> Table:
@@ -37,13 +38,16 @@ def table(results: Results) -> Table:
     return Table("questions", results.title("What the study asked"), columns, rows(results), notes)
 
 
-def sentences(results: Results) -> list[str]:
-    """Every question with its answers, in one paragraph each."""
+def sentences(results: Results, corpus: str | None = None) -> list[str]:
+    """Every question with its answers, in one paragraph each; those of one corpus where it is named."""
     found: dict[str, list[str]] = {}
     for row in rows(results):
+        if corpus not in (None, row["corpus"]):
+            continue
         who = f" {row['method']}" if row.get("method") and row["answer"] in (YES, NO, NOT_KNOWN) else ""
         why = f" ({row['why']})" if row.get("why") else ""
-        found.setdefault(row["question"], []).append(f"{number(row['records'])}{who}: {row['answer']}{why}")
+        where = f"{number(row['records'])}{who}: " if row.get("records") else ""
+        found.setdefault(row["question"], []).append(f"{where}{row['answer']}{why}")
     return [f"{question} {'; '.join(answers)}." for question, answers in found.items()]
 
 
@@ -70,6 +74,11 @@ def _answers(results: Results, question: Question) -> list[dict[str, Any]]:
             found += [told | row for row in _doublings(results, question, corpus, metric, sizes)]
         else:
             found += [told | row for row in _pretraining(results, corpus, metric, sizes)]
+    if not found:
+        corpora = [question.corpus] if question.corpus else results.corpora[:1]
+        title = metric.title if metric else question.metric
+        unasked = {"question": question.question, "metric": title, "answer": NOT_KNOWN, "why": UNASKED}
+        found = [unasked | {"corpus": corpus} for corpus in corpora]
     return found
 
 

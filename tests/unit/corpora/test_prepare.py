@@ -21,7 +21,7 @@ from sumcurve.corpora.tokenizers import tokenizer
 from sumcurve.corpora.tokens import own_case, tokenize
 from sumcurve.corpora.unseen import write_unseen
 from sumcurve.records import Record, RecordError, Text, read_jsonl
-from sumcurve.settings import CorpusSettings
+from sumcurve.settings import CorpusSettings, Prepare
 
 DATA = Path(__file__).parents[2] / "data"
 Rows = list[dict[str, Any]]
@@ -279,6 +279,22 @@ def test_a_filter_drops_what_it_names_and_only_if_asked(
     assert dropped(tmp_path / "with") == {"r8": reason}
     build(tmp_path / "without", rows, settings(prepare={"duplicates": "keep"}))
     assert dropped(tmp_path / "without") == {}
+
+
+WORD = st.sampled_from(["otter", "näher", "日本", "x1", "e.g.", "½a", "1", ",", "``", "-lrb-", "_", "½", "二", "-"])
+
+
+@given(st.lists(st.lists(WORD, min_size=1, max_size=6).map(" ".join), min_size=1, max_size=4), st.integers(0, 10))
+def test_the_share_of_words_is_that_of_tokens_with_a_letter(source: list[str], tenths: int) -> None:
+    tokens = " ".join(source).split(" ")
+    with_letter = sum(any(sign.isalpha() or sign in "½" for sign in token) for token in tokens)
+    limits = Prepare(min_alphabetic_share=tenths / 10)
+    if with_letter / len(tokens) >= tenths / 10:
+        module.check_limits(Record("a", source, ["b"]), limits)
+    else:
+        with pytest.raises(reasons.Refused, match=module.FEW_WORDS) as refused:
+            module.check_limits(Record("a", source, ["b"]), limits)
+        assert refused.value.value == f"{with_letter / len(tokens):.3f}"
 
 
 @pytest.mark.parametrize("bound", ["source", "target"])

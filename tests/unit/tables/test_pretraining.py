@@ -7,9 +7,10 @@ import io
 import numpy as np
 import pytest
 
-from sumcurve.settings import Bootstrap
+from sumcurve.settings import Bootstrap, Question
 from sumcurve.tables.evidence import Pretraining
 from sumcurve.tables.pretraining import sentences
+from sumcurve.tables.questions import NOT_KNOWN, UNASKED
 from sumcurve.tables.results import Results
 from sumcurve.tables.study import made
 
@@ -121,3 +122,30 @@ def test_a_study_without_a_pretraining_has_no_such_table(study, evidence, settin
     found = Results(dataclasses.replace(study, outputs=evidence((1, 2))), settings)
     assert not made("pretraining", found).rows
     assert sentences(found) == []
+
+
+def test_a_question_about_pretraining_is_answered_by_the_table_and_by_not_known(results, rows) -> None:
+    asked = Question(question="What is it worth?", asks="pretraining", sizes=[800, 2000])
+    study = dataclasses.replace(results.study, questions=[asked])
+    found = Results(study, results.settings)
+    answers = {(row.method, row.records): row for row in made("questions", found).frame().itertuples()}
+    assert set(answers) == {(method, size) for method in AHEAD for size in asked.sizes}
+    for (method, size), row in answers.items():
+        told = rows[method, size]
+        if method == "paired":
+            assert (row.answer, row.why) == (NOT_KNOWN, told.says)
+            continue
+        assert row.answer.startswith(f"{told.says}: {method}")
+        bound = "" if isinstance(told.bound, float) else told.bound
+        assert f"{bound} {told.records_needed:,.0f} records".strip() in row.answer
+        assert row.value == pytest.approx(told.ratio, nan_ok=True)
+    assert made("answers", found).notes[0].startswith(asked.question)
+
+
+def test_a_question_that_nothing_answers_is_not_known_and_stays(results) -> None:
+    asked = Question(question="What is it worth?", asks="pretraining")
+    study = dataclasses.replace(results.study, questions=[asked], pretrainings=[])
+    found = Results(study, results.settings)
+    (row,) = made("questions", found).frame().itertuples()
+    assert (row.answer, row.why) == (NOT_KNOWN, UNASKED)
+    assert made("answers", found).notes[0] == f"{asked.question} {NOT_KNOWN} ({UNASKED})."

@@ -85,6 +85,7 @@ def test_a_table_comes_in_its_forms_or_not_at_all(rich, study, settings, tmp_pat
         "pretraining",
         "equivalence",
         "questions",
+        "lines",
     }
     assert {name for name in (*TABLES, *APPENDIX) if f"{name}.csv" not in few} == absent | ASKED_FOR
     assert {name for name in (*TABLES, *APPENDIX) if f"{name}.csv" not in rich} == {
@@ -92,6 +93,7 @@ def test_a_table_comes_in_its_forms_or_not_at_all(rich, study, settings, tmp_pat
         "descriptions",
         "variance",
         "questions",
+        "lines",
     } | ASKED_FOR
     assert {f"{FIGURES}/{name}.svg" for name in ("answers", "curves", "extracts")} <= set(rich)
 

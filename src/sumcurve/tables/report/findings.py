@@ -15,7 +15,9 @@ from sumcurve.tables.comparisons import NOT_SHOWN, SIZE
 from sumcurve.tables.contrast_people import said
 from sumcurve.tables.contrasts import MECHANICS
 from sumcurve.tables.preferences import preferred
+from sumcurve.tables.lines import sentences as against_lines
 from sumcurve.tables.pretraining import BETTER, WORSE
+from sumcurve.tables.questions import sentences as answered
 from sumcurve.tables.results import OPTIMUM, THESE_WEIGHTS, Results, System
 from sumcurve.tables.table import Row, Table, Value, number, span
 
@@ -42,12 +44,14 @@ def findings(results: Results, tables: Mapping[str, Table]) -> list[Finding]:
         asked: Sequence[tuple[str, str, Iterator[str]]]
         if results.sizes(corpus):
             asked = (
+                ("What the study asked", "questions", iter(answered(results, corpus))),
                 ("Who is ahead", "answers", _ahead(results, tables["answers"], corpus, ranking)),
                 (
                     "Against no training",
                     "comparisons",
                     chain.from_iterable(_untaught(results, tables["comparisons"], corpus, one) for one in ranking),
                 ),
+                ("From how many records", "lines", iter(against_lines(results, corpus))),
                 ("What more data buys", "answers", _data(results, tables["answers"], corpus, ranking[0])),
                 ("What does not read", "scores", _reading(results, corpus)),
                 ("What last phases buy", "phases", _phases(tables["phases"], corpus, ranking[0])),

@@ -1,12 +1,14 @@
 """The README.md of a study's folder of tables: what came out, the main figure, and where each table is."""
 
+import re
 from collections.abc import Collection, Mapping
 from itertools import groupby
 
 from sumcurve.tables import APPENDIX, TABLES
+from sumcurve.tables.evidence import Examples
 from sumcurve.tables.report.findings import Finding
 from sumcurve.tables.results import Results
-from sumcurve.tables.table import Table
+from sumcurve.tables.table import Table, number
 
 FIGURES: Mapping[str, str] = {
     "curves": "Scores against training records, with intervals",
@@ -40,6 +42,8 @@ def readme(results: Results, tables: Mapping[str, Table], found: Collection[Find
             lines.append(f"| [{name}]({name}.md) | {_cell(heading(tables[name], results))} | [CSV]({name}.csv) |")
     appendix = [name for name in APPENDIX if tables[name].rows]
     lines += [f"| {name} | {_cell(heading(tables[name], results))} | [CSV]({name}.csv) |" for name in appendix]
+    for examples in results.study.examples if results.study.shown_items else ():
+        lines += written(results, examples)
     lines += [
         "",
         "`pages/report.html`, made beside these tables and not in git, has the summaries themselves: they are other "
@@ -49,9 +53,40 @@ def readme(results: Results, tables: Mapping[str, Table], found: Collection[Find
     return "\n".join(lines)
 
 
+def written(results: Results, examples: Examples) -> list[str]:
+    """What every method wrote at its largest size of the first test items of the draw, whatever it is."""
+    methods = results.largest(examples.corpus)
+    shown = examples.items[: results.study.shown_items]
+    if not methods or not shown:
+        return []
+    sizes = [
+        f"{results.name(one)} {number(one.records)}" + (f" (seed {one.seeds[0]})" if one.seeds else "")
+        for one in methods.values()
+    ]
+    lines = [
+        "",
+        f"## What methods wrote: {examples.corpus}",
+        "",
+        f"{number(len(shown))} test items drawn by seed {examples.seed}, none left out, each with the place in its "
+        "package that it is of. Sources and references are other people's text and stand in no file here; what copies "
+        f"sentences whole is left out, too. Training records: {_plain(', '.join(sizes))}.",
+    ]
+    for place, example in enumerate(shown, start=1):
+        lines += ["", f"{place}. {_others(example.id)}"]
+        for one in methods.values():
+            said = " ".join(" ".join(example.summaries.get(one.cell, ())).split())
+            lines.append(f"   - {results.name(one)}: {_others(said) or '(nothing)'}")
+    return lines
+
+
 def heading(table: Table, results: Results) -> str:
     """A table's caption without the study's title, which stands above all of them."""
     return table.caption.removeprefix(results.title("").rstrip(".")).lstrip(". ")
+
+
+def _others(text: str) -> str:
+    """Text of others, of which no sign makes markup."""
+    return re.sub(r"([\\`*_{}\[\]<>&|~#!])", r"\\\1", text)
 
 
 def _plain(text: str) -> str:

@@ -1,0 +1,134 @@
+"""What trained methods are against systems that learn nothing: how near the best extracts, and from which size ahead.
+
+For studies that ask questions. The lines are those of the systems that see no reference; who is ahead is told by the
+tests of table comparisons, made at every size.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from sumcurve.scores.scorer import Metric
+from sumcurve.tables.evidence import BLIND
+from sumcurve.tables.results import LEVEL, OPTIMUM, Results, System
+from sumcurve.tables.table import Column, Table, Value, number
+
+NEVER, NOT_TESTED, UNREAD = "at no size", "not tested", "does not read"
+
+
+def table(results: Results) -> Table:
+    """A row for every system at every size: its score, its share of the optimum's, and the lines around it.
+
+    `ahead_of`, `behind` and `not_shown` name systems that are not trained and see no reference; they are empty where
+    nothing is tested, as with one seed, and where the method does not read its source.
+    """
+    rows = []
+    for corpus in results.corpora if results.study.questions else []:
+        for metric in results.ranking:
+            if results.design(corpus, metric.name) is not None:
+                rows += [_row(results, metric, system) for system in results.of(corpus, metric=metric.name)]
+    columns = [
+        Column("corpus", "corpus"),
+        Column("metric", "metric"),
+        Column("method", "method"),
+        Column("records", "records", "count"),
+        Column("score", "score", "number", results.decimals, interval=True),
+        Column("optimum_percent", "% of the optimum", "number", 1, interval=True),
+        Column("ahead_of", "ahead of"),
+        Column("not_shown", "not shown to differ from"),
+        Column("behind", "behind"),
+    ]
+    notes = [
+        *(sentence for corpus in results.corpora for sentence in sentences(results, corpus)),
+        "Of the optimum: the mean score divided by that of the best extract of every test item, proven or bounded "
+        "(table extracts). A summary that is no extract may be above it. Ahead, behind: by the tests of table "
+        f"comparisons, at every size of its own (family: all pairs of the size and metric, {100 * LEVEL:g} %).",
+        f"{results.seeds_note} {results.caveat}",
+        results.reading_note,
+    ]
+    caption = "Trained methods against systems that learn nothing, and the share of the best extracts"
+    return Table("lines", results.title(caption), columns, rows, notes)
+
+
+def sentences(results: Results, corpus: str) -> list[str]:
+    """For every metric and line of a corpus, from how many records on each method is ahead of it."""
+    found = []
+    for metric in results.ranking if results.study.questions else []:
+        if results.design(corpus, metric.name) is None:
+            continue
+        told = []
+        for line in (one for one in results.of(corpus, False, metric.name) if one.role in BLIND):
+            if methods := [f"{method} {said}" for method, said in _from(results, corpus, metric, line)]:
+                told.append(f"{line.method}: {', '.join(methods)}")
+        if told:
+            found.append(
+                f"{corpus}, {metric.title}: records from which on, at all sizes, a method is ahead of what learns "
+                f"nothing. {'; '.join(told)}."
+            )
+    return found
+
+
+def _from(results: Results, corpus: str, metric: Metric, line: System) -> Iterator[tuple[str, str]]:
+    """Of every method the smallest size from which on it is ahead of a line, as words."""
+    for method in results.methods(corpus):
+        ahead = [
+            (one.records or 0, _place(results, metric, one, line))
+            for one in results.of(corpus, True, metric.name)
+            if one.method == method
+        ]
+        if all(place is None for _, place in ahead):
+            yield method, NOT_TESTED
+            continue
+        first = None
+        for records, place in sorted(ahead, reverse=True):
+            if place != "ahead":
+                break
+            first = records
+        yield method, NEVER if first is None else number(first)
+
+
+def _row(results: Results, metric: Metric, system: System) -> dict[str, Any]:
+    found = results.estimate(system.corpus, metric.name, system.cell)
+    row: dict[str, Any] = {
+        "corpus": system.corpus,
+        "metric": metric.title,
+        "method": results.name(system),
+        "records": system.records,
+        "score": Value(found.mean, found.low, found.high, decimals=metric.decimals),
+        "optimum_percent": share(results, metric, system),
+    }
+    if system.records is not None:
+        lines = [one for one in results.of(system.corpus, False, metric.name) if one.role in BLIND]
+        places = {one.method: _place(results, metric, system, one) for one in lines}
+        for column, place in (("ahead_of", "ahead"), ("not_shown", "not shown"), ("behind", "behind")):
+            row[column] = ", ".join(name for name, told in places.items() if told == place) or None
+    return row
+
+
+def _place(results: Results, metric: Metric, system: System, line: System) -> str | None:
+    """Where a system is against a line: "ahead", "behind", "not shown", UNREAD, or None where nothing is tested."""
+    assert system.records is not None
+    if not results.counts(system):
+        return UNREAD
+    pair = results.pair(system.corpus, metric.name, system.records, system.cell, line.cell)
+    if pair.ahead is None:
+        return None
+    return {system.cell: "ahead", line.cell: "behind"}.get(pair.ahead or ("", None), "not shown")
+
+
+def share(results: Results, metric: Metric, system: System) -> Value:
+    """The system's mean score in percent of the best extracts', by joint draws; none where these are unknown."""
+    design = results.design(system.corpus, metric.name)
+    if design is None or (OPTIMUM, None) not in design.cells:
+        return Value(None)
+    places = design.place(system.cell), design.place((OPTIMUM, None))
+    own, best = (float(design.means[place]) for place in places)
+    if best <= 0:
+        return Value(None)
+    if design.why:
+        return Value(100 * own / best)
+    drawn = results.draws(system.corpus, metric.name)
+    tail = (1 - results.settings.confidence) / 2
+    low, high = np.quantile(100 * drawn[:, places[0]] / drawn[:, places[1]], [tail, 1 - tail]).tolist()
+    return Value(100 * own / best, low, high)
