@@ -1,10 +1,9 @@
 """How probable a model finds many targets of one source, of which most differ by a word or two.
 
 The encoder runs once a source, whatever the number of its targets. What targets begin with in common is a tree, and the
-vocabulary is multiplied once for each of its nodes, some nodes at a time, which stay in the cache. A recurrent decoder
-reads each node once, too: the nodes of one depth are the queries of one step, and the source's memory is not repeated
-along them. A Transformer's decoder, which reads all positions at once, reads every target whole: its steps would move
-more memory than they save.
+vocabulary is multiplied once for each of its nodes. A recurrent decoder reads each node once, too: the nodes of one
+depth are the queries of one step, and the source's memory is not repeated along them. A Transformer's decoder, which
+reads all positions at once, reads every target whole: its steps would move more memory than they save.
 """
 
 from collections.abc import Iterator, Sequence
@@ -21,8 +20,6 @@ from sumcurve.models.summarizer import Memory, Readout, ReadoutSummarizer, State
 from sumcurve.models.transformer import TransformerSummarizer
 
 TOGETHER = {"cpu": 512, "cuda": 8192}  # targets of a batch, unless one source has more; results are those of any other
-
-LOGITS = {"cpu": 1 << 20, "cuda": 1 << 26}  # of nodes times words that are there at once
 
 Ids = tuple[list[int], list[int]]  # of a target: what the decoder reads, and the extended ids that it is asked for
 Numbers = NDArray[np.int64]
@@ -85,36 +82,22 @@ def targets_logp(
     else:
         levels = _by_step(model, batch, memory, trees)
     found = [np.zeros(tree.places.shape) for tree in trees]
-    states: list[Tensor] = []
-    rows: list[Numbers] = []
-    ids: list[Numbers] = []
-    copies: list[Tensor] = []
-    gates: list[Tensor] = []
-    counts = []
-    before = 0
-    for depth, (level, copy_logp, gate) in enumerate(levels):
+    for depth, (states, copy_logp, gate) in enumerate(levels):
         asked = [tree.level(tree.asked, depth) for tree in trees]
         first = np.cumsum([0, *(len(tree.level(tree.nodes, depth)[0]) for tree in trees)])
-        counts.append([len(own) for _, own in asked])
-        rows.append(np.concatenate([start + nodes for start, (nodes, _) in zip(first, asked, strict=False)]))
-        ids.append(np.concatenate([own for _, own in asked]))
-        if copy_logp is not None and gate is not None:
-            at = torch.from_numpy(rows[-1]).to(device)
-            of = torch.from_numpy(np.repeat(np.arange(len(trees)), counts[-1])).to(device)
-            words = torch.from_numpy(ids[-1]).to(device)
-            copies.append(copied(words[:, None], batch.src_ext[of], in_single(copy_logp[at])[:, None]).squeeze(1))
-            gates.append(in_single(gate[at]))
-        rows[-1] += before
-        states.append(level)
-        before += len(level)
-    extended = torch.from_numpy(np.concatenate(ids)).to(device)
-    words, known = generated(extended, model.vocabulary_size, bool(copies))
-    logp = _of_words(model, memory, torch.cat(states), np.concatenate(rows), words)
-    if copies:
-        logp = mixture(logp.masked_fill(~known, IMPOSSIBLE), torch.cat(copies), torch.cat(gates))
-    values = logp.cpu().numpy().astype(np.float64)
-    for depth, parts in enumerate(np.split(values, np.cumsum([sum(one) for one in counts])[:-1])):
-        for lines, tree, part in zip(found, trees, np.split(parts, np.cumsum(counts[depth])[:-1]), strict=True):
+        counts = [len(ids) for _, ids in asked]
+        rows = np.concatenate([start + nodes for start, (nodes, _) in zip(first, asked, strict=False)])
+        of = torch.from_numpy(np.repeat(np.arange(len(trees)), counts)).to(device)
+        values = _asked(
+            in_single(model.logits(states, memory)),
+            copy_logp,
+            gate,
+            torch.from_numpy(rows).to(device),
+            torch.from_numpy(np.concatenate([ids for _, ids in asked])).to(device),
+            batch.src_ext[of] if copy_logp is not None else None,
+        )
+        parts = np.split(values.cpu().numpy().astype(np.float64), np.cumsum(counts)[:-1])
+        for lines, tree, part in zip(found, trees, parts, strict=True):
             if depth < len(tree.nodes):
                 here = tree.lengths > depth
                 lines[here, depth] = part[tree.places[here, depth]]
@@ -184,18 +167,21 @@ def _moved(state: State, nodes: Tensor) -> State:
     return {name: value[rows, nodes] for name, value in state.items()}
 
 
-def _of_words(model: ReadoutSummarizer, memory: Memory, states: Tensor, rows: Numbers, words: Tensor) -> Tensor:
-    """Log-probability [P] of vocabulary ids [P] at rows [P], which rise, of the states [N, R]."""
-    block = max(1, LOGITS[states.device.type] // model.vocabulary_size)
-    starts = np.arange(0, len(states), block)
-    ends = np.searchsorted(rows, [*starts[1:], len(states)])
-    found = []
-    first = 0
-    for start, last in zip(starts.tolist(), ends.tolist(), strict=True):
-        logp = in_single(model.logits(states[start : start + block], memory)).log_softmax(1)
-        found.append(logp[torch.from_numpy(rows[first:last] - start).to(states.device), words[first:last]])
-        first = last
-    return torch.cat(found)
+def _asked(
+    logits: Tensor,
+    copy_logp: Tensor | None,
+    gate: Tensor | None,
+    at: Tensor,
+    ids: Tensor,
+    sources: Tensor | None,
+) -> Tensor:
+    """Log-probability [P] of the extended ids [P] at rows [P] of the logits [N, V]; `sources` [P, S] if it copies."""
+    words, known = generated(ids, logits.shape[1], copy_logp is not None)
+    logp = logits.log_softmax(1)[at, words]
+    if copy_logp is None or gate is None or sources is None:
+        return logp
+    copy = copied(ids.unsqueeze(1), sources, in_single(copy_logp[at]).unsqueeze(1)).squeeze(1)
+    return mixture(logp.masked_fill(~known, IMPOSSIBLE), copy, in_single(gate[at]))
 
 
 def together(counts: Sequence[int], order: Sequence[int], device: str) -> Iterator[list[int]]:
