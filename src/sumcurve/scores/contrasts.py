@@ -34,15 +34,17 @@ class _Judging(Scorer):
         None for an output of another checkpoint or search than those that were judged.
         """
         told = specifications[output]
-        run = told.get("run")
-        judges = {
-            key: one for key, one in specifications.items() if "runs" in one and one["corpus"] == told.get("corpus")
-        }
+        run, corpus = told.get("run"), told.get("corpus")
+        judges = {key: one for key, one in specifications.items() if "runs" in one and one["corpus"] == corpus}
         if not any(run in one["runs"] for one in judges.values()) or "checkpoint" in told:
             return None
-        rewrites = specifications[str(run)].get("model", {}).get("kind") == "extract-rewrite"
-        if "reading" not in told and not rewrites:  # of the search of a method's paper
-            return None
+        of_run = (
+            key
+            for key in outputs
+            if (specifications[key].get("run"), specifications[key].get("corpus")) == (run, corpus)
+        )
+        if output != next(key for key in of_run if "checkpoint" not in specifications[key]):
+            return None  # of the search of a method's paper, which comes after the common one
         found: dict[str, Any] = {one["contrasts"]: None for one in judges.values()}
         for key in sorted(judges):
             runs = sorted(judges[key]["runs"])
