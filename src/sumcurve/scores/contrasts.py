@@ -38,13 +38,13 @@ class _Judging(Scorer):
         judges = {key: one for key, one in specifications.items() if "runs" in one and one["corpus"] == corpus}
         if not any(run in one["runs"] for one in judges.values()) or "checkpoint" in told:
             return None
-        of_run = (
-            key
-            for key in outputs
-            if (specifications[key].get("run"), specifications[key].get("corpus")) == (run, corpus)
-        )
-        if output != next(key for key in of_run if "checkpoint" not in specifications[key]):
-            return None  # of the search of a method's paper, which comes after the common one
+        if specifications[str(run)].get("model", {}).get("kind") == "extract-rewrite":  # scores no token, has no twin
+            of_run = [key for key in outputs if specifications[key].get("run") == run]
+            common = output == next(key for key in of_run if specifications[key].get("corpus") == corpus)
+        else:
+            common = "reading" in told
+        if not common:  # of the search of a method's paper, which comes after
+            return None
         found: dict[str, Any] = {one["contrasts"]: None for one in judges.values()}
         for key in sorted(judges):
             runs = sorted(judges[key]["runs"])
