@@ -18,8 +18,9 @@ import random
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from itertools import combinations
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, TypeVar
 
 from sumcurve.annotations.contrasts import CLASSES, ORIGINS, RULES, Contrast
 from sumcurve.annotations.tags import Parsed
@@ -33,6 +34,7 @@ POOLS: dict[str, tuple[frozenset[str], ...]] = {
     VERB: (frozenset({"VB", "VBD", "VBG", "VBN", "VBP", "VBZ"}),),
     ADJECTIVE: (frozenset({"JJ", "JJR", "JJS"}),),
 }
+POOL_OF = {tag: (name, pool) for name, told in POOLS.items() for pool, tags in enumerate(told) for tag in tags}
 NAMES = 1  # the pool of nouns whose determiner travels with them
 FILTERS = ("same", "label", "repeated", "coordinated", "context", "form", "duplicate")
 CONNECTORS = frozenset({",", "and", "or"})
@@ -83,6 +85,10 @@ class Candidate(NamedTuple):
         return edits
 
 
+Pair = tuple[int, Place, Place, bool]  # a candidate without forms, before it is drawn: most never are
+C = TypeVar("C", bound=Candidate | Pair)
+
+
 def _formed(span: tuple[str, ...], form: str | None) -> tuple[str, ...]:
     return span if form is None else (*span[:-1], form)
 
@@ -92,18 +98,33 @@ def places(parsed: Parsed, name: str) -> list[list[Place]]:
 
     Words need a Latin letter; "to" is no preposition, whatever a pipeline tags it.
     """
-    found: list[list[Place]] = [[] for _ in POOLS[name]]
-    labels = prepositions(parsed) if name == PREPOSITION else {}
-    words, sentence = parsed.words, parsed.sentence
-    for pool, tags in enumerate(POOLS[name]):
+    return _Text(parsed).places[name]
+
+
+class _Text:
+    """A text with its words in small letters, and the places of each class, by pool."""
+
+    def __init__(self, parsed: Parsed) -> None:
+        self.parsed = parsed
+        self.lowered = lowered = [word.lower() for word in parsed.words]
+        self.places: dict[str, list[list[Place]]] = {name: [[] for _ in pools] for name, pools in POOLS.items()}
+        labels = prepositions(parsed)
+        words, sentence = parsed.words, parsed.sentence
         for head, tag in enumerate(parsed.tags):
-            if tag not in tags or not LATIN.search(words[head]) or (name == PREPOSITION and head not in labels):
+            told = POOL_OF.get(tag)
+            if told is None or not LATIN.search(words[head]) or (told[0] == PREPOSITION and head not in labels):
                 continue
+            name, pool = told
             start = head - 1 if name == NOUN and pool == NAMES and determined(parsed, head) else head
-            before = words[start - 1].lower() if start and sentence[start - 1] == sentence[start] else ""
+            before = lowered[start - 1] if start and sentence[start - 1] == sentence[start] else ""
             span = words[start : head + 1]
-            found[pool].append(Place(start, head, span, words[head].lower(), tag, labels.get(head, ""), before))
-    return found
+            label = labels[head] if name == PREPOSITION else ""
+            self.places[name][pool].append(Place(start, head, span, lowered[head], tag, label, before))
+
+    def context(self, place: Place) -> list[str]:
+        """Up to two words on each side."""
+        start, head = place.start, place.head
+        return self.lowered[max(0, start - WINDOW) : start] + self.lowered[head + 1 : head + 1 + WINDOW]
 
 
 def determined(parsed: Parsed, head: int) -> bool:
@@ -180,28 +201,40 @@ def candidates(
 
     Adds to `counts`: `candidates` before any filter, what each filter dropped, and `left`.
     """
+    found = _candidates(rule, _Text(gold), _Text(source), counts, inflect)
+    return [one if isinstance(one, Candidate) else Candidate(*one) for one in found]
+
+
+def _candidates(
+    rule: str, gold: _Text, source: _Text, counts: Counter[str], inflect: Inflect | None
+) -> Sequence[Candidate | Pair]:
     origin, name = rule.split("_")
     swap = origin == GOLD
-    here = places(gold, name)
-    there = here if swap else places(source, name)
-    found: list[Candidate] = []
+    here = gold.places[name]
+    there = here if swap else source.places[name]
+    pairs: list[Pair] = []
     for pool, own in enumerate(here):
-        pairs = _gold_pairs(own, gold, counts) if swap else _source_pairs(own, there[pool], gold, source, counts)
-        found += [Candidate(pool, first, second, swap) for first, second in pairs]
+        told = _gold_pairs(own, gold.parsed, counts) if swap else _source_pairs(own, there[pool], gold, source, counts)
+        pairs += [(pool, first, second, swap) for first, second in told]
+    # Words that are exchanged one for one, as they are, never give the same twice.
+    if inflect is None and all(place.start == place.head for text in (here, there) for one in text for place in one):
+        counts["left"] += len(pairs)
+        return pairs
+    found = [Candidate(*pair) for pair in pairs]
     if inflect is not None:
         formed = [new for one in found if (new := _inflected(one, inflect)) is not None]
         counts["form"] += len(found) - len(formed)
         found = formed
-    # Words that are exchanged one for one, as they are, never give the same twice.
-    if inflect is not None or any(place.start < place.head for text in (here, there) for one in text for place in one):
-        different: dict[object, Candidate] = {}
-        for one in found:
-            plain = all(len(new) == end - start == 1 for start, end, new in one.edits)  # then the edits say it all
-            told = [(start, new[0].lower()) for start, _, new in one.edits] if plain else _lowered(broken(gold, one)[0])
-            different.setdefault(tuple(told), one)
-        unique = list(different.values())
-        counts["duplicate"] += len(found) - len(unique)
-        found = unique
+    different: dict[object, Candidate] = {}
+    for one in found:
+        plain = all(len(new) == end - start == 1 for start, end, new in one.edits)  # then the edits say it all
+        told = (
+            [(start, new[0].lower()) for start, _, new in one.edits] if plain else _lowered(broken(gold.parsed, one)[0])
+        )
+        different.setdefault(tuple(told), one)
+    unique = list(different.values())
+    counts["duplicate"] += len(found) - len(unique)
+    found = unique
     counts["left"] += len(found)
     return found
 
@@ -245,37 +278,68 @@ def coordinated(gold: Parsed, first: Place, second: Place) -> bool:
 
 
 def _source_pairs(
-    here: list[Place], there: list[Place], gold: Parsed, source: Parsed, counts: Counter[str]
+    here: list[Place], there: list[Place], gold: _Text, source: _Text, counts: Counter[str]
 ) -> list[tuple[Place, Place]]:
     """Every word of the gold with every one of the source: words with their first places stand for all of them."""
     counts["candidates"] += len(here) * len(there)
-    others = []
-    for second, times in _first(there):
-        around = _context(source, second)
-        others.append((second, second.word, second.label, times, set(around), len(around)))
-    seen: set[tuple[str, str]] = set()
+    others = _first(there)
+    near = _Near(source, [second for second, _ in others], {word for place in here for word in gold.context(place)})
     kept = []
     same = label = repeated = context = 0
+    seen: set[tuple[str, str]] = set()
     for first, many in _first(here):
-        around = _context(gold, first)
-        words, size, own, labelled = set(around), len(around), first.word, first.label
-        for second, word, other, times, shared, length in others:
-            if own == word:
-                same += many * times
-            elif labelled != other:
-                label += many * times
-            elif labelled and (own, word) in seen:  # under another label
-                repeated += many * times
-            else:
-                if labelled:
-                    seen.add((own, word))
-                repeated += many * times - 1
-                if not words.isdisjoint(shared) and len(words & shared) >= SHARED * min(size, length):
-                    context += 1
+        own, labelled, fits = first.word, first.label, near.to(gold, first)
+        if labelled:
+            for place, (second, times) in enumerate(others):
+                if own == second.word:
+                    same += many * times
+                elif labelled != second.label:
+                    label += many * times
+                elif (own, second.word) in seen:  # under another label
+                    repeated += many * times
                 else:
-                    kept.append((first, second))
+                    seen.add((own, second.word))
+                    repeated += many * times - 1
+                    if place in fits:
+                        context += 1
+                    else:
+                        kept.append((first, second))
+            continue
+        alike = next((place for place, (second, _) in enumerate(others) if second.word == own), None)
+        equal = others[alike][1] if alike is not None else 0
+        same += many * equal
+        repeated += many * (len(there) - equal) - (len(others) - (alike is not None))
+        dropped = fits | {alike} if alike is not None else fits
+        context += len(dropped) - (alike is not None)
+        if dropped:
+            kept += [(first, second) for place, (second, _) in enumerate(others) if place not in dropped]
+        else:
+            kept += [(first, second) for second, _ in others]
     counts.update({"same": same, "label": label, "repeated": repeated, "context": context})
     return kept
+
+
+class _Near:
+    """Which places of a source have a context like another's, found by the words of theirs that are `asked` for."""
+
+    def __init__(self, source: _Text, found: Sequence[Place], asked: set[str]) -> None:
+        self.by_word: dict[str, list[int]] = {}
+        self.least = []  # shared words that a place asks for at least, by its own number of them
+        for number, place in enumerate(found):
+            around = source.context(place)
+            self.least.append(SHARED * len(around))
+            for word in asked.intersection(around):
+                self.by_word.setdefault(word, []).append(number)
+
+    def to(self, gold: _Text, place: Place) -> set[int]:
+        """Those that share at least `SHARED` of the shorter context with that of a place of the gold."""
+        around, own = gold.context(place), self.least
+        least = SHARED * len(around)
+        shared: dict[int, int] = {}
+        for word in set(around):
+            for number in self.by_word.get(word, ()):
+                shared[number] = shared.get(number, 0) + 1
+        return {number for number, count in shared.items() if count >= least or count >= own[number]}
 
 
 def _first(found: list[Place]) -> list[tuple[Place, int]]:
@@ -287,30 +351,24 @@ def _first(found: list[Place]) -> list[tuple[Place, int]]:
     return [(place, times[key]) for key, place in first.items()]
 
 
-def _context(parsed: Parsed, place: Place) -> list[str]:
-    around = (*parsed.words[max(0, place.start - WINDOW) : place.start], *parsed.words[place.head + 1 :][:WINDOW])
-    return [word.lower() for word in around]
-
-
 def _lowered(words: Sequence[str]) -> list[str]:
     return [word.lower() for word in words]
 
 
 def broken(gold: Parsed, candidate: Candidate) -> tuple[tuple[str, ...], tuple[int, ...]]:
     """The gold's words with the candidate's in their places, and the lengths of its sentences."""
-    words: list[str] = []
-    numbers: list[int] = []
-    position = 0
-    for start, end, new in candidate.edits:
-        words += [*gold.words[position:start], *new]
-        numbers += [*gold.sentence[position:start], *[gold.sentence[start]] * len(new)]
-        position = end
-    words += gold.words[position:]
-    numbers += gold.sentence[position:]
+    edits = candidate.edits
+    words = list(gold.words)
+    numbers = gold.sentence
+    for start, end, new in reversed(edits):  # from behind, where places stay what they are
+        words[start:end] = new
+        if len(new) != end - start:
+            numbers = (*numbers[:start], *[numbers[start]] * len(new), *numbers[end:])
     return tuple(words), lengths(numbers)
 
 
-def lengths(numbers: Sequence[int]) -> tuple[int, ...]:
+@lru_cache(maxsize=1024)
+def lengths(numbers: tuple[int, ...]) -> tuple[int, ...]:
     """How many words each sentence has, () for one; `numbers` are the sentences' of words, in order."""
     found = tuple(Counter(numbers).values())
     return found if len(found) > 1 else ()
@@ -335,7 +393,7 @@ def _shares(origin: str, variant: Variant) -> tuple[int, ...]:
     return SHARES[SOURCE if variant == "code" else origin]
 
 
-def sampled(found: Sequence[Candidate], quota: int, variant: Variant, key: str) -> list[Candidate]:
+def sampled(found: Sequence[C], quota: int, variant: Variant, key: str) -> list[C]:
     """As many as the quota, at random, in their order; all where they are fewer.
 
     The draw depends on `key` alone, which names seed, item and rule. The paper's code divides the quota among the pools
@@ -346,15 +404,15 @@ def sampled(found: Sequence[Candidate], quota: int, variant: Variant, key: str) 
     rng = random.Random(int.from_bytes(hashlib.blake2b(key.encode(), digest_size=8).digest()))
     if variant == "paper":
         return _drawn(found, quota, rng)
-    pools = sorted({one.pool for one in found})
+    pools = sorted({one[0] for one in found})
     kept = []
     for pool in pools:
-        members = [one for one in found if one.pool == pool]
+        members = [one for one in found if one[0] == pool]
         kept += _drawn(members, -(-quota * len(members) // len(found)), rng)
     return kept
 
 
-def _drawn(found: Sequence[Candidate], quota: int, rng: random.Random) -> list[Candidate]:
+def _drawn(found: Sequence[C], quota: int, rng: random.Random) -> list[C]:
     """By `random` alone, whose numbers no version of Python changes."""
     if len(found) <= quota:
         return list(found)
@@ -378,10 +436,12 @@ def contrasts(
     `key` names seed and item. Adds to the `counts` of every rule.
     """
     quota = quotas(each, variant) if each is not None else None
+    own, other = _Text(gold), _Text(source)
     made: list[Contrast] = []
     for rule in RULES:
-        found = candidates(rule, gold, source, counts[rule], inflect)
-        kept = found if quota is None else sampled(found, quota[rule], variant, f"{key} {rule}")
+        found = _candidates(rule, own, other, counts[rule], inflect)
+        drawn = found if quota is None else sampled(found, quota[rule], variant, f"{key} {rule}")
+        kept = [one if isinstance(one, Candidate) else Candidate(*one) for one in drawn]
         counts[rule]["sampled"] += len(kept)
         made += [Contrast(rule, *broken(gold, one)) for one in kept]
     return tuple(made)

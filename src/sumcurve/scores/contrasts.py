@@ -34,14 +34,16 @@ class _Judging(Scorer):
         None for an output of another checkpoint or search than those that were judged.
         """
         told = specifications[output]
-        run = told.get("run")
-        judges = {
-            key: one for key, one in specifications.items() if "runs" in one and one["corpus"] == told.get("corpus")
-        }
+        run, corpus = told.get("run"), told.get("corpus")
+        judges = {key: one for key, one in specifications.items() if "runs" in one and one["corpus"] == corpus}
         if not any(run in one["runs"] for one in judges.values()) or "checkpoint" in told:
             return None
-        rewrites = specifications[str(run)].get("model", {}).get("kind") == "extract-rewrite"
-        if "reading" not in told and not rewrites:  # of the search of a method's paper
+        if specifications[str(run)].get("model", {}).get("kind") == "extract-rewrite":  # scores no token, has no twin
+            of_run = [key for key in outputs if specifications[key].get("run") == run]
+            common = output == next(key for key in of_run if specifications[key].get("corpus") == corpus)
+        else:
+            common = "reading" in told
+        if not common:  # of the search of a method's paper, which comes after
             return None
         found: dict[str, Any] = {one["contrasts"]: None for one in judges.values()}
         for key in sorted(judges):

@@ -201,15 +201,13 @@ def test_only_what_was_judged_is_scored() -> None:
         "outputs/paper": {"run": "runs/1", "corpus": "corpora/a"},
         "outputs/before": {"run": "runs/1", "corpus": "corpora/a", "reading": {}, "checkpoint": "before"},
         "outputs/rewrites": {"run": "runs/2", "corpus": "corpora/a"},
+        "outputs/rewrites-paper": {"run": "runs/2", "corpus": "corpora/a"},
         "outputs/unjudged": {"run": "runs/3", "corpus": "corpora/a", "reading": {}},
         "outputs/unseen": {"run": "runs/1", "corpus": "corpora/a-unseen", "reading": {}},
         "outputs/lead": {"corpus": "corpora/a"},
     }
-    found = {
-        key: scorer.inputs(key, list(specifications), specifications)
-        for key in specifications
-        if key != "outputs/judge"
-    }
+    outputs = [key for key in specifications if key.startswith("outputs/") and key != "outputs/judge"]
+    found = {key: scorer.inputs(key, outputs, specifications) for key in outputs}
     asked = {key for key, inputs in found.items() if inputs is not None}
     assert asked == {"outputs/common", "outputs/rewrites"}
     assert found["outputs/common"] == {

@@ -1,0 +1,133 @@
+"""A study with contrasts through Snakemake: every kind of system that it trains, and people who judge failures."""
+
+import csv
+import json
+
+import pytest
+import yaml
+
+import programs
+from annotators import read_sheet, write_filled
+from sumcurve.annotations.contrasts import RULES, read
+from sumcurve.decoding.judged import digest, margins, read_judged
+from sumcurve.manifest import sha256_file
+from sumcurve.plan import Plan
+
+pytestmark = pytest.mark.slow
+
+METHODS = ["pcov", "fastrl", "ent", "ent_loss"]
+
+
+def write_study(checkout, **contrasts):
+    """The smoke study's corpora, small, with contrasts of both; and a program that gives log-probabilities."""
+    study = yaml.safe_load((checkout.path / "config" / "studies" / "smoke.yaml").read_text())
+    for corpus in study["corpora"].values():
+        corpus |= {"contrasts": {"golds": 6, "each": 10, **contrasts}, "oracle": None, "percents": [100]}
+    none = dict.fromkeys(("random", "best-sentence", "sumbasic", "lexrank", "lsa"))
+    nearest = {"nearest": programs.systems()["nearest"] | {"corpora": ["tales"]}}
+    scores = {"rouge": {}, "reading": {}, "reading_rouge": {}, "dodged": {}, "escaped": {}}
+    study |= {"methods": METHODS, "systems": nearest | none, "scores": scores, "labels": {"methods": ["pcov"]}}
+    path = checkout.path / "config" / "studies" / "contrasts.yaml"
+    path.write_text(yaml.safe_dump(study))
+
+
+@pytest.fixture(scope="module")
+def run(checkout_of_tree):
+    checkout = checkout_of_tree("contrasts")
+    programs.write(checkout.path)
+    write_study(checkout)
+    checkout.study("contrasts")
+    checkout.commit("a study of contrasts")
+    checkout.run("snakemake", "--cores", "1", "--quiet", "rules")
+    return checkout
+
+
+def rows(checkout, name):
+    with (checkout.path / "results" / "tables" / "contrasts" / f"{name}.csv").open(newline="") as stream:
+        return list(csv.DictReader(stream))
+
+
+def test_every_trained_system_has_both_figures(run):
+    plan = Plan.read(run.path / "config", "contrasts")
+    asked = {(row.corpus, row.method) for row in plan.rows if row.part == "study" and row.run}
+    assert {method for _, method in asked} == {*METHODS, "nearest"}
+    found = {(row["corpus"], row["method"].rstrip("†")): row for row in rows(run, "contrasts") if row["records"]}
+    assert set(found) == asked
+    for row in found.values():
+        assert 0 <= float(row["escaped"]) <= float(row["dodged"]) <= 100
+        assert (row["dodged_assigned"] != "") == row["method"].startswith("fastrl")
+    same = [found["tales", method] for method in ("ent", "ent_loss")]
+    assert same[0]["dodged"] == same[1]["dodged"]
+    assert (
+        "ent and ent_loss have the same trainings"
+        in (run.path / "results" / "tables" / "contrasts" / "contrasts.md").read_text()
+    )
+    assert {row["method"].rstrip("†") for row in rows(run, "labels")} == {"pcov"}
+
+
+def test_scores_and_tables_are_those_of_what_was_judged(run):
+    plan, results = Plan.read(run.path / "config", "contrasts"), run.path / "results"
+    for corpus in ("tales", "modules"):
+        judges = [
+            one for one in plan.named("outputs", "judge") if plan.corpus_name(one.specification["corpus"]) == corpus
+        ]
+        (annotation,) = {one.specification["contrasts"] for one in judges}
+        of = digest(list(read(results / annotation)))
+        judged = {
+            key: read_judged(results / one.key / f"{key.split('/')[1]}.safetensors", of)
+            for one in judges
+            for key in one.specification["runs"]
+        }
+        common = [all(told) for told in zip(*(one.told[one.contrast] for one in judged.values()), strict=True)]
+        table = {row["method"].rstrip("†"): row for row in rows(run, "contrasts") if row["corpus"] == corpus}
+        for row in plan.rows:
+            if row.corpus == corpus and row.judged and row.search in ("common", "own"):
+                found = margins(judged[row.run].own, judged[row.run]) > 0
+                dodged = 100 * float(found[common].mean())
+                assert float(table[row.method]["dodged"]) == pytest.approx(dodged, abs=1e-3)
+                scored = json.loads((results / row.scores["dodged"] / "scores.json").read_text())
+                assert str(sum(common)) in scored["signature"]
+
+
+def test_people_judge_what_a_system_failed_to_dodge_and_the_tables_say_so(run):
+    plan = Plan.read(run.path / "config", "contrasts")
+    (row,) = (
+        one for one in plan.rows if one.judged and (one.corpus, one.method, one.search) == ("tales", "pcov", "common")
+    )
+    ask = ["--contrasts", f"results/{row.judged}", "--system", row.run.split("/")[1], "--annotators", "a,b"]
+    run.run("python", "-m", "sumcurve", "people", "sheet", *ask, "--to", "people/pcov")
+    shown = read_sheet(run.path / "people" / "pcov" / "a-2.csv")
+    answer = {one["contrast"]: ("readability", "neither")[len(one["contrast"]) % 2] for one in shown}
+    filled = []
+    for name in "ab":
+        sheet = read_sheet(run.path / "people" / "pcov" / f"{name}-2.csv")
+        judged = [one | {"issue": answer[one["contrast"]]} for one in sheet]
+        filled.append(str(write_filled(run.path / "people" / f"{name}.csv", judged)))
+    run.run(
+        "python",
+        "-m",
+        "sumcurve",
+        "people",
+        "read",
+        *filled,
+        "--key",
+        "people/pcov.key.json",
+        "--write",
+        "people/a.csv",
+    )
+    files = {name: run.path / "people" / told for name, told in (("key", "pcov.key.json"), ("answers", "a.csv"))}
+    told = {name: str(path.relative_to(run.path)) for name, path in files.items()}
+    before = set(plan.folders)
+    write_study(run, people=[told | {f"{name}_sha256": sha256_file(path) for name, path in files.items()}])
+    study = yaml.safe_load((run.path / "config" / "studies" / "contrasts.yaml").read_text())
+    study["corpora"]["modules"]["contrasts"].pop("people")  # they judged contrasts of tales
+    (run.path / "config" / "studies" / "contrasts.yaml").write_text(yaml.safe_dump(study))
+    assert set(Plan.read(run.path / "config", "contrasts").folders) == before
+    run.run("snakemake", "--cores", "1", "--quiet", "rules")
+    found = {row["rule"]: row for row in rows(run, "contrast_people")}
+    assert {rule.replace(" ", "_") for rule in found} <= {*RULES, "all_rules"}
+    issues = [answer[one["contrast"]] == "readability" for one in shown]
+    assert float(found["all rules"]["issue"]) == pytest.approx(100 * sum(issues) / len(issues), abs=1e-3)
+    assert int(found["all rules"]["judgements"]) == 2 * len(shown)
+    readme = (run.path / "results" / "tables" / "contrasts" / "README.md").read_text()
+    assert "People find an issue in" in readme
