@@ -1,6 +1,7 @@
 # The study that config/config.yaml names, or `--config study=NAME`; `--config home=FOLDER` puts all it makes elsewhere.
 import os
 import sys
+from collections import Counter
 from pathlib import Path
 
 from snakemake.utils import min_version
@@ -13,7 +14,7 @@ os.environ.update(PYTHONPATH=SOURCE)
 
 from sumcurve.driver import DriverError, begin
 from sumcurve.manifest import ManifestError
-from sumcurve.needs import doubled, memory_mb, minutes
+from sumcurve.needs import LIGHT, doubled, memory_mb, minutes
 from sumcurve.plan import Plan, PlanError
 from sumcurve.planned import announce, changes
 from sumcurve.steps import KINDS
@@ -73,7 +74,7 @@ localrules:
 
 
 if LIGHT_HERE:
-    workflow.localrules("fraction", "unseen", "annotate", "baseline", "score")
+    workflow.localrules(*LIGHT)
 
 
 rule all:

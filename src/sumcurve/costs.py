@@ -28,6 +28,7 @@ from numpy.typing import NDArray
 from sumcurve import manifest
 from sumcurve.config import PlanError, read_method, read_study
 from sumcurve.corpora.store import Corpus
+from sumcurve.needs import LIGHT
 from sumcurve.plan import Folder, Plan
 from sumcurve.records import read_csv
 from sumcurve.settings import (
@@ -46,7 +47,7 @@ from sumcurve.settings import (
     TransformerSettings,
     TransformersSettings,
 )
-from sumcurve.steps import STEPS
+from sumcurve.steps import KINDS, STEPS
 
 Array = NDArray[np.float64]
 
@@ -300,7 +301,8 @@ def _words(corpus: CorpusSettings) -> float:
 class Estimate:
     """What of a study is to be done: by kind of folder jobs, finished ones, hours (draws) and bytes.
 
-    `trainings` has the hours of one training by method and size. `notes` say what is not known.
+    `trainings` has the hours of one training by method and size. `made` are bytes of what is finished. `notes` say what
+    is not known.
     """
 
     jobs: Mapping[str, int]
@@ -310,6 +312,7 @@ class Estimate:
     records: Mapping[str, int | None]
     trainings: Mapping[tuple[str, str, int], tuple[int, Array]]  # corpus, method, records: how many, hours of one
     notes: Sequence[str]
+    made: float = 0.0
 
     @property
     def total(self) -> Array:
@@ -365,10 +368,12 @@ def estimate(
     notes: dict[str, None] = {}
     items = {name: settings.split.test for name, settings in plan.corpora.items()}
     known = {one.method for one in costs.basis}
+    made = 0.0
     for folder in sorted(plan.folders.values(), key=lambda one: STEPS.index(one.step)):
         jobs[folder.kind] += 1
         if manifest.state(results / folder.key) in ("finished", "packed"):
             finished[folder.kind] += 1
+            made += sum(path.stat().st_size for path in (results / folder.key).rglob("*") if path.is_file())
             continue
         try:
             spent, size, bytes_of = _folder(plan, folder, records, items, costs)
@@ -391,7 +396,7 @@ def estimate(
         for name, count in records.items()
         if count is None
     }
-    return Estimate(jobs, finished, hours, disk, records, trainings, list(notes))
+    return Estimate(jobs, finished, hours, disk, records, trainings, list(notes), made)
 
 
 def _corpus_of(plan: Plan, folder: Folder) -> str:
@@ -426,6 +431,11 @@ def _folder(
     if folder.kind == "prove":
         return constant + PROVEN * many, many, 3000.0 * many
     return constant, 0, 50_000.0
+
+
+def of_training(plan: Plan, folder: Folder, records: Mapping[str, int | None], costs: Costs) -> Array:
+    """Seconds (draws) of a training; PlanError where its records are not known."""
+    return _training(plan, folder, records, costs)[0]
 
 
 def _training(plan: Plan, folder: Folder, records: Mapping[str, int | None], costs: Costs) -> tuple[Array, int, float]:
@@ -490,7 +500,17 @@ def lines(plan: Plan, found: Estimate, costs: Costs, cores: int, device: str) ->
         told.append("THE HOURS LACK TRAININGS whose records are not known; see the notes")
     told.append(f"core-hours to do: {middle:.1f} ({100 * CONFIDENCE:g} % interval {low:.1f} to {high:.1f})")
     told.append(f"on {cores} cores about {middle / cores:.1f} hours ({low / cores:.1f} to {high / cores:.1f})")
+    to_do = {kind: count - found.finished[kind] for kind, count in found.jobs.items()}
+    light = sum(count for kind, count in to_do.items() if kind in LIGHT)
+    told.append(f"on a cluster {sum(to_do.values()) - light} jobs; {light} steps of seconds run where Snakemake does")
+    on_gpus = [kind for kind, count in to_do.items() if count and KINDS[kind].gpu]
+    if on_gpus:
+        middle, low, high = interval(np.sum([np.zeros(DRAWS), *(found.hours.get(kind, 0) for kind in on_gpus)], axis=0))
+        what = "GPU-hours" if device == "a GPU" else "hours on a CPU's core; none was measured on a GPU"
+        told.append(f"{sum(to_do[kind] for kind in on_gpus)} of them ask for a GPU: {middle:.1f} {what}")
+        told[-1] += f" ({low:.1f} to {high:.1f})"
     told.append(f"disk to be filled: {sum(found.disk.values()) / 1e6:,.0f} MB")
+    told.append(f"remote, once all is pushed: {(found.made + sum(found.disk.values())) / 1e6:,.0f} MB")
     sizes = sorted({one.records for one in costs.basis})
     studies = f"{len(costs.basis)} measured trainings of {len({one.method for one in costs.basis})} methods"
     told.append(

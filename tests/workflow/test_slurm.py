@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 
@@ -48,7 +49,7 @@ def study(checkout_of_tree, slurm):
     checkout.brief_study()
     checkout.edit("config/studies/smoke.yaml", "methods: [abs, pcov]", "methods: [abs]")
     checkout.edit("config/studies/smoke.yaml", "seeds: [1]", "seeds: [1, 2]")
-    checkout.edit("config/forms/smoke.yaml", STOP, STOP.replace("10, every", "1000, every").replace("400", "10000"))
+    checkout.edit("config/forms/smoke.yaml", STOP, STOP.replace("10, every", "3000, every").replace("400", "3000"))
     checkout.run("snakemake", "corpora")
     return checkout, Plan.read(checkout.path / "config", "smoke").named("runs", "train")
 
@@ -100,11 +101,22 @@ def log_of(checkout, folder: Folder) -> str:
     return log.read_text() if log.is_file() else ""
 
 
+def listens(folder: Folder) -> bool:
+    """Whether a process trains the folder, and hears the signals that announce its end."""
+    for entry in Path("/proc").iterdir():
+        with suppress(OSError):
+            arguments = (entry / "cmdline").read_bytes().split(b"\0")
+            if [b"-m", b"sumcurve", b"make", target(folder).encode()] == arguments[1:5]:
+                (caught,) = re.findall(r"^SigCgt:\s(\w+)$", (entry / "status").read_text(), flags=re.M)
+                return bool(int(caught, 16) >> signal.SIGURG - 1 & 1)
+    return False
+
+
 def at_work(checkout, slurm: Cluster, folder: Folder, process: subprocess.Popen, says: str) -> dict[str, str]:
-    """The job of a training that has begun, once its log says so. The log is then forgotten."""
-    until(f"a training that says {says!r}", lambda: says in log_of(checkout, folder), process)
+    """The job of a training that has begun, as its log says, and hears signals."""
+    until("a training at work", lambda: listens(folder), process)
+    assert says in log_of(checkout, folder)
     (job,) = [job for job in jobs_of(slurm, folder) if job["JobState"] == "RUNNING"]
-    (checkout.path / "logs" / f"{folder.key}.log").unlink()
     return job
 
 
@@ -127,18 +139,24 @@ def test_a_training_goes_on_however_often_and_however_its_job_is_ended(study, sl
         assert (job["Partition"], job["Restarts"], job["MinMemoryNode"]) == ("gpu", "0", asked)
         assert "gres:gpu:1" in job["TresPerJob"]
 
+        written = [0]  # no validation before the end: what is resumed was written because the job was to end
+
+        def goes_on_from_a_new_state() -> None:
+            at_work(checkout, slurm, folder, process, "resuming from")
+            written.append(state.stat().st_mtime_ns)
+            assert written[-1] > written[-2]
+
         def waits_anew(times: int) -> None:
-            """It is put back into the queue; Slurm would have it wait there for two minutes."""
+            """It is put back into the queue, where Slurm would have it wait for two minutes."""
             until(
                 f"job {number} in the queue for the time {times}",
                 lambda: [slurm.jobs()[number][key] for key in ("JobState", "Restarts")] == ["PENDING", str(times)],
                 process,
             )
-            assert state.is_file()
             slurm.ask("scontrol", "update", f"JobId={number}", "TimeLimit=60", "StartTime=now")
-            at_work(checkout, slurm, folder, process, "resuming from")
+            goes_on_from_a_new_state()
 
-        assert not state.exists()  # no validation yet: whatever is resumed was written because the job was to end
+        assert not state.exists()
         slurm.ask("scontrol", "update", f"JobId={number}", "TimeLimit=4")  # less than the five minutes before
         waits_anew(1)
         urgent = ("--partition=urgent", "--exclusive", "--mem=100", "--output=/dev/null", "--wrap=true")
@@ -147,7 +165,8 @@ def test_a_training_goes_on_however_often_and_however_its_job_is_ended(study, sl
         slurm.ask("scontrol", "requeue", number)
         waits_anew(3)
         slurm.ask("scancel", number)
-        at_work(checkout, slurm, folder, process, "resuming from")
+        until("its end", lambda: slurm.jobs()[number]["JobState"] == "CANCELLED" and not listens(folder), process)
+        goes_on_from_a_new_state()
         done(process, checkout)
     first, second = jobs_of(slurm, folder)
     assert (first["JobState"], second["JobState"]) == ("CANCELLED", "COMPLETED")
