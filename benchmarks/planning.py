@@ -97,10 +97,9 @@ def main() -> None:
             raise SystemExit(f"what was finished is to be made again:\n{said[-2000:]}")
         after = median(*planning)
     trainings = sum(folder.kind == "train" for folder in plan.folders.values())
-    print(
-        f"user seconds of a study of {trainings} trainings and {len(plan.folders)} folders, beside `snakemake --version`"
-    )
-    print(f"version: {start:.2f}; plan of all to do: +{before - start:.2f}; of all finished: +{after - start:.2f}")
+    print(f"user seconds; a study of {trainings} trainings and {len(plan.folders)} folders")
+    print(f"snakemake --version: {start:.2f}")
+    print(f"snakemake -n: {before - start:.2f} more with all to do, {after - start:.2f} more with all finished")
     if max(before, after) - start > MOST_SECONDS:
         raise SystemExit(f"above {MOST_SECONDS:g} s")
 

@@ -185,11 +185,10 @@ def _keep_accounts(made: Cluster) -> None:
     home, data, at = made.home, made.home / "mysql", made.home / "mysql.socket"
     install = ["mariadb-install-db", "--no-defaults", "--user=root", f"--datadir={data}", "--skip-test-db"]
     subprocess.run([*install, "--auth-root-authentication-method=socket"], check=True, stdout=subprocess.DEVNULL)
+    database = ("mariadbd", "--no-defaults", "--user=root", f"--datadir={data}", "--skip-networking")
     with (home / "mariadbd.log").open("w") as log:
         subprocess.Popen(
-            ["mariadbd", "--no-defaults", "--user=root", f"--datadir={data}", f"--socket={at}", "--skip-networking"]
-            + [f"--pid-file={home / 'mariadbd.pid'}", "--innodb-buffer-pool-size=64M"]
-            + ["--innodb-lock-wait-timeout=900"],
+            [*database, f"--socket={at}", f"--pid-file={home / 'mariadbd.pid'}", "--innodb-buffer-pool-size=64M"],
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,

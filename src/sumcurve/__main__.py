@@ -11,7 +11,6 @@ import os
 import shutil
 import sys
 import traceback
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
@@ -506,7 +505,7 @@ def tables(path: Path, partial: bool = False) -> None:
 
 def status(results: Path, study: str | None, folders: bool) -> None:
     """Print what of a study is finished, at work, in a queue, failed, and the hours left; or each folder's state."""
-    from sumcurve import costs, standing
+    from sumcurve import standing
 
     plan = Plan.read(CONFIG, study)
     found = standing.standing(plan, results, standing.queued(Path(".snakemake")))

@@ -505,7 +505,9 @@ def lines(plan: Plan, found: Estimate, costs: Costs, cores: int, device: str) ->
     told.append(f"on a cluster {sum(to_do.values()) - light} jobs; {light} steps of seconds run where Snakemake does")
     on_gpus = [kind for kind, count in to_do.items() if count and KINDS[kind].gpu]
     if on_gpus:
-        middle, low, high = interval(np.sum([np.zeros(DRAWS), *(found.hours.get(kind, 0) for kind in on_gpus)], axis=0))
+        middle, low, high = interval(
+            np.sum([np.zeros(DRAWS), *(found.hours[kind] for kind in on_gpus if kind in found.hours)], axis=0)
+        )
         what = "GPU-hours" if device == "a GPU" else "hours on a CPU's core; none was measured on a GPU"
         told.append(f"{sum(to_do[kind] for kind in on_gpus)} of them ask for a GPU: {middle:.1f} {what}")
         told[-1] += f" ({low:.1f} to {high:.1f})"

@@ -78,8 +78,14 @@ def only(kind):
     others = together.union(one.key for one in alone if one.kind != kind)
     if kind == max(sorted(counts), key=counts.__getitem__):
         told = "|".join(sorted(key.partition("/")[2] for key in others))
-        return {"step": step, "name": f"(?!(?:{told})/)[a-z0-9_-]+" if told else "[a-z0-9_-]+"}
-    return {"step": step, "name": "|".join(one.name for one in alone if one.kind == kind)}
+        return {
+            "step": step,
+            "name": f"(?!(?:{told})/)[a-z0-9_-]+" if told else "[a-z0-9_-]+",
+        }
+    return {
+        "step": step,
+        "name": "|".join(one.name for one in alone if one.kind == kind),
+    }
 
 
 def needs(kind):
