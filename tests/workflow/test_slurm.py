@@ -252,13 +252,14 @@ def test_with_accounting_the_same_profile_works_and_sacct_may_be_asked(study):
         assert len(told) == 2
 
 
-def test_the_smoke_study_goes_through_slurm_and_gives_the_local_bytes(checkout_of_tree, slurm, finished):
+def test_the_smoke_study_goes_through_slurm_and_gives_the_local_bytes(checkout_of_tree, slurm, brief):
+    """With one of its corpora and two methods: a job takes nine seconds of a core to start, whatever it does."""
     checkout = replace(checkout_of_tree("slurm-study"), cluster=slurm)
-    checkout.study("smoke")
+    checkout.brief_study()
     checkout.run("make", f"VENV={sys.prefix}", "PROFILE=slurm", "run")
     plan = Plan.read(checkout.path / "config", "smoke")
     for folder in plan.folders.values():
-        sealed = [manifest.read(one.path / "results" / folder.key) for one in (checkout, finished)]
+        sealed = [manifest.read(one.path / "results" / folder.key) for one in (checkout, brief)]
         assert manifest.content(sealed[0]) == manifest.content(sealed[1]), folder.key
         jobs = jobs_of(slurm, folder)
         if folder.kind in ("train", "decode"):
@@ -266,7 +267,7 @@ def test_the_smoke_study_goes_through_slurm_and_gives_the_local_bytes(checkout_o
         elif folder.kind in ("fraction", "score", "baseline", "annotate"):
             assert jobs == []  # seconds: not worth a job
     for name in ("corpora.csv", "scores.csv", "comparisons.csv"):
-        ours, local = (one.path / "results" / "tables" / "smoke" / name for one in (checkout, finished))
+        ours, local = (one.path / "results" / "tables" / "smoke" / name for one in (checkout, brief))
         assert ours.read_bytes() == local.read_bytes(), name
     again = checkout.run("make", f"VENV={sys.prefix}", "PROFILE=slurm", "run")
     assert "Nothing to be done" in again.stdout
