@@ -40,9 +40,7 @@ def test_every_folder_has_the_state_that_its_traces_say(plan: Plan, tmp_path: Pa
         path = tmp_path / "logs" / f"{key}.log"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
-    jobs = {
-        f"runs_{plan.folder(key).name}": state for key, state in ((on_a_node, "RUNNING"), (waiting, "PENDING"))
-    }
+    jobs = {f"runs_{plan.folder(key).name}": state for key, state in ((on_a_node, "RUNNING"), (waiting, "PENDING"))}
     with lock(tmp_path, plan.folder(at_work).name):
         found = standing.standing(plan, results, jobs)
     assert [found.states[key] for key in runs[:8]] == [
