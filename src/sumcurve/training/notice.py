@@ -64,5 +64,6 @@ class Notice:
                 said = (done.stdout + done.stderr).strip()
                 self._note(f"`{self._command}` ended with {done.returncode}" + (f": {said}" if said else ""))
         if self._now:
+            self._before[NOW] = signal.SIG_IGN  # it ends: one that comes late must not end it otherwise
             self._note("asked to end (SIGTERM): the state is written, and the next process goes on from it")
             raise SystemExit(128 + NOW)
