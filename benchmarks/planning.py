@@ -92,7 +92,8 @@ def main() -> None:
         start = median(*snakemake, "--version")
         before = median(*planning)
         finish(home, plan)
-        said = subprocess.run((*planning[:3], *planning[5:]), capture_output=True, text=True).stdout
+        asked = [one for one in planning if one not in ("--quiet", "all")]
+        said = subprocess.run(asked, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True).stdout
         if "Nothing to be done" not in said:
             raise SystemExit(f"what was finished is to be made again:\n{said[-2000:]}")
         after = median(*planning)
