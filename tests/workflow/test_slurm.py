@@ -44,12 +44,12 @@ def slurm() -> Iterator[Cluster]:
 
 @pytest.fixture(scope="module")
 def study(checkout_of_tree, slurm):
-    """A checkout with trainings of many updates and few validations, whose corpora are ready, and these trainings."""
+    """A checkout with trainings of 300 updates and one validation, whose corpora are ready, and these trainings."""
     checkout = replace(checkout_of_tree("slurm"), cluster=slurm)
     checkout.brief_study()
     checkout.edit("config/studies/smoke.yaml", "methods: [abs, pcov]", "methods: [abs]")
     checkout.edit("config/studies/smoke.yaml", "seeds: [1]", "seeds: [1, 2]")
-    checkout.edit("config/forms/smoke.yaml", STOP, STOP.replace("10, every", "3000, every").replace("400", "3000"))
+    checkout.edit("config/forms/smoke.yaml", STOP, STOP.replace("10, every", "300, every").replace("400", "300"))
     checkout.run("snakemake", "corpora")
     return checkout, Plan.read(checkout.path / "config", "smoke").named("runs", "train")
 
@@ -101,23 +101,37 @@ def log_of(checkout, folder: Folder) -> str:
     return log.read_text() if log.is_file() else ""
 
 
-def listens(folder: Folder) -> bool:
-    """Whether a process trains the folder, and hears the signals that announce its end."""
+def signals(process: int, kind: str) -> set[int]:
+    """Those that a process catches (SigCgt) or is to get (ShdPnd); none of a process that is gone."""
+    with suppress(OSError):
+        (told,) = re.findall(rf"^{kind}:\s(\w+)$", Path(f"/proc/{process}/status").read_text(), flags=re.M)
+        return {number for number in range(1, 32) if int(told, 16) >> number - 1 & 1}
+    return set()
+
+
+def trainer(folder: Folder) -> int | None:
+    """The process that trains the folder, once it hears the signals that announce its end."""
     for entry in Path("/proc").iterdir():
         with suppress(OSError):
             arguments = (entry / "cmdline").read_bytes().split(b"\0")
             if [b"-m", b"sumcurve", b"make", target(folder).encode()] == arguments[1:5]:
-                (caught,) = re.findall(r"^SigCgt:\s(\w+)$", (entry / "status").read_text(), flags=re.M)
-                return bool(int(caught, 16) >> signal.SIGURG - 1 & 1)
-    return False
+                return int(entry.name) if signal.SIGURG in signals(int(entry.name), "SigCgt") else None
+    return None
 
 
-def at_work(checkout, slurm: Cluster, folder: Folder, process: subprocess.Popen, says: str) -> dict[str, str]:
-    """The job of a training that has begun, as its log says, and hears signals."""
-    until("a training at work", lambda: listens(folder), process)
+def held(checkout, folder: Folder, driving: subprocess.Popen, says: str) -> int:
+    """The process of a training that has begun, as its log says. It is stopped there, however fast the machine is."""
+    process = until("a training at work", lambda: trainer(folder), driving)
+    os.kill(process, signal.SIGSTOP)
     assert says in log_of(checkout, folder)
-    (job,) = [job for job in jobs_of(slurm, folder) if job["JobState"] == "RUNNING"]
-    return job
+    return process
+
+
+def go_on(process: int, number: int) -> None:
+    """Continue a stopped training once the signal waits for it. Slurm itself does so before SIGTERM."""
+    until(f"signal {number}", lambda: number in signals(process, "ShdPnd") or not signals(process, "SigCgt"))
+    with suppress(ProcessLookupError):
+        os.kill(process, signal.SIGCONT)
 
 
 def done(process: subprocess.Popen, checkout, status: int = 0) -> str:
@@ -132,42 +146,36 @@ def test_a_training_goes_on_however_often_and_however_its_job_is_ended(study, sl
     """Its time is up, it is preempted, requeued, cancelled. It ends in the bytes of one that nobody ended."""
     checkout, (folder, *_) = study
     state = checkout.path / "scratch" / "resume" / f"{folder.name}.pt"
-    with driver(checkout, target(folder)) as process:
-        job = at_work(checkout, slurm, folder, process, " parameters, ")
+    with driver(checkout, target(folder)) as driving:
+        process = held(checkout, folder, driving, " parameters, ")
+        (job,) = jobs_of(slurm, folder)
         number = job["JobId"]
         asked = f"{memory_mb(Plan.read(checkout.path / 'config', 'smoke'), folder)}M"
         assert (job["Partition"], job["Restarts"], job["MinMemoryNode"]) == ("gpu", "0", asked)
         assert "gres:gpu:1" in job["TresPerJob"]
 
-        written = [0]  # no validation before the end: what is resumed was written because the job was to end
-
-        def goes_on_from_a_new_state() -> None:
-            at_work(checkout, slurm, folder, process, "resuming from")
-            written.append(state.stat().st_mtime_ns)
-            assert written[-1] > written[-2]
-
-        def waits_anew(times: int) -> None:
-            """It is put back into the queue, where Slurm would have it wait for two minutes."""
-            until(
-                f"job {number} in the queue for the time {times}",
-                lambda: [slurm.jobs()[number][key] for key in ("JobState", "Restarts")] == ["PENDING", str(times)],
-                process,
-            )
-            slurm.ask("scontrol", "update", f"JobId={number}", "TimeLimit=60", "StartTime=now")
-            goes_on_from_a_new_state()
-
-        assert not state.exists()
         slurm.ask("scontrol", "update", f"JobId={number}", "TimeLimit=4")  # less than the five minutes before
-        waits_anew(1)
-        urgent = ("--partition=urgent", "--exclusive", "--mem=100", "--output=/dev/null", "--wrap=true")
-        slurm.ask("sbatch", *urgent)
-        waits_anew(2)
-        slurm.ask("scontrol", "requeue", number)
-        waits_anew(3)
-        slurm.ask("scancel", number)
-        until("its end", lambda: slurm.jobs()[number]["JobState"] == "CANCELLED" and not listens(folder), process)
-        goes_on_from_a_new_state()
-        done(process, checkout)
+        go_on(process, signal.SIGURG)
+        written = [0]
+        urgent = ("sbatch", "--partition=urgent", "--exclusive", "--mem=100", "--output=/dev/null", "--wrap=true")
+        for times, command in enumerate((urgent, ("scontrol", "requeue", number), ("scancel", number)), start=1):
+            until(
+                f"job {number} in the queue for the time {times}, where Slurm would have it wait for two minutes",
+                lambda times=str(times): (
+                    [slurm.jobs()[number][key] for key in ("JobState", "Restarts")] == ["PENDING", times]
+                ),
+                driving,
+            )
+            slurm.ask("scontrol", "update", f"JobId={number}", "TimeLimit=240", "StartTime=now")
+            process = held(checkout, folder, driving, "resuming from")
+            written.append(state.stat().st_mtime_ns)  # no validation before the end: it was written because of a signal
+            slurm.ask(*command)
+            go_on(process, signal.SIGTERM)
+        process = held(checkout, folder, driving, "resuming from")
+        written.append(state.stat().st_mtime_ns)
+        os.kill(process, signal.SIGCONT)
+        done(driving, checkout)
+    assert written == sorted(set(written))
     first, second = jobs_of(slurm, folder)
     assert (first["JobState"], second["JobState"]) == ("CANCELLED", "COMPLETED")
     assert first["MinMemoryNode"] == second["MinMemoryNode"]
@@ -184,11 +192,13 @@ def test_a_driver_that_died_is_started_again_and_nothing_is_made_twice(study, sl
     checkout, (finished, folder, *_) = study
     made = (checkout.path / "results" / finished.key / "weights.safetensors").stat().st_mtime_ns
     submitted = len(jobs_of(slurm, finished))
-    with driver(checkout, target(folder)) as process:
-        at_work(checkout, slurm, folder, process, " parameters, ")
-    with driver(checkout, target(folder), target(finished)) as process:
-        said = done(process, checkout)
-    assert f"jobs of an earlier run are still making {folder.name}" in said
+    with driver(checkout, target(folder)) as driving:
+        process = held(checkout, folder, driving, " parameters, ")
+    with driver(checkout, target(folder), target(finished)) as driving:
+        waiting = f"jobs of an earlier run are still making {folder.name}"
+        until("a driver that waits", lambda: waiting in (checkout.path / "driver.log").read_text(), driving)
+        os.kill(process, signal.SIGCONT)
+        done(driving, checkout)
     (job,) = jobs_of(slurm, folder)
     assert job["JobState"] == "COMPLETED"
     assert len(jobs_of(slurm, finished)) == submitted
