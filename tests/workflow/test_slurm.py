@@ -42,6 +42,14 @@ def slurm() -> Iterator[Cluster]:
     yield from brought_up()
 
 
+@pytest.fixture(autouse=True)
+def _no_job_is_left(slurm) -> Iterator[None]:
+    """What a test that failed left at work would keep the next from its beginning."""
+    yield
+    slurm.ask("scancel", "--quiet", "--user=root", check=False)
+    until("no job", lambda: not slurm.ask("squeue", "--noheader").strip())
+
+
 @pytest.fixture(scope="module")
 def study(checkout_of_tree, slurm):
     """A checkout with trainings of 300 updates and one validation, whose corpora are ready, and these trainings."""
