@@ -12,8 +12,8 @@
 #   make pages                numbers of recorded tables into README.md and docs/
 #   make reproduce            rebuild the recorded study in scratch/reproduce and name the first thing that differs
 #   make trace RUN=…          walk one number of a table back to the raw corpus and recompute its hashes
-#   make status               what the study asks for and what of it is finished
-#   make plan STUDY=…         what it would cost before it starts: jobs, records, core-hours with an interval, disk
+#   make status               what of the study is finished, at work, waiting or failed, and the hours left
+#   make plan STUDY=…         what it would cost before it starts: jobs, core- and GPU-hours with intervals, disk, remote
 #   make pack TO=… [STUDY=…]  what tables need of each finished training, without weights, a small archive each
 #   make merge FROM=…         take up such archives of another checkout; the study goes on with what is missing
 #   make partial STUDY=…      tables of what is finished of a study, marked as a part
@@ -119,7 +119,7 @@ lint: env
 
 # Those that print a ratio; benchmarks/README.md has the others, some of which take hours.
 bench: env
-	for name in parameters pcov_step beam_search pretrained apes rewards rouge oracle_searches planning; do python benchmarks/$$name.py; done
+	for name in parameters pcov_step beam_search pretrained apes rewards rouge oracle_searches; do python benchmarks/$$name.py; done
 
 # Never while a study runs. Touching is honest only where everything is as recorded.
 pull: env

@@ -2,6 +2,7 @@
 # From another folder (`snakemake -s CHECKOUT/Snakefile`) all is made there, and nothing is written into the checkout.
 import os
 import sys
+from collections import Counter
 from contextlib import chdir
 from pathlib import Path
 
@@ -16,7 +17,7 @@ os.environ.update(PYTHONPATH=SOURCE)
 
 from sumcurve.driver import DriverError, begin
 from sumcurve.manifest import ManifestError
-from sumcurve.needs import doubled, memory_mb, minutes
+from sumcurve.needs import LIGHT, doubled, memory_mb, minutes
 from sumcurve.plan import Plan, PlanError
 from sumcurve.planned import announce, changes
 from sumcurve.steps import KINDS
@@ -90,7 +91,7 @@ localrules:
 
 
 if LIGHT_HERE:
-    workflow.localrules("fraction", "unseen", "annotate", "baseline", "score")
+    workflow.localrules(*LIGHT)
 
 
 rule all:

@@ -2,6 +2,7 @@
 
 Nothing is installed and nothing outside its folder is written: what Slurm's programs read is named by their options and
 by `SLURM_CONF`, which the cluster's own `srun` sets again, since snakemake's job step takes it from the environment.
+With accounting it has a database of its own, too. One whose owner was killed is taken down by whoever comes next.
 """
 
 import os
@@ -17,9 +18,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 PROGRAMS = {"munged": "munge", "slurmctld": "slurmctld", "slurmd": "slurmd", "sbatch": "slurm-client"}
+ACCOUNTING = {"slurmdbd": "slurmdbd", "mariadbd": "mariadb-server-core", "mariadb-install-db": "mariadb-server-core"}
+FOLDER = "/tmp/sumcurve-slurm-"
 GPUS = 2
 PARTITIONS = ("cpu", "gpu")  # as in workflow/profiles/slurm
-COMMANDS = ("sbatch", "scancel", "scontrol", "sinfo", "squeue", "srun")
+COMMANDS = ("sacct", "sacctmgr", "sbatch", "scancel", "scontrol", "sinfo", "squeue", "srun")
 CONFIGURATION = """
 ClusterName=throwaway
 SlurmctldHost={node}(127.0.0.1)
@@ -43,13 +46,13 @@ SwitchType=switch/none
 MpiDefault=none
 SelectType=select/cons_tres
 SelectTypeParameters=CR_CPU_Memory
-AccountingStorageType=accounting_storage/none
+{accounting}
 JobAcctGatherType=jobacct_gather/linux
 JobAcctGatherFrequency=task=1
 JobAcctGatherParams=OverMemoryKill
 ReturnToService=2
 MinJobAge=600
-KillWait=20
+KillWait=60
 PreemptType=preempt/partition_prio
 PreemptMode=REQUEUE
 SchedulerParameters=sched_min_interval=200000,bf_interval=2,requeue_delay=1
@@ -59,17 +62,39 @@ PartitionName=cpu Nodes={node} Default=YES DefaultTime=10 MaxTime=1-0 OverSubscr
 PartitionName=gpu Nodes={node} DefaultTime=10 MaxTime=1-0 OverSubscribe=FORCE:4 PriorityTier=1 State=UP
 PartitionName=urgent Nodes={node} DefaultTime=10 MaxTime=1-0 PriorityTier=9 State=UP
 """
+NO_ACCOUNTS = "AccountingStorageType=accounting_storage/none"
+ACCOUNTS = """AccountingStorageType=accounting_storage/slurmdbd
+AccountingStorageHost=127.0.0.1
+AccountingStoragePort={ports[2]}
+AccountingStoragePass={home}/munge.socket
+AccountingStorageTRES=gres/gpu"""
+DATABASE = """
+AuthType=auth/munge
+AuthInfo=socket={home}/munge.socket
+DbdHost={node}
+DbdAddr=127.0.0.1
+DbdPort={ports[2]}
+SlurmUser=root
+LogFile={home}/slurmdbd.log
+PidFile={home}/slurmdbd.pid
+StorageType=accounting_storage/mysql
+StorageHost=localhost
+StorageUser=root
+StorageLoc=accounts
+"""
+DAEMONS = ("slurmd", "slurmctld", "slurmdbd", "mariadbd", "munged")
 
 
 class NoCluster(RuntimeError):
     """Why this machine cannot have one; the message says what to do."""
 
 
-def require() -> None:
+def require(accounting: bool = False) -> None:
     """Raise NoCluster without root or without Slurm's programs, naming Debian's packages."""
     if os.geteuid() != 0:
         raise NoCluster("a Slurm of one's own needs root (daemons, device files): run `make slurm-test` as root")
-    missing = sorted({package for program, package in PROGRAMS.items() if shutil.which(program) is None})
+    wanted = PROGRAMS | (ACCOUNTING if accounting else {})
+    missing = sorted({package for program, package in wanted.items() if shutil.which(program) is None})
     if missing:
         raise NoCluster(
             f"Slurm's programs are not installed here, and this test installs nothing: "
@@ -124,7 +149,7 @@ class Cluster:
         return told
 
 
-def _write(home: Path) -> None:
+def _write(home: Path, accounting: bool) -> None:
     """Keys, device files and configuration of a cluster."""
     for name in ("state", "spool", "bin", "dev", "munge"):
         (home / name).mkdir()
@@ -134,17 +159,20 @@ def _write(home: Path) -> None:
     (home / "munge" / "key").write_bytes(os.urandom(1024))
     for number in range(GPUS):  # Slurm wants character devices: these are /dev/null's numbers
         os.mknod(home / "dev" / f"gpu{number}", 0o666 | 0o020000, os.makedev(1, 3))
-    node, pages = socket.gethostname().split(".")[0], os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    told = CONFIGURATION.format(
-        node=node,
-        home=home,
-        ports=_free_ports(2),
-        cpus=os.cpu_count(),
-        memory_mb=pages // 2**20 - 512,
-        gpus=GPUS,
-    )
-    (home / "slurm.conf").write_text(told.lstrip())
-    (home / "gres.conf").write_text(f"NodeName={node} Name=gpu File={home}/dev/gpu[0-{GPUS - 1}]\n")
+    pages = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    told: dict[str, object] = {
+        "node": socket.gethostname().split(".")[0],
+        "home": home,
+        "ports": _free_ports(3),
+        "cpus": os.cpu_count(),
+        "memory_mb": pages // 2**20 - 512,
+        "gpus": GPUS,
+    }
+    told["accounting"] = ACCOUNTS.format(**told) if accounting else NO_ACCOUNTS
+    (home / "slurm.conf").write_text(CONFIGURATION.format(**told).lstrip())
+    (home / "slurmdbd.conf").touch(0o600)
+    (home / "slurmdbd.conf").write_text(DATABASE.format(**told).lstrip())
+    (home / "gres.conf").write_text(f"NodeName={told['node']} Name=gpu File={home}/dev/gpu[0-{GPUS - 1}]\n")
     (home / "cgroup.conf").write_text("CgroupPlugin=cgroup/v1\nConstrainRAMSpace=no\nConstrainDevices=no\n")
     for name in COMMANDS:
         program = home / "bin" / name
@@ -152,41 +180,110 @@ def _write(home: Path) -> None:
         program.chmod(0o755)
 
 
+def _keep_accounts(made: Cluster) -> None:
+    """Start a database and Slurm's daemon for it."""
+    home, data, at = made.home, made.home / "mysql", made.home / "mysql.socket"
+    install = ["mariadb-install-db", "--no-defaults", "--user=root", f"--datadir={data}", "--skip-test-db"]
+    subprocess.run([*install, "--auth-root-authentication-method=socket"], check=True, stdout=subprocess.DEVNULL)
+    database = ("mariadbd", "--no-defaults", "--user=root", f"--datadir={data}", "--skip-networking")
+    with (home / "mariadbd.log").open("w") as log:
+        subprocess.Popen(
+            [*database, f"--socket={at}", f"--pid-file={home / 'mariadbd.pid'}", "--innodb-buffer-pool-size=64M"],
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
+        )
+    _until("a database", at.is_socket)
+    # Slurm's daemon reads the file beside the one that SLURM_CONF names; its library is told of the socket like this.
+    environment = os.environ | made.environment | {"MYSQL_UNIX_PORT": str(at)}
+    subprocess.run(["slurmdbd"], env=environment, check=True)
+    _until("a cluster with accounts", lambda: _accounted(made))
+
+
+def _accounted(made: Cluster) -> bool:
+    """Whether the cluster is known to the accounts, after asking for that."""
+    made.ask("sacctmgr", "-i", "-Q", "add", "cluster", "throwaway", check=False)
+    return "throwaway" in made.ask("sacctmgr", "-n", "list", "cluster", "format=cluster", check=False)
+
+
 def _stop(pidfile: Path) -> None:
     """End the daemon that wrote its number there, gently first."""
     with suppress(FileNotFoundError, ProcessLookupError, ValueError):
         number = int(pidfile.read_text())
         os.kill(number, signal.SIGTERM)
-        for _ in range(100):
-            os.kill(number, 0)
-            time.sleep(0.1)
+        with suppress(NoCluster):
+            _until("its end", lambda: not _alive(number), 10)
         os.kill(number, signal.SIGKILL)
 
 
+def _alive(number: int) -> bool:
+    """Whether the process runs; one whose end nobody asked for does not."""
+    try:
+        return Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def processes(home: Path) -> list[int]:
+    """Those that were started for a cluster, by its folder in what they were called with or in their environment."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdecimal() and int(entry.name) != os.getpid():
+            with suppress(OSError):
+                told = (entry / "cmdline").read_bytes() + b"\0" + (entry / "environ").read_bytes()
+                if bytes(home) + b"/" in told:
+                    found.append(int(entry.name))
+    return found
+
+
+def _take_down(home: Path) -> None:
+    """End daemons and jobs, and remove the folder."""
+    made = Cluster(home)
+    if (home / "slurmctld.pid").exists():
+        made.ask("scancel", "--quiet", "--user=root", check=False)
+        with suppress(NoCluster):
+            _until("no job", lambda: not made.ask("squeue", "-h", check=False).strip(), 30)
+    for name in DAEMONS:
+        _stop(home / f"{name}.pid")
+    for number in processes(home):
+        with suppress(ProcessLookupError):
+            os.kill(number, signal.SIGKILL)
+    _until("no process", lambda: not processes(home), 30)
+    shutil.rmtree(home)
+
+
+def _take_down_of_dead() -> None:
+    """What test runs left that were killed before they could clean up."""
+    for home in Path(FOLDER).parent.glob(f"{Path(FOLDER).name}*"):
+        with suppress(FileNotFoundError, ValueError):
+            owner = int((home / "owner").read_text())
+            if not _alive(owner):
+                _take_down(home)
+
+
 @contextmanager
-def cluster() -> Iterator[Cluster]:
+def cluster(accounting: bool = False) -> Iterator[Cluster]:
     """One that is idle; on leaving its jobs are cancelled, its daemons ended, its folder removed."""
-    require()
-    home = Path(tempfile.mkdtemp(prefix="sumcurve-slurm-", dir="/tmp"))
+    require(accounting)
+    _take_down_of_dead()
+    home = Path(tempfile.mkdtemp(prefix=FOLDER))
+    (home / "owner").write_text(f"{os.getpid()}\n")
     made = Cluster(home)
     environment = {**os.environ, **made.environment}
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)  # whoever is ended cleans up, too
     try:
-        _write(home)
+        _write(home, accounting)
         munged = {"key-file": "munge/key", "socket": "munge.socket", "pid-file": "munged.pid"}
         munged |= {"log-file": "munge/log", "seed-file": "munge/seed"}
         subprocess.run(["munged", *(f"--{key}={home / name}" for key, name in munged.items())], check=True)
         _until("munge's socket", (home / "munge.socket").is_socket)
+        if accounting:
+            _keep_accounts(made)
         subprocess.run(["slurmctld", "-f", str(home / "slurm.conf")], env=environment, check=True)
         subprocess.run(["slurmd", "-f", str(home / "slurm.conf")], env=environment, check=True)
         _until("an idle node", lambda: "idle" in made.ask("sinfo", "-h", "-o", "%T", check=False))
         yield made
     finally:
-        if (home / "slurmctld.pid").exists():
-            made.ask("scancel", "--quiet", "--user=root", check=False)
-            with suppress(NoCluster):
-                _until("no job", lambda: not made.ask("squeue", "-h", check=False).strip(), 30)
-        for name in ("slurmd", "slurmctld", "munged"):
-            _stop(home / f"{name}.pid")
-        shutil.rmtree(home, ignore_errors=True)
+        _take_down(home)
         signal.signal(signal.SIGTERM, before)

@@ -11,14 +11,13 @@ import os
 import shutil
 import sys
 import traceback
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from re import fullmatch
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from sumcurve import devices, manifest, packs, planned, sums
 from sumcurve.annotations.oracle import command as oracle_command
@@ -55,6 +54,9 @@ from sumcurve.scores.command import CommandError
 from sumcurve.settings import on_the_hub
 from sumcurve.steps import KINDS, TABLES_MODULES
 from sumcurve.sums import SumsError
+
+if TYPE_CHECKING:
+    from sumcurve.costs import Costs
 
 CONFIG = Path("config")
 NO_ROOM = {errno.ENOSPC: "the disk is full", errno.EDQUOT: "your quota of the disk is used up"}
@@ -506,17 +508,40 @@ def tables(path: Path, partial: bool = False) -> None:
     note(f"{path} is finished" + (f" in part: {len(study.missing)} outputs are missing" if study.missing else ""))
 
 
-def status(results: Path, study: str | None) -> None:
-    """Print every folder that the study asks for and whether it is finished, by names and sizes of its files."""
+def status(results: Path, study: str | None, folders: bool) -> None:
+    """Print what of a study is finished, at work, in a queue, failed, and the hours left; or each folder's state."""
+    from sumcurve import standing
+
     plan = Plan.read(CONFIG, study)
-    counts: Counter[str] = Counter()
-    for folder in plan.folders.values():
-        state = manifest.state(results / folder.key)
-        counts[state] += 1
-        print(f"{state:8}  {results / folder.key}")
-    packed = f", {counts['packed']} of them packed, without weights" if counts["packed"] else ""
-    done = counts["finished"] + counts["packed"]
-    print(f"{done} of {len(plan.folders)} folders are finished{packed} (`verify` also hashes their files)")
+    found = standing.standing(plan, results, standing.queued(Path(".snakemake")))
+    if folders:
+        for key, state in found.states.items():
+            print(f"{state:8}  {results / key}")
+    for line in standing.lines(plan, found):
+        print(line)
+    if any(state not in ("finished", "packed") for state in found.states.values()):
+        try:
+            known, recorded, _ = measured_costs()
+            print(standing.time_left(plan, results, found, known, recorded))
+        except PlanError as error:
+            print(f"hours left: not known ({error})")
+    done = sum(state in ("finished", "packed") for state in found.states.values())
+    packed = sum(state == "packed" for state in found.states.values())
+    without = f", {packed} of them packed, without weights" if packed else ""
+    print(f"{done} of {len(plan.folders)} folders are finished{without} (`verify` also hashes their files)")
+
+
+def measured_costs() -> "tuple[Costs, dict[str, int], str]":
+    """What trainings cost, from the recorded studies, and their sizes; "a GPU" or "a CPU", on which."""
+    from sumcurve import costs
+
+    here = "a GPU" if devices.pool(dict(os.environ)) else "a CPU"
+    measured = costs.measured(CONFIG, Path("results") / "tables")
+    basis = [one for one in measured if one.device != "cpu"] if here == "a GPU" else []
+    if here == "a GPU" and not basis:
+        print("note: this machine has a GPU, but no training was measured on one: these hours are of a CPU")
+    found = costs.Costs(basis or [one for one in measured if one.device == "cpu"], CONFIG)
+    return found, costs.recorded_sizes(Path("results") / "tables"), "a GPU" if basis else "a CPU"
 
 
 def show_plan(results: Path, study: str | None, records: int | None) -> None:
@@ -524,17 +549,10 @@ def show_plan(results: Path, study: str | None, records: int | None) -> None:
     from sumcurve import costs
 
     plan = Plan.read(CONFIG, study)
-    here = "a GPU" if devices.pool(dict(os.environ)) else "a CPU"
-    measured = costs.measured(CONFIG, Path("results") / "tables")
-    basis = [one for one in measured if one.device != "cpu"] if here == "a GPU" else []
-    kind = "a GPU" if basis else "a CPU"
-    found = costs.Costs(basis or [one for one in measured if one.device == "cpu"], CONFIG)
-    recorded = costs.recorded_sizes(Path("results") / "tables")
+    found, recorded, kind = measured_costs()
     estimate = costs.estimate(plan, results, found, records, recorded)
     for line in costs.lines(plan, estimate, found, os.cpu_count() or 1, kind):
         print(line)
-    if here != kind:
-        print("note: this machine has a GPU, but no training was measured on one: these hours are of a CPU")
 
 
 def pack(runs: list[Path], study: str | None, to: Path, results: Path) -> None:
@@ -723,9 +741,12 @@ def parser() -> argparse.ArgumentParser:
         if verb == "tables":
             command.add_argument("--partial", action="store_true", help="of what is finished, and say so")
             command.add_argument("--form", choices=("tex", "html"), help="in this form, into scratch/tables/<study>/")
-    command = verbs.add_parser("status", help="what a study asks for and what of it is finished")
+    command = verbs.add_parser(
+        "status", help="what of a study is finished, at work, waiting, failed, and the hours left"
+    )
     command.add_argument("path", nargs="?", type=Path, default=Path("results"))
     command.add_argument("--study", help="a file of config/studies without its ending [config.yaml's]")
+    command.add_argument("--folders", action="store_true", help="and the state of every folder")
     command = verbs.add_parser("verify", help="hash all that a study asks for and name what is damaged")
     command.add_argument("path", nargs="?", type=Path, default=Path("results"))
     command.add_argument("--study", help="a file of config/studies without its ending [config.yaml's]")
@@ -819,7 +840,7 @@ def main() -> None:
 
             add(arguments, CONFIG)
         elif arguments.verb == "status":
-            status(arguments.path, arguments.study)
+            status(arguments.path, arguments.study, arguments.folders)
         elif arguments.verb == "verify":
             verify_study(arguments.path, arguments.study, arguments.record)
         elif arguments.verb == "plan":

@@ -30,6 +30,7 @@ from numpy.typing import NDArray
 from sumcurve import manifest
 from sumcurve.config import PlanError, read_method, read_study
 from sumcurve.corpora.store import Corpus
+from sumcurve.needs import LIGHT
 from sumcurve.plan import Folder, Plan
 from sumcurve.records import read_csv
 from sumcurve.settings import (
@@ -50,7 +51,7 @@ from sumcurve.settings import (
     TransformersSettings,
     reader_settings,
 )
-from sumcurve.steps import STEPS
+from sumcurve.steps import KINDS, STEPS
 
 Array = NDArray[np.float64]
 
@@ -339,7 +340,8 @@ def _words(corpus: CorpusSettings) -> float:
 class Estimate:
     """What of a study is to be done: by kind of folder jobs, finished ones, hours (draws) and bytes.
 
-    `trainings` has the hours of one training by method and size. `notes` say what is not known.
+    `trainings` has the hours of one training by method and size. `made` are bytes of what is finished. `notes` say what
+    is not known.
     """
 
     jobs: Mapping[str, int]
@@ -350,6 +352,7 @@ class Estimate:
     trainings: Mapping[tuple[str, str, int], tuple[int, Array]]  # corpus, method, records: how many, hours of one
     operations: Array  # floating-point, of all trainings
     notes: Sequence[str]
+    made: float = 0.0
 
     @property
     def total(self) -> Array:
@@ -407,10 +410,12 @@ def estimate(
     operations = np.zeros(DRAWS)
     items = {name: one.split.test or one.published.get("test") for name, one in plan.corpora.items()}
     known = {one.method for one in costs.basis}
+    made = 0.0
     for folder in sorted(plan.folders.values(), key=lambda one: STEPS.index(one.step)):
         jobs[folder.kind] += 1
         if manifest.state(results / folder.key) in ("finished", "packed"):
             finished[folder.kind] += 1
+            made += sum(path.stat().st_size for path in (results / folder.key).rglob("*") if path.is_file())
             continue
         try:
             spent, size, bytes_of = _folder(plan, folder, records, items, costs)
@@ -421,7 +426,7 @@ def estimate(
         hours[folder.kind] = hours.get(folder.kind, np.zeros(DRAWS)) + spent / 3600
         if folder.kind == "train":
             method = folder.specification["method"]
-            operations += costs.operations(*_of_training(plan, folder, records))
+            operations += costs.operations(*_asked_of(plan, folder, records))
             if method not in known:
                 notes[f"{method}: no training of it is measured; its updates are taken to be some other method's"] = (
                     None
@@ -434,7 +439,7 @@ def estimate(
         for name, count in records.items()
         if count is None
     }
-    return Estimate(jobs, finished, hours, disk, records, trainings, operations, list(notes))
+    return Estimate(jobs, finished, hours, disk, records, trainings, operations, list(notes), made)
 
 
 def _corpus_of(plan: Plan, folder: Folder) -> str:
@@ -474,14 +479,19 @@ def _folder(
     return constant, 0, 50_000.0
 
 
+def of_training(plan: Plan, folder: Folder, records: Mapping[str, int | None], costs: Costs) -> Array:
+    """Seconds (draws) of a training; PlanError where its records are not known."""
+    return _training(plan, folder, records, costs)[0]
+
+
 def _training(plan: Plan, folder: Folder, records: Mapping[str, int | None], costs: Costs) -> tuple[Array, int, float]:
-    told = _of_training(plan, folder, records)
+    told = _asked_of(plan, folder, records)
     _, form, _, _, size, _, made = told
     checkpoints = 1 + (len(form.training.phases) > 1)
     return costs.training(*told), size, BYTES_OF_WEIGHT * checkpoints * _weights(form, made) + 60_000.0
 
 
-def _of_training(
+def _asked_of(
     plan: Plan, folder: Folder, records: Mapping[str, int | None]
 ) -> tuple[str, Form, str, CorpusSettings, int, bool, Architecture | None]:
     """What `Costs.training` asks of one; PlanError where its records are not known."""
@@ -559,6 +569,17 @@ def lines(plan: Plan, found: Estimate, costs: Costs, cores: int, device: str) ->
         told.append("THE HOURS LACK TRAININGS whose records are not known; see the notes")
     told.append(f"core-hours to do: {middle:.1f} ({100 * CONFIDENCE:g} % interval {low:.1f} to {high:.1f})")
     told.append(f"on {cores} cores about {middle / cores:.1f} hours ({low / cores:.1f} to {high / cores:.1f})")
+    to_do = {kind: count - found.finished[kind] for kind, count in found.jobs.items()}
+    light = sum(count for kind, count in to_do.items() if kind in LIGHT)
+    told.append(f"on a cluster {sum(to_do.values()) - light} jobs; {light} steps of seconds run where Snakemake does")
+    on_gpus = [kind for kind, count in to_do.items() if count and KINDS[kind].gpu]
+    if on_gpus:
+        middle, low, high = interval(
+            np.sum([np.zeros(DRAWS), *(found.hours[kind] for kind in on_gpus if kind in found.hours)], axis=0)
+        )
+        what = "GPU-hours" if device == "a GPU" else "hours on a CPU's core; none was measured on a GPU"
+        told.append(f"{sum(to_do[kind] for kind in on_gpus)} of them ask for a GPU: {middle:.1f} {what}")
+        told[-1] += f" ({low:.1f} to {high:.1f})"
     if found.operations.any():
         slow, fast = GPU_SUSTAINS
         middle, low, high = interval(found.operations)
@@ -568,6 +589,7 @@ def lines(plan: Plan, found: Estimate, costs: Costs, cores: int, device: str) ->
             "training on a GPU is measured yet, and this is no more than arithmetic"
         )
     told.append(f"disk to be filled: {sum(found.disk.values()) / 1e6:,.0f} MB")
+    told.append(f"remote, once all is pushed: {(found.made + sum(found.disk.values())) / 1e6:,.0f} MB")
     sizes = sorted({one.records for one in costs.basis})
     studies = f"{len(costs.basis)} measured trainings of {len({one.method for one in costs.basis})} methods"
     told.append(

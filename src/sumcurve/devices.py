@@ -270,7 +270,8 @@ def device(environment: dict[str, str], locks: Path, say: Callable[[str], None] 
     their ranks; two such groups that want the same cards must not start at once, for each would hold what the other
     waits for. Where SUMCURVE_GPUS_PER_RUN lets several share a card, no lease is exclusive, and tables refuse what
     rests on measured time. A granted GPU that torch cannot use is an error, never a quiet fall-back to the CPU. On it
-    single precision is single precision: cuDNN's TF32, which torch allows in recurrences and convolutions, is off.
+    single precision is single precision: cuDNN's TF32, which torch allows in recurrences and convolutions, is off but
+    for trainings whose settings ask for it.
     """
     together = shares(environment)
     with lease(_of_rank(pool(environment), environment), locks, say=say, shares=together) as lent:
@@ -279,7 +280,7 @@ def device(environment: dict[str, str], locks: Path, say: Callable[[str], None] 
             return
         os.environ["CUDA_VISIBLE_DEVICES"] = lent
         _require_cuda(lent)
-        forbid_tf32()
+        allow_tf32(False)
         yield Lease("cuda", exclusive=together == 1)
 
 
@@ -293,8 +294,9 @@ def _require_cuda(lent: str) -> None:
         )
 
 
-def forbid_tf32() -> None:
+def allow_tf32(allowed: bool) -> None:
+    """Whether GPUs may multiply single-precision numbers with mantissas of ten bits; it means nothing to a CPU."""
     import torch
 
-    torch.backends.cudnn.allow_tf32 = False
-    torch.backends.cuda.matmul.allow_tf32 = False
+    torch.backends.cudnn.allow_tf32 = allowed
+    torch.backends.cuda.matmul.allow_tf32 = allowed

@@ -13,6 +13,8 @@ from sumcurve.plan import Folder, Plan
 from sumcurve.settings import Form
 from sumcurve.steps import KINDS
 
+LIGHT = ("fraction", "unseen", "annotate", "baseline", "score")
+"""Kinds that take seconds, where a job of a cluster takes nine to start."""
 PRETRAINED_MB = 16_000  # of a model that comes from elsewhere, or is run by somebody's program
 WIDE_MB = 2_000  # what a model needs beyond its kind's memory from which on it is thought to train for days
 WIDE_TIMES = 6  # as long as a small one

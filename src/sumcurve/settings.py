@@ -1092,8 +1092,9 @@ class Training(Settings):
     """Records of one update."""
     accumulate: Positive = 1
     """Parts a batch is computed in, one after another; the update is the same."""
-    precision: Literal["single", "bf16"] = "single"
-    """bf16: autocast; attention scores, softmax and losses stay single."""
+    precision: Literal["single", "tf32", "bf16"] = "single"
+    """tf32: a GPU multiplies with mantissas of ten bits, a CPU as in single. bf16: autocast; attention scores, softmax
+    and losses stay single."""
     vocabulary: Positive
     """Most frequent words of the fraction, beside the five marks."""
     min_count: Annotated[Positive, Field(alias="least_count")] = 1

@@ -4,12 +4,13 @@ import math
 import re
 import shutil
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import yaml
 
-from sumcurve import costs
+from sumcurve import costs, manifest, standing
 from sumcurve.config import read_method
 from sumcurve.costs import Costs, Measured, interval, multiply_adds
 from sumcurve.plan import Plan, PlanError
@@ -209,3 +210,25 @@ def test_a_bart_that_was_made_here_costs_what_its_measured_trainings_cost():
     assert min(own) <= np.median(model.of_update("bart", form, corpus, made)) <= max(own)
     wide = made.model_copy(update={"width": 2 * made.width})
     assert (model.of_update("bart", form, corpus, wide) > model.of_update("bart", form, corpus, made)).all()
+
+
+def test_what_is_left_follows_what_trainings_took_here(tmp_path, monkeypatch):
+    """Trainings that took ten times as long make the rest count ten times; too few of them change nothing."""
+    config = Path(shutil.copytree(ROOT / "config", tmp_path / "config"))
+    shutil.copy(ROOT / "recipes.yaml", tmp_path)
+    plan, results, known = Plan.read(config, "smoke"), tmp_path / "results", Costs(invented(), config)
+    records = dict.fromkeys(costs.records_of(plan, results, None, {}), 100)
+    monkeypatch.setattr(costs, "records_of", lambda *_: records)
+    trained = plan.named("runs", "train")
+
+    def hours(many, times):
+        """What is said to be left when so many trainings are finished, after so many times their estimate."""
+        took = {one.name: times * np.median(costs.of_training(plan, one, records, known)) for one in trained[:many]}
+        monkeypatch.setattr(manifest, "state", lambda path: "finished" if path.name in took else "missing")
+        monkeypatch.setattr(standing, "timing", lambda run: SimpleNamespace(total_seconds=took[run.name]))
+        assert standing.pace(plan, results, known, records) == (many, pytest.approx(times))
+        said = standing.time_left(plan, results, standing.standing(plan, results, {}), known, {})
+        return float(re.match(r"left to do: ([\d.]+) core-hours", said)[1])
+
+    assert hours(standing.ENOUGH - 1, 1000) == hours(standing.ENOUGH - 1, 100)
+    assert hours(4, 1000) == pytest.approx(10 * hours(4, 100), rel=0.02)

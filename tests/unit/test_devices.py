@@ -300,6 +300,30 @@ def test_a_lock_that_another_user_made_can_be_taken(mask):
         shutil.rmtree(folder)
 
 
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can act as two users")
+def test_a_lock_that_cannot_be_read_is_an_error_that_names_it():
+    """Made by hand, or by something else of that name: waiting would never end."""
+    folder = Path(tempfile.mkdtemp())
+    try:
+        folder.chmod(0o1777)
+        (folder / "sumcurve-gpu-0.lock").touch(0o600)
+        child = os.fork()
+        if not child:
+            status = 1
+            try:
+                os.setgid(65534)
+                os.setuid(65534)
+                with devices.lease(["0"], folder):
+                    pass
+            except devices.DeviceError as error:
+                status = 0 if f"{folder / 'sumcurve-gpu-0.lock'}: the lock file" in str(error) else 2
+            finally:
+                os._exit(status)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    finally:
+        shutil.rmtree(folder)
+
+
 def test_a_lock_file_is_everybodys_and_alone(tmp_path):
     before = os.umask(0o077)
     try:

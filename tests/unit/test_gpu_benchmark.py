@@ -16,6 +16,7 @@ import torch
 
 from invented import METHODS
 from sumcurve.config import read_method
+from sumcurve.training import fit
 
 ROOT = Path(__file__).parents[2]
 PROGRAM = ROOT / "benchmarks" / "gpu.py"
@@ -62,7 +63,7 @@ def test_every_method_is_measured_in_all_its_phases(gpu: ModuleType, method: str
 
     Of bf16 the speed is measured of one method of each kind; what it computes, of all.
     """
-    for precision in gpu.PRECISIONS if method in ("pcov", "trans") else ["single"]:
+    for precision in gpu.precisions(CPU) if method in ("pcov", "trans") else ["single"]:
         rows = list(gpu.speed(method, precision, gpu.SMALL, CPU, 0.0))
         assert [row.phase for row in rows] == phases(method)
         assert all(row.updates_per_second > 0 and row.precision == precision for row in rows)
@@ -160,3 +161,49 @@ def test_equal_weights_have_no_distance(gpu: ModuleType) -> None:
     one = {"a": torch.tensor([1.0, 2.0]), "b": torch.tensor([3.0])}
     assert gpu.farthest(one, {name: tensor.clone() for name, tensor in one.items()}) == 0.0
     assert gpu.farthest(one, one | {"a": torch.tensor([1.0, 2.5])}) == 0.5
+
+
+def test_hours_of_the_published_trainings_are_records_over_what_a_second_trains(gpu: ModuleType) -> None:
+    """Ten epochs of the first phase and one of the second; of two precisions the faster; what was not measured is not
+    there."""
+    rows = [
+        gpu.Row("pcov", "nll", "single", 5.0, 16),
+        gpu.Row("pcov", "coverage", "single", 4.0, 16),
+        gpu.Row("pcov", "nll", "bf16", 8.0, 16),
+        gpu.Row("pcov", "coverage", "bf16", 8.0, 16),
+        gpu.Row("abs", "nll", "single", 10.0, 16),
+        gpu.Row("trans", "nll", "single"),
+    ]
+    lines = gpu.table2(gpu.Report({}, {}, {}, rows=rows), 10).splitlines()
+    found = {tuple(cell.strip() for cell in line.split("|")[1:4]): line.split("|")[4:6] for line in lines[2:-1]}
+    assert {key[1] for key in found} == {"ABS", "PCOV"}
+    assert len(found) == 12
+    precision, hours = found["CNNDM", "PCOV", "96,000"]
+    assert precision.strip() == "bf16"
+    assert float(hours) == pytest.approx(11 * 96_000 / 16 / 8 / 3600, abs=0.05)
+    assert float(lines[-1].split("|")[5]) == pytest.approx(sum(float(cells[1]) for cells in found.values()), abs=0.5)
+
+
+def test_tf32_is_on_for_trainings_that_ask_for_it_and_off_again_after_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As torch's switches say; a CPU computes the same either way."""
+    seen = []
+    form = read_method(ROOT / "config" / "methods" / "abs.yaml").forms["smoke"]
+
+    def observed(*_: object) -> None:
+        seen.append((torch.backends.cuda.matmul.allow_tf32, torch.backends.cudnn.allow_tf32))
+
+    class Fitting:
+        def __init__(self, *_: object) -> None:
+            observed()
+
+        def run(self, *_: object) -> None:
+            observed()
+
+    monkeypatch.setattr(fit, "_Fit", Fitting)
+    monkeypatch.setattr(fit, "_identity", lambda *_: {})
+    for precision in ("tf32", "single", "bf16"):
+        training = form.training.model_copy(update={"precision": precision})
+        fit.fit(None, training, seed=1, clock=lambda: 0.0, device=CPU)
+        observed()
+    on, off = (True, True), (False, False)
+    assert seen == [on, on, off, *[off] * 6]

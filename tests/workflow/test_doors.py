@@ -184,7 +184,7 @@ def opened(finished, tmp_path_factory) -> Opened:
     write_csv(path / "told.csv", list(read_jsonl(path / "tests" / "data" / "tales.jsonl")))
     (path / "config" / "studies" / "doors.yaml").write_text(yaml.safe_dump(study_of(checkout), sort_keys=False))
     checkout.run("snakemake", "--cores", "2", "--config", "study=doors")
-    said = checkout.run("python", "-m", "sumcurve", "status", "--study", "doors").stdout
+    said = checkout.run("python", "-m", "sumcurve", "status", "--folders", "--study", "doors").stdout
     return Opened(checkout, changed, before, re.findall(r"^finished  results/(.*)$", said, flags=re.M))
 
 

@@ -61,10 +61,9 @@ def test_slurm_is_asked_where_there_is_no_accounting_and_memory_is_the_plan_s():
 def test_steps_of_seconds_run_here_where_a_profile_says_so_and_nothing_else_does():
     told = yaml.safe_load((WORKFLOW / "profiles" / "slurm" / "jobs.yaml").read_text())
     assert told["light_steps"] == "here"
-    (light,) = re.findall(r"if LIGHT_HERE:\n\s+workflow.localrules\((.*)\)", RULES[ROOT / "Snakefile"])
-    names = set(re.findall(r'"(\w+)"', light))
-    assert names < set(KINDS)
-    assert not any(KINDS[name].gpu for name in names)
+    assert re.search(r"if LIGHT_HERE:\n\s+workflow.localrules\(\*LIGHT\)", RULES[ROOT / "Snakefile"])
+    assert set(needs.LIGHT) < set(KINDS)
+    assert not any(KINDS[name].gpu for name in needs.LIGHT)
 
 
 def test_every_kind_of_folder_has_its_rule_in_the_file_of_its_step():
@@ -72,7 +71,7 @@ def test_every_kind_of_folder_has_its_rule_in_the_file_of_its_step():
         (path.stem, name, taken, needed)
         for path, text in RULES.items()
         for name, taken, needed in re.findall(
-            r"^use rule folder as (\w+) with:\n(?:.*\n)*?        name=(?:names|apart)\(\"(\w+)\"\),\n(?:.*\n)*?"
+            r"^use rule folder as (\w+) with:\n(?:.*\n)*?        \*\*only\(\"(\w+)\"\),\n(?:.*\n)*?"
             r"        \*\*needs\(\"(\w+)\"\),",
             text,
             flags=re.M,

@@ -1,4 +1,4 @@
-"""Studies through a real Slurm, with accounting off: `make slurm-test`. Each test names what clusters do to jobs."""
+"""Studies through a real Slurm: `make slurm-test`. Each test names what clusters do to jobs, to drivers and to code."""
 
 import os
 import re
@@ -10,27 +10,56 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 
-from cluster import Cluster, NoCluster, cluster
+from cluster import Cluster, NoCluster, cluster, processes
 from sumcurve import manifest
+from sumcurve.needs import memory_mb
 from sumcurve.plan import Folder, Plan
 
 pytestmark = pytest.mark.slurm
 
 PATIENCE_SECONDS = 1800.0  # of a busy machine
-ENDED = {"COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "OUT_OF_MEMORY"}
 PROFILE = ("--workflow-profile", "workflow/profiles/slurm")
+STOP = "{every_updates: 10, every_epochs: 0.5, patience: 2, max_updates: 400}"
+
+
+def brought_up(accounting: bool = False) -> Iterator[Cluster]:
+    """A cluster; afterwards neither a process nor a file of it is left."""
+    try:
+        with cluster(accounting) as made:
+            yield made
+    except NoCluster as error:
+        pytest.exit(str(error), returncode=1)
+    assert not made.home.exists()
+    assert processes(made.home) == []
 
 
 @pytest.fixture(scope="module")
 def slurm() -> Iterator[Cluster]:
-    try:
-        with cluster() as made:
-            yield made
-    except NoCluster as error:
-        pytest.exit(str(error), returncode=1)
+    yield from brought_up()
+
+
+@pytest.fixture(autouse=True)
+def _no_job_is_left(slurm) -> Iterator[None]:
+    """What a test that failed left at work would keep the next from its beginning."""
+    yield
+    slurm.ask("scancel", "--quiet", "--user=root", check=False)
+    until("no job", lambda: not slurm.ask("squeue", "--noheader").strip())
+
+
+@pytest.fixture(scope="module")
+def study(checkout_of_tree, slurm):
+    """A checkout with trainings of 300 updates and one validation, whose corpora are ready, and these trainings."""
+    checkout = replace(checkout_of_tree("slurm"), cluster=slurm)
+    checkout.brief_study()
+    checkout.edit("config/studies/smoke.yaml", "methods: [abs, pcov]", "methods: [abs]")
+    checkout.edit("config/studies/smoke.yaml", "seeds: [1]", "seeds: [1, 2]")
+    checkout.edit("config/forms/smoke.yaml", STOP, STOP.replace("10, every", "300, every").replace("400", "300"))
+    checkout.run("snakemake", "corpora")
+    return checkout, Plan.read(checkout.path / "config", "smoke").named("runs", "train")
 
 
 def until(what: str, true: Callable[[], object], process: subprocess.Popen | None = None):
@@ -39,28 +68,16 @@ def until(what: str, true: Callable[[], object], process: subprocess.Popen | Non
     while not (found := true()):
         assert time.monotonic() < end, f"waited in vain: {what}"
         assert process is None or process.poll() is None, f"the driver ended before: {what}"
-        time.sleep(0.5)
+        time.sleep(0.2)
     return found
 
 
-@pytest.fixture
-def study(checkout_of_tree, slurm):
-    """A checkout with a training of many updates and few validations, and that training's folder."""
-    checkout = replace(checkout_of_tree("slurm"), cluster=slurm)
-    checkout.brief_study()
-    checkout.edit("config/studies/smoke.yaml", "methods: [abs, pcov]", "methods: [abs]")
-    stop = "{every_updates: 10, every_epochs: 0.5, patience: 2, max_updates: 400}"
-    checkout.edit("config/forms/smoke.yaml", stop, stop.replace("10, every", "1000, every").replace("400", "10000"))
-    plan = Plan.read(checkout.path / "config", "smoke")
-    return checkout, plan.named("runs")[0]
-
-
 @contextmanager
-def driver(checkout, *targets: str) -> Iterator[subprocess.Popen]:
-    """Snakemake at work on the cluster, in a session of its own; what it says is in driver.log."""
+def driver(checkout, *arguments: str) -> Iterator[subprocess.Popen]:
+    """Snakemake at work on the cluster, in a session of its own; what it says is in driver.log. It ends by SIGKILL."""
     with (checkout.path / "driver.log").open("w") as log:
         process = subprocess.Popen(
-            [sys.executable, "-m", "snakemake", *PROFILE, *targets],
+            [sys.executable, "-m", "snakemake", *PROFILE, *arguments],
             cwd=checkout.path,
             env=checkout.environment,
             stdin=subprocess.DEVNULL,
@@ -86,116 +103,189 @@ def jobs_of(slurm: Cluster, folder: Folder) -> list[dict[str, str]]:
     return sorted(found, key=lambda job: int(job["JobId"]))
 
 
-def training(checkout, slurm: Cluster, folder: Folder, process: subprocess.Popen) -> dict[str, str]:
-    """The job of a training that has begun."""
+def log_of(checkout, folder: Folder) -> str:
+    """What a folder's job has written so far."""
     log = checkout.path / "logs" / f"{folder.key}.log"
-    until("a training at work", lambda: log.is_file() and " parameters, " in log.read_text(), process)
-    (job,) = [job for job in jobs_of(slurm, folder) if job["JobState"] == "RUNNING"]
-    return job
+    return log.read_text() if log.is_file() else ""
 
 
-def same_as_local(checkout, folder: Folder) -> bool:
-    """Whether the folder says what the same training says where no cluster is."""
-    local = checkout.path / "scratch" / "local"
-    checkout.run("snakemake", "--config", "home=scratch/local", "--", f"scratch/local/{target(folder)}")
-    sealed = [manifest.verify(home / "results" / folder.key) for home in (checkout.path, local)]
-    return manifest.content(sealed[0]) == manifest.content(sealed[1])
+def signals(process: int, kind: str) -> set[int]:
+    """Those that a process catches (SigCgt) or is to get (ShdPnd); none of a process that is gone."""
+    with suppress(OSError):
+        (told,) = re.findall(rf"^{kind}:\s(\w+)$", Path(f"/proc/{process}/status").read_text(), flags=re.M)
+        return {number for number in range(1, 32) if int(told, 16) >> number - 1 & 1}
+    return set()
 
 
-def done(process: subprocess.Popen, checkout) -> str:
-    """What the driver said, once it ended well."""
-    status = process.wait(PATIENCE_SECONDS)
+def trainer(folder: Folder) -> int | None:
+    """The process that trains the folder, once it hears the signals that announce its end."""
+    for entry in Path("/proc").iterdir():
+        with suppress(OSError):
+            arguments = (entry / "cmdline").read_bytes().split(b"\0")
+            if [b"-m", b"sumcurve", b"make", target(folder).encode()] == arguments[1:5]:
+                return int(entry.name) if signal.SIGURG in signals(int(entry.name), "SigCgt") else None
+    return None
+
+
+def held(checkout, folder: Folder, driving: subprocess.Popen, says: str) -> int:
+    """The process of a training that has begun, as its log says. It is stopped there, however fast the machine is."""
+    process = until("a training at work", lambda: trainer(folder), driving)
+    os.kill(process, signal.SIGSTOP)
+    assert says in log_of(checkout, folder)
+    return process
+
+
+def go_on(process: int, number: int) -> None:
+    """Continue a stopped training once the signal waits for it. Slurm itself does so before SIGTERM."""
+    until(f"signal {number}", lambda: number in signals(process, "ShdPnd") or not signals(process, "SigCgt"))
+    with suppress(ProcessLookupError):
+        os.kill(process, signal.SIGCONT)
+
+
+def done(process: subprocess.Popen, checkout, status: int = 0) -> str:
+    """What the driver said, once it ended as it should."""
+    found = process.wait(PATIENCE_SECONDS)
     said = (checkout.path / "driver.log").read_text()
-    assert status == 0, said[-6000:]
+    assert found == status, said[-6000:]
     return said
 
 
-def test_a_training_over_its_time_writes_its_state_waits_anew_and_goes_on(study, slurm):
-    """Its job is told before, puts itself back under its number, and its driver sees nothing but a waiting job."""
-    checkout, folder = study
-    with driver(checkout, target(folder)) as process:
-        job = training(checkout, slurm, folder, process)
-        slurm.ask("scontrol", "update", f"JobId={job['JobId']}", "TimeLimit=4")  # less than the five minutes before
-        state = checkout.path / "scratch" / "resume" / f"{folder.name}.pt"
-        until("a state between two validations", state.is_file, process)
-        until("a job that waits anew", lambda: jobs_of(slurm, folder)[0]["JobState"] == "PENDING", process)
-        slurm.ask("scontrol", "update", f"JobId={job['JobId']}", "TimeLimit=60")
-        done(process, checkout)
-    (job,) = jobs_of(slurm, folder)
-    assert (job["JobState"], job["Restarts"], job["Partition"]) == ("COMPLETED", "1", "gpu")
-    assert "gres:gpu:1" in job["TresPerJob"]
-    assert "resuming from" in (checkout.path / "logs" / f"{folder.key}.log").read_text()
-    assert same_as_local(checkout, folder)
+def test_a_training_goes_on_however_often_and_however_its_job_is_ended(study, slurm):
+    """Its time is up, it is preempted, requeued, cancelled. It ends in the bytes of one that nobody ended."""
+    checkout, (folder, *_) = study
+    state = checkout.path / "scratch" / "resume" / f"{folder.name}.pt"
+    with driver(checkout, target(folder)) as driving:
+        process = held(checkout, folder, driving, " parameters, ")
+        (job,) = jobs_of(slurm, folder)
+        number = job["JobId"]
+        asked = f"{memory_mb(Plan.read(checkout.path / 'config', 'smoke'), folder)}M"
+        assert (job["Partition"], job["Restarts"], job["MinMemoryNode"]) == ("gpu", "0", asked)
+        assert "gres:gpu:1" in job["TresPerJob"]
 
-
-def test_a_cancelled_training_goes_on_with_the_same_memory(study, slurm):
-    checkout, folder = study
-    with driver(checkout, target(folder)) as process:
-        job = training(checkout, slurm, folder, process)
-        slurm.ask("scancel", job["JobId"])
-        done(process, checkout)
+        slurm.ask("scontrol", "update", f"JobId={number}", "TimeLimit=4")  # less than the five minutes before
+        go_on(process, signal.SIGURG)
+        written = [0]
+        urgent = ("sbatch", "--partition=urgent", "--exclusive", "--mem=100", "--output=/dev/null", "--wrap=true")
+        for times, command in enumerate((urgent, ("scontrol", "requeue", number), ("scancel", number)), start=1):
+            until(
+                f"job {number} in the queue for the time {times}, where Slurm would have it wait for two minutes",
+                lambda times=str(times): (
+                    [slurm.jobs()[number][key] for key in ("JobState", "Restarts")] == ["PENDING", times]
+                ),
+                driving,
+            )
+            slurm.ask("scontrol", "update", f"JobId={number}", "TimeLimit=240", "StartTime=now")
+            process = held(checkout, folder, driving, "resuming from")
+            written.append(state.stat().st_mtime_ns)  # no validation before the end: it was written because of a signal
+            slurm.ask(*command)
+            go_on(process, signal.SIGTERM)
+        process = held(checkout, folder, driving, "resuming from")
+        written.append(state.stat().st_mtime_ns)
+        os.kill(process, signal.SIGCONT)
+        done(driving, checkout)
+    assert written == sorted(set(written))
     first, second = jobs_of(slurm, folder)
     assert (first["JobState"], second["JobState"]) == ("CANCELLED", "COMPLETED")
     assert first["MinMemoryNode"] == second["MinMemoryNode"]
-    assert "resuming from" in (checkout.path / "logs" / f"{folder.key}.log").read_text()
+    assert not state.exists()
+
+    local = checkout.path / "scratch" / "local"
+    checkout.run("snakemake", "--config", "home=scratch/local", "--", f"scratch/local/{target(folder)}")
+    sealed = [manifest.verify(home / "results" / folder.key) for home in (checkout.path, local)]
+    assert manifest.content(sealed[0]) == manifest.content(sealed[1])
+
+
+def test_a_driver_that_died_is_started_again_and_nothing_is_made_twice(study, slurm):
+    """Its job goes on; the next driver waits for it, aloud and outside of any allocation. What is finished stays."""
+    checkout, (finished, folder, *_) = study
+    made = (checkout.path / "results" / finished.key / "weights.safetensors").stat().st_mtime_ns
+    submitted = len(jobs_of(slurm, finished))
+    with driver(checkout, target(folder)) as driving:
+        process = held(checkout, folder, driving, " parameters, ")
+    with driver(checkout, target(folder), target(finished)) as driving:
+        waiting = f"jobs of an earlier run are still making {folder.name}"
+        until("a driver that waits", lambda: waiting in (checkout.path / "driver.log").read_text(), driving)
+        os.kill(process, signal.SIGCONT)
+        done(driving, checkout)
+    (job,) = jobs_of(slurm, folder)
+    assert job["JobState"] == "COMPLETED"
+    assert len(jobs_of(slurm, finished)) == submitted
+    assert (checkout.path / "results" / finished.key / "weights.safetensors").stat().st_mtime_ns == made
+
+
+@contextmanager
+def edited(checkout, file: str, old: str, new: str) -> Iterator[None]:
+    before = (checkout.path / file).read_text()
+    checkout.edit(file, old, new)
+    try:
+        yield
+    finally:
+        (checkout.path / file).write_text(before)
 
 
 def test_a_job_killed_for_memory_asks_for_twice_as_much(study, slurm):
-    checkout, folder = study
-    steps = checkout.path / "src" / "sumcurve" / "steps.py"
-    text, count = re.subn(r'("train": Kind\((?:.|\n)*?mem_mb=)3000', r"\g<1>200", steps.read_text(), count=1)
-    assert count == 1
-    steps.write_text(text)
-    with driver(checkout, target(folder)) as process:
+    checkout, folder = study[0], study[1][2]
+    text = (checkout.path / "src" / "sumcurve" / "steps.py").read_text()
+    (row,) = re.findall(r'    "train": Kind\((?:.|\n)*?mem_mb=3000', text)
+    with (
+        edited(checkout, "src/sumcurve/steps.py", row, row.replace("3000", "350")),
+        driver(checkout, target(folder)) as process,
+    ):
         done(process, checkout)
     asked = [int(job["MinMemoryNode"].rstrip("M")) for job in jobs_of(slurm, folder)]
     assert len(asked) > 1
     assert all(later == 2 * earlier for earlier, later in pairwise(asked))
 
 
-def test_a_job_whose_code_was_edited_while_it_waited_refuses_naming_both(study, slurm):
-    checkout, folder = study
+def test_a_job_whose_code_was_edited_while_it_waited_refuses_naming_both_and_the_rest_goes_on(study, slurm):
+    checkout, folder = study[0], study[1][3]
+    (other,) = Plan.read(checkout.path / "config", "smoke").named("annotations", "contrasts")
+    setting = "torch.set_num_threads("
     slurm.ask("scontrol", "update", "PartitionName=gpu", "State=DOWN")
     try:
-        with driver(checkout, "--retries", "0", target(folder)) as process:
+        with driver(checkout, "--retries", "0", target(folder), target(other)) as process:
             until("a waiting job", lambda: jobs_of(slurm, folder), process)
-            checkout.edit(
-                "src/sumcurve/training/run.py", "torch.set_num_threads(", "edited = 1\n    torch.set_num_threads("
-            )
-            slurm.ask("scontrol", "update", "PartitionName=gpu", "State=UP")
-            assert process.wait(PATIENCE_SECONDS) == 1
+            with edited(checkout, "src/sumcurve/training/run.py", setting, f"edited = 1\n    {setting}"):
+                slurm.ask("scontrol", "update", "PartitionName=gpu", "State=UP")
+                said = done(process, checkout, 1)
     finally:
         slurm.ask("scontrol", "update", "PartitionName=gpu", "State=UP")
-    said = (checkout.path / "logs" / f"{folder.key}.log").read_text()
-    assert re.search(r"has fingerprint [0-9a-f]{16}, and had [0-9a-f]{16} when this job was planned", said)
-    assert said in (checkout.path / "driver.log").read_text()  # a failing job's log is shown
+    refused = log_of(checkout, folder)
+    assert re.search(r"has fingerprint [0-9a-f]{16}, and had [0-9a-f]{16} when this job was planned", refused)
+    assert refused.strip() in said  # a failing job's log is shown
+    assert [job["JobState"] for job in jobs_of(slurm, other)] == ["COMPLETED"]
+    assert (checkout.path / target(other)).is_file()
 
 
-def test_a_driver_that_died_is_started_again_and_nothing_is_made_twice(study, slurm):
-    """Its job goes on; the next driver waits for it, aloud and outside of any allocation."""
-    checkout, folder = study
-    with driver(checkout, target(folder)) as process:
-        training(checkout, slurm, folder, process)
-    with driver(checkout, target(folder)) as process:
-        said = done(process, checkout)
-    assert f"jobs of an earlier run are still making {folder.name}" in said
-    (job,) = jobs_of(slurm, folder)
-    assert job["JobState"] == "COMPLETED"
+def test_with_accounting_the_same_profile_works_and_sacct_may_be_asked(study):
+    checkout, _ = study
+    (folder,) = Plan.read(checkout.path / "config", "smoke").named("annotations", "contrasts")
+    for made in brought_up(accounting=True):
+        for asked in ((), ("--slurm-status-command", "sacct")):
+            (checkout.path / target(folder)).unlink(missing_ok=True)
+            with driver(replace(checkout, cluster=made), *asked, "--force", target(folder)) as process:
+                done(process, checkout)
+            told = made.ask("sacct", "-X", "--noheader", "--parsable2", "--format=State,ReqMem").split()
+            assert set(told) == {"COMPLETED|2000M"}
+        assert len(told) == 2
 
 
 def test_the_smoke_study_goes_through_slurm_and_gives_the_local_bytes(checkout_of_tree, slurm, brief):
+    """With one of its corpora and two methods: a job takes nine seconds of a core to start, whatever it does."""
     checkout = replace(checkout_of_tree("slurm-study"), cluster=slurm)
     checkout.brief_study()
     checkout.run("make", f"VENV={sys.prefix}", "PROFILE=slurm", "run")
-    for name in ("corpora.csv", "scores.csv", "comparisons.csv"):
-        ours, local = (one.path / "results" / "tables" / "smoke" / name for one in (checkout, brief))
-        assert ours.read_bytes() == local.read_bytes(), name
     plan = Plan.read(checkout.path / "config", "smoke")
     for folder in plan.folders.values():
+        sealed = [manifest.read(one.path / "results" / folder.key) for one in (checkout, brief)]
+        assert manifest.content(sealed[0]) == manifest.content(sealed[1]), folder.key
         jobs = jobs_of(slurm, folder)
         if folder.kind in ("train", "decode"):
             assert [job["Partition"] for job in jobs] == ["gpu"]
         elif folder.kind in ("fraction", "score", "baseline", "annotate"):
             assert jobs == []  # seconds: not worth a job
+    for name in ("corpora.csv", "scores.csv", "comparisons.csv"):
+        ours, local = (one.path / "results" / "tables" / "smoke" / name for one in (checkout, brief))
+        assert ours.read_bytes() == local.read_bytes(), name
     again = checkout.run("make", f"VENV={sys.prefix}", "PROFILE=slurm", "run")
     assert "Nothing to be done" in again.stdout

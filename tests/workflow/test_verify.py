@@ -108,7 +108,8 @@ def test_a_manifest_alone_is_damage_and_not_a_finished_folder(checkout):
         folder.mkdir()
         shutil.copy(aside / "manifest.json", folder)
         name = folder.relative_to(checkout.path)
-        assert f"damaged   {name}\n" in checkout.run("python", "-m", "sumcurve", "status").stdout
+        said = checkout.run("python", "-m", "sumcurve", "status", "--folders").stdout
+        assert f"damaged   {name}\n" in said
         for _ in range(2):
             done = checkout.run("snakemake", "--cores", "2", check=False)
             assert done.returncode != 0

@@ -5,41 +5,41 @@ rule annotations:
 
 use rule folder as annotate with:
     wildcard_constraints:
-        name=names("annotate"),
+        **only("annotate"),
     resources:
         **needs("annotate"),
 
 
 use rule folder as entities with:
     wildcard_constraints:
-        name=names("entities"),
+        **only("entities"),
     resources:
         **needs("entities"),
 
 
 use rule folder as questions with:
     wildcard_constraints:
-        name=names("questions"),
+        **only("questions"),
     resources:
         **needs("questions"),
 
 
 use rule folder as contrasts with:
     wildcard_constraints:
-        name=names("contrasts"),
+        **only("contrasts"),
     resources:
         **needs("contrasts"),
 
 
 use rule folder as prove with:
     wildcard_constraints:
-        name=names("prove"),
+        **only("prove"),
     resources:
         **needs("prove"),
 
 
 use rule folder as subwords with:
     wildcard_constraints:
-        name=names("subwords"),
+        **only("subwords"),
     resources:
         **needs("subwords"),

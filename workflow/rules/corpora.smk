@@ -130,27 +130,27 @@ rule finish_shard:
 
 use rule folder as corpus with:
     wildcard_constraints:
-        name=names("corpus"),
+        **only("corpus"),
     resources:
         **needs("corpus"),
 
 
 use rule folder as unseen with:
     wildcard_constraints:
-        name=names("unseen"),
+        **only("unseen"),
     resources:
         **needs("unseen"),
 
 
 use rule folder as fraction with:
     wildcard_constraints:
-        name=names("fraction"),
+        **only("fraction"),
     resources:
         **needs("fraction"),
 
 
 use rule folder as outside with:
     wildcard_constraints:
-        name=names("outside"),
+        **only("outside"),
     resources:
         **needs("outside"),

@@ -65,22 +65,29 @@ def raw_files(wildcards):
     return places(PLAN.folder(f"corpora/{wildcards.name}"))
 
 
-def names(kind):
-    """A wildcard pattern that matches the names of this kind's folders and nothing else."""
-    return (
-        "|".join(folder.name for folder in PLAN.named(KINDS[kind].step, kind))
-        or NOTHING
-    )
+def only(kind):
+    """Wildcard patterns that match the folders of this kind that have a job each, and no other that is planned.
 
-
-def apart(kind):
-    """As `names`, but of folders that have a job each: others are made together by one process."""
+    They stand in every file's name that Snakemake compares: of a step's most frequent kind the others are named, so
+    that they are short.
+    """
+    step = KINDS[kind].step
     together = {key for keys in PLAN.together.values() for key in keys}
-    folders = PLAN.named(KINDS[kind].step, kind)
-    return (
-        "|".join(folder.name for folder in folders if folder.key not in together)
-        or NOTHING
-    )
+    alone = [one for one in PLAN.named(step) if one.key not in together]
+    counts = Counter(one.kind for one in alone)
+    if not counts[kind]:
+        return {"step": step, "name": NOTHING}
+    others = together.union(one.key for one in alone if one.kind != kind)
+    if kind == max(sorted(counts), key=counts.__getitem__):
+        told = "|".join(sorted(key.partition("/")[2] for key in others))
+        return {
+            "step": step,
+            "name": f"(?!(?:{told})/)[a-z0-9_-]+" if told else "[a-z0-9_-]+",
+        }
+    return {
+        "step": step,
+        "name": "|".join(one.name for one in alone if one.kind == kind),
+    }
 
 
 def needs(kind):

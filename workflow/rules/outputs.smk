@@ -5,7 +5,7 @@ rule outputs:
 
 use rule folder as decode with:
     wildcard_constraints:
-        name=names("decode"),
+        **only("decode"),
     threads: PLAN.settings.threads
     resources:
         **needs("decode"),
@@ -13,7 +13,7 @@ use rule folder as decode with:
 
 use rule folder as untrained with:
     wildcard_constraints:
-        name=names("untrained"),
+        **only("untrained"),
     threads: PLAN.settings.threads
     resources:
         **needs("untrained"),
@@ -21,7 +21,7 @@ use rule folder as untrained with:
 
 use rule folder as decode_program with:
     wildcard_constraints:
-        name=names("decode_program"),
+        **only("decode_program"),
     threads: PLAN.settings.threads
     resources:
         **needs("decode_program"),
@@ -29,14 +29,14 @@ use rule folder as decode_program with:
 
 use rule folder as baseline with:
     wildcard_constraints:
-        name=names("baseline"),
+        **only("baseline"),
     resources:
         **needs("baseline"),
 
 
 use rule folder as system with:
     wildcard_constraints:
-        name=names("system"),
+        **only("system"),
     resources:
         **needs("system"),
 
@@ -44,7 +44,7 @@ use rule folder as system with:
 # All sizes and seeds of a method in one process.
 use rule folder as judge with:
     wildcard_constraints:
-        name=names("judge"),
+        **only("judge"),
     threads: PLAN.settings.threads
     resources:
         **needs("judge"),
@@ -52,14 +52,14 @@ use rule folder as judge with:
 
 use rule folder as judge_words with:
     wildcard_constraints:
-        name=names("judge_words"),
+        **only("judge_words"),
     resources:
         **needs("judge_words"),
 
 
 use rule folder as labels with:
     wildcard_constraints:
-        name=names("labels"),
+        **only("labels"),
     threads: PLAN.settings.threads
     resources:
         **needs("labels"),

@@ -5,7 +5,7 @@ rule runs:
 
 use rule folder as train with:
     wildcard_constraints:
-        name=names("train"),
+        **only("train"),
     priority: cost
     threads: PLAN.settings.threads
     resources:
@@ -14,7 +14,7 @@ use rule folder as train with:
 
 use rule folder as train_program with:
     wildcard_constraints:
-        name=names("train_program"),
+        **only("train_program"),
     threads: PLAN.settings.threads
     resources:
         **needs("train_program"),
@@ -23,7 +23,7 @@ use rule folder as train_program with:
 # First of all, because other trainings wait for it.
 use rule folder as pretrain with:
     wildcard_constraints:
-        name=names("pretrain"),
+        **only("pretrain"),
     priority: 1000000
     threads: PLAN.settings.threads
     resources:
@@ -33,7 +33,7 @@ use rule folder as pretrain with:
 # Once for a corpus and seed; no training waits for it.
 use rule folder as reader with:
     wildcard_constraints:
-        name=names("reader"),
+        **only("reader"),
     threads: PLAN.settings.threads
     resources:
         **needs("reader"),

@@ -5,7 +5,7 @@ rule scores:
 
 use rule folder as score with:
     wildcard_constraints:
-        name=apart("score"),
+        **only("score"),
     resources:
         **needs("score"),
 

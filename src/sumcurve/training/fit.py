@@ -9,13 +9,15 @@ import hashlib
 import importlib
 import math
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from typing import Any, NoReturn
 
 import torch
 from torch import Tensor, nn
 
+from sumcurve.devices import allow_tf32
 from sumcurve.models.batch import bucketed
 from sumcurve.settings import Training
 from sumcurve.training import optimization
@@ -141,8 +143,18 @@ def fit(
     own = _identity(learner, settings, seed, device, group) | flat(identity or {}, "")
     if start is not None:
         own["start"] = digest_of(start.weights)
-    with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
+    with _tf32(settings.precision == "tf32"), torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
         return _Fit(learner, settings, seed, clock, device, group, own, keep, wanted, watch).run(resume, start)
+
+
+@contextmanager
+def _tf32(allowed: bool) -> Iterator[None]:
+    """What a process may compute in TF32 meanwhile; what follows, decoding, say, may not."""
+    allow_tf32(allowed)
+    try:
+        yield
+    finally:
+        allow_tf32(False)
 
 
 class _Batches:

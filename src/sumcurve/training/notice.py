@@ -4,12 +4,15 @@ import os
 import signal
 import subprocess
 import threading
+import time
 from collections.abc import Callable
 from types import FrameType
 from typing import Any
 
 AT_LIMIT = "SUMCURVE_AT_LIMIT"  # the environment variable with a shell command that asks for another allocation
 SOON, NOW = signal.SIGURG, signal.SIGTERM  # the first does nothing to processes that do not listen
+ONE_END_SECONDS = 5.0
+"""SIGTERMs that come within this time are one: Slurm sends it to every process of a job, `srun` hands its own on."""
 
 
 class Notice:
@@ -17,7 +20,7 @@ class Notice:
 
     SIGURG says that the time of this allocation is nearly up: the state is written, then the command in the
     environment variable SUMCURVE_AT_LIMIT runs, if there is one, and training goes on until it is ended. SIGTERM, of
-    a cancelled or preempted job, ends the process once the state is written; a second one at once.
+    a cancelled or preempted job, ends the process once the state is written; one that comes later ends it at once.
     """
 
     def __init__(self, note: Callable[[str], None], listens: bool = True) -> None:
@@ -25,6 +28,7 @@ class Notice:
         self._note, self._command = note, os.environ.get(AT_LIMIT)
         self._listens = listens and threading.current_thread() is threading.main_thread()
         self._soon = self._now = False
+        self._told = 0.0  # when the first SIGTERM came
         self._before: dict[signal.Signals, Any] = {}
 
     def __enter__(self) -> "Notice":
@@ -39,9 +43,11 @@ class Notice:
     def _hear(self, number: int, _: FrameType | None) -> None:
         if number == SOON:
             self._soon = True
-        else:
-            self._now = True
+        elif not self._now:
+            self._now, self._told = True, time.monotonic()
+        elif time.monotonic() - self._told > ONE_END_SECONDS:
             signal.signal(NOW, self._before[NOW])
+            os.kill(os.getpid(), NOW)
 
     def wanted(self) -> bool:
         """Whether the state is to be written without waiting for a validation."""
@@ -58,5 +64,6 @@ class Notice:
                 said = (done.stdout + done.stderr).strip()
                 self._note(f"`{self._command}` ended with {done.returncode}" + (f": {said}" if said else ""))
         if self._now:
+            self._before[NOW] = signal.SIG_IGN  # it ends: one that comes late must not end it otherwise
             self._note("asked to end (SIGTERM): the state is written, and the next process goes on from it")
             raise SystemExit(128 + NOW)

@@ -157,6 +157,17 @@ def test_one_seed_has_no_epsilon_and_devices_do_not_mix(study, evidence, retimed
     assert made("answers", results).frame().seconds.isna().all()
 
 
+def test_seconds_of_a_card_that_runs_shared_are_no_seconds(study, evidence, retimed, settings) -> None:
+    """One of all trainings is enough: θ and ε are refused, σ is not."""
+    outputs = retimed(evidence((1, 2)), 0, exclusive=False)
+    results = Results(dataclasses.replace(study, outputs=outputs), settings)
+    frame = made("efficiency", results).frame()
+    assert frame[["theta_percent", "epsilon"]].isna().all(axis=None)
+    assert frame.reason.str.contains(r"1 of \d+ trainings shared their device with other work").all()
+    assert frame.sigma_percent.notna().all()
+    assert made("answers", results).frame().seconds.isna().all()
+
+
 def test_points_for_a_doubling_are_the_slope_over_log_sizes(results) -> None:
     metric = results.metrics[0]
     for method in ("abs", "pcov"):

@@ -62,11 +62,23 @@ def test_a_command_that_fails_is_told_and_training_goes_on() -> None:
     process.wait()
 
 
-def test_a_second_wish_to_end_is_obeyed_at_once() -> None:
+def test_signals_that_come_together_are_one_and_the_state_is_written() -> None:
+    """Slurm sends SIGTERM to every process of a job, and `srun` hands its own on: a training gets two at once."""
+    for _ in range(3):
+        process = started()
+        process.terminate()
+        process.terminate()
+        time.sleep(0.001)
+        process.terminate()
+        assert said(process) == "state"
+        assert process.wait(30) == 143
+
+
+def test_a_later_wish_to_end_is_obeyed_at_once() -> None:
     """Of a process that is at something long, and does not look."""
     program = (
-        "import time\nfrom sumcurve.training.notice import Notice\n"
-        "with Notice(print):\n    print('training', flush=True)\n    while True: time.sleep(1)"
+        "import time\nfrom sumcurve.training import notice\nnotice.ONE_END_SECONDS = 0.2\n"
+        "with notice.Notice(print):\n    print('training', flush=True)\n    while True: time.sleep(1)"
     )
     process = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True)
     assert said(process) == "training"
