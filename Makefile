@@ -10,7 +10,7 @@
 #   make record               the study, verified and made by committed code, into dvc.lock; its numbers into the pages
 #   make pages                numbers of recorded tables into README.md and docs/
 #   make reproduce            rebuild the recorded study in scratch/reproduce and name the first thing that differs
-#   make trace RUN=…          walk one number of a table back to the raw corpus and recompute its hashes
+#   make trace CELL=…         walk a cell of a table (scores:7:rouge1) back to the raw corpus, recomputing it and every hash
 #   make status               what the study asks for and what of it is finished
 #   make plan STUDY=…         what it would cost before it starts: jobs, records, core-hours with an interval, disk
 #   make pack TO=… [STUDY=…]  what tables need of each finished training, without weights, a small archive each
@@ -35,7 +35,7 @@ endif
 PYTHON ?= python3
 VENV ?= .venv
 STUDY ?=
-RUN ?=
+CELL ?=
 CORPUS ?=
 FROM ?=
 TO ?=
@@ -146,7 +146,7 @@ reproduce: env
 	python -m sumcurve reproduce scratch/reproduce/results --study "$$NAMED"
 
 trace: env
-	python -m sumcurve trace "$(RUN)" --study "$$NAMED"
+	python -m sumcurve trace $(if $(CELL),"$(CELL)") --study "$$NAMED" --results "$(HOME_FOLDER)/results"
 
 status: env
 	python -m sumcurve status "$(HOME_FOLDER)/results" --study "$$NAMED"

@@ -741,9 +741,9 @@ def parser() -> argparse.ArgumentParser:
     command = verbs.add_parser("reproduce", help="compare a study that was rebuilt elsewhere with the recorded one")
     command.add_argument("path", type=Path, help="the results folder of the rebuilt study")
     command.add_argument("--study", help="a file of config/studies without its ending [config.yaml's]")
-    command = verbs.add_parser("trace", help="walk a number of a table back to the raw corpus, recomputing every hash")
-    command.add_argument("run", nargs="?", help="the last column of seeds.csv [the first row that has one]")
-    command.add_argument("--study")
+    command = verbs.add_parser("trace", help="walk a cell of a table back to the raw corpus, recomputing it and every hash")
+    command.add_argument("cell", nargs="?", help="TABLE:ROW:COLUMN, as scores:method=pcov,percent=100:rouge1")
+    command.add_argument("--study", help="a file of config/studies without its ending [config.yaml's]")
     command.add_argument("--results", type=Path, default=Path("results"))
     command = verbs.add_parser("config", help="a study resolved: all that decides it, and where each value stands")
     command.add_argument("study", nargs="?", help="a file of config/studies without its ending [config.yaml's]")
@@ -832,7 +832,7 @@ def main() -> None:
         elif arguments.verb == "trace":
             from sumcurve.trace import trace
 
-            trace(Plan.read(CONFIG, arguments.study), arguments.results, arguments.run)
+            trace(Plan.read(CONFIG, arguments.study), arguments.results, arguments.cell)
         else:
             with logged(arguments.log):
                 arguments.path = named(arguments.path)
