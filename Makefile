@@ -4,6 +4,7 @@
 #   make study STUDY=other    the same for config/studies/other.yaml
 #   make test                 the environment and the test suite
 #   make slurm-test           the smoke study through a throw-away Slurm on this machine; needs root
+#   make remote-test          push, pull and edits over a throw-away sshd on this machine; needs its packages
 #   make demo                 a demonstration in a few minutes: two methods, three small sizes, two seeds
 #   make smoke                everything, tiny, in scratch/
 #   make verify               hash every file of the study and name what is damaged (every run does so, too)
@@ -52,6 +53,7 @@ export SUMCURVE_FAIRSEQ
 PROFILE ?=
 
 # In recipes it is the shell's own variable: what a file says is never read as shell.
+export CELL
 export NAMED := $(or $(STUDY),$(shell sed -n 's/^study: *//p' config/config.yaml))
 AS_PROFILE := $(or $(if $(PROFILE),workflow/profiles/$(PROFILE)),$(SNAKEMAKE_PROFILE))
 SNAKEMAKE = snakemake $(if $(AS_PROFILE),--workflow-profile "$(AS_PROFILE)")
@@ -70,7 +72,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # The code that runs is this checkout's, whatever else is installed.
 export PYTHONPATH := $(CURDIR)/src
 
-.PHONY: study run test test-all slurm-test demo smoke lint bench pull push verify record pages reproduce trace status plan pack merge partial add trials recipes schema lock env fairseq-env clean-env
+.PHONY: study run test test-all slurm-test remote-test demo smoke lint bench pull push verify record pages reproduce trace status plan pack merge partial add trials recipes schema lock env fairseq-env clean-env
 
 study: env
 	$(MAKE) --no-print-directory run
@@ -79,6 +81,7 @@ study: env
 run:
 	mkdir -p "$(HOME_FOLDER)/scratch" "$(HOME_FOLDER)/logs"
 	$(SNAKEMAKE) $(CONFIG)
+	python -m sumcurve metrics "$(HOME_FOLDER)/results" --study "$$NAMED"
 	report="$(HOME_FOLDER)/scratch/report.html"
 	rm -f "$$report"
 	snakemake --report "$$report" $(CONFIG) > "$(HOME_FOLDER)/logs/report.log" 2>&1 || \
@@ -91,11 +94,15 @@ test: env
 	python -m pytest -n 2 $(TESTS)
 
 test-all: env
-	python -m pytest -n 2 -m "not slurm" $(TESTS)
+	python -m pytest -n 2 -m "not slurm and not fault and not remote" $(TESTS)
 
 # Needs root and Slurm's programs; installs nothing, says what is missing, and takes down what it brings up.
 slurm-test: env
 	python -m pytest -p no:xdist -m slurm tests/workflow/test_slurm.py
+
+# Needs OpenSSH's server and dvc-ssh; installs nothing, says what is missing, and takes down what it brings up.
+remote-test: env
+	python -m pytest -p no:xdist -v -m remote tests/workflow/test_remote.py
 
 demo: env
 	$(MAKE) --no-print-directory run STUDY=demo
@@ -114,13 +121,26 @@ lint: env
 bench: env
 	for name in parameters pcov_step beam_search pretrained apes rewards rouge oracle_searches planning; do python benchmarks/$$name.py; done
 
-# Never while a study runs. Touching is honest only where everything is as recorded.
+# A run and a pull keep each other out by the lock that drivers share. Snakemake goes by times, and a pull gives files
+# times in no order: touching is honest only where all is as recorded, by DVC and by the hash of every file.
 pull: env
-	dvc pull
-	if dvc status --quiet study; then snakemake --touch --forceall --quiet all; fi
+	mkdir -p .snakemake
+	lock=0
+	flock --nonblock --conflict-exit-code 75 .snakemake/drivers.lock dvc pull || lock=$$?
+	case $$lock in
+	0) ;;
+	75) echo "a study is running here: a pull would write over what it makes; let it end, or stop it (Ctrl-C)" >&2; exit 1 ;;
+	*) echo "not all was pulled, and nothing that is not recorded was written over: what came stays, and 'make pull' brings the rest. Files that DVC will not remove are yours: move their folders elsewhere first" >&2; exit 1 ;;
+	esac
+	python -m sumcurve verify
+	if dvc status --quiet study; then
+	    snakemake --touch --forceall --quiet all
+	else
+	    echo "the study, its code or its configuration is not as recorded (dvc status): no times were touched, and the next run verifies what it needs" >&2
+	fi
 
 push: env
-	dvc push
+	dvc push || { echo "not all has arrived at the remote: what did stays there, nothing here has changed, and 'make push' sends the rest" >&2; exit 1; }
 
 verify: env
 	python -m sumcurve verify "$(HOME_FOLDER)/results" --study "$$NAMED"
@@ -146,7 +166,7 @@ reproduce: env
 	python -m sumcurve reproduce scratch/reproduce/results --study "$$NAMED"
 
 trace: env
-	python -m sumcurve trace $(if $(CELL),"$(CELL)") --study "$$NAMED" --results "$(HOME_FOLDER)/results"
+	python -m sumcurve trace $${CELL:+"$$CELL"} --study "$$NAMED" --results "$(HOME_FOLDER)/results"
 
 status: env
 	python -m sumcurve status "$(HOME_FOLDER)/results" --study "$$NAMED"

@@ -741,10 +741,15 @@ def parser() -> argparse.ArgumentParser:
     command = verbs.add_parser("reproduce", help="compare a study that was rebuilt elsewhere with the recorded one")
     command.add_argument("path", type=Path, help="the results folder of the rebuilt study")
     command.add_argument("--study", help="a file of config/studies without its ending [config.yaml's]")
-    command = verbs.add_parser("trace", help="walk a cell of a table back to the raw corpus, recomputing it and every hash")
+    command = verbs.add_parser(
+        "trace", help="walk a cell of a table back to the raw corpus, recomputing it and every hash"
+    )
     command.add_argument("cell", nargs="?", help="TABLE:ROW:COLUMN, as scores:method=pcov,percent=100:rouge1")
     command.add_argument("--study", help="a file of config/studies without its ending [config.yaml's]")
     command.add_argument("--results", type=Path, default=Path("results"))
+    command = verbs.add_parser("metrics", help="what `dvc metrics diff` compares of a study, beside its tables")
+    command.add_argument("path", nargs="?", type=Path, default=Path("results"))
+    command.add_argument("--study", help="a file of config/studies without its ending [config.yaml's]")
     command = verbs.add_parser("config", help="a study resolved: all that decides it, and where each value stands")
     command.add_argument("study", nargs="?", help="a file of config/studies without its ending [config.yaml's]")
     command.add_argument("--schema", action="store_true", help="write config/schema and config/README.md anew instead")
@@ -817,6 +822,10 @@ def main() -> None:
             status(arguments.path, arguments.study)
         elif arguments.verb == "verify":
             verify_study(arguments.path, arguments.study, arguments.record)
+        elif arguments.verb == "metrics":
+            from sumcurve.metrics import write
+
+            note(str(write(Plan.read(CONFIG, arguments.study), arguments.path / "tables")))
         elif arguments.verb == "plan":
             show_plan(arguments.path, arguments.study, arguments.records)
         elif arguments.verb == "pack":
