@@ -16,6 +16,7 @@
 #   make plan STUDY=…         what it would cost before it starts: jobs, records, core-hours with an interval, disk
 #   make pack TO=… [STUDY=…]  what tables need of each finished training, without weights, a small archive each
 #   make merge FROM=…         take up such archives of another checkout; the study goes on with what is missing
+#   make prune                list results that no study needs any more, and ask whether to delete them
 #   make partial STUDY=…      tables of what is finished of a study, marked as a part
 #   make add CORPUS=… NAME=…  a study of a corpus of your own, written from its data (FLAGS=… as `sumcurve add -h` says)
 #   make trials               what config/trials.csv lacks of the trials that chose the small form
@@ -72,7 +73,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # The code that runs is this checkout's, whatever else is installed.
 export PYTHONPATH := $(CURDIR)/src
 
-.PHONY: study run test test-all slurm-test remote-test demo smoke lint bench pull push verify record pages reproduce trace status plan pack merge partial add trials recipes schema lock env fairseq-env clean-env
+.PHONY: study run test test-all slurm-test remote-test demo smoke lint bench pull push verify record pages reproduce trace status plan pack merge prune partial add trials recipes schema lock env fairseq-env clean-env
 
 study: env
 	$(MAKE) --no-print-directory run
@@ -179,6 +180,9 @@ pack: env
 
 merge: env
 	python -m sumcurve merge "$(FROM)" $(if $(STUDY),--study "$(STUDY)") --results "$(HOME_FOLDER)/results"
+
+prune: env
+	python -m sumcurve prune "$(HOME_FOLDER)/results" $(FLAGS)
 
 partial: env
 	python -m sumcurve tables "$(HOME_FOLDER)/results/tables/$$NAMED" --partial

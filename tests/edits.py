@@ -80,7 +80,9 @@ EDITS = {
         "(runs|outputs|scores)/[a-z]+-pcov-.*",
     ),
     "new seed": Edit(STUDY, "seeds: [1]", "seeds: [1, 2]", rf".*/[a-z]+(-[a-z_]+)?-\d+-s2(-.*)?|{READING}"),
-    "new fraction": Edit(STUDY, "percents: [50, 100]", "percents: [25, 50, 100]", rf".*/tales(-[a-z_]+)?-025(-.*)?|{READING}"),
+    "new fraction": Edit(
+        STUDY, "percents: [50, 100]", "percents: [25, 50, 100]", rf".*/tales(-[a-z_]+)?-025(-.*)?|{READING}"
+    ),
     "changed corpus": ChangedCorpus("tests/data/tales.jsonl", "", "", "[a-z]+/tales(-.*)?"),
     "recipe number": RaisedRecipe("recipes.yaml", "decode", "", f"(outputs|scores)/{TRAINED}.*"),
 }  # fmt: skip

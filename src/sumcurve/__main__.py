@@ -563,6 +563,22 @@ def merge(source: Path, study: str | None, results: Path) -> None:
     )
 
 
+def prune(results: Path, yes: bool) -> None:
+    """List what no study needs, and delete it where that is said, beforehand or when asked for at a terminal."""
+    from sumcurve.prune import delete, needless
+
+    found = needless(CONFIG, results)
+    for one in found:
+        print(f"{one.bytes / 1e6:10,.1f} MB  {one.path}  ({one.why})")
+    total = f"{len(found)} in all, {sum(one.bytes for one in found) / 1e6:,.1f} MB"
+    if not found:
+        print(f"every folder of {results} is needed by a study or by tables that were made of it")
+    elif yes or (sys.stdin.isatty() and input(f"{total}. Delete them? [y/N] ").strip().lower() in ("y", "yes")):
+        print(f"{delete(found, results.parent / 'scratch' / 'locks', note)} of {total}, were deleted")
+    else:
+        print(f"{total}. Nothing was deleted" + ("" if sys.stdin.isatty() else "; say --yes to delete them"))
+
+
 def verify_study(results: Path, study: str | None, record: bool) -> None:
     """Hash all that the study asks for; ManifestError names all that is damaged, with `record` all that hinders it."""
     from sumcurve import verify
@@ -738,6 +754,9 @@ def parser() -> argparse.ArgumentParser:
     command.add_argument("path", type=Path, help="the folder of the packs")
     command.add_argument("--study", help="that asks for them [any]")
     command.add_argument("--results", type=Path, default=Path("results"))
+    command = verbs.add_parser("prune", help="list results that no study needs, and delete them when told to")
+    command.add_argument("path", nargs="?", type=Path, default=Path("results"))
+    command.add_argument("--yes", action="store_true", help="delete them without a question")
     command = verbs.add_parser("reproduce", help="compare a study that was rebuilt elsewhere with the recorded one")
     command.add_argument("path", type=Path, help="the results folder of the rebuilt study")
     command.add_argument("--study", help="a file of config/studies without its ending [config.yaml's]")
@@ -832,6 +851,8 @@ def main() -> None:
             pack(arguments.runs, arguments.study, arguments.to, arguments.results)
         elif arguments.verb == "merge":
             merge(arguments.path, arguments.study, arguments.results)
+        elif arguments.verb == "prune":
+            prune(arguments.path, arguments.yes)
         elif arguments.verb == "reproduce":
             reproduced(arguments.path, arguments.study)
         elif arguments.verb == "trials":

@@ -1,5 +1,6 @@
 """What `make` does before any Python of ours runs: shells, environments, profiles; its programs are stand-ins."""
 
+import fcntl
 import os
 import shutil
 import subprocess
@@ -119,3 +120,32 @@ def test_a_study_s_name_is_never_read_as_shell(checkout: Path, study: str) -> No
 def test_a_profile_is_named_in_either_way(checkout: Path, arguments: list[str], variables: dict[str, str]) -> None:
     make(checkout, "run", *arguments, **variables)
     assert (checkout / "asked").read_text().startswith("--workflow-profile|workflow/profiles/slurm|")
+
+
+@pytest.fixture
+def with_dvc(checkout: Path) -> Path:
+    """A checkout whose DVC fails, and whose Python notes what it is asked."""
+    for name in ("dvc", "python"):
+        program = checkout / "programs" / name
+        program.write_text(f'#!/bin/sh\necho "{name} $@" >> asked\n' + ("exit 1\n" if name == "dvc" else ""))
+        program.chmod(0o755)
+    return checkout
+
+
+def test_no_pull_while_a_run_holds_the_drivers_lock(with_dvc: Path) -> None:
+    state = with_dvc / ".snakemake"
+    state.mkdir()
+    with (state / "drivers.lock").open("a") as lock:
+        fcntl.flock(lock, fcntl.LOCK_SH)
+        done = make(with_dvc, "pull", f"VENV={with_dvc / 'programs'}")
+    assert done.returncode != 0
+    assert "a study is running here" in done.stderr
+    assert not (with_dvc / "asked").exists()
+
+
+def test_what_did_not_arrive_is_said_and_nothing_follows(with_dvc: Path) -> None:
+    for target, says in (("pull", "not all was pulled"), ("push", "not all has arrived at the remote")):
+        done = make(with_dvc, target, f"VENV={with_dvc / 'programs'}")
+        assert done.returncode != 0
+        assert says in done.stderr
+    assert (with_dvc / "asked").read_text() == "dvc pull\ndvc push\n"

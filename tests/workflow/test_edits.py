@@ -1,7 +1,7 @@
 """Nothing stale, nothing repeated: what each edit of a study makes anew, and that it makes nothing else.
 
-Three edits are planned in the default suite, over a finished study. `make fault-test` (marker `fault`) makes all of them,
-each in a clone that has pulled, with times of files in no order; `make remote-test` does so over ssh.
+Three edits are planned in the default suite, over a finished study. `make fault-test` (marker `fault`) makes all of
+them, each in a clone that has pulled, over ssh where this machine can have a server, with times of files in no order.
 """
 
 import os
