@@ -123,29 +123,29 @@ def test_a_profile_is_named_in_either_way(checkout: Path, arguments: list[str], 
 
 
 @pytest.fixture
-def with_dvc(checkout: Path) -> Path:
-    """A checkout whose DVC fails, and whose Python notes what it is asked."""
-    for name in ("dvc", "python"):
-        program = checkout / "programs" / name
-        program.write_text(f'#!/bin/sh\necho "{name} $@" >> asked\n' + ("exit 1\n" if name == "dvc" else ""))
-        program.chmod(0o755)
-    return checkout
+def dvc(checkout: Path) -> str:
+    """An environment of somebody else, whose DVC notes what it is asked and fails."""
+    programs = checkout.parent / "theirs" / "bin"
+    programs.mkdir(parents=True)
+    (programs / "dvc").write_text('#!/bin/sh\necho "$@" >> asked\nexit 1\n')
+    (programs / "dvc").chmod(0o755)
+    return f"VENV={programs.parent}"
 
 
-def test_no_pull_while_a_run_holds_the_drivers_lock(with_dvc: Path) -> None:
-    state = with_dvc / ".snakemake"
+def test_no_pull_while_a_run_holds_the_drivers_lock(checkout: Path, dvc: str) -> None:
+    state = checkout / ".snakemake"
     state.mkdir()
     with (state / "drivers.lock").open("a") as lock:
         fcntl.flock(lock, fcntl.LOCK_SH)
-        done = make(with_dvc, "pull", f"VENV={with_dvc / 'programs'}")
+        done = make(checkout, "pull", dvc)
     assert done.returncode != 0
     assert "a study is running here" in done.stderr
-    assert not (with_dvc / "asked").exists()
+    assert not (checkout / "asked").exists()
 
 
-def test_what_did_not_arrive_is_said_and_nothing_follows(with_dvc: Path) -> None:
+def test_what_did_not_arrive_is_said_and_nothing_follows(checkout: Path, dvc: str) -> None:
     for target, says in (("pull", "not all was pulled"), ("push", "not all has arrived at the remote")):
-        done = make(with_dvc, target, f"VENV={with_dvc / 'programs'}")
+        done = make(checkout, target, dvc)
         assert done.returncode != 0
         assert says in done.stderr
-    assert (with_dvc / "asked").read_text() == "dvc pull\ndvc push\n"
+    assert (checkout / "asked").read_text() == "pull\npush\n"
