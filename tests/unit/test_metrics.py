@@ -1,4 +1,4 @@
-"""What two commits are compared by: the numbers of the table of scores, and names that dvc.yaml and its template know."""
+"""What two commits are compared by: numbers of the table of scores, by names that dvc.yaml and its template know."""
 
 import json
 import re
