@@ -5,17 +5,19 @@
 #   make test                 the environment and the test suite
 #   make slurm-test           the smoke study through a throw-away Slurm on this machine; needs root
 #   make fault-test           studies killed and harmed at ten moments of each kind, in less than an hour
+#   make remote-test          push, pull and edits over a throw-away sshd on this machine; needs its packages
 #   make demo                 a demonstration in a few minutes: two methods, three small sizes, two seeds
 #   make smoke                everything, tiny, in scratch/
 #   make verify               hash every file of the study and name what is damaged (every run does so, too)
 #   make record               the study, verified and made by committed code, into dvc.lock; its numbers into the pages
 #   make pages                numbers of recorded tables into README.md and docs/
 #   make reproduce            rebuild the recorded study in scratch/reproduce and name the first thing that differs
-#   make trace RUN=…          walk one number of a table back to the raw corpus and recompute its hashes
+#   make trace CELL=…         walk a cell of a table (scores:7:rouge1) back to the raw corpus, recomputing it and every hash
 #   make status               what of the study is finished, at work, waiting or failed, and the hours left
 #   make plan STUDY=…         what it would cost before it starts: jobs, core- and GPU-hours with intervals, disk, remote
 #   make pack TO=… [STUDY=…]  what tables need of each finished training, without weights, a small archive each
 #   make merge FROM=…         take up such archives of another checkout; the study goes on with what is missing
+#   make prune                list results that no study needs any more, and ask whether to delete them
 #   make partial STUDY=…      tables of what is finished of a study, marked as a part
 #   make add CORPUS=… NAME=…  a study of a corpus of your own, written from its data (FLAGS=… as `sumcurve add -h` says)
 #   make trials               what config/trials.csv lacks of the trials that chose the small form
@@ -36,7 +38,7 @@ endif
 PYTHON ?= python3
 VENV ?= .venv
 STUDY ?=
-RUN ?=
+CELL ?=
 CORPUS ?=
 FROM ?=
 TO ?=
@@ -53,7 +55,7 @@ export SUMCURVE_FAIRSEQ
 PROFILE ?=
 
 # In recipes these are the shell's own variables: what a file or somebody says is never read as shell.
-export RUN CORPUS FROM TO NAME STUDY TRIALS HOME_FOLDER
+export CELL CORPUS FROM TO NAME STUDY TRIALS HOME_FOLDER
 export NAMED := $(or $(STUDY),$(shell sed -n 's/^study: *//p' config/config.yaml))
 AS_PROFILE := $(or $(if $(PROFILE),workflow/profiles/$(PROFILE)),$(SNAKEMAKE_PROFILE))
 SNAKEMAKE = snakemake $(if $(AS_PROFILE),--workflow-profile "$(AS_PROFILE)")
@@ -72,7 +74,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # The code that runs is this checkout's, whatever else is installed.
 export PYTHONPATH := $(CURDIR)/src
 
-.PHONY: study run test test-all slurm-test fault-test demo smoke lint bench pull push verify record pages reproduce trace status plan pack merge partial add trials recipes schema lock env fairseq-env clean-env
+.PHONY: study run test test-all slurm-test fault-test remote-test demo smoke lint bench pull push verify record pages reproduce trace status plan pack merge prune partial add trials recipes schema lock env fairseq-env clean-env
 
 study: env
 	$(MAKE) --no-print-directory run
@@ -81,6 +83,7 @@ study: env
 run:
 	mkdir -p "$$HOME_FOLDER/scratch" "$$HOME_FOLDER/logs"
 	$(SNAKEMAKE) $(CONFIG)
+	python -m sumcurve metrics "$$HOME_FOLDER/results" --study "$$NAMED"
 	report="$$HOME_FOLDER/scratch/report.html"
 	rm -f "$$report"
 	snakemake --report "$$report" $(CONFIG) > "$$HOME_FOLDER/logs/report.log" 2>&1 || \
@@ -93,7 +96,7 @@ test: env
 	python -m pytest -n 2 $(TESTS)
 
 test-all: env
-	python -m pytest -n 2 -m "not slurm and not fault" $(TESTS)
+	python -m pytest -n 2 -m "not slurm and not fault and not remote" $(TESTS)
 
 # Needs root and Slurm's programs; installs nothing, says what is missing, and takes down what it brings up.
 slurm-test: env
@@ -102,7 +105,11 @@ slurm-test: env
 # Ten moments of each kind of fault; the seed is in the first lines. Disks that are full and checkouts that nobody can
 # write need root, and are skipped without.
 fault-test: env
-	python -m pytest -p no:xdist -v -m fault $(or $(TESTS),tests/workflow/test_faults.py)
+	python -m pytest -p no:xdist -v -m fault $(or $(TESTS),tests/workflow/test_faults.py tests/workflow/test_edits.py)
+
+# Needs OpenSSH's server and dvc-ssh; installs nothing, says what is missing, and takes down what it brings up.
+remote-test: env
+	python -m pytest -p no:xdist -v -m remote tests/workflow/test_remote.py
 
 demo: env
 	$(MAKE) --no-print-directory run STUDY=demo
@@ -121,13 +128,26 @@ lint: env
 bench: env
 	for name in parameters pcov_step beam_search pretrained apes rewards rouge oracle_searches; do python benchmarks/$$name.py; done
 
-# Never while a study runs. Touching is honest only where everything is as recorded.
+# A run and a pull keep each other out by the lock that drivers share. Snakemake goes by times, and a pull gives files
+# times in no order: touching is honest only where all is as recorded, by DVC and by the hash of every file.
 pull: env
-	dvc pull
-	if dvc status --quiet study; then snakemake --touch --forceall --quiet all; fi
+	mkdir -p .snakemake
+	lock=0
+	flock --nonblock --conflict-exit-code 75 .snakemake/drivers.lock dvc pull || lock=$$?
+	case $$lock in
+	0) ;;
+	75) echo "a study is running here: a pull would write over what it makes; let it end, or stop it (Ctrl-C)" >&2; exit 1 ;;
+	*) echo "not all was pulled, and nothing that is not recorded was written over: what came stays, and 'make pull' brings the rest. Files that DVC will not remove are yours: move their folders elsewhere first" >&2; exit 1 ;;
+	esac
+	python -m sumcurve verify
+	if dvc status --quiet study; then
+	    snakemake --touch --forceall --quiet all
+	else
+	    echo "the study, its code or its configuration is not as recorded (dvc status): no times were touched, and the next run verifies what it needs" >&2
+	fi
 
 push: env
-	dvc push
+	dvc push || { echo "not all has arrived at the remote: what did stays there, nothing here has changed, and 'make push' sends the rest" >&2; exit 1; }
 
 verify: env
 	python -m sumcurve verify "$$HOME_FOLDER/results" --study "$$NAMED"
@@ -153,7 +173,7 @@ reproduce: env
 	python -m sumcurve reproduce scratch/reproduce/results --study "$$NAMED"
 
 trace: env
-	python -m sumcurve trace "$$RUN" --study "$$NAMED"
+	python -m sumcurve trace $${CELL:+"$$CELL"} --study "$$NAMED" --results "$$HOME_FOLDER/results"
 
 status: env
 	python -m sumcurve status "$$HOME_FOLDER/results" --study "$$NAMED"
@@ -166,6 +186,9 @@ pack: env
 
 merge: env
 	python -m sumcurve merge "$$FROM" $(if $(STUDY),--study "$$STUDY") --results "$$HOME_FOLDER/results"
+
+prune: env
+	python -m sumcurve prune "$$HOME_FOLDER/results" $(FLAGS)
 
 partial: env
 	python -m sumcurve tables "$$HOME_FOLDER/results/tables/$$NAMED" --partial

@@ -586,6 +586,22 @@ def merge(source: Path, study: str | None, results: Path) -> None:
     )
 
 
+def prune(results: Path, yes: bool) -> None:
+    """List what no study needs, and delete it where that is said, beforehand or when asked for at a terminal."""
+    from sumcurve.prune import delete, needless
+
+    found = needless(CONFIG, results)
+    for one in found:
+        print(f"{one.bytes / 1e6:10,.1f} MB  {one.path}  ({one.why})")
+    total = f"{len(found)} in all, {sum(one.bytes for one in found) / 1e6:,.1f} MB"
+    if not found:
+        print(f"every folder of {results} is needed by a study or by tables that were made of it")
+    elif yes or (sys.stdin.isatty() and input(f"{total}. Delete them? [y/N] ").strip().lower() in ("y", "yes")):
+        print(f"{delete(found, results.parent / 'scratch' / 'locks', note)} of {total}, were deleted")
+    else:
+        print(f"{total}. Nothing was deleted" + ("" if sys.stdin.isatty() else "; say --yes to delete them"))
+
+
 def verify_study(results: Path, study: str | None, record: bool) -> None:
     """Hash all that the study asks for; ManifestError names all that is damaged, with `record` all that hinders it."""
     from sumcurve import verify
@@ -764,13 +780,21 @@ def parser() -> argparse.ArgumentParser:
     command.add_argument("path", type=Path, help="the folder of the packs")
     command.add_argument("--study", help="that asks for them [any]")
     command.add_argument("--results", type=Path, default=Path("results"))
+    command = verbs.add_parser("prune", help="list results that no study needs, and delete them when told to")
+    command.add_argument("path", nargs="?", type=Path, default=Path("results"))
+    command.add_argument("--yes", action="store_true", help="delete them without a question")
     command = verbs.add_parser("reproduce", help="compare a study that was rebuilt elsewhere with the recorded one")
     command.add_argument("path", type=Path, help="the results folder of the rebuilt study")
     command.add_argument("--study", help="a file of config/studies without its ending [config.yaml's]")
-    command = verbs.add_parser("trace", help="walk a number of a table back to the raw corpus, recomputing every hash")
-    command.add_argument("run", nargs="?", help="the last column of seeds.csv [the first row that has one]")
-    command.add_argument("--study")
+    command = verbs.add_parser(
+        "trace", help="walk a cell of a table back to the raw corpus, recomputing it and every hash"
+    )
+    command.add_argument("cell", nargs="?", help="TABLE:ROW:COLUMN, as scores:method=pcov,percent=100:rouge1")
+    command.add_argument("--study", help="a file of config/studies without its ending [config.yaml's]")
     command.add_argument("--results", type=Path, default=Path("results"))
+    command = verbs.add_parser("metrics", help="what `dvc metrics diff` compares of a study, beside its tables")
+    command.add_argument("path", nargs="?", type=Path, default=Path("results"))
+    command.add_argument("--study", help="a file of config/studies without its ending [config.yaml's]")
     command = verbs.add_parser("config", help="a study resolved: all that decides it, and where each value stands")
     command.add_argument("study", nargs="?", help="a file of config/studies without its ending [config.yaml's]")
     command.add_argument("--schema", action="store_true", help="write config/schema and config/README.md anew instead")
@@ -843,12 +867,18 @@ def main() -> None:
             status(arguments.path, arguments.study, arguments.folders)
         elif arguments.verb == "verify":
             verify_study(arguments.path, arguments.study, arguments.record)
+        elif arguments.verb == "metrics":
+            from sumcurve.metrics import write
+
+            note(str(write(Plan.read(CONFIG, arguments.study), arguments.path / "tables")))
         elif arguments.verb == "plan":
             show_plan(arguments.path, arguments.study, arguments.records)
         elif arguments.verb == "pack":
             pack(arguments.runs, arguments.study, arguments.to, arguments.results)
         elif arguments.verb == "merge":
             merge(arguments.path, arguments.study, arguments.results)
+        elif arguments.verb == "prune":
+            prune(arguments.path, arguments.yes)
         elif arguments.verb == "reproduce":
             reproduced(arguments.path, arguments.study)
         elif arguments.verb == "trials":
@@ -858,7 +888,7 @@ def main() -> None:
         elif arguments.verb == "trace":
             from sumcurve.trace import trace
 
-            trace(Plan.read(CONFIG, arguments.study), arguments.results, arguments.run)
+            trace(Plan.read(CONFIG, arguments.study), arguments.results, arguments.cell)
         else:
             if checkout := os.environ.get("SUMCURVE_CHECKOUT"):
                 os.chdir(checkout)  # Snakemake runs in another folder, and gives whole paths

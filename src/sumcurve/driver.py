@@ -49,7 +49,9 @@ def join(state: Path) -> tuple[TextIO, bool]:
         ) from None
     if not joined:
         stream.close()
-        raise DriverError(f"{state / 'drivers.lock'}: another run is just starting here; run again")
+        raise DriverError(
+            f"{state / 'drivers.lock'}: another run is just starting here, or a pull is at work; run again"
+        )
     return stream, alone
 
 

@@ -164,6 +164,8 @@ def test_readers_of_questions_cost_by_their_width_and_no_more_than_their_most_up
     assert np.median(hours[256, 2000]) > 4 * np.median(hours[64, 2000])
     assert np.ptp(hours[64, 450]) == 0  # patience ends no training before
     assert hours[64, 450].max() <= hours[64, 2000].min()
+
+
 def test_the_default_study_is_foretold_by_its_small_sizes():
     """What `benchmarks/plan_estimates.py` prints, of recorded trainings alone."""
     basis = costs.measured(ROOT / "config", ROOT / "results" / "tables")

@@ -1,5 +1,6 @@
 """What `make` does before any Python of ours runs: shells, environments, profiles; its programs are stand-ins."""
 
+import fcntl
 import os
 import shutil
 import subprocess
@@ -134,3 +135,32 @@ def test_what_is_said_on_the_command_line_is_never_read_as_shell(checkout: Path)
 def test_a_profile_is_named_in_either_way(checkout: Path, arguments: list[str], variables: dict[str, str]) -> None:
     make(checkout, "run", *arguments, **variables)
     assert (checkout / "asked").read_text().startswith("--workflow-profile|workflow/profiles/slurm|")
+
+
+@pytest.fixture
+def dvc(checkout: Path) -> str:
+    """An environment of somebody else, whose DVC notes what it is asked and fails."""
+    programs = checkout.parent / "theirs" / "bin"
+    programs.mkdir(parents=True)
+    (programs / "dvc").write_text('#!/bin/sh\necho "$@" >> asked\nexit 1\n')
+    (programs / "dvc").chmod(0o755)
+    return f"VENV={programs.parent}"
+
+
+def test_no_pull_while_a_run_holds_the_drivers_lock(checkout: Path, dvc: str) -> None:
+    state = checkout / ".snakemake"
+    state.mkdir()
+    with (state / "drivers.lock").open("a") as lock:
+        fcntl.flock(lock, fcntl.LOCK_SH)
+        done = make(checkout, "pull", dvc)
+    assert done.returncode != 0
+    assert "a study is running here" in done.stderr
+    assert not (checkout / "asked").exists()
+
+
+def test_what_did_not_arrive_is_said_and_nothing_follows(checkout: Path, dvc: str) -> None:
+    for target, says in (("pull", "not all was pulled"), ("push", "not all has arrived at the remote")):
+        done = make(checkout, target, dvc)
+        assert done.returncode != 0
+        assert says in done.stderr
+    assert (checkout / "asked").read_text() == "pull\npush\n"

@@ -7,7 +7,8 @@ import re
 import shutil
 import subprocess
 import sys
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
@@ -15,8 +16,10 @@ import yaml
 from numba.core.caching import UserProvidedCacheLocator
 
 from cluster import Cluster
+from sshd import Server, server
 from sumcurve import compiled
 from sumcurve.plan import Plan
+from sumcurve.steps import STEPS
 
 ROOT = Path(__file__).parents[2]
 SECRET = "c0ffee-a-secret"  # that no file of a study may hold
@@ -29,12 +32,15 @@ class Checkout:
 
     path: Path
     cluster: Cluster | None = None  # whose Slurm its drivers submit to
+    home: Path | None = None  # of its user, who has keys there
 
     @property
     def environment(self) -> dict[str, str]:
         environment = {key: value for key, value in os.environ.items() if not key.startswith(("GIT_", "PYTEST_"))}
         if self.cluster is not None:
             environment |= self.cluster.environment
+        if self.home is not None:
+            environment["HOME"] = str(self.home)
         return (
             environment
             | SECRETS
@@ -60,8 +66,8 @@ class Checkout:
             raise AssertionError(f"{' '.join(command)} ended with {done.returncode}:\n{done.stdout[-6000:]}")
         return done
 
-    def make(self, *targets: str) -> subprocess.CompletedProcess[str]:
-        return self.run("make", f"VENV={sys.prefix}", *targets)
+    def make(self, *targets: str, check: bool = True) -> subprocess.CompletedProcess[str]:
+        return self.run("make", f"VENV={sys.prefix}", *targets, check=check)
 
     def commit(self, message: str) -> None:
         self.run("git", "add", "--all")
@@ -79,7 +85,7 @@ class Checkout:
 
     def clone(self, path: Path) -> "Checkout":
         subprocess.run(["git", "clone", "--quiet", str(self.path), str(path)], check=True)
-        found = Checkout(path)
+        found = Checkout(path, home=self.home)
         found.share_kernels()
         return found
 
@@ -146,6 +152,21 @@ class Checkout:
             keys = [key for key, folder in plan.folders.items() if ("sums" in folder.specification) == sums]
             self.run("python", "-m", "sumcurve", "make", *(f"results/{key}" for key in keys))
 
+    def made(self) -> set[str]:
+        """The folders that were made here, without their digests, by their logs; to verify one makes nothing."""
+        return {
+            f"{log.parent.name}/{log.stem.rsplit('-', 1)[0]}"
+            for log in (self.path / "logs").glob("*/*.log")
+            if log.parent.name != "tables" and " is finished\n" in log.read_text()
+        }
+
+    def planned(self) -> tuple[set[str], bool]:
+        """The folders that a run would start jobs for, without their digests, and whether it would make tables."""
+        said = self.run("snakemake", "--dry-run", "--cores", "2").stdout
+        outputs = "".join(re.findall(r"^    output: .*$", said, flags=re.M))
+        folders = re.findall(rf"results/({'|'.join(STEPS[:-1])})/([^/\s]+)/manifest\.json", outputs)
+        return {f"{step}/{name.rsplit('-', 1)[0]}" for step, name in folders}, "results/tables/" in outputs
+
     def forget_logs(self) -> None:
         shutil.rmtree(self.path / "logs", ignore_errors=True)
 
@@ -198,6 +219,26 @@ def recorded(brief, tmp_path_factory) -> Checkout:
     brief.commit("the study's results")
     brief.run("dvc", "push", "--quiet")
     return brief
+
+
+@pytest.fixture(scope="session")
+def ssh_server() -> Iterator[Server]:
+    """A throw-away sshd; NoServer where this machine cannot have one."""
+    with server() as one:
+        yield one
+
+
+@pytest.fixture(scope="session")
+def served(recorded, ssh_server, tmp_path_factory) -> Checkout:
+    """The brief study, recorded, its remote that server; nothing of it is pushed yet."""
+    home = tmp_path_factory.mktemp("user")
+    (home / ".ssh").mkdir(mode=0o700)
+    shutil.copy(ssh_server.key, home / ".ssh" / "id_ed25519")
+    checkout = replace(recorded.clone(home / "sumcurve"), home=home)
+    checkout.run("dvc", "pull", "--quiet")
+    checkout.run("dvc", "remote", "add", "--default", "served", ssh_server.url)
+    checkout.commit("where results are served")
+    return checkout
 
 
 @pytest.fixture(scope="session")

@@ -3,6 +3,7 @@
 import csv
 import hashlib
 import json
+import random
 import re
 
 import pytest
@@ -10,6 +11,7 @@ import yaml
 
 from sumcurve.plan import Plan
 from towns import write_raw
+from traced import trace_drawn_cells
 
 pytestmark = pytest.mark.slow
 
@@ -101,3 +103,9 @@ def test_tables_have_apes(run):
     assert "held-out questions" in note
     assert "Kendall's τ" in note
     assert (tables / "readers.csv").is_file()
+
+
+def test_cells_of_its_tables_have_their_way_back(run, plan, monkeypatch, capsys):
+    monkeypatch.chdir(run.path)
+    names = trace_drawn_cells(plan, run.path / "results" / "tables" / "towns", random.Random(16), capsys)
+    assert {"apes", "apes_readers", "cloze", "correlations", "readers"} <= names

@@ -1,6 +1,7 @@
 """DVC and Snakemake side by side: clones are idle, edits redo what they must, tables match the configuration."""
 
 import csv
+import json
 
 import pytest
 
@@ -69,3 +70,10 @@ def test_a_metric_trains_nothing_and_changes_the_table(recorded, tmp_path):
     assert checkout.trainings() == set()
     assert_table_says_what_the_configuration_asks(checkout)
     assert is_idle(checkout)
+    compared = json.loads(checkout.run("dvc", "metrics", "diff", "--json").stdout)
+    (changes,) = compared.values()
+    assert {name.split(".")[1] for name in changes} <= {"rouge1", "rouge2", "rougeLsum"}
+    assert all(one["new"] != one["old"] for one in changes.values())
+    plots = json.loads(checkout.run("dvc", "plots", "diff", "--json", "HEAD").stdout)["data"]
+    ((curves,),) = plots.values()
+    assert sorted(curves["revisions"]) == ["HEAD", "workspace"]

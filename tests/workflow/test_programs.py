@@ -117,7 +117,8 @@ def test_nothing_is_made_again_and_every_number_has_its_way_back(studied):
     said = studied.checkout.run("snakemake", "--cores", "2", "--config", "study=programs").stdout
     assert "Nothing to be done" in said
     run = studied.folder("runs", "tales-nearest-050-s1").name
-    walked = studied.checkout.run("python", "-m", "sumcurve", "trace", run, "--study", "programs").stdout
+    cell = f"seeds:run={run}:rouge1"
+    walked = studied.checkout.run("python", "-m", "sumcurve", "trace", cell, "--study", "programs").stdout
     assert "nearest.py\n    sha256" in walked
 
 

@@ -3,11 +3,14 @@
 import csv
 import html
 import json
+import random
 import re
 
 import pytest
 
+from sumcurve import manifest
 from sumcurve.plan import Plan
+from traced import trace_drawn_cells
 
 
 @pytest.fixture(scope="module")
@@ -155,31 +158,51 @@ def test_a_study_leaves_resume_states_behind_for_no_finished_run(finished):
 
 def test_trace_walks_a_number_back_and_sees_a_changed_file(finished, plan, tables):
     row = next(row for row in rows(tables / "seeds.csv") if row["method"] == "pcov" and row["part"] == "study")
-    said = finished.make("trace", f"RUN={row['run']}", "STUDY=smoke").stdout
+    cell = f"CELL=seeds:run={row['run']}:rouge1"
+    said = finished.make("trace", cell, "STUDY=smoke").stdout
     assert said.count(": yes") >= 10
     assert plan.folder(f"runs/{row['run']}").specification["fraction"] in said
     weights = finished.path / "results" / "runs" / row["run"] / "weights.safetensors"
     original = weights.read_bytes()
     try:
         weights.write_bytes(original[:-1] + bytes([original[-1] ^ 1]))
-        done = finished.run("make", "trace", f"RUN={row['run']}", "STUDY=smoke", check=False)
+        done = finished.run("make", "trace", cell, "STUDY=smoke", check=False)
         assert done.returncode != 0
         assert "weights.safetensors is not what its manifest records" in done.stdout
     finally:
         weights.write_bytes(original)
 
 
-def test_trace_sees_a_changed_table(finished, tables):
-    path = tables / "seeds.csv"
-    original = path.read_text()
-    row = next(row for row in rows(path) if row["method"] == "pcov")
+def test_trace_sees_a_changed_table_even_where_its_manifest_was_changed_with_it(finished, plan, tables):
+    """What the folders give decides: a manifest that was sealed anew is believed as little as the table."""
+    path, seal = tables / "scores.csv", tables / f"manifest-{plan.tables}.json"
+    original, sealed = path.read_text(), seal.read_text()
+    rows_of = rows(path)
+    number = next(place for place, row in enumerate(rows_of, start=1) if row["method"] == "pcov")
+    asked = ("python", "-m", "sumcurve", "trace", f"scores:{number}:rouge1", "--study", "smoke")
+    told = rows_of[number - 1]["rouge1"]
     try:
-        path.write_text(original.replace(row["rouge1"], f"{float(row['rouge1']) + 1:.4f}"))
-        done = finished.run("python", "-m", "sumcurve", "trace", row["run"], "--study", "smoke", check=False)
+        path.write_text(original.replace(told, f"{float(told) + 1:.4f}"))
+        done = finished.run(*asked, check=False)
         assert done.returncode != 0
-        assert "rouge1 is" in done.stdout
+        assert "scores.csv is not what its manifest records" in done.stdout
+        content = {key: value for key, value in json.loads(sealed).items() if key != "seal"}
+        content["files"]["scores.csv"] = {"sha256": manifest.sha256_file(path), "bytes": path.stat().st_size}
+        manifest.write_sealed(seal, content)
+        done = finished.run(*asked, check=False)
+        assert done.returncode != 0
+        assert f"but what is here gives {told}" in done.stdout
     finally:
         path.write_text(original)
+        seal.write_text(sealed)
+
+
+def test_a_drawn_cell_of_every_table_leads_to_the_folders_of_its_row_and_to_the_raw_corpus(
+    finished, plan, tables, monkeypatch, capsys
+):
+    monkeypatch.chdir(finished.path)
+    names = trace_drawn_cells(plan, tables, random.Random(16), capsys)
+    assert {"answers", "comparisons", "efficiency", "extracts", "phases", "scores", "seeds"} <= names
 
 
 @pytest.mark.parametrize(

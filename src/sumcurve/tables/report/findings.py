@@ -14,8 +14,8 @@ from sumcurve.tables.answers import ALONE, BEHIND, BEST, LEVEL_WITH
 from sumcurve.tables.comparisons import NOT_SHOWN, SIZE
 from sumcurve.tables.contrast_people import said
 from sumcurve.tables.contrasts import MECHANICS
-from sumcurve.tables.preferences import preferred
 from sumcurve.tables.lines import sentences as against_lines
+from sumcurve.tables.preferences import preferred
 from sumcurve.tables.pretraining import BETTER, WORSE
 from sumcurve.tables.questions import sentences as answered
 from sumcurve.tables.results import OPTIMUM, THESE_WEIGHTS, Results, System
