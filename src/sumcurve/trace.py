@@ -112,14 +112,14 @@ def find(tables: Path, told: str | None) -> Cell:
 
 def _only(path: Path, rows: Sequence[Mapping[str, str]], wanted: str) -> int:
     """The number of the only row that holds what is wanted of it."""
-    found = range(1, len(rows) + 1)
+    found = list(range(1, len(rows) + 1))
     for condition in filter(None, wanted.split(",")):
         column, sign, value = condition.partition("=")
         if not sign or column not in rows[0]:
             raise PlanError(f"{path}: {condition!r} is no condition on one of {', '.join(rows[0])}; {FORM}")
         found = [place for place in found if rows[place - 1][column].removesuffix(MARK) == value.removesuffix(MARK)]
     if len(found) != 1:
-        places = ", ".join(map(str, list(found)[:10])) + (", …" if len(found) > 10 else "")
+        places = ", ".join(map(str, found[:10])) + (", …" if len(found) > 10 else "")
         raise PlanError(f"{path}: {wanted or 'no condition'} leaves {len(found)} rows ({places}), not one; {FORM}")
     return found[0]
 

@@ -228,10 +228,10 @@ def _candidates(
     different: dict[object, Candidate] = {}
     for one in found:
         plain = all(len(new) == end - start == 1 for start, end, new in one.edits)  # then the edits say it all
-        told = (
+        said = (
             [(start, new[0].lower()) for start, _, new in one.edits] if plain else _lowered(broken(gold.parsed, one)[0])
         )
-        different.setdefault(tuple(told), one)
+        different.setdefault(tuple(said), one)
     unique = list(different.values())
     counts["duplicate"] += len(found) - len(unique)
     found = unique

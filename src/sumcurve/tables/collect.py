@@ -301,7 +301,7 @@ def preferences(plan: Plan, results: Path, corpus: str, outputs: Sequence[tuple[
     group = {record.id: group_of(record) for record in Corpus(prepared).part("test")}
     systems = {}
     methods: dict[str, dict[str, None]] = {}
-    runs = {}
+    runs: dict[str, tuple[str, int | None, int | None]] = {}
     for row, output in outputs:
         if row.corpus == corpus and row.judged is not None and manifest.read(results / row.judged) is not None:
             methods.setdefault(row.judged, {})[row.method] = None

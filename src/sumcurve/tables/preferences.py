@@ -43,8 +43,7 @@ class Judging:
     @cached_property
     def told(self) -> NDArray[np.bool_]:
         """[contrasts]: which of them all seeds can tell apart."""
-        found: NDArray[np.bool_] = self.told_by_seed.all(axis=0)
-        return found
+        return np.asarray(self.told_by_seed.all(axis=0))
 
     def dodged(self, way: Ways = "sum") -> NDArray[np.bool_] | None:
         """[seeds, contrasts]: which are dodged; None where that is not known.
