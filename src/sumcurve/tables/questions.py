@@ -77,7 +77,7 @@ def _answers(results: Results, question: Question) -> list[dict[str, Any]]:
     if not found:
         corpora = [question.corpus] if question.corpus else results.corpora[:1]
         title = metric.title if metric else question.metric
-        unasked = {"question": question.question, "metric": title, "answer": NOT_KNOWN, "why": UNASKED}
+        unasked: dict[str, Any] = {"question": question.question, "metric": title, "answer": NOT_KNOWN, "why": UNASKED}
         found += [unasked | {"corpus": corpus} for corpus in corpora]
     return found
 
