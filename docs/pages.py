@@ -32,6 +32,8 @@ STUDY = "docstrings"  # whose tables the pages show
 RECORDED = (STUDY, "docstrings-all", "pretraining", "fairseq")  # those that are recorded, or will be
 WHOLE = "manifest-????????.json"  # of a study's tables, but not of a part of them
 MARK = "†"  # of a system that does not read its source
+BOUND = "best-sentence"  # of what sees the reference, in README's table
+ELSEWHERE = "- **What questions measure.**"  # said beside the study's tables alone
 INLINE = re.compile(r"<!--= (?P<source>[^>]+?) -->(?P<shown>.*?)<!--/-->", flags=re.S)
 BLOCK = re.compile(r"<!-- (?P<name>[a-z-]+) -->\n(?P<shown>.*?)<!-- /(?P=name) -->", flags=re.S)
 NUMBER = re.compile(r"-?\d[\d,]*(?:\.\d+)?")
@@ -130,7 +132,11 @@ def results() -> str:
     trained = [row for row in rows("scores.csv") if row["records"]]
     corpus = trained[0]["corpus"]
     trained = [row for row in trained if row["corpus"] == corpus]
-    others = [row for row in rows("scores.csv") if row["corpus"] == corpus and not row["records"]]
+    others = [
+        row
+        for row in rows("scores.csv")
+        if row["corpus"] == corpus and not row["records"] and (row["role"] != "bound" or row["method"] == BOUND)
+    ]
     sizes = sorted({int(row["records"]) for row in trained})
     largest = str(sizes[-1])
     names = {row["method"].rstrip(MARK): row["title"] for row in rows("methods.csv") if row["corpus"] == corpus}
@@ -175,9 +181,8 @@ def results() -> str:
                 listed([shown(other) for other in sorted(beaten[name])]),
             ]
         )
-    for row in others:  # the reference itself has the same score on every item, and no interval
-        score = spanned(row, metric, ".2f") if row[f"{metric}_low"] else written(row[metric], ".2f")
-        body.append([row["method"], *("" for _ in sizes[:-1]), score, "", ""])
+    for row in others:
+        body.append([row["method"], *("" for _ in sizes[:-1]), spanned(row, metric, ".2f"), "", ""])
     header = [f"{title} with … records", *(f"{size:,}" for size in sizes), "seconds", "shown to be ahead of"]
     return "\n".join(filter(None, [table(header, body), sentences(corpus)]))
 
@@ -191,7 +196,7 @@ def sentences(corpus: str) -> str:
     if section is None:
         raise PageError(f"{page.relative_to(ROOT)} says nothing of {corpus}")
     folder = page.parent.relative_to(ROOT)
-    bullets = [line for line in section[1].splitlines() if line.startswith("- ")]
+    bullets = [line for line in section[1].splitlines() if line.startswith("- ") and not line.startswith(ELSEWHERE)]
     return "".join(re.sub(r"\]\((?=[^)/]+\))", f"]({folder}/", line) + "\n" for line in bullets)
 
 

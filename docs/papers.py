@@ -288,7 +288,12 @@ PAPERS = (
                 "of ABS, PCOV and TRANS; Gigaword and CNN/DailyMail need the user's copies",
             ),
             Row(
-                "in the text", "people's judgement of 200 contrastive summaries", TO_COME, note="as a sheet to fill in"
+                "in the text",
+                "people's judgement of 200 contrastive summaries",
+                NEEDS,
+                "sumcurve people sheet --contrasts JUDGED --system RUN --to FOLDER",
+                ("docs/people.md",),
+                "sheets, agreement and results; nobody has judged any here",
             ),
         ),
         "Rules, scoring and what is decided where the paper is silent: [contrasts.md](contrasts.md). Until people have "

@@ -108,14 +108,16 @@ def draw(
 ) -> Figure:
     """A block of panels for each corpus, below a heading; the caption at the foot says what is drawn.
 
-    A name that ends in † is of a system that is not shown to read: a hollow mark on its method's curve.
+    A name that ends in † is of a system that is not shown to read: a hollow mark on its method's curve. A corpus has no
+    panel for a metric that is known of nothing there.
     """
     scores = scores.assign(blind=scores.method.str.endswith("†"), method=scores.method.str.removesuffix("†"))
     names = sorted(set(scores.method[scores.role == "trained"]))
     looks = looks_of(names)
     corpora = [rows for _, rows in scores.groupby("corpus", sort=True)]
     curved = [rows[rows.role == "trained"].records.nunique() > 1 for rows in corpora]
-    heights = [_height(rows, curve, looks, metrics) for rows, curve in zip(corpora, curved, strict=True)]
+    known = [[metric for metric in metrics if rows[metric.name].notna().any()] for rows in corpora]
+    heights = [_height(rows, curve, looks, of) for rows, curve, of in zip(corpora, curved, known, strict=True)]
     grouped = any(curve and len(_panels(rows, looks)) > 1 for rows, curve in zip(corpora, curved, strict=True))
     drawn = {str(rows.corpus.iloc[0]) for rows, curve in zip(corpora, curved, strict=True) if curve}
     overlays = {corpus: overlay for corpus, overlay in (overlays or {}).items() if corpus in drawn}
@@ -130,15 +132,15 @@ def draw(
     if heading:
         figure.text(0.5, 1 - 0.12 / total, heading, weight="bold", size=FONT_SIZE + 3, ha="center", va="top")
     top = total - head
-    for rows, curve, height in zip(corpora, curved, heights, strict=True):
+    for rows, curve, height, of in zip(corpora, curved, heights, known, strict=True):
         items = int(rows["items"].iloc[0])
         figure.text(0.012, (top - 0.14) / total, str(rows.corpus.iloc[0]), weight="bold", size=FONT_SIZE + 2, va="top")
         remark = f"{items:,} test items" + ("" if curve else _size(rows))
         figure.text(0.988, (top - 0.14) / total, remark, ha="right", va="top", color=GREY)
         if curve:
-            _curves(figure, rows, metrics, looks, top - 0.6, total, overlays.get(str(rows.corpus.iloc[0])))
+            _curves(figure, rows, of, looks, top - 0.6, total, overlays.get(str(rows.corpus.iloc[0])))
         else:
-            _dots(figure, rows, metrics, looks, top - 0.6, total)
+            _dots(figure, rows, of, looks, top - 0.6, total)
         top -= height
     figure.text(0.012, (foot - 0.16) / total, "\n".join(caption), va="top", size=FONT_SIZE - 0.5, linespacing=1.35)
     return figure
@@ -330,7 +332,8 @@ def _draw_curves(
             hollow = curve[metric].to_numpy()[blind]
             axes.plot(x[blind], hollow, color=colour, marker=marker, markersize=4.5, mfc="white", linestyle="none")
         mark = "†" if curve.blind.iloc[-1] else ""
-        labels.append(Label(f"{method}{mark}", curve[metric].iloc[-1], colour))
+        if curve[metric].notna().iloc[-1]:
+            labels.append(Label(f"{method}{mark}", curve[metric].iloc[-1], colour))
     axes.set_xscale("log")
     first, last = float(sizes.records.min()), float(sizes.records.max())
     bands = _bands(overlay, metric, shown)

@@ -86,6 +86,18 @@ def test_one_row_of_panels_for_each_corpus(intervals) -> None:
     assert [axes.get_xscale() for axes in figure.axes] == 3 * ["linear"] + 3 * ["log"]  # albums, notes
 
 
+def test_a_corpus_has_no_panel_for_a_metric_that_is_known_of_nothing_there(intervals) -> None:
+    frame = intervals((1,))
+    gone = METRICS[-1]
+    corpus = sorted(set(frame.corpus))[0]
+    frame.loc[frame.corpus == corpus, [gone, f"{gone}_low", f"{gone}_high"]] = np.nan
+    panels = len(set(frame.corpus)) * len(METRICS) - 1
+    assert len(drawn(frame).axes) == panels
+    one = frame.method[frame.role == "trained"].iloc[0]
+    frame.loc[frame.method == one, [gone, f"{gone}_low", f"{gone}_high"]] = np.nan
+    assert len(drawn(frame).axes) == panels
+
+
 def test_curves_and_bands_hold_the_frames_numbers(intervals) -> None:
     frame = intervals((1,))
     figure = drawn(frame)
