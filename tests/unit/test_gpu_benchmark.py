@@ -153,7 +153,7 @@ def test_a_device_that_computes_something_else_is_found(gpu: ModuleType, monkeyp
     report = gpu.Report({}, {}, gpu.TOLERANCE)
     gpu.measure("abs", gpu.SMALL, CPU, gpu.Budget(100.0), report)
     assert len(report.failed) == 3
-    assert "abs, both precisions: losses against the CPU's: ValueError: single differs by 0.002" in report.failed[0]
+    assert "abs, all precisions: losses against the CPU's: ValueError: single differs by 0.002" in report.failed[0]
     assert all("weights differ by 0.5 where uninterrupted trainings do not" in text for text in report.failed[1:])
 
 

@@ -1035,7 +1035,7 @@ def test_studies_share_trainings_where_sizes_and_seeds_coincide():
     shared = {
         key
         for key, folder in default.folders.items()
-        if folder.step == "runs"
+        if folder.kind == "train"
         and folder.specification["seed"] == 1
         and default.folder(folder.specification["fraction"]).specification["percent"]
         in every.settings.corpora["docstrings"].percents

@@ -82,18 +82,18 @@ def stems(plan, table, column, **row):
 
 @pytest.fixture(scope="module")
 def contrasts(tmp_path_factory):
-    """The study of that name, with labels of two methods."""
+    """The default study, with labels of two methods."""
     home = tmp_path_factory.mktemp("config")
     shutil.copytree(ROOT / "config", home / "config")
     shutil.copy(ROOT / "recipes.yaml", home)
-    with (home / "config" / "studies" / "contrasts.yaml").open("a") as stream:
+    with (home / "config" / "studies" / "docstrings.yaml").open("a") as stream:
         stream.write("labels: {methods: [pcov, abs]}\n")
-    return Plan.read(home / "config", "contrasts")
+    return Plan.read(home / "config", "docstrings")
 
 
 @pytest.fixture(scope="module")
 def apes():
-    return Plan.read(ROOT / "config", "apes")
+    return Plan.read(ROOT / "config", "docstrings")
 
 
 def test_contrasts_of_a_method_are_about_what_it_finds_and_those_of_words_about_these(contrasts):

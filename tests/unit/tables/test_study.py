@@ -24,6 +24,7 @@ ASKED_FOR = {  # of studies that ask questions, contrasts, labels or people
     "entity_attention",
     "cloze",
     "contrasts",
+    "contrast_people",
     "contrast_rules",
     "contrast_links",
     "labels",

@@ -236,7 +236,7 @@ def ran(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
             found.append(given[-1])
             return type("Done", (), {"result": lambda self: call(*given)})()
 
-    monkeypatch.setattr(trials, "ProcessPoolExecutor", Here)
+    monkeypatch.setattr(trials, "worker_pool", Here)
     monkeypatch.setattr(trials, "as_completed", iter)
     return found
 
