@@ -70,7 +70,9 @@ class RaisedRecipe(Edit):
 EDITS = {
     "nothing": Edit(STUDY, "", "", "nothing", tables=False),
     "comment": Edit("src/sumcurve/training/run.py", "import ", "# A comment.\nimport ", "nothing", tables=False),
-    "metric": Edit(STUDY, "scores: {rouge: {}", "scores: {rouge: {stemmer: true}", "scores/.*-rouge|annotations/.*-oracle"),
+    "metric": Edit(
+        STUDY, "scores: {rouge: {}", "scores: {rouge: {stemmer: true}", "scores/.*-rouge|annotations/.*-oracle"
+    ),
     "decoding option": Edit(
         STUDY, "search: {beam: 2, min_tokens: 2", "search: {beam: 3, min_tokens: 2",
         rf"outputs/{TRAINED}\d+-s1(-before|-control)?|scores/{TRAINED}\d+-s1(-before|-control)?-[a-z_]+",
