@@ -166,7 +166,7 @@ def test_trace_walks_a_number_back_and_sees_a_changed_file(finished, plan, table
     original = weights.read_bytes()
     try:
         weights.write_bytes(original[:-1] + bytes([original[-1] ^ 1]))
-        done = finished.run("make", "trace", cell, "STUDY=smoke", check=False)
+        done = finished.make("trace", cell, "STUDY=smoke", check=False)
         assert done.returncode != 0
         assert "weights.safetensors is not what its manifest records" in done.stdout
     finally:
