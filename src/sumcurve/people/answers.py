@@ -7,7 +7,17 @@ from pathlib import Path
 from sumcurve.people import label_studio
 from sumcurve.people.protocols import PeopleError, either
 from sumcurve.people.sheets import MAIN, Key
-from sumcurve.people.spreadsheet import CODE, REMARKS, Row, decoded, other_text, read_rows, strange_code
+from sumcurve.people.spreadsheet import (
+    CHECK,
+    CODE,
+    REMARKS,
+    Row,
+    decoded,
+    has_texts,
+    other_row,
+    read_rows,
+    strange_code,
+)
 from sumcurve.records import csv_text, write_text
 
 SHOWN = 20  # problems that are printed
@@ -54,7 +64,8 @@ def read_answers(paths: Sequence[Path], key: Key, partial: bool = False) -> Answ
     """The answers of sheets in CSV and of Label Studio's exports in JSON or CSV.
 
     Raises PeopleError that names file, row and column of every answer that is half-filled, doubled, contradictory, none
-    of those that may be given, or of no code of the key; and codes without any answer unless `partial`.
+    of those that may be given, of no code of the key, or in a row that is not its code's (`other_row`); and codes
+    without any answer unless `partial`.
     """
     notes: list[str] = []
     rows = [row for path in paths for row in _rows(path, key, notes)]
@@ -66,11 +77,8 @@ def read_answers(paths: Sequence[Path], key: Key, partial: bool = False) -> Answ
         if code not in key.entries:
             problems.append(f"{row.where}, column {CODE}: {strange_code(code, key)}")
             continue
-        if other_text(row.cells, key):
-            problems.append(
-                f"{row.where}, column {key.protocol.judged}: not the text of code {code}; if columns were sorted "
-                "apart, restore the sheet, and sort whole rows"
-            )
+        if other := other_row(row.cells, key):
+            problems.append(f"{row.where}, column {other[0]}: {other[1]}")
             continue
         answers, wrong = _answers(row, key)
         problems += wrong
@@ -94,10 +102,13 @@ def read_answers(paths: Sequence[Path], key: Key, partial: bool = False) -> Answ
 
 
 def write_answers(path: Path, answers: Answers) -> None:
-    """Write what a study reads: codes and answers, no texts; `read_answers` reads it as a sheet."""
+    """Write what a study reads: codes, their checks, and answers, no texts; `read_answers` reads it as a sheet."""
     names = [question.name for question in answers.key.protocol.questions]
-    rows = ([code, *(answers.given[code].get(name, "") for name in names)] for code in sorted(answers.given))
-    write_text(path, csv_text([CODE, *names], rows))
+    check = answers.key.check
+    rows = (
+        [code, check(code), *(answers.given[code].get(name, "") for name in names)] for code in sorted(answers.given)
+    )
+    write_text(path, csv_text([CODE, CHECK, *names], rows))
 
 
 def _rows(path: Path, key: Key, notes: list[str]) -> list[Row]:
@@ -119,14 +130,17 @@ def _rows(path: Path, key: Key, notes: list[str]) -> list[Row]:
     export = label_studio.is_export(columns)
     # An export lacks the column of a question that nobody came to.
     needed = [name for name in questions if not (export and _follows(name, key))]
+    # By its texts, or by a check in place of them, a row is known to be its code's.
+    known_by = list(key.protocol.shown) if has_texts(columns, key.protocol) else [CHECK]
+    needed += known_by
     if missing := [name for name in needed if name not in columns]:
         raise PeopleError(
-            f"{path} has no column {missing[0]!r}, which protocol {key.protocol.name} asks for; restore it, or name "
-            "the key.json that was written with this sheet"
+            f"{path} has no column {missing[0]!r}, which sheets of protocol {key.protocol.name} have; restore it, or "
+            "name the key.json that was written with this sheet"
         )
     if export:
         return list(label_studio.rows_of_csv(rows, key.protocol))
-    if strange := [name for name in columns if name not in (CODE, *key.protocol.shown, *questions, REMARKS)]:
+    if strange := [name for name in columns if name not in (CODE, *known_by, *questions, REMARKS)]:
         notes.append(f"{path}: columns that were not of the sheet are not read: {', '.join(strange)}.")
     return rows
 

@@ -85,15 +85,12 @@ def add_parser(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> 
 def run_sheet(arguments: argparse.Namespace) -> None:
     """Write the sheets and the key, and print what they are."""
     from sumcurve.people.label_studio import write_configuration, write_tasks
-    from sumcurve.people.sheets import SHEETS, drawn_by_rule, drawn_ids, key_of, tasks, write_key
+    from sumcurve.people.sheets import SHEETS, drawn_by_rule, drawn_ids, drawn_of_all, key_of, tasks, write_key
     from sumcurve.people.spreadsheet import write_sheet
     from sumcurve.people.texts import of_contrasts, of_judged, of_outputs
 
     folder: Path = arguments.to
-    place = folder.with_name(f"{folder.name}.key.json")
-    if folder.exists() or place.exists():
-        there = folder if folder.exists() else place
-        raise PeopleError(f"{there} is there already, and filled sheets need its codes; choose another --to")
+    place = _key_beside(folder)
     if bool(arguments.outputs) == bool(arguments.contrasts):
         raise PeopleError("name outputs whose summaries are judged, or a file of --contrasts")
     annotators = [name.strip() for name in arguments.annotators.split(",")]
@@ -104,6 +101,8 @@ def run_sheet(arguments: argparse.Namespace) -> None:
         protocol, corpus, system = KUMAR_CHEUNG, "", arguments.system
         if not system:
             raise PeopleError("--contrasts needs --system: the one that failed to dodge them")
+        if arguments.items is not None or arguments.effect is not None:
+            raise PeopleError("--items and --effect are of summaries; of --contrasts say how many of a rule by --each")
         if arguments.contrasts.is_dir():
             corpus, texts, told = of_judged(arguments.contrasts, system)
             print(f"{system} fails to dodge {len(texts):,} of {told:,} contrasts that it tells from their golds.")
@@ -113,13 +112,17 @@ def run_sheet(arguments: argparse.Namespace) -> None:
         rest = [text for text in texts if text not in main]
         if arguments.pilot > len(rest):
             raise PeopleError(f"--pilot {arguments.pilot}, but {len(rest)} contrasts are left; ask for fewer")
-        pilot = drawn_by_rule(rest, math.ceil(arguments.pilot / max(1, len({text.of for text in rest}))), seed + 1)
-        pilot = pilot[: arguments.pilot]
+        pilot = drawn_of_all(rest, arguments.pilot, seed + 1)
     else:
         protocol, system = WEI, ""
         found = of_outputs(arguments.outputs, not arguments.without_reference)
         corpus = found.corpus
         systems = len(arguments.outputs) + (not arguments.without_reference)
+        if arguments.pilot >= len(found.ids):
+            raise PeopleError(
+                f"--pilot {arguments.pilot}, but there are {len(found.ids)} sources, and the main sheets need others; "
+                "ask for fewer"
+            )
         count = arguments.items
         for line in _sizes(arguments, systems, len(found.ids)):
             print(line)
@@ -127,7 +130,7 @@ def run_sheet(arguments: argparse.Namespace) -> None:
             count = min(_needed(arguments, systems), len(found.ids) - arguments.pilot)
         ids, pilot_ids = drawn_ids(found.ids, count, arguments.pilot, seed)
         main, pilot = ([text for one in of for text in found.texts[one]] for of in (ids, pilot_ids))
-    made = tasks(protocol, main, pilot, annotators, seed)
+    made = tasks(protocol, main, pilot, annotators, seed, corpus, system)
     folder.mkdir(parents=True)
     write_key(place, key_of(protocol, corpus, seed, made, system))
     write_configuration(folder / "label-studio.xml", protocol)
@@ -141,6 +144,19 @@ def run_sheet(arguments: argparse.Namespace) -> None:
                 write_tasks(path.with_suffix(".label-studio.json"), protocol, own)
                 print(f"{path}: {len(own):,} texts, {when}")
     print(f"{place}: what is behind the codes; it stays with you")
+
+
+def _key_beside(folder: Path) -> Path:
+    """Where the key of sheets in `folder` goes; PeopleError where either is there, or cannot be."""
+    if folder.exists() or not folder.name:
+        raise PeopleError(f"--to {folder} is there already, and filled sheets need its codes; choose another --to")
+    place = folder.with_name(f"{folder.name}.key.json")
+    if place.exists():
+        raise PeopleError(f"{place} is there already, and filled sheets need its codes; choose another --to")
+    there = next(parent for parent in folder.absolute().parents if parent.exists())
+    if not there.is_dir():
+        raise PeopleError(f"--to {folder}: {there} is no folder; choose another --to")
+    return place
 
 
 def _needed(arguments: argparse.Namespace, systems: int) -> int:
@@ -227,6 +243,8 @@ def run_read(arguments: argparse.Namespace) -> None:
 
 
 def _report(answers: "Answers", found: "Results", settings: Bootstrap) -> Iterator[str]:
+    from sumcurve.people.results import SYMMETRIC
+
     protocol = answers.key.protocol
     level = f"{100 * settings.confidence:g} %"
     yield from answers.notes
@@ -243,6 +261,8 @@ def _report(answers: "Answers", found: "Results", settings: Bootstrap) -> Iterat
     for share in found.shares:
         counts = "  ".join(f"{share.counts.get(outcome, 0):12,}" for outcome in protocol.outcomes)
         yield f"{share.name:{width}}  {counts}  {_interval(share.share)}"
+    if any(share.leaves for share in found.shares):
+        yield SYMMETRIC
     if found.differences:
         yield ""
         yield f"Differences in points; p of the paired test, corrected over {len(found.differences)} (Holm)"

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
-from sumcurve.people.protocols import PeopleError, Protocol
+from sumcurve.people.protocols import PeopleError, Protocol, in_json
 from sumcurve.people.sheets import Task
 from sumcurve.people.spreadsheet import CODE, Row
 from sumcurve.records import write_bytes, write_text
@@ -62,9 +62,9 @@ def rows_of_csv(rows: Sequence[Row], protocol: Protocol) -> Iterator[Row]:
     for row in rows:
         if row.cells.get("was_cancelled", "").strip().casefold() == "true":
             continue
-        kept = {CODE: row.cells[CODE]}
+        kept = {CODE: row.cells.get(CODE, "")}
         kept |= {name: row.cells[name] for name in protocol.shown if name in row.cells}
-        where = f"{row.where} (annotation {row.cells[ANNOTATION]} by {row.cells.get('annotator', '?')})"
+        where = f"{row.where} (annotation {row.cells.get(ANNOTATION, '?')} by {row.cells.get('annotator', '?')})"
         for question in protocol.questions:
             kept[question.name] = _bare(row.cells.get(question.name, ""), f"{where}, column {question.name}")
         yield Row(where, kept)
@@ -79,8 +79,25 @@ def _bare(cell: str, where: str) -> str:
     except ValueError:
         return cell
     found = told if isinstance(told, list) else [told]
-    choices = [choice for one in found for choice in (one.get("choices", []) if isinstance(one, dict) else [one])]
+    choices = [choice for one in found for choice in (_choices(one, where) if isinstance(one, dict) else [one])]
     return _only(choices, where)
+
+
+def _choices(value: Any, where: str) -> list[Any]:
+    choices = value.get("choices") if isinstance(value, dict) else None
+    if not isinstance(choices, list):
+        raise PeopleError(f"{where}: {in_json(value)} holds no list `choices`; export again as JSON or CSV")
+    return choices
+
+
+def _of_kind(found: Any, kind: type, what: str, where: str) -> Any:
+    """What was found, if it is of this kind; PeopleError else."""
+    if not isinstance(found, kind):
+        raise PeopleError(
+            f"{where}: {what} is {in_json(found)}, which is no {'list' if kind is list else 'object'} as Label Studio "
+            "writes it; export again as JSON (not JSON-MIN) or as CSV"
+        )
+    return found
 
 
 def _only(choices: Sequence[Any], where: str) -> str:
@@ -107,14 +124,18 @@ def rows_of_json(path: Path, text: str, protocol: Protocol) -> list[Row]:
                 f"{path}, task {place}: no `data` with `annotations`; export as JSON (not JSON-MIN) or as CSV"
             )
         code = str(task["data"].get(CODE, ""))
-        for annotation in task["annotations"]:
+        named = f"{path}, task {task.get('id', place)}"
+        for annotation in _of_kind(task["annotations"], list, "`annotations`", named):
+            _of_kind(annotation, dict, "an annotation", named)
             if annotation.get("was_cancelled"):
                 continue
-            where = f"{path}, task {task.get('id', place)} (annotation {annotation.get('id')} by {_who(annotation)})"
+            where = f"{named} (annotation {annotation.get('id')} by {_who(annotation)})"
             cells: dict[str, list[Any]] = {}
-            for result in annotation.get("result", []):
-                if result.get("type") == "choices" and result.get("from_name") in names:
-                    cells.setdefault(result["from_name"], []).extend(result["value"]["choices"])
+            for result in _of_kind(annotation.get("result", []), list, "`result`", where):
+                _of_kind(result, dict, "a result", where)
+                name = result.get("from_name")
+                if result.get("type") == "choices" and isinstance(name, str) and name in names:
+                    cells.setdefault(name, []).extend(_choices(result.get("value"), f"{where}, column {name}"))
             answers = {name: _only(choices, f"{where}, column {name}") for name, choices in cells.items()}
             shown = {name: str(task["data"][name]) for name in protocol.shown if name in task["data"]}
             found.append(Row(where, {CODE: code, **shown, **answers}))

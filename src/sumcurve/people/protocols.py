@@ -4,8 +4,10 @@ A protocol is a chain of questions about one text. A question may follow from an
 not follow, it stays without an answer.
 """
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 YES, NO = "yes", "no"
 GOOD = "good"
@@ -82,6 +84,12 @@ class Protocol:
 def either(answers: Sequence[str]) -> str:
     """The answers as a sentence names them: yes or no."""
     return f"{', '.join(answers[:-1])} or {answers[-1]}"
+
+
+def in_json(value: Any) -> str:
+    """A value that was read from JSON, as a message shows it: no more than its first 60 signs."""
+    told = json.dumps(value, ensure_ascii=False)
+    return f"{told[:60]}…" if len(told) > 60 else told
 
 
 WEI = Protocol(

@@ -23,6 +23,7 @@ from sumcurve.statistics.ungrouped import holm
 
 PERCENT = 100.0
 ALL_RULES = "all rules"
+SYMMETRIC = "Intervals are symmetric: an end beyond 0 or 100 stands for that."
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,11 @@ class Share:
     name: str
     counts: Mapping[str, int]
     share: Estimate
+
+    @property
+    def leaves(self) -> bool:
+        """Whether the interval, which is symmetric, has an end that no share can have."""
+        return any(end is not None and not 0 <= end <= PERCENT for end in (self.share.low, self.share.high))
 
 
 @dataclass(frozen=True)

@@ -1,13 +1,16 @@
 """Which texts go out, to whom, in which order, under which codes; and the key that says what is behind a code.
 
 Whoever judges sees a code, the source and the text. The codes are letters that no spreadsheet takes for a number, a
-date or a formula; systems, rules and ids stand in the key alone, a file that does not go out.
+date or a formula; systems, rules and ids stand in the key alone, a file that does not go out. They are drawn by all
+that is behind them, so that what was answered under the codes of one set of sheets is no answer to another's.
 """
 
 import hashlib
 import json
+import math
 import random
 import re
+import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -21,7 +24,7 @@ CODE_LETTERS = 6
 MAIN, PILOT, AGAIN = "main", "pilot", "pilot-again"
 SHEETS = {PILOT: 1, MAIN: 2, AGAIN: 3}  # in this order; their files do not tell that the third is the first again
 NO_WORDS = "(no words)"
-CHECKED = 200  # signs of a text by which a row is known to belong to its code
+CHECKED = 10_000  # signs of a text by which a row is known to belong to its code; a cell of Excel holds 32,767
 
 
 @dataclass(frozen=True)
@@ -51,7 +54,8 @@ class Task:
 class Entry:
     """What the key says of a code. `unit` is the same for all tasks of one text; `sha256` is that of what is judged.
 
-    `check` is by what a filled row is known to hold the code's text (`check_of`).
+    By `checks`, of every text that is shown (`check_of`), a filled row is known to be the code's; by `ascii_check`
+    where a file's encoding lost its other letters (`ascii_check_of`).
     """
 
     id: str
@@ -61,7 +65,8 @@ class Entry:
     round: str
     unit: str
     sha256: str
-    check: str
+    checks: Mapping[str, str]
+    ascii_check: str
 
 
 @dataclass(frozen=True)
@@ -82,15 +87,31 @@ class Key:
     def codes(self, *rounds: str) -> list[str]:
         return [code for code, entry in self.entries.items() if entry.round in rounds]
 
+    def check(self, code: str) -> str:
+        """By what an answer without its texts is known to be of this code of these sheets: all that is behind it."""
+        behind = [self.protocol.name, self.corpus, self.seed, self.system, code, asdict(self.entries[code])]
+        return sha256_of(json.dumps(behind, sort_keys=True))[:12]
+
 
 def sha256_of(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 def check_of(text: str) -> str:
-    """What is left of a text whatever a spreadsheet did to its signs: its first ASCII letters and digits, hashed."""
-    kept = re.sub(r"[^a-z0-9]", "", text.lower())[:CHECKED]
-    return hashlib.sha256(kept.encode()).hexdigest()[:12] if kept else ""
+    """What spreadsheets leave of a text, hashed: its first letters, with their marks, and digits, of any script.
+
+    Case, compatibility forms, blanks and punctuation do not count. Of a text without letters all other signs do.
+    """
+    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
+    kept = [sign for sign in folded if sign.isalnum() or unicodedata.category(sign).startswith("M")]
+    signs = "".join(kept) or "".join(folded.split()).lstrip("'")
+    return sha256_of(signs[:CHECKED])[:12]
+
+
+def ascii_check_of(texts: Iterable[str]) -> str:
+    """What any encoding leaves of texts: the first ASCII letters and digits of each, hashed; empty without any."""
+    kept = [re.sub(r"[^a-z0-9]", "", text.lower())[:CHECKED] for text in texts]
+    return sha256_of("|".join(kept))[:12] if any(kept) else ""
 
 
 def merged(texts: Iterable[Text]) -> list[Text]:
@@ -129,13 +150,30 @@ def drawn_by_rule(contrasts: Iterable[Text], each: int, seed: int) -> list[Text]
     return found
 
 
+def drawn_of_all(contrasts: Sequence[Text], count: int, seed: int) -> list[Text]:
+    """So many contrasts, as evenly over their rules as these allow; ValueError where there are not as many."""
+    if count > len(contrasts):
+        raise ValueError(f"{count} of {len(contrasts)} contrasts")
+    each = math.ceil(count / max(1, len({text.of for text in contrasts})))
+    while len(found := drawn_by_rule(contrasts, each, seed)) < count:
+        each += 1
+    return found[:count]
+
+
 def tasks(
-    protocol: Protocol, main: Sequence[Text], pilot: Sequence[Text], annotators: Sequence[str], seed: int
+    protocol: Protocol,
+    main: Sequence[Text],
+    pilot: Sequence[Text],
+    annotators: Sequence[str],
+    seed: int,
+    corpus: str = "",
+    system: str = "",
 ) -> list[Task]:
     """All tasks, shuffled by `seed`, with codes that tell nothing.
 
-    The pilot goes to every annotator, twice, in another order under other codes. Of the main texts, those of a source
-    go to one annotator, next to each other (`Protocol.by_source`), sources in turn; or all go to every annotator.
+    Codes are drawn by a digest of all that the key says: other texts, systems or annotators have other codes. The pilot
+    goes to every annotator, twice, in another order under other codes. Of the main texts, those of a source go to one
+    annotator, next to each other (`Protocol.by_source`), sources in turn; or all go to every annotator.
     """
     generator = random.Random(f"{seed} order")
     found: list[tuple[str, str, Text]] = []
@@ -152,7 +190,9 @@ def tasks(
     else:
         for annotator in annotators:
             found += [(annotator, MAIN, text) for text in _shuffled(protocol, main, generator)]
-    codes = _codes(len(found), random.Random(f"{seed} codes"))
+    behind = [[who, when, text.id, text.group, text.of, list(text.shown.items())] for who, when, text in found]
+    digest = sha256_of(json.dumps([protocol.name, corpus, seed, system, behind]))
+    codes = _codes(len(found), random.Random(f"{digest} codes"))
     return [Task(code, *one) for code, one in zip(codes, found, strict=True)]
 
 
@@ -177,12 +217,17 @@ def _codes(count: int, generator: random.Random) -> list[str]:
 def key_of(protocol: Protocol, corpus: str, seed: int, made: Sequence[Task], system: str = "") -> Key:
     entries = {}
     for task in made:
-        judged = task.text.shown[protocol.judged]
-        sha256 = sha256_of(judged)
-        unit = sha256_of(json.dumps([task.text.id, *task.text.shown.values()]))[:16]
         text = task.text
         entries[task.code] = Entry(
-            text.id, text.group, text.of, task.annotator, task.round, unit, sha256, check_of(judged)
+            id=text.id,
+            group=text.group,
+            of=text.of,
+            annotator=task.annotator,
+            round=task.round,
+            unit=sha256_of(json.dumps([text.id, *text.shown.values()]))[:16],
+            sha256=sha256_of(text.shown[protocol.judged]),
+            checks={name: check_of(text.shown[name]) for name in protocol.shown},
+            ascii_check=ascii_check_of(text.shown[name] for name in protocol.shown),
         )
     return Key(protocol, corpus, seed, entries, system)
 

@@ -9,15 +9,16 @@ import codecs
 import csv
 import io
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from sumcurve.people.protocols import PeopleError, Protocol
-from sumcurve.people.sheets import Key, Task, check_of
+from sumcurve.people.sheets import Key, Task, ascii_check_of, check_of
 from sumcurve.records import csv_text, write_bytes
 
 CODE, REMARKS = "code", "remarks"
+CHECK = "check"  # of answers, which are kept without their texts
 COMPUTED = ("=", "+", "-", "@", "\t", "\r")
 SEPARATORS = (",", ";", "\t")
 MARKS = (
@@ -148,8 +149,37 @@ def strange_code(code: str, key: Key) -> str:
     return f"{code!r} is no code of these sheets; name the key.json that was written with them"
 
 
-def other_text(cells: dict[str, str], key: Key) -> bool:
-    """Whether a row holds another text than its code's, as where columns were sorted apart."""
-    entry = key.entries[cells[CODE].strip()]
-    shown = cells.get(key.protocol.judged, "")
-    return bool(shown.strip()) and bool(entry.check) and check_of(shown) != entry.check
+def has_texts(columns: Collection[str], protocol: Protocol) -> bool:
+    """Whether rows with these columns hold texts, as sheets do, or a check in place of them, as answers do."""
+    return protocol.judged in columns or CHECK not in columns
+
+
+def other_row(cells: Mapping[str, str], key: Key) -> tuple[str, str] | None:
+    """Column and what is wrong in it, of a row that is not its code's: of other sheets, or of columns sorted apart.
+
+    Sheets are known by their texts, answers without texts by their check. Where an encoding lost letters, those that
+    are left must be of this text alone.
+    """
+    code = cells[CODE].strip()
+    if not has_texts(cells, key.protocol):
+        if cells[CHECK].strip() == key.check(code):
+            return None
+        return CHECK, (
+            f"{cells[CHECK]!r} is not the check of code {code}: the answer is of other sheets, or columns were sorted "
+            "apart; name the key.json that was written with these sheets, or write the answers anew"
+        )
+    entry = key.entries[code]
+    shown = {name: cells.get(name, "") for name in key.protocol.shown}
+    others = [name for name, text in shown.items() if check_of(text) != entry.checks[name]]
+    if not others:
+        return None
+    left = ascii_check_of(shown.values())
+    if left and left == entry.ascii_check:
+        alike = (one for one in key.entries.values() if one.ascii_check == left)
+        if all(one.checks == entry.checks for one in alike):
+            return None
+    what = f"not the text of code {code}" if shown[others[0]].strip() else f"no text, but code {code} has one"
+    return others[0], (
+        f"{what}; if columns were sorted apart, restore the sheet, and sort whole rows; if letters were lost, save it "
+        "as CSV in UTF-8"
+    )

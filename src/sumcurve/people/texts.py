@@ -4,14 +4,14 @@ All texts of a source are shown as tokens, the reference's too: letter case and 
 source is shown as people wrote it.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from sumcurve import manifest
 from sumcurve.corpora.store import Corpus
-from sumcurve.people.protocols import PeopleError
+from sumcurve.people.protocols import PeopleError, in_json
 from sumcurve.people.sheets import NO_WORDS, Text, merged
 from sumcurve.records import Record, RecordError, read_jsonl
 from sumcurve.scores.scorer import group_of, summaries_of
@@ -73,8 +73,8 @@ def _texts(record: Record, source: str, said: dict[str, list[str]]) -> Iterator[
 def of_contrasts(path: Path) -> list[Text]:
     """Contrasts that a system failed to dodge: JSON lines {id, rule, gold, contrast}, and group and source if known.
 
-    Gold and contrast are lists of words, or strings. PeopleError names line and key of what is missing, of a contrast
-    that equals its gold, and of one that comes twice.
+    Gold, contrast and source are lists of words, or strings; id and group may be numbers. PeopleError names line and
+    key of what is missing or of another kind, of a contrast that equals its gold, and of one that comes twice.
     """
     try:
         rows = list(read_jsonl(path))
@@ -87,17 +87,23 @@ def _contrasts(path: Path, rows: Iterable[Any]) -> list[Text]:
     found: dict[tuple[str, str], Text] = {}
     for number, row in enumerate(rows, start=1):
         where = f"{path}:{number}"
-        lacking = [key for key in ("id", "rule", "gold", "contrast") if not (isinstance(row, dict) and row.get(key))]
+        lacking = [
+            key
+            for key in ("id", "rule", "gold", "contrast")
+            if not isinstance(row, dict) or row.get(key) in (None, "", [])
+        ]
         if lacking:
             raise PeopleError(f"{where}: no {lacking[0]!r}; a line is {{id, rule, gold, contrast}}")
-        gold, contrast = (_line(row[key]) for key in ("gold", "contrast"))
+        name, rule = _name(row, "id", where), _name(row, "rule", where)
+        group = _name(row, "group", where) if "group" in row else name
+        source = _line(row, "source", where) if "source" in row else ""
+        gold, contrast = (_line(row, key, where) for key in ("gold", "contrast"))
         if gold == contrast:
             raise PeopleError(f"{where}: the contrast of {row['id']} is its gold: nothing can be judged; remove it")
-        key = str(row["id"]), contrast
+        key = name, contrast
         if key in found:
             raise PeopleError(f"{where}: contrast {contrast[:60]!r} of {row['id']} comes twice; remove one")
-        shown = {"source": _line(row.get("source", "")), "gold": gold, "contrast": contrast}
-        found[key] = Text(str(row["id"]), str(row.get("group") or row["id"]), (str(row["rule"]),), shown)
+        found[key] = Text(name, group, (rule,), {"source": source, "gold": gold, "contrast": contrast})
     if not found:
         raise PeopleError(f"{path} holds no contrast; a line is {{id, rule, gold, contrast}}")
     return list(found.values())
@@ -152,5 +158,27 @@ def of_judged(folder: Path, run: str) -> tuple[str, list[Text], int]:
     return corpus.name, _contrasts(folder, rows), int(told_apart.sum())
 
 
-def _line(text: str | Sequence[str]) -> str:
-    return text if isinstance(text, str) else " ".join(text)
+def _name(row: Mapping[str, Any], key: str, where: str) -> str:
+    """A name, or a whole number as one."""
+    value = row[key]
+    if value == "" or isinstance(value, bool) or not isinstance(value, str | int):
+        raise PeopleError(
+            f"{where}: {key!r} is {in_json(value)}; write a string{' that is not empty' if value == '' else ''}"
+            f"{', or leave the key out' if key == 'group' else ''}"
+        )
+    return str(value)
+
+
+def _line(row: Mapping[str, Any], key: str, where: str) -> str:
+    """A text, or its words with blanks between."""
+    value = row[key]
+    parts = [value] if isinstance(value, str) else value
+    if not isinstance(parts, list) or not all(isinstance(word, str) for word in parts):
+        raise PeopleError(
+            f"{where}: {key!r} is {in_json(value)}; write a string or a list of words"
+            f"{', or leave the key out' if key == 'source' else ''}"
+        )
+    text = " ".join(parts)
+    if key != "source" and not text.strip():
+        raise PeopleError(f"{where}: {key!r} is {in_json(value)}, without a word; remove the line")
+    return text

@@ -3,17 +3,21 @@
 import codecs
 import copy
 import json
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from annotators import Annotator, exported, read_sheet, write_csv_export, write_export, write_filled
 from sumcurve.__main__ import parser
-from sumcurve.people.answers import read_answers
+from sumcurve.people.answers import read_answers, write_answers
 from sumcurve.people.protocols import WEI, PeopleError
 from sumcurve.people.sheets import Task, Text, key_of, read_key, tasks, write_key
 from sumcurve.people.spreadsheet import write_sheet
 from sumcurve.people.texts import of_contrasts, of_outputs
-from sumcurve.records import write_jsonl
+from sumcurve.records import RecordError, write_jsonl
+from sumcurve.scores.people import ANSWERS, KEY, People
+from sumcurve.settings import PeopleSettings
 
 
 @pytest.fixture(scope="module")
@@ -62,9 +66,124 @@ def test_a_sheet_in_windows_1252_is_read_and_said(sheet, tmp_path):
     rows = [
         {name: cell.encode("cp1252", "replace").decode("cp1252") for name, cell in row.items()} for row in filled(sheet)
     ]
-    answers = read_answers([write_filled(tmp_path / "a.csv", rows, "cp1252", ";", head="sep=;\r\n")], sheet[1])
-    assert len(answers.given) == 6
+    path = write_filled(tmp_path / "a.csv", rows, "cp1252", ";", head="sep=;\r\n")
+    (lost,) = [place for place, row in enumerate(rows, start=3) if row["source"].startswith("??")]
+    message = said(path, sheet[1])
+    assert message.startswith(f"{path}, row {lost}, column source: ")
+    assert "save it as CSV in UTF-8" in message
+    assert "\n" not in message, "all others have their letters"
+    rows.pop(lost - 3)
+    answers = read_answers([write_filled(path, rows, "cp1252", ";", head="sep=;\r\n")], sheet[1], partial=True)
+    assert len(answers.given) == 5
     assert "cp1252" in " ".join(answers.notes)
+
+
+def test_letters_lost_are_no_fault_where_those_left_are_of_one_text(tmp_path):
+    texts = [
+        Text(f"r{place}", f"g{place}", ("x",), {"source": "狐狸", "summary": f"狐狸 {number} 跑了"})
+        for place, number in enumerate((1, 2, 3))
+    ]
+    made = tasks(WEI, texts, [], ["a"], 1)
+    key = key_of(WEI, "foxes", 1, made)
+    write_sheet(tmp_path / "a.csv", WEI, made)
+    rows = [
+        {name: cell.encode("cp1252", "replace").decode("cp1252") for name, cell in (row | WEI_GOOD).items()}
+        for row in read_sheet(tmp_path / "a.csv")
+    ]
+    path = write_filled(tmp_path / "a.csv", rows, "cp1252")
+    assert len(read_answers([path], key).given) == 3
+    rows[0]["code"], rows[1]["code"] = rows[1]["code"], rows[0]["code"]
+    assert said(write_filled(path, rows, "cp1252"), key).count("not the text of code") == 2
+
+
+WRITTEN = {
+    "Chinese": ["零", "一", "二", "三", "四", "五"],
+    "Arabic": ["صفر", "واحد", "اثنان", "ثلاثة", "أربعة", "خمسة"],
+    "Hindi": ["की", "का", "के", "को", "कौ", "कै"],  # one letter, with different vowel signs
+    "Russian": ["ноль", "один", "два", "три", "четыре", "пять"],
+    "signs": ["☀", "☁", "☂", "☃", "☄", "★"],
+}
+
+
+@pytest.mark.parametrize("script", WRITTEN)
+def test_codes_sorted_alone_are_seen_in_any_script(tmp_path, script):
+    texts = [
+        Text(f"r{place}", "g", ("x",), {"source": "", "summary": one}) for place, one in enumerate(WRITTEN[script])
+    ]
+    made = tasks(WEI, texts, [], ["a"], 1)
+    key = key_of(WEI, "foxes", 1, made)
+    write_sheet(tmp_path / "a.csv", WEI, made)
+    rows = [row | WEI_GOOD for row in read_sheet(tmp_path / "a.csv")]
+    assert len(read_answers([write_filled(tmp_path / "a.csv", rows)], key).given) == 6
+    rows.sort(key=lambda row: row["code"])
+    assert len(read_answers([write_filled(tmp_path / "a.csv", rows)], key).given) == 6, "whole rows may be sorted"
+    codes = [row["code"] for row in rows]
+    rows = [row | {"code": code} for row, code in zip(rows, [*codes[1:], codes[0]], strict=True)]
+    assert said(write_filled(tmp_path / "a.csv", rows), key).count("not the text of code") == 6
+
+
+def test_equal_summaries_of_other_sources_are_told_apart(tmp_path):
+    texts = [Text(f"r{place}", "g", ("x",), {"source": f"fox {place}", "summary": "return it"}) for place in range(3)]
+    made = tasks(WEI, texts, [], ["a"], 1)
+    key = key_of(WEI, "foxes", 1, made)
+    write_sheet(tmp_path / "a.csv", WEI, made)
+    rows = [row | WEI_GOOD for row in read_sheet(tmp_path / "a.csv")]
+    rows[0]["code"], rows[1]["code"] = rows[1]["code"], rows[0]["code"]
+    assert f"row 2, column source: not the text of code {rows[0]['code']}" in said(
+        write_filled(tmp_path / "a.csv", rows), key
+    )
+
+
+def test_texts_taken_away_are_named(sheet, tmp_path):
+    rows = filled(sheet)
+    rows[2]["summary"] = ""
+    path = write_filled(tmp_path / "a.csv", rows)
+    assert f"row 4, column summary: no text, but code {rows[2]['code']} has one" in said(path, sheet[1])
+    write_filled(path, [{name: row[name] for name in row if name != "summary"} for row in rows])
+    assert "has no column 'summary'" in said(path, sheet[1])
+
+
+def test_answers_of_other_sheets_are_refused_by_file_and_row(sheet, tmp_path):
+    """Of other systems, of another corpus, of other texts, with the same seed and as many."""
+    answers = tmp_path / "answers.csv"
+    write_answers(answers, read_answers([write_filled(tmp_path / "a.csv", filled(sheet))], sheet[1]))
+    assert read_answers([answers], sheet[1]).given == dict.fromkeys(sheet[1].entries, WEI_GOOD)
+    texts = [task.text for task in sheet[2]]
+    others = {
+        "systems": [replace(text, of=("foxes-two-12345678",)) for text in texts],
+        "items": [replace(text, id=f"{text.id}0") for text in texts],
+        "sources": [replace(text, shown=text.shown | {"source": "Another fox."}) for text in texts],
+        "summaries": [replace(text, shown=text.shown | {"summary": f"{text.shown['summary']} too"}) for text in texts],
+    }
+    made = {name: key_of(WEI, "foxes-0a1b2c3d", 1, tasks(WEI, one, [], ["a"], 1)) for name, one in others.items()}
+    made["corpus"] = key_of(WEI, "hens", 1, tasks(WEI, texts, [], ["a"], 1, corpus="hens"))
+    made["annotator"] = key_of(WEI, "foxes-0a1b2c3d", 1, tasks(WEI, texts, [], ["b"], 1))
+    for name, key in made.items():
+        assert not set(key.entries) & set(sheet[1].entries), name
+        for path in (tmp_path / "a.csv", answers):
+            message = said(path, key, partial=True)
+            assert message.count("no code of these sheets; name the key.json") == 6
+            assert f"{path}, row 2, column code: " in message
+        # As the scorer reads them.
+        place = tmp_path / f"{name}.json"
+        write_key(place, key)
+        with pytest.raises(RecordError, match=r"answers\.csv, row 2, column code: "):
+            People(PeopleSettings()).score(Path("x"), [], {place: KEY, answers: ANSWERS})
+
+
+def test_an_answer_without_its_text_is_known_by_its_check(sheet, tmp_path):
+    answers = tmp_path / "answers.csv"
+    write_answers(answers, read_answers([write_filled(tmp_path / "a.csv", filled(sheet))], sheet[1]))
+    rows = read_sheet(answers)
+    # The same codes, but other systems behind them.
+    other = replace(sheet[1], entries={code: replace(one, of=("y",)) for code, one in sheet[1].entries.items()})
+    assert said(answers, other).count("is not the check of code") == 6
+    rows[0]["code"], rows[1]["code"] = rows[1]["code"], rows[0]["code"]
+    message = said(write_filled(answers, rows), sheet[1])
+    assert message.startswith(f"{answers}, row 2, column check: {rows[0]['check']!r} is not the check of code")
+    assert message.count("is not the check of code") == 2
+    write_filled(answers, [{name: row[name] for name in row if name != "check"} for row in rows])
+    assert "has no column 'source'" in said(answers, sheet[1])
 
 
 def test_a_byte_of_no_encoding_is_named_with_its_line(sheet, tmp_path):
@@ -234,6 +353,32 @@ def test_an_export_in_which_nobody_came_to_the_last_question_is_read(sheet, tmp_
     assert {answers.outcome(code) for code in answers.given} == {"not fluent"}
 
 
+@pytest.mark.parametrize(
+    ("place", "value", "what"),
+    [
+        (("annotations",), None, "task 2: `annotations` is null, which is no list"),
+        (("annotations",), {"id": 1}, '`annotations` is {"id": 1}, which is no list'),
+        (("annotations", 0), 5, "an annotation is 5, which is no object"),
+        (("annotations", 0, "result"), None, "`result` is null, which is no list"),
+        (("annotations", 0, "result", 0), 7, "a result is 7, which is no object"),
+        (("annotations", 0, "result", 0, "value"), None, "column fluent: null holds no list `choices`"),
+        (("annotations", 0, "result", 0, "value"), {}, "column fluent: {} holds no list `choices`"),
+        (("annotations", 0, "result", 0, "value"), {"choices": "yes"}, "holds no list `choices`"),
+    ],
+)
+def test_what_label_studio_does_not_write_is_named(sheet, tmp_path, place, value, what):
+    exports = labelled(sheet, tmp_path)
+    inner = exports[1]
+    for key in place[:-1]:
+        inner = inner[key]
+    inner[place[-1]] = value
+    path = write_export(tmp_path / "e.json", exports)
+    message = said(path, sheet[1])
+    assert message.startswith(f"{path}, task 2")
+    assert what in message
+    assert "export again" in message
+
+
 def test_other_exports_of_label_studio_are_named(sheet, tmp_path):
     minimal = [{"code": "bcdfgh", "fluent": "yes", "id": 1, "annotator": 1, "annotation_id": 3}]
     assert "not JSON-MIN" in said(write_export(tmp_path / "e.json", minimal), sheet[1])
@@ -249,11 +394,22 @@ def test_other_exports_of_label_studio_are_named(sheet, tmp_path):
         ({"id": "x", "rule": "noun", "gold": ["a", "fox"], "contrast": "a fox"}, "is its gold"),
         ({"id": "r", "rule": "verb", "gold": "a fox ran", "contrast": "a hen ran"}, "comes twice"),
         ([1], "no 'id'"),
+        ({"source": None}, "'source' is null; write a string or a list of words, or leave the key out"),
+        ({"source": 3}, "'source' is 3; write a string"),
+        ({"gold": 5}, "'gold' is 5; write a string or a list of words"),
+        ({"contrast": [2, 1]}, r"'contrast' is \[2, 1\]; write a string or a list of words"),
+        ({"contrast": " "}, "'contrast' is \" \", without a word"),
+        ({"rule": ["noun"]}, r"'rule' is \[\"noun\"\]; write a string"),
+        ({"id": {"a": 1}}, r"'id' is {\"a\": 1}; write a string"),
+        ({"group": None}, "'group' is null; write a string, or leave the key out"),
     ],
 )
 def test_contrasts_that_cannot_be_judged_are_named_by_line(tmp_path, row, what):
     path = tmp_path / "failed.jsonl"
-    write_jsonl(path, [{"id": "r", "rule": "noun", "gold": "a fox ran", "contrast": "a hen ran"}, row])
+    first = {"id": "r", "rule": "noun", "gold": "a fox ran", "contrast": "a hen ran"}
+    if len(row) == 1 and isinstance(row, dict):
+        row = first | {"id": "s"} | row
+    write_jsonl(path, [first, row])
     with pytest.raises(PeopleError, match=what) as found:
         of_contrasts(path)
     assert f"{path}:2" in str(found.value)
@@ -264,6 +420,7 @@ def test_contrasts_that_cannot_be_judged_are_named_by_line(tmp_path, row, what):
     [
         ([], "name outputs"),
         (["--contrasts", "f.jsonl"], "needs --system"),
+        (["--contrasts", "f.jsonl", "--system", "x", "--items", "3"], "by --each"),
         (["x", "--items", "3", "--annotators", "a,a"], "each once"),
         (["nowhere", "--items", "3"], "is no finished output"),
     ],
@@ -274,6 +431,17 @@ def test_a_sheet_that_cannot_be_made_says_why(tmp_path, monkeypatch, told, what)
     with pytest.raises(PeopleError, match=what):
         arguments.run(arguments)
     assert not (tmp_path / "sheets").exists()
+
+
+@pytest.mark.parametrize(
+    ("to", "what"), [(".", "is there already"), ("/", "is there already"), ("file/sheets", "file is no folder")]
+)
+def test_a_folder_that_cannot_be_made_is_named(tmp_path, monkeypatch, to, what):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "file").write_text("")
+    arguments = parser().parse_args(["people", "sheet", "x", "--to", to, "--items", "3"])
+    with pytest.raises(PeopleError, match=f"--to {to}.*{what}.*choose another"):
+        arguments.run(arguments)
 
 
 def test_sheets_are_never_written_over(tmp_path):

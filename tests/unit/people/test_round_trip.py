@@ -224,6 +224,18 @@ def test_the_number_of_sources_follows_from_power(tmp_path, capsys):
     assert "any two of 3 systems" in said
 
 
+def test_a_pilot_that_leaves_no_source_for_the_main_sheets_is_refused(tmp_path):
+    outputs = write_corpus(tmp_path, SHARES, records=40)
+    for pilot in (40, 2000):
+        for size in (("--effect", 5), ("--items", 3)):
+            with pytest.raises(PeopleError, match=f"--pilot {pilot}, but there are 40 sources"):
+                run("sheet", *outputs, "--to", tmp_path / "sheets", "--pilot", pilot, *size)
+    assert not (tmp_path / "sheets").exists()
+    run("sheet", *outputs, "--to", tmp_path / "sheets", "--pilot", 39, "--effect", 5)
+    key = read_key(tmp_path / "sheets.key.json")
+    assert [len({key.entries[code].id for code in key.codes(when)}) for when in (MAIN, PILOT)] == [1, 39]
+
+
 def contrasts(path, rules=4, each=40):
     """Contrasts of which each rule has its own share of issues; one rule has fewer than are asked for."""
     words = list(annotators.ISSUES)
@@ -275,6 +287,53 @@ def test_contrasts_are_drawn_by_rule_and_come_back(tmp_path, form, capsys):
     assert len(found.agreements) == 3
     run("read", "--key", tmp_path / "sheets.key.json", *filled)
     assert "readability" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("pilot", [1, 40, 45, 107])
+def test_a_pilot_of_contrasts_is_as_large_as_asked_for_and_apart(tmp_path, pilot):
+    """Rules have 40, 40, 40 and 12 contrasts; with 5 of each in the main sheets, 35, 35, 35 and 7 are left."""
+    file = contrasts(tmp_path / "failed.jsonl")
+    ask = ("--contrasts", file, "--system", "abs", "--each", 5, "--annotators", "a", "--pilot", pilot)
+    run("sheet", "--to", tmp_path / "sheets", *ask)
+    key = read_key(tmp_path / "sheets.key.json")
+    main, judged = ({key.entries[code].unit for code in key.codes(when)} for when in (MAIN, PILOT))
+    assert (len(main), len(judged)) == (20, pilot)
+    assert not main & judged
+
+
+@pytest.mark.parametrize(("bad", "leaves"), [(1, True), (15, False), (29, True)])
+def test_an_interval_that_leaves_the_shares_is_said(tmp_path, capsys, bad, leaves):
+    outputs = write_corpus(tmp_path, {"sound": {"fine": 1}}, records=30, per_group=1)
+    run("sheet", *outputs, "--to", tmp_path / "sheets", "--items", 30, "--annotators", "a", "--without-reference")
+    filled = fill(tmp_path / "sheets" / "a-2.csv", WEI, Annotator(1), tmp_path)
+    rows = [row | {"faithful": "no" if place < bad else "yes"} for place, row in enumerate(read_sheet(filled))]
+    annotators.write_filled(filled, rows)
+    capsys.readouterr()
+    run("read", filled, "--key", tmp_path / "sheets.key.json", "--json", tmp_path / "out.json")
+    (share,) = json.loads((tmp_path / "out.json").read_text())["shares"]
+    assert (share["share"]["low"] < 0 or share["share"]["high"] > 100) == leaves
+    assert ("an end beyond 0 or 100 stands for that" in capsys.readouterr().out) == leaves
+
+
+def test_answers_read_with_the_key_of_other_systems_are_refused(tmp_path):
+    outputs = write_corpus(tmp_path, {**SHARES, "other": SHARES["shaky"]}, records=20)
+    for name, asked in (("one", outputs[:2]), ("two", outputs[1:])):
+        run("sheet", *asked, "--to", tmp_path / name, "--items", 10, "--pilot", 3, "--annotators", "a")
+    (tmp_path / "filled").mkdir()
+    filled = [
+        fill(tmp_path / "one" / f"a-{number}.csv", WEI, Annotator(1), tmp_path / "filled") for number in (1, 2, 3)
+    ]
+    run("read", *filled, "--key", tmp_path / "one.key.json", "--write", tmp_path / "answers.csv")
+    with pytest.raises(PeopleError, match=r"answers\.csv, row 2, column code: .* no code of these sheets"):
+        run("read", tmp_path / "answers.csv", "--key", tmp_path / "two.key.json", "--partial")
+
+
+def test_contrasts_of_two_systems_have_other_codes(tmp_path):
+    file = contrasts(tmp_path / "failed.jsonl")
+    for name in ("one", "two"):
+        run("sheet", "--to", tmp_path / name, "--contrasts", file, "--system", name)
+    keys = [read_key(tmp_path / f"{name}.key.json") for name in ("one", "two")]
+    assert not keys[0].entries.keys() & keys[1].entries.keys()
 
 
 def test_read_prints_results_and_what_a_study_says(sent, tmp_path, capsys):
