@@ -78,15 +78,15 @@ def _learn(results: Results) -> Learned:
             of_metric = results.of(corpus, True, metric.name)
             blind = {one.cell for one in of_metric if not results.counts(one, metric.name)}
             largest = results.largest(corpus)
-            here = [name for name in methods if not results.tied(corpus, metric.name, largest[name].cell)]
+            ranked = [name for name in methods if not results.tied(corpus, metric.name, largest[name].cell)]
             try:
-                if not here:
+                if not ranked:
                     raise NoCurve(MANY_TIES)
-                scale, curves = curves_of(design, here, results.sign(metric.name) > 0, results.settings.seed, blind)
+                scale, curves = curves_of(design, ranked, results.sign(metric.name) > 0, results.settings.seed, blind)
                 fits[corpus, metric.name] = fit_curves(curves, extrapolation)
                 scales[corpus, metric.name] = scale
             except NoCurve as reason:
-                if _known_of_all(results, corpus, metric.name) and len(here) == len(methods):
+                if _known_of_all(results, corpus, metric.name) and len(ranked) == len(methods):
                     refused[corpus] = str(reason)
                 else:
                     partly[corpus, metric.title] = str(reason)
