@@ -14,6 +14,8 @@ import pytest
 import yaml
 
 from sumcurve.__main__ import parser
+from sumcurve.tables import APPENDIX, TABLES
+from sumcurve.tables.results import MARK, TIED, UNREAD
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -317,3 +319,16 @@ def test_a_command_exists(command: str) -> None:
 def test_a_file_that_is_gone_stops_the_page() -> None:
     with pytest.raises(FileNotFoundError, match="results/tables/docstrings/gone"):
         papers.link("results/tables/docstrings/gone.md")
+
+
+@pytest.mark.parametrize("page", LINKED, ids=name_of)
+def test_a_study_that_a_command_names_exists(page: Path) -> None:
+    named = re.findall(r"--study ([a-z][\w-]*)", page.read_text())
+    studies = {path.stem for path in (ROOT / "config" / "studies").glob("*.yaml")}
+    assert {*named} <= studies
+
+
+def test_the_page_of_results_has_every_table_and_mark() -> None:
+    text = (DOCS / "results.md").read_text()
+    assert [name for name in (*TABLES, *APPENDIX) if f"`{name}`" not in text] == []
+    assert [mark for mark in (MARK, UNREAD, TIED) if f"**{mark}**" not in text] == []

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from sumcurve.annotations.entities import in_own_case, occurrences, without_possessive
+from sumcurve.annotations.entities import in_own_case, is_marker, occurrences, without_possessive
 from sumcurve.annotations.question_files import Tokens, asked_in, gathered
 from sumcurve.annotations.questions import (
     FEWEST,
@@ -142,6 +142,8 @@ class Tally:
         else:
             self.counts[NOT_ASKED[min(entities, len(NOT_ASKED) - 1)]] += 1
         document = anonymise(record.source_tokens, asked.source_names)
+        target = [token for sentence in record.target for token in sentence.split(" ")]
+        self.counts["literal_markers"] += sum(map(is_marker, [*record.source_tokens, *target]))
         self.counts["tokens"] += len(record.source_tokens)
         self.counts["salient"] += sum(end - start for start, end in asked.salient)
         self.counts["questions"] += len(asked.questions)
@@ -158,7 +160,9 @@ class Tally:
         `answerable` (their answer is mentioned in the source), and over these the shares (0..1) that are right by
         `chance` (a guess among the entities of the source), `majority` (always the entity `most`, which is most often
         the answer in the training part) and `frequency` (the entity most often in the source): null where there is
-        nothing to guess, or no training part. `salient_token_share` (0..1) is of the sources' tokens.
+        nothing to guess, or no training part. `literal_markers`, where there are any: words of sources and references
+        that look like an entity's marker and are read as other words. `salient_token_share` (0..1) is of the sources'
+        tokens.
         """
         asked = self.counts["answerable"]
 
@@ -168,6 +172,7 @@ class Tally:
         return {
             **{name: self.counts[name] for name in ("records", "asked", *NOT_ASKED)},
             **{name: self.counts[name] for name in ("entities", "questions", "answerable")},
+            **({"literal_markers": self.counts["literal_markers"]} if self.counts["literal_markers"] else {}),
             "chance": share(self.chance),
             "majority": share(self.answers[most] if most is not None else None),
             "frequency": share(self.counts["frequency"]),

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from spacy.tokens import Doc, Span, Token
 
 PLACEHOLDER = "@placeholder"
+MARK = re.compile(r"@(?:entity\d+|placeholder)")  # what a text may hold by chance, or to be taken for an entity
 RULES = "rules"
 
 # The paper's five types as spaCy's pipelines call them; FACILITY in old ones.
@@ -130,15 +131,26 @@ def questions(target: Sequence[str], entities: Entities) -> list[dict[str, Any]]
 def anonymised(tokens: Sequence[str], entities: Entities, hidden: int | None = None) -> list[str]:
     """The tokens with every mention of entity k replaced by @entityk, of entity `hidden` by @placeholder.
 
-    What is not replaced stays as it is but for possessives.
+    What is not replaced stays as it is but for possessives, and but for a word that looks like one of these: it gets a
+    second `@`, so that no text names an entity by its number.
     """
     new: list[str] = []
     position = 0
     for start, end, number in occurrences(tokens, entities):
-        new += map(without_possessive, tokens[position:start])
+        new += map(_word, tokens[position:start])
         new.append(PLACEHOLDER if number == hidden else f"@entity{number}")
         position = end
-    return [*new, *map(without_possessive, tokens[position:])]
+    return [*new, *map(_word, tokens[position:])]
+
+
+def _word(token: str) -> str:
+    """Without its possessive, and no marker."""
+    return f"@{token}" if is_marker(token) else without_possessive(token)
+
+
+def is_marker(token: str) -> bool:
+    """Whether a text's own token looks like what stands for an entity."""
+    return MARK.fullmatch(without_possessive(token)) is not None
 
 
 def occurrences(tokens: Sequence[str], entities: Entities) -> list[tuple[int, int, int]]:

@@ -127,7 +127,7 @@ def anonymise(words: Sequence[str], names: Mapping[str, int]) -> tuple[str, ...]
     """The words with every mention of a name replaced by `@entityN`, the longest name first.
 
     A mention is a whole one: its tokens stand one behind the other, in any case, without possessives. What is not
-    replaced stays as it is but for possessives.
+    replaced stays as it is but for possessives, and for words that look like a marker (`entities.anonymised`).
     """
     return tuple(anonymised(words, by_number(names)))
 

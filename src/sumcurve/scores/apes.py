@@ -13,6 +13,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from sumcurve.annotations.entities import is_marker
 from sumcurve.annotations.questions import Asked, anonymise, candidates, read_questions
 from sumcurve.records import Record, RecordError
 from sumcurve.scores.answered import ANSWERS, NOBODY, QUESTIONS, RIGHT
@@ -98,6 +99,7 @@ class AnswersQuestions(Needing):
                 " ".join(NOBODY if answer is None else str(answer) for answer in given) for given in answers
             ]
         counts = [len(one.questions) for one in asked]
+        markers = sum(is_marker(word) for text in words for word in text)  # which name nobody
         means = [sum(column) / len(right) for column in zip(*right.values(), strict=True)]
         every = sum(counts) / len(counts)  # questions of an item
         named = [candidates(document) for document in documents]
@@ -133,6 +135,7 @@ class AnswersQuestions(Needing):
                 "without_entity": sum(not there for there in named),
                 "questions": sum(counts),
                 "not_asked": len(records) - len(places),
+                **({"literal_markers": markers} if markers else {}),
             },
         )
 

@@ -17,13 +17,14 @@ from sumcurve.tables.lines import sentences as against_lines
 from sumcurve.tables.pretraining import sentences as worth_of_pretraining
 from sumcurve.tables.questions import sentences as answered
 from sumcurve.tables.reach import records_for
-from sumcurve.tables.results import LEVEL, POWER, THESE_WEIGHTS, Pair, Results, value
+from sumcurve.tables.results import LEVEL, POWER, THESE_WEIGHTS, Pair, Results, best_mean, value
 from sumcurve.tables.table import Column, Table, Value, number
 from sumcurve.tables.verdicts import learn
 
 Array = NDArray[np.float64]
 
 BEST, LEVEL_WITH, BEHIND, ALONE = "best", "not distinguishable", "behind", "the only one"
+SHARED, NONE = "shares the best mean", "none is best: one mean of all"
 BEYOND = (2, 4)  # times the largest size
 
 
@@ -104,7 +105,8 @@ def _measured(
     refusal: str,
 ) -> list[dict[str, Any]]:
     """The rows of one size that was measured, the best method first."""
-    here = [row for row in results.of(corpus, True, metric.name) if row.records == records and results.counts(row)]
+    placed, sharing = results.placed(corpus, metric.name, records), results.sharing(corpus, metric.name, records)
+    here = [row for row in results.of(corpus, True, metric.name) if row.cell in placed]
     best = results.best(corpus, metric.name, records)
     if best is None:
         return []
@@ -131,7 +133,10 @@ def _measured(
         else:
             pair = results.pair(corpus, metric.name, records, best, cell)
             row |= _behind(pair, best, sign, metric.decimals)
-        row |= _needed(results, design, drawn, methods, best, cell, records, sign)
+        if cell in sharing and len(sharing) > 1:
+            row["place"] = SHARED if len(sharing) < len(here) else NONE
+        else:
+            row |= _needed(results, design, drawn, methods, best, cell, records, sign)
         rows.append(row)
     return rows
 
@@ -156,7 +161,10 @@ def doubling(results: Results, corpus: str, metric: Metric, method: str, records
     cells = [
         row.cell
         for row in results.of(corpus, True, metric.name)
-        if row.method == method and row.records is not None and row.records <= records and results.counts(row)
+        if row.method == method
+        and row.records is not None
+        and row.records <= records
+        and results.counts(row, metric.name)
     ]
     if len(cells) < 2:
         return Value(None)
@@ -264,25 +272,25 @@ def sentences(results: Results) -> list[str]:
             best = results.best(corpus, metric.name, max(sizes)) if sizes else None
             if best is None or results.design(corpus, metric.name) is None:
                 continue
-            rivals = [
-                row.cell
-                for row in results.of(corpus, True, metric.name)
-                if row.records == max(sizes) and row.cell != best and results.counts(row)
-            ]
+            placed, sharing = (of(corpus, metric.name, max(sizes)) for of in (results.placed, results.sharing))
+            rivals = [cell for cell in placed if cell not in sharing]
             pairs = [results.pair(corpus, metric.name, max(sizes), best, rival) for rival in rivals]
             level = [pair.second[0] for pair in pairs if pair.ahead == ""]
             unknown: dict[str, list[str]] = {}
             for pair in pairs:
                 if pair.ahead is None:
                     unknown.setdefault(pair.why, []).append(pair.second[0])
-            said = f"{corpus}, {metric.title}, {number(max(sizes))} records: {best[0]} "
+            several = len(sharing) > 1
+            said = f"{corpus}, {metric.title}, {number(max(sizes))} records: "
             if not rivals:
-                lines.append(f"{said}is the only method to be compared.")
+                named = " and ".join(cell[0] for cell in sharing)
+                alone = "have the same mean: none is best" if several else "is the only method to be compared"
+                lines.append(f"{said}{named} {alone}.")
                 continue
-            said += "has the best mean"
+            said += best_mean(sharing)
             if level:
-                said += f"; not distinguishable from it: {', '.join(level)}"
-            elif not unknown:
+                said += f"; not distinguishable from {'them' if several else 'it'}: {', '.join(level)}"
+            elif not unknown and not several:
                 said += " and is ahead of every other method"
             said += "".join(f"; not tested against {', '.join(names)} ({why})" for why, names in unknown.items())
             lines.append(f"{said}.")

@@ -116,7 +116,7 @@ def _draw_panel(
         axes.plot(seconds, scores, color=colour, marker=marker, markersize=4.5, linewidth=1.4)
         labels.append(Label(results.name(curve[-1]), scores[-1], colour))
         for x, score, system in zip(seconds, scores, curve, strict=True):
-            if results.counts(system):
+            if results.counts(system, metric.name):
                 points.append((x, score))
             else:
                 axes.plot(x, score, color=colour, marker=marker, markersize=4.5, mfc="white", linestyle="none")

@@ -42,10 +42,11 @@ def table(results: Results) -> Table:
     ]
     notes = [
         f"Only references that name {FEWEST} entities or more are asked about: one question for every sentence and "
-        "entity in it. Answer in source: questions whose answer the source mentions, which teach and test a reader. "
-        "Over these, right answers of a guess among the entities of the source (chance), of the entity that is most "
-        "often the answer in the training part, numbered by first occurrence (majority), and of the one that is most "
-        "often in the source (frequency).",
+        "entity in it. Answer in source: questions whose answer the source mentions. Readers learn from and are tested "
+        "by others, too: table readers counts them, of references with one entity where the source names more, but "
+        "not of sources that name one alone. Over questions with an answer in the source, right answers of a guess "
+        "among the entities of the source (chance), of the entity that is most often the answer in the training part, "
+        "numbered by first occurrence (majority), and of the one that is most often in the source (frequency).",
         *results.corpora_notes,
     ]
     return Table("cloze", results.title("Questions about references"), columns, rows, notes)

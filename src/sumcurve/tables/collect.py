@@ -275,6 +275,7 @@ def reader(plan: Plan, results: Path, folder: Folder) -> Reader:
     def column(name: str) -> np.ndarray:
         return np.array([float(row[name]) for row in rows])
 
+    of_summaries = {one.item for one in read_questions(results / folder.specification["questions"]) if one.questions}
     trained = "updates" in told
     return Reader(
         corpus=plan.corpus_name(folder.specification["corpus"]),
@@ -283,6 +284,7 @@ def reader(plan: Plan, results: Path, folder: Folder) -> Reader:
         right=column("reader"),
         majority=column("majority"),
         frequency=column("frequency"),
+        several=np.array([row["id"] in of_summaries for row in rows], dtype=bool),
         chance=float(column("chance").mean()),
         questions=told["questions"],
         left_out=told["left_out"]["train"],

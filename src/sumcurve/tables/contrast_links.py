@@ -30,6 +30,11 @@ def table(results: Results) -> Table:
         f"Of mean scores with dodged, over every method at every size, seeds averaged. In brackets: {results.share} "
         f"of {results.settings.resamples:,} resamples of the groups of test items, the same for both scores: they "
         "speak of these systems on other items, not of other systems.",
+        *(
+            f"{one.told.corpus}: {' and '.join(names)} have one set of weights, which is counted once, as {names[0]}."
+            for one in preferred(results)
+            for names in one.told.twins
+        ),
         "Sizes of one method are no independent systems: what grows with records correlates.",
         results.caveat,
         *results.unread_notes,
@@ -41,10 +46,14 @@ def _row(results: Results, one: Preferred, metric: Metric) -> dict[str, Any]:
     """Empty where too few systems have both."""
     if metric.name in ("dodged", "escaped"):
         return {}
+    again = {name for names in one.told.twins for name in names[1:]}  # other searches of the same weights
     systems = [
         system
         for system in results.of(one.told.corpus, True, metric.name)
-        if system.cell in one.systems and one.common.any()
+        if system.cell in one.systems
+        and one.common.any()
+        and system.method not in again
+        and not results.often_ties(one.told.corpus, system.cell)
     ]
     if len(systems) < LEAST:
         return {}

@@ -5,7 +5,7 @@ from typing import Any
 from sumcurve.annotations.contrasts import CLASSES, ORIGINS, RULES
 from sumcurve.tables.contrasts import MECHANICS
 from sumcurve.tables.preferences import preferred
-from sumcurve.tables.results import Results, value
+from sumcurve.tables.results import TIED, Results, value
 from sumcurve.tables.table import Column, Table, number
 
 
@@ -15,12 +15,13 @@ def table(results: Results) -> Table:
     for one in preferred(results):
         by_rule = {rule: one.dodged(rule=rule) for rule in RULES}
         for cell in one.systems:
+            tied = results.often_ties(one.told.corpus, cell)
             rows.append(
                 {
                     "corpus": one.told.corpus,
                     "method": results.marked(one.told.corpus, cell),
                     "records": cell[1],
-                    **{rule: value(of[cell]) for rule, of in by_rule.items() if cell in of},
+                    **{rule: value(of[cell], mark=TIED if tied else "") for rule, of in by_rule.items() if cell in of},
                 }
             )
     columns = [
@@ -51,5 +52,6 @@ def table(results: Results) -> Table:
         *(f"{one.told.corpus}: {MECHANICS}" for one in preferred(results) if not one.told.people),
         results.caveat,
         results.reading_note,
+        *results.tie_notes,
     ]
     return Table("contrast_rules", results.title("Dodged contrasts, rule by rule"), columns, rows, notes)

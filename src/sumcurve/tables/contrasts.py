@@ -3,15 +3,17 @@
 The paper's table of systems has the columns dodged and escaped; the others say what these two rest on.
 """
 
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from sumcurve.statistics.design import Cell
 from sumcurve.statistics.intervals import Estimate
 from sumcurve.tables.preferences import AT, POINTS, Preferred, preferred
-from sumcurve.tables.results import Results, value
-from sumcurve.tables.table import Column, Table, Value, number
+from sumcurve.tables.results import MOST_TIES, TIED, Results, value
+from sumcurve.tables.table import Column, Row, Table, Value, number
 
 CHANCE = "chance"
+RANKED = ("dodged", "escaped")  # the columns by which systems are ranked
 MECHANICS = (
     "Contrasts that no person has judged may be as good as their golds: until people have, these figures describe how "
     "scores behave, not how well systems understand."
@@ -41,6 +43,7 @@ def table(results: Results) -> Table:
         Column("escaped_other", None, "number", 1, interval=True),
         Column("by_source", "by the source", "number", 1, interval=True),
         Column("tells", "tells apart", "number", 1),
+        Column("ties", "ties", "number", 1),
         Column("dodged_own", "dodged of own", "number", 1, interval=True, narrow=True),
         Column("escaped_own", None, "number", 1, interval=True),
         Column("dodged_every", "of every", "number", 1, interval=True, narrow=True),
@@ -61,6 +64,10 @@ def table(results: Results) -> Table:
         "Dodged and escaped are of contrasts that all systems tell apart: one that exchanges two words unknown to a "
         "system is its gold to it. Tells apart: the share that the system does itself (all seeds); dodged of own is of "
         "these. Of every: of all contrasts, where what is not told apart is not dodged.",
+        f"Ties: of what it tells apart, contrasts whose score is exactly their gold's. {TIED} more than "
+        f"{number(MOST_TIES)} %: such a system is left out of what dodged and escaped rank."
+        if any(row.get("ties") for row in rows)
+        else "",
         *(_shares(one) for one in preferred(results)),
         *(
             f"{one.told.corpus}: {' and '.join(names)} have the same trainings and differ by their search alone: what "
@@ -82,9 +89,28 @@ def table(results: Results) -> Table:
         results.caveat,
         results.reading_note,
         *results.corpora_notes,
+        *(" ".join(either(results, one.told.corpus, rows)) for one in preferred(results)),
     ]
     title = "Which systems prefer a gold summary to broken ones"
     return Table("contrasts", results.title(title), columns, rows, notes)
+
+
+def either(results: Results, corpus: str, rows: Sequence[Row]) -> Iterator[str]:
+    """What a system that ties too often dodges by each way of counting, at its largest size; `rows` are the table's."""
+    for system in results.largest(corpus).values():
+        if not results.often_ties(corpus, system.cell):
+            continue
+        name = results.name(system)
+        row = next(
+            row for row in rows if (row["corpus"], row["method"], row.get("records")) == (corpus, name, system.records)
+        )
+        ways = {"dodged": "where ties fail", "dodged_ties": "where ties count", "dodged_assigned": "by assignment"}
+        told = [f"{number(row[way].number, 1)} % {title}" for way, title in ways.items() if way in row]
+        why = ": what differs is in a sentence that its procedure does not take" if "dodged_assigned" in row else ""
+        yield (
+            f"{corpus}: {name} with {number(system.records)} records dodges {', '.join(told)}. "
+            f"{number(row['ties'], 1)} % of the contrasts that it reads have exactly their gold's score{why}."
+        )
 
 
 def _shares(one: Preferred) -> str:
@@ -112,14 +138,19 @@ def _systems(results: Results, one: Preferred) -> list[dict[str, Any]]:
         columns |= {f"dodged_{way}": one.dodged(way=way), f"escaped_{way}": one.escaped(way=way)}
     rows = []
     for cell, system in one.systems.items():
-        found = columns["dodged"].get(cell)
+        found, tied = columns["dodged"].get(cell), results.often_ties(one.told.corpus, cell)
         rows.append(
             {
                 "corpus": one.told.corpus,
                 "method": results.marked(one.told.corpus, cell),
                 "records": cell[1],
                 "seeds": len(system.seeds),
-                **{name: value(of[cell]) for name, of in columns.items() if cell in of},
+                **{
+                    name: value(of[cell], mark=TIED if tied and name in RANKED else "")
+                    for name, of in columns.items()
+                    if cell in of
+                },
+                "ties": results.tie_shares[one.told.corpus, cell],
                 "tells": POINTS * float(system.told.mean()),
                 "contrasts": int(one.common.sum()),
                 "golds": len(set(one.items[one.common].tolist())),

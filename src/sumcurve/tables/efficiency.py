@@ -134,7 +134,9 @@ def table(results: Results) -> Table:
     rows = []
     for step in steps(results):
         for metric in results.ranked(step.smaller.corpus):
-            if all(results.scorer(metric.name) in one.scorers for one in (step.smaller, step.larger)):
+            ends = step.smaller, step.larger
+            tied = any(results.tied(one.corpus, metric.name, one.cell) for one in ends)
+            if all(results.scorer(metric.name) in one.scorers for one in ends) and not tied:
                 rows.append(_row(results, step, metric, designs[step.smaller.corpus], refusal))
     columns = [
         *STEP_COLUMNS,

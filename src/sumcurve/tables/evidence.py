@@ -314,8 +314,9 @@ class Reader:
 
     Of these `right`, `majority` and `frequency` say for each whether it is answered (0 or 1) by the reader, by the
     training questions' most frequent answer and by the document's most frequent entity, in one order for all readers of
-    a corpus; `groups` names the group of its item; `chance` is the mean probability of a guess. `questions` counts
-    those of each part, `left_out` those of the training part that teach nothing. One that was not trained has no
+    a corpus; `groups` names the group of its item, and `several` says whether its reference names entities enough for
+    summaries to be asked about it, as sources are of one, too; `chance` is the mean probability of a guess. `questions`
+    counts those of each part, `left_out` those of the training part that teach nothing. One that was not trained has no
     updates and seconds.
     """
 
@@ -325,6 +326,7 @@ class Reader:
     right: NDArray[np.float64]
     majority: NDArray[np.float64]
     frequency: NDArray[np.float64]
+    several: NDArray[np.bool_]
     chance: float
     questions: Mapping[str, int]
     left_out: Mapping[str, int]

@@ -8,7 +8,7 @@ from typing import Any
 from sumcurve.scores.scorer import Metric
 from sumcurve.settings import Question
 from sumcurve.tables import pretraining
-from sumcurve.tables.results import LEVEL, NOT_TO_BE_READ, Results
+from sumcurve.tables.results import LEVEL, MANY_TIES, NOT_TO_BE_READ, Results, best_mean
 from sumcurve.tables.table import Column, Table, Value, number
 
 YES, NO, NOT_KNOWN = "yes", "no", "not known"
@@ -92,16 +92,20 @@ def _which(results: Results, corpus: str, metric: Metric, size: int) -> dict[str
     row["unit"] = metric.unit
     if ahead is not None:
         return row | {"method": ahead[0], "answer": ahead[0]}
-    here = [one for one in results.of(corpus, True, metric.name) if one.records == size and results.counts(one)]
-    others = [one.cell for one in here if one.cell != best]
+    sharing, placed = results.sharing(corpus, metric.name, size), results.placed(corpus, metric.name, size)
+    others = [cell for cell in placed if cell != best]
     if not others:
         return row | {"method": best[0], "answer": NOT_KNOWN, "why": f"{best[0]} is the only method to be compared"}
-    pairs = [(cell, results.pair(corpus, metric.name, size, best, cell)) for cell in others]
+    named = ", ".join(cell[0] for cell in sharing)
+    if len(sharing) == len(placed):
+        return row | {"method": named, "answer": NOT_KNOWN, "why": f"{named} have the same mean"}
+    pairs = [(cell, results.pair(corpus, metric.name, size, best, cell)) for cell in others if cell not in sharing]
     level = [cell[0] for cell, pair in pairs if pair.ahead == ""]
     untested = [f"{cell[0]}: {pair.why}" for cell, pair in pairs if pair.ahead is None]
     parts = [f"not distinguishable from {', '.join(level)}"] if level else []
     parts += [f"not tested against {'; '.join(untested)}"] if untested else []
-    return row | {"method": best[0], "answer": NOT_KNOWN, "why": f"{best[0]} has the best mean, {' and '.join(parts)}"}
+    why = ", ".join([best_mean(sharing), *([" and ".join(parts)] if parts else [])])
+    return row | {"method": named, "answer": NOT_KNOWN, "why": why}
 
 
 def _doublings(
@@ -127,6 +131,9 @@ def _doublings(
             "method": method,
             "unit": f"{metric.unit}; worth it: {question.worth:g}",
         }
+        if any(results.tied(corpus, metric.name, one.cell) for one in cells):
+            found.append(row | {"answer": NOT_KNOWN, "why": MANY_TIES})
+            continue
         if not all(map(results.counts, cells)):
             found.append(row | {"answer": NOT_KNOWN, "why": "it is not shown to read its source at both sizes"})
             continue

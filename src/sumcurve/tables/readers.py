@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 SCORER = "apes"  # whose metrics these readers answer for
 POINTS = 100
+READER = "reader"
 BASELINES = {"majority": "the training questions' most frequent answer", "frequency": "the most frequent entity"}
 
 
@@ -29,7 +30,8 @@ class Level:
     """How often a corpus's readers are right on held-out questions, in %, beside what needs no reader.
 
     `differences` are the readers' share minus that of each of `BASELINES`, with intervals over groups of items and
-    readers.
+    readers. `asked` are the questions about references that summaries are asked about, too, and `right_of_asked` what
+    readers and baselines have of these alone, in %; empty where there are none.
     """
 
     corpus: str
@@ -37,6 +39,8 @@ class Level:
     accuracy: float
     baselines: dict[str, float]
     differences: dict[str, Estimate]
+    asked: int
+    right_of_asked: dict[str, float]
 
     @property
     def beats(self) -> bool:
@@ -58,9 +62,17 @@ class Level:
             else "APES IS NOT TO BE READ (‡; left out of answers, efficiency and verdicts): the intervals do not show "
             "readers that beat guessing"
         )
+        few = ""
+        if 0 < self.asked < self.questions:
+            guesses = "; ".join(f"{number(self.right_of_asked[name], 1)} % for {BASELINES[name]}" for name in BASELINES)
+            few = (
+                f" The other {number(self.questions - self.asked)} are about references of one entity, of which no "
+                f"summary is asked: on the {number(self.asked)} about references of more they are right in "
+                f"{number(self.right_of_asked[READER], 1)} %, against {guesses}."
+            )
         return (
             f"{self.corpus}: {verdict}. On {number(self.questions)} held-out questions that sources answer they "
-            f"are right in {number(self.accuracy, 1)} %, against {told}."
+            f"are right in {number(self.accuracy, 1)} %, against {told}.{few}"
         )
 
 
@@ -100,7 +112,11 @@ def level(corpus: str, readers: list[Reader], confidence: float) -> Level:
         )
         design = Design([apart], readers[0].groups, None, confidence)
         differences[name] = estimate(design, ("reader", None))
-    return Level(corpus, right.shape[1], float(right.mean()), baselines, differences)
+    several = readers[0].several
+    of_asked = {READER: right, **{name: POINTS * np.asarray(getattr(readers[0], name)) for name in BASELINES}}
+    shares = {name: float(values[..., several].mean()) for name, values in of_asked.items()} if several.any() else {}
+    asked = int(several.sum())
+    return Level(corpus, right.shape[1], float(right.mean()), baselines, differences, asked, shares)
 
 
 def levels(readers: list[Reader], confidence: float) -> dict[str, Level]:

@@ -6,7 +6,7 @@ question: all replicated methods of that size, each pair of them and each agains
 are one family of tests. Whether more data helped is another question, with a family of its own.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
@@ -15,6 +15,7 @@ from typing import Any, Literal
 import numpy as np
 from scipy import stats
 
+from sumcurve.decoding.judged import Judged, margins
 from sumcurve.scores.scorer import Metric
 from sumcurve.settings import Bootstrap
 from sumcurve.statistics.design import Cell, Design, Replicates, common_seeds
@@ -36,6 +37,11 @@ MARK = "†"  # beside a system that does not read its source
 SHARE = "apes"  # the metric that is a ratio of sums
 UNREAD = "‡"  # beside a metric that is not to be read of a corpus
 NOT_TO_BE_READ = "not to be read"
+TIED = "§"  # beside what a system dodges whose score often is the same for a gold and another summary
+MOST_TIES = 5.0  # percent of the contrasts that a system sees, with exactly their gold's score: above it has no rank
+OF_CONTRASTS = ("dodged", "escaped")  # the scorers of contrasts
+MANY_TIES = f"its score ties too often ({TIED})"
+SAME = 1e-9  # between means: a smaller difference is none
 
 
 @dataclass(frozen=True)
@@ -302,19 +308,32 @@ class Results:
         self, corpus: str, metric: str, pairs: Sequence[tuple[System, System]]
     ) -> dict[tuple[Cell, Cell], Pair]:
         design = self._known(corpus, metric) if pairs else None
-        return tested(design, self._metrics[metric][0], pairs, self.settings) if design else {}
+        if design is None:
+            return {}
+        tied = {one.cell for pair in pairs for one in pair if self.tied(corpus, metric, one.cell)}
+        return tested(design, self._metrics[metric][0], pairs, self.settings, tied)
+
+    def placed(self, corpus: str, metric: str, records: int) -> list[Cell]:
+        """The methods of one size that take part in what a metric ranks."""
+        here = self.of(corpus, True, metric)
+        return [one.cell for one in here if one.records == records and self.counts(one, metric)]
+
+    def sharing(self, corpus: str, metric: str, records: int) -> list[Cell]:
+        """The methods with the best mean among those of one size that take part: several where means are equal."""
+        better = self.sign(metric)
+        means = {
+            cell: better * self.estimate(corpus, metric, cell).mean for cell in self.placed(corpus, metric, records)
+        }
+        return [cell for cell, mean in means.items() if mean >= max(means.values()) - SAME]
 
     def best(self, corpus: str, metric: str, records: int) -> Cell | None:
-        """The method with the best mean among those of one size that read; None where there is none."""
-        here = [one.cell for one in self.of(corpus, True, metric) if one.records == records and self.counts(one)]
-        better = self.sign(metric)
-        return max(here, key=lambda cell: better * self.estimate(corpus, metric, cell).mean, default=None)
+        """The method with the best mean among those of one size that take part, the first of several; None of none."""
+        return next(iter(self.sharing(corpus, metric, records)), None)
 
     def ahead(self, corpus: str, metric: str, records: int) -> Cell | None:
         """The best method of a size where it is ahead of every other that reads there beyond chance; of what ranks."""
         best = self.best(corpus, metric, records)
-        here = [one for one in self.of(corpus, True, metric) if one.records == records and self.counts(one)]
-        others = [one.cell for one in here if one.cell != best]
+        others = [cell for cell in self.placed(corpus, metric, records) if cell != best]
         if best is None or not others or not self._metrics[metric][0].ranks or self.unread(corpus, metric):
             return None
         sure = all(self.pair(corpus, metric, records, best, other).ahead == best for other in others)
@@ -354,9 +373,52 @@ class Results:
         metrics = [metric for name, (metric, _) in self._metrics.items() if name in known]
         return [one for one in metrics if one.threshold is not None and one.stands_in_for not in known]
 
-    def counts(self, system: System) -> bool:
-        """Whether a system takes part in answers and verdicts: not where it is known that it does not read."""
-        return self.reads(system) is not False
+    def counts(self, system: System, metric: str | None = None) -> bool:
+        """Whether a system takes part in answers and verdicts: not where it is known that it does not read.
+
+        Nor in those of a `metric` of contrasts where its score ties too often.
+        """
+        tied = metric is not None and self.tied(system.corpus, metric, system.cell)
+        return self.reads(system) is not False and not tied
+
+    def tied(self, corpus: str, metric: str, cell: Cell) -> bool:
+        """Whether a metric is of contrasts, of which more than `MOST_TIES` have exactly their gold's score."""
+        return metric in self._metrics and self.scorer(metric) in OF_CONTRASTS and self.often_ties(corpus, cell)
+
+    def often_ties(self, corpus: str, cell: Cell) -> bool:
+        """Whether more than `MOST_TIES` of the contrasts that a system sees have exactly their gold's score."""
+        return self.tie_shares.get((corpus, cell), 0.0) > MOST_TIES
+
+    @cached_property
+    def tie_shares(self) -> dict[tuple[str, Cell], float]:
+        """By corpus and system, of the contrasts that it sees other than their golds, in percent those that tie.
+
+        The mean over seeds.
+        """
+        found: dict[tuple[str, Cell], list[float]] = {}
+        for one in self.study.preferences:
+            for (method, records, _), judged in one.systems.items():
+                found.setdefault((one.corpus, (method, records)), []).append(_ties(judged))
+        return {key: float(np.mean(shares)) for key, shares in found.items()}
+
+    @cached_property
+    def tie_notes(self) -> list[str]:
+        """A sentence for every method of a corpus that has no rank by its contrasts."""
+        sizes: dict[tuple[str, str], dict[int | None, float]] = {}
+        for (corpus, (method, records)), share in self.tie_shares.items():
+            if share > MOST_TIES:
+                sizes.setdefault((corpus, method), {})[records] = share
+        return [
+            f"{corpus}: {TIED} {method} cannot tell many contrasts from their golds though it reads them: its score is "
+            "exactly the same for "
+            + ", ".join(
+                f"{number(share, 1)} %" + (f" at {number(records)} records" if records is not None else "")
+                for records, share in of.items()
+            )
+            + f". Above {number(MOST_TIES)} % dodged and escaped say how ties are counted: it is left out of what they "
+            "rank, tell ahead and correlate. Table contrasts has its figures either way."
+            for (corpus, method), of in sizes.items()
+        ]
 
     def name(self, system: System) -> str:
         """Its method's name, marked where it does not read its source."""
@@ -480,14 +542,14 @@ class Results:
 
     @cached_property
     def corpora_notes(self) -> list[str]:
-        """What each corpus is, where its title tells, and whose questions nobody answers beyond guessing."""
+        """What each corpus is, where its title tells, and what is not to be read of it (`unread_notes`)."""
         here = sorted(self.study.statistics, key=lambda one: one.corpus)
         return [*(f"{one.corpus}: {one.title}" for one in here if one.title), *self.unread_notes]
 
     @cached_property
     def unread_notes(self) -> list[str]:
-        """A sentence for every corpus whose questions nobody answers beyond guessing, with the figures."""
-        return [one.sentence() for one in self.reader_levels.values() if not one.beats]
+        """A sentence for every corpus whose questions nobody answers beyond guessing, and for what ties too often."""
+        return [*(one.sentence() for one in self.reader_levels.values() if not one.beats), *self.tie_notes]
 
     @cached_property
     def reader_levels(self) -> dict[str, Level]:
@@ -495,13 +557,29 @@ class Results:
         return levels(list(self.study.readers), self.settings.confidence)
 
 
+def best_mean(sharing: Sequence[Cell]) -> str:
+    """Who has the best mean, or who share it."""
+    *others, last = (cell[0] for cell in sharing)
+    return f"{', '.join(others)} and {last} share the best mean" if others else f"{last} has the best mean"
+
+
+def _ties(judged: Judged) -> float:
+    """Of the contrasts that a run sees other than their golds, in percent those with exactly their gold's score."""
+    seen = judged.told[judged.contrast]
+    return 100 * float((margins(judged.own, judged)[seen] == 0).mean()) if seen.any() else 0.0
+
+
 def tested(
-    design: Design, metric: Metric, pairs: Sequence[tuple[System, System]], settings: Bootstrap
+    design: Design,
+    metric: Metric,
+    pairs: Sequence[tuple[System, System]],
+    settings: Bootstrap,
+    tied: Collection[Cell],
 ) -> dict[tuple[Cell, Cell], Pair]:
-    """Every pair's difference; those whose methods are known are one family of tests."""
+    """Every pair's difference; those whose methods are known are one family of tests, without what is `tied`."""
     same = {(one.cell, two.cell) for one, two in pairs if one.summaries and one.summaries == two.summaries}
     cells = [(one.cell, two.cell) for one, two in pairs]
-    testable = [pair for pair in cells if pair not in same and _testable(design, pair)]
+    testable = [pair for pair in cells if pair not in same and _testable(design, pair) and not {*pair} & {*tied}]
     whole = family(design, testable, seed=settings.seed) if testable else Family((), None)
     p_of = {(one.first, one.second): one.p_family for one in whole.tests}
     found = {}
@@ -512,6 +590,8 @@ def tested(
         why = ""
         if (first, second) in same:
             why = "the same summaries, byte for byte"
+        elif {first, second} & {*tied}:
+            why = MANY_TIES
         elif result.why:
             why = result.why
         elif (first, second) not in p_of:

@@ -7,7 +7,7 @@ import numpy as np
 
 from sumcurve.plan import ZERO_SHOT
 from sumcurve.tables.evidence import BESIDE, ScoredOutput
-from sumcurve.tables.results import LEVEL, UNREAD, Results, metric_columns, units, value
+from sumcurve.tables.results import LEVEL, TIED, UNREAD, Results, metric_columns, units, value
 from sumcurve.tables.table import Column, Table, number
 
 
@@ -45,6 +45,7 @@ def table(results: Results) -> Table:
             asked = system.records if not metric.describes else None
             best = asked is not None and results.ahead(system.corpus, metric.name, asked) == cell
             mark = UNREAD if results.unread(system.corpus, metric.name) else ""
+            mark = TIED if results.tied(system.corpus, metric.name, cell) else mark
             row[metric.name] = value(found, bold=best, mark=mark)
             known = system.scored(scorer)
             if len(system.seeds) > 1 and len(known) > 1:

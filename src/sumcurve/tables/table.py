@@ -20,7 +20,7 @@ from sumcurve.records import csv_text, write_text
 
 NOTHING = "–"
 DECIMALS = 4  # of a number in a CSV, if the column's own are fewer
-NUMBER = re.compile(r"[−+<>≤]?[\d.,]+(e[−+]?\d+)?( \[.*\])?( %|†|‡( \[\d+\])?)?|–( \[\d+\])?|")
+NUMBER = re.compile(r"[−+<>≤]?[\d.,]+(e[−+]?\d+)?( \[.*\])?( %|†|§|‡( \[\d+\])?)?|–( \[\d+\])?|")
 BOLD = re.compile(r"\*\*(.*)\*\*")
 STYLE = """
 body { font: 15px/1.45 system-ui, sans-serif; color: #1a1a1a; background: #fff; margin: 1.5rem; }

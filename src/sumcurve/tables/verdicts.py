@@ -10,7 +10,7 @@ import pandas as pd
 from sumcurve.curves.fit import FURTHEST, LEAST_SIZES, Curves, Extrapolation, Fits, NoCurve, fit_curves, measured
 from sumcurve.curves.verdict import verdicts
 from sumcurve.statistics.design import Cell, Design
-from sumcurve.tables.results import Results
+from sumcurve.tables.results import MANY_TIES, Results
 from sumcurve.tables.table import Column, Table, Value
 
 CEILING = 100.0
@@ -75,13 +75,18 @@ def _learn(results: Results) -> Learned:
             design = results.design(corpus, metric.name)
             if design is None or corpus in refused:  # for all metrics alike
                 continue
-            blind = {one.cell for one in results.of(corpus, True, metric.name) if not results.counts(one)}
+            of_metric = results.of(corpus, True, metric.name)
+            blind = {one.cell for one in of_metric if not results.counts(one, metric.name)}
+            largest = results.largest(corpus)
+            ranked = [name for name in methods if not results.tied(corpus, metric.name, largest[name].cell)]
             try:
-                scale, curves = curves_of(design, methods, results.sign(metric.name) > 0, results.settings.seed, blind)
+                if not ranked:
+                    raise NoCurve(MANY_TIES)
+                scale, curves = curves_of(design, ranked, results.sign(metric.name) > 0, results.settings.seed, blind)
                 fits[corpus, metric.name] = fit_curves(curves, extrapolation)
                 scales[corpus, metric.name] = scale
             except NoCurve as reason:
-                if _known_of_all(results, corpus, metric.name):
+                if _known_of_all(results, corpus, metric.name) and len(ranked) == len(methods):
                     refused[corpus] = str(reason)
                 else:
                     partly[corpus, metric.title] = str(reason)
@@ -89,7 +94,11 @@ def _learn(results: Results) -> Learned:
     for (corpus, metric_name), one in fits.items():
         whole = _known_of_all(results, corpus, metric_name)
         here = {system.method for system in results.of(corpus, True, metric_name)}
-        names = [name for name, system in results.largest(corpus).items() if results.counts(system) and name in here]
+        names = [
+            name
+            for name, system in results.largest(corpus).items()
+            if results.counts(system, metric_name) and name in here
+        ]
         missing = {name: ONE_SEED for name in names if name not in one.curves.methods}
         reasons = {
             name: f"{reason}{_blind(results, corpus, name)}" for name, reason in (missing | dict(one.refused)).items()

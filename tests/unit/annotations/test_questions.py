@@ -77,6 +77,23 @@ def test_a_reference_with_fewer_than_two_entities_is_not_asked_about(names: list
     assert asked_about("r", ["bergen and bergens ."], graph) == ()
 
 
+@pytest.mark.parametrize("summary", ["@entity0 @entity1", "@entity0's @ENTITY1 @placeholder", "x @entity1 @entity0 ."])
+def test_a_text_names_no_entity_by_its_number(summary: str) -> None:
+    """As the tokenizer `ptb` leaves such words whole, one could answer all questions by writing every marker."""
+    names = plain("bergen", "marta lind")
+    asked = asked_about("r", ["marta lind moved to bergen ."], names)
+    document = anonymise(summary.split(), names)
+    assert presence(document, asked) == 0.0
+    assert "@placeholder" not in document
+    assert len(document) == len(summary.split())
+    assert presence(anonymise(f"{summary} Bergen".split(), names), asked) == 0.5
+    (question, _) = asked_about("r", ["marta lind wrote @placeholder and @entity0 to bergen ."], names)
+    assert question.words.count("@placeholder") == 1
+    assert candidates(question.words) == {
+        names["marta lind"] if question.answer == names["bergen"] else names["bergen"]: 1
+    }
+
+
 def test_numbers_are_places_in_the_order_of_length_with_gaps_where_names_joined() -> None:
     lemmas = {"the moroccan group": "the moroccan group", "moroccan": "moroccan", "rabat": "rabat", "fes": "fes"}
     assert numbered(lemmas) == {"the moroccan group": 0, "moroccan": 0, "rabat": 2, "fes": 3}

@@ -91,6 +91,13 @@ def test_what_names_nobody_scores_nothing_and_is_counted(score) -> None:
     assert (found.counts["empty"], found.counts["without_entity"]) == (1, 2)
 
 
+def test_markers_that_a_summary_writes_itself_name_nobody_and_are_counted(score) -> None:
+    found = score(["they met ."], ["@entity0 @entity1 ."], ["@entity0 @entity1 @entity2's ."])
+    assert found.values["apes_named"] == found.values["apes_entities"] == [0, 0]
+    assert found.counts["literal_markers"] == 3  # of the two that are asked about
+    assert "literal_markers" not in score(["ann ."], ["ann ."], ["dan ."]).counts
+
+
 def test_scores_are_written_as_any_others(score, tmp_path: Path) -> None:
     folder = tmp_path / "scores"
     score(["ann ."], ["ann ."], ["dan ."], folder=folder)

@@ -61,6 +61,7 @@ def known(right, groups=20, seed=1):
         (generator.random(120) < right).astype(float),
         guessed,
         guessed[::-1].copy(),
+        np.arange(120) % 3 == 0,
         0.3,
         {"train": 900, "valid": 50, "test": 120},
         {"the source does not name the answer": 400},
@@ -224,3 +225,19 @@ def test_a_study_without_questions_has_none_of_these_tables(results):
     plain = Results(dataclasses.replace(results.study, outputs=outputs, readers=()), Bootstrap())
     assert not any(one.table(plain).rows for one in (apes, apes_order, apes_readers, readers))
     assert plain.corpora_notes == ["notes: Notes."]
+
+
+def test_what_readers_know_of_what_summaries_are_asked_is_said_apart():
+    """Sources are asked about references of one entity, too, of which no summary is asked."""
+    told = [known(0.8, seed=seed) for seed in (1, 2, 3)]
+    level = readers.levels(told, 0.95)["notes"]
+    every = [number for number in range(120) if number % 3 == 0]
+    expected = 100 * np.mean([[one.right[number] for number in every] for one in told])
+    guesses = [100 * np.mean([column[number] for number in every]) for column in (told[0].majority, told[0].frequency)]
+    assert (
+        f"The other 80 are about references of one entity, of which no summary is asked: on the 40 about references of "
+        f"more they are right in {expected:.1f} %, against {guesses[0]:.1f} %"
+    ) in level.sentence()
+    assert f"{guesses[1]:.1f} % for the most frequent entity." in level.sentence()
+    alone = [dataclasses.replace(one, several=np.ones(120, dtype=bool)) for one in told]
+    assert "of one entity" not in readers.levels(alone, 0.95)["notes"].sentence()

@@ -13,13 +13,22 @@ from sumcurve.people.results import ALL_RULES, SYMMETRIC, Share
 from sumcurve.people.results import Results as PeopleResults
 from sumcurve.scores.contrasts import Dodged, Escaped
 from sumcurve.statistics.intervals import Estimate
-from sumcurve.tables import APPENDIX, TABLES, contrast_links, contrast_people, contrast_rules, contrasts, labels
+from sumcurve.tables import (
+    APPENDIX,
+    TABLES,
+    answers,
+    contrast_links,
+    contrast_people,
+    contrast_rules,
+    contrasts,
+    labels,
+)
 from sumcurve.tables.contrasts import MECHANICS
 from sumcurve.tables.evidence import Items, JudgedByPeople, Preferences, RelatedWords
 from sumcurve.tables.preferences import AT, escapes, preferred
 from sumcurve.tables.report.findings import findings
 from sumcurve.tables.report.page import page
-from sumcurve.tables.results import Results
+from sumcurve.tables.results import MANY_TIES, TIED, Results
 from sumcurve.tables.study import made, with_words
 
 GOLDS, EACH = 40, 12
@@ -274,3 +283,92 @@ def test_the_report_shows_what_fooled_each_system_and_escapes_texts(told):
         assert shown[0].nats == pytest.approx(worst)
         assert [one.nats for one in shown] == sorted((one.nats for one in shown), reverse=True)
         assert len({one.item for one in shown}) == len(shown) == 5
+
+
+def with_ties(told, method, share):
+    """The same study, where contrasts of one method have exactly their gold's score."""
+    (one,) = told.study.preferences
+    rng = np.random.default_rng(3)
+
+    def level(found):
+        chosen = (rng.random(len(found.own)) < share) & found.told
+        return dataclasses.replace(found, own=np.where(chosen, found.own[found.gold_of], found.own), assigned=found.own)
+
+    systems = {key: level(found) if key[0] == method else found for key, found in one.systems.items()}
+    changed = dataclasses.replace(one, systems=systems)
+    return Results(dataclasses.replace(told.study, preferences=[changed]), told.settings)
+
+
+def test_a_system_whose_score_ties_too_often_has_no_rank_and_its_figures_are_said_either_way(told, monkeypatch):
+    monkeypatch.setattr(contrast_links, "LEAST", 3)
+    results = with_ties(told, "abs", 0.6)
+    tables = {name: made(name, results) for name in (*TABLES, *APPENDIX)}
+    for row in tables["contrasts"].rows:
+        if row["method"].rstrip("†") == "abs":
+            assert row["ties"] == pytest.approx(60, abs=6)
+            assert row["dodged"].mark == row["escaped"].mark == TIED
+            # What ties is between the two conventions, less the few golds that all systems do not tell apart.
+            assert row["dodged_ties"].number - row["dodged"].number == pytest.approx(row["ties"], abs=1)
+        elif row.get("records"):
+            assert row["ties"] == 0
+            assert not row["dodged"].mark
+    of_contrasts = ("Dodged", "Escaped")
+    ranked = {(row["metric"], row["method"]) for row in tables["answers"].rows}
+    assert {name for metric, name in ranked if metric in of_contrasts} == {"pcov"}
+    assert ("ROUGE-1", "abs") in ranked
+    assert not {row["method"] for row in tables["efficiency"].rows if row["metric"] in of_contrasts} & {"abs", "abs†"}
+    assert all(
+        "abs" not in (row["first"], row["second"]) for row in tables["verdicts"].rows if row["metric"] == "Dodged"
+    )
+    sides = [row for row in tables["comparisons"].rows if row["metric"] in of_contrasts]
+    assert {row["ahead"] for row in sides if "abs" in row["first"] + row["second"]} == {MANY_TIES}
+    assert {row["systems"] for row in contrast_links.table(results).rows} == {3}
+    assert {row["systems"] for row in contrast_links.table(told).rows} == {6}
+    assert {row["dodged"].mark for row in tables["scores"].rows if row["method"].rstrip("†") == "abs"} == {TIED}
+    last = next(row for row in reversed(tables["contrasts"].rows) if row["method"].rstrip("†") == "abs")
+    said = " ".join(one.text for one in findings(results, tables) if one.table == "contrasts")
+    for text in (said, tables["contrasts"].markdown()):
+        for way in ("dodged", "dodged_ties", "dodged_assigned"):
+            assert f"{last[way].number:.1f} % " in text
+    for name in ("answers", "verdicts", "comparisons", "contrast_links", "contrast_rules"):
+        assert f"{TIED} abs cannot tell many contrasts" in tables[name].markdown()
+        assert TIED not in made(name, told).markdown()
+
+
+def test_few_ties_leave_a_rank(told):
+    assert "abs" in {
+        row["method"] for row in answers.table(with_ties(told, "abs", 0.02)).rows if row["metric"] == "Dodged"
+    }
+
+
+def test_methods_with_equal_means_share_the_best(told):
+    """None is called best for the place of its name among equals."""
+    largest = max(told.sizes("notes"))
+
+    def equal(one, records):
+        if one.records is None or (records is not None and one.records != records):
+            return one
+        scores = {**one.scores}
+        scores["escaped"] = dataclasses.replace(scores["escaped"], values=np.zeros_like(scores["escaped"].values))
+        return dataclasses.replace(one, scores=scores)
+
+    results = Results(
+        dataclasses.replace(told.study, outputs=[equal(one, largest) for one in told.study.outputs]), told.settings
+    )
+    tables = {name: made(name, results) for name in (*TABLES, *APPENDIX)}
+    rows = [row for row in tables["answers"].rows if (row["metric"], row["records"]) == ("Escaped", largest)]
+    places = [row["place"] for row in rows if row["basis"] == "measured"]
+    assert places == [answers.NONE, answers.NONE]
+    assert "abs and pcov have the same mean: none is best" in tables["answers"].markdown()
+    (said,) = (one.text for one in findings(results, tables) if one.question == "Who is ahead")
+    assert f"abs and pcov have the same mean with {largest:,} records, in Escaped: none is best" in said
+    assert results.ahead("notes", "escaped", largest) is None
+
+
+def test_a_set_of_weights_under_two_searches_is_one_system_of_a_correlation(told, monkeypatch):
+    monkeypatch.setattr(contrast_links, "LEAST", 3)
+    (one,) = told.study.preferences
+    twins = dataclasses.replace(one, twins=[("abs", "pcov")])
+    table = contrast_links.table(Results(dataclasses.replace(told.study, preferences=[twins]), told.settings))
+    assert {row["systems"] for row in table.rows} == {3}
+    assert "abs and pcov have one set of weights, which is counted once, as abs" in table.markdown()

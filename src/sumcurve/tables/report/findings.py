@@ -10,10 +10,10 @@ from typing import Any
 
 from sumcurve.scores.scorer import Metric
 from sumcurve.tables import apes
-from sumcurve.tables.answers import ALONE, BEHIND, BEST, LEVEL_WITH
+from sumcurve.tables.answers import ALONE, BEHIND, BEST, LEVEL_WITH, NONE, SHARED
 from sumcurve.tables.comparisons import NOT_SHOWN, SIZE
 from sumcurve.tables.contrast_people import said
-from sumcurve.tables.contrasts import MECHANICS
+from sumcurve.tables.contrasts import MECHANICS, either
 from sumcurve.tables.lines import sentences as against_lines
 from sumcurve.tables.preferences import preferred
 from sumcurve.tables.pretraining import BETTER, WORSE
@@ -85,19 +85,26 @@ def _ahead(results: Results, answers: Table, corpus: str, ranking: Sequence[Metr
             continue
         score = _told(rows[0]["score"], metrics[0].decimals)
         where = f"with {number(largest)} records, in {titles}"
-        if kind == THESE_WEIGHTS:
-            yield f"{best} has the best mean {where}; with one seed that is said of {THESE_WEIGHTS}, not of the method."
+        several = len(best) > 1
+        leads = f"{_listed(best)} {'share' if several else 'has'} the best mean"
+        if kind == NONE:
+            yield f"{_listed(best)} have the same mean {where}: none is best."
+        elif kind == THESE_WEIGHTS:
+            methods = "the methods" if several else "the method"
+            yield f"{leads} {where}; with one seed that is said of {THESE_WEIGHTS}, not of {methods}."
         elif kind == "alone":
-            yield f"{best} is the only method that is ranked {where}."
+            yield f"{best[0]} is the only method that is ranked {where}."
         elif level:
-            yield f"{best} has the best mean {where}, but is not told apart from {_listed(list(level))}."
+            yield f"{leads} {where}, but {'are' if several else 'is'} not told apart from {_listed(list(level))}."
+        elif several:
+            yield f"{leads} {where}."
         else:
-            yield f"{best} is ahead of every other trained method {where}."
+            yield f"{best[0]} is ahead of every other trained method {where}."
         following = next((row for row in rows if row["place"] == BEHIND), None)
         behind = ""
         if following is not None:
             behind = f"; {following['method']} is {_told(following['behind_best'], metrics[0].decimals)} behind"
-        yield f"Its {metrics[0].title} is {score} {metrics[0].unit}{behind}."
+        yield f"{'Their' if several else 'Its'} {metrics[0].title} is {score} {metrics[0].unit}{behind}."
     readers = [one for one in results.of(corpus, True) if results.counts(one)]
     smaller = [size for size in sizes[:-1] if sum(one.records == size for one in readers) > 1]
     for (leads,), metrics in _alike(ranking, lambda metric: (_leads(results, corpus, metric, smaller),)).items():
@@ -154,6 +161,7 @@ def _contrasts(results: Results, contrasts: Table, corpus: str) -> Iterator[str]
             f"points: {_listed(told[:LISTED])}{_more(told)}. An interval that holds 0, or lies below it, is no sign of "
             "reading."
         )
+    yield from (told.removeprefix(f"{corpus}: ") for told in either(results, corpus, contrasts.rows))
     yield from said(results, corpus)
     if any(one.told.corpus == corpus and not one.told.people for one in preferred(results)) and here:
         yield MECHANICS
@@ -165,13 +173,15 @@ def _at(answers: Table, corpus: str, metric: Metric, records: int, basis: str = 
     return [row for row in answers.rows if (row["corpus"], row["metric"], row["records"], row["basis"]) == key]
 
 
-def _outcome(rows: Sequence[Row]) -> tuple[str, str, tuple[str, ...]]:
-    """Who is best, whether that is said of weights alone or of a sole method, and who is not told apart from it."""
+def _outcome(rows: Sequence[Row]) -> tuple[tuple[str, ...], str, tuple[str, ...]]:
+    """Who is best or shares that, whether it is said of weights alone or of a sole method, who is not told apart."""
     if not rows:
-        return "", "", ()
+        return (), "", ()
     places = {row["method"]: row["place"] for row in rows}
-    best = next(method for method, place in places.items() if place in (BEST, ALONE))
-    others = {place for place in places.values() if place not in (BEST, ALONE)}
+    best = tuple(method for method, place in places.items() if place in (BEST, ALONE, SHARED, NONE))
+    others = {place for place in places.values() if place not in (BEST, ALONE, SHARED, NONE)}
+    if NONE in places.values():
+        return best, NONE, ()
     kind = "alone" if not others else THESE_WEIGHTS if not others <= {BEHIND, LEVEL_WITH} else ""
     return best, kind, tuple(method for method, place in places.items() if place == LEVEL_WITH)
 
