@@ -208,6 +208,32 @@ class Curve:
     largest: int  # records that it was measured with
 
 
+@dataclass(frozen=True)
+class Training:
+    """One training of a plan: its method in a form, so many records of a corpus, and the BART that it is, where it is
+    one that is made here. One that begins as another trains its last phase alone.
+    """
+
+    method: str
+    form: Form
+    name: str  # of the corpus
+    corpus: CorpusSettings
+    records: int
+    last_alone: bool
+    made: Architecture | None
+
+    @property
+    def phases(self) -> Sequence[PhaseSettings]:
+        """Those that it trains."""
+        phases = self.form.training.phases
+        return phases[-1:] if self.last_alone else phases
+
+    @property
+    def lengths(self) -> tuple[int, int]:
+        """What its model reads and writes, in words, at most."""
+        return self.corpus.source_tokens, self.corpus.target_tokens
+
+
 class Costs:
     """The model, drawn `DRAWS` times from what the basis says of it; every quantity is an array of draws.
 
@@ -295,41 +321,22 @@ class Costs:
         bend = self._once(("slope",), 0.0, BENDS) + self._once((curve.method, curve.corpus, "bend"), 0.0, BENDS)
         return level + slope * (math.log(records) - curve.x) + bend * max(0.0, math.log(records / curve.largest))
 
-    def operations(
-        self,
-        method: str,
-        form: Form,
-        name: str,
-        corpus: CorpusSettings,
-        records: int,
-        last_alone: bool,
-        made: Architecture | None = None,
-    ) -> Array:
+    def operations(self, one: Training) -> Array:
         """Floating-point operations of one training's updates."""
-        phases = form.training.phases[-1:] if last_alone else form.training.phases
-        updates = np.full(DRAWS, float(phases[0].stop.max_updates))
-        if not last_alone:
-            updates = self.updates(method, form, name, records)
-        return 2 * BACK * updates * self._adds(form, corpus.source_tokens, corpus.target_tokens, made)
+        return 2 * BACK * self._until_end(one) * self._adds(one.form, *one.lengths, one.made)
 
-    def training(
-        self,
-        method: str,
-        form: Form,
-        name: str,
-        corpus: CorpusSettings,
-        records: int,
-        last_alone: bool,
-        made: Architecture | None = None,
-    ) -> Array:
+    def training(self, one: Training) -> Array:
         """Seconds of one training with its validations; of one that begins as another its last phase alone."""
-        phases = form.training.phases[-1:] if last_alone else form.training.phases
-        if last_alone:
-            updates = np.full(DRAWS, float(phases[0].stop.max_updates))
-        else:
-            updates = self.updates(method, form, name, records)
-        validated = validations(phases, updates, records, form.training.batch) * form.training.valid_records
-        return START + updates * self.of_update(method, form, corpus, made) + validated * VALIDATED * _words(corpus)
+        updates, how = self._until_end(one), one.form.training
+        validated = validations(one.phases, updates, one.records, how.batch) * how.valid_records
+        seconds = updates * self.of_update(one.method, one.form, one.corpus, one.made)
+        return START + seconds + validated * VALIDATED * _words(one.corpus)
+
+    def _until_end(self, one: Training) -> Array:
+        """Updates of a training; of one that begins as another, of its last phase, which it may use up."""
+        if one.last_alone:
+            return np.full(DRAWS, float(one.phases[0].stop.max_updates))
+        return self.updates(one.method, one.form, one.name, one.records)
 
 
 def _words(corpus: CorpusSettings) -> float:
@@ -426,7 +433,7 @@ def estimate(
         hours[folder.kind] = hours.get(folder.kind, np.zeros(DRAWS)) + spent / 3600
         if folder.kind == "train":
             method = folder.specification["method"]
-            operations += costs.operations(*_asked_of(plan, folder, records))
+            operations += costs.operations(_planned(plan, folder, records))
             if method not in known:
                 notes[f"{method}: no training of it is measured; its updates are taken to be some other method's"] = (
                     None
@@ -485,16 +492,13 @@ def of_training(plan: Plan, folder: Folder, records: Mapping[str, int | None], c
 
 
 def _training(plan: Plan, folder: Folder, records: Mapping[str, int | None], costs: Costs) -> tuple[Array, int, float]:
-    told = _asked_of(plan, folder, records)
-    _, form, _, _, size, _, made = told
-    checkpoints = 1 + (len(form.training.phases) > 1)
-    return costs.training(*told), size, BYTES_OF_WEIGHT * checkpoints * _weights(form, made) + 60_000.0
+    one = _planned(plan, folder, records)
+    checkpoints = 1 + (len(one.form.training.phases) > 1)
+    return costs.training(one), one.records, BYTES_OF_WEIGHT * checkpoints * _weights(one.form, one.made) + 60_000.0
 
 
-def _asked_of(
-    plan: Plan, folder: Folder, records: Mapping[str, int | None]
-) -> tuple[str, Form, str, CorpusSettings, int, bool, Architecture | None]:
-    """What `Costs.training` asks of one; PlanError where its records are not known."""
+def _planned(plan: Plan, folder: Folder, records: Mapping[str, int | None]) -> Training:
+    """The training that a folder is of; PlanError where its records are not known."""
     told = folder.specification
     name, method = _corpus_of(plan, folder), told["method"]
     asked = plan.folder(told["fraction"]).specification
@@ -505,7 +509,7 @@ def _asked_of(
     form = Form.of_run(told)
     made = plan.settings.pretraining.model if plan.settings.pretraining else None
     last_alone = "parent" in told or "begins" in told
-    return method, form, name, plan.corpora[name], size, last_alone, made
+    return Training(method, form, name, plan.corpora[name], size, last_alone, made)
 
 
 def _weights(form: Form, made: Architecture | None) -> float:

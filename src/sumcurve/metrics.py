@@ -5,8 +5,8 @@ from pathlib import Path
 
 from sumcurve.plan import Plan, PlanError
 from sumcurve.records import read_csv, write_text
+from sumcurve.tables.results import MARK
 
-MARK = "†"  # beside a system that does not read its source; what is compared is named alike with and without it
 Numbers = dict[str, dict[str, dict[str, float]]]
 
 

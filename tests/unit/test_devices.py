@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -275,53 +276,58 @@ def test_a_granted_gpu_that_torch_cannot_use_is_an_error(tmp_path):
         pass
 
 
+@pytest.fixture
+def everybodys():
+    """A folder like /tmp."""
+    folder = Path(tempfile.mkdtemp())
+    folder.chmod(0o1777)
+    yield folder
+    shutil.rmtree(folder)
+
+
+def holds_for_nobody(told: Callable[[], bool]) -> bool:
+    """Whether it holds in a process of the user nobody."""
+    child = os.fork()
+    if not child:
+        status = 1
+        try:
+            os.setgid(65534)
+            os.setuid(65534)
+            status = 0 if told() else 2
+        finally:
+            os._exit(status)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can act as two users")
 @pytest.mark.parametrize("mask", [0o022, 0o077])
-def test_a_lock_that_another_user_made_can_be_taken(mask):
-    """In a folder like /tmp, whatever the umask of who came first."""
-    folder = Path(tempfile.mkdtemp())
-    try:
-        folder.chmod(0o1777)
-        before = os.umask(mask)
-        with devices.lease(["0"], folder):
-            os.umask(before)
-        child = os.fork()
-        if not child:
-            status = 1
-            try:
-                os.setgid(65534)
-                os.setuid(65534)
-                with devices.lease(["0"], folder) as lent:
-                    status = 0 if lent == "0" else 2
-            finally:
-                os._exit(status)
-        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
-    finally:
-        shutil.rmtree(folder)
+def test_a_lock_that_another_user_made_can_be_taken(everybodys, mask):
+    """Whatever the umask of who came first."""
+    before = os.umask(mask)
+    with devices.lease(["0"], everybodys):
+        os.umask(before)
+
+    def lent() -> bool:
+        with devices.lease(["0"], everybodys) as card:
+            return card == "0"
+
+    assert holds_for_nobody(lent)
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can act as two users")
-def test_a_lock_that_cannot_be_read_is_an_error_that_names_it():
+def test_a_lock_that_cannot_be_read_is_an_error_that_names_it(everybodys):
     """Made by hand, or by something else of that name: waiting would never end."""
-    folder = Path(tempfile.mkdtemp())
-    try:
-        folder.chmod(0o1777)
-        (folder / "sumcurve-gpu-0.lock").touch(0o600)
-        child = os.fork()
-        if not child:
-            status = 1
-            try:
-                os.setgid(65534)
-                os.setuid(65534)
-                with devices.lease(["0"], folder):
-                    pass
-            except devices.DeviceError as error:
-                status = 0 if f"{folder / 'sumcurve-gpu-0.lock'}: the lock file" in str(error) else 2
-            finally:
-                os._exit(status)
-        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
-    finally:
-        shutil.rmtree(folder)
+    lock = everybodys / "sumcurve-gpu-0.lock"
+    lock.touch(0o600)
+
+    def named() -> bool:
+        try:
+            with devices.lease(["0"], everybodys):
+                return False
+        except devices.DeviceError as error:
+            return f"{lock}: the lock file" in str(error)
+
+    assert holds_for_nobody(named)
 
 
 def test_a_lock_file_is_everybodys_and_alone(tmp_path):

@@ -46,6 +46,19 @@ def assert_same(checkout, other):
     assert not [path for path in (checkout.path / "results" / ".partial").glob("*/*") if path.exists()]
 
 
+def run_from(folder, checkout, *told):
+    """Run the checkout's Snakefile from another folder."""
+    done = subprocess.run(
+        ["snakemake", "-s", str(checkout.path / "Snakefile"), *told],
+        cwd=folder,
+        env=checkout.environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
 def one_training(checkout):
     """Make the smoke study one training, its summaries and their ROUGE: all of it in the whole study, too."""
     path = checkout.path / "config" / "studies" / "smoke.yaml"
@@ -93,16 +106,8 @@ def test_from_another_folder_nothing_is_written_into_the_checkout(checkout_of_tr
     one_training(checkout)
     before = files(checkout.path)
     (fraction,) = (folder.key for folder in plan_of(checkout).named("corpora", "fraction"))
-    command = ["snakemake", "-s", str(checkout.path / "Snakefile"), "--cores", "1", "--config", "home=h ö", "--"]
-    done = subprocess.run(
-        [*command, str(tmp_path / "h ö" / "results" / fraction / manifest.MANIFEST)],
-        cwd=tmp_path,
-        env=checkout.environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
+    target = str(tmp_path / "h ö" / "results" / fraction / manifest.MANIFEST)
+    run_from(tmp_path, checkout, "--cores", "1", "--config", "home=h ö", "--", target)
     made = manifest.verify(tmp_path / "h ö" / "results" / fraction)
     assert manifest.content(made) == manifest.content(manifest.verify(finished.path / "results" / fraction))
     assert files(checkout.path) == before
@@ -344,15 +349,7 @@ def test_a_checkout_that_nobody_can_write(checkout_of_tree, brief, tmp_path):
     with read_only(checkout.path):
         with pytest.raises(OSError, match="Read-only"):
             (checkout.path / "x").touch()
-        done = subprocess.run(
-            ["snakemake", "-s", str(checkout.path / "Snakefile"), "--cores", "2"],
-            cwd=tmp_path,
-            env=checkout.environment,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert done.returncode == 0, done.stdout + done.stderr
+        run_from(tmp_path, checkout, "--cores", "2")
     made = verify.study(plan_of(checkout), tmp_path / "results")
     made.require()
     assert made.missing == []
