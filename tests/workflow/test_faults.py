@@ -70,6 +70,19 @@ def one_training(checkout):
     checkout.study("smoke")
 
 
+def kill_jobs(checkout, count, draw):
+    """Kill so many jobs at random moments; a study that ends before is begun anew."""
+    killed = 0
+    while killed < count:
+        driver, before = Driver(checkout), killed
+        while killed < count and (stage := driver.until(draw.randint(1, 4), STEPS[:-1])):
+            killed += driver.kill_job(stage[1])  # some are finished too soon
+        driver.process.wait()
+        assert driver.process.returncode or killed == before, driver.said
+        if killed < count and not driver.process.returncode:
+            shutil.rmtree(checkout.path / "results")
+
+
 def test_a_driver_and_a_job_that_are_killed_change_nothing(checkout_of_tree, finished):
     """And a second driver, which comes while the first one runs, changes nothing either; nor does the path."""
     checkout = checkout_of_tree("a b ü")
@@ -82,14 +95,7 @@ def test_a_driver_and_a_job_that_are_killed_change_nothing(checkout_of_tree, fin
     assert driver.process.poll() is not None or second.returncode, "both ran to their end"
     driver.kill_driver()
 
-    driver = Driver(checkout)
-    (name,) = {stage[1] for stage in [driver.until(1, ["runs"])] if stage} or {None}
-    assert name, driver.said
-    driver.kill_job(name)
-    driver.process.wait()
-    assert driver.process.returncode, driver.said
-    assert not (checkout.path / "results" / "runs" / name / "manifest.json").exists()
-
+    kill_jobs(checkout, 1, draw)
     checkout.make("run")
     assert_same(checkout, finished)
     assert "Nothing to be done" in checkout.run("snakemake", "-n").stdout
@@ -168,16 +174,9 @@ def test_ten_drivers_killed_at_random_moments(checkout_of_tree, brief):
 @pytest.mark.fault
 def test_ten_jobs_killed_at_random_moments(checkout_of_tree, brief):
     """The others go on, and the next run makes what is missing and nothing else."""
-    checkout, draw, killed = checkout_of_tree("jobs"), random.Random(SEED), []
+    checkout = checkout_of_tree("jobs")
     checkout.brief_study()
-    while len(killed) < TEN:
-        driver = Driver(checkout)
-        while len(killed) < TEN and (stage := driver.until(draw.randint(1, 4), STEPS[:-1])):
-            if driver.kill_job(stage[1]):
-                killed.append(stage[1])
-        driver.process.wait()
-        if not driver.process.returncode and len(killed) < TEN:  # finished before ten had died: once more
-            shutil.rmtree(checkout.path / "results")
+    kill_jobs(checkout, TEN, random.Random(SEED))
     checkout.make("run")
     assert_same(checkout, brief)
 
