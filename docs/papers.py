@@ -270,7 +270,14 @@ PAPERS = (
         "K. Kumar and J. C. K. Cheung: Understanding the Behaviour of Neural Abstractive Summarizers using Contrastive "
         "Examples. NAACL 2019.",
         (
-            Row("Table 1", "a source, its summary, contrastive summaries", TO_COME, note="an example"),
+            Row(
+                "Table 1",
+                "a source, its summary, contrastive summaries",
+                SAME,
+                "make study",
+                ("docs/contrasts.md",),
+                "the report shows those that fooled each method; it is other people's text and not in git",
+            ),
             Row("Table 2", "", TO_COME, note="the page was not at hand when this was written"),
             Row(
                 "Table 3",
@@ -342,8 +349,10 @@ PAPERS = (
             Row(
                 "labels",
                 "words that the output layer takes for each other",
-                TO_COME,
-                note="as numbers: `labels:` of a study ([contrasts.md](contrasts.md)); none is recorded",
+                SAME,
+                "make study STUDY=docstrings-all",
+                (f"{ALL}/labels.csv",),
+                "as numbers, of REG-base, REG-self and REG-dual ([contrasts.md](contrasts.md))",
             ),
         ),
         "The printed pages were not at hand: rows are by content, not by number.",
