@@ -29,7 +29,7 @@ import yaml
 
 ROOT = Path(__file__).parents[1]
 STUDY = "docstrings"  # whose tables the pages show
-RECORDED = (STUDY, "docstrings-all", "pretraining", "fairseq")  # those that are recorded, or will be
+RECORDED = (STUDY, "docstrings-all", "pretraining", "fairseq", "salience")  # those that are recorded, or will be
 WHOLE = "manifest-????????.json"  # of a study's tables, but not of a part of them
 MARK = "†"  # of a system that does not read its source
 BOUND = "best-sentence"  # of what sees the reference, in README's table
