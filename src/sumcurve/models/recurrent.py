@@ -350,7 +350,7 @@ class RecurrentSummarizer(ReadoutSummarizer):
         return self._readout(whole, whole["logp"])
 
     def _lstm(self, gates: Tensor, state: State) -> tuple[Tensor, Tensor, State]:
-        """One step of all layers from the first one's gates [B, Q, 4D]: the last one's h and c, and theirs as a state."""
+        """One step of all layers from the first one's gates [B, Q, 4D]: the last one's h and c, and the next state."""
         new: State = {}
         h = c = gates
         for layer, (w, u, *biases) in enumerate(self.decoder.all_weights):
