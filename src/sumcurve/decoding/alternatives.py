@@ -3,7 +3,7 @@
 The encoder runs once a source, whatever the number of its targets. What targets begin with in common is a tree, and the
 vocabulary is multiplied once for each of its nodes. A recurrent decoder reads each node once, too: the nodes of one
 depth are the queries of one step, and the source's memory is not repeated along them. Where nothing but words is fed
-back, only the LSTM goes by steps; attention then reads all nodes of a source at once. A Transformer's decoder, which
+back and sources are long, only the LSTM goes by steps; attention then reads all nodes of a source at once. A Transformer's decoder, which
 reads all positions at once, reads every target whole: its steps would move more memory than they save.
 """
 
@@ -22,6 +22,9 @@ from sumcurve.models.summarizer import Memory, Readout, ReadoutSummarizer, State
 from sumcurve.models.transformer import TransformerSummarizer
 
 TOGETHER = {"cpu": 512, "cuda": 8192}  # targets of a batch, unless one source has more; results are those of any other
+
+# Sources of more words are worth a pass of attention of its own, whose sums round otherwise than those of steps.
+LONG = 256
 
 Ids = tuple[list[int], list[int]]  # of a target: what the decoder reads, and the extended ids that it is asked for
 Numbers = NDArray[np.int64]
@@ -81,7 +84,7 @@ def targets_logp(
     trees = [_Tree.of(own) for own in targets]
     if isinstance(model, TransformerSummarizer):
         levels = _whole(model, batch, memory, targets, trees)
-    elif isinstance(model, RecurrentSummarizer) and model.ahead:
+    elif isinstance(model, RecurrentSummarizer) and model.ahead and batch.src.shape[1] > LONG:
         levels = _ahead(model, batch, memory, trees)
     else:
         levels = _by_step(model, batch, memory, trees)
