@@ -3,8 +3,9 @@
 The encoder runs once a source, whatever the number of its targets. What targets begin with in common is a tree, and the
 vocabulary is multiplied once for each of its nodes. A recurrent decoder reads each node once, too: the nodes of one
 depth are the queries of one step, and the source's memory is not repeated along them. Where nothing but words is fed
-back and sources are long, only the LSTM goes by steps; attention then reads all nodes of a source at once. A Transformer's decoder, which
-reads all positions at once, reads every target whole: its steps would move more memory than they save.
+back and sources are long, only the LSTM goes by steps; attention then reads all nodes of a source at once. A
+Transformer's decoder, which reads all positions at once, reads every target whole: its steps would move more memory
+than they save.
 """
 
 from collections.abc import Iterator, Sequence
