@@ -1,6 +1,6 @@
 """A word in the form that another's place wants, by lemminflect: the variant of contrasts that inflects."""
 
-from functools import cache
+from collections.abc import Callable
 
 from sumcurve.annotations.rules import Inflect, Place
 from sumcurve.annotations.tags import TagError
@@ -22,23 +22,31 @@ def inflector() -> Inflect:
             "`contrasts: {inflect: false}`"
         ) from error
 
-    @cache
-    def forms(word: str, tag: str) -> tuple[bool, tuple[str, ...]]:
-        kind = "NOUN" if tag.startswith("NN") else "VERB" if tag.startswith("VB") else "ADJ"
-        lemma = getLemma(word, upos=kind)
-        return lemma[:1] == ("be",), getInflection(lemma[0], tag=tag) if lemma else ()
+    known: dict[tuple[str, str, str], str | None] = {}
 
     def inflect(word: Place, slot: Place) -> str | None:
-        be, found = forms(word.word, slot.tag)
-        if not found:
-            return None
-        return of_be(slot) if be and len(found) > 1 else found[0]
+        key = (word.word, slot.tag, slot.before)
+        if key not in known:
+            known[key] = form(word, slot, getLemma, getInflection)
+        return known[key]
 
     return inflect
 
 
-def of_be(slot: Place) -> str:
-    """The form of "be" where a tag has two."""
+def form(
+    word: Place,
+    slot: Place,
+    lemmas: Callable[..., tuple[str, ...]],
+    inflections: Callable[..., tuple[str, ...]],
+) -> str | None:
+    """The word's form of the slot's tag; `lemmas` and `inflections` are lemminflect's functions."""
+    kind = "NOUN" if slot.tag.startswith("NN") else "VERB" if slot.tag.startswith("VB") else "ADJ"
+    lemma = lemmas(word.word, upos=kind)
+    found = inflections(lemma[0], tag=slot.tag) if lemma else ()
+    if not found:
+        return None
+    if lemma[0] != "be" or len(found) < 2:
+        return found[0]
     if slot.tag == "VBP":
         return "am" if slot.before == "i" else "are"
     plural = slot.before in PLURAL_SUBJECTS or (slot.before.endswith("s") and not slot.before.endswith("ss"))

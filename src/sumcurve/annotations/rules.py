@@ -16,12 +16,11 @@ Treebank. Filters hold in this order, and every one counts what it drops:
 import hashlib
 import random
 import re
-from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from itertools import chain
-from typing import Literal, NamedTuple
+from itertools import combinations
+from typing import Literal, NamedTuple, TypeVar
 
 from sumcurve.annotations.contrasts import CLASSES, ORIGINS, RULES, Contrast
 from sumcurve.annotations.tags import Parsed
@@ -86,40 +85,8 @@ class Candidate(NamedTuple):
         return edits
 
 
-Forms = tuple[str, str | None]  # `new` and `old` of a candidate
-
-
-class _Candidates:
-    """A rule's candidates in their order, each made when it is asked for: most are never drawn.
-
-    A block is a first place with all its second ones; its `forms`, one for each of these, are None where words stay as
-    they are. `sizes` are the pools', in their order.
-    """
-
-    def __init__(self, swap: bool) -> None:
-        self.swap = swap
-        self.sizes: list[int] = []
-        self._blocks: list[tuple[int, Place, Sequence[Place], Sequence[Forms] | None]] = []
-        self._ends: list[int] = []  # of every block, counted from the first one's beginning
-
-    def begin(self) -> None:
-        """The next pool."""
-        self.sizes.append(0)
-
-    def add(self, first: Place, seconds: Sequence[Place], forms: Sequence[Forms] | None = None) -> None:
-        if seconds:
-            self._ends.append(len(self) + len(seconds))
-            self._blocks.append((len(self.sizes) - 1, first, seconds, forms))
-            self.sizes[-1] += len(seconds)
-
-    def __len__(self) -> int:
-        return self._ends[-1] if self._ends else 0
-
-    def at(self, place: int) -> Candidate:
-        number = bisect_right(self._ends, place)
-        pool, first, seconds, forms = self._blocks[number]
-        within = place - self._ends[number] + len(seconds)
-        return Candidate(pool, first, seconds[within], self.swap, *(forms[within] if forms is not None else ()))
+Pair = tuple[int, Place, Place, bool]  # a candidate without forms, before it is drawn: most never are
+C = TypeVar("C", bound=Candidate | Pair)
 
 
 def _formed(span: tuple[str, ...], form: str | None) -> tuple[str, ...]:
@@ -144,11 +111,10 @@ class _Text:
         labels = prepositions(parsed)
         words, sentence = parsed.words, parsed.sentence
         for head, tag in enumerate(parsed.tags):
-            if tag not in POOL_OF or not LATIN.search(words[head]):
+            told = POOL_OF.get(tag)
+            if told is None or not LATIN.search(words[head]) or (told[0] == PREPOSITION and head not in labels):
                 continue
-            name, pool = POOL_OF[tag]
-            if name == PREPOSITION and head not in labels:
-                continue
+            name, pool = told
             start = head - 1 if name == NOUN and pool == NAMES and determined(parsed, head) else head
             before = lowered[start - 1] if start and sentence[start - 1] == sentence[start] else ""
             span = words[start : head + 1]
@@ -212,8 +178,12 @@ def begins_clause(parsed: Parsed, place: int) -> bool:
     word = parsed.words[place].lower()
     if word in CLAUSES:
         return True
-    tags = parsed.tags[place + 1 : bisect_right(parsed.sentence, parsed.sentence[place])]
-    if tags[:1] == ("VBG",):
+    tags = []
+    for after in range(place + 1, len(parsed.words)):
+        if parsed.sentence[after] != parsed.sentence[place]:
+            break
+        tags.append(parsed.tags[after])
+    if tags[:1] == ["VBG"]:
         return not (len(tags) > 1 and tags[1] in ("NN", "NNS"))
     if word in EITHER:
         ends = next((tag for tag in tags if tag not in NOMINAL), "")
@@ -232,134 +202,94 @@ def candidates(
     Adds to `counts`: `candidates` before any filter, what each filter dropped, and `left`.
     """
     found = _candidates(rule, _Text(gold), _Text(source), counts, inflect)
-    return [found.at(place) for place in range(len(found))]
+    return [one if isinstance(one, Candidate) else Candidate(*one) for one in found]
 
 
-Block = tuple[Place, list[Place]]  # a first place and all its second ones
-
-
-def _candidates(rule: str, gold: _Text, source: _Text, counts: Counter[str], inflect: Inflect | None) -> _Candidates:
+def _candidates(
+    rule: str, gold: _Text, source: _Text, counts: Counter[str], inflect: Inflect | None
+) -> Sequence[Candidate | Pair]:
     origin, name = rule.split("_")
-    found = _Candidates(swap=origin == GOLD)
-    for tags, here, there in zip(POOLS[name], gold.places[name], source.places[name], strict=True):
-        found.begin()
-        blocks: Iterable[Block]
-        if found.swap:
-            blocks = _gold_pairs(here, gold.parsed, counts)
-        else:
-            blocks = _source_pairs(here, there, gold, source, counts)
-        # Words that are exchanged one for one, as they are, never give the same twice.
-        if any(place.start < place.head for places in (here, there) for place in places):
-            blocks = _different(blocks, gold.parsed, found.swap, counts)
-        for first, seconds in blocks:
-            if inflect is None or len(tags) == 1:
-                found.add(first, seconds)
-            else:
-                found.add(first, *_formed_pairs(first, seconds, found.swap, inflect, counts))
+    swap = origin == GOLD
+    here = gold.places[name]
+    there = here if swap else source.places[name]
+    pairs: list[Pair] = []
+    for pool, own in enumerate(here):
+        told = _gold_pairs(own, gold.parsed, counts) if swap else _source_pairs(own, there[pool], gold, source, counts)
+        pairs += [(pool, first, second, swap) for first, second in told]
+    # Words that are exchanged one for one, as they are, never give the same twice.
+    if inflect is None and all(place.start == place.head for text in (here, there) for one in text for place in one):
+        counts["left"] += len(pairs)
+        return pairs
+    found = [Candidate(*pair) for pair in pairs]
+    if inflect is not None:
+        formed = [new for one in found if (new := _inflected(one, inflect)) is not None]
+        counts["form"] += len(found) - len(formed)
+        found = formed
+    different: dict[object, Candidate] = {}
+    for one in found:
+        plain = all(len(new) == end - start == 1 for start, end, new in one.edits)  # then the edits say it all
+        said = (
+            [(start, new[0].lower()) for start, _, new in one.edits] if plain else _lowered(broken(gold.parsed, one)[0])
+        )
+        different.setdefault(tuple(said), one)
+    unique = list(different.values())
+    counts["duplicate"] += len(found) - len(unique)
+    found = unique
     counts["left"] += len(found)
     return found
 
 
-def _different(blocks: Iterable[Block], gold: Parsed, swap: bool, counts: Counter[str]) -> Iterator[Block]:
-    """The pairs without those that give the same words as an earlier one, which a determiner that travels may do."""
-    seen: set[tuple[str, ...]] = set()
-    for first, seconds in blocks:
-        kept = []
-        for second in seconds:
-            if first.start < first.head or second.start < second.head:
-                words = _lowered(broken(gold, Candidate(NAMES, first, second, swap))[0])
-                if words in seen:
-                    counts["duplicate"] += 1
-                    continue
-                seen.add(words)
-            kept.append(second)
-        yield first, kept
+def _inflected(one: Candidate, inflect: Inflect) -> Candidate | None:
+    """None where a form is missing, or the form is what stands there already."""
+    new = inflect(one.second, one.first) if one.first.tag != one.second.tag else one.second.span[-1]
+    old = inflect(one.first, one.second) if one.first.tag != one.second.tag and one.swap else one.first.span[-1]
+    if new is None or old is None:
+        return None
+    formed = one._replace(new=new, old=old)
+    told = zip(formed.edits, (one.first, one.second), strict=False)
+    return None if any(_lowered(words) == _lowered(slot.span) for (_, _, words), slot in told) else formed
 
 
-def _formed_pairs(
-    first: Place, seconds: list[Place], swap: bool, inflect: Inflect, counts: Counter[str]
-) -> tuple[list[Place], list[Forms]]:
-    """Second places whose words have a form in the first one's place, and with `swap` theirs in the other, and these.
-
-    Dropped where a form is missing or is what stands there already; without `swap`, where another one's is the same.
-    """
-    kept, forms = [], []
-    seen: set[str] = set()
-    missing = duplicate = 0
-    for second in seconds:
-        alike = first.tag == second.tag
-        new = second.span[-1] if alike else inflect(second, first)
-        old = None if not swap else first.span[-1] if alike else inflect(first, second)
-        if new is None or (swap and old is None):
-            missing += 1
-            continue
-        lowered = new.lower()
-        if lowered == first.word or (old is not None and old.lower() == second.word):
-            missing += 1
-        elif not swap and lowered in seen:
-            duplicate += 1
-        else:
-            seen.add(lowered)
-            kept.append(second)
-            forms.append((new, old))
-    counts.update(form=missing, duplicate=duplicate)
-    return kept, forms
-
-
-def _gold_pairs(here: list[Place], gold: Parsed, counts: Counter[str]) -> list[Block]:
-    blocks = []
-    same = label = repeated = listed = 0
+def _gold_pairs(here: list[Place], gold: Parsed, counts: Counter[str]) -> Iterator[tuple[Place, Place]]:
     seen: set[tuple[str, str]] = set()
-    for place, first in enumerate(here):
-        kept = []
-        own, labelled = first.word, first.label
-        for second in here[place + 1 :]:
-            other = second.word
-            pair = (own, other) if own < other else (other, own)
-            if own == other:
-                same += 1
-            elif labelled != second.label:
-                label += 1
-            elif pair in seen:
-                repeated += 1
+    for first, second in combinations(here, 2):
+        counts["candidates"] += 1
+        pair = (first.word, second.word) if first.word < second.word else (second.word, first.word)
+        if first.word == second.word:
+            counts["same"] += 1
+        elif first.label != second.label:
+            counts["label"] += 1
+        elif pair in seen:
+            counts["repeated"] += 1
+        else:
+            seen.add(pair)
+            if coordinated(gold, first, second):
+                counts["coordinated"] += 1
             else:
-                seen.add(pair)
-                if coordinated(gold, first, second):
-                    listed += 1
-                else:
-                    kept.append(second)
-        blocks.append((first, kept))
-    pairs = len(here) * (len(here) - 1) // 2
-    counts.update(candidates=pairs, same=same, label=label, repeated=repeated, coordinated=listed)
-    return blocks
+                yield first, second
 
 
 def coordinated(gold: Parsed, first: Place, second: Place) -> bool:
     """Whether both are members of one list, as "a , b , c" or "a and b"; a mixed one ("a , b and c") is none here."""
-    between = second.start - first.head - 1
-    if between < 0 or between % 2 == 0 or gold.sentence[first.head] != gold.sentence[second.head]:
+    if gold.sentence[first.head] != gold.sentence[second.head]:
         return False
-    connector = gold.words[first.head + 1].lower()
-    if connector not in CONNECTORS:
-        return False
-    return all(word.lower() == connector for word in gold.words[first.head + 3 : second.start : 2])
+    between = [word.lower() for word in gold.words[first.head + 1 : second.start]]
+    return len(between) % 2 == 1 and between[0] in CONNECTORS and len(set(between[::2])) == 1
 
 
 def _source_pairs(
     here: list[Place], there: list[Place], gold: _Text, source: _Text, counts: Counter[str]
-) -> list[Block]:
+) -> list[tuple[Place, Place]]:
     """Every word of the gold with every one of the source: words with their first places stand for all of them."""
+    counts["candidates"] += len(here) * len(there)
     others = _first(there)
-    seconds = [second for second, _ in others]
-    at = {second.word: place for place, second in enumerate(seconds)}
-    near = _Near(source, seconds, {word for place in here for word in gold.context(place)})
-    blocks = []
+    near = _Near(source, [second for second, _ in others], {word for place in here for word in gold.context(place)})
+    kept = []
     same = label = repeated = context = 0
     seen: set[tuple[str, str]] = set()
     for first, many in _first(here):
         own, labelled, fits = first.word, first.label, near.to(gold, first)
         if labelled:
-            kept = []
             for place, (second, times) in enumerate(others):
                 if own == second.word:
                     same += many * times
@@ -373,24 +303,20 @@ def _source_pairs(
                     if place in fits:
                         context += 1
                     else:
-                        kept.append(second)
-            blocks.append((first, kept))
+                        kept.append((first, second))
             continue
-        alike = at.get(own)
+        alike = next((place for place, (second, _) in enumerate(others) if second.word == own), None)
         equal = others[alike][1] if alike is not None else 0
         same += many * equal
         repeated += many * (len(there) - equal) - (len(others) - (alike is not None))
         dropped = fits | {alike} if alike is not None else fits
         context += len(dropped) - (alike is not None)
-        kept = seconds
         if dropped:
-            kept = seconds.copy()
-            for place in sorted(dropped, reverse=True):
-                del kept[place]
-        blocks.append((first, kept))
-    pairs = len(here) * len(there)
-    counts.update(candidates=pairs, same=same, label=label, repeated=repeated, context=context)
-    return blocks
+            kept += [(first, second) for place, (second, _) in enumerate(others) if place not in dropped]
+        else:
+            kept += [(first, second) for second, _ in others]
+    counts.update({"same": same, "label": label, "repeated": repeated, "context": context})
+    return kept
 
 
 class _Near:
@@ -404,27 +330,29 @@ class _Near:
             self.least.append(SHARED * len(around))
             for word in asked.intersection(around):
                 self.by_word.setdefault(word, []).append(number)
-        self.fewest = min(self.least, default=0.0)
 
     def to(self, gold: _Text, place: Place) -> set[int]:
         """Those that share at least `SHARED` of the shorter context with that of a place of the gold."""
         around, own = gold.context(place), self.least
         least = SHARED * len(around)
-        shared = Counter(chain.from_iterable(self.by_word.get(word, ()) for word in set(around)))
-        if not shared or max(shared.values()) < min(least, self.fewest):
-            return set()
+        shared: dict[int, int] = {}
+        for word in set(around):
+            for number in self.by_word.get(word, ()):
+                shared[number] = shared.get(number, 0) + 1
         return {number for number, count in shared.items() if count >= least or count >= own[number]}
 
 
 def _first(found: list[Place]) -> list[tuple[Place, int]]:
     """The first place of every word, and of every label that it has; and how many places it has."""
-    keys = [(place.word, place.label) for place in found]
-    first = dict(zip(reversed(keys), reversed(found), strict=True))
-    return [(first[key], times) for key, times in Counter(keys).items()]
+    first: dict[tuple[str, str], Place] = {}
+    for place in found:
+        first.setdefault((place.word, place.label), place)
+    times = Counter((place.word, place.label) for place in found)
+    return [(place, times[key]) for key, place in first.items()]
 
 
-def _lowered(words: Sequence[str]) -> tuple[str, ...]:
-    return tuple(word.lower() for word in words)
+def _lowered(words: Sequence[str]) -> list[str]:
+    return [word.lower() for word in words]
 
 
 def broken(gold: Parsed, candidate: Candidate) -> tuple[tuple[str, ...], tuple[int, ...]]:
@@ -465,33 +393,33 @@ def _shares(origin: str, variant: Variant) -> tuple[int, ...]:
     return SHARES[SOURCE if variant == "code" else origin]
 
 
-def sampled(sizes: Sequence[int], quota: int, variant: Variant, key: str) -> list[int]:
-    """As many places as the quota, at random, of pools of these sizes, one after another; all where they are fewer.
+def sampled(found: Sequence[C], quota: int, variant: Variant, key: str) -> list[C]:
+    """As many as the quota, at random, in their order; all where they are fewer.
 
     The draw depends on `key` alone, which names seed, item and rule. The paper's code divides the quota among the pools
     in proportion to their candidates, each share rounded up.
     """
-    whole = sum(sizes)
-    if whole <= quota:
-        return list(range(whole))
+    if len(found) <= quota:
+        return list(found)
     rng = random.Random(int.from_bytes(hashlib.blake2b(key.encode(), digest_size=8).digest()))
     if variant == "paper":
-        return _drawn(whole, quota, rng)
-    kept, begin = [], 0
-    for size in sizes:
-        kept += [begin + place for place in _drawn(size, -(-quota * size // whole), rng)]
-        begin += size
+        return _drawn(found, quota, rng)
+    pools = sorted({one[0] for one in found})
+    kept = []
+    for pool in pools:
+        members = [one for one in found if one[0] == pool]
+        kept += _drawn(members, -(-quota * len(members) // len(found)), rng)
     return kept
 
 
-def _drawn(size: int, quota: int, rng: random.Random) -> list[int]:
+def _drawn(found: Sequence[C], quota: int, rng: random.Random) -> list[C]:
     """By `random` alone, whose numbers no version of Python changes."""
-    if size <= quota:
-        return list(range(size))
+    if len(found) <= quota:
+        return list(found)
     chosen: set[int] = set()
     while len(chosen) < quota:
-        chosen.add(int(rng.random() * size))
-    return sorted(chosen)
+        chosen.add(int(rng.random() * len(found)))
+    return [found[place] for place in sorted(chosen)]
 
 
 def contrasts(
@@ -512,8 +440,8 @@ def contrasts(
     made: list[Contrast] = []
     for rule in RULES:
         found = _candidates(rule, own, other, counts[rule], inflect)
-        drawn = range(len(found)) if quota is None else sampled(found.sizes, quota[rule], variant, f"{key} {rule}")
-        kept = [found.at(place) for place in drawn]
+        drawn = found if quota is None else sampled(found, quota[rule], variant, f"{key} {rule}")
+        kept = [one if isinstance(one, Candidate) else Candidate(*one) for one in drawn]
         counts[rule]["sampled"] += len(kept)
         made += [Contrast(rule, *broken(gold, one)) for one in kept]
     return tuple(made)

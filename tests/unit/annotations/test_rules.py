@@ -9,6 +9,8 @@ from sumcurve.annotations.inflection import inflector
 from sumcurve.annotations.rules import (
     FILTERS,
     POOLS,
+    Candidate,
+    Place,
     broken,
     candidates,
     contrasts,
@@ -257,27 +259,32 @@ def test_quotas_sum_to_what_is_asked_and_never_fall(variant) -> None:
     assert before["gold_noun"] > before["gold_preposition"]
 
 
+def some(count: int, pool: int) -> list[Candidate]:
+    here = [Place(place, place, (f"w{place}",), f"w{place}", "NN", "", "") for place in range(count)]
+    return [Candidate(pool, place, place, swap=False) for place in here]
+
+
 def test_a_sample_is_a_part_in_order_that_its_key_alone_decides() -> None:
-    kept = sampled([150, 50], 16, "paper", "1 x gold_noun")
-    assert len(set(kept)) == 16
-    assert kept == sorted(kept)
-    assert set(kept) <= set(range(200))
-    assert kept == sampled([150, 50], 16, "paper", "1 x gold_noun")
-    assert kept != sampled([150, 50], 16, "paper", "1 y gold_noun")
-    assert sampled([4, 5], 16, "paper", "k") == list(range(9))
+    found = some(200, 0)
+    kept = sampled(found, 16, "paper", "1 x gold_noun")
+    assert len(kept) == 16
+    assert kept == [one for one in found if one in kept]
+    assert kept == sampled(found, 16, "paper", "1 x gold_noun")
+    assert kept != sampled(found, 16, "paper", "1 y gold_noun")
+    assert sampled(found[:9], 16, "paper", "k") == found[:9]
 
 
 def test_every_candidate_is_drawn_as_often_as_any_other() -> None:
-    draws = 4000
-    times = Counter(one for key in range(draws) for one in sampled([10], 3, "paper", str(key)))
+    found, draws = some(10, 0), 4000
+    times = Counter(one for key in range(draws) for one in sampled(found, 3, "paper", str(key)))
     expected, deviation = draws * 0.3, (draws * 0.3 * 0.7) ** 0.5
-    assert all(abs(times[one] - expected) < 5 * deviation for one in range(10))
+    assert all(abs(times[one] - expected) < 5 * deviation for one in found)
 
 
 def test_the_code_divides_the_nouns_among_pools_and_rounds_up() -> None:
-    kept = sampled([30, 10], 15, "code", "k")
-    assert kept == sorted(kept)
-    assert Counter(place >= 30 for place in kept) == {False: 12, True: 4}  # of 15: 11.25 and 3.75
+    found = [*some(30, 0), *some(10, 1)]
+    kept = Counter(one.pool for one in sampled(found, 15, "code", "k"))
+    assert kept == {0: 12, 1: 4}  # of 15: 11.25 and 3.75
 
 
 def test_no_more_than_asked_and_in_the_shares_where_there_are_enough() -> None:
