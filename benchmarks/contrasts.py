@@ -3,10 +3,11 @@
 Both score the same targets on one thread in batches of as many, ours with one encoding a source and with what targets
 begin with read once. The methods are those of the form `small`, with random weights. Contrasts have the shapes of the
 rules: in one half of them two words change places, in the other one is overwritten. Seconds are those of the process,
-the least of all rounds; both forms take turns. Printed beside: what the encoder takes of the one forward pass a
-contrast, and the largest difference of two sums.
+so that what else runs does not count, the least of all rounds; both forms take turns. Beside them: what the encoder
+takes of the one forward pass a contrast, and the largest difference of two sums. The table beside this file is
+contrasts.csv:
 
-python benchmarks/contrasts.py [--golds 10] [--contrasts 50] [--repetitions 5]
+    python benchmarks/contrasts.py [--golds 10] [--contrasts 50] [--repetitions 5] [--add]
 """
 
 import argparse
@@ -25,12 +26,14 @@ from sumcurve.models.build import build
 from sumcurve.models.recurrent import RecurrentSummarizer
 from sumcurve.models.summarizer import ReadoutSummarizer
 from sumcurve.models.vocabulary import BOS, EOS, MARKS
-from sumcurve.records import Record
+from sumcurve.records import Record, write_csv
 
 METHODS = Path(__file__).parents[1] / "config" / "methods"
 NAMES = ("abs", "pcov", "trans")
 LENGTHS = ((50, 20), (400, 100))  # words of a source and of a target
 VOCABULARY = 4000
+TABLE = Path(__file__).with_suffix(".csv")
+COLUMNS = ("method", "source", "target", "one_by_one_ms", "shared_ms", "times", "encoder_share", "largest_difference")
 
 Ids = list[int]
 
@@ -114,9 +117,11 @@ def main() -> None:
     parser.add_argument("--contrasts", type=int, default=50)
     parser.add_argument("--repetitions", type=int, default=5)
     parser.add_argument("--lengths", type=int, nargs=2, action="append", metavar=("SOURCE", "TARGET"))
+    parser.add_argument("--add", action="store_true", help="write the table")
     told = parser.parse_args()
     torch.set_num_threads(1)
-    print("method,source,target,one_by_one_ms,shared_ms,times,encoder_share,largest_difference")
+    rows: list[dict[str, str | int]] = []
+    print(",".join(COLUMNS))
     for source_words, target_words in told.lengths or LENGTHS:
         rng = random.Random(1)
         sources = [[word(rng) for _ in range(source_words)] for _ in range(told.golds)]
@@ -126,18 +131,23 @@ def main() -> None:
             model = model_of(name)
             pairs = zip(one_by_one(model, sources, targets), shared(model, sources, targets), strict=True)
             differs = max(abs(first - second) for first, second in pairs)
-
             forms = [partial(form, model, sources, targets) for form in (one_by_one, shared, encoders)]
             slow, fast, encoder = least(forms, told.repetitions)
-            figures = [f"{1000 * one / told.golds:.1f}" for one in (slow, fast)]
-            print(
-                ",".join([name, str(source_words), str(target_words), *figures]),
-                f"{slow / fast:.2f}",
-                f"{encoder / slow:.2f}",
-                f"{differs:.1e}",
-                sep=",",
-                flush=True,
+            rows.append(
+                {
+                    "method": name,
+                    "source": source_words,
+                    "target": target_words,
+                    "one_by_one_ms": f"{1000 * slow / told.golds:.1f}",
+                    "shared_ms": f"{1000 * fast / told.golds:.1f}",
+                    "times": f"{slow / fast:.2f}",
+                    "encoder_share": f"{encoder / slow:.2f}",
+                    "largest_difference": f"{differs:.1e}",
+                }
             )
+            print(*rows[-1].values(), sep=",", flush=True)
+    if told.add:
+        write_csv(TABLE, COLUMNS, rows)
 
 
 if __name__ == "__main__":

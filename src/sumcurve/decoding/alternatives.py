@@ -2,8 +2,10 @@
 
 The encoder runs once a source, whatever the number of its targets. What targets begin with in common is a tree, and the
 vocabulary is multiplied once for each of its nodes. A recurrent decoder reads each node once, too: the nodes of one
-depth are the queries of one step, and the source's memory is not repeated along them. A Transformer's decoder, which
-reads all positions at once, reads every target whole: its steps would move more memory than they save.
+depth are the queries of one step, and the source's memory is not repeated along them. Where nothing but words is fed
+back and sources are long, only the LSTM goes by steps; attention then reads all nodes of a source at once. A
+Transformer's decoder, which reads all positions at once, reads every target whole: its steps would move more memory
+than they save.
 """
 
 from collections.abc import Iterator, Sequence
@@ -16,10 +18,14 @@ from torch import Tensor
 
 from sumcurve.models.batch import Batch, retargeted
 from sumcurve.models.emission import IMPOSSIBLE, copied, generated, in_single, mixture
+from sumcurve.models.recurrent import RecurrentSummarizer
 from sumcurve.models.summarizer import Memory, Readout, ReadoutSummarizer, State
 from sumcurve.models.transformer import TransformerSummarizer
 
 TOGETHER = {"cpu": 512, "cuda": 8192}  # targets of a batch, unless one source has more; results are those of any other
+
+# Sources of more words are worth a pass of attention of its own, whose sums round otherwise than those of steps.
+LONG = 256
 
 Ids = tuple[list[int], list[int]]  # of a target: what the decoder reads, and the extended ids that it is asked for
 Numbers = NDArray[np.int64]
@@ -79,6 +85,8 @@ def targets_logp(
     trees = [_Tree.of(own) for own in targets]
     if isinstance(model, TransformerSummarizer):
         levels = _whole(model, batch, memory, targets, trees)
+    elif isinstance(model, RecurrentSummarizer) and model.ahead and batch.src.shape[1] > LONG:
+        levels = _ahead(model, batch, memory, trees)
     else:
         levels = _by_step(model, batch, memory, trees)
     found = [np.zeros(tree.places.shape) for tree in trees]
@@ -110,10 +118,9 @@ def targets_logp(
 Level = tuple[Tensor, Tensor | None, Tensor | None]  # readouts of a depth's nodes, one source after another
 
 
-def _by_step(model: ReadoutSummarizer, batch: Batch, memory: Memory, trees: Sequence[_Tree]) -> Iterator[Level]:
-    """One step for each depth; its queries are the nodes, of a source that has fewer the first ones again."""
-    device = batch.src.device
-    state = model.start(memory, 1)
+def _steps(trees: Sequence[_Tree], device: torch.device) -> Iterator[tuple[Tensor, Tensor, list[int]]]:
+    """Of each depth the nodes before and the ids read [B, Q], of a source that has fewer the first ones again; and how
+    many each has."""
     for depth in range(max(len(tree.nodes) for tree in trees)):
         levels = [tree.level(tree.nodes, depth) for tree in trees]
         sizes = [len(read) for _, read in levels]
@@ -121,10 +128,51 @@ def _by_step(model: ReadoutSummarizer, batch: Batch, memory: Memory, trees: Sequ
         for place, level in enumerate(levels):
             told[:, place, : sizes[place]] = level
         before, read = torch.from_numpy(told).to(device)
+        yield before, read, sizes
+
+
+def _by_step(model: ReadoutSummarizer, batch: Batch, memory: Memory, trees: Sequence[_Tree]) -> Iterator[Level]:
+    """One step for each depth; its queries are the nodes."""
+    device = batch.src.device
+    state = model.start(memory, 1)
+    for before, read, sizes in _steps(trees, device):
         readout, state = model.advance(read, memory, _moved(state, before))
         rows = torch.from_numpy(np.repeat(np.arange(len(sizes)), sizes)).to(device)
         queries = torch.from_numpy(np.concatenate([np.arange(size) for size in sizes])).to(device)
         yield _taken(readout, rows, queries)
+
+
+def _ahead(model: RecurrentSummarizer, batch: Batch, memory: Memory, trees: Sequence[_Tree]) -> Iterator[Level]:
+    """The LSTM by steps; then attention and readouts of all nodes of a source at once."""
+    device = batch.src.device
+    state = model.start(memory, 1)
+    nodes: list[list[tuple[Tensor, Tensor]]] = [[] for _ in trees]
+    for before, read, sizes in _steps(trees, device):
+        embedded, states, state = model.run(read, _moved(state, before))
+        for place, size in enumerate(sizes):
+            nodes[place].append((embedded[place, :size], states[place, :size]))
+    levels = []
+    for place, own in enumerate(nodes):
+        embedded, states = (torch.cat(parts).unsqueeze(0) for parts in zip(*own, strict=True))
+        readout = model.follow(embedded, states, memory.select(torch.tensor([place], device=device)))
+        levels.append(_split(readout, [len(part) for part, _ in own]))
+    yield from (_joined(told) for told in zip(*levels, strict=True))
+
+
+def _split(readout: Readout, sizes: list[int]) -> list[Level]:
+    """A source's readouts [1, nodes, ...] by depths of so many nodes."""
+    states = readout.states[0].split(sizes)
+    if readout.copy_logp is None or readout.gate is None:
+        return [(one, None, None) for one in states]
+    return list(zip(states, readout.copy_logp[0].split(sizes), readout.gate[0].split(sizes), strict=True))
+
+
+def _joined(levels: Sequence[Level]) -> Level:
+    """The levels of several sources at one depth, one after another."""
+    copies = [one for _, one, _ in levels if one is not None]
+    gates = [one for _, _, one in levels if one is not None]
+    whole = torch.cat([one for one, _, _ in levels])
+    return whole, torch.cat(copies) if copies else None, torch.cat(gates) if gates else None
 
 
 def _whole(
@@ -145,10 +193,7 @@ def _whole(
             if depth < len(tree.holders):
                 at = torch.from_numpy(tree.holders[depth]).to(device)
                 levels.append(_taken(readout, at, torch.full_like(at, depth)))
-        copies = [one for _, one, _ in levels if one is not None]
-        gates = [one for _, _, one in levels if one is not None]
-        whole = torch.cat([one for one, _, _ in levels])
-        yield whole, torch.cat(copies) if copies else None, torch.cat(gates) if gates else None
+        yield _joined(levels)
 
 
 def _taken(readout: Readout, rows: Tensor, positions: Tensor) -> Level:

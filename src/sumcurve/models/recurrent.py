@@ -237,20 +237,33 @@ class RecurrentSummarizer(ReadoutSummarizer):
     @single_precision
     def readout(self, batch: Batch, memory: Memory, attention: bool = True) -> Readout:
         embedded = self.dropout(self.embedding(batch.inp))  # [B, T, E]
-        settings, gated = self.settings, self.gate is not None
-        no_c = settings.query == "h" and not (gated and "c" in settings.gate)
-        if settings.feed == "nothing" and no_c and not self.coverage and settings.intra_decoder != "additive":
+        settings = self.settings
+        if self._fed_words_only:
             return self._in_parallel(embedded, memory)
         known = settings.attention in ("additive", "bilinear") and not settings.temporal and self.intra_query is None
         if settings.feed == "readout" or not known:
             return self._step_by_step(embedded, memory)
         return self._by_recurrence(embedded, memory)
 
+    @property
+    def _fed_words_only(self) -> bool:
+        settings, gated = self.settings, self.gate is not None
+        no_c = settings.query == "h" and not (gated and "c" in settings.gate)
+        return settings.feed == "nothing" and no_c and not self.coverage and settings.intra_decoder != "additive"
+
+    @property
+    def ahead(self) -> bool:
+        """Whether the LSTM may run ahead (`run`), and all else of its steps follow at once, in any order (`follow`)."""
+        return self._fed_words_only and not self.settings.temporal and self.intra_query is None
+
     def _in_parallel(self, embedded: Tensor, memory: Memory) -> Readout:
         """Without anything fed back, the LSTM runs ahead of attention."""
         layers = range(self.settings.decoder_layers)
         h, c = (torch.stack([memory.cache[f"{name}{layer}"] for layer in layers]) for name in "hc")
-        states, _ = self.decoder(embedded, (h, c))
+        return self.follow(embedded, self.decoder(embedded, (h, c))[0], memory)
+
+    def follow(self, embedded: Tensor, states: Tensor, memory: Memory) -> Readout:
+        """All that follows the LSTM, of embedded words [B, T, E] and its states [B, T, D]."""
         scores = self._scores(states, memory, None)
         if self.settings.temporal:
             # scores less the log of their past's summed exponentials (Paulus et al. 2018, equations 2 and 3)
@@ -336,9 +349,8 @@ class RecurrentSummarizer(ReadoutSummarizer):
             whole["input"] = torch.cat((embedded, whole["fed"]), 2)
         return self._readout(whole, whole["logp"])
 
-    def _advance(self, gates: Tensor, memory: Memory, state: State) -> tuple[dict[str, Tensor], Tensor, State]:
-        """One step from the first layer's gates [B, Q, 4D] without the recurrent part: what gates and readouts may
-        see, the log-attention [B, Q, S], and the next state."""
+    def _lstm(self, gates: Tensor, state: State) -> tuple[Tensor, Tensor, State]:
+        """One step of all layers from the first one's gates [B, Q, 4D]: the last one's h and c, and the next state."""
         new: State = {}
         h = c = gates
         for layer, (w, u, *biases) in enumerate(self.decoder.all_weights):
@@ -346,6 +358,12 @@ class RecurrentSummarizer(ReadoutSummarizer):
                 gates = functional.linear(self.dropout(h), w, biases[0] + biases[1])
             h, c = lstm_cell(gates + functional.linear(state[f"h{layer}"], u), state[f"c{layer}"])
             new[f"h{layer}"], new[f"c{layer}"] = h, c
+        return h, c, new
+
+    def _advance(self, gates: Tensor, memory: Memory, state: State) -> tuple[dict[str, Tensor], Tensor, State]:
+        """One step from the first layer's gates [B, Q, 4D] without the recurrent part: what gates and readouts may
+        see, the log-attention [B, Q, S], and the next state."""
+        h, c, new = self._lstm(gates, state)
         scores = self._scores(torch.cat((h, c), 2) if self.settings.query == "hc" else h, memory, state.get("coverage"))
         if self.settings.temporal:
             past = state["temporal"]
@@ -382,6 +400,13 @@ class RecurrentSummarizer(ReadoutSummarizer):
             scores = (past @ query.unsqueeze(3)).squeeze(3)
         weights = in_single(scores).softmax(2).to(past.dtype)
         return (weights.unsqueeze(2) @ past).squeeze(2)
+
+    def run(self, tok: Tensor, state: State) -> tuple[Tensor, Tensor, State]:
+        """A step of the LSTM alone where it is `ahead`: embedded words [B, Q, E], states [B, Q, D], the next state."""
+        embedded = self.dropout(self.embedding(tok))
+        w, _, *biases = self.decoder.all_weights[0]
+        h, _, new = self._lstm(functional.linear(embedded, w, biases[0] + biases[1]), state)
+        return embedded, h, new
 
     def advance(self, tok: Tensor, memory: Memory, state: State) -> tuple[Readout, State]:
         embedded = self.dropout(self.embedding(tok))

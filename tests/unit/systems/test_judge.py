@@ -109,8 +109,10 @@ def one_thread() -> None:
     torch.set_num_threads(1)
 
 
+@pytest.mark.parametrize("long", [0, alternatives.LONG])  # with 0, every source counts as long
 @pytest.mark.parametrize("method", OURS)
-def test_together_is_one_by_one(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_together_is_one_by_one(method: str, long: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(alternatives, "LONG", long)
     monkeypatch.setitem(alternatives.TOGETHER, "cpu", 30)  # two sources and a half
     model = build(read_method(METHODS / f"{method}.yaml").forms["smoke"].model, len(VOCABULARY), 1)
     if isinstance(model, RecurrentSummarizer) and method == "pcov":
