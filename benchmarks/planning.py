@@ -1,7 +1,7 @@
 """What planning costs, and what a driver takes: processor seconds (user and system) of Snakemake.
 
     python benchmarks/planning.py [--repetitions 5]
-    python benchmarks/planning.py driver STUDY
+    python benchmarks/planning.py driver STUDY [--results results]
 
 The first asks `snakemake -n` of a generated study of 640 trainings, above `snakemake --version`, before anything is
 made and when all of it is finished; and the same of a bare Snakefile with as many jobs and the same files between them,
@@ -10,7 +10,7 @@ default one with ten methods, six sizes and ten seeds. Its folders stand in a te
 empty manifests, which a dry run takes as they are, since it verifies nothing. Exit status 1 where planning takes more
 than 3 s above starting.
 
-The second lets Snakemake run all jobs of a study whose results are in this checkout; each job only touches what it is
+The second lets Snakemake run all jobs of a study whose results are there; each job only touches what it is
 to make. What the driver's own process takes then is divided by the processor seconds that the study's trainings
 recorded. The study's other jobs only make that share smaller. What is left out: a driver that starts again hashes the
 folders that are finished.
@@ -194,10 +194,10 @@ def planning(repetitions: int) -> None:
         raise SystemExit(f"above {MOST_SECONDS:g} s")
 
 
-def driver(study: str) -> None:
+def driver(study: str, results: Path) -> None:
     """Print what the driver of a study takes of its processor time."""
     plan = Plan.read(ROOT / "config", study)
-    runs = [ROOT / "results" / one.key for one in plan.named("runs", "train")]
+    runs = [results / one.key for one in plan.named("runs", "train")]
     trained = sum(timing(run).total_seconds for run in runs)
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder)
@@ -223,12 +223,13 @@ def driver(study: str) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--repetitions", type=int, default=5)
+    parser.add_argument("--results", type=Path, default=ROOT / "results", help="where the study's trainings are")
     parser.add_argument("of", nargs="*", metavar="driver STUDY")
     options = parser.parse_args()
     if not options.of:
         planning(options.repetitions)
     elif len(options.of) == 2 and options.of[0] == "driver":
-        driver(options.of[1])
+        driver(options.of[1], options.results)
     else:
         parser.error("nothing, or `driver STUDY`")
 
