@@ -11,7 +11,7 @@ empty manifests, which a dry run takes as they are, since it verifies nothing. E
 than 3 s above starting.
 
 The second lets Snakemake run all jobs of a study whose results are there; each job only touches what it is
-to make. What the driver's own process takes then is divided by the processor seconds that the study's trainings
+to make. What this process has taken then, the driver's and its imports, is divided by the processor seconds that the study's trainings
 recorded. The study's other jobs only make that share smaller. What is left out: a driver that starts again hashes the
 folders that are finished.
 """
@@ -74,8 +74,11 @@ for kind in JOBS.keys() - {"all"}:
 TOUCH = """#!/bin/sh
 for told in "$@"; do
     case "$told" in
-        */pages | */figures | */model-*) mkdir -p "$told" ;;
+        */model-* | */hub-* | */lists-*) mkdir -p "$told" ;;
         *.json | *.jsonl | *.csv) mkdir -p "${told%/*}" && : > "$told" ;;
+    esac
+    case "$told" in
+        */tables/*.json) mkdir "${told%/*}/pages" "${told%/*}/figures" ;;
     esac
 done
 """
@@ -207,14 +210,13 @@ def driver(study: str, results: Path) -> None:
         (home / "bin" / "python").chmod(0o755)
         os.environ["PATH"] = f"{home / 'bin'}:{os.environ['PATH']}"
         os.chdir(home)
-        before = used(resource.RUSAGE_SELF)
         with Path(os.devnull).open("w") as nothing, redirect_stdout(nothing), redirect_stderr(nothing):
             try:
                 snakemake_main(["--quiet", "all", "--cores", "2", "--config", f"study={study}"])
             except SystemExit as end:
                 if end.code:
                     raise SystemExit(f"the jobs of {study} did not end") from None
-        own = used(resource.RUSAGE_SELF) - before
+        own = used(resource.RUSAGE_SELF)
         jobs = len(list((home / ".snakemake" / "metadata").iterdir()))
     print(f"{study}: {len(runs)} trainings, {trained:.0f} processor seconds; {jobs} files of jobs")
     print(f"its driver: {own:.1f} processor seconds, at most {100 * own / trained:.2f} %")
