@@ -10,10 +10,10 @@ default one with ten methods, six sizes and ten seeds. Its folders stand in a te
 empty manifests, which a dry run takes as they are, since it verifies nothing. Exit status 1 where planning takes more
 than 3 s above starting.
 
-The second lets Snakemake run all jobs of a study whose results are there; each job only touches what it is
-to make. What this process has taken then, the driver's and its imports, is divided by the processor seconds that the study's trainings
-recorded. The study's other jobs only make that share smaller. What is left out: a driver that starts again hashes the
-folders that are finished.
+The second lets Snakemake run all jobs of a study whose results are there; each job only touches what it is to make.
+What this process has taken then, the driver's and its imports, is divided by the processor seconds that the study's
+trainings recorded. The study's other jobs only make that share smaller. What is left out: a driver that starts again
+hashes the folders that are finished.
 """
 
 import argparse

@@ -47,6 +47,7 @@ def test_one_failure_stops_nothing_else_wherever_a_study_runs():
         told = yaml.safe_load(path.read_text())
         assert told["keep-going"] is True, path
         assert told["show-failed-logs"] is True, path
+        assert told["rerun-triggers"] == "mtime", path  # sets of scores are known by changing names of files
 
 
 def test_slurm_is_asked_where_there_is_no_accounting_and_memory_is_the_plan_s():
