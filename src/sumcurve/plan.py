@@ -1222,8 +1222,9 @@ class Plan:
                 scores[name] = self._add("score", specification, made_from, files, output=stem, scorer=name)
                 if scores[name] not in placed:
                     placed.add(scores[name])
-                    of_all = isinstance(scorer, Needing) and scorer.together
-                    group = (corpus.name, "scorer", name) if of_all else (corpus.name, "method", row.method)
+                    group: tuple[str, Literal["method", "scorer"], str] = (corpus.name, "method", row.method)
+                    if isinstance(scorer, Needing) and scorer.together:
+                        group = (corpus.name, "scorer", name)
                     self.together.setdefault(group, []).append(scores[name])
             self.rows[place] = replace(row, scores=scores)
 
