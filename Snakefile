@@ -4,6 +4,7 @@ import os
 import sys
 from collections import Counter
 from contextlib import chdir
+from itertools import chain
 from pathlib import Path
 
 from snakemake.settings.types import DeploymentMethod

@@ -6,7 +6,8 @@ The study is made anew below scratch/starts/, by Snakemake, whose processor time
 or it is finished in `--home`, and `time` told `--seconds` (user and system) of making it. Then one folder of each kind,
 scorer and system is made once more, by a process that tells its processor time up to the builder's first line
 (interpreter, imports, plan) and what the builder spends on imports. That, times the folders of the sort, is what
-starting takes. Nothing is made of a kind with a GPU: what its builder imports is imported.
+starting takes; scores that one process makes are started once, as the dearest of them. Nothing is made of a kind with a
+GPU: what its builder imports is imported.
 """
 
 import argparse
@@ -111,16 +112,20 @@ def main() -> None:
     else:
         home, total = told.home, told.seconds
     sorts: dict[tuple[str, tuple[str, ...]], list[Folder]] = defaultdict(list)
-    for folder in Plan.read(Path("config"), told.study).folders.values():
+    plan = Plan.read(Path("config"), told.study)
+    for folder in plan.folders.values():
         sorts[folder.kind, folder.code].append(folder)
-    starting = 0.0
+    took: dict[tuple[str, tuple[str, ...]], float] = {}
     for (kind, code), folders in sorts.items():
-        seconds = start_seconds((home / "results" / folders[0].key).absolute())
-        print(f"{kind:9} {code[-1]:40} {len(folders):5} x {seconds:.2f} s")
-        starting += len(folders) * seconds
+        took[kind, code] = start_seconds((home / "results" / folders[0].key).absolute())
+        print(f"{kind:9} {code[-1]:40} {len(folders):5} folders, {took[kind, code]:.2f} s a start")
+    folders_by_start = [*plan.together.values()]
+    folders_by_start += [[key] for key, folder in plan.folders.items() if folder.step != "scores"]
+    starting = sum(max(took[one.kind, one.code] for one in map(plan.folder, started)) for started in folders_by_start)
     row = {
         "study": told.study,
-        "folders": sum(map(len, sorts.values())),
+        "folders": len(plan.folders),
+        "starts": len(folders_by_start),
         "seconds": f"{total:.0f}",
         "starting_seconds": f"{starting:.0f}",
         "starting_percent": f"{100 * starting / total:.1f}",

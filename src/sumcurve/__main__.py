@@ -97,14 +97,18 @@ def lock(home: Path, name: str) -> Iterator[None]:
 class Task:
     """One folder to make: where it lies, what the plan says of it, what it is made from."""
 
-    def __init__(self, path: Path, plan: Plan | None = None) -> None:
-        """`plan` is taken where it asks for the folder."""
+    def __init__(self, path: Path, plan: Plan | None = None, verified: dict[str, str] | None = None) -> None:
+        """`plan` is taken where it asks for the folder.
+
+        `verified` holds the contents of folders, by key, whose files this process has hashed; it is added to.
+        """
         self.path = path
         self.results = path.parents[1]
         self.home = path.parents[2]
         key = f"{path.parent.name}/{path.name}"
         self.plan = plan if plan is not None and key in plan.folders else Plan.holding(CONFIG, key, self.home)
         self.folder: Folder = self.plan.folder(key)
+        self._known = {} if verified is None else verified
 
     @property
     def specification(self) -> dict[str, Any]:
@@ -113,15 +117,16 @@ class Task:
     @cached_property
     def contents(self) -> dict[str, str]:
         """What each folder says that it is made from, by key, once all their files were hashed."""
-        found = {}
         for key in self.folder.inputs:
+            if key in self._known:
+                continue
             sealed = manifest.verify(self.results / key, self.plan.folder(key).specification)
             if sealed is None:
                 raise ManifestError(
                     f"{self.results / key} is not finished; make it first (`snakemake` does so in the right order)"
                 )
-            found[key] = manifest.content(sealed)
-        return found
+            self._known[key] = manifest.content(sealed)
+        return {key: self._known[key] for key in self.folder.inputs}
 
     @property
     def inputs(self) -> dict[str, Path]:
@@ -167,9 +172,31 @@ def make(*paths: Path) -> None:
         plan = make_one(path, plan)
 
 
-def make_one(path: Path, plan: Plan | None = None) -> Plan:
+def make_together(path: Path, study: str, log: Path | None) -> None:
+    """Make a folder of a study, and before it all others that one process makes with it (`Plan.together`).
+
+    Each has a log of its own, beside `log`. One that cannot be made keeps none but the last from being made.
+    """
+    plan = Plan.read(CONFIG, study)
+    key = f"{path.parent.name}/{path.name}"
+    others = [one for keys in plan.together.values() if key in keys for one in keys if one != key]
+    verified: dict[str, str] = {}
+    failed: list[Exception] = []
+    for one in others:
+        folder = path.parents[1] / one
+        try:
+            with logged(log.with_name(f"{folder.name}.log") if log else None):
+                make_one(folder, plan, verified)
+        except ERRORS as error:
+            failed.append(error)
+    if failed:
+        raise failed[0]
+    make_one(path, plan, verified)
+
+
+def make_one(path: Path, plan: Plan | None = None, verified: dict[str, str] | None = None) -> Plan:
     """Make one folder of the plan, unless it is finished and verified; returns the plan that asks for it."""
-    task = Task(path, plan)
+    task = Task(path, plan, verified)
     if int(os.environ.get("RANK", "0")):
         follow(task)
         return task.plan
@@ -753,6 +780,9 @@ def parser() -> argparse.ArgumentParser:
         )
         if verb == "make":
             command.add_argument("further", nargs="*", type=Path, help="more of them, made after it in this process")
+            command.add_argument(
+                "--together", metavar="STUDY", help="before it what this study makes with it in one process: scores"
+            )
         command.add_argument("--log", type=Path, help="a file for what would go to stderr")
         if verb == "tables":
             command.add_argument("--partial", action="store_true", help="of what is finished, and say so")
@@ -894,7 +924,9 @@ def main() -> None:
                 os.chdir(checkout)  # Snakemake runs in another folder, and gives whole paths
             with logged(arguments.log):
                 arguments.path = named(arguments.path)
-                if arguments.verb == "make":
+                if arguments.verb == "make" and arguments.together:
+                    make_together(arguments.path, arguments.together, arguments.log)
+                elif arguments.verb == "make":
                     make(arguments.path, *map(named, arguments.further))
                 elif arguments.verb == "shard":
                     shard(arguments.path)

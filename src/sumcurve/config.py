@@ -9,6 +9,7 @@ Imports nothing heavy: the Snakefile reads it on every parse.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -110,9 +111,7 @@ class Block:
 def read(path: Path) -> Block:
     """The content of a YAML file; PlanError where it is missing, no YAML, or says one key twice."""
     try:
-        loader = yaml.SafeLoader(path.read_text())
-        node = loader.get_single_node()
-        return _block(loader, node, path, node.start_mark.line + 1, ()) if node else Block(None, path, 1, ())
+        return _parsed(path, path.read_text())
     except FileNotFoundError:
         raise PlanError(f"{path} is missing; {_there(path)}") from None
     except yaml.MarkedYAMLError as error:
@@ -122,6 +121,14 @@ def read(path: Path) -> Block:
         raise PlanError(f"{path}:{line}: this is not YAML ({said}); correct this line or the one before it") from error
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise PlanError(f"{path} is not YAML: {error}; save it as text in UTF-8") from error
+
+
+@lru_cache(maxsize=256)
+def _parsed(path: Path, text: str) -> Block:
+    """The content of `text`, which is that of the file: every method of a study reads the same forms."""
+    loader = yaml.SafeLoader(text)
+    node = loader.get_single_node()
+    return _block(loader, node, path, node.start_mark.line + 1, ()) if node else Block(None, path, 1, ())
 
 
 def _there(path: Path) -> str:

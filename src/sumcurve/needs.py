@@ -6,7 +6,9 @@ asked for twofold the next time (`out_of_memory`); a training that runs out of t
 Imports nothing heavy: the Snakefile reads it on every parse.
 """
 
+import json
 import re
+from functools import lru_cache
 from pathlib import Path
 
 from sumcurve.plan import Folder, Plan
@@ -44,15 +46,23 @@ def _of_model(plan: Plan, folder: Folder) -> int:
         return PRETRAINED_MB
     if folder.kind != "train":
         return 0
-    form = Form.of_run(folder.specification)
+    told = folder.specification
+    lengths = told["source_tokens"], told["target_tokens"]
+    return _of_form(json.dumps({key: told[key] for key in ("model", "training")}), *lengths)
+
+
+@lru_cache(maxsize=1024)
+def _of_form(told_of_form: str, source_tokens: int, target_tokens: int) -> int:
+    """As `_of_model`, by what a run's specification says of its training: all seeds and most sizes say the same."""
+    form = Form.of_run(json.loads(told_of_form))
     if form.model.kind in ("transformers", "fairseq"):
         return PRETRAINED_MB
     told = form.model.model_dump()
     width = max((value for key, value in told.items() if key in WIDTHS and value), default=256)
     layers = sum(value for key, value in told.items() if key.endswith("layers"))
     weights = form.training.vocabulary * (told.get("embedding") or width) + 12 * width * width * max(1, layers)
-    positions = form.training.batch * folder.specification["target_tokens"]
-    activations = positions * (form.training.vocabulary + 2 * width * folder.specification["source_tokens"])
+    positions = form.training.batch * target_tokens
+    activations = positions * (form.training.vocabulary + 2 * width * source_tokens)
     # float32: weights, gradients, Adam's two moments, the best and the last checkpoint and their copies; and of what
     # backpropagation keeps, a few tensors of each size.
     return int(32 * weights + 12 * activations) // 1_000_000

@@ -550,7 +550,9 @@ class Plan:
         self.rows: list[Scored] = []
         self.refused: list[Refused] = []
         self.shards: dict[str, int] = {}  # of corpora that are prepared by shards: by the names of their folders
-        self.together: dict[str, list[str]] = {}  # by corpus and scorer: score folders that one process makes
+        # Score folders that one process makes, in its order: of each method of a corpus, and of each scorer of a corpus
+        # that asks for it. A folder is in one of them; what several methods have is the first one's.
+        self.together: dict[tuple[str, Literal["method", "scorer"], str], list[str]] = {}
         self._recipes = recipes
         self.scorers: dict[str, Scorer] = {
             name: SCORERS[name](SCORERS[name].Settings.model_validate(told)) for name, told in settings.scores.items()
@@ -1196,10 +1198,11 @@ class Plan:
         needed = {name: self._plan_needs(corpus, name, scorer) for name, scorer in self.scorers.items()}
         outputs = [row.output for row in self.rows if row.corpus == corpus.name]
         specifications = {key: folder.specification for key, folder in self.folders.items()}
+        placed: set[str] = {key for keys in self.together.values() for key in keys}
         for place, row in enumerate(self.rows):
             if row.corpus != corpus.name:
                 continue
-            scores = {}
+            scores: dict[str, str] = {}
             for name, scorer in self.scorers.items():
                 inputs, needs = scorer.inputs(row.output, outputs, specifications), needed[name]
                 if inputs is None or needs is None:
@@ -1217,10 +1220,12 @@ class Plan:
                 stem = self.folders[row.output].stem
                 files = [File(sha256, path) for sha256, (path, _) in given.items()]
                 scores[name] = self._add("score", specification, made_from, files, output=stem, scorer=name)
-                if isinstance(scorer, Needing) and scorer.together:
-                    together = self.together.setdefault(f"{corpus.name}_{name}", [])
-                    if scores[name] not in together:
-                        together.append(scores[name])
+                if scores[name] not in placed:
+                    placed.add(scores[name])
+                    group: tuple[str, Literal["method", "scorer"], str] = (corpus.name, "method", row.method)
+                    if isinstance(scorer, Needing) and scorer.together:
+                        group = (corpus.name, "scorer", name)
+                    self.together.setdefault(group, []).append(scores[name])
             self.rows[place] = replace(row, scores=scores)
 
     def _check_files(self) -> None:

@@ -20,8 +20,13 @@ def _key(folder: Folder) -> str:
 
 def announce(plan: Plan, environment: MutableMapping[str, str] = os.environ) -> None:
     """Write the fingerprints of the code behind all folders of the plan into the environment."""
-    known = {_key(folder): fingerprint(*folder.code) for folder in plan.folders.values()}
-    environment[VARIABLE] = " ".join(f"{key}={found}" for key, found in known.items())
+    environment[VARIABLE] = " ".join(f"{key}={found}" for key, found in _known(plan).items())
+
+
+def _known(plan: Plan) -> dict[str, str]:
+    """The fingerprints of the code behind all folders of the plan; many folders have one code."""
+    alike = {(folder.kind, folder.code): folder for folder in plan.folders.values()}
+    return {_key(folder): fingerprint(*folder.code) for folder in alike.values()}
 
 
 def _told(environment: Mapping[str, str]) -> dict[str, str]:
@@ -42,7 +47,7 @@ def require(folder: Folder, environment: Mapping[str, str] = os.environ) -> None
 def changes(plan: Plan, environment: Mapping[str, str] = os.environ) -> Iterator[str]:
     """A line for each kind of folder whose code is not what the run was planned with."""
     told = _told(environment)
-    now = {_key(folder): fingerprint(*folder.code) for folder in plan.folders.values()}
+    now = _known(plan)
     for key, then in told.items():
         if now.get(key, then) != then:
             yield f"code of {key.split(':')[0]}: fingerprint {now[key]}, and {then} when this job was planned"

@@ -30,7 +30,7 @@ class Standing:
 
 
 def queued(state: Path) -> dict[str, str]:
-    """The states of this user's Slurm jobs by what they make (`step_name`); none where Snakemake submitted none.
+    """The states of this user's Slurm jobs by the names of what they make; none where Snakemake submitted none.
 
     `state` is Snakemake's own folder, where its executor for Slurm keeps logs.
     """
@@ -51,7 +51,7 @@ def standing(plan: Plan, results: Path, jobs: Mapping[str, str]) -> Standing:
     states, reasons = {}, {}
     for key, folder in plan.folders.items():
         found: str = manifest.state(results / key)
-        job = jobs.get(f"{folder.step}_{folder.name}")
+        job = jobs.get(folder.name)
         if found == "missing":
             log = results.parent / "logs" / f"{key}.log"
             if folder.name in at_work or job in ("RUNNING", "COMPLETING"):

@@ -718,8 +718,21 @@ def test_all_outputs_of_a_corpus_are_read_by_the_same_readers_and_nothing_is_ren
     told = {questions.key: "questions", readers[0].key: {"seed": 4}, readers[1].key: {"seed": 9}}
     assert all(folder.specification["inputs"] == told for folder in folders)
     assert all(set(told) < set(folder.inputs) for folder in folders)
-    assert {name: set(keys) for name, keys in after.together.items()} == {"modules_apes": {one.key for one in folders}}
-    assert before.together == {}
+    of_scorers = {name: set(keys) for name, keys in after.together.items() if name[1] == "scorer"}
+    assert of_scorers == {("modules", "scorer", "apes"): {one.key for one in folders}}
+    assert before.together.items() <= after.together.items()
+
+
+def test_each_score_is_made_by_one_process_with_all_others_of_its_method(config):
+    plan = smoke(config)
+    together = [key for keys in plan.together.values() for key in keys]
+    assert len(together) == len(set(together))
+    assert set(together) == {one.key for one in plan.named("scores")}
+    for (corpus, by, method), keys in plan.together.items():
+        assert by == "method"
+        assert set(keys) <= {
+            key for row in plan.rows for key in row.scores.values() if (row.corpus, row.method) == (corpus, method)
+        }
 
 
 def test_what_is_held_out_is_read_by_the_readers_of_its_corpus(config):

@@ -161,11 +161,24 @@ class Checkout:
         }
 
     def planned(self) -> tuple[set[str], bool]:
-        """The folders that a run would start jobs for, without their digests, and whether it would make tables."""
+        """The folders that a run would start jobs for, without their digests, and whether it would make tables.
+
+        A job for scores makes what is missing of its set.
+        """
         said = self.run("snakemake", "--dry-run", "--cores", "2").stdout
         outputs = "".join(re.findall(r"^    output: .*$", said, flags=re.M))
         folders = re.findall(rf"results/({'|'.join(STEPS[:-1])})/([^/\s]+)/manifest\.json", outputs)
-        return {f"{step}/{name.rsplit('-', 1)[0]}" for step, name in folders}, "results/tables/" in outputs
+        with contextlib.chdir(self.path):
+            plan = Plan.read(Path("config"))
+        of_set = {key: keys for keys in plan.together.values() for key in keys}
+        asked = {f"{step}/{name}" for step, name in folders}
+        asked |= {
+            one
+            for key in asked
+            for one in of_set.get(key, ())
+            if not (self.path / "results" / one / "manifest.json").exists()
+        }
+        return {key.rsplit("-", 1)[0] for key in asked}, "results/tables/" in outputs
 
     def forget_logs(self) -> None:
         shutil.rmtree(self.path / "logs", ignore_errors=True)

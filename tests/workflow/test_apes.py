@@ -65,17 +65,21 @@ def run(checkout_of_tree):
 
 
 def test_one_process_scores_all_outputs_and_names_one_set_of_readers(run):
-    checkout, _ = run
+    checkout, said = run
     plan = Plan.read(checkout.path / "config", "towns")
     folders = [one for one in plan.named("scores") if one.specification["scorer"] == "apes"]
-    assert plan.together == {"towns_apes": [one.key for one in folders]}
+    assert plan.together["towns", "scorer", "apes"] == [one.key for one in folders]
     assert len(folders) == 5
     assert len({json.dumps(one.specification["inputs"], sort_keys=True) for one in folders}) == 1
     readers = {one.key for one in plan.named("runs", "reader")}
     assert len(readers) == 2
     assert readers <= set(folders[0].specification["inputs"])
-    log = (checkout.path / "logs" / "scores" / "towns_apes.log").read_text()
-    assert all(f"{one.name} is finished" in log for one in folders)
+    for one in plan.named("scores"):
+        log = (checkout.path / "logs" / "scores" / f"{one.name}.log").read_text()
+        assert log.endswith(f"{one.name} is finished\n")  # and nothing of any other
+        assert log.count(" is finished") == 1
+    jobs = dict(re.findall(r"^(score\w*) +(\d+)$", said, flags=re.M))
+    assert jobs == {"score_corpus": "1", "score": str(len(plan.together) - 1)}
 
 
 def test_the_other_scorers_keep_their_names(run):

@@ -47,6 +47,7 @@ def test_one_failure_stops_nothing_else_wherever_a_study_runs():
         told = yaml.safe_load(path.read_text())
         assert told["keep-going"] is True, path
         assert told["show-failed-logs"] is True, path
+        assert told["rerun-triggers"] == "mtime", path  # sets of scores are known by changing names of files
 
 
 def test_slurm_is_asked_where_there_is_no_accounting_and_memory_is_the_plan_s():
@@ -71,7 +72,7 @@ def test_every_kind_of_folder_has_its_rule_in_the_file_of_its_step():
         (path.stem, name, taken, needed)
         for path, text in RULES.items()
         for name, taken, needed in re.findall(
-            r"^use rule folder as (\w+) with:\n(?:.*\n)*?        \*\*only\(\"(\w+)\"\),\n(?:.*\n)*?"
+            r"^use rule \w+_folder as (\w+) with:\n(?:.*\n)*?        \*\*only\(\"(\w+)\"\),\n(?:.*\n)*?"
             r"        \*\*needs\(\"(\w+)\"\),",
             text,
             flags=re.M,
@@ -96,6 +97,7 @@ def test_snakemake_gives_each_kind_what_its_row_says():
     for job in jobs:
         name = job.split(":")[0]
         assert name != "folder"
+        assert not name.endswith("_folder")
         if name in KINDS:
             seen.add(name)
             resources = dict(re.findall(r"(\w+)=([^,\s]+)", re.search(r"^    resources: (.*)$", job, flags=re.M)[1]))

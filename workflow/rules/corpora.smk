@@ -3,6 +3,16 @@ rule corpora:
         manifests("corpora"),
 
 
+# How the folders of this step are made; the rules below take the names of one kind each, and what that kind needs.
+use rule folder as corpora_folder with:
+    input:
+        made_from("corpora"),
+    output:
+        update(f"{RESULTS}/corpora/{{name}}/manifest.json"),
+    log:
+        f"{LOGS}/corpora/{{name}}.log",
+
+
 # A local rule: nodes that compute may have no network.
 rule fetch_archives:
     input:
@@ -128,28 +138,28 @@ rule finish_shard:
         "python -m sumcurve shard {output:q} --log {log:q}"
 
 
-use rule folder as corpus with:
+use rule corpora_folder as corpus with:
     wildcard_constraints:
         **only("corpus"),
     resources:
         **needs("corpus"),
 
 
-use rule folder as unseen with:
+use rule corpora_folder as unseen with:
     wildcard_constraints:
         **only("unseen"),
     resources:
         **needs("unseen"),
 
 
-use rule folder as fraction with:
+use rule corpora_folder as fraction with:
     wildcard_constraints:
         **only("fraction"),
     resources:
         **needs("fraction"),
 
 
-use rule folder as outside with:
+use rule corpora_folder as outside with:
     wildcard_constraints:
         **only("outside"),
     resources:

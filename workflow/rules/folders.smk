@@ -36,15 +36,21 @@ def places(folder):
     return [str(CHECKOUT / file.at(Path(HOME))) for file in folder.files]
 
 
-def inputs(wildcards):
-    """As `inputs_of`, of the folder of a job."""
-    verified()
-    return inputs_of(f"{wildcards.step}/{wildcards.name}")
+def made_from(step):
+    """As `inputs_of`, of the folder of a job of this step."""
+
+    def inputs(wildcards):
+        verified()
+        return inputs_of(f"{step}/{wildcards.name}")
+
+    return inputs
 
 
 def pieces(folder):
     """What the shards of a corpus are asked for; nothing where it is finished and was made elsewhere, without them."""
-    count = PLAN.shards.get(folder.name, 0)
+    count = PLAN.shards.get(folder.name)
+    if count is None:
+        return []
     elsewhere = not Path(SHARDS, f"{folder.name}-of-{count}").exists()
     if elsewhere and Path(RESULTS, folder.key, "manifest.json").exists():
         return []
@@ -66,40 +72,71 @@ def raw_files(wildcards):
 
 
 def only(kind):
-    """Wildcard patterns that match the folders of this kind that have a job each, and no other that is planned.
+    """A pattern of the wildcard that matches the folders of this kind, and no other of its step that is planned.
 
-    They stand in every file's name that Snakemake compares: of a step's most frequent kind the others are named, so
-    that they are short.
+    It stands in every file's name that Snakemake compares: of a step's most frequent kind the others are named, so that
+    it is short. Scores are known by their scorer, which stands in their names.
     """
     step = KINDS[kind].step
-    together = {key for keys in PLAN.together.values() for key in keys}
-    alone = [one for one in PLAN.named(step) if one.key not in together]
-    counts = Counter(one.kind for one in alone)
+    if step == "scores":
+        return {"name": named_by(set(PLAN.scorers).difference(OF_CORPORA))}
+    counts = Counter(one.kind for one in PLAN.named(step))
     if not counts[kind]:
-        return {"step": step, "name": NOTHING}
-    others = together.union(one.key for one in alone if one.kind != kind)
-    if kind == max(sorted(counts), key=counts.__getitem__):
-        told = "|".join(sorted(key.partition("/")[2] for key in others))
-        return {
-            "step": step,
-            "name": f"(?!(?:{told})/)[a-z0-9_-]+" if told else "[a-z0-9_-]+",
-        }
-    return {
-        "step": step,
-        "name": "|".join(one.name for one in alone if one.kind == kind),
-    }
+        return {"name": NOTHING}
+    if kind != max(sorted(counts), key=counts.__getitem__):
+        return {"name": "|".join(one.name for one in PLAN.named(step, kind))}
+    told = "|".join(one.name for one in PLAN.named(step) if one.kind != kind)
+    return {"name": f"(?!(?:{told})/)[a-z0-9_-]+" if told else "[a-z0-9_-]+"}
 
 
-def needs(kind):
-    """What a job that makes such a folder needs of a machine (`sumcurve.needs`); `runtime` are minutes."""
+def named_by(scorers):
+    """A pattern of the names of scores that these scorers give."""
+    told = "|".join(sorted(scorers))
+    return f"[a-z0-9_-]+-(?:{told})-[0-9a-f]+" if told else NOTHING
+
+
+OF_CORPORA = {name for _, by, name in PLAN.together if by == "scorer"}
+
+
+def last(keys):
+    """The last of these folders that is missing, or the last of them."""
+    absent = [
+        key for key in keys if not os.path.exists(f"{RESULTS}/{key}/manifest.json")
+    ]
+    return (absent or keys)[-1]
+
+
+# Sets of scores that one process makes, by the folder that stands for each: its job makes what is missing and verifies
+# the others. So a set is one job to Snakemake, done where all of its folders are there.
+LAST = {last(keys): keys for keys in PLAN.together.values()}
+
+
+def scored_from(wildcards):
+    """What the scores are made from that a job makes; one that is asked for by its name is made alone."""
+    verified()
+    key = f"scores/{wildcards.name}"
+    made = chain.from_iterable(map(inputs_of, LAST.get(key, [key])))
+    return list(dict.fromkeys(made))
+
+
+def together(wildcards):
+    """What tells a job to make a set of scores."""
+    return f"--together {STUDY}" if f"scores/{wildcards.name}" in LAST else ""
+
+
+def needs(kind, rule=None):
+    """What a job that makes such a folder needs of a machine (`sumcurve.needs`); `runtime` are minutes.
+
+    Its rule is called as its kind is, where it is not said.
+    """
+    step = KINDS[kind].step
 
     def mem_mb(wildcards):
-        asked = memory_mb(PLAN, PLAN.folder(f"{wildcards.step}/{wildcards.name}"))
-        return doubled(asked, slurm_logs(kind, wildcards))
+        asked = memory_mb(PLAN, PLAN.folder(f"{step}/{wildcards.name}"))
+        return doubled(asked, slurm_logs(rule or kind, wildcards))
 
     def runtime(wildcards, attempt):
-        folder = PLAN.folder(f"{wildcards.step}/{wildcards.name}")
-        return minutes(PLAN, folder, attempt)
+        return minutes(PLAN, PLAN.folder(f"{step}/{wildcards.name}"), attempt)
 
     return {"mem_mb": mem_mb, "runtime": runtime} | (
         {"gpu": 1} if KINDS[kind].gpu else {}
@@ -109,7 +146,7 @@ def needs(kind):
 def slurm_logs(rule, wildcards):
     """Where Snakemake's executor for Slurm keeps the logs of a job's failed attempts; nothing is there elsewhere."""
     logs = Path(workflow.persistence.path) / "slurm_logs"
-    return logs / f"rule_{rule}" / f"{wildcards.step}_{wildcards.name}"
+    return logs / f"rule_{rule}" / wildcards.name
 
 
 def cost(wildcards):

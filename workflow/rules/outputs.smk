@@ -3,7 +3,17 @@ rule outputs:
         manifests("outputs"),
 
 
-use rule folder as decode with:
+# How the folders of this step are made; the rules below take the names of one kind each, and what that kind needs.
+use rule folder as outputs_folder with:
+    input:
+        made_from("outputs"),
+    output:
+        update(f"{RESULTS}/outputs/{{name}}/manifest.json"),
+    log:
+        f"{LOGS}/outputs/{{name}}.log",
+
+
+use rule outputs_folder as decode with:
     wildcard_constraints:
         **only("decode"),
     threads: PLAN.settings.threads
@@ -11,7 +21,7 @@ use rule folder as decode with:
         **needs("decode"),
 
 
-use rule folder as untrained with:
+use rule outputs_folder as untrained with:
     wildcard_constraints:
         **only("untrained"),
     threads: PLAN.settings.threads
@@ -19,7 +29,7 @@ use rule folder as untrained with:
         **needs("untrained"),
 
 
-use rule folder as decode_program with:
+use rule outputs_folder as decode_program with:
     wildcard_constraints:
         **only("decode_program"),
     threads: PLAN.settings.threads
@@ -27,14 +37,14 @@ use rule folder as decode_program with:
         **needs("decode_program"),
 
 
-use rule folder as baseline with:
+use rule outputs_folder as baseline with:
     wildcard_constraints:
         **only("baseline"),
     resources:
         **needs("baseline"),
 
 
-use rule folder as system with:
+use rule outputs_folder as system with:
     wildcard_constraints:
         **only("system"),
     resources:
@@ -42,7 +52,7 @@ use rule folder as system with:
 
 
 # All sizes and seeds of a method in one process.
-use rule folder as judge with:
+use rule outputs_folder as judge with:
     wildcard_constraints:
         **only("judge"),
     threads: PLAN.settings.threads
@@ -50,14 +60,14 @@ use rule folder as judge with:
         **needs("judge"),
 
 
-use rule folder as judge_words with:
+use rule outputs_folder as judge_words with:
     wildcard_constraints:
         **only("judge_words"),
     resources:
         **needs("judge_words"),
 
 
-use rule folder as labels with:
+use rule outputs_folder as labels with:
     wildcard_constraints:
         **only("labels"),
     threads: PLAN.settings.threads

@@ -3,7 +3,17 @@ rule runs:
         manifests("runs"),
 
 
-use rule folder as train with:
+# How the folders of this step are made; the rules below take the names of one kind each, and what that kind needs.
+use rule folder as runs_folder with:
+    input:
+        made_from("runs"),
+    output:
+        update(f"{RESULTS}/runs/{{name}}/manifest.json"),
+    log:
+        f"{LOGS}/runs/{{name}}.log",
+
+
+use rule runs_folder as train with:
     wildcard_constraints:
         **only("train"),
     priority: cost
@@ -12,7 +22,7 @@ use rule folder as train with:
         **needs("train"),
 
 
-use rule folder as train_program with:
+use rule runs_folder as train_program with:
     wildcard_constraints:
         **only("train_program"),
     threads: PLAN.settings.threads
@@ -21,7 +31,7 @@ use rule folder as train_program with:
 
 
 # First of all, because other trainings wait for it.
-use rule folder as pretrain with:
+use rule runs_folder as pretrain with:
     wildcard_constraints:
         **only("pretrain"),
     priority: 1000000
@@ -31,7 +41,7 @@ use rule folder as pretrain with:
 
 
 # Once for a corpus and seed; no training waits for it.
-use rule folder as reader with:
+use rule runs_folder as reader with:
     wildcard_constraints:
         **only("reader"),
     threads: PLAN.settings.threads

@@ -1,29 +1,33 @@
+# Of the scores that one process makes there is one here: the last that is missing, for which all of them are made.
 rule scores:
     input:
-        manifests("scores"),
+        [f"{RESULTS}/{key}/manifest.json" for key in LAST],
 
 
-use rule folder as score with:
+# How the folders of this step are made; the rules below take the names of one kind each, and what that kind needs.
+use rule folder as scores_folder with:
+    input:
+        scored_from,
+    output:
+        update(f"{RESULTS}/scores/{{name}}/manifest.json"),
+    log:
+        f"{LOGS}/scores/{{name}}.log",
+    params:
+        together=together,
+
+
+# All that a method says of a corpus: of a study of hundreds of trainings the most folders are scores, which take less
+# time than a process takes to start.
+use rule scores_folder as score with:
     wildcard_constraints:
         **only("score"),
     resources:
         **needs("score"),
 
 
-# All outputs of a corpus in one process, where the scorer asks for it: what it reads of the corpus is read once.
-for corpus_and_scorer, keys in PLAN.together.items():
-
-    rule:
-        name:
-            f"score_{corpus_and_scorer}"
-        input:
-            verified,
-            [inputs_of(key) for key in keys],
-        output:
-            [update(f"{RESULTS}/{key}/manifest.json") for key in keys],
-        log:
-            f"{LOGS}/scores/{corpus_and_scorer}.log",
-        resources:
-            mem_mb=KINDS["score"].mem_mb,
-        shell:
-            "python -m sumcurve make {output:q} --log {log:q}"
+# All outputs of a corpus, where the scorer asks for it: what it reads of the corpus is read once.
+use rule scores_folder as score_corpus with:
+    wildcard_constraints:
+        name=named_by(OF_CORPORA),
+    resources:
+        **needs("score", "score_corpus"),
