@@ -550,8 +550,8 @@ class Plan:
         self.rows: list[Scored] = []
         self.refused: list[Refused] = []
         self.shards: dict[str, int] = {}  # of corpora that are prepared by shards: by the names of their folders
-        # Score folders that one process makes, in its order: of each method of a corpus, and of each scorer of a corpus
-        # that asks for it. A folder is in one of them; what several methods have is the first one's.
+        # Score folders that one process makes, in its order: of each method and size of a corpus, and of each scorer of
+        # a corpus that asks for it. A folder is in one of them; what several methods have is the first one's.
         self.together: dict[tuple[str, Literal["method", "scorer"], str], list[str]] = {}
         self._recipes = recipes
         self.scorers: dict[str, Scorer] = {
@@ -1222,7 +1222,8 @@ class Plan:
                 scores[name] = self._add("score", specification, made_from, files, output=stem, scorer=name)
                 if scores[name] not in placed:
                     placed.add(scores[name])
-                    group: tuple[str, Literal["method", "scorer"], str] = (corpus.name, "method", row.method)
+                    sized = row.method if row.size is None else f"{row.method} {row.size}"
+                    group: tuple[str, Literal["method", "scorer"], str] = (corpus.name, "method", sized)
                     if isinstance(scorer, Needing) and scorer.together:
                         group = (corpus.name, "scorer", name)
                     self.together.setdefault(group, []).append(scores[name])

@@ -723,16 +723,18 @@ def test_all_outputs_of_a_corpus_are_read_by_the_same_readers_and_nothing_is_ren
     assert before.together.items() <= after.together.items()
 
 
-def test_each_score_is_made_by_one_process_with_all_others_of_its_method(config):
+def test_each_score_is_made_by_one_process_with_all_others_of_its_method_and_size(config):
     plan = smoke(config)
     together = [key for keys in plan.together.values() for key in keys]
     assert len(together) == len(set(together))
     assert set(together) == {one.key for one in plan.named("scores")}
-    for (corpus, by, method), keys in plan.together.items():
+    told = {(row.corpus, row.method, row.size): set() for row in plan.rows}
+    for row in plan.rows:
+        told[row.corpus, row.method, row.size] |= set(row.scores.values())
+    assert len(plan.together) <= len(told)
+    for (_, by, _), keys in plan.together.items():
         assert by == "method"
-        assert set(keys) <= {
-            key for row in plan.rows for key in row.scores.values() if (row.corpus, row.method) == (corpus, method)
-        }
+        assert any(set(keys) <= keys_of_size for keys_of_size in told.values())
 
 
 def test_what_is_held_out_is_read_by_the_readers_of_its_corpus(config):

@@ -16,7 +16,7 @@ use rule folder as scores_folder with:
         together=together,
 
 
-# All that a method says of a corpus: of a study of hundreds of trainings the most folders are scores, which take less
+# All that a method says of a corpus at one size: of a study of hundreds of trainings the most folders are scores, which take less
 # time than a process takes to start.
 use rule scores_folder as score with:
     wildcard_constraints:
