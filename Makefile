@@ -158,7 +158,7 @@ record: env
 	if [ -n "$$changed" ]; then printf 'commit these first, then record:\n%s\n' "$$changed" >&2; exit 1; fi
 	$(MAKE) --no-print-directory run
 	python -m sumcurve verify --record --study "$$NAMED"
-	dvc commit --force --quiet study
+	dvc commit --force --quiet study verify  # both: dvc repro would write what is not in dvc.lock into it
 	python docs/pages.py --study "$$NAMED"
 
 pages: env
