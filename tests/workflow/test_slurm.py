@@ -207,8 +207,8 @@ def test_a_driver_that_died_is_started_again_and_nothing_is_made_twice(study, sl
         until("a driver that waits", lambda: waiting in (checkout.path / "driver.log").read_text(), driving)
         os.kill(process, signal.SIGCONT)
         done(driving, checkout)
-    (job,) = jobs_of(slurm, folder)
-    assert job["JobState"] in ("COMPLETED", "COMPLETING")
+    (job,) = jobs_of(slurm, folder)  # no other, not even one that finds nothing to do
+    until("its end", lambda: slurm.jobs()[job["JobId"]]["JobState"] == "COMPLETED")
     assert len(jobs_of(slurm, finished)) == submitted
     assert (checkout.path / "results" / finished.key / "weights.safetensors").stat().st_mtime_ns == made
 
