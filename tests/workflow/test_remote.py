@@ -6,11 +6,13 @@ import random
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
 from sshd import NoServer, require
 
+TESTS = Path(__file__).parents[1]
 SEED = int(os.environ.get("SUMCURVE_FAULT_SEED", "20"))
 PATIENCE_SECONDS = 600.0  # of a busy machine
 
@@ -23,6 +25,19 @@ def possible():
         require()
     except NoServer as error:
         pytest.exit(str(error), returncode=1)
+
+
+def test_a_server_whose_owner_is_ended_goes_with_its_folder():
+    code = (
+        "import time, sshd\nwith sshd.server() as one:\n print(one.process.pid, one.home, flush=True); time.sleep(600)"
+    )
+    owner = subprocess.Popen([sys.executable, "-c", code], cwd=TESTS, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    process, home = owner.stdout.readline().decode().split()
+    assert Path(f"/proc/{process}").exists()
+    owner.terminate()
+    assert owner.wait(PATIENCE_SECONDS)
+    assert not Path(f"/proc/{process}").exists()
+    assert not Path(home).exists()
 
 
 def objects(checkout):
