@@ -51,7 +51,7 @@ JobAcctGatherType=jobacct_gather/linux
 JobAcctGatherFrequency=task=1
 JobAcctGatherParams=OverMemoryKill
 ReturnToService=2
-MinJobAge=600
+MinJobAge=86400
 KillWait=60
 PreemptType=preempt/partition_prio
 PreemptMode=REQUEUE

@@ -135,6 +135,7 @@ def server() -> Iterator[Server]:
     made = os.geteuid() == 0 and not SEPARATION.exists()
     home = Path(tempfile.mkdtemp(prefix="sumcurve-sshd-"))
     one = Server(home, _free_port())
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)  # whoever is ended cleans up, too
     try:
         if made:
             SEPARATION.mkdir(mode=0o755)
@@ -152,3 +153,4 @@ def server() -> Iterator[Server]:
         if made:
             SEPARATION.rmdir()
         shutil.rmtree(home, ignore_errors=True)
+        signal.signal(signal.SIGTERM, before)

@@ -4,7 +4,8 @@ import os
 import shutil
 import sys
 import time
-from collections.abc import Callable
+from base64 import urlsafe_b64decode
+from collections.abc import Callable, Container
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -103,6 +104,25 @@ def mend_clocks(plan: Plan, results: Path, now: float) -> list[Path]:
     return mended
 
 
+def unmark(made: Container[str], state: Path) -> list[str]:
+    """Remove Snakemake's marks of jobs under way from what is made and verified; which files these were.
+
+    A mark stays where a driver was killed, and on a cluster until the job's own Snakemake has ended, seconds after the
+    folder is finished. A job would be started to make the folder again, and one for all that is made from it, only to
+    find that nothing is to be done. Marks of other files are left: these may be cut short.
+    """
+    unmarked, marks = [], state / "incomplete"
+    for path in sorted(path for path in marks.rglob("*") if path.is_file()):
+        # Named after the file in base64; a long name is cut, and its first parts are folders that begin with "@".
+        name = "".join(part.removeprefix("@") for part in path.relative_to(marks).parts)
+        with suppress(ValueError):
+            marked = urlsafe_b64decode(name).decode()
+            if marked in made:
+                path.unlink(missing_ok=True)
+                unmarked.append(marked)
+    return unmarked
+
+
 @cache
 def begin(plan: Plan, results: Path, state: Path) -> TextIO:
     """Join, and verify all that the study asks for; ManifestError names what is damaged. Once in a process.
@@ -115,6 +135,7 @@ def begin(plan: Plan, results: Path, state: Path) -> TextIO:
     checked = verify.study(plan, results)
     checked.require()
     print(checked, file=sys.stderr)
+    unmark({f"{results / key / MANIFEST}" for key in checked.manifests}, state)
     try:
         ahead = mend_clocks(plan, results, time.time())
     except PermissionError as error:

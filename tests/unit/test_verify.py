@@ -7,8 +7,10 @@ import os
 import shutil
 from contextlib import ExitStack
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+from snakemake.persistence.file import FilePersistence
 
 from sumcurve import driver, manifest, verify
 from sumcurve.locks import locked
@@ -251,6 +253,26 @@ def test_a_driver_waits_aloud_for_jobs_of_a_dead_one_and_for_nothing_else(tmp_pa
     assert third.name not in line
     driver.wait_for_orphans(plan, results, said.append)
     assert len(said) == 1
+
+
+def test_marks_of_jobs_under_way_go_where_the_folder_is_finished_and_stay_elsewhere(tmp_path):
+    """By the names that Snakemake itself gives its marks, short ones and those that it cuts."""
+    finished, long, unfinished = (
+        f"{'home/' * many}results/runs/{name}/{manifest.MANIFEST}" for name, many in (("a", 0), ("b", 90), ("c", 0))
+    )
+    snakemake = SimpleNamespace(_fetch_max_len=lambda folder: os.pathconf(folder, "PC_NAME_MAX"))
+    marks = tmp_path / "incomplete"
+    marks.mkdir()
+    (marks / "migration_underway").touch()
+    for name in (finished, long, unfinished):
+        place = Path(FilePersistence._record_path(snakemake, marks, name))
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text('{"external_jobid": null}')
+    assert list(marks.glob("@*/*"))
+    assert driver.unmark({finished, long, "results/runs/d/manifest.json"}, tmp_path) == sorted([finished, long])
+    assert {path for path in marks.rglob("*") if path.is_file()} == {place, marks / "migration_underway"}
+    assert driver.unmark({finished, long}, tmp_path) == []
+    assert driver.unmark({finished}, tmp_path / "new") == []
 
 
 @pytest.mark.parametrize("hours", [24, 24 * 365])

@@ -6,12 +6,14 @@ import random
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
 from sshd import NoServer, require
 from sumcurve.plan import Plan
 
+TESTS = Path(__file__).parents[1]
 SEED = int(os.environ.get("SUMCURVE_FAULT_SEED", "20"))
 PATIENCE_SECONDS = 600.0  # of a busy machine
 
@@ -24,6 +26,19 @@ def possible():
         require()
     except NoServer as error:
         pytest.exit(str(error), returncode=1)
+
+
+def test_a_server_whose_owner_is_ended_goes_with_its_folder():
+    code = (
+        "import time, sshd\nwith sshd.server() as one:\n print(one.process.pid, one.home, flush=True); time.sleep(600)"
+    )
+    owner = subprocess.Popen([sys.executable, "-c", code], cwd=TESTS, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    process, home = owner.stdout.readline().decode().split()
+    assert Path(f"/proc/{process}").exists()
+    owner.terminate()
+    assert owner.wait(PATIENCE_SECONDS)
+    assert not Path(f"/proc/{process}").exists()
+    assert not Path(home).exists()
 
 
 def objects(checkout):
@@ -93,11 +108,15 @@ def test_a_collaborator_needs_three_commands(served, tmp_path):
     assert finished.split(" folders")[0].split(" of ")[0] == finished.split(" folders")[0].split(" of ")[1]
     assert "are not made yet" not in clone.make("verify").stdout
     assert clone.planned() == (set(), False)
+    assert clone.run("git", "status", "--porcelain").stdout == ""
 
     last = Plan.read(clone.path / "config").together["tales", "method", "lead"][-1]
     (clone.path / "results" / last / "manifest.json").touch()
-    assert clone.planned() == (set(), True)
-    clone.make("run")  # which makes the tables anew, and changes nothing
+    assert clone.planned() == (set(), False)  # its bytes are the same
+    pages = clone.path / "results" / "tables" / "smoke" / "pages"
+    assert not pages.exists()  # not in git
+    clone.make("run")  # which makes the tables anew for them, and changes nothing
+    assert pages.is_dir()
     assert clone.run("git", "status", "--porcelain").stdout == ""
     assert "study:" not in clone.run("dvc", "status").stdout
     assert clone.run("dvc", "metrics", "diff").stdout.strip() == ""

@@ -117,19 +117,20 @@ def signals(process: int, kind: str) -> set[int]:
     return set()
 
 
-def trainer(folder: Folder) -> int | None:
-    """The process that trains the folder, once it hears the signals that announce its end."""
+def trainer(checkout, folder: Folder) -> int | None:
+    """The process that trains the folder of this checkout, once it hears the signals that announce its end."""
     for entry in Path("/proc").iterdir():
         with suppress(OSError):
             arguments = (entry / "cmdline").read_bytes().split(b"\0")
-            if [b"-m", b"sumcurve", b"make", target(folder).encode()] == arguments[1:5]:
+            here = (entry / "cwd").readlink() == checkout.path  # and not of another test beside this one
+            if here and arguments[1:5] == [b"-m", b"sumcurve", b"make", target(folder).encode()]:
                 return int(entry.name) if signal.SIGURG in signals(int(entry.name), "SigCgt") else None
     return None
 
 
 def held(checkout, folder: Folder, driving: subprocess.Popen, says: str) -> int:
     """The process of a training that has begun, as its log says. It is stopped there, however fast the machine is."""
-    process = until("a training at work", lambda: trainer(folder), driving)
+    process = until("a training at work", lambda: trainer(checkout, folder), driving)
     os.kill(process, signal.SIGSTOP)
     assert says in log_of(checkout, folder)
     return process
@@ -207,8 +208,8 @@ def test_a_driver_that_died_is_started_again_and_nothing_is_made_twice(study, sl
         until("a driver that waits", lambda: waiting in (checkout.path / "driver.log").read_text(), driving)
         os.kill(process, signal.SIGCONT)
         done(driving, checkout)
-    (job,) = jobs_of(slurm, folder)
-    assert job["JobState"] in ("COMPLETED", "COMPLETING")
+    (job,) = jobs_of(slurm, folder)  # no other, not even one that finds nothing to do
+    until("its end", lambda: slurm.jobs()[job["JobId"]]["JobState"] == "COMPLETED")
     assert len(jobs_of(slurm, finished)) == submitted
     assert (checkout.path / "results" / finished.key / "weights.safetensors").stat().st_mtime_ns == made
 
