@@ -213,7 +213,8 @@ def correlated(
     arrays: Mapping[str, "NDArray[Any]"], people: list[str], metrics: list[str], resamples: int, seed: int
 ) -> dict[str, Any]:
     """Every metric with every score of people, every two metrics, and Williams' test of these, as plain values."""
-    from sumcurve.statistics.metric_agreement import COEFFICIENTS, agreement, coefficient, williams
+    from sumcurve.statistics.coefficients import COEFFICIENTS, coefficient
+    from sumcurve.statistics.metric_agreement import agreement, williams
 
     rows, pairs, tests = [], [], []
     for over in ("systems", "items"):

@@ -12,11 +12,10 @@ from typing import Literal
 import numpy as np
 from scipy import stats
 
+from sumcurve.statistics.coefficients import Coefficient, coefficient
 from sumcurve.statistics.groups import Array
 
-Coefficient = Literal["pearson", "spearman", "kendall"]
 Over = Literal["systems", "items"]
-COEFFICIENTS: tuple[Coefficient, ...] = ("pearson", "spearman", "kendall")
 FEWEST = 3  # systems, or items, below which a correlation says nothing
 USABLE = 0.9  # share of the resamples in which both vary, without which there is no interval
 
@@ -33,14 +32,6 @@ class Agreement:
 
 def _level(scores: Array, over: Over) -> Array:
     return scores.mean(axis=1) if over == "systems" else scores.reshape(-1)
-
-
-def coefficient(first: Array, second: Array, kind: Coefficient) -> float | None:
-    """Pearson's r, Spearman's ρ or Kendall's τ-b of two rows; None where one does not vary."""
-    if np.ptp(first) == 0 or np.ptp(second) == 0:
-        return None
-    found = {"pearson": stats.pearsonr, "spearman": stats.spearmanr, "kendall": stats.kendalltau}[kind](first, second)
-    return float(found.statistic)
 
 
 def agreement(

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from sumcurve.statistics.metric_agreement import COEFFICIENTS, agreement, williams
+from sumcurve.statistics.coefficients import COEFFICIENTS
+from sumcurve.statistics.metric_agreement import agreement, williams
 
 
 def drawn(systems: int, items: int, noise: float, seed: int = 1) -> tuple[np.ndarray, np.ndarray]:
