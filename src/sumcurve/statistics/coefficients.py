@@ -4,6 +4,7 @@ Means that are equal as fractions differ in the last bits of their floats. Ranks
 to `DIGITS` significant digits, so that rounding orders nothing.
 """
 
+from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
@@ -23,9 +24,11 @@ def ranks(values: Array) -> Array:
     distance, and no grid, on whose lines rounding would still decide.
     """
     order = np.argsort(values, kind="stable")
-    placed = np.empty(len(values))
-    placed[order] = np.cumsum(np.diff(values[order], prepend=values[order[:1]]) > _reach(values))
-    return np.asarray(stats.rankdata(placed), dtype=float)
+    starts = np.flatnonzero(np.diff(values[order], prepend=-np.inf) > _reach(values))
+    ends = np.append(starts[1:], len(values))
+    found = np.empty(len(values))
+    found[order] = np.repeat((starts + 1 + ends) / 2, ends - starts)
+    return found
 
 
 def varies(values: Array) -> bool:
@@ -34,18 +37,29 @@ def varies(values: Array) -> bool:
 
 
 def coefficient(first: Array, second: Array, kind: Coefficient) -> float | None:
-    """The coefficient of two rows ``[n]`` in [-1, 1]; None where one does not vary.
+    """One of `coefficients`."""
+    return coefficients(first, second, (kind,))[kind]
+
+
+def coefficients(
+    first: Array, second: Array, kinds: Sequence[Coefficient] = COEFFICIENTS
+) -> dict[Coefficient, float | None]:
+    """The coefficients of two rows ``[n]``, each in [-1, 1]; None where one of the rows does not vary.
 
     τ-b is Kendall's (1945) with ties: pairs in order less pairs out of order, over the geometric mean of the pairs that
     each row tells apart.
     """
     if not (varies(first) and varies(second)):
-        return None
-    if kind != "pearson":
-        first, second = ranks(first), ranks(second)
-    if kind == "kendall":
-        return float(stats.kendalltau(first, second, method="asymptotic").statistic)  # its p is not used
-    return float(np.clip(np.corrcoef(first, second)[0, 1], -1, 1))
+        return dict.fromkeys(kinds)
+    found: dict[Coefficient, float | None] = {}
+    ranked = (ranks(first), ranks(second)) if {*kinds} - {"pearson"} else (first, second)
+    for kind in kinds:
+        if kind == "kendall":
+            found[kind] = float(stats.kendalltau(*ranked, method="asymptotic").statistic)  # its p is not used
+        else:
+            pair = ranked if kind == "spearman" else (first, second)
+            found[kind] = float(np.clip(np.corrcoef(*pair)[0, 1], -1, 1))
+    return found
 
 
 def _reach(values: Array) -> float:
