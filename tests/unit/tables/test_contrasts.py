@@ -208,7 +208,7 @@ def test_who_dodges_more_than_a_language_model_is_said(told, level):
     (said,) = (one.text for one in findings(results, tables) if one.table == "contrasts")
     for row in here:
         told_of = f"{row['method']} {row['dodged'].number:.1f} [{row['dodged'].low:.1f}, {row['dodged'].high:.1f}]"
-        how = ", by its interval" if row["dodged"].low > model else ", in the mean"
+        how = " (its interval lies above)" if row["dodged"].low > model else " (in the mean)"
         assert (told_of + how in said) is (row["dodged"].number > model)
     none = "No method at its largest size dodges more than the unigram model, in the mean: the best mean is"
     assert (none in said) is (model > max(row["dodged"].number for row in here))

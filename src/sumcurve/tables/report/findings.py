@@ -187,9 +187,10 @@ def _beyond(methods: Sequence[Row], model: Row) -> str:
         best = f": the best mean is {_dodged(ranked[0])}" if ranked else ""
         return f"No method at its largest size dodges more than {name}, in the mean{best}."
     told = [
-        _dodged(row) + (", by its interval" if (row["dodged"].low or 0) > level else ", in the mean") for row in above
+        _dodged(row) + (" (its interval lies above)" if (row["dodged"].low or 0) > level else " (in the mean)")
+        for row in above
     ]
-    return f"At their largest size {_listed(told[:LISTED])}{_more(told)} dodge more than {name}."
+    return f"At their largest size these dodge more than {name}: {_listed(told[:LISTED])}{_more(told)}."
 
 
 def _dodged(row: Row) -> str:
