@@ -20,6 +20,7 @@ from sumcurve.people.spreadsheet import (
 )
 from sumcurve.records import csv_text, write_text
 
+WORKBOOKS = (b"PK\x03\x04", bytes.fromhex("d0cf11e0a1b11ae1"))  # zip (xlsx, ods) and OLE 2 (xls)
 SHOWN = 20  # problems that are printed
 
 
@@ -116,7 +117,7 @@ def _rows(path: Path, key: Key, notes: list[str]) -> list[Row]:
         data = path.read_bytes()
     except OSError as error:
         raise PeopleError(f"{path} cannot be read: {error.strerror}") from error
-    if data.startswith(b"PK\x03\x04"):
+    if data.startswith(WORKBOOKS):
         raise PeopleError(f"{path} is a workbook; save the sheet as CSV (UTF-8)")
     text, encoding = decoded(path, data)
     if not text.strip():
@@ -124,7 +125,7 @@ def _rows(path: Path, key: Key, notes: list[str]) -> list[Row]:
     if encoding not in ("utf-8", "utf-8-sig"):
         notes.append(f"{path} was read as {encoding}.")
     if text.lstrip()[0] in "[{":
-        return label_studio.rows_of_json(path, text, key.protocol)
+        return label_studio.rows_of_json(path, text, key.protocol, notes)
     columns, rows = read_rows(path, text)
     questions = [question.name for question in key.protocol.questions]
     export = label_studio.is_export(columns)

@@ -94,8 +94,11 @@ def run_sheet(arguments: argparse.Namespace) -> None:
     if bool(arguments.outputs) == bool(arguments.contrasts):
         raise PeopleError("name outputs whose summaries are judged, or a file of --contrasts")
     annotators = [name.strip() for name in arguments.annotators.split(",")]
-    if len(set(annotators)) < len(annotators) or not all(name.isalnum() for name in annotators):
-        raise PeopleError(f"--annotators {arguments.annotators!r}: letters and digits, with commas between, each once")
+    # Files are named after them, and some disks know no case.
+    if len({name.casefold() for name in annotators}) < len(annotators) or not all(map(str.isalnum, annotators)):
+        raise PeopleError(
+            f"--annotators {arguments.annotators!r}: letters and digits, with commas between, each once in any case"
+        )
     seed: int = arguments.seed
     if arguments.contrasts:
         protocol, corpus, system = KUMAR_CHEUNG, "", arguments.system

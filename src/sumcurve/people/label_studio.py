@@ -8,6 +8,7 @@ bare value, several are JSON.
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from sumcurve.people.spreadsheet import CODE, Row
 from sumcurve.records import write_bytes, write_text
 
 ANNOTATION = "annotation_id"  # a column of CSV exports
+NO_ANSWERS = ("relation", "textarea")  # links between results, and remarks in free text
 
 
 def write_tasks(path: Path, protocol: Protocol, tasks: Sequence[Task]) -> None:
@@ -106,18 +108,19 @@ def _only(choices: Sequence[Any], where: str) -> str:
     return str(choices[0]) if choices else ""
 
 
-def rows_of_json(path: Path, text: str, protocol: Protocol) -> list[Row]:
+def rows_of_json(path: Path, text: str, protocol: Protocol, notes: list[str]) -> list[Row]:
     """The annotations of an export in Label Studio's JSON that were not skipped.
 
-    PeopleError for what is no such export, and where a question has several answers in one annotation.
+    What carries no answer (`NO_ANSWERS`) is counted in `notes`. PeopleError for what is no such export, where a
+    question has several answers in one annotation, and for any other result that is no choice of a question.
     """
     try:
         tasks = json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise PeopleError(f"{path} is not JSON ({error}); export again as JSON or CSV") from error
     tasks = [tasks] if isinstance(tasks, dict) else tasks
-    names = {question.name for question in protocol.questions}
     found = []
+    beside: Counter[str] = Counter()
     for place, task in enumerate(tasks if isinstance(tasks, list) else [], start=1):
         if not isinstance(task, dict) or not isinstance(task.get("data"), dict) or "annotations" not in task:
             raise PeopleError(
@@ -133,15 +136,38 @@ def rows_of_json(path: Path, text: str, protocol: Protocol) -> list[Row]:
             cells: dict[str, list[Any]] = {}
             for result in _of_kind(annotation.get("result", []), list, "`result`", where):
                 _of_kind(result, dict, "a result", where)
-                name = result.get("from_name")
-                if result.get("type") == "choices" and isinstance(name, str) and name in names:
+                if name := _answered(result, protocol, where):
                     cells.setdefault(name, []).extend(_choices(result.get("value"), f"{where}, column {name}"))
+                else:
+                    beside[result["type"]] += 1
             answers = {name: _only(choices, f"{where}, column {name}") for name, choices in cells.items()}
             shown = {name: str(task["data"][name]) for name in protocol.shown if name in task["data"]}
             found.append(Row(where, {CODE: code, **shown, **answers}))
     if not found:
         raise PeopleError(f"{path} holds no annotation that was not skipped; export again when tasks are labelled")
+    notes += [f"{path}: {count} results of type {kind} are not read." for kind, count in sorted(beside.items())]
     return found
+
+
+def _answered(result: dict[str, Any], protocol: Protocol, where: str) -> str:
+    """The question that a result answers; empty for what carries no answer. PeopleError for all else."""
+    name, kind = result.get("from_name"), result.get("type")
+    names = [question.name for question in protocol.questions]
+    if kind in NO_ANSWERS and name not in names:
+        return ""
+    if name not in names:
+        raise PeopleError(
+            f"{where}: a result of `from_name` {in_json(name)} with the value {in_json(result.get('value'))}, which is "
+            f"no question of these sheets ({', '.join(names)}): the labelling configuration has another name for it; "
+            "restore the one that was written with the sheets and export again, or correct the name in the export"
+        )
+    if kind != "choices":
+        raise PeopleError(
+            f"{where}, column {name}: a result of type {in_json(kind)} with the value {in_json(result.get('value'))}; "
+            "questions are answered by choices: restore the labelling configuration that was written with the sheets, "
+            "and answer again"
+        )
+    return str(name)
 
 
 def _who(annotation: dict[str, Any]) -> str:

@@ -16,7 +16,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from sumcurve.people.protocols import PROTOCOLS, PeopleError, Protocol
+from sumcurve.people.protocols import PROTOCOLS, PeopleError, Protocol, in_json
 from sumcurve.records import write_json
 
 LETTERS = "bcdfghjkmnpqrtvwxz"  # no vowels: no month, no word; no digits: no number
@@ -239,17 +239,48 @@ def write_key(path: Path, key: Key) -> None:
 
 
 def read_key(path: Path) -> Key:
-    """What `write_key` wrote; PeopleError for any other file."""
+    """What `write_key` wrote; PeopleError for any other file, with code and value where one is damaged."""
     try:
         told = json.loads(path.read_text(encoding="utf-8"))
-        entries = {
-            str(code): Entry(**{**entry, "of": tuple(entry["of"])}) for code, entry in sorted(told["codes"].items())
-        }
-        return Key(PROTOCOLS[told["protocol"]], told["corpus"], told["seed"], entries, told["system"])
+        protocol = PROTOCOLS[told["protocol"]]
+        entries = {code: _entry(entry, protocol, code) for code, entry in sorted(told["codes"].items())}
+        if not entries:
+            raise ValueError("it has no code")
+        _of_kind(told["seed"], int, "seed")
+        names = {name: _of_kind(told[name], str, name) for name in ("corpus", "system")}
+        return Key(protocol, names["corpus"], told["seed"], entries, names["system"])
     except OSError as error:
         raise PeopleError(f"{path} cannot be read: {error.strerror}") from error
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise PeopleError(
             f"{path} is no key of sheets ({type(error).__name__}: {error}); name the key.json that "
             "`sumcurve people sheet` wrote beside the sheets"
         ) from error
+
+
+def _entry(told: Mapping[str, Any], protocol: Protocol, code: str) -> Entry:
+    """What a key says of a code; ValueError or TypeError for what `write_key` does not write."""
+    where = f"code {code}: "
+    found = {**told, "of": tuple(_of_kind(told.get("of"), list, f"{where}of"))}
+    for name in ("id", "group", "annotator", "round", "unit", "sha256", "ascii_check"):
+        _of_kind(told.get(name), str, where + name)
+    if told["round"] not in SHEETS:
+        raise ValueError(f"{where}round is {in_json(told['round'])}, none of {', '.join(SHEETS)}")
+    checks = _of_kind(told.get("checks"), dict, f"{where}checks")
+    if set(checks) != set(protocol.shown):
+        raise ValueError(f"{where}checks are of {in_json(list(checks))}, not of {in_json(list(protocol.shown))}")
+    for name, value in [
+        *((f"{where}of", one) for one in found["of"]),
+        *((f"{where}checks", one) for one in checks.values()),
+    ]:
+        _of_kind(value, str, name)
+    if not found["of"]:
+        raise ValueError(f"{where}of is empty")
+    return Entry(**found)
+
+
+def _of_kind(value: Any, kind: type, what: str) -> Any:
+    """The value, if it is of this kind; ValueError else."""
+    if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+        raise ValueError(f"{what} is {in_json(value)}")
+    return value

@@ -2,7 +2,7 @@
 
 Texts are other people's, so a cell that a spreadsheet would compute (it begins with = + - @, a tab or a carriage
 return) goes out behind an apostrophe. What comes back may be in UTF-8, with or without its mark, in UTF-16 or in
-Windows-1252, and have semicolons or tabs between its cells.
+Windows-1252, have semicolons or tabs between its cells, and end its lines as any system does.
 """
 
 import codecs
@@ -28,6 +28,7 @@ MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
+LINE_END = re.compile(r"\r\n|\r|\n")  # \r alone is what "CSV (Macintosh)" has
 NUMBER = re.compile(r"[+-]?\d+([.,]\d+)?([eE][+-]?\d+)?")
 DATE = re.compile(
     r"\d{1,4}[./-]\d{1,2}([./-]\d{1,4})?"  # 2026-03-01, 1/2
@@ -85,7 +86,7 @@ def _decoded(path: Path, data: bytes, encoding: str) -> str:
     try:
         return data.decode(encoding)
     except UnicodeDecodeError as error:
-        line = data[: error.start].count(b"\n") + 1
+        line = len(LINE_END.findall(data[: error.start].decode(encoding, "ignore"))) + 1
         raise PeopleError(
             f"{path}:{line}: byte {data[error.start]:#04x} is of no encoding that is read here (UTF-8, UTF-16, "
             "Windows-1252); save the sheet as CSV in UTF-8"
@@ -122,11 +123,11 @@ def read_rows(path: Path, text: str) -> tuple[list[str], list[Row]]:
 
 def _separator(path: Path, text: str) -> tuple[str, int]:
     """What divides cells, and how many lines stand over the head; Excel writes `sep=;` there."""
-    first, _, rest = text.partition("\n")
-    told = re.fullmatch(r'"?sep=(.)"?', first.strip("\r "), re.IGNORECASE)
-    head = rest.partition("\n")[0] if told else first
+    first, second = [*LINE_END.split(text, maxsplit=2), ""][:2]
+    told = re.fullmatch(r'"?sep=(.)"?', first.strip(), re.IGNORECASE)
+    head = second if told else first
     for separator in (told[1],) if told else SEPARATORS:
-        names = [name.strip().casefold() for name in next(csv.reader([head.strip("\r")], delimiter=separator), [])]
+        names = [name.strip().casefold() for name in next(csv.reader([head], delimiter=separator), [])]
         if CODE in names:
             return separator, 1 if told else 0
     raise PeopleError(

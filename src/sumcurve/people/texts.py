@@ -4,6 +4,7 @@ All texts of a source are shown as tokens, the reference's too: letter case and 
 source is shown as people wrote it.
 """
 
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +14,7 @@ from sumcurve import manifest
 from sumcurve.corpora.store import Corpus
 from sumcurve.people.protocols import PeopleError, in_json
 from sumcurve.people.sheets import NO_WORDS, Text, merged
-from sumcurve.records import Record, RecordError, read_jsonl
+from sumcurve.records import Record, RecordError, open_bytes
 from sumcurve.scores.scorer import group_of, summaries_of
 
 REFERENCE = "reference"  # as a system
@@ -76,10 +77,18 @@ def of_contrasts(path: Path) -> list[Text]:
     Gold, contrast and source are lists of words, or strings; id and group may be numbers. PeopleError names line and
     key of what is missing or of another kind, of a contrast that equals its gold, and of one that comes twice.
     """
+    rows = []
     try:
-        rows = list(read_jsonl(path))
-    except (OSError, RecordError) as error:
-        raise PeopleError(f"{path} cannot be read as JSON lines: {error}") from error
+        with open_bytes(path) as stream:
+            for number, line in enumerate(stream, start=1):
+                try:
+                    rows.append(json.loads(line))
+                except (ValueError, RecursionError) as error:
+                    raise PeopleError(
+                        f"{path}:{number}: not JSON ({error}); a line is one object {{id, rule, gold, contrast}}"
+                    ) from error
+    except OSError as error:
+        raise PeopleError(f"{path} cannot be read: {error}") from error
     return _contrasts(path, rows)
 
 
@@ -98,8 +107,11 @@ def _contrasts(path: Path, rows: Iterable[Any]) -> list[Text]:
         group = _name(row, "group", where) if "group" in row else name
         source = _line(row, "source", where) if "source" in row else ""
         gold, contrast = (_line(row, key, where) for key in ("gold", "contrast"))
-        if gold == contrast:
-            raise PeopleError(f"{where}: the contrast of {row['id']} is its gold: nothing can be judged; remove it")
+        if gold.casefold().split() == contrast.casefold().split():
+            raise PeopleError(
+                f"{where}: the contrast of {row['id']} is its gold, case and blanks apart: nothing can be judged; "
+                "remove it"
+            )
         key = name, contrast
         if key in found:
             raise PeopleError(f"{where}: contrast {contrast[:60]!r} of {row['id']} comes twice; remove one")
@@ -166,7 +178,7 @@ def _name(row: Mapping[str, Any], key: str, where: str) -> str:
             f"{where}: {key!r} is {in_json(value)}; write a string{' that is not empty' if value == '' else ''}"
             f"{', or leave the key out' if key == 'group' else ''}"
         )
-    return str(value)
+    return _encodable(str(value), key, where)
 
 
 def _line(row: Mapping[str, Any], key: str, where: str) -> str:
@@ -181,4 +193,14 @@ def _line(row: Mapping[str, Any], key: str, where: str) -> str:
     text = " ".join(parts)
     if key != "source" and not text.strip():
         raise PeopleError(f"{where}: {key!r} is {in_json(value)}, without a word; remove the line")
+    return _encodable(text, key, where)
+
+
+def _encodable(text: str, key: str, where: str) -> str:
+    """The text, if a file can hold it."""
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        sign = text[error.start]
+        raise PeopleError(f"{where}: {key!r} holds {sign!a}, half a sign (a surrogate); write the whole") from None
     return text

@@ -173,18 +173,21 @@ def shared(people: Scores, metrics: Scores, common: bool) -> tuple[list[str], li
     named = {**people, **metrics}
     keys = {name: set(of) for name, of in named.items()}
     both = set.intersection(*keys.values())
-    lost = {name: sorted(of - both) for name, of in keys.items() if of - both}
+    lost = {name: of - both for name, of in keys.items() if of - both}
     if lost and not common:
         (name, pairs), *_ = lost.items()
-        lacking = next(other for other, of in keys.items() if pairs[0] not in of)
+        first = min(pairs)
+        lacking = next(other for other, of in keys.items() if first not in of)
         raise CommandError(
-            f"{lacking} has no score of system {pairs[0][0]!r} and item {pairs[0][1]!r}, which {name} has "
-            f"({len(pairs)} are so); give both the same, or use --common"
+            f"{lacking} has no score of system {first[0]!r} and item {first[1]!r}, which {name} has "
+            f"({len(pairs)} are so); give both the same, or use --common{_unequal(people, metrics)}"
+        )
+    if not both:
+        raise CommandError(
+            f"people and metrics have no system and item in common; compare their names{_unequal(people, metrics)}"
         )
     systems, items = sorted({system for system, _ in both}), sorted({item for _, item in both})
     missing = [(system, item) for system in systems for item in items if (system, item) not in both]
-    if not both:
-        raise CommandError("people and metrics have no system and item in common; compare their names")
     if missing and common:  # keep the items that all systems have
         items = [item for item in items if all((system, item) in both for system in systems)]
         if not items:
@@ -196,7 +199,23 @@ def shared(people: Scores, metrics: Scores, common: bool) -> tuple[list[str], li
         )
     for name, pairs in lost.items():
         print(f"{name}: {len(pairs)} of {len(keys[name])} scores are left out, as not all have them")
+    if unequal := _unequal(people, metrics):
+        print(f"O{unequal.removeprefix('; o')}")
     return systems, items
+
+
+def _unequal(people: Scores, metrics: Scores) -> str:
+    """Which metrics score how many of the summaries that people judged, where that differs, and what to do."""
+    judged = set.intersection(*(set(of) for of in people.values()))
+    by_count: dict[int, list[str]] = {}
+    for name, of in metrics.items():
+        by_count.setdefault(len(judged & of.keys()), []).append(name)
+    if len(by_count) < 2:
+        return ""
+    told = "; ".join(f"{count} by {', '.join(by_count[count])}" for count in sorted(by_count, reverse=True))
+    return (
+        f"; of the {len(judged)} summaries that people judged are scored {told}: name those that you want by --metrics"
+    )
 
 
 def in_order(of: Mapping[tuple[str, str], float], systems: list[str], items: list[str]) -> "NDArray[Any]":
@@ -213,15 +232,15 @@ def correlated(
     arrays: Mapping[str, "NDArray[Any]"], people: list[str], metrics: list[str], resamples: int, seed: int
 ) -> dict[str, Any]:
     """Every metric with every score of people, every two metrics, and Williams' test of these, as plain values."""
-    from sumcurve.statistics.metric_agreement import COEFFICIENTS, agreement, coefficient, williams
+    from sumcurve.statistics.coefficients import coefficient
+    from sumcurve.statistics.metric_agreement import agreements, williams
 
     rows, pairs, tests = [], [], []
     for over in ("systems", "items"):
         for metric in metrics:
             for manual in people:
                 row: dict[str, Any] = {"over": over, "metric": metric, "people": manual}
-                for kind in COEFFICIENTS:
-                    one = agreement(arrays[metric], arrays[manual], kind, over, resamples, seed=seed)
+                for kind, one in agreements(arrays[metric], arrays[manual], over, resamples, seed=seed).items():
                     row[kind] = {"value": one.value, "low": one.low, "high": one.high, "why": one.why}
                 rows.append(row)
         level = {name: array.mean(axis=1) if over == "systems" else array.reshape(-1) for name, array in arrays.items()}

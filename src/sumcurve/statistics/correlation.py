@@ -1,14 +1,12 @@
 """Correlations over items that come in groups: Fisher's z with the jackknife over groups."""
 
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 from scipy import stats
 
+from sumcurve.statistics.coefficients import Coefficient, coefficient, varies
 from sumcurve.statistics.groups import Array, Groups
-
-Coefficient = Literal["pearson", "spearman"]
 
 
 @dataclass(frozen=True)
@@ -22,7 +20,7 @@ class Correlation:
 
 
 def correlation(
-    first: Array, second: Array, groups: Groups, coefficient: Coefficient, confidence: float = 0.95
+    first: Array, second: Array, groups: Groups, kind: Coefficient, confidence: float = 0.95
 ) -> Correlation:
     """The coefficient of two features ``[items]``; a group of items is one draw.
 
@@ -30,15 +28,13 @@ def correlation(
     the degrees of freedom that `Groups.degrees` gives those deviations. No value where a feature does not vary; no
     interval where the groups allow none, or where all but one group are perfectly correlated.
     """
-    if np.ptp(first) == 0 or np.ptp(second) == 0:
-        return Correlation(None)
-    value = _coefficient(first, second, coefficient)
-    if groups.why:
+    value = coefficient(first, second, kind)
+    if value is None or groups.why:
         return Correlation(value)
     kept = [groups.codes != group for group in range(groups.count)]
-    if any(np.ptp(one[rows]) == 0 for one in (first, second) for rows in kept):
+    if not all(varies(one[rows]) for one in (first, second) for rows in kept):
         return Correlation(value)
-    left_out = np.array([_coefficient(first[rows], second[rows], coefficient) for rows in kept])
+    left_out = np.array([coefficient(first[rows], second[rows], kind) for rows in kept], dtype=float)
     if (np.abs([value, *left_out]) > 1 - 1e-12).any():
         return Correlation(value)
     z = np.arctanh(left_out)
@@ -50,9 +46,3 @@ def correlation(
     at, reach = float(np.arctanh(value)), float(stats.t.ppf((1 + confidence) / 2, degrees)) * error
     p = float(2 * stats.t.sf(abs(at) / error, degrees))
     return Correlation(value, float(np.tanh(at - reach)), float(np.tanh(at + reach)), p)
-
-
-def _coefficient(first: Array, second: Array, coefficient: Coefficient) -> float:
-    if coefficient == "spearman":
-        first, second = stats.rankdata(first), stats.rankdata(second)
-    return float(np.clip(np.corrcoef(first, second)[0, 1], -1, 1))

@@ -12,11 +12,10 @@ from typing import Literal
 import numpy as np
 from scipy import stats
 
+from sumcurve.statistics.coefficients import COEFFICIENTS, Coefficient, coefficients
 from sumcurve.statistics.groups import Array
 
-Coefficient = Literal["pearson", "spearman", "kendall"]
 Over = Literal["systems", "items"]
-COEFFICIENTS: tuple[Coefficient, ...] = ("pearson", "spearman", "kendall")
 FEWEST = 3  # systems, or items, below which a correlation says nothing
 USABLE = 0.9  # share of the resamples in which both vary, without which there is no interval
 
@@ -35,45 +34,40 @@ def _level(scores: Array, over: Over) -> Array:
     return scores.mean(axis=1) if over == "systems" else scores.reshape(-1)
 
 
-def coefficient(first: Array, second: Array, kind: Coefficient) -> float | None:
-    """Pearson's r, Spearman's ρ or Kendall's τ-b of two rows; None where one does not vary."""
-    if np.ptp(first) == 0 or np.ptp(second) == 0:
-        return None
-    found = {"pearson": stats.pearsonr, "spearman": stats.spearmanr, "kendall": stats.kendalltau}[kind](first, second)
-    return float(found.statistic)
-
-
-def agreement(
+def agreements(
     metric: Array,
     people: Array,
-    kind: Coefficient,
     over: Over,
     resamples: int = 1000,
     confidence: float = 0.95,
     seed: int = 1,
-) -> Agreement:
-    """The correlation of two ``[systems, items]``, with a percentile interval of the bootstrap over both."""
+) -> dict[Coefficient, Agreement]:
+    """The correlations of two ``[systems, items]``, with percentile intervals of the bootstrap over both."""
     if metric.shape != people.shape:
         raise ValueError(f"scores of shape {metric.shape} and {people.shape}; give both of the same systems and items")
     systems, items = metric.shape
     count = systems if over == "systems" else systems * items
     if count < FEWEST:
-        return Agreement(None, why=f"{count} {over}: it takes {FEWEST}")
-    value = coefficient(_level(metric, over), _level(people, over), kind)
-    if value is None:
-        return Agreement(None, why="a score is the same everywhere")
+        return dict.fromkeys(COEFFICIENTS, Agreement(None, why=f"{count} {over}: it takes {FEWEST}"))
+    whole = coefficients(_level(metric, over), _level(people, over))
+    if None in whole.values():
+        return dict.fromkeys(COEFFICIENTS, Agreement(None, why="a score is the same everywhere"))
     generator = np.random.default_rng([seed, 14])
-    found = []
+    drawn = []
     for _ in range(resamples):
-        drawn = np.ix_(generator.integers(systems, size=systems), generator.integers(items, size=items))
-        one = coefficient(_level(metric[drawn], over), _level(people[drawn], over), kind)
-        if one is not None:
-            found.append(one)
-    if len(found) < USABLE * resamples:
-        return Agreement(value, why="too few resamples in which both scores vary")
+        places = np.ix_(generator.integers(systems, size=systems), generator.integers(items, size=items))
+        one = coefficients(_level(metric[places], over), _level(people[places], over))
+        if None not in one.values():
+            drawn.append(one)
+    if len(drawn) < USABLE * resamples:
+        few = "too few resamples in which both scores vary"
+        return {kind: Agreement(value, why=few) for kind, value in whole.items()}
     tail = (1 - confidence) / 2
-    low, high = np.quantile(found, [tail, 1 - tail]).tolist()
-    return Agreement(value, low, high)
+    found = {}
+    for kind, value in whole.items():
+        low, high = np.quantile(np.array([one[kind] for one in drawn], dtype=float), [tail, 1 - tail]).tolist()
+        found[kind] = Agreement(value, low, high)
+    return found
 
 
 def williams(first: float, second: float, between: float, count: int) -> tuple[float, float]:

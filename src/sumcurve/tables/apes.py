@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
 
+from sumcurve.statistics.coefficients import coefficient
 from sumcurve.statistics.design import Design, common_seeds
 from sumcurve.statistics.intervals import Estimate, difference, estimate
 from sumcurve.tables.evidence import ScoredOutput
@@ -109,15 +109,19 @@ def _mean(system: System, metric: str) -> float:
 
 
 def agreement(results: Results, corpus: str) -> dict[tuple[str, str], float]:
-    """Kendall's τ of the order in which every two readers put the systems of a corpus; fewer than three have none."""
+    """Kendall's τ of the order in which every two readers put the systems of a corpus.
+
+    Fewer than three systems have none, nor has a reader to whom all are alike.
+    """
     by_reader = [scores_of(results, one)[1] for one in asked(results, corpus)]
     if len(by_reader) < 3:
         return {}
-    columns = {seed: [one[seed] for one in by_reader] for seed in by_reader[0]}
-    return {
-        (first, second): float(stats.kendalltau(columns[first], columns[second]).statistic)
+    columns = {seed: np.array([one[seed] for one in by_reader]) for seed in by_reader[0]}
+    found = {
+        (first, second): coefficient(columns[first], columns[second], "kendall")
         for first, second in combinations(columns, 2)
     }
+    return {pair: value for pair, value in found.items() if value is not None}
 
 
 def table(results: Results) -> Table:

@@ -4,13 +4,14 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
 
 from sumcurve.scores.scorer import Metric
+from sumcurve.statistics.coefficients import Coefficient, coefficient
 from sumcurve.tables.preferences import POINTS, Preferred, preferred
 from sumcurve.tables.results import Results, System, replicates
 from sumcurve.tables.table import Column, Table, Value
 
+KINDS: tuple[Coefficient, ...] = ("pearson", "spearman")
 LEAST = 4  # systems over which there is a correlation
 
 Array = NDArray[np.float64]
@@ -78,9 +79,9 @@ def _row(results: Results, one: Preferred, metric: Metric) -> dict[str, Any]:
     whole = [_means(totals, counts, np.ones((1, len(names))))[0] for totals, counts in sums]
     usable = np.isfinite(drawn[0]).all(axis=1) & np.isfinite(drawn[1]).all(axis=1)
     tail = (1 - results.settings.confidence) / 2
-    for name, ranks in (("pearson", False), ("spearman", True)):
-        mean = _coefficient(whole[0], whole[1], ranks)
-        many = [_coefficient(a, b, ranks) for a, b in zip(drawn[0][usable], drawn[1][usable], strict=True)]
+    for name in KINDS:
+        mean = coefficient(whole[0], whole[1], name)
+        many = [coefficient(a, b, name) for a, b in zip(drawn[0][usable], drawn[1][usable], strict=True)]
         known = [found for found in many if found is not None]
         if mean is None or not known:
             row[name] = Value(mean, why="" if mean is not None else "a score is the same for all systems")
@@ -109,12 +110,3 @@ def _means(totals: Array, counts: Array, times: Array) -> Array:
     drawn = times @ counts
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.asarray((times @ totals) / drawn[:, None])
-
-
-def _coefficient(first: Array, second: Array, ranks: bool) -> float | None:
-    """Pearson's or Spearman's; None where one does not vary."""
-    if ranks:
-        first, second = stats.rankdata(first), stats.rankdata(second)
-    if np.ptp(first) == 0 or np.ptp(second) == 0:
-        return None
-    return float(np.corrcoef(first, second)[0, 1])

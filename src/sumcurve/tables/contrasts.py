@@ -9,7 +9,7 @@ from typing import Any
 from sumcurve.statistics.design import Cell
 from sumcurve.statistics.intervals import Estimate
 from sumcurve.tables.preferences import AT, POINTS, Preferred, preferred
-from sumcurve.tables.results import MOST_TIES, TIED, Results, value
+from sumcurve.tables.results import MOST_TIES, TIED, Results, tied_share, value
 from sumcurve.tables.table import Column, Row, Table, Value, number
 
 CHANCE = "chance"
@@ -166,12 +166,17 @@ def _words(one: Preferred) -> list[dict[str, Any]]:
         rows.append({"method": CHANCE, "dodged": Value(POINTS / 2), "escaped": Value(escaped)})
     for name in one.told.words:
         dodged, escaped, ties, every = one.words(name)
+        found = one.told.words[name]
+        share = tied_share(found)
+        mark = TIED if share > MOST_TIES else ""
         rows.append(
             {
                 "method": name,
-                "dodged": Value(dodged),
-                "escaped": Value(escaped),
+                "dodged": Value(dodged, mark=mark),
+                "escaped": Value(escaped, mark=mark),
                 "dodged_ties": Value(ties),
+                "tells": POINTS * float(found.told[found.contrast].mean()),
+                "ties": share,
                 "dodged_every": Value(every),
             }
         )

@@ -7,7 +7,8 @@ import numpy as np
 import pandas as pd
 
 from sumcurve.settings import Bootstrap
-from sumcurve.statistics.correlation import Coefficient, Correlation, correlation
+from sumcurve.statistics.coefficients import Coefficient
+from sumcurve.statistics.correlation import Correlation, correlation
 from sumcurve.statistics.groups import Groups
 from sumcurve.statistics.ungrouped import holm
 from sumcurve.tables.extracts import EXACT, Searched, searched

@@ -398,7 +398,7 @@ class Results:
         found: dict[tuple[str, Cell], list[float]] = {}
         for one in self.study.preferences:
             for (method, records, _), judged in one.systems.items():
-                found.setdefault((one.corpus, (method, records)), []).append(_ties(judged))
+                found.setdefault((one.corpus, (method, records)), []).append(tied_share(judged))
         return {key: float(np.mean(shares)) for key, shares in found.items()}
 
     @cached_property
@@ -563,7 +563,7 @@ def best_mean(sharing: Sequence[Cell]) -> str:
     return f"{', '.join(others)} and {last} share the best mean" if others else f"{last} has the best mean"
 
 
-def _ties(judged: Judged) -> float:
+def tied_share(judged: Judged) -> float:
     """Of the contrasts that a run sees other than their golds, in percent those with exactly their gold's score."""
     seen = judged.told[judged.contrast]
     return 100 * float((margins(judged.own, judged)[seen] == 0).mean()) if seen.any() else 0.0

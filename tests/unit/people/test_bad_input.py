@@ -15,7 +15,7 @@ from sumcurve.people.protocols import WEI, PeopleError
 from sumcurve.people.sheets import Task, Text, key_of, read_key, tasks, write_key
 from sumcurve.people.spreadsheet import write_sheet
 from sumcurve.people.texts import of_contrasts, of_outputs
-from sumcurve.records import RecordError, write_jsonl
+from sumcurve.records import RecordError
 from sumcurve.scores.people import ANSWERS, KEY, People
 from sumcurve.settings import PeopleSettings
 
@@ -60,6 +60,17 @@ def test_what_spreadsheets_save_is_read(sheet, tmp_path, encoding, mark, delimit
     path.write_bytes(mark + path.read_bytes())
     answers = read_answers([path], sheet[1])
     assert answers.given == dict.fromkeys(sheet[1].entries, WEI_GOOD)
+
+
+@pytest.mark.parametrize("end", ["\r", "\n", "\r\n"])
+def test_lines_end_as_any_system_ends_them(sheet, tmp_path, end):
+    rows = [{name: cell.replace("\n", end) for name, cell in row.items()} for row in filled(sheet)]
+    assert any(end in row["source"] for row in rows)
+    for head in ("", f"sep=,{end}"):
+        path = write_filled(tmp_path / "a.csv", rows, newline=end, head=head)
+        assert read_answers([path], sheet[1]).given == dict.fromkeys(sheet[1].entries, WEI_GOOD)
+    path.write_bytes(f"code{end}x{end}".encode() + b"\x81\xff")
+    assert f"{path}:3: byte 0x81" in said(path, sheet[1])
 
 
 def test_a_sheet_in_windows_1252_is_read_and_said(sheet, tmp_path):
@@ -281,8 +292,9 @@ def test_a_cell_put_in_and_a_head_taken_away_are_named(sheet, tmp_path):
 
 def test_other_files_are_named(sheet, tmp_path):
     path = tmp_path / "a.xlsx"
-    path.write_bytes(b"PK\x03\x04rest")
-    assert "workbook" in said(path, sheet[1])
+    for start in (b"PK\x03\x04", bytes.fromhex("d0cf11e0a1b11ae1") + bytes(600)):  # of .xlsx, of .xls
+        path.write_bytes(start + b"rest")
+        assert "is a workbook; save the sheet as CSV" in said(path, sheet[1])
     path.write_bytes(b"")
     assert "is empty" in said(path, sheet[1])
     assert "cannot be read" in said(tmp_path / "none.csv", sheet[1])
@@ -379,6 +391,85 @@ def test_what_label_studio_does_not_write_is_named(sheet, tmp_path, place, value
     assert "export again" in message
 
 
+def every(exports, change):
+    for task in exports:
+        for result in task["annotations"][0]["result"]:
+            result |= change(result)
+    return exports
+
+
+@pytest.mark.parametrize(
+    ("change", "what"),
+    [
+        (lambda told: {"from_name": f"q_{told['from_name']}"}, '`from_name` "q_fluent" with the value {"choices": ["'),
+        (lambda told: {"from_name": None}, "`from_name` null with the value"),
+        (lambda told: {"type": "rating", "value": {"rating": 1}}, 'type "rating" with the value {"rating": 1}'),
+        (lambda told: {"type": "textarea", "value": {"text": ["yes"]}}, 'column fluent: a result of type "textarea"'),
+    ],
+)
+@pytest.mark.parametrize("partial", [False, True])
+def test_an_answer_that_no_question_asked_for_is_named(sheet, tmp_path, change, what, partial):
+    path = write_export(tmp_path / "e.json", every(labelled(sheet, tmp_path), change))
+    message = said(path, sheet[1], partial=partial)
+    assert message.startswith(f"{path}, task 1 (annotation ")
+    assert what in message
+    assert "restore" in message
+
+
+def test_what_label_studio_adds_without_an_answer_is_counted(sheet, tmp_path):
+    exports = labelled(sheet, tmp_path)
+    for task in exports[:2]:
+        task["annotations"][0]["result"] += [
+            {"type": "relation", "from_id": "a", "to_id": "b", "direction": "right"},
+            {"type": "textarea", "from_name": "remarks", "to_name": "summary", "value": {"text": ["odd"]}},
+        ]
+    path = write_export(tmp_path / "e.json", exports)
+    answers = read_answers([path], sheet[1])
+    assert len(answers.given) == 6
+    for kind in ("relation", "textarea"):
+        assert f"{path}: 2 results of type {kind} are not read." in answers.notes
+
+
+def test_what_is_nested_too_deep_is_named(sheet, tmp_path):
+    path = tmp_path / "deep.json"
+    path.write_text("[" * 200_000)
+    assert f"{path} is not JSON" in said(path, sheet[1])
+    with pytest.raises(PeopleError, match=r"deep\.json is no key of sheets"):
+        read_key(path)
+    with pytest.raises(PeopleError, match=r"deep\.json:1: not JSON"):
+        of_contrasts(path)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "what"),
+    [
+        ("round", "x", 'round is "x", none of pilot, main, pilot-again'),
+        ("round", None, "round is null"),
+        ("of", "abc", 'of is "abc"'),
+        ("of", 5, "of is 5"),
+        ("of", [1], "of is 1"),
+        ("of", [], "of is empty"),
+        ("checks", None, "checks is null"),
+        ("checks", {}, "checks are of [], not of"),
+        ("checks", {"source": 1, "summary": "x"}, "checks is 1"),
+        ("unit", 5, "unit is 5"),
+        ("annotator", 5, "annotator is 5"),
+        ("group", None, "group is null"),
+    ],
+)
+def test_a_damaged_key_is_named_with_the_code(sheet, tmp_path, name, value, what):
+    path = tmp_path / "key.json"
+    write_key(path, sheet[1])
+    told = json.loads(path.read_text())
+    code = sorted(told["codes"])[2]
+    told["codes"][code][name] = value
+    path.write_text(json.dumps(told))
+    with pytest.raises(PeopleError) as found:
+        read_key(path)
+    assert f"code {code}: {what}" in str(found.value)
+    assert str(found.value).startswith(f"{path} is no key of sheets")
+
+
 def test_other_exports_of_label_studio_are_named(sheet, tmp_path):
     minimal = [{"code": "bcdfgh", "fluent": "yes", "id": 1, "annotator": 1, "annotation_id": 3}]
     assert "not JSON-MIN" in said(write_export(tmp_path / "e.json", minimal), sheet[1])
@@ -392,6 +483,9 @@ def test_other_exports_of_label_studio_are_named(sheet, tmp_path):
     [
         ({"id": "x", "rule": "noun", "gold": "a fox"}, "no 'contrast'"),
         ({"id": "x", "rule": "noun", "gold": ["a", "fox"], "contrast": "a fox"}, "is its gold"),
+        ({"id": "x", "rule": "noun", "gold": "a fox", "contrast": "A  Fox"}, "is its gold, case and blanks apart"),
+        ({"contrast": "x \ud800"}, r"'contrast' holds '\\ud800', half a sign"),
+        ({"id": "\udfff"}, r"'id' holds '\\udfff', half a sign"),
         ({"id": "r", "rule": "verb", "gold": "a fox ran", "contrast": "a hen ran"}, "comes twice"),
         ([1], "no 'id'"),
         ({"source": None}, "'source' is null; write a string or a list of words, or leave the key out"),
@@ -409,7 +503,7 @@ def test_contrasts_that_cannot_be_judged_are_named_by_line(tmp_path, row, what):
     first = {"id": "r", "rule": "noun", "gold": "a fox ran", "contrast": "a hen ran"}
     if len(row) == 1 and isinstance(row, dict):
         row = first | {"id": "s"} | row
-    write_jsonl(path, [first, row])
+    path.write_text("".join(f"{json.dumps(one)}\n" for one in (first, row)))  # json has surrogates as escapes
     with pytest.raises(PeopleError, match=what) as found:
         of_contrasts(path)
     assert f"{path}:2" in str(found.value)
@@ -422,6 +516,7 @@ def test_contrasts_that_cannot_be_judged_are_named_by_line(tmp_path, row, what):
         (["--contrasts", "f.jsonl"], "needs --system"),
         (["--contrasts", "f.jsonl", "--system", "x", "--items", "3"], "by --each"),
         (["x", "--items", "3", "--annotators", "a,a"], "each once"),
+        (["x", "--items", "3", "--annotators", "A,a"], "each once in any case"),
         (["nowhere", "--items", "3"], "is no finished output"),
     ],
 )

@@ -12,6 +12,7 @@ from scipy import stats
 from papers import tac
 from sumcurve.__main__ import parser
 from sumcurve.scores.command import CommandError
+from sumcurve.scores.correlate import read_scores, shared
 
 ROWS = [(system, item) for system in ("a", "b", "c", "d") for item in ("x", "y", "z")]
 
@@ -66,6 +67,26 @@ def test_unequal_summaries_are_refused_and_common_ones_can_be_taken(files, tmp_p
     printed = capsys.readouterr().out
     assert "same: 1 of 12 scores are left out" in printed
     assert "4 systems, 2 items" in printed
+
+
+def test_scorers_of_other_items_are_told_apart_and_named(files, tmp_path, capsys) -> None:
+    """As in a study: APES asks about few records, people judge a sample of all."""
+    people, _ = files
+    paths = {
+        "whole": write(tmp_path / "whole.csv", [(*row, len(str(row))) for row in ROWS], "whole"),
+        "few": write(tmp_path / "few.csv", [(*row, number) for number, row in enumerate(ROWS) if row[1] != "z"], "few"),
+    }
+    scores = {name: read_scores(path)[name] for name, path in paths.items()}
+    manual = read_scores(people)
+    told = "of the 12 summaries that people judged are scored 12 by whole; 8 by few: name those that you want by --metr"
+    with pytest.raises(CommandError, match=told):
+        shared(manual, scores, common=False)
+    assert shared(manual, scores, common=True) == (list("abcd"), ["x", "y"])
+    assert told[1:] in capsys.readouterr().out
+    assert shared(manual, {"whole": scores["whole"]}, common=False) == (list("abcd"), list("xyz"))
+    other = {"gone": dict.fromkeys((("q", "x"),), 1.0), **scores}
+    with pytest.raises(CommandError, match=r"no system and item in common; .*; 0 by gone: name those"):
+        shared(manual, other, common=True)
 
 
 @pytest.mark.parametrize(

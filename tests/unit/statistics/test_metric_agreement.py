@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from sumcurve.statistics.metric_agreement import COEFFICIENTS, agreement, williams
+from sumcurve.statistics.coefficients import COEFFICIENTS
+from sumcurve.statistics.metric_agreement import agreements, williams
 
 
 def drawn(systems: int, items: int, noise: float, seed: int = 1) -> tuple[np.ndarray, np.ndarray]:
@@ -17,24 +18,24 @@ def drawn(systems: int, items: int, noise: float, seed: int = 1) -> tuple[np.nda
 def test_levels_are_means_of_systems_and_all_summaries(kind: str) -> None:
     metric, people = drawn(6, 9, 1.0)
     known = {"pearson": stats.pearsonr, "spearman": stats.spearmanr, "kendall": stats.kendalltau}[kind]
-    over_systems = agreement(metric, people, kind, "systems", resamples=50)
-    over_items = agreement(metric, people, kind, "items", resamples=50)
+    over_systems = agreements(metric, people, "systems", resamples=50)[kind]
+    over_items = agreements(metric, people, "items", resamples=50)[kind]
     assert over_systems.value == pytest.approx(known(metric.mean(axis=1), people.mean(axis=1)).statistic)
     assert over_items.value == pytest.approx(known(metric.ravel(), people.ravel()).statistic)
     assert over_items.low <= over_items.value <= over_items.high
 
 
 def test_more_systems_and_items_narrow_the_interval() -> None:
-    few, many = (agreement(*drawn(systems, 20, 1.0), "pearson", "items", 200) for systems in (6, 40))
+    few, many = (agreements(*drawn(systems, 20, 1.0), "items", 200)["pearson"] for systems in (6, 40))
     assert many.high - many.low < few.high - few.low
 
 
 def test_what_cannot_be_told_says_why() -> None:
     metric, people = drawn(2, 9, 1.0)
-    assert agreement(metric, people, "pearson", "systems").why == "2 systems: it takes 3"
-    assert agreement(np.ones((4, 3)), drawn(4, 3, 1.0)[1], "pearson", "items").why == "a score is the same everywhere"
+    assert agreements(metric, people, "systems")["pearson"].why == "2 systems: it takes 3"
+    assert agreements(np.ones((4, 3)), drawn(4, 3, 1.0)[1], "items")["kendall"].why == "a score is the same everywhere"
     with pytest.raises(ValueError, match="the same systems and items"):
-        agreement(np.ones((4, 3)), np.ones((3, 3)), "pearson", "items")
+        agreements(np.ones((4, 3)), np.ones((3, 3)), "items")
 
 
 def test_williams_test_gives_the_published_numbers_of_an_example() -> None:

@@ -139,6 +139,12 @@ def test_notes_say_who_is_counted_how_readers_agree_and_what_they_know(results):
     assert not any("NOT TO BE READ" in note for note in results.corpora_notes)
 
 
+def test_readers_order_no_systems_whose_shares_differ_by_rounding(results, monkeypatch):
+    shares = iter([{1: 0.1 + 0.2, 2: 3.0}, {1: 0.3, 2: 3.0}, {1: 0.1, 2: 1.0}, {1: 0.5, 2: 5.0}, {1: 0.7, 2: 7.0}])
+    monkeypatch.setattr(apes, "scores_of", lambda results, system: (None, next(shares)))
+    assert apes.agreement(results, "notes") == {(1, 2): pytest.approx(1)}
+
+
 @pytest.mark.parametrize(("right", "groups"), [(0.42, 20), (0.8, 3)])
 def test_readers_that_are_not_shown_to_beat_guessing_mark_the_corpus(results, right, groups):
     told = [known(right, groups, seed) for seed in (1, 2, 3)]

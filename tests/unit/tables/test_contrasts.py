@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from sumcurve.annotations.contrasts import RULES
 from sumcurve.decoding.judged import Judged
@@ -171,6 +172,48 @@ def test_what_dodges_without_a_source_is_said_and_drawn(told):
     assert levels.rouge1.isna().all()
 
 
+def language_model(told, dodged, tied=0.0):
+    """The same study with a language model that dodges this share, and ties in another."""
+    (one,) = told.study.preferences
+    found = one.words["unigram"]
+    rng = np.random.default_rng(5)
+    drawn = rng.random(len(found.own))
+    own = np.where(drawn < dodged, -31.0, np.where(drawn < dodged + tied, -30.0, -29.0))
+    own[found.starts[:-1]] = -30.0
+    changed = dataclasses.replace(found, own=own, told=np.ones_like(found.told))
+    changed.told[found.starts[:-1]] = False
+    told_apart = dataclasses.replace(one, words={"unigram": changed})
+    return Results(dataclasses.replace(told.study, preferences=[told_apart]), told.settings)
+
+
+@pytest.mark.parametrize(("share", "marked"), [(0.3, True), (0.02, False)])
+def test_a_language_model_whose_score_ties_is_marked_as_methods_are(told, share, marked):
+    results = language_model(told, 0.3, share)
+    tables = {name: made(name, results) for name in (*TABLES, *APPENDIX)}
+    row = rows_of(tables["contrasts"])["unigram", None]
+    assert row["ties"] == pytest.approx(100 * share, abs=5)
+    assert row["dodged"].mark == row["escaped"].mark == (TIED if marked else "")
+    (said,) = (one.text for one in findings(results, tables) if one.table == "contrasts")
+    assert (f"unigram {row['dodged'].number:.1f} ({row['dodged_ties'].number:.1f} with ties)." in said) is marked
+    assert (f"{row['dodged'].number:.1f}{TIED}" in tables["contrasts"].markdown()) is marked
+
+
+@pytest.mark.parametrize("level", [0.0, 0.5, 0.99])
+def test_who_dodges_more_than_a_language_model_is_said(told, level):
+    results = language_model(told, level)
+    tables = {name: made(name, results) for name in (*TABLES, *APPENDIX)}
+    rows = rows_of(tables["contrasts"])
+    model = rows["unigram", None]["dodged"].number
+    here = [rows[system.cell] for system in results.largest("notes").values()]
+    (said,) = (one.text for one in findings(results, tables) if one.table == "contrasts")
+    for row in here:
+        told_of = f"{row['method']} {row['dodged'].number:.1f} [{row['dodged'].low:.1f}, {row['dodged'].high:.1f}]"
+        how = " (its interval lies above)" if row["dodged"].low > model else " (in the mean)"
+        assert (told_of + how in said) is (row["dodged"].number > model)
+    none = "No method at its largest size dodges more than the unigram model, in the mean: the best mean is"
+    assert (none in said) is (model > max(row["dodged"].number for row in here))
+
+
 def test_what_people_said_stands_in_place_of_what_nobody_said(told):
     (one,) = preferred(told)
     told_of = Estimate(75.0, 60.0, 90.0, 7.0, 20.0, 0.1, "items")
@@ -250,6 +293,24 @@ def test_dodged_goes_with_itself_and_with_what_grows_alike(told):
         assert row["pearson"].number == pytest.approx(np.corrcoef(np.array(pairs).T)[0, 1])
         assert row["pearson"].low <= row["pearson"].number <= row["pearson"].high
         assert row["systems"] == 6
+
+
+def test_equal_shares_of_dodged_have_one_rank(told, monkeypatch):
+    """Two systems that dodge as many, and whose means differ by rounding, tie."""
+    monkeypatch.setattr(
+        contrast_links, "_means", lambda totals, counts, times: np.tile(values(totals), (len(times), 1))
+    )
+    # 0.1 + 0.2 and 0.3 are one share; the other score ranks all.
+    shares = np.array([0.1 + 0.2, 0.3, 0.1, 0.5, 0.7, 0.9])
+    calls = itertools.cycle([shares, np.arange(6.0)])
+
+    def values(totals):
+        return next(calls)
+
+    found = contrast_links.table(told).rows
+    exact = stats.spearmanr(np.round(shares, 9), np.arange(6.0)).statistic
+    assert exact != pytest.approx(stats.spearmanr(shares, np.arange(6.0)).statistic)
+    assert all(row["spearman"].number == pytest.approx(exact) for row in found)
 
 
 def test_without_contrasts_there_is_no_table(study, settings):

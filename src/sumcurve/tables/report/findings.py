@@ -13,7 +13,7 @@ from sumcurve.tables import apes
 from sumcurve.tables.answers import ALONE, BEHIND, BEST, LEVEL_WITH, NONE, SHARED
 from sumcurve.tables.comparisons import NOT_SHOWN, SIZE
 from sumcurve.tables.contrast_people import said
-from sumcurve.tables.contrasts import MECHANICS, either
+from sumcurve.tables.contrasts import CHANCE, MECHANICS, either
 from sumcurve.tables.lines import sentences as against_lines
 from sumcurve.tables.preferences import preferred
 from sumcurve.tables.pretraining import BETTER, WORSE
@@ -146,14 +146,22 @@ def _equivalence(equivalence: Table, corpus: str) -> Iterator[str]:
 
 
 def _contrasts(results: Results, contrasts: Table, corpus: str) -> Iterator[str]:
-    """What language models of targets dodge, and how much of what each method dodges its source buys."""
+    """What language models of targets dodge, who dodges more, and how much of what is dodged the source buys."""
     here = [row for row in contrasts.rows if row["corpus"] == corpus and row["dodged"].number is not None]
     words = [row for row in here if row.get("records") is None and not row.get("seeds")]
     if words:
-        told = [f"{row['method']} {number(row['dodged'].number, 1)}" for row in words]
+        told = [
+            f"{row['method']} {number(row['dodged'].number, 1)}"
+            + (f" ({number(row['dodged_ties'].number, 1)} with ties)" if row["dodged"].mark else "")
+            for row in words
+        ]
         yield f"Of what sees no source, in percent of the contrasts: {_listed(told)}."
     largest = {results.name(one): one.records for one in results.largest(corpus).values()}
-    bought = [row for row in here if largest.get(row["method"]) == row.get("records") and "by_source" in row]
+    methods = [row for row in here if row.get("seeds") and largest.get(row["method"]) == row.get("records")]
+    models = [row for row in words if row["method"] != CHANCE]
+    if models and methods:
+        yield _beyond(methods, max(models, key=lambda row: row["dodged"].number))
+    bought = [row for row in methods if "by_source" in row]
     if bought:
         told = [f"{row['method']} {_told(row['by_source'], 1)}" for row in bought]
         yield (
@@ -165,6 +173,28 @@ def _contrasts(results: Results, contrasts: Table, corpus: str) -> Iterator[str]
     yield from said(results, corpus)
     if any(one.told.corpus == corpus and not one.told.people for one in preferred(results)) and here:
         yield MECHANICS
+
+
+def _beyond(methods: Sequence[Row], model: Row) -> str:
+    """Which methods at their largest size dodge more than a language model of targets, the best mean first.
+
+    The model's figure has no interval, so that a method's own says no more than whether it holds that figure.
+    """
+    name, level = f"the {model['method']} model", model["dodged"].number
+    ranked = sorted((row for row in methods if not row["dodged"].mark), key=lambda row: -row["dodged"].number)
+    above = [row for row in ranked if row["dodged"].number > level]
+    if not above:
+        best = f": the best mean is {_dodged(ranked[0])}" if ranked else ""
+        return f"No method at its largest size dodges more than {name}, in the mean{best}."
+    told = [
+        _dodged(row) + (" (its interval lies above)" if (row["dodged"].low or 0) > level else " (in the mean)")
+        for row in above
+    ]
+    return f"At their largest size these dodge more than {name}: {_listed(told[:LISTED])}{_more(told)}."
+
+
+def _dodged(row: Row) -> str:
+    return f"{row['method']} {_told(row['dodged'], 1)}"
 
 
 def _at(answers: Table, corpus: str, metric: Metric, records: int, basis: str = "measured") -> list[Row]:

@@ -1,0 +1,66 @@
+"""Pearson's r, Spearman's ρ and Kendall's τ-b of two rows: every correlation of the project is worked out here.
+
+Means that are equal as fractions differ in the last bits of their floats. Ranks and ties are therefore those of values
+to `DIGITS` significant digits, so that rounding orders nothing.
+"""
+
+from collections.abc import Sequence
+from typing import Literal
+
+import numpy as np
+from scipy import stats
+
+from sumcurve.statistics.groups import Array
+
+Coefficient = Literal["pearson", "spearman", "kendall"]
+COEFFICIENTS: tuple[Coefficient, ...] = ("pearson", "spearman", "kendall")
+DIGITS = 12  # significant ones, of the row's largest magnitude; floats have almost 16, and means lose one or two
+
+
+def ranks(values: Array) -> Array:
+    """Ranks ``[n]`` from 1 of values ``[n]``, ties at their mean rank.
+
+    Two neighbours in order tie where they differ by no more than 10**-DIGITS of the row's largest magnitude: a
+    distance, and no grid, on whose lines rounding would still decide.
+    """
+    order = np.argsort(values, kind="stable")
+    starts = np.flatnonzero(np.diff(values[order], prepend=-np.inf) > _reach(values))
+    ends = np.append(starts[1:], len(values))
+    found = np.empty(len(values))
+    found[order] = np.repeat((starts + 1 + ends) / 2, ends - starts)
+    return found
+
+
+def varies(values: Array) -> bool:
+    """Whether the values ``[n]`` are not all the same, to `DIGITS` significant digits of the largest magnitude."""
+    return bool(np.ptp(values) > _reach(values))
+
+
+def coefficient(first: Array, second: Array, kind: Coefficient) -> float | None:
+    """One of `coefficients`."""
+    return coefficients(first, second, (kind,))[kind]
+
+
+def coefficients(
+    first: Array, second: Array, kinds: Sequence[Coefficient] = COEFFICIENTS
+) -> dict[Coefficient, float | None]:
+    """The coefficients of two rows ``[n]``, each in [-1, 1]; None where one of the rows does not vary.
+
+    τ-b is Kendall's (1945) with ties: pairs in order less pairs out of order, over the geometric mean of the pairs that
+    each row tells apart.
+    """
+    if not (varies(first) and varies(second)):
+        return dict.fromkeys(kinds)
+    found: dict[Coefficient, float | None] = {}
+    ranked = (ranks(first), ranks(second)) if {*kinds} - {"pearson"} else (first, second)
+    for kind in kinds:
+        if kind == "kendall":
+            found[kind] = float(stats.kendalltau(*ranked, method="asymptotic").statistic)  # its p is not used
+        else:
+            pair = ranked if kind == "spearman" else (first, second)
+            found[kind] = float(np.clip(np.corrcoef(*pair)[0, 1], -1, 1))
+    return found
+
+
+def _reach(values: Array) -> float:
+    return float(np.abs(values).max() * 10.0**-DIGITS)
