@@ -36,6 +36,13 @@ DASHES = ((6, 2), (1, 1.6), (6, 2, 1, 2), (3, 1.5), (6, 2, 1, 2, 1, 2), (9, 3)) 
 GREY, PALE, INK = "#6b6b6b", "#d4d4d4", "#222222"
 WIDTH, CURVES_HEIGHT, GROUPS_HEIGHT, DOT_HEIGHT, FONT_SIZE = 11.0, 3.4, 2.2, 0.26, 8.5  # inches, and points
 IN_A_ROW, BETWEEN_ROWS = 3, 0.85  # panels at most; inches, for the axis above and the title below
+DOTS_IN_A_ROW, BETWEEN_DOTS = 4, 0.6  # the same of panels of dots
+FAR: dict[str, Any] = {
+    "color": GREY,
+    "size": FONT_SIZE - 0.5,
+    "ha": "right",
+    "va": "center",
+}  # of what is beyond an axis
 STYLE: dict[Any, Any] = {
     "font.size": FONT_SIZE,
     "font.sans-serif": ["DejaVu Sans", "Verdana", "Arial"],  # every piece of text in an SVG repeats the list
@@ -172,16 +179,17 @@ def panels_of(names: Sequence[str]) -> list[list[str]]:
     return panels
 
 
-def grid(metrics: Sequence[Metric]) -> tuple[int, int]:
-    """Rows and columns of a panel for each metric: `IN_A_ROW` at most, in rows as equal as can be."""
-    rows = -(-len(metrics) // IN_A_ROW)
+def grid(metrics: Sequence[Metric], in_a_row: int = IN_A_ROW) -> tuple[int, int]:
+    """Rows and columns of a panel for each metric: so many at most in a row, and rows as equal as can be."""
+    rows = -(-len(metrics) // in_a_row)
     return rows, -(-len(metrics) // rows)
 
 
 def _height(rows: pd.DataFrame, curve: bool, looks: Iterable[str], metrics: Sequence[Metric]) -> float:
     """Inches of a corpus's block of panels, its heading included."""
     if not curve:
-        return 0.9 + DOT_HEIGHT * rows.method.nunique()
+        down = grid(metrics, DOTS_IN_A_ROW)[0]
+        return 0.9 + down * DOT_HEIGHT * rows.method.nunique() + (down - 1) * BETWEEN_DOTS
     if len(_panels(rows, looks)) > 1:
         return 1.15 + len(metrics) * GROUPS_HEIGHT
     return CURVES_HEIGHT + (grid(metrics)[0] - 1) * (CURVES_HEIGHT - 1.32 + BETWEEN_ROWS)
@@ -260,12 +268,15 @@ def _dots(
 ) -> None:
     tall = DOT_HEIGHT * len(rows) + 0.02
     left = 0.03 + 0.0062 * max(len(name) for name in rows.method)
-    step = (1.0 - left) / len(metrics)
+    columns = grid(metrics, DOTS_IN_A_ROW)[1]
+    step = (1.0 - left) / columns
     rising = not metrics[0].higher_is_better
     trained = rows[rows.role == "trained"].sort_values(metrics[0].name, ascending=rising, kind="stable")
     ordered = pd.concat([rows[rows.role != "trained"], trained])
-    for column, metric in enumerate(metrics):
-        axes = figure.add_axes((left + column * step, (top - tall) / total, step - 0.035, tall / total))
+    for place, metric in enumerate(metrics):
+        row, column = divmod(place, columns)
+        bottom = top - tall - row * (tall + BETWEEN_DOTS)
+        axes = figure.add_axes((left + column * step, bottom / total, step - 0.035, tall / total))
         axes.set_title(f"{metric.title} ({metric.unit})", loc="left", pad=5)
         _draw_dots(axes, ordered, metric.name, looks, names_shown=column == 0)
 
@@ -492,7 +503,14 @@ def _draw_dots(
     names_shown: bool,
 ) -> None:
     ordered = rows.iloc[::-1].reset_index(drop=True)  # the first row stands on top
+    others = rows[~rows.method.isin(BESIDE)]
+    least, most = others[f"{metric}_low"].min(), others[f"{metric}_high"].max()
     for place, one in ordered.iterrows():
+        if one.method in BESIDE and one[metric] > most + (
+            most - least
+        ):  # drawn to scale it would press all others flat
+            axes.text(1.0, place, f"{one[metric]:.1f} →", transform=axes.get_yaxis_transform(), **FAR)
+            continue
         colour, marker = looks.get(one.method, (GREY, "|"))
         axes.hlines(place, one[f"{metric}_low"], one[f"{metric}_high"], color=colour, linewidth=2.6, alpha=0.45)
         axes.plot(one[metric], place, marker=marker, color=colour, markersize=8 if marker == "|" else 5)

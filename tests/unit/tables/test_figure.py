@@ -1,5 +1,5 @@
 from dataclasses import replace
-from itertools import pairwise
+from itertools import combinations, pairwise
 
 import numpy as np
 import pandas as pd
@@ -246,6 +246,33 @@ def test_dots_stand_in_the_order_of_their_scores_below_what_is_not_trained(many,
     names = [label.get_text() for label in drawn(frame).axes[0].get_yticklabels()][::-1]
     assert names[:3] == ["lead", "random", "best-sentence"]
     assert names[3:] == list(frame[frame.percent.notna()].sort_values("rouge1", ascending=False).method)
+
+
+def test_a_bound_far_beyond_all_others_is_written_and_does_not_press_dots_flat(intervals) -> None:
+    frame = intervals((1,))
+    frame = frame[frame.records.isna() | (frame.records == frame.records.max())]
+    axes = drawn(frame).axes[0]
+    limits = axes.get_xlim()
+    bound = frame[frame.method == "lead"].assign(method="gold", rouge1=1000.0, rouge1_low=np.nan, rouge1_high=np.nan)
+    far = drawn(pd.concat([frame, bound])).axes[0]
+    assert far.get_xlim() == limits
+    assert [text.get_text() for text in far.texts] == ["1000.0 →"]
+    assert "gold" in [label.get_text() for label in far.get_yticklabels()]
+    near = drawn(pd.concat([frame, bound.assign(rouge1=frame.rouge1.max())])).axes[0]
+    assert not near.texts
+
+
+def test_panels_of_dots_do_not_run_into_each_other(intervals) -> None:
+    """However many metrics there are: titles and axes have their own room."""
+    frame = intervals((1,))
+    frame = frame[frame.records.isna() | (frame.records == frame.records.max())]
+    metrics = [*RougeF1.metrics, *RougeF1.metrics, *RougeF1.metrics[:1]]
+    figure = draw(frame, metrics, "95 %")
+    figure.canvas.draw()
+    boxes = [axes.get_tightbbox() for axes in figure.axes]
+    assert len(boxes) >= len(metrics)
+    for first, second in combinations(boxes, 2):
+        assert not first.overlaps(second)
 
 
 def test_the_words_can_be_found_in_the_svg_and_bytes_repeat(intervals, overlays, tmp_path) -> None:
