@@ -65,7 +65,8 @@ def test_every_trained_system_has_both_figures(run):
     assert {row["method"].rstrip("†") for row in rows(run, "labels")} == {"pcov"}
 
 
-def test_scores_and_tables_are_those_of_what_was_judged(run):
+def test_scores_and_tables_are_those_of_what_was_judged(run, monkeypatch):
+    monkeypatch.chdir(run.path)  # where the program's files are
     plan, results = Plan.read(run.path / "config", "contrasts"), run.path / "results"
     for corpus in ("tales", "modules"):
         judges = [

@@ -34,10 +34,10 @@ def tiny(checkout):
         "corpora": {"modules": None, "networks": {**smoke, **told, **few}},
         "systems": {
             **{name: {"corpora": ["networks"]} for name in own["systems"]},
-            **dict.fromkeys(("random", "best-sentence", "sumbasic", "lexrank", "lsa")),
+            **dict.fromkeys(("random", "best-sentence", "sumbasic", "lexrank", "lsa", "extractive-optimum")),
         },
         "scores": {
-            **dict.fromkeys(("chrf", "extractiveness", "reading", "reading_rouge")),
+            **dict.fromkeys(("chrf", "extractiveness", "reading", "reading_rouge", "dodged", "escaped")),
             "apes": {"seeds": [1, 2], "reader": READER},
         },
         "bootstrap": {"resamples": 200},
