@@ -586,7 +586,7 @@ def pack(runs: list[Path], study: str | None, to: Path, results: Path) -> None:
     """Write the packs of these runs, or of all finished trainings of a study."""
     if not runs:
         plan = Plan.read(CONFIG, study)
-        keys = [folder.key for folder in plan.named("runs") if folder.kind in packs.KEPT]
+        keys = [folder.key for folder in plan.folders.values() if folder.kind in packs.FIRST]
         named = [(plan, key) for key in keys if manifest.state(results / key) in ("finished", "packed")]
         if not named:
             raise PackError(f"{results}: no training of study {plan.study} is finished; there is nothing to pack yet")

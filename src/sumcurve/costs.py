@@ -7,7 +7,8 @@ and how many updates, by method and number of records. Beyond it stands a model,
   updates are as many times what lies between two validations, which a form says for any number of records (`spacing`),
   and never more than its phases allow;
 - seconds of an update: those measured of the method; where its model, batch or lengths are others now, scaled by the
-  multiply-adds of a record (`multiply_adds`) to a power between a half and one;
+  multiply-adds of a record (`multiply_adds`) to a power between a half and one; where its sums are portable and the
+  others native, or the reverse, by `PORTABLE`;
 - a method that nobody has measured: the level of some method, the seconds of the measured one whose model is nearest;
 - a reader of questions: its multiply-adds, and updates anywhere between its patience and its most;
 - validations, decoding and scores: seconds of an item, measured on jobs of the recorded studies (constants below).
@@ -52,6 +53,7 @@ from sumcurve.settings import (
     reader_settings,
 )
 from sumcurve.steps import KINDS, STEPS
+from sumcurve.sums import Sums
 
 Array = NDArray[np.float64]
 
@@ -79,6 +81,7 @@ BYTES_OF_WEIGHT = 4
 # What a GPU sustains on models of such sizes, in floating-point operations a second. Not measured here: small recurrent
 # models wait for their kernels, large Transformers do not.
 GPU_SUSTAINS = (1e12, 3e13)
+PORTABLE = 1.5  # times native sums take portable ones on CPUs: between 1.4 and 1.6 (docs/reproducibility.md)
 BACK = 3  # times the forward pass are forward and backward pass
 
 
@@ -96,6 +99,7 @@ class Measured:
     device: str
     run: str  # the name that its tables have for it
     made: Architecture | None = None  # of the BART that its study pretrains, where it does
+    sums: Sums = "portable"
 
 
 def measured(config: Path, tables: Path, study: str = "*") -> list[Measured]:
@@ -128,6 +132,7 @@ def measured(config: Path, tables: Path, study: str = "*") -> list[Measured]:
                 row["device"],
                 row["run"],
                 settings.pretraining.model if settings.pretraining else None,
+                settings.sums,
             )
     return list(found.values())
 
@@ -221,6 +226,7 @@ class Training:
     records: int
     last_alone: bool
     made: Architecture | None
+    sums: Sums
 
     @property
     def phases(self) -> Sequence[PhaseSettings]:
@@ -243,7 +249,9 @@ class Costs:
 
     def __init__(self, basis: Sequence[Measured], config: Path, seed: int = 1) -> None:
         """PlanError for a basis that a slope cannot be told from."""
-        self.basis, self.config = list(basis), config
+        self.on_cpus = all(one.device == "cpu" for one in basis)
+        self.basis = [replace(one, seconds=one.seconds / self.of_sums(one.sums)) for one in basis]
+        self.config = config
         self.generator = np.random.default_rng(seed)
         told = {(one.method, one.form) for one in self.basis}
         self._forms = {key: read_method(config / "methods" / f"{key[0]}.yaml").forms[key[1]] for key in told}
@@ -267,7 +275,7 @@ class Costs:
         return self._drawn[key]
 
     def of_update(self, method: str, form: Form, corpus: CorpusSettings, made: Architecture | None = None) -> Array:
-        """Seconds of one update; PlanError for a model from elsewhere."""
+        """Seconds of one update with portable sums; PlanError for a model from elsewhere."""
         own = made.model_dump_json() if made else ""
         key = (method, form.model_dump_json() + own, corpus.source_tokens, corpus.target_tokens)
         if key not in self._seconds:
@@ -325,11 +333,15 @@ class Costs:
         """Floating-point operations of one training's updates."""
         return 2 * BACK * self._until_end(one) * self._adds(one.form, *one.lengths, one.made)
 
+    def of_sums(self, sums: Sums) -> float:
+        """How many times as long an update takes with these sums as with portable ones."""
+        return 1 / PORTABLE if sums == "native" and self.on_cpus else 1.0
+
     def training(self, one: Training) -> Array:
         """Seconds of one training with its validations; of one that begins as another its last phase alone."""
         updates, how = self._until_end(one), one.form.training
         validated = validations(one.phases, updates, one.records, how.batch) * how.valid_records
-        seconds = updates * self.of_update(one.method, one.form, one.corpus, one.made)
+        seconds = updates * self.of_update(one.method, one.form, one.corpus, one.made) * self.of_sums(one.sums)
         return START + seconds + validated * VALIDATED * _words(one.corpus)
 
     def _until_end(self, one: Training) -> Array:
@@ -509,7 +521,7 @@ def _planned(plan: Plan, folder: Folder, records: Mapping[str, int | None]) -> T
     form = Form.of_run(told)
     made = plan.settings.pretraining.model if plan.settings.pretraining else None
     last_alone = "parent" in told or "begins" in told
-    return Training(method, form, name, plan.corpora[name], size, last_alone, made)
+    return Training(method, form, name, plan.corpora[name], size, last_alone, made, plan.settings.sums)
 
 
 def _weights(form: Form, made: Architecture | None) -> float:
@@ -532,7 +544,10 @@ def _pretraining(plan: Plan, costs: Costs) -> tuple[Array, int, float]:
     lengths = corpus.model_copy(update={"source_tokens": told.tokens, "target_tokens": told.tokens})
     updates = np.full(DRAWS, float(told.stop.max_updates))  # at most
     checks = validations(training.phases, updates, told.split.train or 10_000, told.batch) * told.valid_records
-    seconds = START + updates * costs.of_update(f"pretraining of {name}", whole, lengths, told.model)
+    of_update = costs.of_update(f"pretraining of {name}", whole, lengths, told.model) * costs.of_sums(
+        plan.settings.sums
+    )
+    seconds = START + updates * of_update
     return seconds + checks * VALIDATED * told.tokens / ITEM_WORDS, 0, BYTES_OF_WEIGHT * _weights(whole, told.model)
 
 

@@ -3,7 +3,8 @@
 A pack holds a run's manifest and History, the manifests and summaries of what was decoded from it, and their scores. It
 holds neither weights nor vocabularies nor any text of a corpus: only the summaries of trained models, ids of items and
 numbers. Systems that are not trained are not packed: what they say is text of the corpus, and cheap to make. A pack of
-the first reader of questions has the scores that it gave them, since they cannot be given without its weights.
+the first reader of questions has the scores that it gave them, since they cannot be given without its weights. What a
+method's runs find of contrasts is one folder of all of them, which needs all their weights: it has a pack of its own.
 
 The folders that a pack is taken up into have the manifests that were written where they were made, so that their
 content, and the names of all that follows, are the same there and here. `packed.json` beside a manifest says which
@@ -20,6 +21,7 @@ import tarfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from hashlib import sha256
 from os import replace
 from pathlib import Path
@@ -39,15 +41,21 @@ HEADER_KEYS = {"format", "run", "folders"}
 MOST_BYTES = 256 * 2**20  # that an archive may unpack to, and lzma may take to do so
 MEMBER = re.compile(r"(runs|outputs|scores)/[A-Za-z0-9_-]+/[A-Za-z0-9_][A-Za-z0-9_.-]*")
 
-# What a pack keeps of a folder, by kind. Other kinds are not packed.
+# What a pack keeps of a folder, by kind: names, and patterns of names. Other kinds are not packed.
 _OF_RUNS = ("training.json", "history.csv", "timings.csv")
 KEPT: Mapping[str, tuple[str, ...]] = {
     "train": _OF_RUNS,
     "pretrain": _OF_RUNS,
     "reader": (*_OF_RUNS, "held_out.csv"),
     "decode": ("summaries.jsonl", "summaries.text.jsonl"),
+    "judge": ("*.safetensors",),  # log-probabilities of golds and contrasts, a file for each run
     "score": ("items.csv", "scores.json"),
 }
+
+JUDGED = ("own", "tokens", "told", "starts", "other", "assigned")  # `decoding.judged.Judged`, which needs NumPy
+HEX = re.compile(r"[0-9a-f]{64}")
+# Kinds that a pack begins with.
+FIRST = ("train", "pretrain", "reader", "judge")
 
 Lock = Callable[[str], AbstractContextManager[None]]
 
@@ -71,7 +79,8 @@ class Unpacked:
 def behind(plan: Plan, run: str) -> list[Folder]:
     """The run and all that is decoded from it and scored, in the order of the steps.
 
-    Of the first of a corpus's readers of questions: what it scored and no training decoded.
+    Of the first of a corpus's readers of questions: what it scored and no training decoded. Of what a method's runs
+    find of contrasts: that alone.
     """
     if plan.folder(run).kind == "reader":
         readers = {folder.key for folder in plan.named("runs", "reader")}
@@ -85,13 +94,15 @@ def behind(plan: Plan, run: str) -> list[Folder]:
 
 
 def pack(plan: Plan, results: Path, run: str, to: Path) -> tuple[Path, list[str]]:
-    """Write the pack of a finished run into the folder `to`; its path, and what of the run is not finished yet.
+    """Write the pack of a finished run, or of what runs find of contrasts, into the folder `to`.
+
+    Returns its path, and what of the run is not finished yet.
 
     Equal folders give equal bytes. PackError for a run that is of no kind that is packed, or not finished;
     ManifestError where a folder is damaged.
     """
     first = plan.folder(run)
-    if first.kind not in KEPT:
+    if first.kind not in FIRST:
         raise PackError(
             f"{results / run} is of kind {first.kind}: what it holds may be text of the corpus; copy it whole"
         )
@@ -103,7 +114,7 @@ def pack(plan: Plan, results: Path, run: str, to: Path) -> tuple[Path, list[str]
         if sealed is None:
             missing.append(folder.key)
             continue
-        kept = [name for name in KEPT[folder.kind] if name in sealed["files"]]
+        kept = [name for name in sealed["files"] if _is_kept(folder.kind, name)]
         folders[folder.key] = {name: (path / name).read_bytes() for name in (MANIFEST, *kept)}
         for name in kept:
             _require_no_text(path / name, name, folders[folder.key][name])
@@ -133,6 +144,10 @@ def _archive(run: str, folders: Mapping[str, Mapping[str, bytes]]) -> bytes:
     return lzma.compress(stream.getvalue(), preset=9 | lzma.PRESET_EXTREME)
 
 
+def _is_kept(kind: str, name: str) -> bool:
+    return any(fnmatchcase(name, one) for one in KEPT.get(kind, ()))
+
+
 def _require_no_text(where: object, name: str, data: bytes) -> None:
     """PackError where a file that is kept holds more than numbers, ids of items and what a model wrote."""
     remedy = "it may be text of the corpus, which is in no pack; copy the folder whole, outside of git"
@@ -142,11 +157,27 @@ def _require_no_text(where: object, name: str, data: bytes) -> None:
             for column, cell in row.items():
                 if column not in ("id", "group") and not _is_number(cell) and not _are_answers(column, cell):
                     raise PackError(f"{where}:{rows.line_num}: {column} holds {cell!r:.60}: {remedy}")
+    elif name.endswith(".safetensors"):
+        for key, told in _safetensors_header(where, data).items():
+            digest = told.get("contrasts", "") if key == "__metadata__" and set(told) == {"contrasts"} else None
+            if key not in JUDGED and not (digest is not None and HEX.fullmatch(str(digest))):
+                raise PackError(f"{where}: {key!r:.60} is nothing that systems find of contrasts: {remedy}")
     elif name.startswith("summaries."):
         for number, line in enumerate(data.decode().splitlines(), start=1):
             row = json.loads(line)
             if not isinstance(row, dict) or set(row) != {"id", "summary"}:
                 raise PackError(f"{where}:{number}: holds more than an id and a summary: {remedy}")
+
+
+def _safetensors_header(where: object, data: bytes) -> dict[str, dict[str, Any]]:
+    """Its tensors' names, and metadata: eight bytes of length, then JSON; tensors themselves are numbers."""
+    try:
+        told = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])
+        if isinstance(told, dict) and all(isinstance(one, dict) for one in told.values()):
+            return told
+    except ValueError:
+        pass
+    raise PackError(f"{where}: is not in the form of safetensors; make its folder anew")
 
 
 def _are_answers(column: str, cell: Any) -> bool:
@@ -320,7 +351,7 @@ def _staged(
             raise PackError(f"{one.path}: {key} has no {MANIFEST}; pack it anew")
         plan, asked = _asked(one, key, sealed, planned)
         kept = set(files) - {MANIFEST}
-        if strange := sorted(kept - set(KEPT.get(asked.kind, ()))):
+        if strange := sorted(name for name in kept if not _is_kept(asked.kind, name)):
             raise PackError(f"{one.path}: {key}/{strange[0]}: packs do not keep this of a {asked.kind}")
         _require_code(one, key, sealed, plan, asked)
         manifest.write_packed(folder, [name for name in sealed["files"] if name not in kept], one.sha256)

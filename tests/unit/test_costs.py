@@ -3,6 +3,7 @@
 import math
 import re
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -101,6 +102,24 @@ def test_a_wider_model_costs_more_and_no_more_than_its_multiply_adds(plan):
     found = model.of_update("abs", wide, corpus) / model.of_update("abs", form, corpus)
     assert 1 < ratio**0.5 <= found.min() + 1e-9
     assert found.max() <= ratio + 1e-9
+
+
+def test_native_sums_take_the_measured_share_of_an_update_wherever_they_stand(tmp_path):
+    """In what is asked for, and in the basis: a native study foretold by native ones costs what those cost."""
+    config = Path(shutil.copytree(ROOT / "config", tmp_path / "config"))
+    shutil.copy(ROOT / "recipes.yaml", tmp_path)
+    path = config / "studies" / "docstrings.yaml"
+    path.write_text("sums: native\n" + path.read_text())
+    of_trainings = {}
+    for basis in ("portable", "native"):
+        model = Costs([replace(one, sums=basis) for one in invented()], config)
+        for study, sums in ((ROOT / "config", "portable"), (config, "native")):
+            plan = Plan.read(study, "docstrings")
+            found = costs.estimate(plan, tmp_path / "results", model, told=6000)
+            of_trainings[basis, sums] = np.median(found.trainings["docstrings", "abs", 6000][1])
+    assert of_trainings["native", "native"] == pytest.approx(of_trainings["portable", "portable"])
+    assert 1.3 < of_trainings["portable", "portable"] / of_trainings["portable", "native"] < costs.PORTABLE
+    assert 1.3 < of_trainings["native", "portable"] / of_trainings["native", "native"] < costs.PORTABLE
 
 
 def test_multiply_adds_of_a_transformer_are_those_of_its_matrices():

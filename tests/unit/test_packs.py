@@ -10,12 +10,16 @@ import subprocess
 import sys
 import tarfile
 from contextlib import nullcontext
+from dataclasses import fields
 from pathlib import Path
 
+import numpy as np
 import pytest
 import yaml
+from safetensors.numpy import save
 
 from sumcurve import manifest, packs, verify
+from sumcurve.decoding.judged import Judged
 from sumcurve.manifest import ManifestError
 from sumcurve.packs import PackError
 from sumcurve.plan import Plan, accepted
@@ -30,6 +34,13 @@ IDS = ["pkg/mod.py:one", "pkg/mod.py:two"]
 @pytest.fixture(scope="module")
 def plan():
     return Plan.read(ROOT / "config", "smoke")
+
+
+def judged(digest="ab" * 32, **more):
+    """What one run found of two golds, each with a contrast."""
+    found = Judged(np.array([-9.0, -8.0]), np.array([3, 3], "int32"), np.array([0, 1]) > 0, np.array([0, 2], "int32"))
+    tensors = {name: value for name, value in vars(found).items() if value is not None}
+    return save(tensors | {"told": tensors["told"].astype("uint8")} | more, {"contrasts": digest})
 
 
 def content(folder):
@@ -59,6 +70,8 @@ def content(folder):
         "decode": {"summaries.jsonl": summaries, "logp.safetensors": "l" * 900},
         "score": {"items.csv": items, "scores.json": "{}\n"},
     }
+    if folder.kind == "judge":
+        return {f"{key.split('/')[1]}.safetensors": judged() for key in folder.specification["runs"]}
     return by_kind.get(folder.kind, {"train.jsonl": json.dumps({"source": [f"{SOURCE} {folder.key}"]}) + "\n"})
 
 
@@ -71,7 +84,7 @@ def build(plan, results, clean=True):
         inputs = {key: contents[key] for key in folder.inputs}
         with manifest.building(results / folder.key, folder.specification, facts, inputs) as stage:
             for name, text in content(folder).items():
-                (stage / name).write_text(text)
+                (stage / name).write_bytes(text if isinstance(text, bytes) else text.encode())
         contents[folder.key] = manifest.content(manifest.read(results / folder.key))
     return contents
 
@@ -123,9 +136,9 @@ def test_what_is_taken_up_says_what_was_packed_and_only_weights_and_text_stay_be
     for key in merged.taken:
         assert (here / key / "manifest.json").read_bytes() == (made / key / "manifest.json").read_bytes()
         assert manifest.state(here / key) in ("packed", "finished")
-        for name in packs.KEPT[plan.folder(key).kind]:
-            if (made / key / name).is_file():
-                assert (here / key / name).read_bytes() == (made / key / name).read_bytes()
+        for pattern in packs.KEPT[plan.folder(key).kind]:
+            for path in (made / key).glob(pattern):
+                assert (here / key / path.name).read_bytes() == path.read_bytes()
     run, output, score = (
         next(f.key for f in plan.named(step, kind))
         for step, kind in (("runs", "train"), ("outputs", "decode"), ("scores", "score"))
@@ -435,3 +448,51 @@ def test_answers_are_numbers(asking, tmp_path):
         (stage / "items.csv").write_text("id,group,apes,answers_1\na,a,50,0 the\n")
     with pytest.raises(PackError, match="answers_1 holds '0 the'"):
         packs.pack(asking, tmp_path / "there", run.key, tmp_path / "to")
+
+
+@pytest.fixture
+def judging(tmp_path):
+    """A plan whose trainings are asked of contrasts."""
+    config = Path(shutil.copytree(ROOT / "config", tmp_path / "config"))
+    shutil.copy(ROOT / "recipes.yaml", tmp_path)
+    path = config / "studies" / "smoke.yaml"
+    told = yaml.safe_load(path.read_text())
+    told |= {"methods": ["abs"], "scores": {"rouge": {}, "dodged": {}}, "systems": {"gold": {}}}
+    path.write_text(yaml.safe_dump(told))
+    return Plan.read(config, "smoke")
+
+
+def test_what_runs_find_of_contrasts_is_packed_whole_beside_them(judging, tmp_path):
+    """It needs the weights of all runs of a method: where they stayed behind it could not be made."""
+    there, here, to = tmp_path / "there", tmp_path / "here", tmp_path / "to"
+    build(judging, there)
+    (judge,) = judging.named("outputs", "judge")
+    for folder in (*judging.named("runs"), judge):
+        assert packs.pack(judging, there, folder.key, to)[1] == []
+    assert judge.key in merge(judging, here, to).taken
+    assert manifest.state(here / judge.key) == "finished"
+    for path in (there / judge.key).iterdir():
+        assert (here / judge.key / path.name).read_bytes() == path.read_bytes()
+    for key in set(judging.folders) - {one.key for one in judging.named("runs")}:
+        if not (here / key).exists():
+            shutil.copytree(there / key, here / key)
+    assert verify.study(judging, here).damages == []
+
+
+def test_what_runs_find_of_contrasts_is_packed_as_numbers_alone(judging, tmp_path):
+    assert {field.name for field in fields(Judged)} == set(packs.JUDGED)
+    (judge,) = judging.named("outputs", "judge")
+    text = np.frombuffer(SOURCE.encode(), "uint8")
+    for number, (data, said) in enumerate(
+        (
+            (judged(source=text), "'source' is nothing that systems find"),
+            (judged(digest=SOURCE), "'__metadata__' is nothing that systems find"),
+            (judged()[:20], "is not in the form of safetensors"),
+        )
+    ):
+        results = tmp_path / str(number) / "results"
+        facts = {"clean": True, "fingerprint": "", "commit": None, "python": "3.11"}
+        with manifest.building(results / judge.key, judge.specification, facts, {}) as stage:
+            (stage / "run.safetensors").write_bytes(data)
+        with pytest.raises(PackError, match=f"run.safetensors.*{said}"):
+            packs.pack(judging, results, judge.key, tmp_path / "to")
