@@ -54,9 +54,12 @@ export SUMCURVE_FAIRSEQ
 # A folder of workflow/profiles; Snakemake takes `default` by itself, by the link `profiles`, beside the Snakefile.
 PROFILE ?=
 
-# In recipes these are the shell's own variables: what a file or somebody says is never read as shell.
+# In recipes these are the shell's own variables: what a file or somebody says is read neither by make nor as shell.
+$(foreach name,CELL CORPUS FROM TO NAME STUDY TRIALS HOME_FOLDER,$(eval override $(name) := $$(value $(name))))
 export CELL CORPUS FROM TO NAME STUDY TRIALS HOME_FOLDER
-export NAMED := $(or $(STUDY),$(shell sed -n 's/^study: *//p' config/config.yaml))
+# With quotes, blanks or a comment, as YAML may have it.
+STUDY_OF := sed -nE '/^study:/{s/^study:[[:space:]]*//;s/[[:space:]]+\#.*$$//;s/[[:space:]]+$$//;s/^(["'\''])(.*)\1$$/\2/;p;}'
+export NAMED := $(or $(STUDY),$(shell $(STUDY_OF) config/config.yaml))
 AS_PROFILE := $(or $(if $(PROFILE),workflow/profiles/$(PROFILE)),$(SNAKEMAKE_PROFILE))
 SNAKEMAKE = snakemake $(if $(AS_PROFILE),--workflow-profile "$(AS_PROFILE)")
 CONFIG = $(if $(STUDY)$(filter-out .,$(HOME_FOLDER)),--config "study=$$NAMED" "home=$$HOME_FOLDER")
@@ -155,9 +158,10 @@ push: env
 verify: env
 	python -m sumcurve verify "$$HOME_FOLDER/results" --study "$$NAMED"
 
-# Tables of code that nobody can check out are no record.
+# Tables of code, or of settings, that nobody can check out are no record.
 record: env
-	changed=$$(git status --porcelain --untracked-files=no -- . ':!results' ':!dvc.lock')
+	changed=$$(git status --porcelain --untracked-files=no -- . ':!results' ':!dvc.lock'
+	    git ls-files --others --exclude-standard -- config envs src workflow | sed 's/^/?? /')
 	if [ -n "$$changed" ]; then printf 'commit these first, then record:\n%s\n' "$$changed" >&2; exit 1; fi
 	$(MAKE) --no-print-directory run
 	python -m sumcurve verify --record --study "$$NAMED"
@@ -200,7 +204,7 @@ add: env
 	python -m sumcurve add "$$CORPUS" --name "$$NAME" $(FLAGS)
 
 trials: env
-	$(SNAKEMAKE) corpora annotations --config "study=$$(sed -n 's/^study: *//p' "$$TRIALS")"
+	$(SNAKEMAKE) corpora annotations --config "study=$$($(STUDY_OF) "$$TRIALS")"
 	python -m sumcurve trials --settings "$$TRIALS"
 
 recipes: env

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from sumcurve import devices, manifest, packs, planned, sums
 from sumcurve.annotations.oracle import command as oracle_command
+from sumcurve.arguments import positive
 from sumcurve.builders import BuildError, CorpusSpecification, Stage
 from sumcurve.corpora.errors import CorpusError
 from sumcurve.corpora.raw import FIELDS
@@ -800,7 +801,7 @@ def parser() -> argparse.ArgumentParser:
     command = verbs.add_parser("plan", help="what a study would cost before it starts: jobs, records, hours, disk")
     command.add_argument("path", nargs="?", type=Path, default=Path("results"))
     command.add_argument("--study", help="a file of config/studies without its ending [config.yaml's]")
-    command.add_argument("--records", type=int, help="of a training part, where nothing says how many it has")
+    command.add_argument("--records", type=positive, help="of a training part, where nothing says how many it has")
     command = verbs.add_parser("pack", help="what tables need of trainings, without weights, in small archives")
     command.add_argument("runs", nargs="*", type=Path, metavar="RUN", help="results/runs/… [all of the study]")
     command.add_argument("--study", help="a file of config/studies without its ending [config.yaml's]")

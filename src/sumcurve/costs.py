@@ -372,6 +372,7 @@ class Estimate:
     operations: Array  # floating-point, of all trainings
     notes: Sequence[str]
     made: float = 0.0
+    scored: int = 0  # processes that make the scores to do
 
     @property
     def total(self) -> Array:
@@ -427,6 +428,7 @@ def estimate(
     trainings: dict[tuple[str, str, int], tuple[int, Array]] = {}
     notes: dict[str, None] = {}
     operations = np.zeros(DRAWS)
+    to_do: set[str] = set()
     items = {name: one.split.test or one.published.get("test") for name, one in plan.corpora.items()}
     known = {one.method for one in costs.basis}
     made = 0.0
@@ -436,6 +438,7 @@ def estimate(
             finished[folder.kind] += 1
             made += sum(path.stat().st_size for path in (results / folder.key).rglob("*") if path.is_file())
             continue
+        to_do.add(folder.key)
         try:
             spent, size, bytes_of = _folder(plan, folder, records, items, costs)
         except PlanError as error:
@@ -458,7 +461,8 @@ def estimate(
         for name, count in records.items()
         if count is None
     }
-    return Estimate(jobs, finished, hours, disk, records, trainings, operations, list(notes), made)
+    scored = sum(any(key in to_do for key in keys) for keys in plan.together.values())
+    return Estimate(jobs, finished, hours, disk, records, trainings, operations, list(notes), made, scored)
 
 
 def _corpus_of(plan: Plan, folder: Folder) -> str:
@@ -492,7 +496,8 @@ def _folder(
         trained = folder.kind in ("decode", "untrained", "decode_program")
         return constant + trained * DECODED * many * _words(settings), many, BYTES_OF_ITEM["outputs"] * many
     if folder.kind == "score":
-        return constant / 4 + SCORED * many, many, BYTES_OF_ITEM["scores"] * many
+        processes = len(plan.together) / len(plan.named("scores", "score"))  # each makes many of them
+        return constant * processes + SCORED * many, many, BYTES_OF_ITEM["scores"] * many
     if folder.kind == "prove":
         return constant + PROVEN * many, many, 3000.0 * many
     return constant, 0, 50_000.0
@@ -590,7 +595,8 @@ def lines(plan: Plan, found: Estimate, costs: Costs, cores: int, device: str) ->
     told.append(f"on {cores} cores about {middle / cores:.1f} hours ({low / cores:.1f} to {high / cores:.1f})")
     to_do = {kind: count - found.finished[kind] for kind, count in found.jobs.items()}
     light = sum(count for kind, count in to_do.items() if kind in LIGHT)
-    told.append(f"on a cluster {sum(to_do.values()) - light} jobs; {light} steps of seconds run where Snakemake does")
+    heavy, steps = sum(to_do.values()) - light, light - to_do.get("score", 0) + found.scored
+    told.append(f"on a cluster {heavy} jobs; {steps} steps of seconds run where Snakemake does")
     on_gpus = [kind for kind, count in to_do.items() if count and KINDS[kind].gpu]
     if on_gpus:
         middle, low, high = interval(

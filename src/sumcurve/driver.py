@@ -13,7 +13,7 @@ from typing import TextIO
 
 from sumcurve import locks, verify
 from sumcurve.manifest import MANIFEST
-from sumcurve.plan import Plan
+from sumcurve.plan import Folder, Plan
 
 WAIT_SECONDS = 5.0
 
@@ -95,13 +95,18 @@ def mend_clocks(plan: Plan, results: Path, now: float) -> list[Path]:
     newer than its output: nothing could be made until that time has come.
     """
     home, mended = results.parent, []
-    for key, folder in plan.folders.items():
-        for path in (results / key / MANIFEST, *(file.at(home) for file in folder.files)):
-            with suppress(FileNotFoundError):
-                if path.stat().st_mtime > now + 1 and path not in mended:
-                    os.utime(path, (now, now))
-                    mended.append(path)
+    paths = {path for key, one in plan.folders.items() for path in (results / key / MANIFEST, *_raw(one, home))}
+    paths |= {*(home / "scratch" / "shards").glob("*/*.json"), *(home / "data" / "raw" / "archives").glob("*.csv")}
+    for path in sorted({*paths, *(plan.config / "harvest").glob("*.csv")}):
+        with suppress(FileNotFoundError):
+            if path.stat().st_mtime > now + 1:
+                os.utime(path, (now, now))
+                mended.append(path)
     return mended
+
+
+def _raw(folder: Folder, home: Path) -> list[Path]:
+    return [file.at(home) for file in folder.files]
 
 
 def unmark(made: Container[str], state: Path) -> list[str]:

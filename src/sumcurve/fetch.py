@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 
 from tqdm import tqdm
 
+from sumcurve.corpora.archives import without_password
 from sumcurve.corpora.errors import CorpusError
 from sumcurve.corpora.members import names_of_shards
 from sumcurve.manifest import sha256_file, sha256_files
@@ -158,7 +159,7 @@ def reachable(hub: str, revision: str) -> Iterator[None]:
     except CorpusError:
         raise
     except Exception as error:
-        said = re.sub(r"//[^/\s@]*@", "//", str(error))  # a mirror's address may hold a password
+        said = without_password(str(error))  # a mirror's address may hold one
         raise CorpusError(
             f"{hub} at {revision} cannot be fetched ({type(error).__name__}: {said}); look whether this machine has a "
             "network, whether HF_HUB_OFFLINE is set, and whether commit and files are the hub's. What has arrived is "

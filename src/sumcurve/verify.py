@@ -96,7 +96,10 @@ def besides(path: Path) -> set[str]:
 
 
 def tables(plan: Plan, results: Path, contents: Mapping[str, str]) -> list[Damage]:
-    """What is wrong with a study's tables; nothing where there are none of the present plan, which makes them anew."""
+    """What is wrong with a study's tables; nothing where there are none of the present plan, which makes them anew.
+
+    Tables that no manifest speaks of are wrong: it was lost, or not committed with them.
+    """
     path = tables_manifest(plan, results)
     remedy = f"restore it or delete {path.parent}, then run again"
     try:
@@ -104,7 +107,10 @@ def tables(plan: Plan, results: Path, contents: Mapping[str, str]) -> list[Damag
     except ManifestError as error:
         return error.damages
     if sealed is None:
-        return []
+        known = sorted(path.parent.glob("*.csv"))
+        if any(path.parent.glob("manifest-*.json")) or not known:
+            return []
+        return [Damage(path.parent, f"has no manifest, but tables ({known[0].name} first)", remedy)]
     found = manifest.changed_files(path.parent, sealed["files"], besides(path), remedy)
     return found + manifest.changed_inputs(path.parent, sealed["inputs"], contents)
 

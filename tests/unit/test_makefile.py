@@ -7,6 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+import yaml
 
 ROOT = Path(__file__).parents[2]
 # Says its version, makes an environment whose programs do nothing, and is the python of that environment.
@@ -124,8 +125,19 @@ def test_what_is_said_on_the_command_line_is_never_read_as_shell(checkout: Path)
             make(checkout, target, f'{variable}=x`touch pwned`"; touch pwned; "')
             assert '|x`touch pwned`"; touch pwned; "|' in (checkout / "asked").read_text(), (target, variable)
             (checkout / "asked").unlink()
+            make(checkout, target, f"{variable}=a$b$(shell touch pwned)")  # nor by make
+            assert "|a$b$(shell touch pwned)|" in (checkout / "asked").read_text(), (target, variable)
+            (checkout / "asked").unlink()
     make(checkout, "trials", "TRIALS=x`touch pwned`")
     assert not (checkout / "pwned").exists()
+
+
+@pytest.mark.parametrize("said", ["mine", "mine  ", '"mine"', "'mine'  # the one", "mine # the one"])
+def test_a_study_s_name_is_what_it_is_in_yaml(checkout: Path, said: str) -> None:
+    (checkout / "config" / "config.yaml").write_text(f"study: {said}\n")
+    assert yaml.safe_load((checkout / "config" / "config.yaml").read_text()) == {"study": "mine"}
+    make(checkout, "run", "HOME_FOLDER=elsewhere")
+    assert "|study=mine|" in (checkout / "asked").read_text()
 
 
 @pytest.mark.parametrize(

@@ -160,6 +160,16 @@ def test_tables_of_uncommitted_code_are_not_recorded(plan, tmp_path):
         verify.require_recordable(plan, results, verify.study(plan, results))
 
 
+def test_tables_without_a_manifest_are_named(plan, results):
+    """As where their new manifest was not committed with them: nobody could say whether they are what was made."""
+    (path,) = (results / "tables" / plan.study).glob("manifest-*.json")
+    (path.parent / "scores.csv").write_text("method,rouge1\n")
+    path.unlink()
+    (damage,) = verify.tables(plan, results, {})
+    assert damage.path == path.parent
+    assert "has no manifest, but tables" in damage.what
+
+
 def test_tables_of_another_plan_are_not_looked_at(plan, results):
     tables = results / "tables" / plan.study
     (tables / f"manifest-{plan.tables}.json").rename(tables / "manifest-00000000.json")
@@ -288,9 +298,14 @@ def test_what_a_clock_ahead_wrote_gets_the_present_time_and_what_is_older_keeps_
         path.touch()
         os.utime(path, (moment, moment))
     ahead = tmp_path / "results" / first.key / manifest.MANIFEST
+    shard, listed = tmp_path / "scratch/shards/tales-of-2/map-00000.json", tmp_path / "data/raw/archives/some.csv"
+    for path in (shard, listed):
+        path.parent.mkdir(parents=True)
+        path.touch()
+        os.utime(path, (now + 3600 * hours,) * 2)
     found = driver.mend_clocks(plan, tmp_path / "results", now)
-    assert [path for path in found if path.is_relative_to(tmp_path)] == [ahead]
-    assert ahead.stat().st_mtime == now
+    assert {path for path in found if path.is_relative_to(tmp_path)} == {ahead, shard, listed}
+    assert {path.stat().st_mtime for path in (ahead, shard, listed)} == {now}
     assert (tmp_path / "results" / second.key / manifest.MANIFEST).stat().st_mtime == before
     assert driver.mend_clocks(plan, tmp_path / "results", now) == []
     assert not (tmp_path / "results" / third.key).exists()

@@ -13,11 +13,11 @@ import re
 import subprocess
 import sys
 import tempfile
-import urllib.error
 import urllib.request
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from http.client import HTTPException
 from pathlib import Path
 
 from sumcurve.corpora.members import CHUNK, ArchiveError, Limits, tar_members, whole, zip_members
@@ -199,18 +199,27 @@ def fetch_wheel(archive: Archive, path: Path) -> None:
 
 
 def fetch_url(archive: Archive, path: Path) -> None:
+    url = without_password(archive.url)
     try:
         with urllib.request.urlopen(archive.url, timeout=60) as answer, path.open("wb") as stream:
             size = 0
             while chunk := answer.read(CHUNK):
                 size += len(chunk)
                 if size > LARGEST_ARCHIVE:
-                    raise ArchiveError(f"{archive.url} is larger than {LARGEST_ARCHIVE:,} bytes: take it off the list")
+                    raise ArchiveError(f"{url} is larger than {LARGEST_ARCHIVE:,} bytes: take it off the list")
                 stream.write(chunk)
-    except (urllib.error.URLError, OSError) as error:
+    except ArchiveError:
+        raise
+    except (HTTPException, OSError, ValueError) as error:  # ValueError: it is no valid url
+        said = without_password(str(error))
         raise ArchiveError(
-            f"{archive.file} cannot be fetched from {archive.url} ({error}): is there a network, and does the url hold?"
-        ) from error
+            f"{archive.file} cannot be fetched from {url} ({said}): is there a network, and does the url hold?"
+        ) from None
+
+
+def without_password(text: str) -> str:
+    """A text whose addresses have no user and no password any more: it goes into logs."""
+    return re.sub(r"//[^/\s]*@", "//", text)
 
 
 def check(archive: Archive, path: Path) -> None:

@@ -350,6 +350,13 @@ def test_what_cannot_be_fetched_leaves_nothing(
         fetch([Archive("pond", "1.5", made.file, SHA, f"{url}/{made.file}")], fetched)
     with pytest.raises(ArchiveError, match=r"cannot be fetched from .*404"):
         fetch([Archive("pond", "1.5", made.file, made.sha256, f"{url}/nowhere")], fetched)
+    for broken in ("http://[::1/x", "http://127.0.0.1:abc/x", "no url"):
+        with pytest.raises(ArchiveError, match="does the url hold"):
+            fetch([Archive("pond", "1.5", made.file, made.sha256, broken)], fetched)
+    with pytest.raises(ArchiveError, match=r"cannot be fetched from http://127.0.0.1:1/x") as error:
+        fetch([Archive("pond", "1.5", made.file, made.sha256, "http://me:hunter2@127.0.0.1:1/x")], fetched)
+    assert (error.value.__cause__, error.value.__suppress_context__) == (None, True)
+    assert "hunter2" not in str(error.value)
     monkeypatch.setattr(module, "LARGEST_ARCHIVE", 100)
     with pytest.raises(ArchiveError, match="larger than 100 bytes"):
         fetch([Archive("pond", "1.5", made.file, made.sha256, f"{url}/{made.file}")], fetched)
