@@ -658,6 +658,9 @@ def configuration(study: str | None, schema: bool) -> None:
     if schema:
         from sumcurve.schema import write
 
+        if not (CONFIG / "studies").is_dir():
+            raise PlanError(f"{CONFIG / 'studies'} is not here: schemas are written beside it, in a checkout")
+
         write(CONFIG)
     else:
         from sumcurve.resolved import resolved
