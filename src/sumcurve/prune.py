@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sumcurve import locks, manifest
-from sumcurve.plan import Plan, studies
+from sumcurve.plan import Plan, PlanError, studies
 from sumcurve.steps import STEPS
 from sumcurve.verify import TABLES_KEYS
 
@@ -37,9 +37,17 @@ class Needless:
 def needed(config: Path, results: Path) -> set[str]:
     """The keys of all folders that a study asks for or that tables were made from.
 
-    PlanError where one study cannot be read, ManifestError where a tables' manifest is damaged: then nobody knows.
+    PlanError where one study cannot be read, where there is none, or where the results lie beside another
+    configuration; ManifestError where a tables' manifest is damaged: then nobody knows.
     """
-    keys = {key for study in studies(config) for key in Plan.read(config, study).folders}
+    names = studies(config)
+    if not names:
+        raise PlanError(f"{config / 'studies'} holds no study: go to the folder of config/ and prune from there")
+    for home in (results.absolute().parent, results.resolve().parent):  # which differ where `results` is a link
+        other = home / config.name
+        if studies(other) and other.resolve() != config.resolve():
+            raise PlanError(f"{results} is of the studies in {other}, not of those in {config.resolve()}: go to {home}")
+    keys = {key for study in names for key in Plan.read(config, study).folders}
     for path in sorted((results / "tables").glob("*/manifest-*.json")):
         sealed = manifest.read_sealed(path, TABLES_KEYS, "restore it")
         keys |= set(sealed["inputs"]) if sealed else set()
