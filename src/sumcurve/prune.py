@@ -7,7 +7,6 @@ by other settings or code than today's. What other branches ask for is known by 
 import re
 import shutil
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -29,8 +28,8 @@ class Needless:
 
     @property
     def bytes(self) -> int:
-        if self.path.is_file():
-            return self.path.stat().st_size
+        if self.path.is_symlink() or self.path.is_file():
+            return self.path.lstat().st_size
         return sum(path.stat().st_size for path in self.path.rglob("*") if path.is_file())
 
 
@@ -81,7 +80,7 @@ def needless(config: Path, results: Path) -> list[Needless]:
 def delete(found: Sequence[Needless], locked: Path, say: Callable[[str], None]) -> int:
     """Delete these but those whose folder some process is making now, by the locks in `locked`; how many went.
 
-    Manifests go first: what a kill leaves is unfinished, not damaged.
+    Manifests go first: what a kill leaves is unfinished, not damaged. Of a link the link itself goes, and nothing else.
     """
     count = 0
     locked.mkdir(parents=True, exist_ok=True)
@@ -90,11 +89,11 @@ def delete(found: Sequence[Needless], locked: Path, say: Callable[[str], None]) 
             if not locks.take(stream):
                 say(f"{one.path}: some process is making {one.name} now; it stays")
                 continue
-            with suppress(FileNotFoundError, NotADirectoryError):
-                (one.path / manifest.MANIFEST).unlink()
-            if one.path.is_dir():
-                shutil.rmtree(one.path)
-            else:
+            if one.path.is_symlink() or not one.path.is_dir():
                 one.path.unlink()
+            else:
+                if not (one.path / manifest.MANIFEST).is_dir():  # as no manifest is
+                    (one.path / manifest.MANIFEST).unlink(missing_ok=True)
+                shutil.rmtree(one.path)
             count += 1
     return count

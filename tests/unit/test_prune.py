@@ -149,3 +149,19 @@ def test_states_and_stages_that_nobody_goes_on_with_are_listed_and_others_are_no
         *(f"{place}/{name}" for place in ("results/.partial/runs",) for name in (done, "old-0123abcd")),
         *(f"scratch/resume/{name}.pt" for name in (done, "old-0123abcd")),
     }
+
+
+def test_of_a_link_the_link_goes_and_what_it_names_stays(home, tmp_path_factory):
+    elsewhere = tmp_path_factory.mktemp("elsewhere")
+    (elsewhere / "manifest.json").write_text("{}")
+    partial, shards = home / "results" / ".partial" / "runs", home / "scratch" / "shards"
+    links = [partial / "a-link-0123abcd", shards / "old-0123abcd-of-4", partial / "no-target-0123abcd"]
+    for link, target in zip(links, (elsewhere, elsewhere, home / "nowhere"), strict=True):
+        link.parent.mkdir(parents=True, exist_ok=True)
+        link.symlink_to(target)
+    old = home / "results" / "runs" / "old-pcov-100-s1-0123abcd"
+    (old / "manifest.json").unlink()
+    (old / "manifest.json").mkdir()
+    prune(Path("results"), yes=True)
+    assert listed(home) == set()
+    assert [path.name for path in elsewhere.iterdir()] == ["manifest.json"]
