@@ -883,6 +883,19 @@ def parser() -> argparse.ArgumentParser:
     return arguments
 
 
+def refused(error: OSError) -> str:
+    """What the system refused, of which file, and why."""
+    if error.errno in NO_ROOM:
+        return (
+            f"{NO_ROOM[error.errno]} ({error.filename or 'while writing'}): free some space and run again; nothing "
+            "unfinished was kept as finished"
+        )
+    places = " -> ".join(str(one) for one in (error.filename, error.filename2) if one is not None)
+    if not error.strerror:  # of a library, in words of its own
+        return str(error) or type(error).__name__
+    return f"{places or 'while reading or writing'}: {error.strerror}"
+
+
 def main() -> None:
     arguments = parser().parse_args()
     try:
@@ -964,12 +977,7 @@ def main() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise SystemExit(1) from None
     except OSError as error:
-        if error.errno not in NO_ROOM:
-            raise
-        raise SystemExit(
-            f"sumcurve: {NO_ROOM[error.errno]} ({error.filename or 'while writing'}): free some space and run again; "
-            "nothing unfinished was kept as finished"
-        ) from None
+        raise SystemExit(f"sumcurve: {refused(error)}") from None
 
 
 if __name__ == "__main__":
