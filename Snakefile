@@ -55,7 +55,7 @@ LIGHT_HERE = config.pop("light_steps", "jobs") == "here"
 try:
     with chdir(workflow.basedir):
         PLAN = Plan.read(Path("config"), config["study"])
-except PlanError as error:
+except (PlanError, OSError) as error:
     raise WorkflowError(str(error)) from None
 STUDY = PLAN.study
 # A job's own process reads this file again, maybe hours later: a name that it does not know then is explained.

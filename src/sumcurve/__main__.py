@@ -95,6 +95,14 @@ def lock(home: Path, name: str) -> Iterator[None]:
         yield
 
 
+def home_of(path: Path, form: str) -> Path:
+    """The home above `path`, which has the parts of `form` below it; PlanError where it has fewer."""
+    above = list(path.parents)
+    if len(above) <= form.count("/"):
+        raise PlanError(f"{path} does not say where it lies: give it from the study's home on, as {form}")
+    return above[form.count("/")]
+
+
 class Task:
     """One folder to make: where it lies, what the plan says of it, what it is made from."""
 
@@ -104,8 +112,8 @@ class Task:
         `verified` holds the contents of folders, by key, whose files this process has hashed; it is added to.
         """
         self.path = path
+        self.home = home_of(path, "results/STEP/FOLDER")
         self.results = path.parents[1]
-        self.home = path.parents[2]
         key = f"{path.parent.name}/{path.name}"
         self.plan = plan if plan is not None and key in plan.folders else Plan.holding(CONFIG, key, self.home)
         self.folder: Folder = self.plan.folder(key)
@@ -227,7 +235,7 @@ def shard(path: Path) -> None:
     if told is None:
         raise PlanError(f"{path} is no step of a preparation by shards: scratch/shards/<corpus>-of-<shards>/plan.json")
     name, count, step, number = told.groups()
-    home, key = path.parents[3], f"corpora/{name}"
+    home, key = home_of(path, "scratch/shards/CORPUS-of-SHARDS/STEP.json"), f"corpora/{name}"
     plan = Plan.holding(CONFIG, key, home)
     folder = plan.folder(key)
     (file,) = folder.files
@@ -270,7 +278,7 @@ def harvest(path: Path) -> None:
     if len(wanted) != 1:
         raise PlanError(f"no study in {CONFIG / 'studies'} harvests a corpus named {path.stem}")
     ((expected, (study, pinned)),) = wanted.items()
-    with lock(path.parents[2], path.stem):
+    with lock(home_of(path, "data/raw/FILE"), path.stem):
         if path.is_file() and manifest.sha256_file(path) == expected:
             path.touch()
             note(f"{path} is there and verified: nothing to do")
@@ -313,7 +321,7 @@ def fetch_model(path: Path) -> None:
     if len(wanted) != 1:
         raise PlanError(f"no method of a study in {CONFIG / 'studies'} names a model of the hub for {path}")
     ((expected, (method, hub, revision)),) = wanted.items()
-    with lock(path.parents[2], path.name):
+    with lock(home_of(path, "data/raw/FOLDER"), path.name):
         if path.is_dir() and fetch.sha256_of_model(path) == expected:
             note(f"{path} is there and verified: nothing to do")
             return
@@ -342,7 +350,7 @@ def fetch_content(path: Path) -> None:
     if not wanted:
         raise PlanError(f"no corpus of a study in {CONFIG / 'studies'} names files of the hub for {path}")
     file, (study, raw) = next(iter(wanted.items()))
-    home = path.parents[2]
+    home = home_of(path, "data/raw/FOLDER")
     with lock(home, path.name):
         if file.sha256 is not None and file.observed(home) == file.sha256:
             note(f"{path} is there and verified: nothing to do")
@@ -376,7 +384,7 @@ def fetch_lists(path: Path) -> None:
     if len(wanted) != 1:
         raise PlanError(f"no corpus of a study in {CONFIG / 'studies'} names lists of packages for {path}")
     ((file, (study, apt)),) = wanted.items()
-    home = path.parents[2]
+    home = home_of(path, "data/raw/FOLDER")
     with lock(home, path.name):
         if file.observed(home) == file.sha256:
             note(f"{path} is there and verified: nothing to do")
@@ -447,9 +455,10 @@ def fetch_archives(path: Path) -> None:
     """Fetch the archives of a list into the folder of `path`, which becomes a copy of the list when all are there."""
     from sumcurve.corpora.archives import fetch, read_archives
 
+    home = home_of(path, "data/raw/FOLDER/LIST.csv")
     source = list_of_archives(path.stem)
     archives = read_archives(source)
-    with lock(path.parents[3], f"fetch-{path.stem}"):
+    with lock(home, f"fetch-{path.stem}"):
         size = fetch(archives, path.parent, note)
         shutil.copyfile(source, path)
     note(f"{path}: {len(archives)} archives are there and verified, {size:,} bytes were fetched")
@@ -462,6 +471,8 @@ def packages(folders: Sequence[Path]) -> None:
     rows = []
     for folder in folders:
         task = Task(folder)
+        if task.folder.step != "corpora":
+            raise PlanError(f"{folder} is no folder of a corpus: name one of {task.results / 'corpora'}")
         (raw,) = task.folder.files
         name = folder.name.rsplit("-", 1)[0]
         rows += [{"corpus": name} | row for row in yields(Corpus(folder), raw.at(task.home))]
@@ -477,11 +488,12 @@ def tables_in(form: str, path: Path) -> None:
     from sumcurve.tables.study import made
     from sumcurve.tables.table import write_table
 
+    home = home_of(path, "results/tables/STUDY")
     plan = Plan.read(CONFIG, path.name)
     results = path.parents[1]
     verify.folders(plan, results).require()
     found = Results(collect(plan, results), plan.settings.bootstrap)
-    folder = path.parents[2] / "scratch" / "tables" / path.name
+    folder = home / "scratch" / "tables" / path.name
     folder.mkdir(parents=True, exist_ok=True)
     for name in TABLES:
         write_table(made(name, found), folder, forms=(form,))
@@ -500,10 +512,11 @@ def tables(path: Path, partial: bool = False) -> None:
     from sumcurve.tables.evidence import EvidenceError
     from sumcurve.tables.study import write_study
 
+    home = home_of(path, "results/tables/STUDY")
     plan = Plan.read(CONFIG, path.name)
     results = path.parents[1]
     stage = results / ".partial" / "tables" / path.name
-    with lock(path.parents[2], f"tables-{path.name}"):
+    with lock(home, f"tables-{path.name}"):
         verified = verify.folders(plan, results)
         verified.require()
         note(str(verified))
@@ -874,6 +887,19 @@ def parser() -> argparse.ArgumentParser:
     return arguments
 
 
+def refused(error: OSError) -> str:
+    """What the system refused, of which file, and why."""
+    if error.errno in NO_ROOM:
+        return (
+            f"{NO_ROOM[error.errno]} ({error.filename or 'while writing'}): free some space and run again; nothing "
+            "unfinished was kept as finished"
+        )
+    places = " -> ".join(str(one) for one in (error.filename, error.filename2) if one is not None)
+    if not error.strerror:  # of a library, in words of its own
+        return str(error) or type(error).__name__
+    return f"{places or 'while reading or writing'}: {error.strerror}"
+
+
 def main() -> None:
     arguments = parser().parse_args()
     try:
@@ -955,12 +981,7 @@ def main() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise SystemExit(1) from None
     except OSError as error:
-        if error.errno not in NO_ROOM:
-            raise
-        raise SystemExit(
-            f"sumcurve: {NO_ROOM[error.errno]} ({error.filename or 'while writing'}): free some space and run again; "
-            "nothing unfinished was kept as finished"
-        ) from None
+        raise SystemExit(f"sumcurve: {refused(error)}") from None
 
 
 if __name__ == "__main__":

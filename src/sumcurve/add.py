@@ -250,7 +250,9 @@ def add(arguments: argparse.Namespace, config: Path, note: Callable[[str], None]
     name, path = arguments.name, arguments.corpus
     study = config / "studies" / f"{name}.yaml"
     if not NAME.fullmatch(name):
-        raise PlanError(f"--name {name!r}: a corpus's name holds small letters, digits and underscores only")
+        raise PlanError(
+            f"--name {name!r}: a corpus's name holds small letters, digits and underscores only, 64 at most"
+        )
     if study.exists():
         raise PlanError(f"{study} is there already: say another --name, or delete it")
     kind = arguments.format or format_in(path)

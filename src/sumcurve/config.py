@@ -7,6 +7,7 @@ the file and line that said so. Mappings are merged key by key; anything else, l
 Imports nothing heavy: the Snakefile reads it on every parse.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -22,6 +23,7 @@ S = TypeVar("S", bound=BaseModel)
 Location = tuple[str | int, ...]
 
 VALUE_ERROR = "Value error, "  # what pydantic puts before the message of a check of ours
+EXTENDED = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{,63}")  # a file beside the one that extends it
 LEFT_OUT = ("corpora", "scores")  # of a study: entries that null takes away from what the study extends
 
 
@@ -119,6 +121,8 @@ def read(path: Path) -> Block:
         line = mark.line + 1 if mark else 1
         said = ", ".join(part for part in (error.context, error.problem) if part)
         raise PlanError(f"{path}:{line}: this is not YAML ({said}); correct this line or the one before it") from error
+    except RecursionError:
+        raise PlanError(f"{path}: its content stands too deep in itself; no study needs that") from None
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise PlanError(f"{path} is not YAML: {error}; save it as text in UTF-8") from error
 
@@ -139,13 +143,15 @@ def _block(loader: yaml.SafeLoader, node: yaml.Node, path: Path, line: int, loca
     if isinstance(node, yaml.MappingNode):
         keys = set()
         for key, _ in node.value:  # YAML's own reader would keep the last of two equal keys and say nothing
+            _require_scalar(key, path)
             if key.value in keys:
                 raise PlanError(f"{path}:{key.start_mark.line + 1}: the key {key.value!r} stands twice; remove one")
             keys.add(key.value)
         loader.flatten_mapping(node)
         found = {}
         for key, value in node.value:
-            name = loader.construct_object(key, deep=True)
+            _require_scalar(key, path)  # of what is merged, too
+            name = _constructed(loader, key, path)
             found[name] = _block(loader, value, path, key.start_mark.line + 1, (*location, name))
         return Block(found, path, line, location)
     if isinstance(node, yaml.SequenceNode):
@@ -154,12 +160,27 @@ def _block(loader: yaml.SafeLoader, node: yaml.Node, path: Path, line: int, loca
             for place, one in enumerate(node.value)
         ]
         return Block(inner, path, line, location)
-    scalar = Block(loader.construct_object(node), path, line, location)
+    scalar = Block(_constructed(loader, node, path), path, line, location)
     if isinstance(scalar.value, str) and "\0" in scalar.value:
         raise PlanError(
             f"{scalar.where()}: a NUL character stands in {scalar.value!r}, which nothing here may; remove it"
         )
     return scalar
+
+
+def _require_scalar(key: yaml.Node, path: Path) -> None:
+    if not isinstance(key, yaml.ScalarNode):
+        line = key.start_mark.line + 1
+        raise PlanError(f"{path}:{line}: a list or a mapping stands where a key belongs; write a word")
+
+
+def _constructed(loader: yaml.SafeLoader, node: yaml.Node, path: Path) -> Any:
+    """The value of a scalar; PlanError for one that looks like a date or a number and is none."""
+    try:
+        return loader.construct_object(node)
+    except ValueError as error:
+        line = node.start_mark.line + 1
+        raise PlanError(f"{path}:{line}: {node.value!r:.80} cannot be read ({error}); put it into quotes") from None
 
 
 def read_settings(path: Path, schema: type[S]) -> S:
@@ -179,7 +200,7 @@ def _extended(path: Path, below: Sequence[Path] = ()) -> Block:
     if "extends" not in keys:
         return block
     base = keys.pop("extends")
-    if not isinstance(base.value, str):
+    if not isinstance(base.value, str) or not EXTENDED.fullmatch(base.value):
         raise PlanError(f"{base.where()}: must name a file of {path.parent} without its ending (value: {base.value!r})")
     other = path.with_name(f"{base.value}.yaml")
     if other in (path, *below):

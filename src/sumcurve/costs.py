@@ -17,7 +17,6 @@ The interval holds what the measured trainings vary by, what their slopes are no
 beyond (`BENDS`), and that power.
 """
 
-import json
 import math
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
@@ -54,6 +53,7 @@ from sumcurve.settings import (
 )
 from sumcurve.steps import KINDS, STEPS
 from sumcurve.sums import Sums
+from sumcurve.verify import TABLES_KEYS
 
 Array = NDArray[np.float64]
 
@@ -387,7 +387,10 @@ def interval(draws: Array) -> tuple[float, float, float]:
 
 
 def recorded_sizes(tables: Path) -> dict[str, int]:
-    """The training records of corpora that stand in tables of recorded studies, by the keys of their folders."""
+    """The training records of corpora that stand in tables of recorded studies, by the keys of their folders.
+
+    ManifestError where the manifest of such tables is damaged.
+    """
     found = {}
     for path in tables.glob("*/manifest-*.json"):
         sizes = {
@@ -395,7 +398,8 @@ def recorded_sizes(tables: Path) -> dict[str, int]:
             for row in read_csv(path.parent / "corpora.csv")
             if (row["part"], row["percent"]) == ("train", "100")
         }
-        for key in json.loads(path.read_text())["inputs"]:
+        sealed = manifest.read_sealed(path, TABLES_KEYS, "restore it") or {"inputs": {}}
+        for key in sealed["inputs"]:
             if key.startswith("corpora/") and (name := Plan.corpus_name(key)) in sizes:
                 found[key] = sizes[name]
     return found

@@ -97,7 +97,11 @@ def read_sealed(path: Path, keys: set[str], remedy: str) -> dict[str, Any] | Non
         value = json.loads(text)
     except FileNotFoundError:
         return None
-    except ValueError as error:
+    except IsADirectoryError:
+        raise ManifestError(Damage(path, "is a folder, and no manifest", remedy)) from None
+    except NotADirectoryError:
+        raise ManifestError(Damage(path.parent, "is a file, and no folder", remedy)) from None
+    except (ValueError, RecursionError) as error:
         raise ManifestError(Damage(path, f"is not JSON ({error})", remedy)) from error
     if not isinstance(value, dict) or set(value) != keys | {SEAL}:
         raise ManifestError(Damage(path, f"is no manifest: its keys must be {', '.join(sorted(keys))}, {SEAL}", remedy))

@@ -39,7 +39,8 @@ FORMAT = 1
 HEADER = "pack.json"  # the archive's first member: which folders and files follow
 HEADER_KEYS = {"format", "run", "folders"}
 MOST_BYTES = 256 * 2**20  # that an archive may unpack to, and lzma may take to do so
-MEMBER = re.compile(r"(runs|outputs|scores)/[A-Za-z0-9_-]+/[A-Za-z0-9_][A-Za-z0-9_.-]*")
+FOLDER = re.compile(r"(runs|outputs|scores)/[A-Za-z0-9_-]+")
+MEMBER = re.compile(rf"{FOLDER.pattern}/[A-Za-z0-9_][A-Za-z0-9_.-]*")
 
 # What a pack keeps of a folder, by kind: names, and patterns of names. Other kinds are not packed.
 _OF_RUNS = ("training.json", "history.csv", "timings.csv")
@@ -151,8 +152,13 @@ def _is_kept(kind: str, name: str) -> bool:
 def _require_no_text(where: object, name: str, data: bytes) -> None:
     """PackError where a file that is kept holds more than numbers, ids of items and what a model wrote."""
     remedy = "it may be text of the corpus, which is in no pack; copy the folder whole, outside of git"
+    if name.endswith((".csv", ".jsonl")):
+        try:
+            text = data.decode()
+        except UnicodeDecodeError as error:
+            raise PackError(f"{where}: is not UTF-8 ({error}); make its folder anew") from None
     if name in ("items.csv", "held_out.csv"):
-        rows = csv.DictReader(io.StringIO(data.decode()))
+        rows = csv.DictReader(io.StringIO(text))
         for row in rows:
             for column, cell in row.items():
                 if column not in ("id", "group") and not _is_number(cell) and not _are_answers(column, cell):
@@ -163,8 +169,11 @@ def _require_no_text(where: object, name: str, data: bytes) -> None:
             if key not in JUDGED and not (digest is not None and HEX.fullmatch(str(digest))):
                 raise PackError(f"{where}: {key!r:.60} is nothing that systems find of contrasts: {remedy}")
     elif name.startswith("summaries."):
-        for number, line in enumerate(data.decode().splitlines(), start=1):
-            row = json.loads(line)
+        for number, line in enumerate(text.splitlines(), start=1):
+            try:
+                row = json.loads(line)
+            except (ValueError, RecursionError):
+                raise PackError(f"{where}:{number}: is not JSON; make its folder anew") from None
             if not isinstance(row, dict) or set(row) != {"id", "summary"}:
                 raise PackError(f"{where}:{number}: holds more than an id and a summary: {remedy}")
 
@@ -175,7 +184,7 @@ def _safetensors_header(where: object, data: bytes) -> dict[str, dict[str, Any]]
         told = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])
         if isinstance(told, dict) and all(isinstance(one, dict) for one in told.values()):
             return told
-    except ValueError:
+    except (ValueError, RecursionError):
         pass
     raise PackError(f"{where}: is not in the form of safetensors; make its folder anew")
 
@@ -205,7 +214,10 @@ def read(path: Path) -> Unpacked:
     PackError where it is cut off, no archive, too large, holds anything but plain files of results, one of them twice
     or another than its header says.
     """
-    data = path.read_bytes()
+    try:
+        data = path.read_bytes()
+    except IsADirectoryError:
+        raise PackError(f"{path}: is a folder, and no pack; move it elsewhere") from None
     members = _members(path, _decompressed(path, data))
     if not members or members[0][0] != HEADER:
         raise PackError(f"{path}: its first member is not {HEADER}: this is no pack")
@@ -267,7 +279,8 @@ def _header(path: Path, data: bytes) -> dict[str, dict[str, Any]]:
         told = json.loads(data)
         folders = dict(told["folders"])
         valid = set(told) == HEADER_KEYS and all(isinstance(names, dict) for names in folders.values())
-    except (ValueError, KeyError, TypeError):
+        valid &= isinstance(told["run"], str)
+    except (ValueError, KeyError, TypeError, RecursionError):
         valid = False
     if not valid:
         raise PackError(f"{path}: its {HEADER} cannot be read; pack it anew")
@@ -275,6 +288,8 @@ def _header(path: Path, data: bytes) -> dict[str, dict[str, Any]]:
         raise PackError(
             f"{path}: is of format {told['format']!r}; this version reads {FORMAT}: use the one that wrote it"
         )
+    if strange := sorted(key for key in folders if not FOLDER.fullmatch(key)):
+        raise PackError(f"{path}: {strange[0]!r} is no folder of results: no pack has those")
     if told["run"] not in folders:
         raise PackError(f"{path}: its run {told['run']} is not in it; pack it anew")
     return folders

@@ -79,8 +79,9 @@ from sumcurve.systems.file import FileSettings
 from sumcurve.systems.outside import OutsideSettings
 from sumcurve.systems.system import Role, System, SystemSettings
 
-NAME = re.compile(r"[a-z][a-z0-9_]*")
-SYSTEM_NAME = re.compile(r"[a-z][a-z0-9_-]*")
+# Folders are named by several of these, with numbers and digests, and a file system takes 255 bytes.
+NAME = re.compile(r"[a-z][a-z0-9_]{,63}")
+SYSTEM_NAME = re.compile(r"[a-z][a-z0-9_-]{,63}")
 OUTSIDE = "outside-packages"  # the corpus that a pretraining reads; no corpus of a study can have this name
 ZERO_SHOT = "-zero-shot"  # what follows a method's name where its pretrained model is meant before any training
 # What of its fraction's words an outside program is asked about: all, as far as the study's methods know them.
@@ -89,7 +90,7 @@ EVERY_WORD = {"vocabulary": 10**9, "least_count": 1}
 WORD_MODELS = {"unigram": 1, "trigram": 3}
 JUDGING = ("dodged", "escaped")  # scorers that read what systems find of contrasts
 WORD_MODELS_COUNT = 2  # occurrences of a word that they know, at least
-STUDY_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")  # it becomes a folder's name and part of shell lines
+STUDY_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{,63}")  # it becomes a folder's name and part of shell lines
 
 
 @dataclass(frozen=True)
@@ -276,7 +277,9 @@ def _check_systems(block: Block, settings: StudySettings) -> None:
     for name, told in settings.systems.items():
         where = block.where("systems", name)
         if not SYSTEM_NAME.fullmatch(name):
-            raise PlanError(f"{where}: a system's name holds small letters, digits, hyphens and underscores")
+            raise PlanError(
+                f"{where}: a system's name holds small letters, digits, hyphens and underscores, 64 at most"
+            )
         if name in settings.methods:
             raise PlanError(f"{where}: a method of this study has that name; give the system another")
         if name.endswith(ZERO_SHOT):
@@ -353,6 +356,8 @@ def _check_sizes(block: Block, name: str, settings: StudySettings) -> None:
 
     corpus = settings.corpora[name]
     key = "percents" if corpus.percents is not None else "sizes"
+    if not corpus.asked:
+        raise PlanError(f"{where(key)}: name one at least (value: [])")
     if corpus.asked != sorted(set(corpus.asked)):
         raise PlanError(f"{where()}: {key} must rise without repetition, not {corpus.asked}")
     for method, told in corpus.trainings.items():
@@ -604,8 +609,8 @@ class Plan:
         study = study or main["study"]
         if not STUDY_NAME.fullmatch(study):
             raise PlanError(
-                f"{study!r} is no study's name: it holds letters, digits, hyphens and underscores, and names a file of "
-                f"{config / 'studies'} without its ending"
+                f"{study!r} is no study's name: it holds letters, digits, hyphens and underscores, 64 at most, and "
+                f"names a file of {config / 'studies'} without its ending"
             )
         path = config / "studies" / f"{study}.yaml"
         block = read_study(path)
@@ -615,7 +620,9 @@ class Plan:
         for corpus, corpus_settings in settings.corpora.items():
             where = block.where("corpora", corpus)
             if not NAME.fullmatch(corpus):
-                raise PlanError(f"{where}: a corpus's name holds small letters, digits and underscores only")
+                raise PlanError(
+                    f"{where}: a corpus's name holds small letters, digits and underscores only, 64 at most"
+                )
             _check_sizes(block, corpus, settings)
             if corpus_settings.search.min_tokens > corpus_settings.search.max_tokens:
                 raise PlanError(f"{where}: search.min_tokens is above search.max_tokens")
@@ -626,7 +633,9 @@ class Plan:
         methods, titles, twins = {}, {}, {}
         for method in settings.methods:
             if not NAME.fullmatch(method):
-                raise PlanError(f"{path}: methods: {method!r} is no method's name (small letters, digits, underscores)")
+                raise PlanError(
+                    f"{path}: methods: {method!r} is no method's name (small letters, digits, underscores, 64)"
+                )
             file = config / "methods" / f"{method}.yaml"
             content = read_method(file)
             titles[method] = content.title

@@ -7,12 +7,11 @@ by other settings or code than today's. What other branches ask for is known by 
 import re
 import shutil
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from sumcurve import locks, manifest
-from sumcurve.plan import Plan, studies
+from sumcurve.plan import Plan, PlanError, studies
 from sumcurve.steps import STEPS
 from sumcurve.verify import TABLES_KEYS
 
@@ -29,17 +28,25 @@ class Needless:
 
     @property
     def bytes(self) -> int:
-        if self.path.is_file():
-            return self.path.stat().st_size
+        if self.path.is_symlink() or self.path.is_file():
+            return self.path.lstat().st_size
         return sum(path.stat().st_size for path in self.path.rglob("*") if path.is_file())
 
 
 def needed(config: Path, results: Path) -> set[str]:
     """The keys of all folders that a study asks for or that tables were made from.
 
-    PlanError where one study cannot be read, ManifestError where a tables' manifest is damaged: then nobody knows.
+    PlanError where one study cannot be read, where there is none, or where the results lie beside another
+    configuration; ManifestError where a tables' manifest is damaged: then nobody knows.
     """
-    keys = {key for study in studies(config) for key in Plan.read(config, study).folders}
+    names = studies(config)
+    if not names:
+        raise PlanError(f"{config / 'studies'} holds no study: go to the folder of config/ and prune from there")
+    for home in (results.absolute().parent, results.resolve().parent):  # which differ where `results` is a link
+        other = home / config.name
+        if studies(other) and other.resolve() != config.resolve():
+            raise PlanError(f"{results} is of the studies in {other}, not of those in {config.resolve()}: go to {home}")
+    keys = {key for study in names for key in Plan.read(config, study).folders}
     for path in sorted((results / "tables").glob("*/manifest-*.json")):
         sealed = manifest.read_sealed(path, TABLES_KEYS, "restore it")
         keys |= set(sealed["inputs"]) if sealed else set()
@@ -73,7 +80,7 @@ def needless(config: Path, results: Path) -> list[Needless]:
 def delete(found: Sequence[Needless], locked: Path, say: Callable[[str], None]) -> int:
     """Delete these but those whose folder some process is making now, by the locks in `locked`; how many went.
 
-    Manifests go first: what a kill leaves is unfinished, not damaged.
+    Manifests go first: what a kill leaves is unfinished, not damaged. Of a link the link itself goes, and nothing else.
     """
     count = 0
     locked.mkdir(parents=True, exist_ok=True)
@@ -82,11 +89,11 @@ def delete(found: Sequence[Needless], locked: Path, say: Callable[[str], None]) 
             if not locks.take(stream):
                 say(f"{one.path}: some process is making {one.name} now; it stays")
                 continue
-            with suppress(FileNotFoundError, NotADirectoryError):
-                (one.path / manifest.MANIFEST).unlink()
-            if one.path.is_dir():
-                shutil.rmtree(one.path)
-            else:
+            if one.path.is_symlink() or not one.path.is_dir():
                 one.path.unlink()
+            else:
+                if not (one.path / manifest.MANIFEST).is_dir():  # as no manifest is
+                    (one.path / manifest.MANIFEST).unlink(missing_ok=True)
+                shutil.rmtree(one.path)
             count += 1
     return count

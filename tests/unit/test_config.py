@@ -217,3 +217,30 @@ def test_an_error_in_what_is_extended_is_named_there(config):
     extend(config, "extends: smoke\n")
     with pytest.raises(PlanError, match=rf"smoke.yaml:{line}: seeds.0: .*'one'"):
         Plan.read(config, "mine")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("extends: ../../x", r"own\.yaml:1: extends: must name a file of .*studies without its ending"),
+        ("extends: ''", r"own\.yaml:1: extends: must name a file"),
+        (f"extends: {'x' * 300}", r"own\.yaml:1: extends: must name a file"),
+        ("[" * 5000, r"own\.yaml: its content stands too deep"),
+        ("&a [*a]", r"own\.yaml: its content stands too deep"),
+        ("title: x\n? [a, b]\n: 1", r"own\.yaml:2: a list or a mapping stands where a key belongs"),
+        ("title: x\n<<: {? [a, b] : 1}", r"own\.yaml:2: a list or a mapping stands where a key belongs"),
+        ("title: 2026-99-99", r"own\.yaml:1: '2026-99-99' cannot be read .*quotes"),
+        (
+            "extends: smoke\ncorpora: {tales: {percents: []}}",
+            r"own\.yaml:2: corpora\.tales\.percents: name one at least",
+        ),
+        (
+            "extends: smoke\ncorpora: {tales: {percents: null, sizes: []}}",
+            r"own\.yaml:2: corpora\.tales\.sizes: name one",
+        ),
+    ],
+)
+def test_what_is_no_configuration_is_refused_with_its_place(config, text, message):
+    (config / "studies" / "own.yaml").write_text(text)
+    with pytest.raises(PlanError, match=message):
+        Plan.read(config, "own")

@@ -275,6 +275,32 @@ def test_members_that_are_no_files_of_results_are_refused_and_nothing_is_written
     assert not [found for found in tmp_path.rglob("*") if found.is_file() and source not in found.parents]
 
 
+@pytest.mark.parametrize(
+    "key", ["{}/evil", "../../../evil", "runs/..", "runs/a/../../../evil", "runs", "tables/smoke", ""]
+)
+def test_a_header_makes_no_folder_but_of_results(plan, tmp_path, key):
+    key, here = key.format(tmp_path), tmp_path / "results"
+    packs_of = tmp_path / "packs"
+    packs_of.mkdir()
+    (packs_of / f"x{packs.ENDING}").write_bytes(packs._archive(key, {key: {}}))
+    with pytest.raises(PackError, match=rf"x{packs.ENDING}: .*is no folder of results"):
+        merge(plan, here, packs_of)
+    assert sorted(tmp_path.iterdir()) == [packs_of]
+
+
+@pytest.mark.parametrize("header", ["[" * 100_000, '{"format": 1, "folders": {}, "run": []}', "[]", "null", '"x"'])
+def test_a_header_that_nothing_wrote_is_refused(plan, source, tmp_path, header):
+    rewritten(first(source), lambda name, data, kind: (name, header.encode() if name == packs.HEADER else data, kind))
+    with pytest.raises(PackError, match=rf"{first(source).name}: its {packs.HEADER} cannot be read"):
+        merge(plan, tmp_path / "results", source)
+
+
+def test_a_folder_with_the_name_of_a_pack_is_refused(plan, source, tmp_path):
+    (source / f"x{packs.ENDING}").mkdir()
+    with pytest.raises(PackError, match=rf"x{packs.ENDING}: is a folder"):
+        merge(plan, tmp_path / "results", source)
+
+
 def test_half_written_doubled_and_changed_packs_are_refused_by_name(plan, source, tmp_path):
     path, here = first(source), tmp_path / "results"
     whole = path.read_bytes()
@@ -401,6 +427,12 @@ def test_text_where_numbers_belong_is_in_no_pack(plan, made, tmp_path):
     outside = next(one for one in plan.named("outputs") if one.kind in ("system", "baseline"))
     with pytest.raises(PackError, match=r"may be text of the corpus"):
         packs.pack(plan, results, outside.key, tmp_path / "to")
+
+
+@pytest.mark.parametrize("data", [b"not JSON", b"[" * 100_000, b"\xff"])
+def test_summaries_that_nobody_can_read_are_in_no_pack(data):
+    with pytest.raises(PackError, match=r"here.* is not (JSON|UTF-8)"):
+        packs._require_no_text("here", "summaries.jsonl", data)
 
 
 @pytest.fixture

@@ -94,6 +94,27 @@ def test_where_one_study_cannot_be_read_nothing_is_known_to_be_needless(home):
     assert (home / "results" / "runs" / "old-pcov-100-s1-0123abcd").is_dir()
 
 
+def test_without_a_study_nothing_is_known_to_be_needless(home, tmp_path_factory, monkeypatch):
+    monkeypatch.chdir(tmp_path_factory.mktemp("empty"))
+    with pytest.raises(PlanError, match=r"config/studies holds no study"):
+        prune(home / "results", yes=True)
+    assert (home / "results" / "runs" / "old-pcov-100-s1-0123abcd").is_dir()
+
+
+def test_results_of_another_checkout_are_not_pruned_by_this_ones_studies(home, tmp_path_factory, monkeypatch):
+    other = configured(tmp_path_factory.mktemp("other"))
+    monkeypatch.chdir(other)
+    (other / "results").symlink_to(home / "results")
+    for path in (home / "results", other / "results"):
+        with pytest.raises(PlanError, match=f"go to {home}"):
+            prune(path, yes=True)
+    elsewhere = tmp_path_factory.mktemp("elsewhere") / "results"  # as `home=` names: no configuration lies beside it
+    (home / "results").rename(elsewhere)
+    monkeypatch.chdir(home)
+    prune(elsewhere, yes=True)
+    assert not (elsewhere / "runs" / "old-pcov-100-s1-0123abcd").exists()
+
+
 def test_what_is_not_ours_is_never_listed(home, tmp_path_factory):
     runs, elsewhere = home / "results" / "runs", tmp_path_factory.mktemp("elsewhere")
     (runs / "my notes").mkdir()
@@ -128,3 +149,19 @@ def test_states_and_stages_that_nobody_goes_on_with_are_listed_and_others_are_no
         *(f"{place}/{name}" for place in ("results/.partial/runs",) for name in (done, "old-0123abcd")),
         *(f"scratch/resume/{name}.pt" for name in (done, "old-0123abcd")),
     }
+
+
+def test_of_a_link_the_link_goes_and_what_it_names_stays(home, tmp_path_factory):
+    elsewhere = tmp_path_factory.mktemp("elsewhere")
+    (elsewhere / "manifest.json").write_text("{}")
+    partial, shards = home / "results" / ".partial" / "runs", home / "scratch" / "shards"
+    links = [partial / "a-link-0123abcd", shards / "old-0123abcd-of-4", partial / "no-target-0123abcd"]
+    for link, target in zip(links, (elsewhere, elsewhere, home / "nowhere"), strict=True):
+        link.parent.mkdir(parents=True, exist_ok=True)
+        link.symlink_to(target)
+    old = home / "results" / "runs" / "old-pcov-100-s1-0123abcd"
+    (old / "manifest.json").unlink()
+    (old / "manifest.json").mkdir()
+    prune(Path("results"), yes=True)
+    assert listed(home) == set()
+    assert [path.name for path in elsewhere.iterdir()] == ["manifest.json"]

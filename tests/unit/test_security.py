@@ -27,7 +27,7 @@ PACKAGE = ROOT / "src" / "sumcurve"
 # Its pickles are of the process that reads them, in a file without a name; the other runs in fairseq's environment.
 OWN_PICKLES = {"training/items.py"}
 UNPICKLING = ("pickle.load", "pickle.Unpickler", "joblib.", "dill.", "marshal.load", "shelve.", "pandas.read_pickle")
-NAMES = ["../x", "/tmp/x", "x$(touch pwned)", "x`touch pwned`", "a b", "-rf", "..", 'x"', "x\ny"]
+NAMES = ["../x", "/tmp/x", "x$(touch pwned)", "x`touch pwned`", "a b", "-rf", "..", 'x"', "x\ny", "x" * 65, "x" * 300]
 
 
 def calls() -> Iterator[tuple[str, str, ast.Call]]:
@@ -93,8 +93,16 @@ def test_no_archive_is_ever_unpacked_to_where_it_says() -> None:
             assert not re.search("^import (tarfile|zipfile)", (PACKAGE / file).read_text(), flags=re.M), file
 
 
-@pytest.mark.parametrize("what", ["study", "corpora", "methods", "systems"])
-def test_a_name_is_neither_path_nor_shell(what: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("what", "message"),
+    [
+        ("study", "is no study's name: it holds letters"),
+        ("corpora", "a corpus's name holds small letters"),
+        ("methods", "is no method's name "),
+        ("systems", "a system's name holds small letters"),
+    ],
+)
+def test_a_name_is_neither_path_nor_shell(what: str, message: str, tmp_path: Path) -> None:
     """Names become folders' names and parts of shell lines."""
     config = configured(tmp_path) / "config"
     path = config / "studies" / "smoke.yaml"
@@ -108,7 +116,7 @@ def test_a_name_is_neither_path_nor_shell(what: str, tmp_path: Path) -> None:
         elif what == "systems":
             study["systems"] = {name: {"kind": "lead"}}
         path.write_text(yaml.safe_dump(study))
-        with pytest.raises(PlanError, match="name"):
+        with pytest.raises(PlanError, match=message):
             Plan.read(config, name if what == "study" else "smoke")
 
 

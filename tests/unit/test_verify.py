@@ -127,6 +127,32 @@ def test_a_manifest_without_its_files_is_damage_and_nothing_at_all_is_not(plan, 
         verify.require_recordable(plan, results, found)
 
 
+@pytest.mark.parametrize(
+    "harm", ["manifest is a folder", "folder is a file", "deep", "mark is a folder", "mark is deep"]
+)
+def test_what_is_no_manifest_at_all_is_damage_with_a_remedy(plan, results, harm):
+    folder = results / plan.named("outputs")[0].key
+    manifest_path, mark = folder / "manifest.json", folder / "packed.json"
+    if harm == "manifest is a folder":
+        manifest_path.unlink()
+        manifest_path.mkdir()
+    elif harm == "folder is a file":
+        shutil.rmtree(folder)
+        folder.write_text("")
+    elif harm == "mark is a folder":
+        mark.mkdir()
+    else:
+        (manifest_path if harm == "deep" else mark).write_text("[" * 100_000)
+    (damage,) = verify.study(plan, results).damages
+    assert str(damage.path).startswith(str(folder))
+    assert damage.remedy == f"restore it or delete {folder}, then run again"
+    assert manifest.state(folder) == "damaged"
+    tables = results / "tables" / plan.study
+    shutil.rmtree(tables)
+    tables.write_text("")
+    assert tables in [damage.path for damage in verify.study(plan, results).damages]
+
+
 def keep_manifest(folder):
     """What Snakemake's copy of a manifest makes of a folder that is gone."""
     for path in folder.iterdir():

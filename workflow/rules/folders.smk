@@ -14,7 +14,7 @@ def verified(wildcards=None):
     if executes and workflow.is_main_process:
         try:
             begin(PLAN, Path(RESULTS), Path(workflow.persistence.path))
-        except (DriverError, ManifestError) as error:
+        except (DriverError, ManifestError, OSError) as error:
             raise WorkflowError(str(error)) from None
     return []
 

@@ -5,6 +5,7 @@ Heavy packages are imported when a command runs.
 
 import argparse
 import csv
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -227,6 +228,7 @@ def run_power(arguments: argparse.Namespace) -> None:
         aim = Aim(arguments.effect, arguments.power, arguments.level)
     except ValueError as error:
         raise CommandError(str(error)) from error
+    _check_finite(noise, aim, arguments.items, arguments.seeds)
     rows = _answers(noise, aim, arguments.items, arguments.seeds)
     if noise.systems > 2:
         alone = [row | {"question": "alone", "answer": f"alone: {row['answer']}"} for row in rows]
@@ -248,6 +250,25 @@ def run_power(arguments: argparse.Namespace) -> None:
         print(f"  {row['answer']}")
     if not noise.sd_seed:
         print("No noise of seeds was given: this is about two trained models, not about their methods.")
+
+
+def _check_finite(noise: "Noise", aim: "Aim", items: int | None, seeds: int | None) -> None:
+    """CommandError for numbers beyond which the power cannot be computed."""
+    from sumcurve.statistics.power import MOST_ITEMS, MOST_SDS, MOST_SEEDS, power
+
+    for name, value, most in (("items", items, MOST_ITEMS), ("seeds", seeds, MOST_SEEDS)):
+        if value and value > most:
+            raise CommandError(f"--{name} {value}: no study has more than {most:,}; give a smaller number")
+    if aim.effect > MOST_SDS * noise.sd_items:
+        raise CommandError(
+            f"--effect {aim.effect:g}: more than {MOST_SDS:,} times the items' SD of {noise.sd_items:.4g}; give the "
+            "difference in points"
+        )
+    if not math.isfinite(power(noise, aim, items or MOST_ITEMS, seeds or 2)):
+        raise CommandError(
+            f"--design-effect {noise.design_effect:g} gives no finite power with --effect {aim.effect:g}; it is 1 for "
+            "independent items, above 1 in groups"
+        )
 
 
 def _answers(noise: "Noise", aim: "Aim", items: int | None, seeds: int | None) -> list[dict[str, Any]]:

@@ -35,6 +35,7 @@ from scipy.interpolate import CubicSpline
 
 MOST_ITEMS = 100_000_000  # no test set is larger
 MOST_SEEDS = 1_000_000
+MOST_SDS = 1000  # of an effect, of the items' noise: far beyond, SciPy's noncentral t is not finite
 
 
 class Unreachable(ValueError):
@@ -61,8 +62,8 @@ class Noise:
         if self.systems < 2:
             raise ValueError(f"systems is {self.systems}; a comparison has two at least")
         for name, value in (("sd_items", self.sd_items), ("sd_seed", self.sd_seed)):
-            if not (np.isfinite(value) and value >= 0):
-                raise ValueError(f"{name} is {value}; a standard deviation is a number of at least 0")
+            if not (np.isfinite(value * value) and value >= 0):
+                raise ValueError(f"{name} is {value}; a standard deviation is a number of at least 0, with a variance")
         if self.sd_items == 0:
             raise ValueError("sd_items is 0: on every item the difference is the same; one item shows it")
 

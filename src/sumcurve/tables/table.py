@@ -282,11 +282,18 @@ def _rules(shown: pd.DataFrame) -> list[bool]:
     return [index > 0 and cell != first[index - 1] for index, cell in enumerate(first)]
 
 
+def without_markup(text: str) -> str:
+    """Markdown of a text that starts no tag, code or emphasis; brackets of intervals are followed by no link."""
+    for sign in "\\`*<":
+        text = text.replace(sign, f"\\{sign}")
+    return text
+
+
 def _markdown(shown: pd.DataFrame, caption: str, notes: Sequence[str]) -> str:
     def row(cells: Sequence[str]) -> str:
         return "| " + " | ".join(cell.replace("\\", "\\\\").replace("|", "\\|") for cell in cells) + " |"
 
-    lines = [caption, "", row(list(shown.columns))]
+    lines = [without_markup(caption), "", row(list(shown.columns))]
     lines.append("| " + " | ".join("---:" if right else "---" for right in _right(shown)) + " |")
     lines += [row(cells) for cells in shown.itertuples(index=False, name=None)]
     for note in notes:

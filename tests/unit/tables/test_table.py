@@ -65,7 +65,7 @@ def test_csv_holds_every_column_and_the_reasons_with_fixed_decimals() -> None:
 
 def test_people_see_the_titled_columns_and_each_reason_once() -> None:
     lines = TABLE.markdown().splitlines()
-    assert lines[0] == "A <caption> of 5 %"
+    assert lines[0] == "A \\<caption> of 5 %"
     assert lines[2:] == [
         "| name | σ [%] | p |",
         "| --- | ---: | ---: |",

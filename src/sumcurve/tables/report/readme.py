@@ -8,7 +8,7 @@ from sumcurve.tables import APPENDIX, TABLES
 from sumcurve.tables.evidence import Examples
 from sumcurve.tables.report.findings import Finding
 from sumcurve.tables.results import Results
-from sumcurve.tables.table import Table, number
+from sumcurve.tables.table import Table, number, without_markup
 
 FIGURES: Mapping[str, str] = {
     "curves": "Scores against training records, with intervals",
@@ -22,15 +22,15 @@ def readme(results: Results, tables: Mapping[str, Table], found: Collection[Find
 
     Holds no measured time, so that equal evidence gives equal bytes.
     """
-    lines = [f"# {_plain(results.study.title)}", ""]
+    lines = [f"# {without_markup(results.study.title)}", ""]
     if results.study.in_part:
         lines += [f"**{results.study.in_part}**", ""]
     lines += ["## What came out", ""]
     for corpus, here in groupby(found, key=lambda one: one.corpus):
         lines += [f"### {corpus}", ""]
-        lines += [f"- **{one.question}.** {_plain(one.text)} ([{one.table}]({one.table}.md))" for one in here]
+        lines += [f"- **{one.question}.** {without_markup(one.text)} ([{one.table}]({one.table}.md))" for one in here]
         lines.append("")
-    lines += [f"{_plain(' '.join(note for note in (results.seeds_note, results.caveat) if note))}", ""]
+    lines += [f"{without_markup(' '.join(note for note in (results.seeds_note, results.caveat) if note))}", ""]
     if "curves" in figures:
         lines += [f"![{FIGURES['curves']}](figures/curves.svg)", ""]
     others = [f"[{FIGURES[name]}](figures/{name}.svg)" for name in FIGURES if name in figures and name != "curves"]
@@ -69,7 +69,7 @@ def written(results: Results, examples: Examples) -> list[str]:
         "",
         f"{number(len(shown))} test items drawn by seed {examples.seed}, none left out, each with the place in its "
         "package that it is of. Sources and references are other people's text and stand in no file here; what copies "
-        f"sentences whole is left out, too. Training records: {_plain(', '.join(sizes))}.",
+        f"sentences whole is left out, too. Training records: {without_markup(', '.join(sizes))}.",
     ]
     for place, example in enumerate(shown, start=1):
         lines += ["", f"{place}. {_others(example.id)}"]
@@ -89,12 +89,5 @@ def _others(text: str) -> str:
     return re.sub(r"([\\`*_{}\[\]<>&|~#!])", r"\\\1", text)
 
 
-def _plain(text: str) -> str:
-    """Text that starts no tag, code or emphasis; brackets of intervals are followed by no link."""
-    for sign in "\\`*<":
-        text = text.replace(sign, f"\\{sign}")
-    return text
-
-
 def _cell(text: str) -> str:
-    return _plain(text).replace("|", "\\|")
+    return without_markup(text).replace("|", "\\|")

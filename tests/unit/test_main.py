@@ -1,0 +1,106 @@
+"""What the command says of places and of files that no file system gives: a sentence, never a traceback."""
+
+import errno
+import re
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+
+from sumcurve import costs, manifest
+from sumcurve.__main__ import main, refused
+from sumcurve.plan import Plan
+from workplace import configured
+
+ROOT = Path(__file__).parents[2]
+
+
+def said(monkeypatch, *arguments: object) -> str:
+    """What the command ends with in this process; a status that is no text is no sentence."""
+    monkeypatch.setattr(sys, "argv", ["sumcurve", *map(str, arguments)])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert isinstance(ended.value.code, str)  # which Python prints, and ends with status 1
+    return ended.value.code
+
+
+@pytest.mark.parametrize(
+    ("arguments", "form"),
+    [
+        ("make x", "results/STEP/FOLDER"),
+        ("make results/x", "results/STEP/FOLDER"),
+        ("packages x", "results/STEP/FOLDER"),
+        ("tables smoke", "results/tables/STUDY"),
+        ("tables smoke --form html", "results/tables/STUDY"),
+        ("fetch x.csv", "data/raw/FOLDER/LIST.csv"),
+        ("shard a-of-2/plan.json", "scratch/shards/CORPUS-of-SHARDS/STEP.json"),
+    ],
+)
+def test_a_path_without_the_folders_above_it_is_refused_with_its_form(monkeypatch, arguments, form):
+    monkeypatch.chdir(ROOT)
+    assert said(monkeypatch, *arguments.split()).endswith(f"give it from the study's home on, as {form}")
+
+
+def test_packages_are_those_of_a_corpus(monkeypatch):
+    monkeypatch.chdir(ROOT)
+    run = Plan.read(ROOT / "config", "smoke").named("runs")[0]
+    assert "is no folder of a corpus" in said(monkeypatch, "packages", f"results/{run.key}")
+
+
+@pytest.fixture
+def finished(tmp_path, monkeypatch):
+    """A home with one training of the smoke study; the study's folders are made by nobody here."""
+    monkeypatch.chdir(configured(tmp_path))
+    run = Plan.read(Path("config"), "smoke").named("runs", "train")[0]
+    with manifest.building(Path("results") / run.key, run.specification, {}, {}) as stage:
+        (stage / "training.json").write_text("{}")
+    return run
+
+
+def test_what_the_system_refuses_is_said_with_its_path_and_reason(finished, monkeypatch):
+    assert said(monkeypatch, "pack", "--study", "smoke", "--to", "/dev/null/x") == (
+        "sumcurve: /dev/null/x: Not a directory"
+    )
+    (Path("scratch/locks") / finished.name).mkdir(parents=True)
+    assert said(monkeypatch, "make", f"results/{finished.key}") == (
+        f"sumcurve: scratch/locks/{finished.name}: Is a directory"
+    )
+    (Path("scratch/locks") / finished.name).rmdir()
+    shutil.rmtree("results")
+    Path("results").mkdir()
+    (Path("results") / ".partial").write_text("")
+    corpus = next(folder for folder in Plan.read(Path("config"), "smoke").named("corpora") if not folder.inputs)
+    assert re.fullmatch(
+        r"sumcurve: results/\.partial/.*: (Not a directory|File exists)",
+        said(monkeypatch, "make", f"results/{corpus.key}"),
+    )
+
+
+def test_an_error_of_two_files_names_both_and_one_of_none_says_its_words() -> None:
+    assert refused(OSError(errno.EXDEV, "Invalid cross-device link", "a", None, "b")) == (
+        "a -> b: Invalid cross-device link"
+    )
+    assert refused(OSError(errno.EIO, "Input/output error")) == "while reading or writing: Input/output error"
+    assert refused(ConnectionError("the hub hung up")) == "the hub hung up"
+
+
+@pytest.mark.parametrize("verb", ["verify", "status"])
+def test_a_manifest_that_is_none_ends_in_no_traceback(finished, monkeypatch, verb, capsys):
+    path = Path("results") / finished.key / "manifest.json"
+    path.write_text("[" * 100_000)
+    if verb == "verify":
+        assert str(path) in said(monkeypatch, "verify", "--study", "smoke")
+    else:
+        monkeypatch.setattr(sys, "argv", ["sumcurve", "status", "--study", "smoke"])
+        main()
+        assert f"damaged: {finished.key}" in capsys.readouterr().out
+
+
+def test_a_damaged_manifest_of_recorded_tables_is_named_where_costs_are_asked(finished):
+    path = Path("results/tables/other/manifest-00000000.json")
+    path.parent.mkdir(parents=True)
+    (path.parent / "corpora.csv").write_text("corpus,part,percent,records\n")
+    path.write_text("[")
+    with pytest.raises(manifest.ManifestError, match=rf"{path} is not JSON"):
+        costs.recorded_sizes(Path("results/tables"))
