@@ -6,7 +6,7 @@ import shutil
 import tempfile
 import time
 import zipfile
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -26,7 +26,7 @@ from sumcurve.models.extract_rewrite import build as build_extract_rewrite
 from sumcurve.models.vocabulary import Vocabulary
 from sumcurve.records import Record, Text, read_csv, write_bytes, write_csv, write_json
 from sumcurve.settings import FairseqSettings, Form, Search, SubwordSettings, Training
-from sumcurve.training.fit import Checkpoint, Fitted, Progress, ResumeError, State, digest_of, fit
+from sumcurve.training.fit import STATE_KEYS, Checkpoint, Fitted, Progress, ResumeError, State, digest_of, fit
 from sumcurve.training.history import History, Row
 from sumcurve.training.learner import Learner
 from sumcurve.training.notice import Notice
@@ -51,12 +51,15 @@ def compute_clock(device: torch.device) -> Callable[[], float]:
     return synchronised
 
 
-def read_state(path: Path, note: Callable[[str], None]) -> dict[str, Any] | None:
+def read_state(path: Path, note: Callable[[str], None], keys: Collection[str] = STATE_KEYS) -> dict[str, Any] | None:
     """The resume state of an interrupted run, or None. It was written whole (see `write_state`).
 
-    A file that is no such state is said to be none, and counts as none: it would end every later attempt, too. So is
-    one that a disk has changed: torch writes checksums, and does not look at them.
+    A file that is no such state, a dict with these keys, is said to be none, and counts as none: it would end every
+    later attempt, too. So is one that a disk has changed: torch writes checksums, and does not look at them. Raises
+    ResumeError for a folder, which nobody but its owner should delete.
     """
+    if path.is_dir():
+        raise ResumeError(f"{path} is a folder where a resume state is to lie: move it away or delete it", [])
     if not path.is_file():
         return None
     try:
@@ -68,9 +71,12 @@ def read_state(path: Path, note: Callable[[str], None]) -> dict[str, Any] | None
         raise
     except Exception as error:  # whatever bytes lead torch's unpickling to
         state = error
+    what = f"{type(state).__name__} on reading it"
     if isinstance(state, dict):
-        return state
-    note(f"{path} is no resume state ({type(state).__name__} on reading it): training begins anew")
+        if not (lacking := sorted(set(keys) - state.keys())):
+            return state
+        what = f"it lacks {', '.join(lacking)}"
+    note(f"{path} is no resume state ({what}): training begins anew")
     return None
 
 
