@@ -19,7 +19,7 @@ from pathlib import Path
 from re import fullmatch
 from typing import TYPE_CHECKING, Any, cast
 
-from sumcurve import devices, manifest, packs, planned, sums
+from sumcurve import devices, manifest, packs, planned, resume, sums
 from sumcurve.annotations.oracle import command as oracle_command
 from sumcurve.builders import BuildError, CorpusSpecification, Stage
 from sumcurve.corpora.errors import CorpusError
@@ -204,12 +204,14 @@ def make_one(path: Path, plan: Plan | None = None, verified: dict[str, str] | No
         if (sealed := manifest.verify(path, task.specification)) is not None:
             manifest.require(manifest.changed_inputs(path, sealed["inputs"], task.contents))
             manifest.touch(path)
+            resume.forget(task.home, path.name)
             note(f"{path} is finished and verified: nothing to do")
             return task.plan
         planned.require(task.folder)
         found = facts(*task.folder.code)
         with manifest.building(path, task.specification, found, task.contents) as stage:
             task.build(stage, found)
+        resume.forget(task.home, path.name)
         for pieces in (task.home / "scratch" / "shards").glob(f"{path.name}-of-*/*"):
             if pieces.is_dir():  # the small files beside them stay: for Snakemake what is missing is not made
                 shutil.rmtree(pieces)

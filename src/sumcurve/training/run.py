@@ -30,7 +30,7 @@ from sumcurve.training.fit import STATE_KEYS, Checkpoint, Fitted, Progress, Resu
 from sumcurve.training.history import History, Row
 from sumcurve.training.learner import Learner
 from sumcurve.training.notice import Notice
-from sumcurve.training.parallel import join
+from sumcurve.training.parallel import Group, join
 from sumcurve.training.progress import Watchers
 from sumcurve.training.summarizer import SummarizerLearner
 
@@ -78,6 +78,13 @@ def read_state(path: Path, note: Callable[[str], None], keys: Collection[str] = 
         what = f"it lacks {', '.join(lacking)}"
     note(f"{path} is no resume state ({what}): training begins anew")
     return None
+
+
+def read_together(path: Path, note: Callable[[str], None], group: Group) -> dict[str, Any] | None:
+    """`read_state` in every process of a group; none goes on before all have read what the first may soon delete."""
+    state = read_state(path, note)
+    group.gather(None)
+    return state
 
 
 def write_state(path: Path, state: dict[str, Any]) -> None:
@@ -242,9 +249,10 @@ def train_run(
     the run from whose before.safetensors it starts; it spends as many updates as the parent's last phase did. `begins`
     is a run of the same phases but the last, which are taken from it with their History and measured time.
     `entities` is the annotation that names salient tokens, for methods that learn them. `state` is where the resume
-    state lies while the run is unfinished; it is removed when training ends. `events` is the folder of TensorBoard's
-    event files. Measured time is in timings.csv and nowhere else. Of several processes that train together (see
-    `training.parallel`) only the first writes.
+    state lies; it stays, for whoever finishes the run's folder to delete (`sumcurve.resume`): killed before that, the
+    next attempt ends without training again. `events` is the folder of TensorBoard's event files. Measured time is in
+    timings.csv and nowhere else. Of several processes that train together (see `training.parallel`) only the first
+    writes.
     """
     torch.set_num_threads(specification["threads"])
     torch.use_deterministic_algorithms(lease.device == "cpu")
@@ -313,7 +321,7 @@ def train_run(
         words = len(vocabulary)
     counts = learner.parameter_counts()
     note(f"{name}: {len(records)} records, {words} words, {counts['total']} parameters, {lease.device}")
-    resume = read_state(state, note)
+    resume = read_together(state, note, group)
     if resume is not None:
         note(f"{name}: resuming from {state}")
     watchers = Watchers(name, events if not group.rank else None, note, stream=terminal, position=position)
@@ -354,7 +362,6 @@ def train_run(
         for file in sorted(subwords.glob("tokenizer*.json")):
             shutil.copyfile(file, stage / file.name)
     write_run(stage, fitted, history, training, len(records), words, counts, further)
-    state.unlink(missing_ok=True)
 
 
 def _train_in_fairseq(
@@ -387,7 +394,6 @@ def _train_in_fairseq(
         note(f"{name}: phase {phase} ended by {reason}")
     write_json(stage / "vocabulary.json", vocabulary.to_json())
     write_run(stage, fitted, fitted.history, settings.training, len(records), len(vocabulary), counts, {})
-    shutil.rmtree(folder)
 
 
 def fitted_in_fairseq(
