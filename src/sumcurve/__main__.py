@@ -19,7 +19,7 @@ from pathlib import Path
 from re import fullmatch
 from typing import TYPE_CHECKING, Any, cast
 
-from sumcurve import devices, manifest, packs, planned, resume, sums
+from sumcurve import devices, manifest, packs, planned, resume, sums, torchrun
 from sumcurve.annotations.oracle import command as oracle_command
 from sumcurve.builders import BuildError, CorpusSpecification, Stage
 from sumcurve.corpora.errors import CorpusError
@@ -54,6 +54,7 @@ from sumcurve.scores.command import CommandError
 from sumcurve.settings import on_the_hub
 from sumcurve.steps import KINDS, TABLES_MODULES
 from sumcurve.sums import SumsError
+from sumcurve.torchrun import TorchrunError
 
 if TYPE_CHECKING:
     from sumcurve.costs import Costs
@@ -70,6 +71,7 @@ ERRORS = (
     RecordError,
     CorpusError,
     DeviceError,
+    TorchrunError,
     LockError,
     SumsError,
     BuildError,
@@ -197,7 +199,7 @@ def make_together(path: Path, study: str, log: Path | None) -> None:
 def make_one(path: Path, plan: Plan | None = None, verified: dict[str, str] | None = None) -> Plan:
     """Make one folder of the plan, unless it is finished and verified; returns the plan that asks for it."""
     task = Task(path, plan, verified)
-    if int(os.environ.get("RANK", "0")):
+    if torchrun.place(os.environ).rank:
         follow(task)
         return task.plan
     with lock(task.home, task.path.name):
