@@ -208,18 +208,27 @@ def test_ten_drivers_killed_at_random_moments(checkout_of_tree, brief):
 
 @pytest.mark.fault
 def test_ten_jobs_killed_at_random_moments(checkout_of_tree, brief):
-    """The others go on, and the next run makes what is missing and nothing else; trainings go on from their states."""
-    checkout, draw = checkout_of_tree("jobs"), random.Random(SEED)
+    """The others go on, and the next run makes what is missing and nothing else."""
+    checkout = checkout_of_tree("jobs")
+    checkout.brief_study()
+    before = kill_jobs(checkout, TEN, random.Random(SEED))
+    checkout.make("run")
+    assert_kept(checkout, before)
+    assert_same(checkout, brief)
+
+
+@pytest.mark.fault
+def test_jobs_of_trainings_that_are_killed_go_on_from_their_states(checkout_of_tree, brief):
+    checkout = checkout_of_tree("trainings")
     checkout.brief_study()
     driver, killed = Driver(checkout), set()
-    while (stage := driver.until(1, ["runs"])) and len(killed) < 2:
+    while len(killed) < 2 and (stage := driver.until(1, ["runs"])):
         if driver.kill_training(stage[1]):
             killed.add(stage[1])
     driver.process.wait()
     going_on = {name for name in killed if resume.state(checkout.path, name).exists()}
     assert going_on, "no training was killed between its first state and its end"
     before = kept(checkout)
-    before |= kill_jobs(checkout, TEN - len(killed), draw)
     checkout.make("run")
     assert_kept(checkout, before)
     for name in going_on:
