@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from sumcurve import resume
+from sumcurve.manifest import MANIFEST
 from sumcurve.steps import STEPS
 
 SEED = int(os.environ.get("SUMCURVE_FAULT_SEED", "20"))
@@ -98,6 +100,15 @@ class Driver:
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(number, signal.SIGKILL)
                     return True
+        return False
+
+    def kill_training(self, name: str) -> bool:
+        """SIGKILL to the training of this name once it has left a resume state; whether it was still at work."""
+        state, folder = resume.state(self.results.parent, name), self.results / "runs" / name
+        while self.process.poll() is None and not (folder / MANIFEST).exists():
+            if state.exists():
+                return self.kill_job(name)
+            time.sleep(0.005)
         return False
 
     def kill_all_after(self, seconds: float) -> None:

@@ -19,7 +19,7 @@ from pathlib import Path
 from re import fullmatch
 from typing import TYPE_CHECKING, Any, cast
 
-from sumcurve import devices, manifest, packs, planned, sums
+from sumcurve import devices, manifest, packs, planned, resume, sums, torchrun
 from sumcurve.annotations.oracle import command as oracle_command
 from sumcurve.arguments import positive
 from sumcurve.builders import BuildError, CorpusSpecification, Stage
@@ -55,6 +55,7 @@ from sumcurve.scores.command import CommandError
 from sumcurve.settings import on_the_hub
 from sumcurve.steps import KINDS, TABLES_MODULES
 from sumcurve.sums import SumsError
+from sumcurve.torchrun import TorchrunError
 
 if TYPE_CHECKING:
     from sumcurve.costs import Costs
@@ -71,6 +72,7 @@ ERRORS = (
     RecordError,
     CorpusError,
     DeviceError,
+    TorchrunError,
     LockError,
     SumsError,
     BuildError,
@@ -206,19 +208,21 @@ def make_together(path: Path, study: str, log: Path | None) -> None:
 def make_one(path: Path, plan: Plan | None = None, verified: dict[str, str] | None = None) -> Plan:
     """Make one folder of the plan, unless it is finished and verified; returns the plan that asks for it."""
     task = Task(path, plan, verified)
-    if int(os.environ.get("RANK", "0")):
+    if torchrun.place(os.environ).rank:
         follow(task)
         return task.plan
     with lock(task.home, task.path.name):
         if (sealed := manifest.verify(path, task.specification)) is not None:
             manifest.require(manifest.changed_inputs(path, sealed["inputs"], task.contents))
             manifest.touch(path)
+            resume.forget(task.home, path.name)
             note(f"{path} is finished and verified: nothing to do")
             return task.plan
         planned.require(task.folder)
         found = facts(*task.folder.code)
         with manifest.building(path, task.specification, found, task.contents) as stage:
             task.build(stage, found)
+        resume.forget(task.home, path.name)
         for pieces in (task.home / "scratch" / "shards").glob(f"{path.name}-of-*/*"):
             if pieces.is_dir():  # the small files beside them stay: for Snakemake what is missing is not made
                 shutil.rmtree(pieces)

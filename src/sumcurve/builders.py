@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NotRequired, TypedDict
 
-from sumcurve import devices, manifest
+from sumcurve import devices, manifest, resume
 from sumcurve.corpora.errors import CorpusError
 from sumcurve.corpora.store import Corpus
 from sumcurve.devices import Lease
@@ -324,7 +324,7 @@ def _places(stage: Stage, line: int) -> dict[str, Any]:
     """What a training is told beside what it learns: what it writes, where, and to whom; `line` is its bar's."""
     return {
         "stage": stage.folder,
-        "state": stage.home / "scratch" / "resume" / f"{stage.name}.pt",
+        "state": resume.state(stage.home, stage.name),
         "events": stage.home / "logs" / "tensorboard" / stage.name,
         "name": stage.name,
         "lease": stage.lease,
@@ -403,7 +403,7 @@ def reader(specification: ReaderSpecification, inputs: Inputs, stage: Stage) -> 
                 questions=questions,
                 vectors=inputs[settings.vectors.sha256] if settings.vectors is not None else None,
                 stage=stage.folder,
-                state=stage.home / "scratch" / "resume" / f"{stage.name}.pt",
+                state=resume.state(stage.home, stage.name),
                 events=stage.home / "logs" / "tensorboard" / stage.name,
                 name=stage.name,
                 lease=stage.lease,
@@ -513,7 +513,7 @@ def train_program(specification: TrainProgramSpecification, inputs: Inputs, stag
             fraction=fraction,
             corpus=inputs[_sealed(fraction)["specification"]["corpus"]],
             stage=stage.folder,
-            scratch=stage.home / "scratch" / "programs" / stage.name,
+            scratch=resume.scratch(stage.home, stage.name),
             log=_log_of_program(stage),
             device=stage.lease.device,
             note=stage.note,

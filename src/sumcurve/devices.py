@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sumcurve.locks import file_system, take
+from sumcurve.torchrun import place
 
 NONE = {"", "-1", "nodevfiles", "void", "none"}
 """What hides the GPUs in CUDA_VISIBLE_DEVICES: CUDA ignores all from the first name that is none."""
@@ -249,17 +250,17 @@ def shares(environment: dict[str, str]) -> int:
 def _of_rank(cards: list[str], environment: dict[str, str]) -> list[str]:
     """Of the cards, the one of this process among those that `torchrun` started here (LOCAL_RANK); else all.
 
-    Raises DeviceError for fewer cards than processes: the others would wait for the last one for hours.
+    Raises DeviceError for fewer cards than processes: the others would wait for the last one for hours. TorchrunError.
     """
-    if not cards or int(environment.get("WORLD_SIZE", "1")) == 1 or "LOCAL_RANK" not in environment:
+    own = place(environment)
+    if not cards or own.size == 1:
         return cards
-    rank, here = int(environment["LOCAL_RANK"]), int(environment.get("LOCAL_WORLD_SIZE", "1"))
-    if here > len(cards):
+    if own.local_size > len(cards):
         raise DeviceError(
-            f"{here} processes train together on this machine (LOCAL_WORLD_SIZE) and there are {len(cards)} GPUs: "
-            "start as many as there are GPUs, or set SUMCURVE_DEVICE=cpu"
+            f"{own.local_size} processes train together on this machine (LOCAL_WORLD_SIZE) and there are {len(cards)} "
+            "GPUs: start as many as there are GPUs, or set SUMCURVE_DEVICE=cpu"
         )
-    return [cards[rank % len(cards)]]
+    return [cards[own.local_rank % len(cards)]]
 
 
 @contextmanager

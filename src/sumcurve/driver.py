@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import TextIO
 
-from sumcurve import locks, verify
+from sumcurve import locks, resume, verify
 from sumcurve.manifest import MANIFEST
 from sumcurve.plan import Folder, Plan
 
@@ -141,6 +141,10 @@ def begin(plan: Plan, results: Path, state: Path) -> TextIO:
     checked.require()
     print(checked, file=sys.stderr)
     unmark({f"{results / key / MANIFEST}" for key in checked.manifests}, state)
+    for folder in plan.named("runs"):
+        if folder.key in checked.manifests:  # no job will see what one left that was killed when this was finished
+            with suppress(PermissionError):  # it is somebody else's to delete
+                resume.forget(results.parent, folder.name)
     try:
         ahead = mend_clocks(plan, results, time.time())
     except PermissionError as error:

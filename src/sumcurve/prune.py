@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from sumcurve import locks, manifest
+from sumcurve import locks, manifest, resume
 from sumcurve.plan import Plan, PlanError, studies
 from sumcurve.steps import STEPS
 from sumcurve.verify import TABLES_KEYS
@@ -56,7 +56,7 @@ def needed(config: Path, results: Path) -> set[str]:
 def needless(config: Path, results: Path) -> list[Needless]:
     """What of `results` and of the states beside it nothing needs, in the order of the steps."""
     keys = needed(config, results)
-    scratch, found = results.parent / "scratch", []
+    home, scratch, found = results.parent, results.parent / "scratch", []
     for step in STEPS[:-1]:
         for path in sorted((results / step).glob("*")):
             ours = NAMED.fullmatch(path.name) and path.is_dir() and not path.is_symlink()
@@ -66,10 +66,10 @@ def needless(config: Path, results: Path) -> list[Needless]:
             key = f"{step}/{path.name}"
             if key not in keys or manifest.read(results / key) is not None:
                 found.append(Needless(path, path.name, "was being made, and is finished or not asked for"))
-    for path in sorted((scratch / "resume").glob("*.pt")):
-        key = f"runs/{path.stem}"
+    for path in sorted(path for place in (resume.RESUME, resume.PROGRAMS) for path in (home / place).glob("*")):
+        key = f"runs/{resume.name(path)}"
         if key not in keys or manifest.read(results / key) is not None:
-            found.append(Needless(path, path.stem, "the state of a training that is finished or not asked for"))
+            found.append(Needless(path, resume.name(path), "the state of a training that is finished or not asked for"))
     for path in sorted((scratch / "shards").glob("*-of-*")):
         name = path.name.rpartition("-of-")[0]
         if f"corpora/{name}" not in keys:

@@ -19,7 +19,7 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from invented import WORDS, records
-from sumcurve import manifest
+from sumcurve import manifest, resume
 from sumcurve.builders import Stage
 from sumcurve.config import read_method
 from sumcurve.decoding.fairseq import write
@@ -328,6 +328,8 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> tuple[Plan, Path]:
             stage = Stage(written, folder.name, home, note=print, facts=facts, lease=lease)
             facts |= {"device": "cpu"} if KINDS[folder.kind].gpu else {}
             KINDS[folder.kind].builder(folder.specification, inputs, stage)
+        assert resume.state(home, folder.name).with_suffix("").is_dir() == (folder.kind == "train")
+        resume.forget(home, folder.name)
     return plan, results
 
 

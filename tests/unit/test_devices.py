@@ -12,12 +12,14 @@ import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
-from sumcurve import devices
-from sumcurve.__main__ import lock
-from sumcurve.training.parallel import own_card
+from sumcurve import devices, torchrun
+from sumcurve.__main__ import ERRORS, lock
+from sumcurve.torchrun import TorchrunError
+from sumcurve.training.parallel import Group, join, own_card
 
 CUDA = r"""
 #include <stdio.h>
@@ -240,11 +242,19 @@ def test_single_precision_on_a_card_is_no_tf32(driver, usable, tmp_path, monkeyp
         assert torch.get_float32_matmul_precision() == "highest"
 
 
+TORCHRUN = {
+    "TORCHELASTIC_RUN_ID": "none",
+    "RANK": "2",
+    "WORLD_SIZE": "4",
+    "LOCAL_RANK": "0",
+    "LOCAL_WORLD_SIZE": "2",
+    "MASTER_ADDR": "localhost",
+    "MASTER_PORT": "29400",
+}
+
+
 def test_ranks_take_the_cards_of_their_numbers(driver, usable, tmp_path):
-    ranks = [
-        driver | {"WORLD_SIZE": "4", "LOCAL_WORLD_SIZE": "2", "LOCAL_RANK": str(rank), "CUDA_VISIBLE_DEVICES": "3,1"}
-        for rank in (1, 0)
-    ]
+    ranks = [driver | TORCHRUN | {"LOCAL_RANK": str(rank), "CUDA_VISIBLE_DEVICES": "3,1"} for rank in (1, 0)]
     with devices.device(ranks[0], tmp_path):
         assert os.environ["CUDA_VISIBLE_DEVICES"] == name(1)
         with devices.device(ranks[1], tmp_path):
@@ -258,10 +268,40 @@ def test_ranks_take_the_cards_of_their_numbers(driver, usable, tmp_path):
 
 def test_a_rank_that_sees_several_cards_computes_on_its_own():
     assert own_card({}, 4) == 0
-    assert own_card({"LOCAL_RANK": "3"}, 4) == 3
-    assert own_card({"LOCAL_RANK": "3"}, 1) == 0  # its lease shows it one
+    third = TORCHRUN | {"LOCAL_RANK": "3", "LOCAL_WORLD_SIZE": "4"}
+    assert own_card(third, 4) == 3
+    assert own_card(third, 1) == 0  # its lease shows it one
     with pytest.raises(ValueError, match="LOCAL_RANK is 3 and this process sees 2"):
-        own_card({"LOCAL_RANK": "3"}, 2)
+        own_card(third, 2)
+
+
+@pytest.mark.parametrize("left", [{"RANK": "1"}, {"RANK": ""}, {"WORLD_SIZE": "2"}, {"LOCAL_RANK": "x"}, "the rest"])
+def test_what_a_cluster_exports_without_torchrun_is_one_process(monkeypatch, left):
+    """As a second one it would train without the folder's lock, and wait for others that nobody started."""
+    told = {name: value for name, value in TORCHRUN.items() if name != torchrun.RUN} if left == "the rest" else left
+    for key, value in told.items():
+        monkeypatch.setenv(key, value)
+    assert torchrun.place(told) == torchrun.Place(rank=0, size=1, local_rank=0, local_size=1)
+    assert join(SimpleNamespace(type="cpu")) == Group(rank=0, size=1)
+    assert own_card(told, 4) == 0
+    assert devices._of_rank(["GPU-3", "GPU-1"], told) == ["GPU-3", "GPU-1"]
+
+
+@pytest.mark.parametrize(
+    ("told", "said"),
+    [
+        (dict.fromkeys(TORCHRUN, "") | {"TORCHELASTIC_RUN_ID": "none"}, "RANK is '', WORLD_SIZE is ''"),
+        (TORCHRUN | {"RANK": "4"}, "RANK is '4'"),
+        (TORCHRUN | {"RANK": "-1"}, "RANK is '-1'"),
+        (TORCHRUN | {"LOCAL_WORLD_SIZE": "0"}, "LOCAL_RANK is '0'"),
+        ({key: value for key, value in TORCHRUN.items() if key != "MASTER_PORT"}, "MASTER_PORT is None"),
+    ],
+)
+def test_half_of_what_torchrun_says_is_refused_with_what_to_do(told, said):
+    assert torchrun.place(TORCHRUN) == torchrun.Place(rank=2, size=4, local_rank=0, local_size=2)
+    with pytest.raises(TorchrunError, match=rf"{said}.*unset TORCHELASTIC_RUN_ID") as caught:
+        torchrun.place(told)
+    assert isinstance(caught.value, ERRORS)
 
 
 def test_a_granted_gpu_that_torch_cannot_use_is_an_error(tmp_path):

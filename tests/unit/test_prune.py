@@ -143,11 +143,15 @@ def test_states_and_stages_that_nobody_goes_on_with_are_listed_and_others_are_no
     resume.mkdir(parents=True)
     for name in (going_on, done, "old-0123abcd"):
         (resume / f"{name}.pt").write_text("state")
+        (resume / f"{name}.pt.partial").write_text("half a state")
+        (resume / name).mkdir()  # of fairseq
+        (home / "scratch" / "programs" / name).mkdir(parents=True)
         (partial / name).mkdir(parents=True)
     assert listed(home) == {
         "results/runs/old-pcov-100-s1-0123abcd",
         *(f"{place}/{name}" for place in ("results/.partial/runs",) for name in (done, "old-0123abcd")),
-        *(f"scratch/resume/{name}.pt" for name in (done, "old-0123abcd")),
+        *(f"scratch/resume/{name}{end}" for name in (done, "old-0123abcd") for end in ("", ".pt", ".pt.partial")),
+        *(f"scratch/programs/{name}" for name in (done, "old-0123abcd")),
     }
 
 

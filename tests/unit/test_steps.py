@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from pretrained import bart_method, fables, make_folder, pretraining
-from sumcurve import manifest
+from sumcurve import manifest, resume
 from sumcurve.builders import Stage, in_small_letters
 from sumcurve.fetch import sha256_of_model
 from sumcurve.plan import Plan, PlanError, read_recipes, studies
@@ -119,6 +119,11 @@ def build(folder, home):
         stage = Stage(written, folder.name, home, note=lambda text: None, facts=facts)
         KINDS[folder.kind].builder(folder.specification, inputs, stage)
         assert list(written.iterdir()), folder.key
+        # Hashing and moving what took days may be killed, too: the next attempt must not train again.
+        trains = folder.kind in ("pretrain", "train") or (
+            folder.kind == "reader" and "sha256" not in folder.specification
+        )
+        assert resume.state(home, folder.name).exists() == trains
     return manifest.content(manifest.read(results / folder.key))
 
 

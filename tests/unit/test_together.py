@@ -2,11 +2,12 @@
 
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from sumcurve import __main__ as program
-from sumcurve import manifest
+from sumcurve import driver, manifest, resume, verify
 from sumcurve.plan import Plan
 from sumcurve.records import RecordError
 from sumcurve.steps import KINDS
@@ -68,3 +69,53 @@ def test_a_score_that_is_damaged_is_named_and_not_made_over(tmp_path: Path, monk
     with pytest.raises(manifest.ManifestError, match="said"):
         program.make_together(tmp_path / "results" / last, "smoke", None)
     assert (tmp_path / "results" / first / "said.txt").read_text() == "something else"
+
+
+def test_a_state_goes_when_its_folder_is_finished_and_not_before(tmp_path: Path, monkeypatch) -> None:
+    """What is killed while a folder is sealed has trained for days."""
+
+    class KilledError(Exception):
+        pass
+
+    def killed(*given) -> None:
+        raise KilledError
+
+    def build(specification, folders, stage) -> None:
+        (stage.folder / "said.txt").write_text("something\n")
+
+    monkeypatch.chdir(ROOT)
+    folder = Plan.read(Path("config"), "smoke").named("runs", "train")[0]
+    path = tmp_path / "results" / folder.key
+    monkeypatch.setattr(program.Task, "contents", {})
+    monkeypatch.setitem(KINDS, "train", replace(KINDS["train"], builder=build))
+    monkeypatch.setenv("SUMCURVE_DEVICE", "cpu")
+    monkeypatch.setattr(program.sums, "apply", lambda sums: {})
+    file = resume.state(tmp_path, folder.name)
+    left = [file, file.with_name(f"{file.name}.partial"), file.with_suffix("") / "checkpoint-3.pt"]
+    left += [resume.scratch(tmp_path, folder.name) / "mine"]
+    others = resume.state(tmp_path, "other-0123abcd")
+
+    def leave() -> None:
+        for one in (*left, others):
+            one.parent.mkdir(parents=True, exist_ok=True)
+            one.write_text("a state")
+
+    leave()
+    with monkeypatch.context() as patched:
+        patched.setattr(manifest, "write_sealed", killed)
+        with pytest.raises(KilledError):
+            program.make(path)
+    assert all(one.exists() for one in left)
+    for _ in ("made", "finished and verified"):
+        leave()
+        program.make(path)
+        assert manifest.read(path) is not None
+        assert not any(one.exists() for one in left)
+    assert [one.name for one in file.parent.iterdir()] == [others.name]
+    assert list((tmp_path / resume.PROGRAMS).iterdir()) == []
+
+    leave()  # killed between the folder's last move and this: no job is started for a finished folder
+    monkeypatch.setattr(verify, "study", lambda plan, results: SimpleNamespace(require=tuple, manifests={folder.key}))
+    driver.begin(Plan.read(Path("config"), "smoke"), tmp_path / "results", tmp_path / "state").close()
+    assert not any(one.exists() for one in left)
+    assert others.exists()

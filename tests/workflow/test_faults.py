@@ -14,8 +14,8 @@ import sys
 import pytest
 import yaml
 
-from faults import HARMS, SEED, Driver, read_only, small_disk
-from sumcurve import manifest, verify
+from faults import HARMS, SEED, Driver, read_only, small_disk, stages
+from sumcurve import manifest, resume, verify
 from sumcurve.plan import Plan
 from sumcurve.steps import STEPS
 
@@ -70,17 +70,44 @@ def one_training(checkout):
     checkout.study("smoke")
 
 
+def kept(checkout):
+    """Which files finished folders hold: of each its number on the disk and its time, which another making changes.
+
+    A manifest's time is that of its last verification.
+    """
+    found = {}
+    for sealed in (checkout.path / "results").glob(f"*/*/{manifest.MANIFEST}"):
+        if sealed.parts[-3] in STEPS[:-1]:
+            for path in (path for path in sealed.parent.rglob("*") if path.is_file()):
+                told = path.stat()
+                found[path] = told.st_ino, told.st_mtime_ns if path != sealed else None
+    return found
+
+
+def assert_kept(checkout, before):
+    """What was finished is what it was, and was not made again to the same bytes."""
+    now = kept(checkout)
+    assert [path for path, told in before.items() if now.get(path) != told] == []
+
+
 def kill_jobs(checkout, count, draw):
-    """Kill so many jobs at random moments; a study that ends before is begun anew."""
-    killed = 0
+    """Kill so many jobs at random moments; a study that ends before is begun anew.
+
+    What was finished before a kill is not made again after it.
+    """
+    killed, before = 0, {}
     while killed < count:
-        driver, before = Driver(checkout), killed
+        driver, earlier = Driver(checkout), killed
         while killed < count and (stage := driver.until(draw.randint(1, 4), STEPS[:-1])):
             killed += driver.kill_job(stage[1])  # some are finished too soon
+            before |= kept(checkout)
         driver.process.wait()
-        assert driver.process.returncode or killed == before, driver.said
+        assert driver.process.returncode or killed == earlier, driver.said
+        assert_kept(checkout, before)
         if killed < count and not driver.process.returncode:
             shutil.rmtree(checkout.path / "results")
+            before = {}
+    return before
 
 
 def test_a_driver_and_a_job_that_are_killed_change_nothing(checkout_of_tree, finished):
@@ -95,8 +122,9 @@ def test_a_driver_and_a_job_that_are_killed_change_nothing(checkout_of_tree, fin
     assert driver.process.poll() is not None or second.returncode, "both ran to their end"
     driver.kill_driver()
 
-    kill_jobs(checkout, 1, draw)
+    before = kill_jobs(checkout, 1, draw)
     checkout.make("run")
+    assert_kept(checkout, before)
     assert_same(checkout, finished)
     assert "Nothing to be done" in checkout.run("snakemake", "-n").stdout
 
@@ -162,11 +190,18 @@ def test_ten_drivers_killed_at_random_moments(checkout_of_tree, brief):
     checkout, draw = checkout_of_tree("drivers"), random.Random(SEED)
     checkout.brief_study()
     share = len(plan_of(checkout).folders) // (TEN + 1)
+    before, orphans = {}, set()
     for _ in range(TEN):
         driver = Driver(checkout)
         assert driver.until(draw.randint(1, share), STEPS), driver.said
         driver.kill_driver()
+        orphans |= stages(driver.results, STEPS[:-1])
+        before |= kept(checkout)
     checkout.make("run")
+    assert_kept(checkout, before)
+    assert orphans, "no driver had a job"
+    moved = {(step, name, (checkout.path / "results" / step / name).stat().st_ino) for step, name, _ in orphans}
+    assert moved == orphans  # the folder that each of them was writing is the finished one
     assert_same(checkout, brief)
     assert "Nothing to be done" in checkout.make("run").stdout
 
@@ -176,8 +211,28 @@ def test_ten_jobs_killed_at_random_moments(checkout_of_tree, brief):
     """The others go on, and the next run makes what is missing and nothing else."""
     checkout = checkout_of_tree("jobs")
     checkout.brief_study()
-    kill_jobs(checkout, TEN, random.Random(SEED))
+    before = kill_jobs(checkout, TEN, random.Random(SEED))
     checkout.make("run")
+    assert_kept(checkout, before)
+    assert_same(checkout, brief)
+
+
+@pytest.mark.fault
+def test_jobs_of_trainings_that_are_killed_go_on_from_their_states(checkout_of_tree, brief):
+    checkout = checkout_of_tree("trainings")
+    checkout.brief_study()
+    driver, killed = Driver(checkout), set()
+    while len(killed) < 2 and (stage := driver.until(1, ["runs"])):
+        if driver.kill_training(stage[1]):
+            killed.add(stage[1])
+    driver.process.wait()
+    going_on = {name for name in killed if resume.state(checkout.path, name).exists()}
+    assert going_on, "no training was killed between its first state and its end"
+    before = kept(checkout)
+    checkout.make("run")
+    assert_kept(checkout, before)
+    for name in going_on:
+        assert f"{name}: resuming from" in (checkout.path / "logs" / "runs" / f"{name}.log").read_text(), name
     assert_same(checkout, brief)
 
 
@@ -233,18 +288,30 @@ def test_bare_snakemake_in_a_pulled_clone_trains_nothing_and_changes_no_record(r
 
 @pytest.mark.fault
 def test_two_drivers_that_start_at_once_make_the_study_once(checkout_of_tree, brief):
-    checkout = checkout_of_tree("two")
+    """One is refused, or ends by an error of Snakemake's own before its first job, and what is made is made once.
+
+    Snakemake removes the folder of all its locks when it ends. Another that is about to read or write a lock there says
+    that there is no such file. That is no refusal, but it is Snakemake's, is told by its words, and harms nothing.
+    """
+    checkout, before, began = checkout_of_tree("two"), {}, []
     checkout.brief_study()
     for _ in range(TEN):
         drivers = [Driver(checkout), Driver(checkout, ("snakemake", "--cores", "1"))]
         for driver in drivers:
             driver.process.wait()
-            # The last: Snakemake removes the folder of all locks when it ends, as another is about to lock.
-            refused = re.search(r"locked|run again|No such file or directory: '.*\.snakemake/locks/", driver.said)
-            assert not driver.process.returncode or refused, driver.said
+            began.append(re.search(r"^(local)?rule \w+:$", driver.said, re.M) is not None)
+            if driver.process.returncode:
+                refused = re.search("cannot be locked|another run is just starting here", driver.said)
+                crashed = re.search(r"No such file or directory: '.*\.snakemake/locks/", driver.said)
+                assert refused or crashed, driver.said
+                assert not began[-1], driver.said
+        assert_kept(checkout, before)
+        before = kept(checkout)
         if not any(driver.process.returncode for driver in drivers):
             break
+    assert any(began), "no driver began a job"
     checkout.make("run")
+    assert_kept(checkout, before)
     assert_same(checkout, brief)
 
 
@@ -340,6 +407,28 @@ def test_ten_spoiled_resume_states_are_said_and_training_begins_anew_or_is_the_s
         said += "training begins anew" in done.stdout
         assert manifest.content(manifest.verify(folder)) == expected
     assert said >= TEN // 2  # those that were cut off; a bit may be one that decides nothing
+
+
+@pytest.mark.fault
+def test_a_training_killed_while_its_folder_is_sealed_is_not_trained_again(prepared, brief, tmp_path):
+    folder = prepared(tmp_path / "home")
+    state = resume.state(tmp_path / "home", folder.name)
+    ends = "import os, sys, pathlib; from sumcurve import __main__, manifest; end = lambda *given: os._exit(137); "
+    makes = "; __main__.make(pathlib.Path(sys.argv[1]))"
+    sealing = [sys.executable, "-c", f"{ends}manifest.write_sealed = end{makes}", str(folder)]
+    assert brief.run(*sealing, check=False).returncode == 137
+    assert state.exists()
+    # Sums are pinned before torch is loaded, so that whoever writes a state is caught where it opens the file.
+    writing = (
+        f"{ends}from sumcurve import records; write = records.write_bytes; "
+        "records.write_bytes = lambda path, data: end() if path.suffix == '.pt' else write(path, data)"
+    )
+    done = brief.run(sys.executable, "-c", f"{writing}{makes}", str(folder))
+    assert f"{folder.name}: resuming from {state}" in done.stdout
+    assert manifest.content(manifest.verify(folder)) == manifest.content(
+        manifest.verify(brief.path / "results" / "runs" / folder.name)
+    )
+    assert not state.exists()
 
 
 @pytest.mark.fault

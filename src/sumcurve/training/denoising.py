@@ -32,7 +32,7 @@ from sumcurve.training.notice import Notice
 from sumcurve.training.parallel import join
 from sumcurve.training.pretrained import PretrainedLearner
 from sumcurve.training.progress import Watchers
-from sumcurve.training.run import compute_clock, read_state, write_run, write_state
+from sumcurve.training.run import compute_clock, read_together, write_run, write_state
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,7 +213,7 @@ def pretrain_run(
     learner = DenoisingLearner(model, noise, tokens, parts["train"], valid, seed, device)
     counts = learner.parameter_counts()
     note(f"{name}: {len(parts['train'])} texts, {len(model.subwords)} subwords, {counts['total']} parameters")
-    resume = read_state(state, note)
+    resume = read_together(state, note, group)
     watchers = Watchers(name, events if not group.rank else None, note, stream=terminal, position=position)
     with watchers as watch, Notice(note, group.size == 1) as notice:
 
@@ -242,4 +242,3 @@ def pretrain_run(
     learner.load(fitted.weights)
     further = {"test_nll": learner.loss_of(parts["test"][: training.valid_records], seed)}
     write_run(stage, fitted, fitted.history, training, len(parts["train"]), len(model.subwords), counts, further)
-    state.unlink(missing_ok=True)

@@ -25,6 +25,7 @@ from sumcurve.training.summarizer import digest_of
 from sumcurve.training.validation import measured
 
 STATE = "state.json"  # of a resume folder: written last, it names a checkpoint and the best weights so far
+KEYS = {"identity", "update", "checkpoint", "best", "sha256", "rule", "history"}  # of that file
 
 
 def train(
@@ -179,8 +180,13 @@ class _Training:
 
 
 def _read_state(folder: Path, note: Callable[[str], None]) -> dict[str, Any] | None:
-    """The resume state of an interrupted training, or None; what is no state is removed and said."""
+    """The resume state of an interrupted training, or None; what is no state is removed and said.
+
+    Raises ResumeError for a file in the folder's place.
+    """
     path = folder / STATE
+    if folder.is_file():
+        raise ResumeError("is a file where a folder is to lie", [])
     if not path.is_file():
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
@@ -188,7 +194,7 @@ def _read_state(folder: Path, note: Callable[[str], None]) -> dict[str, Any] | N
     try:
         state: dict[str, Any] = json.loads(path.read_text())
         names = [state[key] for key in ("checkpoint", "best") if state[key]]
-        whole = {name: sha256_file(folder / name) for name in names} == state["sha256"]
+        whole = {name: sha256_file(folder / name) for name in names} == state["sha256"] and state.keys() == KEYS
     except (OSError, ValueError, KeyError, TypeError):
         whole = False
     if not whole:

@@ -29,6 +29,11 @@ from sumcurve.training.stopping import Rule
 
 State = dict[str, Any]
 """A resume state: plain types and tensors, which `torch.load(weights_only=True)` reads."""
+STATE_KEYS = {
+    *("identity", "phase", "update", "stale", "hacked", "collapsed", "before", "path", "schedule"),
+    *("history", "batches", "random", "model", "best", "optimizer"),
+}
+"""What no State is without."""
 
 
 class TrainingError(RuntimeError):

@@ -13,6 +13,8 @@ from typing import Any, TypeVar
 import torch
 from torch import Tensor, nn
 
+from sumcurve.torchrun import place
+
 Item = TypeVar("Item")
 
 
@@ -60,7 +62,7 @@ class Group:
 
 def own_card(environment: Mapping[str, str], cards: int) -> int:
     """The number of a process's GPU among the `cards` that it sees: 0 where its lease shows it one, else LOCAL_RANK."""
-    rank = int(environment.get("LOCAL_RANK", "0"))
+    rank = place(environment).local_rank
     if cards > 1 and rank >= cards:
         raise ValueError(f"LOCAL_RANK is {rank} and this process sees {cards} GPUs: start one process for each")
     return rank if cards > 1 else 0
@@ -70,9 +72,9 @@ def join(device: torch.device) -> Group:
     """The group that `torchrun` started this process in; a group of one otherwise.
 
     A process that sees several GPUs (its lease shows it one; see `devices`) computes on that of its LOCAL_RANK, which
-    becomes the one that "cuda" means. Raises ValueError where there is none of that number.
+    becomes the one that "cuda" means. Raises ValueError where there is none of that number, TorchrunError.
     """
-    if int(os.environ.get("WORLD_SIZE", "1")) == 1:
+    if place(os.environ).size == 1:
         return Group()
     own = None
     if device.type == "cuda":

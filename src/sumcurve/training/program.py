@@ -1,7 +1,6 @@
 """A training by an outside program: the records of a fraction in, whatever it leaves in its folder out."""
 
 import resource
-import shutil
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -103,4 +102,3 @@ def train_program(
     seconds = learn(told, *rows, seed, threads, device, stage / MODEL, scratch, log)
     write_json(stage / "training.json", {"records": len(drawn)})
     write_csv(stage / "timings.csv", ["seconds"], [{"seconds": round(seconds, 3)}])
-    shutil.rmtree(scratch)

@@ -51,7 +51,7 @@ from sumcurve.training.history import History
 from sumcurve.training.learner import Learner
 from sumcurve.training.parallel import join
 from sumcurve.training.progress import Watchers
-from sumcurve.training.run import compute_clock, read_state, write_run, write_state
+from sumcurve.training.run import compute_clock, read_together, write_run, write_state
 
 HELD_OUT = "held_out.csv"
 TOGETHER = 64  # questions of a batch from which nothing is learned; answers do not depend on it
@@ -260,7 +260,7 @@ def train_reader(
     learner = ReaderLearner(model, train, valid, device)
     counts = learner.parameter_counts()
     note(f"{name}: {len(train)} questions, {len(words)} words, {counts['total']} parameters")
-    resume = read_state(state, note)
+    resume = read_together(state, note, group)
     with Watchers(name, events if not group.rank else None, note, stream=terminal, position=position) as watch:
         try:
             fitted = fit(
@@ -292,4 +292,3 @@ def train_reader(
     }
     write_json(stage / WORDS, words.to_json())
     write_run(stage, fitted, fitted.history, training, len(train), len(words), counts, further, told=History.answers)
-    state.unlink(missing_ok=True)

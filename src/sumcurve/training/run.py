@@ -6,7 +6,7 @@ import shutil
 import tempfile
 import time
 import zipfile
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -26,11 +26,11 @@ from sumcurve.models.extract_rewrite import build as build_extract_rewrite
 from sumcurve.models.vocabulary import Vocabulary
 from sumcurve.records import Record, Text, read_csv, write_bytes, write_csv, write_json
 from sumcurve.settings import FairseqSettings, Form, Search, SubwordSettings, Training
-from sumcurve.training.fit import Checkpoint, Fitted, Progress, ResumeError, State, digest_of, fit
+from sumcurve.training.fit import STATE_KEYS, Checkpoint, Fitted, Progress, ResumeError, State, digest_of, fit
 from sumcurve.training.history import History, Row
 from sumcurve.training.learner import Learner
 from sumcurve.training.notice import Notice
-from sumcurve.training.parallel import join
+from sumcurve.training.parallel import Group, join
 from sumcurve.training.progress import Watchers
 from sumcurve.training.summarizer import SummarizerLearner
 
@@ -51,12 +51,15 @@ def compute_clock(device: torch.device) -> Callable[[], float]:
     return synchronised
 
 
-def read_state(path: Path, note: Callable[[str], None]) -> dict[str, Any] | None:
+def read_state(path: Path, note: Callable[[str], None], keys: Collection[str] = STATE_KEYS) -> dict[str, Any] | None:
     """The resume state of an interrupted run, or None. It was written whole (see `write_state`).
 
-    A file that is no such state is said to be none, and counts as none: it would end every later attempt, too. So is
-    one that a disk has changed: torch writes checksums, and does not look at them.
+    A file that is no such state, a dict with these keys, is said to be none, and counts as none: it would end every
+    later attempt, too. So is one that a disk has changed: torch writes checksums, and does not look at them. Raises
+    ResumeError for a folder, which nobody but its owner should delete.
     """
+    if path.is_dir():
+        raise ResumeError(f"{path} is a folder where a resume state is to lie: move it away or delete it", [])
     if not path.is_file():
         return None
     try:
@@ -68,10 +71,20 @@ def read_state(path: Path, note: Callable[[str], None]) -> dict[str, Any] | None
         raise
     except Exception as error:  # whatever bytes lead torch's unpickling to
         state = error
+    what = f"{type(state).__name__} on reading it"
     if isinstance(state, dict):
-        return state
-    note(f"{path} is no resume state ({type(state).__name__} on reading it): training begins anew")
+        if not (lacking := sorted(set(keys) - state.keys())):
+            return state
+        what = f"it lacks {', '.join(lacking)}"
+    note(f"{path} is no resume state ({what}): training begins anew")
     return None
+
+
+def read_together(path: Path, note: Callable[[str], None], group: Group) -> dict[str, Any] | None:
+    """`read_state` in every process of a group; none goes on before all have read what the first may soon delete."""
+    state = read_state(path, note)
+    group.gather(None)
+    return state
 
 
 def write_state(path: Path, state: dict[str, Any]) -> None:
@@ -236,9 +249,10 @@ def train_run(
     the run from whose before.safetensors it starts; it spends as many updates as the parent's last phase did. `begins`
     is a run of the same phases but the last, which are taken from it with their History and measured time.
     `entities` is the annotation that names salient tokens, for methods that learn them. `state` is where the resume
-    state lies while the run is unfinished; it is removed when training ends. `events` is the folder of TensorBoard's
-    event files. Measured time is in timings.csv and nowhere else. Of several processes that train together (see
-    `training.parallel`) only the first writes.
+    state lies; it stays, for whoever finishes the run's folder to delete (`sumcurve.resume`): killed before that, the
+    next attempt ends without training again. `events` is the folder of TensorBoard's event files. Measured time is in
+    timings.csv and nowhere else. Of several processes that train together (see `training.parallel`) only the first
+    writes.
     """
     torch.set_num_threads(specification["threads"])
     torch.use_deterministic_algorithms(lease.device == "cpu")
@@ -307,7 +321,7 @@ def train_run(
         words = len(vocabulary)
     counts = learner.parameter_counts()
     note(f"{name}: {len(records)} records, {words} words, {counts['total']} parameters, {lease.device}")
-    resume = read_state(state, note)
+    resume = read_together(state, note, group)
     if resume is not None:
         note(f"{name}: resuming from {state}")
     watchers = Watchers(name, events if not group.rank else None, note, stream=terminal, position=position)
@@ -348,7 +362,6 @@ def train_run(
         for file in sorted(subwords.glob("tokenizer*.json")):
             shutil.copyfile(file, stage / file.name)
     write_run(stage, fitted, history, training, len(records), words, counts, further)
-    state.unlink(missing_ok=True)
 
 
 def _train_in_fairseq(
@@ -381,7 +394,6 @@ def _train_in_fairseq(
         note(f"{name}: phase {phase} ended by {reason}")
     write_json(stage / "vocabulary.json", vocabulary.to_json())
     write_run(stage, fitted, fitted.history, settings.training, len(records), len(vocabulary), counts, {})
-    shutil.rmtree(folder)
 
 
 def fitted_in_fairseq(

@@ -19,7 +19,7 @@ scored as those of every method are.
 import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import as_completed
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from math import prod, sqrt
 from pathlib import Path
 from statistics import fmean, variance
@@ -479,10 +479,11 @@ def one_trial(config: Path, home: Path, settings: TrialsSettings, task: Task) ->
     start = None
     if task.stage == "last":
         place = _checkpoint(home, task.form.before(), task)
-        kept = read_state(place, print)
+        keys = {setting.name for setting in fields(Checkpoint)}
+        kept = read_state(place, print, keys)
         if kept is None:
             one_trial(config, home, settings, replace(task, stage="first", form=task.form.before()))
-            kept = read_state(place, print)
+            kept = read_state(place, print, keys)
         assert kept is not None
         start = Checkpoint(**kept)
     fitted = fit(learner, training, seed=task.seed, clock=compute_clock(cpu), device=cpu, start=start)

@@ -13,7 +13,7 @@ from sumcurve.models.examples import Examples
 from sumcurve.settings import Search
 from sumcurve.training import fit as module
 from sumcurve.training import losses
-from sumcurve.training.fit import ResumeError, TrainingError, fit
+from sumcurve.training.fit import STATE_KEYS, ResumeError, TrainingError, fit
 from sumcurve.training.summarizer import SummarizerLearner
 from sumcurve.training.validation import Validation
 
@@ -209,6 +209,8 @@ def test_killed_at_every_validation_is_bit_identical(lstm, phase, training, trai
             continue
         break
     assert len(states) == len(whole.history) + 1
+    # Older states are without these two, and what has fewer keys is taken for no state.
+    assert all(state.keys() - {"validated", "total_loss"} == STATE_KEYS for state in states[1:])
     assert fitted.history.rows() == whole.history.rows()
     assert all(torch.equal(fitted.weights[key], whole.weights[key]) for key in whole.weights)
 

@@ -116,12 +116,15 @@ def test_a_killed_training_goes_on_to_the_same_bytes(train: Train, monkeypatch: 
         train("killed", "again")
     resumed = train("resumed", "again")
     assert kept == [4, 8, 12, 16]
+    once_more = train("once-more", "again")  # killed before its folder was sealed: no update is made again
+    assert kept == [4, 8, 12, 16]
     names = {path.name for path in whole.iterdir()}
     assert names == {
         "weights.safetensors", "words.json", "history.csv", "timings.csv", "training.json", "held_out.csv"
     }  # fmt: skip
     for name in names - {"timings.csv"}:
         assert (resumed / name).read_bytes() == (whole / name).read_bytes(), name
+        assert (once_more / name).read_bytes() == (whole / name).read_bytes(), name
     other = train("other", "other", seed=2)
     assert (other / "weights.safetensors").read_bytes() != (whole / "weights.safetensors").read_bytes()
     rows = read_csv(whole / "history.csv")

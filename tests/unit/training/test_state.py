@@ -8,15 +8,27 @@ import random
 import pytest
 import torch
 
+from sumcurve.training.fairseq import STATE, _read_state
+from sumcurve.training.fit import STATE_KEYS, ResumeError
 from sumcurve.training.run import read_state, write_state
 
 clock = random.Random(7)
-WHOLE = io.BytesIO()
-torch.save({"weights": torch.zeros(50)}, WHOLE)
+STATES = {
+    "whole": dict.fromkeys(STATE_KEYS, torch.zeros(50)),
+    "of another program": {"a": 1},
+    "of weights alone": {"model": {"weights": torch.zeros(50)}},
+}
+SAVED = {}
+for kind, content in STATES.items():
+    stream = io.BytesIO()
+    torch.save(content, stream)
+    SAVED[kind] = stream.getvalue()
 NO_STATES = {
+    "a dict of another program": SAVED["of another program"],
+    "weights alone": SAVED["of weights alone"],
     "empty": b"",
     "random": clock.randbytes(300),
-    "cut off": WHOLE.getvalue()[:200],
+    "cut off": SAVED["whole"][:200],
     "another pickle": pickle.dumps({"a": print}),
     "a list": pickle.dumps([1, 2], protocol=2),
 }
@@ -31,11 +43,32 @@ def test_what_is_no_state_is_said_and_training_begins_anew(tmp_path, content):
     assert f"{path} is no resume state" in said[0]
 
 
+def test_a_folder_in_the_place_of_a_state_is_refused_before_training_begins(tmp_path):
+    """At the first validation the state could not be written there; and what is in it may be somebody's."""
+    (tmp_path / "run.pt").mkdir()
+    with pytest.raises(ResumeError, match=r"run\.pt is a folder .* move it away or delete it"):
+        read_state(tmp_path / "run.pt", print)
+
+
+@pytest.mark.parametrize("content", ["{}", "[]", '{"checkpoint": "", "best": "", "sha256": {}}'])
+def test_what_is_no_state_of_fairseq_is_said_and_training_begins_anew(tmp_path, content):
+    folder, said = tmp_path / "run", []
+    folder.mkdir()
+    (folder / STATE).write_text(content)
+    assert _read_state(folder, said.append) is None
+    assert said == [f"{folder} holds no whole resume state: training begins anew"]
+    assert list(folder.iterdir()) == []
+    folder.rmdir()
+    folder.write_text(content)
+    with pytest.raises(ResumeError, match="is a file where a folder"):
+        _read_state(folder, said.append)
+
+
 def test_a_state_is_read_as_it_was_written(tmp_path):
     said: list[str] = []
     assert read_state(tmp_path / "run.pt", said.append) is None
-    write_state(tmp_path / "run.pt", {"updates": 3})
-    assert read_state(tmp_path / "run.pt", said.append) == {"updates": 3}
+    write_state(tmp_path / "run.pt", dict.fromkeys(STATE_KEYS, 3))
+    assert read_state(tmp_path / "run.pt", said.append) == dict.fromkeys(STATE_KEYS, 3)
     assert said == []
 
 
@@ -49,7 +82,7 @@ def test_a_bit_that_a_disk_has_changed_is_never_trained_on(tmp_path):
         spoiled[place] ^= 1 << clock.randrange(8)
         path.write_bytes(spoiled)
         said: list[str] = []
-        found = read_state(path, said.append)
+        found = read_state(path, said.append, state)
         if found is None:
             assert "training begins anew" in said[0]
             with contextlib.suppress(Exception):
