@@ -65,6 +65,7 @@ START = 4.0  # of any job
 VALIDATED = 0.005  # greedy search and ROUGE of an item
 DECODED = 0.008  # the common search of an item, and its probabilities under five other sources
 JUDGED = 0.0006  # a gold or contrast given one source
+PORTABLE = 1.5  # of an update with portable sums, where native ones take a second: 1.4 to 1.6 (docs/reproducibility.md)
 SCORED = 0.0015  # one scorer of an item
 PROVEN = 0.1  # both optima and the searches of an item
 PREPARED = 0.001  # a record of the training part, from raw content on
@@ -81,7 +82,6 @@ BYTES_OF_WEIGHT = 4
 # What a GPU sustains on models of such sizes, in floating-point operations a second. Not measured here: small recurrent
 # models wait for their kernels, large Transformers do not.
 GPU_SUSTAINS = (1e12, 3e13)
-PORTABLE = 1.5  # times native sums take portable ones on CPUs: between 1.4 and 1.6 (docs/reproducibility.md)
 BACK = 3  # times the forward pass are forward and backward pass
 
 
@@ -553,10 +553,8 @@ def _pretraining(plan: Plan, costs: Costs) -> tuple[Array, int, float]:
     lengths = corpus.model_copy(update={"source_tokens": told.tokens, "target_tokens": told.tokens})
     updates = np.full(DRAWS, float(told.stop.max_updates))  # at most
     checks = validations(training.phases, updates, told.split.train or 10_000, told.batch) * told.valid_records
-    of_update = costs.of_update(f"pretraining of {name}", whole, lengths, told.model) * costs.of_sums(
-        plan.settings.sums
-    )
-    seconds = START + updates * of_update
+    of_update = costs.of_update(f"pretraining of {name}", whole, lengths, told.model)
+    seconds = START + updates * of_update * costs.of_sums(plan.settings.sums)
     return seconds + checks * VALIDATED * told.tokens / ITEM_WORDS, 0, BYTES_OF_WEIGHT * _weights(whole, told.model)
 
 

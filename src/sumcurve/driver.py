@@ -13,7 +13,7 @@ from typing import TextIO
 
 from sumcurve import locks, resume, verify
 from sumcurve.manifest import MANIFEST
-from sumcurve.plan import Folder, Plan
+from sumcurve.plan import Plan
 
 WAIT_SECONDS = 5.0
 
@@ -95,7 +95,8 @@ def mend_clocks(plan: Plan, results: Path, now: float) -> list[Path]:
     newer than its output: nothing could be made until that time has come.
     """
     home, mended = results.parent, []
-    paths = {path for key, one in plan.folders.items() for path in (results / key / MANIFEST, *_raw(one, home))}
+    paths = {results / key / MANIFEST for key in plan.folders}
+    paths |= {file.at(home) for folder in plan.folders.values() for file in folder.files}
     paths |= {*(home / "scratch" / "shards").glob("*/*.json"), *(home / "data" / "raw" / "archives").glob("*.csv")}
     for path in sorted({*paths, *(plan.config / "harvest").glob("*.csv")}):
         with suppress(FileNotFoundError):
@@ -103,10 +104,6 @@ def mend_clocks(plan: Plan, results: Path, now: float) -> list[Path]:
                 os.utime(path, (now, now))
                 mended.append(path)
     return mended
-
-
-def _raw(folder: Folder, home: Path) -> list[Path]:
-    return [file.at(home) for file in folder.files]
 
 
 def unmark(made: Container[str], state: Path) -> list[str]:

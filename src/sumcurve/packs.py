@@ -164,10 +164,10 @@ def _require_no_text(where: object, name: str, data: bytes) -> None:
                 if column not in ("id", "group") and not _is_number(cell) and not _are_answers(column, cell):
                     raise PackError(f"{where}:{rows.line_num}: {column} holds {cell!r:.60}: {remedy}")
     elif name.endswith(".safetensors"):
-        for key, told in _safetensors_header(where, data).items():
-            digest = told.get("contrasts", "") if key == "__metadata__" and set(told) == {"contrasts"} else None
-            if key not in JUDGED and not (digest is not None and HEX.fullmatch(str(digest))):
-                raise PackError(f"{where}: {key!r:.60} is nothing that systems find of contrasts: {remedy}")
+        tensors, told = _of_safetensors(where, data)
+        known = set(told) == {"contrasts"} and HEX.fullmatch(told["contrasts"])  # the hash of what was judged
+        if strange := sorted(set(tensors) - set(JUDGED)) + ([] if known else ["__metadata__"]):
+            raise PackError(f"{where}: {strange[0]!r:.60} is nothing that systems find of contrasts: {remedy}")
     elif name.startswith("summaries."):
         for number, line in enumerate(text.splitlines(), start=1):
             try:
@@ -178,15 +178,16 @@ def _require_no_text(where: object, name: str, data: bytes) -> None:
                 raise PackError(f"{where}:{number}: holds more than an id and a summary: {remedy}")
 
 
-def _safetensors_header(where: object, data: bytes) -> dict[str, dict[str, Any]]:
-    """Its tensors' names, and metadata: eight bytes of length, then JSON; tensors themselves are numbers."""
+def _of_safetensors(where: object, data: bytes) -> tuple[list[str], dict[str, str]]:
+    """The names of its tensors, and its metadata. The library finds no byte that is of no tensor."""
+    from safetensors import SafetensorError, deserialize
+
     try:
-        told = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])
-        if isinstance(told, dict) and all(isinstance(one, dict) for one in told.values()):
-            return told
-    except (ValueError, RecursionError):
-        pass
-    raise PackError(f"{where}: is not in the form of safetensors; make its folder anew")
+        names = [name for name, _ in deserialize(data)]
+    except SafetensorError as error:
+        raise PackError(f"{where}: is not in the form of safetensors ({error}); make its folder anew") from None
+    header = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])  # which `deserialize` does not give
+    return names, header.get("__metadata__", {})
 
 
 def _are_answers(column: str, cell: Any) -> bool:

@@ -634,7 +634,7 @@ class Plan:
         for method in settings.methods:
             if not NAME.fullmatch(method):
                 raise PlanError(
-                    f"{path}: methods: {method!r} is no method's name (small letters, digits, underscores, 64)"
+                    f"{path}: methods: {method!r} is no method's name (small letters, digits, underscores, 64 at most)"
                 )
             file = config / "methods" / f"{method}.yaml"
             content = read_method(file)

@@ -435,17 +435,25 @@ def test_summaries_that_nobody_can_read_are_in_no_pack(data):
         packs._require_no_text("here", "summaries.jsonl", data)
 
 
+def scored(folder, scores, **corpus):
+    """A plan of one method's trainings with these scores, in a configuration of its own in `folder`.
+
+    `corpus` is what its one corpus says that those of the smoke study do not.
+    """
+    config = Path(shutil.copytree(ROOT / "config", folder / "config"))
+    shutil.copy(ROOT / "recipes.yaml", folder)
+    path = config / "studies" / "smoke.yaml"
+    told = yaml.safe_load(path.read_text())
+    told["corpora"] = {"tales": told["corpora"]["tales"] | corpus}
+    told |= {"methods": ["abs"], "scores": {"rouge": {}, **scores}, "systems": {"gold": {}}}
+    path.write_text(yaml.safe_dump(told))
+    return Plan.read(config, "smoke")
+
+
 @pytest.fixture
 def asking(tmp_path):
     """A plan whose summaries are asked questions by two readers."""
-    config = Path(shutil.copytree(ROOT / "config", tmp_path / "config"))
-    shutil.copy(ROOT / "recipes.yaml", tmp_path)
-    path = config / "studies" / "smoke.yaml"
-    told = yaml.safe_load(path.read_text())
-    told["corpora"] = {"tales": {**told["corpora"]["tales"], "cloze": {}, "contrasts": None, "percents": [100]}}
-    told |= {"methods": ["abs"], "scores": {"rouge": {}, "apes": {"seeds": [1, 2]}}, "systems": {"gold": {}}}
-    path.write_text(yaml.safe_dump(told))
-    return Plan.read(config, "smoke")
+    return scored(tmp_path, {"apes": {"seeds": [1, 2]}}, cloze={}, contrasts=None, percents=[100])
 
 
 def test_readers_are_packed_with_the_answers_that_only_they_can_give(asking, tmp_path):
@@ -485,13 +493,7 @@ def test_answers_are_numbers(asking, tmp_path):
 @pytest.fixture
 def judging(tmp_path):
     """A plan whose trainings are asked of contrasts."""
-    config = Path(shutil.copytree(ROOT / "config", tmp_path / "config"))
-    shutil.copy(ROOT / "recipes.yaml", tmp_path)
-    path = config / "studies" / "smoke.yaml"
-    told = yaml.safe_load(path.read_text())
-    told |= {"methods": ["abs"], "scores": {"rouge": {}, "dodged": {}}, "systems": {"gold": {}}}
-    path.write_text(yaml.safe_dump(told))
-    return Plan.read(config, "smoke")
+    return scored(tmp_path, {"dodged": {}})
 
 
 def test_what_runs_find_of_contrasts_is_packed_whole_beside_them(judging, tmp_path):
@@ -520,6 +522,7 @@ def test_what_runs_find_of_contrasts_is_packed_as_numbers_alone(judging, tmp_pat
             (judged(source=text), "'source' is nothing that systems find"),
             (judged(digest=SOURCE), "'__metadata__' is nothing that systems find"),
             (judged()[:20], "is not in the form of safetensors"),
+            (judged() + SOURCE.encode(), "is not in the form of safetensors"),
         )
     ):
         results = tmp_path / str(number) / "results"
