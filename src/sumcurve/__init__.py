@@ -1,3 +1,3 @@
 """How summarizers learn from data: training, scoring and data efficiency on growing fractions of a corpus."""
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"

@@ -605,9 +605,12 @@ def pack(runs: list[Path], study: str | None, to: Path, results: Path) -> None:
     if not runs:
         plan = Plan.read(CONFIG, study)
         keys = [folder.key for folder in plan.folders.values() if folder.kind in packs.FIRST]
-        named = [(plan, key) for key in keys if manifest.state(results / key) in ("finished", "packed")]
+        trained = [key for key in keys if manifest.state(results / key) != "missing"]
+        named = [(plan, key) for key in trained if not packs.unfinished(plan, results, key)]
+        if waiting := len(trained) - len(named):
+            print(f"{waiting} trained, but not decoded and asked yet: not packed")
         if not named:
-            raise PackError(f"{results}: no training of study {plan.study} is finished; there is nothing to pack yet")
+            raise PackError(f"{results}: nothing of study {plan.study} is finished that could be packed")
     else:
         keys = [f"runs/{path.resolve().name}" for path in runs]
         named = [(Plan.read(CONFIG, study) if study else Plan.holding(CONFIG, key), key) for key in keys]

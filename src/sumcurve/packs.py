@@ -55,6 +55,8 @@ KEPT: Mapping[str, tuple[str, ...]] = {
 
 JUDGED = ("own", "tokens", "told", "starts", "other", "assigned")  # `decoding.judged.Judged`, which needs NumPy
 HEX = re.compile(r"[0-9a-f]{64}")
+# Scorers that read what packs leave behind: log-probabilities of an output, and weights.
+ASK_THE_MODEL = ("reading", "entity_attention")
 # Kinds that a pack begins with.
 FIRST = ("train", "pretrain", "reader", "judge")
 
@@ -94,13 +96,28 @@ def behind(plan: Plan, run: str) -> list[Folder]:
     return [plan.folder(run), *outputs, *scores]
 
 
+def unfinished(plan: Plan, results: Path, run: str) -> list[str]:
+    """What is not finished of a run and can be made only where its weights are: what a pack must not be without.
+
+    These are the run itself, what is decoded from it, the scores of scorers that ask the model, and all that readers of
+    questions score.
+    """
+    reader = plan.folder(run).kind == "reader"
+    needed = (
+        folder.key
+        for folder in behind(plan, run)
+        if reader or folder.kind != "score" or folder.specification["scorer"] in ASK_THE_MODEL
+    )
+    return [key for key in needed if manifest.state(results / key) == "missing"]
+
+
 def pack(plan: Plan, results: Path, run: str, to: Path) -> tuple[Path, list[str]]:
     """Write the pack of a finished run, or of what runs find of contrasts, into the folder `to`.
 
-    Returns its path, and what of the run is not finished yet.
+    Returns its path, and which scores are not finished yet: they can be made from the pack.
 
-    Equal folders give equal bytes. PackError for a run that is of no kind that is packed, or not finished;
-    ManifestError where a folder is damaged.
+    Equal folders give equal bytes. PackError for a run that is of no kind that is packed, and where something is not
+    finished that needs its weights; ManifestError where a folder is damaged.
     """
     first = plan.folder(run)
     if first.kind not in FIRST:
@@ -121,6 +138,12 @@ def pack(plan: Plan, results: Path, run: str, to: Path) -> tuple[Path, list[str]
             _require_no_text(path / name, name, folders[folder.key][name])
     if run not in folders:
         raise PackError(f"{results / run} is not finished; there is nothing to pack yet")
+    if lost := unfinished(plan, results, run):
+        raise PackError(
+            f"{results / run}: {', '.join(lost)} cannot be made from its pack, which has no weights; make "
+            f"{'it' if len(lost) == 1 else 'them'} first: snakemake --config study={plan.study} -- "
+            + " ".join(f"{results.name}/{key}/{MANIFEST}" for key in lost)
+        )
     to.mkdir(parents=True, exist_ok=True)
     path = to / f"{first.name}{ENDING}"
     data = _archive(run, folders)

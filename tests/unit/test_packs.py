@@ -169,6 +169,29 @@ def test_equal_folders_give_equal_bytes(plan, made, packed, tmp_path):
     assert path.read_bytes() == (packed / path.name).read_bytes()
 
 
+def test_what_only_weights_can_make_is_in_a_pack_or_there_is_none(plan, made, tmp_path):
+    """Of a pack without it nobody could make it any more: the study would have to be trained again."""
+    results = Path(shutil.copytree(made, tmp_path / "results"))
+    run = plan.named("runs", "train")[0]
+    parts = packs.behind(plan, run.key)[1:]
+    asked = [one for one in parts if one.kind == "decode" or one.specification["scorer"] == "reading"]
+    assert {one.kind for one in asked} == {"decode", "score"}
+    for one in parts:
+        shutil.move(results / one.key, tmp_path / "away")
+        if one in asked:
+            assert packs.unfinished(plan, results, run.key) == [one.key]
+            with pytest.raises(
+                PackError, match=f"{one.key} cannot be made from its pack, .* study=smoke -- results/{one.key}"
+            ):
+                packs.pack(plan, results, run.key, tmp_path / "to")
+            assert not (tmp_path / "to").exists() or not any((tmp_path / "to").iterdir())
+        else:
+            assert packs.pack(plan, results, run.key, tmp_path / "to" / "scored")[1] == [one.key]
+            shutil.rmtree(tmp_path / "to")
+        shutil.move(tmp_path / "away", results / one.key)
+    assert packs.unfinished(plan, results, run.key) == []
+
+
 def test_a_study_goes_on_from_packs_and_what_needs_weights_says_so(plan, made, packed, tmp_path):
     """The rest is made beside what was taken up, and all of it verifies as one study."""
     here = tmp_path / "results"
