@@ -28,7 +28,8 @@ from pathlib import Path
 import yaml
 
 ROOT = Path(__file__).parents[1]
-STUDY = "docstrings"  # whose tables the pages show
+STUDY = "docstrings"  # whose tables the pages below docs/ show
+SHOWN = "docstrings"  # whose results README.md shows: the largest study that is recorded
 RECORDED = (STUDY, "docstrings-all", "pretraining", "fairseq", "salience")  # those that are recorded, or will be
 WHOLE = "manifest-????????.json"  # of a study's tables, but not of a part of them
 MARK = "†"  # of a system that does not read its source
@@ -127,26 +128,30 @@ def listed(words: list[str]) -> str:
 
 
 def results() -> str:
-    """The recorded study's main table, and what came out in sentences."""
+    """The main table of README.md's study, and what came out in sentences."""
     metric, title = "rouge1", "ROUGE-1"
-    trained = [row for row in rows("scores.csv") if row["records"]]
+    folder = f"results/tables/{SHOWN}"
+    scores = rows(f"{folder}/scores.csv")
+    trained = [row for row in scores if row["records"]]
     corpus = trained[0]["corpus"]
     trained = [row for row in trained if row["corpus"] == corpus]
     others = [
         row
-        for row in rows("scores.csv")
+        for row in scores
         if row["corpus"] == corpus and not row["records"] and (row["role"] != "bound" or row["method"] == BOUND)
     ]
     sizes = sorted({int(row["records"]) for row in trained})
     largest = str(sizes[-1])
-    names = {row["method"].rstrip(MARK): row["title"] for row in rows("methods.csv") if row["corpus"] == corpus}
+    names = {
+        row["method"].rstrip(MARK): row["title"] for row in rows(f"{folder}/methods.csv") if row["corpus"] == corpus
+    }
     marked = {row["method"].rstrip(MARK) for row in trained if row["records"] == largest and MARK in row["method"]}
 
     def shown(method: str) -> str:
         return names.get(method.rstrip(MARK), method.rstrip(MARK)) + (MARK if method.rstrip(MARK) in marked else "")
 
     beaten = {name: [] for name in names}  # at the largest size, by the tests of the table `comparisons`
-    for row in rows("comparisons.csv"):
+    for row in rows(f"{folder}/comparisons.csv"):
         sides = {row["first"].rstrip(MARK), row["second"].rstrip(MARK)}
         records = {row["first_records"], row["second_records"]} - {""}
         ahead = row["ahead"].rstrip(MARK)
@@ -166,7 +171,7 @@ def results() -> str:
         seconds = next(
             (
                 row["seconds"]
-                for row in rows("answers.csv")
+                for row in rows(f"{folder}/answers.csv")
                 if row["method"] == name and {key: row[key] for key in at_largest} == at_largest
             ),
             "",
@@ -189,7 +194,7 @@ def results() -> str:
 
 def sentences(corpus: str) -> str:
     """What the README.md of the study's tables says came out on a corpus; nothing where its code wrote none."""
-    page = path_of("README.md")
+    page = path_of(f"results/tables/{SHOWN}/README.md")
     if not page.is_file():
         return ""
     section = re.search(rf"^### {re.escape(corpus)}$(.*?)^##", page.read_text(), flags=re.M | re.S)
@@ -298,7 +303,7 @@ def filled(text: str, page: str) -> str:
 def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("--study", default=STUDY, help="do nothing unless the pages show this study's tables")
-    if arguments.parse_args().study != STUDY:
+    if arguments.parse_args().study not in (STUDY, SHOWN):
         return
     try:
         for path in pages():
