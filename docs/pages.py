@@ -32,6 +32,7 @@ STUDY = "docstrings"  # whose tables the pages below docs/ show
 SHOWN = "docstrings"  # whose results README.md shows: the largest study that is recorded
 RECORDED = (STUDY, "docstrings-all", "pretraining", "fairseq", "salience")  # those that are recorded, or will be
 WHOLE = "manifest-????????.json"  # of a study's tables, but not of a part of them
+METRIC = "ROUGE-1"  # whose sentences README.md shows; its table has rouge1
 MARK = "†"  # of a system that does not read its source
 BOUND = "best-sentence"  # of what sees the reference, in README's table
 ELSEWHERE = "- **What questions measure.**"  # said beside the study's tables alone
@@ -129,7 +130,7 @@ def listed(words: list[str]) -> str:
 
 def results() -> str:
     """The main table of README.md's study, and what came out in sentences."""
-    metric, title = "rouge1", "ROUGE-1"
+    metric, title = "rouge1", METRIC
     folder = f"results/tables/{SHOWN}"
     scores = rows(f"{folder}/scores.csv")
     trained = [row for row in scores if row["records"]]
@@ -193,7 +194,10 @@ def results() -> str:
 
 
 def sentences(corpus: str) -> str:
-    """What the README.md of the study's tables says came out on a corpus; nothing where its code wrote none."""
+    """What the README.md of the study's tables says came out on a corpus; nothing where its code wrote none.
+
+    Of sentences about one metric or another those stand here that are about ROUGE-1, where a bullet has any.
+    """
     page = path_of(f"results/tables/{SHOWN}/README.md")
     if not page.is_file():
         return ""
@@ -202,7 +206,23 @@ def sentences(corpus: str) -> str:
         raise PageError(f"{page.relative_to(ROOT)} says nothing of {corpus}")
     folder = page.parent.relative_to(ROOT)
     bullets = [line for line in section[1].splitlines() if line.startswith("- ") and not line.startswith(ELSEWHERE)]
-    return "".join(re.sub(r"\]\((?=[^)/]+\))", f"]({folder}/", line) + "\n" for line in bullets)
+    return "".join(re.sub(r"\]\((?=[^)/]+\))", f"]({folder}/", of_one_metric(line)) + "\n" for line in bullets)
+
+
+def of_one_metric(bullet: str) -> str:
+    """A bullet without what it says of other metrics than `METRIC`; whole where it says nothing of that.
+
+    A sentence that names no metric goes on about those that were named last.
+    """
+    if METRIC not in bullet:
+        return bullet
+    metrics = {row["metric"] for row in rows(f"results/tables/{SHOWN}/answers.csv")}
+    text, link, where = bullet.rpartition(" ([")
+    kept, about = [], {METRIC}
+    for sentence in re.split(r"(?<=\.) (?=[A-Za-z])", text):
+        about = {name for name in metrics if name in sentence} or about
+        kept += [sentence] if METRIC in about else []
+    return " ".join(kept) + link + where
 
 
 def coverage() -> str:

@@ -155,6 +155,20 @@ def test_sentences_are_those_of_the_tables_own_page(recorded: Path) -> None:
         pages.sentences("third")
 
 
+def test_the_readme_says_of_one_metric_what_its_study_says_of_all(recorded: Path) -> None:
+    write(recorded / "answers.csv", "metric,method", "ROUGE-1,a", "chrF2,a", "Escaped,a")
+    told = (
+        "- **Who.** a is ahead in ROUGE-1 and chrF2. It is 2.1 ahead. b leads in chrF2. It is 7 ahead (Escaped: 1.5). "
+    )
+    told += "In ROUGE-1, c is third. ([answers](answers.md))"
+    kept = (
+        "- **Who.** a is ahead in ROUGE-1 and chrF2. It is 2.1 ahead. In ROUGE-1, c is third. ([answers](answers.md))"
+    )
+    assert pages.of_one_metric(told) == kept
+    alone = "- **Contrasts.** a has Escaped 3.5. b has not. ([contrasts](contrasts.md))"
+    assert pages.of_one_metric(alone) == alone
+
+
 def prose(text: str) -> str:
     """A page without what is no prose of ours: filled markers and blocks, code, links' targets."""
     for pattern in (
