@@ -55,7 +55,8 @@ KEPT: Mapping[str, tuple[str, ...]] = {
 
 JUDGED = ("own", "tokens", "told", "starts", "other", "assigned")  # `decoding.judged.Judged`, which needs NumPy
 HEX = re.compile(r"[0-9a-f]{64}")
-# Scorers that read what packs leave behind: log-probabilities of an output, and weights.
+# Scorers that read what packs leave behind: log-probabilities of an output, and weights. They are named here, since a
+# word in a scorer's own file would change its code, by which its folders are named: packs made before would be refused.
 ASK_THE_MODEL = ("reading", "entity_attention")
 # Kinds that a pack begins with.
 FIRST = ("train", "pretrain", "reader", "judge")

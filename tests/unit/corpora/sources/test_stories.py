@@ -26,14 +26,12 @@ def read(path: Path, ready: bool = True) -> tuple[list[RawRecord], list[Dropped]
 
 
 def unpack(folder: Path, into: Path) -> None:
+    """As `extractall` does, whose `filter` Python 3.11 has from 3.11.4 on, and later ones ask for."""
     for path in folder.glob("*.tgz"):
         with tarfile.open(path) as opened:
-            for (
-                member
-            ) in opened.getmembers():  # `extractall` has no `filter` before Python 3.11.4, and asks for one later
-                if member.isfile():
-                    (into / member.name).parent.mkdir(parents=True, exist_ok=True)
-                    (into / member.name).write_bytes(opened.extractfile(member).read())
+            for member in filter(tarfile.TarInfo.isfile, opened):
+                (into / member.name).parent.mkdir(parents=True, exist_ok=True)
+                (into / member.name).write_bytes(opened.extractfile(member).read())
     for path in folder.glob("*.txt"):
         (into / path.name).write_bytes(path.read_bytes())
 
