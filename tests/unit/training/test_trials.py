@@ -43,7 +43,7 @@ PLAN_LARGE = Plan.read(CONFIG, LARGE.study)
 ROWS_LARGE = read_rows(CONFIG / "trials-large.csv")
 METHODS = sorted(path.stem for path in (CONFIG / "methods").glob("*.yaml"))
 UNTRIED: set[str] = set()  # whose settings are proposals
-UNTRIED_LARGE = {"pgrl"}
+UNTRIED_LARGE: set[str] = set()
 BASES = [method for method in METHODS if method not in SETTINGS.tuned_with]
 
 # TRANS's model and search say what fairseq's do not.
