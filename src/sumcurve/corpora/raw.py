@@ -138,7 +138,7 @@ def renamed(row: Mapping[str, Any], fields: Mapping[str, Any], place: Place) -> 
 
 
 def check_numbers(row: Mapping[str, Any], least: Mapping[str, int]) -> None:
-    """Raises Refused for a row of which a number is below the `least` of its field. A row without it passes."""
+    """Raises Refused for a row of which a number is not at or above the `least` of its field. A row without it passes."""
     for name, limit in least.items():
         value = row.get(name)
         if value is None:
@@ -149,7 +149,7 @@ def check_numbers(row: Mapping[str, Any], least: Mapping[str, int]) -> None:
             number = None
         if isinstance(number, bool) or not isinstance(number, int | float):
             raise Refused(WRONG_TYPE, f"{name}: {value!r}, must be a number (raw.min)")
-        if number < limit:
+        if not number >= limit:  # as NaN is not
             raise Refused(f"{name} below {limit}", value)
 
 
