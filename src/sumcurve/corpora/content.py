@@ -11,6 +11,7 @@ from sumcurve.corpora.members import names_of_shards
 from sumcurve.corpora.raw import (
     NO_SPLIT,
     OTHER_SPLIT,
+    SPLITS,
     Dropped,
     Place,
     RawRecord,
@@ -119,10 +120,11 @@ class Content:
                 continue
             number += 1
             place = Place(file, number, self.source.unit, several)
-            name = None
+            name, own = None, part
             try:
                 if isinstance(row, Refused):
                     raise row
+                own = part or self._part_of(row)
                 check_numbers(row, self.least)
                 if fields is not None:
                     row = renamed(row, fields, place)
@@ -132,7 +134,13 @@ class Content:
                 record = record_of(row, place)
                 yield self._in_part(record, shard.part)
             except Refused as refused:
-                yield Dropped(place, name, refused.reason, refused.value, part)
+                yield Dropped(place, name, refused.reason, refused.value, own)
+
+    def _part_of(self, row: Mapping[str, Any]) -> str | None:
+        """The part that a row says that it is of, where rows do, whatever else is wrong with it."""
+        name = "split" if self.named is None else self.named.get("split")
+        said = row.get(name) if self.ready == "records" and name is not None else None
+        return SPLITS.get(said) if isinstance(said, str) else None
 
     def _in_part(self, record: RawRecord, part: str | None) -> RawRecord:
         """The record with the part that it is ready for, or none."""

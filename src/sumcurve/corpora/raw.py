@@ -88,8 +88,10 @@ class Dropped:
     split: str | None = None
 
     def as_dict(self) -> dict[str, Any]:
-        file, line = self.place.file, self.place.number
-        return {"file": file, "line": line, "id": self.id, "reason": self.reason, "value": self.value}
+        """Its row of dropped.jsonl; `split` is there where it is known."""
+        split = {} if self.split is None else {"split": self.split}
+        place = {"file": self.place.file, "line": self.place.number}
+        return {**place, "id": self.id, **split, "reason": self.reason, "value": self.value}
 
 
 class Refused(Exception):

@@ -746,7 +746,7 @@ def write_dropped(
                 file, value = f"shared-{part}", excerpt(f"{said} is in {of}, {there}")
             elif reason != DUPLICATE_ID:
                 file, value = f"same-{part}", f"as {there}"
-            drop(Dropped(rows.place(base + place), name, reason, value).as_dict(), part, file)
+            drop(Dropped(rows.place(base + place), name, reason, value, part).as_dict(), part, file)
         for stream in files.values():
             sync(stream)
     return {step: dict(did) for step, did in cleaning.items()}
@@ -808,9 +808,9 @@ def write_parts(
                     texts.write(blobs[held][at + length : at + length + more])
                     statistics.add(record)
                 else:
-                    where = rows.place(row)
-                    write_line(beyond, Dropped(where, record.id, BEYOND, f"{part}: {size}").as_dict())
-                    counts[None if content.ready is None else part, BEYOND] += 1
+                    split = None if content.ready is None else part
+                    write_line(beyond, Dropped(rows.place(row), record.id, BEYOND, f"{part}: {size}", split).as_dict())
+                    counts[split, BEYOND] += 1
             for stream in (records, texts, beyond):
                 sync(stream)
         write_words(statistics, folder / f"{part}.words")

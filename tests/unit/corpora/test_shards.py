@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 import zipfile
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -95,6 +96,10 @@ def assert_same(content: Content, settings: Preparation, tmp_path: Path, counts:
         for name, expected in files(whole).items():
             assert (name, files(folder)[name]) == (name, expected)
     assert statistics["read"] == statistics["kept"] + sum(statistics["dropped"].values())
+    dropped = [json.loads(row) for row in (whole / "dropped.jsonl").read_text().splitlines()]
+    for part in ("train", "valid", "test"):
+        own = Counter(row["reason"] for row in dropped if row.get("split") == part)
+        assert own == (statistics["ready"][part]["dropped"] if content.ready else {})
     return statistics
 
 
