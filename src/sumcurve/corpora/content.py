@@ -58,7 +58,26 @@ class Content:
 
     @cached_property
     def shards(self) -> list[Shard]:
-        """The files in the order in which they are read; CorpusError where a part or all of them are missing."""
+        """The files in the order in which they are read.
+
+        CorpusError where a part or all of them are missing, and where one is read with a file that is not among them,
+        of which the content's sha256 would not tell.
+        """
+        found = self._shards()
+        paths = {shard.path for shard in found}
+        for shard in found:
+            for path in self.source.beside(shard.path):
+                if path not in paths and path.is_file():
+                    remedy = f"name the folder of both as raw.path, not {shard.path.name}"
+                    if self.path.is_dir():
+                        remedy = f"let the pattern of split.ready that names {shard.name} name both"
+                    raise CorpusError(
+                        f"{shard.path} is read with {path.name}, which is not of the content whose sha256 the study "
+                        f"says: {remedy}"
+                    )
+        return found
+
+    def _shards(self) -> list[Shard]:
         if not self.path.is_dir():
             if isinstance(self.ready, Mapping):
                 raise CorpusError(f"{self.path} is no folder, but split.ready names files in it: check raw.path")

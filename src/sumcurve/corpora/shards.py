@@ -80,7 +80,7 @@ class Piece:
     start: int
     end: int | None
     first: int
-    checksum: str  # of these bytes, sha256; of a member, what its archive announces
+    checksum: str  # of these bytes, sha256, and of files that are read with them; of a member, what its archive says
     member: str | None = None
 
 
@@ -154,11 +154,14 @@ def cut(content: Content, settings: Preparation, work: Work) -> str:
             for offset, piece in enumerate(found):
                 if piece.end != piece.start or not size:
                     pieces[number + offset].append(piece)
+        elif member is None:
+            hashes[shard.name], *others = whole_of(content, shard)
+            told = " ".join([hashes[shard.name], *others])
+            pieces[number].append(Piece(shard.name, shard.part, 0, None, 1, told))
         else:
-            whole = hashes[shard.name] if shard.name in hashes else sha256_file(shard.path)
-            hashes[shard.name] = whole
-            told, name = (whole, None) if member is None else (member.checksum, member.name)
-            pieces[number].append(Piece(shard.name, shard.part, 0, None, 1, told, name))
+            if shard.name not in hashes:
+                hashes[shard.name] = sha256_file(shard.path)
+            pieces[number].append(Piece(shard.name, shard.part, 0, None, 1, member.checksum, member.name))
         before += size
     plan = {
         "code": code_of(content),
@@ -391,7 +394,9 @@ class Runs:
 
 def read_piece(content: Content, shard: Shard, piece: Piece) -> Iterator[RawRecord | Dropped]:
     """Its rows, after its bytes were hashed; CorpusError where they have changed since the content was cut."""
-    if piece.member is None:
+    if piece.end is None and piece.member is None:
+        found = " ".join(whole_of(content, shard))
+    elif piece.member is None:
         found = sha256_between(shard.path, piece.start, piece.end)
     else:
         found = next((one.checksum for one in content.source.members(shard.path) if one.name == piece.member), "")
@@ -406,9 +411,12 @@ def read_piece(content: Content, shard: Shard, piece: Piece) -> Iterator[RawReco
     return content.read(shard, rows, piece.first)
 
 
-def sha256_between(path: Path, start: int, end: int | None) -> str:
-    if end is None:
-        return sha256_file(path)
+def whole_of(content: Content, shard: Shard) -> list[str]:
+    """The sha256 of a file that is read as a whole, and of those that are read with it."""
+    return [sha256_file(path) for path in (shard.path, *content.source.beside(shard.path))]
+
+
+def sha256_between(path: Path, start: int, end: int) -> str:
     whole = hashlib.sha256()
     with path.open("rb") as stream:
         stream.seek(start)

@@ -271,6 +271,22 @@ def test_content_that_changes_while_it_is_prepared_is_not_read(tmp_path: Path) -
     assert not work.mapped(0).is_file()
 
 
+def test_titles_that_change_while_they_are_prepared_are_not_read(tmp_path: Path) -> None:
+    """Those of sources that another shard has than the titles."""
+    titles.sumdata(tmp_path / "raw", titles.gigaword())
+    ready = {"train": "train/train.*", "valid": "train/valid.*", "test": "Giga/*"}
+    content, work = Content(tmp_path / "raw", SOURCES["gigaword"], ready=ready), Work(tmp_path / "work", 40)
+    settings = settings_of(ready=ready)
+    cut(content, settings, work)
+    pieces = json.loads(work.plan.read_text())["pieces"]
+    files = [[piece["file"] for piece in some] for some in pieces]
+    number = files.index(["train/train.article.filter.txt"])
+    path = tmp_path / "raw/train/train.title.filter.txt"
+    path.write_text(path.read_text().replace("a", "o"))
+    with pytest.raises(CorpusError, match="has changed since it was cut"):
+        map_shard(content, settings, work, number)
+
+
 def test_a_step_without_the_steps_before_it_says_what_is_missing(tmp_path: Path) -> None:
     raw = tmp_path / "raw.jsonl"
     raw.write_bytes(b"".join(rows(1)))
