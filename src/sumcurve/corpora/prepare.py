@@ -537,12 +537,12 @@ def drawn(units: list[Unit], split: Split, ledger: Ledger, raw_path: Path) -> di
         parts = {part: [unit for unit in units if unit[0].split == part] for part in PARTS}
     else:
         parts = filled(units, split.key, test=split.test or 0, valid=split.valid or 0)  # both are given
+    found = {part: len(parts[part]) for part in PRECEDENCE}
+    if any(found[part] < (sizes[part] or 1) for part in PRECEDENCE):
+        raise CorpusError(too_few(raw_path, len(units), found, sizes, ledger.counts))
     for part in PRECEDENCE:
         parts[part].sort(key=lambda unit: place_of(unit, split.key))
         size = sizes[part]
-        if len(parts[part]) < (size or 1):
-            found = {name: len(parts[name]) for name in PRECEDENCE}
-            raise CorpusError(too_few(raw_path, len(units), found, sizes, ledger.counts))
         for unit in parts[part][size:] if size else []:
             for candidate in unit:
                 ledger.drop_candidate(candidate, BEYOND, f"{part}: {size}")
@@ -562,7 +562,7 @@ def too_few(
     asked = ", ".join(f"{name}: {sizes[name] or 'all'}" for name in PRECEDENCE)
     return (
         f"{raw_path}: after filtering {left} records are left ({here}), the study asks for {asked}; dropped were "
-        f"{dict(dropped)}: lower the sizes in split, loosen prepare, or give more records"
+        f"{dict(sorted(dropped.items()))}: lower the sizes in split, loosen prepare, or give more records"
     )
 
 

@@ -140,7 +140,7 @@ def renamed(row: Mapping[str, Any], fields: Mapping[str, Any], place: Place) -> 
 
 
 def check_numbers(row: Mapping[str, Any], least: Mapping[str, int]) -> None:
-    """Raises Refused for a row of which a number is not at or above the `least` of its field. A row without it passes."""
+    """Raises Refused for a row of which a number is not at least the `least` of its field. A row without it passes."""
     for name, limit in least.items():
         value = row.get(name)
         if value is None:

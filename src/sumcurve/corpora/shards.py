@@ -576,7 +576,7 @@ def reduce(content: Content, settings: Preparation, work: Work) -> None:
     if any(found[part] < (sizes[part] or 1) for part in PRECEDENCE):
         total = Counter(REASONS[number] for number in drops.reasons)
         left = sum(found[part] for part in PRECEDENCE)
-        raise CorpusError(too_few(content.path, left, found, sizes, total + dropped_in_shards(work)))
+        raise CorpusError(too_few(content.path, left, found, sizes, total + dropped_in_shards(rows, {*drops.rows})))
     np.save(work.folder / "kept.npy", kept)
     np.save(work.folder / "reduced.npy", drops.sorted())
     before = np.cumsum(np.pad(counts, ((0, 0), (1, 0))), axis=1)[:, :-1]  # records of each part in earlier buckets
@@ -666,11 +666,13 @@ def first_dropped(rows: Rows) -> Dropped | None:
     return None
 
 
-def dropped_in_shards(work: Work) -> Counter[str]:
+def dropped_in_shards(rows: Rows, together: set[int]) -> Counter[str]:
+    """What shards dropped for themselves, by reason, without rows that all drop together: a repeated id counts first."""
     return Counter(
         told["reason"]
-        for number in range(work.shards)
-        for _, told, _ in read_lines(work.mapped(number).with_suffix("") / "dropped.jsonl")
+        for number, base in enumerate(rows.bases[:-1].tolist())
+        for place, told, _ in read_lines(rows.work.mapped(number).with_suffix("") / "dropped.jsonl")
+        if base + place not in together
     )
 
 

@@ -248,6 +248,24 @@ def test_content_of_no_use_is_refused_as_in_one_process(tmp_path: Path, content:
     assert str(sharded.value) == str(whole.value)
 
 
+@pytest.mark.parametrize(
+    "split", [{"valid": 9, "test": 900}, {"valid": 900, "test": 9}, {"ready": "records", "test": 900}]
+)
+def test_too_few_records_are_said_in_the_words_of_one_process(tmp_path: Path, split: dict) -> None:
+    raw = tmp_path / "raw.jsonl"
+    raw.write_bytes(b"".join(rows(2, ready="ready" in split)))
+    of, settings = (
+        Content(raw, SOURCES["jsonl"], ready=split.get("ready")),
+        settings_of({"min_source_tokens": 5}, **split),
+    )
+    (tmp_path / "whole").mkdir()
+    with pytest.raises(CorpusError, match=r"dropped were \{'broken JSON'.*'source shorter") as whole:
+        prepare(of, settings, tmp_path / "whole")
+    with pytest.raises(CorpusError) as sharded:
+        through(of, settings, Work(tmp_path / "work", 3), tmp_path / "corpus")
+    assert str(sharded.value) == str(whole.value)
+
+
 def test_what_one_process_alone_can_do_is_refused_with_a_remedy(tmp_path: Path) -> None:
     raw = tmp_path / "raw.jsonl"
     raw.write_bytes(b"".join(rows(1)))

@@ -160,7 +160,8 @@ def test_filtered_and_unfiltered_files_of_one_part_are_refused(tmp_path: Path) -
 
 
 @pytest.mark.parametrize(
-    ("part", "pattern"), [("train", "train/train.article*"), ("test", "Giga/input.txt"), ("test", "DUC2004/*[t0-2].txt")]
+    ("part", "pattern"),
+    [("train", "train/train.article*"), ("test", "Giga/input.txt"), ("test", "DUC2004/*[t0-2].txt")],
 )
 def test_titles_that_no_pattern_names_are_refused(tmp_path: Path, part: str, pattern: str) -> None:
     """Nothing would say that they are others: the content's sha256 is that of the files that patterns name."""
