@@ -37,6 +37,7 @@ from sumcurve.corpora.prepare import (
     SHARED_ID,
     SHARED_SOURCE,
     SHARED_TARGET,
+    check_shared,
     counts_of,
     digests_of,
     holds_out,
@@ -394,12 +395,12 @@ class Runs:
 
 def read_piece(content: Content, shard: Shard, piece: Piece) -> Iterator[RawRecord | Dropped]:
     """Its rows, after its bytes were hashed; CorpusError where they have changed since the content was cut."""
-    if piece.end is None and piece.member is None:
-        found = " ".join(whole_of(content, shard))
-    elif piece.member is None:
-        found = sha256_between(shard.path, piece.start, piece.end)
-    else:
+    if piece.member is not None:
         found = next((one.checksum for one in content.source.members(shard.path) if one.name == piece.member), "")
+    elif piece.end is None:
+        found = " ".join(whole_of(content, shard))
+    else:
+        found = sha256_between(shard.path, piece.start, piece.end)
     if found != piece.checksum:
         raise CorpusError(f"{shard.path} has changed since it was cut into shards: run the whole preparation again")
     if piece.member is not None and content.source.member is not None:
@@ -553,6 +554,11 @@ def reduce(content: Content, settings: Preparation, work: Work) -> None:
         drop_shared(rows, state, split, candidates, drops)
     if settings.prepare.duplicates == "drop":
         drop_duplicates(rows, split, candidates, drops)
+    shared = None
+    if content.ready is not None and settings.prepare.duplicates == "keep":
+        shared = shared_by(rows, split, candidates)
+        many = np.bincount(split[candidates], minlength=len(SPLITS)).tolist()
+        check_shared(content.path, shared, {part: many[SPLITS.index(part)] for part in PRECEDENCE})
     kept = np.zeros(rows.total, np.uint8)
     held = rows.column("unseen") if settings.split.unseen else None
     if held is not None:
@@ -580,7 +586,7 @@ def reduce(content: Content, settings: Preparation, work: Work) -> None:
     np.save(work.folder / "kept.npy", kept)
     np.save(work.folder / "reduced.npy", drops.sorted())
     before = np.cumsum(np.pad(counts, ((0, 0), (1, 0))), axis=1)[:, :-1]  # records of each part in earlier buckets
-    write_json(work.reduced, {"read": rows.total, "parts": found, "before": before.tolist()})
+    write_json(work.reduced, {"read": rows.total, "parts": found, "before": before.tolist(), "shared": shared})
 
 
 def drop_repeated_ids(rows: Rows, state: np.ndarray, split: np.ndarray, drops: Drops) -> None:
@@ -634,6 +640,19 @@ def drop_duplicates(rows: Rows, split: np.ndarray, candidates: np.ndarray, drops
                             own[number] = row
 
 
+def shared_by(rows: Rows, split: np.ndarray, candidates: np.ndarray) -> dict[str, dict[str, int]]:
+    """`prepare.shared_by`."""
+    (sources, _), (targets, count) = (rows.numbered(name, candidates) for name in ("source", "target"))
+    both = np.flatnonzero((sources >= 0) & (targets >= 0))
+    _, pair = np.unique(sources[both].astype(np.int64) * count + targets[both], return_inverse=True)
+    found = {
+        part: np.bincount(pair[split[both] == SPLITS.index(part)], minlength=len(both)) for part in PARTS
+    }  # [pairs], how often each stands in the part
+    return {
+        part: {other: int(found[part][found[other] > 0].sum()) for other in PARTS if other != part} for part in PARTS
+    }
+
+
 def gives_way(part: int, owner: int) -> bool:
     """`prepare.gives_way`, of parts by their numbers in SPLITS."""
     return SPLITS[part] in (None, "train") or (SPLITS[part], SPLITS[owner]) == ("valid", "test")
@@ -667,7 +686,7 @@ def first_dropped(rows: Rows) -> Dropped | None:
 
 
 def dropped_in_shards(rows: Rows, together: set[int]) -> Counter[str]:
-    """What shards dropped for themselves, by reason, without rows that all drop together: a repeated id counts first."""
+    """What shards dropped, by reason, without the rows that all of them drop together: a repeated id counts first."""
     return Counter(
         told["reason"]
         for number, base in enumerate(rows.bases[:-1].tolist())
@@ -896,6 +915,8 @@ def assemble(content: Content, settings: Preparation, work: Work, folder: Path) 
         statistics["ready"] = {
             part: {"kept": parts[part]["records"], "dropped": dict(sorted(of_part[part].items()))} for part in PARTS
         }
+    if reduced["shared"] is not None:
+        statistics["shared"] = reduced["shared"]
     write_json(corpus.statistics_path, statistics)
     return statistics
 

@@ -547,6 +547,29 @@ def test_training_gives_way_to_valid_and_both_to_a_test_part_that_loses_nothing(
             assert (before / file).read_bytes() == (after / file).read_bytes()
 
 
+@hypothesis(max_examples=40, deadline=None)
+@given(ROWS_OF_PARTS)
+def test_what_parts_share_is_counted_where_duplicates_are_kept_and_refused_where_it_is_most(
+    tmp_path_factory: pytest.TempPathFactory, of_parts: list[tuple[str, int, int]]
+) -> None:
+    of_parts = [*of_parts, *((name, 20 + n, 20 + n) for n, name in enumerate(PARTS))]
+    rows = [record(n, split=name, source=f"a {one}", target=f"b {two}") for n, (name, one, two) in enumerate(of_parts)]
+    texts = {name: [of[1:] for of in of_parts if of[0] == name] for name in PARTS}
+    shared = {
+        name: {other: sum(text in texts[other] for text in texts[name]) for other in PARTS if other != name}
+        for name in PARTS
+    }
+    pairs = (("valid", "train"), ("test", "train"), ("train", "valid"), ("train", "test"))
+    most = [name for name, other in pairs if shared[name][other] > len(texts[name]) / 2]
+    folder = tmp_path_factory.mktemp("corpus")
+    of = ready(prepare={"duplicates": "keep"})
+    if most:
+        with pytest.raises(CorpusError, match=f"records of {most[0]} have source and target of one"):
+            build(folder, rows, of)
+    else:
+        assert build(folder, rows, of)["shared"] == shared
+
+
 def test_near_duplicates_leave_training_and_valid_and_never_test(tmp_path: Path) -> None:
     """The second text of test nearly repeats the first; what nearly repeats the second only is found, too."""
     words = [f"w{n}" for n in range(20)]

@@ -123,6 +123,7 @@ def test_parts_that_are_ready_keep_what_they_share_as_in_one_process(tmp_path: P
     told = assert_same(content, settings_of({"duplicates": duplicates}, ready="records", train=40), tmp_path)
     assert {"id shared by two parts", "group shared by two parts", "no split"} <= {*told["dropped"]}
     assert ("source shared by two parts" in told["dropped"]) == (duplicates == "drop")
+    assert ("shared" in told) == (duplicates == "keep")
     assert sum(part["kept"] + sum(part["dropped"].values()) for part in told["ready"].values()) < told["read"]
 
 
@@ -264,6 +265,41 @@ def test_too_few_records_are_said_in_the_words_of_one_process(tmp_path: Path, sp
     with pytest.raises(CorpusError) as sharded:
         through(of, settings, Work(tmp_path / "work", 3), tmp_path / "corpus")
     assert str(sharded.value) == str(whole.value)
+
+
+@pytest.mark.parametrize("repeats", [4, 5, 6])
+@pytest.mark.parametrize(
+    ("part", "other"), [("valid", "train"), ("test", "train"), ("train", "valid"), ("train", "test")]
+)
+def test_a_part_that_is_another_for_the_most_is_refused_with_a_remedy(
+    tmp_path: Path, part: str, other: str, repeats: int
+) -> None:
+    """Ten of a part, of which so many repeat the first of another that has thirty; ids say nothing of it."""
+    sizes = {name: 10 if name == part else 30 for name in ("train", "valid", "test")}
+    lines = []
+    for name, size in sizes.items():
+        for number in range(size):
+            text = f"{other if name == part and number < repeats else name} swims {min(number, 10)}."
+            row = {"id": f"{name}-{number}", "source": f"The otter of {text}", "target": text, "split": name}
+            lines.append(json.dumps(row) + "\n")
+    raw = tmp_path / "raw.jsonl"
+    raw.write_text("".join(lines))
+    content = Content(raw, SOURCES["jsonl"], ready="records")
+    kept = settings_of({"duplicates": "keep"}, ready="records")
+    if repeats <= 5:
+        told = assert_same(content, kept, tmp_path)
+        assert told["shared"][part][other] == told["shared"][other][part] == repeats
+        assert sum(count for of in told["shared"].values() for count in of.values()) == 2 * repeats
+        return
+    (tmp_path / "whole").mkdir()
+    with pytest.raises(CorpusError, match=rf"6 of 10 records of {part} .* {other}.*duplicates: drop") as whole:
+        prepare(content, kept, tmp_path / "whole")
+    with pytest.raises(CorpusError) as sharded:
+        through(content, kept, Work(tmp_path / "work", 3), tmp_path / "corpus")
+    assert str(sharded.value) == str(whole.value)
+    (tmp_path / "as-said").mkdir()
+    told = assert_same(content, settings_of({"duplicates": "drop"}, ready="records"), tmp_path / "as-said")
+    assert "shared" not in told
 
 
 def test_what_one_process_alone_can_do_is_refused_with_a_remedy(tmp_path: Path) -> None:
