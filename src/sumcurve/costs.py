@@ -19,10 +19,11 @@ beyond (`BENDS`), and that power.
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,7 +69,7 @@ JUDGED = 0.0006  # a gold or contrast given one source
 PORTABLE = 1.5  # of an update with portable sums, where native ones take a second: 1.4 to 1.6 (docs/reproducibility.md)
 SCORED = 0.0015  # one scorer of an item
 PROVEN = 0.1  # both optima and the searches of an item
-PREPARED = 0.001  # a record of the training part, from raw content on
+PREPARED = 0.001  # a record that is read, from raw content on
 READ = 5e-10  # a multiply-add of what a reader of questions learns from
 ITEM_WORDS = 20
 # By how much the slope of log validations may be another beyond the measured sizes: of all methods, and of each. Of 21
@@ -76,6 +77,9 @@ ITEM_WORDS = 20
 BENDS = 0.2
 LEFT_OUT = "are left out of the hours"
 BYTES_OF_WORD = 13  # of a record, prepared and as text
+BYTES_OF_DROPPED = 150  # a row of dropped.jsonl
+BYTES_OF_ROW = 160  # of a record that shards read: its hashes, its id, and where it stands
+BYTES_OF_NUMBER = 4  # of a word in scratch/token-ids
 WHOLE = 2  # times what models read of a source is what it has, about, where nothing says it
 BYTES_OF_ITEM = {"outputs": 400, "scores": 150}
 BYTES_OF_WEIGHT = 4
@@ -359,8 +363,9 @@ def _words(corpus: CorpusSettings) -> float:
 class Estimate:
     """What of a study is to be done: by kind of folder jobs, finished ones, hours (draws) and bytes.
 
-    `trainings` has the hours of one training by method and size. `made` are bytes of what is finished. `notes` say what
-    is not known.
+    `trainings` has the hours of one training by method and size. `made` are bytes of what is finished. `temporary` are
+    bytes beside `disk`, by what they are taken for. `records` and `read` are of the training parts, and of all that is
+    read to make corpora that are not finished. `notes` say what is not known.
     """
 
     jobs: Mapping[str, int]
@@ -371,8 +376,10 @@ class Estimate:
     trainings: Mapping[tuple[str, str, int], tuple[int, Array]]  # corpus, method, records: how many, hours of one
     operations: Array  # floating-point, of all trainings
     notes: Sequence[str]
-    made: float = 0.0
-    scored: int = 0  # processes that make the scores to do
+    made: float
+    scored: int  # processes that make the scores to do
+    read: Mapping[str, int]
+    temporary: Mapping[str, float]
 
     @property
     def total(self) -> Array:
@@ -386,8 +393,9 @@ def interval(draws: Array) -> tuple[float, float, float]:
     return middle, low, high
 
 
-def recorded_sizes(tables: Path) -> dict[str, int]:
-    """The training records of corpora that stand in tables of recorded studies, by the keys of their folders.
+def recorded_sizes(tables: Path, part: Literal["train", "read"] = "train") -> dict[str, int]:
+    """The training records of corpora that stand in tables of recorded studies, by the keys of their folders; or all
+    records that were read to make them.
 
     ManifestError where the manifest of such tables is damaged.
     """
@@ -396,7 +404,7 @@ def recorded_sizes(tables: Path) -> dict[str, int]:
         sizes = {
             row["corpus"]: int(row["records"])
             for row in read_csv(path.parent / "corpora.csv")
-            if (row["part"], row["percent"]) == ("train", "100")
+            if (row["part"], row["percent"]) == (part, "100" if part == "train" else "")
         }
         sealed = manifest.read_sealed(path, TABLES_KEYS, "restore it") or {"inputs": {}}
         for key in sealed["inputs"]:
@@ -420,11 +428,32 @@ def records_of(plan: Plan, results: Path, told: int | None, recorded: Mapping[st
     return found
 
 
+def read_of(plan: Plan, results: Path, records: Mapping[str, int | None]) -> dict[str, tuple[int, bool]]:
+    """How many records are read to make each corpus that is not finished, and whether that is known before.
+
+    As recorded studies tell, or as many as are published; else they are taken to be those of its parts.
+    """
+    found, recorded = {}, recorded_sizes(results / "tables", "read")
+    for folder in plan.named("corpora", "corpus"):
+        name = plan.corpus_name(folder.key)
+        settings = plan.settings.corpora.get(name) or plan.settings.pretraining
+        assert settings is not None
+        if manifest.state(results / folder.key) == "finished":
+            continue
+        published = settings.published if isinstance(settings, CorpusSettings) else {}
+        known = recorded.get(folder.key) or sum(published.values())
+        of_parts = (records[name] or 0) + (settings.split.valid or 0) + (settings.split.test or 0)
+        found[name] = known or of_parts, known > 0
+    return found
+
+
 def estimate(
     plan: Plan, results: Path, costs: Costs, told: int | None = None, recorded: Mapping[str, int] = MappingProxyType({})
 ) -> Estimate:
     """What of the study is not finished below `results`; `told` are training records where nothing says them."""
     records = records_of(plan, results, told, recorded)
+    told_of_read = read_of(plan, results, records)
+    read = {name: count for name, (count, _) in told_of_read.items()}
     jobs: Counter[str] = Counter()
     finished: Counter[str] = Counter()
     hours: dict[str, Array] = {}
@@ -444,7 +473,7 @@ def estimate(
             continue
         to_do.add(folder.key)
         try:
-            spent, size, bytes_of = _folder(plan, folder, records, items, costs)
+            spent, size, bytes_of = _folder(plan, folder, records, read, items, costs)
         except PlanError as error:
             notes[str(error)] = None
             continue
@@ -465,8 +494,57 @@ def estimate(
         for name, count in records.items()
         if count is None
     }
+    notes |= {
+        f"{name}: how many records are read to prepare it is not known; they are taken to be the {count:,} of its "
+        "parts, and where more are read, it takes longer and more disk": None
+        for name, (count, known) in told_of_read.items()
+        if not known
+    }
     scored = sum(any(key in to_do for key in keys) for keys in plan.together.values())
-    return Estimate(jobs, finished, hours, disk, records, trainings, operations, list(notes), made, scored)
+    temporary = _temporary(plan, to_do, records, read, items)
+    return Estimate(
+        jobs, finished, hours, disk, records, trainings, operations, list(notes), made, scored, read, temporary
+    )
+
+
+def _temporary(
+    plan: Plan,
+    to_do: Collection[str],
+    records: Mapping[str, int | None],
+    read: Mapping[str, int],
+    items: Mapping[str, int | None],
+) -> dict[str, float]:
+    """Bytes that lie beside the results for a time, by what they are taken for."""
+    found = {}
+    for folder in plan.named("corpora", "corpus"):
+        name = plan.corpus_name(folder.key)
+        settings = plan.corpora.get(name)
+        if folder.key not in to_do or settings is None:
+            continue
+        words, count = WHOLE * settings.source_tokens, read[name]
+        if settings.shards is None:
+            found[f"the spool of {name}, until it is prepared"] = float(BYTES_OF_WORD * words * count)
+        else:
+            kept = _kept(name, records, items)
+            found[f"scratch/shards of {name}, until it is prepared"] = float(
+                BYTES_OF_WORD * words * (count + kept) + BYTES_OF_ROW * count + 2 * _dropped(count, kept)
+            )
+    for name in dict.fromkeys(_corpus_of(plan, one) for one in plan.named("runs", "train") if one.key in to_do):
+        words = WHOLE * plan.corpora[name].source_tokens + plan.corpora[name].target_tokens
+        found[f"scratch/token-ids of {name}, which may be deleted between trainings"] = float(
+            BYTES_OF_NUMBER * words * (records[name] or 0)
+        )
+    return found
+
+
+def _kept(corpus: str, records: Mapping[str, int | None], items: Mapping[str, int | None]) -> int:
+    """The records of all parts; validation is taken to have as many as test."""
+    return (records.get(corpus) or 0) + 2 * (items.get(corpus) or 0)
+
+
+def _dropped(read: int, kept: int) -> int:
+    """Bytes of dropped.jsonl."""
+    return BYTES_OF_DROPPED * max(0, read - kept)
 
 
 def _corpus_of(plan: Plan, folder: Folder) -> str:
@@ -474,7 +552,12 @@ def _corpus_of(plan: Plan, folder: Folder) -> str:
 
 
 def _folder(
-    plan: Plan, folder: Folder, records: Mapping[str, int | None], items: Mapping[str, int | None], costs: Costs
+    plan: Plan,
+    folder: Folder,
+    records: Mapping[str, int | None],
+    read: Mapping[str, int],
+    items: Mapping[str, int | None],
+    costs: Costs,
 ) -> tuple[Array, int, float]:
     """Seconds (draws), size in records, and bytes of one folder; PlanError where its records are not known."""
     told = folder.specification
@@ -488,9 +571,9 @@ def _folder(
     settings, many = plan.corpora.get(corpus), items.get(corpus) or 0
     constant = np.full(DRAWS, START)
     if folder.kind == "corpus":
-        size = records.get(corpus) or 0
-        words = WHOLE * (settings.source_tokens if settings is not None else 0)
-        return constant + PREPARED * size, size, float(BYTES_OF_WORD * words * (size + 2 * many))
+        kept, words = _kept(corpus, records, items), WHOLE * (settings.source_tokens if settings is not None else 0)
+        bytes_of = float(BYTES_OF_WORD * words * kept + _dropped(read[corpus], kept))
+        return constant + PREPARED * read[corpus], records.get(corpus) or 0, bytes_of
     if folder.kind == "judge" and settings is not None and settings.contrasts is not None:
         asked = settings.contrasts
         golds = many if asked.golds is None else min(asked.golds, many)
@@ -584,7 +667,8 @@ def lines(plan: Plan, found: Estimate, costs: Costs, cores: int, device: str) ->
             f"{kind:16}{count:8}{count - found.finished[kind]:8}{shown:>12}{found.disk.get(kind, 0) / 1e6:10.1f}"
         )
     for name, size in found.records.items():
-        told.append(f"training records of {name}: {'not known yet' if size is None else f'{size:,}'}")
+        of = f", of {found.read[name]:,} records that are read" if name in found.read and size is not None else ""
+        told.append(f"training records of {name}: {'not known yet' if size is None else f'{size:,}'}{of}")
     if found.trainings:
         told.append(f"{'one training':34}{'records':>10}{'seeds':>7}{'minutes':>9}   {100 * CONFIDENCE:g} % interval")
     for (corpus, method, records), (many, hours) in found.trainings.items():
@@ -616,6 +700,7 @@ def lines(plan: Plan, found: Estimate, costs: Costs, cores: int, device: str) ->
             "training on a GPU is measured yet, and this is no more than arithmetic"
         )
     told.append(f"disk to be filled: {sum(found.disk.values()) / 1e6:,.0f} MB")
+    told += [f"temporary disk beside it: {size / 1e6:,.0f} MB for {what}" for what, size in found.temporary.items()]
     told.append(f"remote, once all is pushed: {(found.made + sum(found.disk.values())) / 1e6:,.0f} MB")
     sizes = sorted({one.records for one in costs.basis})
     studies = f"{len(costs.basis)} measured trainings of {len({one.method for one in costs.basis})} methods"

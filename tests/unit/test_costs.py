@@ -222,6 +222,53 @@ def test_what_is_published_is_known_before_it_is_here(tmp_path):
         assert "GPU-hours" in said
 
 
+def test_a_preparation_costs_by_what_is_read_and_its_temporary_disk_is_said(tmp_path):
+    """OAGS keeps a few of what it reads. What is read and not known is said to be assumed."""
+    config = Path(shutil.copytree(ROOT / "config", tmp_path / "config"))
+    shutil.copy(ROOT / "recipes.yaml", tmp_path)
+    model, path = Costs(invented(), config), config / "studies" / "oags.yaml"
+    content = yaml.safe_load(path.read_text())
+
+    def planned(**changes):
+        content["corpora"]["oags"] |= changes
+        path.write_text(yaml.safe_dump(content))
+        plan = Plan.read(config, "oags")
+        found = costs.estimate(plan, tmp_path / "results", model)
+        return found, "\n".join(costs.lines(plan, found, model, 2, "a CPU"))
+
+    whole, said = planned()
+    assert whole.records == {"oags": 1_500_000}
+    assert whole.read == {"oags": 35_000_000}
+    seconds = 3600 * np.median(whole.hours["corpus"])
+    assert seconds == pytest.approx(costs.START + 35_000_000 * costs.PREPARED)
+    assert re.search(r"of oags: 1,500,000, of 35,000,000 records that are read", said)
+    assert re.search(r"temporary disk beside it: [\d,]+ MB for scratch/shards of oags", said)
+    assert re.search(r"temporary disk beside it: [\d,]+ MB for scratch/token-ids of oags", said)
+    half, _ = planned(published={"train": 17_500_000})
+    assert half.records == whole.records
+    assert half.disk["corpus"] < whole.disk["corpus"]  # what is not kept stands in dropped.jsonl
+    shards, spool = "scratch/shards of oags, until it is prepared", "the spool of oags, until it is prepared"
+    assert half.temporary[shards] < whole.temporary[shards]
+    alone, _ = planned(published={"train": 35_000_000}, shards=None)
+    assert shards not in alone.temporary
+    assert alone.temporary[spool] < whole.temporary[shards]
+    unknown, said = planned(published={})
+    assert unknown.read == {"oags": 1_520_000}
+    assert re.search(r"oags: how many records are read .* not known; they are taken to be the 1,520,000", said)
+    assert "not known" not in planned(published={"train": 35_000_000})[1]
+
+
+def test_a_recorded_corpus_costs_by_what_was_read_of_it(tmp_path):
+    config = Path(shutil.copytree(ROOT / "config", tmp_path / "config"))
+    shutil.copy(ROOT / "recipes.yaml", tmp_path)
+    shutil.copytree(ROOT / "results" / "tables", tmp_path / "results" / "tables")
+    plan, tables = Plan.read(config, "docstrings"), tmp_path / "results" / "tables"
+    if not (keys := costs.recorded_sizes(tables).keys() & plan.folders.keys()):
+        pytest.skip("the corpora of this code are others than the recorded ones")
+    found = costs.estimate(plan, tables.parent, Costs(invented(), config), recorded=costs.recorded_sizes(tables))
+    assert found.read["docstrings"] == 30147, keys
+
+
 def test_a_bart_that_was_made_here_costs_what_its_measured_trainings_cost():
     basis = costs.measured(ROOT / "config", ROOT / "results" / "tables")
     model, plan = Costs(basis, ROOT / "config"), Plan.read(ROOT / "config", "pretraining")

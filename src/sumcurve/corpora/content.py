@@ -11,6 +11,7 @@ from sumcurve.corpora.members import names_of_shards
 from sumcurve.corpora.raw import (
     NO_SPLIT,
     OTHER_SPLIT,
+    SPLITS,
     Dropped,
     Place,
     RawRecord,
@@ -57,7 +58,26 @@ class Content:
 
     @cached_property
     def shards(self) -> list[Shard]:
-        """The files in the order in which they are read; CorpusError where a part or all of them are missing."""
+        """The files in the order in which they are read.
+
+        CorpusError where a part or all of them are missing, and where one is read with a file that is not among them,
+        of which the content's sha256 would not tell.
+        """
+        found = self._shards()
+        paths = {shard.path for shard in found}
+        for shard in found:
+            for path in self.source.beside(shard.path):
+                if path not in paths and path.is_file():
+                    remedy = f"name the folder of both as raw.path, not {shard.path.name}"
+                    if self.path.is_dir():
+                        remedy = f"let the pattern of split.ready that names {shard.name} name both"
+                    raise CorpusError(
+                        f"{shard.path} is read with {path.name}, which is not of the content whose sha256 the study "
+                        f"says: {remedy}"
+                    )
+        return found
+
+    def _shards(self) -> list[Shard]:
         if not self.path.is_dir():
             if isinstance(self.ready, Mapping):
                 raise CorpusError(f"{self.path} is no folder, but split.ready names files in it: check raw.path")
@@ -119,10 +139,11 @@ class Content:
                 continue
             number += 1
             place = Place(file, number, self.source.unit, several)
-            name = None
+            name, own = None, part
             try:
                 if isinstance(row, Refused):
                     raise row
+                own = part or self._part_of(row)
                 check_numbers(row, self.least)
                 if fields is not None:
                     row = renamed(row, fields, place)
@@ -132,7 +153,13 @@ class Content:
                 record = record_of(row, place)
                 yield self._in_part(record, shard.part)
             except Refused as refused:
-                yield Dropped(place, name, refused.reason, refused.value, part)
+                yield Dropped(place, name, refused.reason, refused.value, own)
+
+    def _part_of(self, row: Mapping[str, Any]) -> str | None:
+        """The part that a row says that it is of, where rows do, whatever else is wrong with it."""
+        name = "split" if self.named is None else self.named.get("split")
+        said = row.get(name) if self.ready == "records" and name is not None else None
+        return SPLITS.get(said) if isinstance(said, str) else None
 
     def _in_part(self, record: RawRecord, part: str | None) -> RawRecord:
         """The record with the part that it is ready for, or none."""

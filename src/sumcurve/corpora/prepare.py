@@ -13,9 +13,9 @@ Groups that the study holds out whole (`split.unseen`) are drawn for no other pa
 order of the keyed hash of the records' ids, without what repeats a record that stood before it in the raw content.
 
 Parts that are ready, as those of a published corpus, are taken as they are. A published test part is never thinned:
-nothing leaves it because it repeats something, is beyond a limit, or in another language, but only what has no text,
-or an id that is there already. Valid gives up what test holds too, train what test or valid hold, and its own
-duplicates.
+nothing leaves it because it repeats something, is beyond a limit, or in another language, but only what is no record,
+has an id that is there already, or is beyond the size that a study gives the part. Valid gives up what test holds too,
+train what test or valid hold, and its own duplicates.
 """
 
 import hashlib
@@ -156,10 +156,12 @@ def prepare(content: Content, settings: Preparation, folder: Path) -> dict[str, 
     `read` = `kept` + the sum of `dropped` (reason -> raw records). `parts` holds, for train, valid, test, and unseen
     where groups are held out, the number of records, their mean source and target lengths in tokens and their
     vocabulary. With `compose` a record of a part holds several raw records, and `kept` counts the raw ones. Where the
-    parts are ready, `ready` has `kept` and `dropped` of each. With steps of cleaning, `cleaning` has for each the raw
-    records that it `changed`, `dropped` and, of a published test part, `left`.
+    parts are ready, `ready` has `kept` and `dropped` of each, and, where duplicates are kept, `shared` says how many
+    records of each are in each other (`shared_by`; before parts are cut to sizes). With steps of cleaning, `cleaning`
+    has for each the raw records that it `changed`, `dropped` and, of a published test part, `left`.
 
-    Raises CorpusError for a file that cannot be read, too few records, and a broken invariant.
+    Raises CorpusError for a file that cannot be read, too few records, parts of which one is in another for the most,
+    and a broken invariant.
     """
     corpus = Corpus(folder)
     spool_path = folder / "spool.partial"
@@ -173,6 +175,10 @@ def prepare(content: Content, settings: Preparation, folder: Path) -> dict[str, 
             raise CorpusError(nothing_left(content, read, ledger.first))
         candidates = without_shared(candidates, ledger)
         candidates = without_duplicates(candidates, settings.prepare, spool, ledger)
+        shared = None
+        if content.ready is not None and settings.prepare.duplicates == "keep":
+            shared = shared_by(candidates, spool)
+            check_shared(content.path, shared, Counter(candidate.split or "" for candidate in candidates))
         units: list[Unit]
         if settings.compose is None:
             units = [(candidate,) for candidate in candidates]
@@ -202,6 +208,8 @@ def prepare(content: Content, settings: Preparation, folder: Path) -> dict[str, 
         statistics["ready"] = {
             part: {"kept": of_part[part], "dropped": dict(sorted(ledger.parts[part].items()))} for part in PARTS
         }
+    if shared is not None:
+        statistics["shared"] = shared
     spool_path.unlink()
     os.replace(partial, corpus.dropped_path)
     write_json(corpus.statistics_path, statistics)
@@ -417,6 +425,35 @@ def without_duplicates(candidates: list[Candidate], settings: Prepare, spool: Sp
     return kept
 
 
+def shared_by(candidates: Iterable[Candidate], spool: Spool) -> dict[str, dict[str, int]]:
+    """Of parts that are ready, how many records of each have the source and the target of a record of each other part.
+
+    They come as `without_shared` leaves them, training last: in memory are the pairs of test and valid.
+    """
+    found: dict[tuple[bytes, bytes], Counter[str]] = {}
+    for candidate in candidates:
+        pair, part = digests_of(spool.read(candidate)), candidate.split or "train"
+        if part != "train":
+            found.setdefault(pair, Counter())[part] += 1
+        elif pair in found:
+            found[pair][part] += 1
+    return {
+        part: {other: sum(one[part] for one in found.values() if one[other]) for other in PARTS if other != part}
+        for part in PARTS
+    }
+
+
+def check_shared(raw_path: Path, shared: Mapping[str, Mapping[str, int]], sizes: Mapping[str, int]) -> None:
+    """CorpusError where more than half of valid or test is in train, or more than half of train in one of these."""
+    for part, other in (("valid", "train"), ("test", "train"), ("train", "valid"), ("train", "test")):
+        if 2 * shared[part][other] > sizes[part]:
+            raise CorpusError(
+                f"{raw_path}: {shared[part][other]:,} of {sizes[part]:,} records of {part} have source and target of "
+                f"one of {other}, as where a part is passed off as another: check which files are {part} and {other}, "
+                "or have what they share leave train by `prepare: {duplicates: drop}`"
+            )
+
+
 def digests_of(record: Record) -> tuple[bytes, bytes]:
     """Of source and target: those of two records are equal where their tokens are."""
     return digest_of(record.source), digest_of(record.target)
@@ -537,12 +574,12 @@ def drawn(units: list[Unit], split: Split, ledger: Ledger, raw_path: Path) -> di
         parts = {part: [unit for unit in units if unit[0].split == part] for part in PARTS}
     else:
         parts = filled(units, split.key, test=split.test or 0, valid=split.valid or 0)  # both are given
+    found = {part: len(parts[part]) for part in PRECEDENCE}
+    if any(found[part] < (sizes[part] or 1) for part in PRECEDENCE):
+        raise CorpusError(too_few(raw_path, len(units), found, sizes, ledger.counts))
     for part in PRECEDENCE:
         parts[part].sort(key=lambda unit: place_of(unit, split.key))
         size = sizes[part]
-        if len(parts[part]) < (size or 1):
-            found = {name: len(parts[name]) for name in PRECEDENCE}
-            raise CorpusError(too_few(raw_path, len(units), found, sizes, ledger.counts))
         for unit in parts[part][size:] if size else []:
             for candidate in unit:
                 ledger.drop_candidate(candidate, BEYOND, f"{part}: {size}")
@@ -562,7 +599,7 @@ def too_few(
     asked = ", ".join(f"{name}: {sizes[name] or 'all'}" for name in PRECEDENCE)
     return (
         f"{raw_path}: after filtering {left} records are left ({here}), the study asks for {asked}; dropped were "
-        f"{dict(dropped)}: lower the sizes in split, loosen prepare, or give more records"
+        f"{dict(sorted(dropped.items()))}: lower the sizes in split, loosen prepare, or give more records"
     )
 
 

@@ -88,8 +88,10 @@ class Dropped:
     split: str | None = None
 
     def as_dict(self) -> dict[str, Any]:
-        file, line = self.place.file, self.place.number
-        return {"file": file, "line": line, "id": self.id, "reason": self.reason, "value": self.value}
+        """Its row of dropped.jsonl; `split` is there where it is known."""
+        split = {} if self.split is None else {"split": self.split}
+        place = {"file": self.place.file, "line": self.place.number}
+        return {**place, "id": self.id, **split, "reason": self.reason, "value": self.value}
 
 
 class Refused(Exception):
@@ -138,7 +140,7 @@ def renamed(row: Mapping[str, Any], fields: Mapping[str, Any], place: Place) -> 
 
 
 def check_numbers(row: Mapping[str, Any], least: Mapping[str, int]) -> None:
-    """Raises Refused for a row of which a number is below the `least` of its field. A row without it passes."""
+    """Raises Refused for a row of which a number is not at least the `least` of its field. A row without it passes."""
     for name, limit in least.items():
         value = row.get(name)
         if value is None:
@@ -149,7 +151,7 @@ def check_numbers(row: Mapping[str, Any], least: Mapping[str, int]) -> None:
             number = None
         if isinstance(number, bool) or not isinstance(number, int | float):
             raise Refused(WRONG_TYPE, f"{name}: {value!r}, must be a number (raw.min)")
-        if number < limit:
+        if not number >= limit:  # as NaN is not
             raise Refused(f"{name} below {limit}", value)
 
 

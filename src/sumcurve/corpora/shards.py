@@ -37,6 +37,7 @@ from sumcurve.corpora.prepare import (
     SHARED_ID,
     SHARED_SOURCE,
     SHARED_TARGET,
+    check_shared,
     counts_of,
     digests_of,
     holds_out,
@@ -80,7 +81,7 @@ class Piece:
     start: int
     end: int | None
     first: int
-    checksum: str  # of these bytes, sha256; of a member, what its archive announces
+    checksum: str  # of these bytes, sha256, and of files that are read with them; of a member, what its archive says
     member: str | None = None
 
 
@@ -154,11 +155,14 @@ def cut(content: Content, settings: Preparation, work: Work) -> str:
             for offset, piece in enumerate(found):
                 if piece.end != piece.start or not size:
                     pieces[number + offset].append(piece)
+        elif member is None:
+            hashes[shard.name], *others = whole_of(content, shard)
+            told = " ".join([hashes[shard.name], *others])
+            pieces[number].append(Piece(shard.name, shard.part, 0, None, 1, told))
         else:
-            whole = hashes[shard.name] if shard.name in hashes else sha256_file(shard.path)
-            hashes[shard.name] = whole
-            told, name = (whole, None) if member is None else (member.checksum, member.name)
-            pieces[number].append(Piece(shard.name, shard.part, 0, None, 1, told, name))
+            if shard.name not in hashes:
+                hashes[shard.name] = sha256_file(shard.path)
+            pieces[number].append(Piece(shard.name, shard.part, 0, None, 1, member.checksum, member.name))
         before += size
     plan = {
         "code": code_of(content),
@@ -391,10 +395,12 @@ class Runs:
 
 def read_piece(content: Content, shard: Shard, piece: Piece) -> Iterator[RawRecord | Dropped]:
     """Its rows, after its bytes were hashed; CorpusError where they have changed since the content was cut."""
-    if piece.member is None:
-        found = sha256_between(shard.path, piece.start, piece.end)
-    else:
+    if piece.member is not None:
         found = next((one.checksum for one in content.source.members(shard.path) if one.name == piece.member), "")
+    elif piece.end is None:
+        found = " ".join(whole_of(content, shard))
+    else:
+        found = sha256_between(shard.path, piece.start, piece.end)
     if found != piece.checksum:
         raise CorpusError(f"{shard.path} has changed since it was cut into shards: run the whole preparation again")
     if piece.member is not None and content.source.member is not None:
@@ -406,9 +412,12 @@ def read_piece(content: Content, shard: Shard, piece: Piece) -> Iterator[RawReco
     return content.read(shard, rows, piece.first)
 
 
-def sha256_between(path: Path, start: int, end: int | None) -> str:
-    if end is None:
-        return sha256_file(path)
+def whole_of(content: Content, shard: Shard) -> list[str]:
+    """The sha256 of a file that is read as a whole, and of those that are read with it."""
+    return [sha256_file(path) for path in (shard.path, *content.source.beside(shard.path))]
+
+
+def sha256_between(path: Path, start: int, end: int) -> str:
     whole = hashlib.sha256()
     with path.open("rb") as stream:
         stream.seek(start)
@@ -545,6 +554,11 @@ def reduce(content: Content, settings: Preparation, work: Work) -> None:
         drop_shared(rows, state, split, candidates, drops)
     if settings.prepare.duplicates == "drop":
         drop_duplicates(rows, split, candidates, drops)
+    shared = None
+    if content.ready is not None and settings.prepare.duplicates == "keep":
+        shared = shared_by(rows, split, candidates)
+        many = np.bincount(split[candidates], minlength=len(SPLITS)).tolist()
+        check_shared(content.path, shared, {part: many[SPLITS.index(part)] for part in PRECEDENCE})
     kept = np.zeros(rows.total, np.uint8)
     held = rows.column("unseen") if settings.split.unseen else None
     if held is not None:
@@ -568,11 +582,11 @@ def reduce(content: Content, settings: Preparation, work: Work) -> None:
     if any(found[part] < (sizes[part] or 1) for part in PRECEDENCE):
         total = Counter(REASONS[number] for number in drops.reasons)
         left = sum(found[part] for part in PRECEDENCE)
-        raise CorpusError(too_few(content.path, left, found, sizes, total + dropped_in_shards(work)))
+        raise CorpusError(too_few(content.path, left, found, sizes, total + dropped_in_shards(rows, {*drops.rows})))
     np.save(work.folder / "kept.npy", kept)
     np.save(work.folder / "reduced.npy", drops.sorted())
     before = np.cumsum(np.pad(counts, ((0, 0), (1, 0))), axis=1)[:, :-1]  # records of each part in earlier buckets
-    write_json(work.reduced, {"read": rows.total, "parts": found, "before": before.tolist()})
+    write_json(work.reduced, {"read": rows.total, "parts": found, "before": before.tolist(), "shared": shared})
 
 
 def drop_repeated_ids(rows: Rows, state: np.ndarray, split: np.ndarray, drops: Drops) -> None:
@@ -626,6 +640,19 @@ def drop_duplicates(rows: Rows, split: np.ndarray, candidates: np.ndarray, drops
                             own[number] = row
 
 
+def shared_by(rows: Rows, split: np.ndarray, candidates: np.ndarray) -> dict[str, dict[str, int]]:
+    """`prepare.shared_by`."""
+    (sources, _), (targets, count) = (rows.numbered(name, candidates) for name in ("source", "target"))
+    both = np.flatnonzero((sources >= 0) & (targets >= 0))
+    _, pair = np.unique(sources[both].astype(np.int64) * count + targets[both], return_inverse=True)
+    found = {
+        part: np.bincount(pair[split[both] == SPLITS.index(part)], minlength=len(both)) for part in PARTS
+    }  # [pairs], how often each stands in the part
+    return {
+        part: {other: int(found[part][found[other] > 0].sum()) for other in PARTS if other != part} for part in PARTS
+    }
+
+
 def gives_way(part: int, owner: int) -> bool:
     """`prepare.gives_way`, of parts by their numbers in SPLITS."""
     return SPLITS[part] in (None, "train") or (SPLITS[part], SPLITS[owner]) == ("valid", "test")
@@ -658,11 +685,13 @@ def first_dropped(rows: Rows) -> Dropped | None:
     return None
 
 
-def dropped_in_shards(work: Work) -> Counter[str]:
+def dropped_in_shards(rows: Rows, together: set[int]) -> Counter[str]:
+    """What shards dropped, by reason, without the rows that all of them drop together: a repeated id counts first."""
     return Counter(
         told["reason"]
-        for number in range(work.shards)
-        for _, told, _ in read_lines(work.mapped(number).with_suffix("") / "dropped.jsonl")
+        for number, base in enumerate(rows.bases[:-1].tolist())
+        for place, told, _ in read_lines(rows.work.mapped(number).with_suffix("") / "dropped.jsonl")
+        if base + place not in together
     )
 
 
@@ -746,7 +775,7 @@ def write_dropped(
                 file, value = f"shared-{part}", excerpt(f"{said} is in {of}, {there}")
             elif reason != DUPLICATE_ID:
                 file, value = f"same-{part}", f"as {there}"
-            drop(Dropped(rows.place(base + place), name, reason, value).as_dict(), part, file)
+            drop(Dropped(rows.place(base + place), name, reason, value, part).as_dict(), part, file)
         for stream in files.values():
             sync(stream)
     return {step: dict(did) for step, did in cleaning.items()}
@@ -808,9 +837,9 @@ def write_parts(
                     texts.write(blobs[held][at + length : at + length + more])
                     statistics.add(record)
                 else:
-                    where = rows.place(row)
-                    write_line(beyond, Dropped(where, record.id, BEYOND, f"{part}: {size}").as_dict())
-                    counts[None if content.ready is None else part, BEYOND] += 1
+                    split = None if content.ready is None else part
+                    write_line(beyond, Dropped(rows.place(row), record.id, BEYOND, f"{part}: {size}", split).as_dict())
+                    counts[split, BEYOND] += 1
             for stream in (records, texts, beyond):
                 sync(stream)
         write_words(statistics, folder / f"{part}.words")
@@ -886,6 +915,8 @@ def assemble(content: Content, settings: Preparation, work: Work, folder: Path) 
         statistics["ready"] = {
             part: {"kept": parts[part]["records"], "dropped": dict(sorted(of_part[part].items()))} for part in PARTS
         }
+    if reduced["shared"] is not None:
+        statistics["shared"] = reduced["shared"]
     write_json(corpus.statistics_path, statistics)
     return statistics
 

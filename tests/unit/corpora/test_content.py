@@ -206,6 +206,26 @@ def test_a_record_without_a_part_is_dropped_where_records_say_theirs(tmp_path: P
     assert (found[1].id, found[1].reason) == ("b", raw.NO_SPLIT)
 
 
+@pytest.mark.parametrize("fields", [None, {"group": "topic", "split": "part"}])
+def test_a_row_that_is_no_record_is_dropped_of_the_part_that_it_says(
+    tmp_path: Path, fields: dict[str, str] | None
+) -> None:
+    name = "split" if fields is None else "part"
+    bad: list[dict[str, Any]] = [{"source": ""}, {"source": 1}, {"id": None}, {"grade": 2}, {"grade": "high"}]
+    (tmp_path / "raw.jsonl").write_bytes(b"\n".join(line(**{name: "dev", **row}) for row in bad))
+    content = Content(tmp_path / "raw.jsonl", JSONL, fields, "records", {"grade": 3})
+    found = [row for row in content.records() if isinstance(row, Dropped)]
+    assert [row.split for row in found] == ["valid"] * len(bad)
+    assert {row.as_dict()["split"] for row in found} == {"valid"}
+
+
+@pytest.mark.parametrize("said", [..., "exam", 1, ["test"]])
+def test_a_row_that_says_no_known_part_is_dropped_of_none(tmp_path: Path, said: object) -> None:
+    (row,) = read(tmp_path / "raw.jsonl", line(split=said), ready="records")
+    assert isinstance(row, Dropped)
+    assert "split" not in row.as_dict()
+
+
 def test_a_record_with_a_part_of_its_own_stops_a_study_that_draws_parts(tmp_path: Path) -> None:
     with pytest.raises(CorpusError, match=r"raw\.jsonl: line 2: .*own split is test.*ready: records"):
         read(tmp_path / "raw.jsonl", line() + b"\n" + line(id="b", split="test"))

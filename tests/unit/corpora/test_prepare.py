@@ -547,6 +547,29 @@ def test_training_gives_way_to_valid_and_both_to_a_test_part_that_loses_nothing(
             assert (before / file).read_bytes() == (after / file).read_bytes()
 
 
+@hypothesis(max_examples=40, deadline=None)
+@given(ROWS_OF_PARTS)
+def test_what_parts_share_is_counted_where_duplicates_are_kept_and_refused_where_it_is_most(
+    tmp_path_factory: pytest.TempPathFactory, of_parts: list[tuple[str, int, int]]
+) -> None:
+    of_parts = [*of_parts, *((name, 20 + n, 20 + n) for n, name in enumerate(PARTS))]
+    rows = [record(n, split=name, source=f"a {one}", target=f"b {two}") for n, (name, one, two) in enumerate(of_parts)]
+    texts = {name: [of[1:] for of in of_parts if of[0] == name] for name in PARTS}
+    shared = {
+        name: {other: sum(text in texts[other] for text in texts[name]) for other in PARTS if other != name}
+        for name in PARTS
+    }
+    pairs = (("valid", "train"), ("test", "train"), ("train", "valid"), ("train", "test"))
+    most = [name for name, other in pairs if shared[name][other] > len(texts[name]) / 2]
+    folder = tmp_path_factory.mktemp("corpus")
+    of = ready(prepare={"duplicates": "keep"})
+    if most:
+        with pytest.raises(CorpusError, match=f"records of {most[0]} have source and target of one"):
+            build(folder, rows, of)
+    else:
+        assert build(folder, rows, of)["shared"] == shared
+
+
 def test_near_duplicates_leave_training_and_valid_and_never_test(tmp_path: Path) -> None:
     """The second text of test nearly repeats the first; what nearly repeats the second only is found, too."""
     words = [f"w{n}" for n in range(20)]
@@ -700,6 +723,18 @@ def test_each_step_of_cleaning_is_counted_and_read_is_kept_and_dropped(tmp_path:
 
 def test_without_cleaning_statistics_are_those_of_before(tmp_path: Path) -> None:
     assert "cleaning" not in build(tmp_path, [record(number) for number in range(8)], settings(2, 2))
+
+
+def test_what_leaves_a_published_test_part_is_no_record_repeats_an_id_or_is_beyond_its_size(tmp_path: Path) -> None:
+    gone = {"nul": {"source": "a\0b"}, "none": {"target": " "}, "more": {"extra": 1}, "mute": {"references": [" "]}}
+    rows = [record(number, id=name, split="test", **changes) for number, (name, changes) in enumerate(gone.items())]
+    rows += [*published(range(10, 19)), record(11, source="again", split="test")]
+    reasons_of = {reasons.NUL: 1, reasons.EMPTY_TARGET: 1, reasons.UNKNOWN_KEY: 1, reasons.EMPTY_REFERENCE: 1}
+    reasons_of |= {module.DUPLICATE_ID: 1}
+    whole = build(tmp_path / "whole", rows, ready())["ready"]["test"]
+    assert whole == {"kept": 3, "dropped": reasons_of}
+    cut = build(tmp_path / "cut", rows, settings(valid=None, test=2, ready="records"))["ready"]["test"]
+    assert cut == {"kept": 2, "dropped": reasons_of | {module.BEYOND: 1}}
 
 
 def test_a_published_test_part_is_never_thinned(tmp_path: Path) -> None:

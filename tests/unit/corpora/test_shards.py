@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 import zipfile
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -95,6 +96,10 @@ def assert_same(content: Content, settings: Preparation, tmp_path: Path, counts:
         for name, expected in files(whole).items():
             assert (name, files(folder)[name]) == (name, expected)
     assert statistics["read"] == statistics["kept"] + sum(statistics["dropped"].values())
+    dropped = [json.loads(row) for row in (whole / "dropped.jsonl").read_text().splitlines()]
+    for part in ("train", "valid", "test"):
+        own = Counter(row["reason"] for row in dropped if row.get("split") == part)
+        assert own == (statistics["ready"][part]["dropped"] if content.ready else {})
     return statistics
 
 
@@ -118,6 +123,7 @@ def test_parts_that_are_ready_keep_what_they_share_as_in_one_process(tmp_path: P
     told = assert_same(content, settings_of({"duplicates": duplicates}, ready="records", train=40), tmp_path)
     assert {"id shared by two parts", "group shared by two parts", "no split"} <= {*told["dropped"]}
     assert ("source shared by two parts" in told["dropped"]) == (duplicates == "drop")
+    assert ("shared" in told) == (duplicates == "keep")
     assert sum(part["kept"] + sum(part["dropped"].values()) for part in told["ready"].values()) < told["read"]
 
 
@@ -243,6 +249,59 @@ def test_content_of_no_use_is_refused_as_in_one_process(tmp_path: Path, content:
     assert str(sharded.value) == str(whole.value)
 
 
+@pytest.mark.parametrize(
+    "split", [{"valid": 9, "test": 900}, {"valid": 900, "test": 9}, {"ready": "records", "test": 900}]
+)
+def test_too_few_records_are_said_in_the_words_of_one_process(tmp_path: Path, split: dict) -> None:
+    raw = tmp_path / "raw.jsonl"
+    raw.write_bytes(b"".join(rows(2, ready="ready" in split)))
+    of, settings = (
+        Content(raw, SOURCES["jsonl"], ready=split.get("ready")),
+        settings_of({"min_source_tokens": 5}, **split),
+    )
+    (tmp_path / "whole").mkdir()
+    with pytest.raises(CorpusError, match=r"dropped were \{'broken JSON'.*'source shorter") as whole:
+        prepare(of, settings, tmp_path / "whole")
+    with pytest.raises(CorpusError) as sharded:
+        through(of, settings, Work(tmp_path / "work", 3), tmp_path / "corpus")
+    assert str(sharded.value) == str(whole.value)
+
+
+@pytest.mark.parametrize("repeats", [4, 5, 6])
+@pytest.mark.parametrize(
+    ("part", "other"), [("valid", "train"), ("test", "train"), ("train", "valid"), ("train", "test")]
+)
+def test_a_part_that_is_another_for_the_most_is_refused_with_a_remedy(
+    tmp_path: Path, part: str, other: str, repeats: int
+) -> None:
+    """Ten of a part, of which so many repeat the first of another that has thirty; ids say nothing of it."""
+    sizes = {name: 10 if name == part else 30 for name in ("train", "valid", "test")}
+    lines = []
+    for name, size in sizes.items():
+        for number in range(size):
+            text = f"{other if name == part and number < repeats else name} swims {min(number, 10)}."
+            row = {"id": f"{name}-{number}", "source": f"The otter of {text}", "target": text, "split": name}
+            lines.append(json.dumps(row) + "\n")
+    raw = tmp_path / "raw.jsonl"
+    raw.write_text("".join(lines))
+    content = Content(raw, SOURCES["jsonl"], ready="records")
+    kept = settings_of({"duplicates": "keep"}, ready="records")
+    if repeats <= 5:
+        told = assert_same(content, kept, tmp_path)
+        assert told["shared"][part][other] == told["shared"][other][part] == repeats
+        assert sum(count for of in told["shared"].values() for count in of.values()) == 2 * repeats
+        return
+    (tmp_path / "whole").mkdir()
+    with pytest.raises(CorpusError, match=rf"6 of 10 records of {part} .* {other}.*duplicates: drop") as whole:
+        prepare(content, kept, tmp_path / "whole")
+    with pytest.raises(CorpusError) as sharded:
+        through(content, kept, Work(tmp_path / "work", 3), tmp_path / "corpus")
+    assert str(sharded.value) == str(whole.value)
+    (tmp_path / "as-said").mkdir()
+    told = assert_same(content, settings_of({"duplicates": "drop"}, ready="records"), tmp_path / "as-said")
+    assert "shared" not in told
+
+
 def test_what_one_process_alone_can_do_is_refused_with_a_remedy(tmp_path: Path) -> None:
     raw = tmp_path / "raw.jsonl"
     raw.write_bytes(b"".join(rows(1)))
@@ -264,6 +323,22 @@ def test_content_that_changes_while_it_is_prepared_is_not_read(tmp_path: Path) -
         map_shard(content, settings, work, 1)
     cut(content, settings, work)  # another plan: nothing of the first stays
     assert not work.mapped(0).is_file()
+
+
+def test_titles_that_change_while_they_are_prepared_are_not_read(tmp_path: Path) -> None:
+    """Those of sources that another shard has than the titles."""
+    titles.sumdata(tmp_path / "raw", titles.gigaword())
+    ready = {"train": "train/train.*", "valid": "train/valid.*", "test": "Giga/*"}
+    content, work = Content(tmp_path / "raw", SOURCES["gigaword"], ready=ready), Work(tmp_path / "work", 40)
+    settings = settings_of(ready=ready)
+    cut(content, settings, work)
+    pieces = json.loads(work.plan.read_text())["pieces"]
+    files = [[piece["file"] for piece in some] for some in pieces]
+    number = files.index(["train/train.article.filter.txt"])
+    path = tmp_path / "raw/train/train.title.filter.txt"
+    path.write_text(path.read_text().replace("a", "o"))
+    with pytest.raises(CorpusError, match="has changed since it was cut"):
+        map_shard(content, settings, work, number)
 
 
 def test_a_step_without_the_steps_before_it_says_what_is_missing(tmp_path: Path) -> None:

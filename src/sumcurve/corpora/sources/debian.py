@@ -52,6 +52,11 @@ def rows(path: Path, names: Sequence[str] | None) -> Rows:
         raise CorpusError(f"{path} has no package: it is none of Debian's lists, or empty; fetch it again")
 
 
+def beside(path: Path) -> list[Path]:
+    """The list of packages, of one of their descriptions."""
+    return [] if path.name == PACKAGES else [path.with_name(PACKAGES)]
+
+
 def row_of(entry: list[bytes] | Refused, language: str, sources: dict[str, str], shared: set[bytes]) -> dict[str, str]:
     """The row of one entry; Refused with what it lacks."""
     if isinstance(entry, Refused):
@@ -174,4 +179,4 @@ def entries(path: Path) -> Iterator[list[bytes] | Refused]:
         yield entry if size <= LARGEST_ENTRY else Refused(TOO_LARGE, entry[0] if entry else "")
 
 
-SOURCE = Source(suffixes=[PACKAGES, f"{TRANSLATION}*"], unit="package", rows=rows)
+SOURCE = Source(suffixes=[PACKAGES, f"{TRANSLATION}*"], unit="package", rows=rows, beside=beside)

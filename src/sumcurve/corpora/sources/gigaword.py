@@ -92,6 +92,12 @@ def source_and_titles(path: Path) -> tuple[str, list[Path]] | None:
     raise CorpusError(f"{path} is no file of Gigaword: rename it, or name its format")
 
 
+def beside(path: Path) -> list[Path]:
+    """The files of the titles, of a file of sources; CorpusError as `rows` says."""
+    found = None if path.suffix == ".zip" else source_and_titles(path)
+    return [] if found is None else found[1]
+
+
 def require(path: Path, others: Iterable[Path]) -> None:
     for other in others:
         if not other.is_file():
@@ -154,4 +160,5 @@ SOURCE = Source(
     suffixes=[".zip", *TITLES, *TITLES.values(), INPUT, *REFERENCES],
     unit="line",
     rows=rows,
+    beside=beside,
 )

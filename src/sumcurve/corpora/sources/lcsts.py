@@ -1,7 +1,7 @@
 """LCSTS as it was published (Hu, Chen and Zhu 2015): PART_I.txt, PART_II.txt, PART_III.txt, lines that look like XML.
 
 A document is a short text of Weibo and its summary; those of parts II and III have the relevance that people gave the
-pair, from 1 to 5:
+pair, from 1 to 5, and are broken without it:
 
     <doc id=7>
         <human_label>4</human_label>
@@ -29,6 +29,7 @@ from sumcurve.corpora.sources.source import Inside, Rows, Source
 PARTS = {"PART_I": "train", "PART_II": "valid", "PART_III": "test"}  # as all who use it have divided it
 TEXTS = ("summary", "short_text")
 LABEL = "human_label"
+LABELLED = ("PART_II", "PART_III")
 
 BEGIN = re.compile(r"<doc\s+id\s*=\s*[\"']?([^\s\"'<>]+)[\"']?\s*>")
 ELEMENT = re.compile(r"<(summary|short_text|human_label)>(?:(.*)</\1>)?")
@@ -143,7 +144,8 @@ class Document:
 
     def row(self, part: str) -> dict[str, object] | Refused:
         """The finished document."""
-        missing = [name for name in TEXTS if name not in self.elements]
+        wanted = (*TEXTS, LABEL) if part in LABELLED else TEXTS
+        missing = [name for name in wanted if name not in self.elements]
         if missing:
             self.refuse(BROKEN_TAGS, f"no <{missing[0]}>")
         if not_utf8(self.id):

@@ -33,6 +33,7 @@ def rows(path: Path, names: Sequence[str] | None) -> Rows:
         name = path.name.removesuffix(".gz").removesuffix(".zst")
         if name not in PARTS:
             raise CorpusError(f"{path} is none of {', '.join(PARTS)}: what part is it? Rename it, or take it out")
+        yield Inside("", PARTS[name])
         for row in jsonl.rows(path, None):
             yield paper(row, PARTS[name])
         return

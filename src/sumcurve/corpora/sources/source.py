@@ -12,7 +12,7 @@ from sumcurve.corpora.raw import Refused
 class Inside:
     """What a source yields before the rows of a file in an archive: they are numbered from 1 in it.
 
-    One of a file that is no archive says its part alone.
+    One without a name says the part of what follows alone: of a file that is no archive, or of the next row.
     """
 
     name: str  # the file's path in the archive; empty where there is none
@@ -46,6 +46,8 @@ class Source:
     are the files that `rows` reads, in its order, and `member(path, name)` yields what `rows` yields of one, from its
     `Inside` on. Any other file is read as a whole.
 
+    `beside(path)` are the other files that `rows(path)` reads, where what belongs together stands in several.
+
     `fields` are the format's names of our fields, as a study's `raw.fields` gives them, where the study says nothing.
     """
 
@@ -56,5 +58,6 @@ class Source:
     between: Callable[[Path, int, int], Rows] | None = None
     members: Callable[[Path], Sequence[Member]] = lambda path: ()
     member: Callable[[Path, str], Rows] | None = None
+    beside: Callable[[Path], Sequence[Path]] = lambda path: ()
     folder: bool = False  # whether `rows` reads a folder as one, because files of it tell of the rows of others
     fields: Mapping[str, str | None] | None = None

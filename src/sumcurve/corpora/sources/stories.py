@@ -48,6 +48,8 @@ def rows(path: Path, names: Sequence[str] | None) -> Rows:
         counts[archive or path.name] = counts.get(archive or path.name, 0) + 1
         identity = PurePath(name).name.removesuffix(ENDING)
         found.add(identity)
+        if parts:
+            yield Inside("", parts.get(identity))
         if not regular:
             yield Refused(NOT_REGULAR, name)
         elif size > LARGEST:
@@ -71,7 +73,7 @@ def rows(path: Path, names: Sequence[str] | None) -> Rows:
             )
     for name, part in LISTS.items():
         if lost := [identity for identity, own in parts.items() if own == part and identity not in found]:
-            yield Inside(name)
+            yield Inside(name, part)
             yield from (Refused(NO_STORY, identity) for identity in lost)
 
 

@@ -73,8 +73,8 @@ def rows(path: Path, names: Sequence[str] | None) -> Rows:
 
 def numbered(name: str, texts: Iterator[tuple[Line, Line]]) -> Rows:
     """The rows of pairs of source and target, which stand in the file of this name."""
-    yield Inside(name)
     stem = PurePath(name).name.split(".")[0]
+    yield Inside(name, SPLITS.get(stem))
     split = {"split": SPLITS[stem]} if stem in SPLITS else {}
     for number, (source, target) in enumerate(texts, start=1):
         try:

@@ -159,6 +159,24 @@ def test_filtered_and_unfiltered_files_of_one_part_are_refused(tmp_path: Path) -
         records(tmp_path, READY)
 
 
+@pytest.mark.parametrize(
+    ("part", "pattern"),
+    [("train", "train/train.article*"), ("test", "Giga/input.txt"), ("test", "DUC2004/*[t0-2].txt")],
+)
+def test_titles_that_no_pattern_names_are_refused(tmp_path: Path, part: str, pattern: str) -> None:
+    """Nothing would say that they are others: the content's sha256 is that of the files that patterns name."""
+    sumdata(tmp_path, gigaword())
+    with pytest.raises(CorpusError, match=r"is read with .*(title|task1).*pattern of split\.ready that names .* both"):
+        records(tmp_path, {**READY, part: pattern})
+
+
+def test_a_file_without_its_folder_is_refused_where_titles_lie_beside_it(tmp_path: Path) -> None:
+    for name, lines in gigaword((5, 5, 5)).items():
+        write_lines(tmp_path / name, lines)
+    with pytest.raises(CorpusError, match=r"train\.src\.txt is read with train\.tgt\.txt.*folder of both"):
+        records(tmp_path / "train.src.txt")
+
+
 @pytest.mark.parametrize("share", [0.3, 0.7, 0.99])
 def test_a_truncated_archive_is_refused(tmp_path: Path, share: float) -> None:
     path = org_data(tmp_path / "org_data.zip", gigaword())

@@ -1,4 +1,5 @@
 import json
+import math
 import tracemalloc
 from collections import Counter
 from pathlib import Path
@@ -75,11 +76,12 @@ def without(line: str) -> str:
         (without("<doc id=1>"), source.OUTSIDE),
         (document(1, *OTTER).replace("short_text", "long_text"), source.BROKEN_TAGS),
         (document(1, *OTTER).replace("    <summary>", "    <summary>s</summary>\n    <summary>"), source.BROKEN_TAGS),
+        (document(1, *OTTER), source.BROKEN_TAGS),
         (document(1, *OTTER, label=7), source.BAD_LABEL),
         (document(1, *OTTER, label="good"), source.BAD_LABEL),
         (document(1, "水獭\x00捉鱼。", "水獭"), raw.NUL),
         (document(1, *OTTER).encode().replace("捉".encode(), b"\xff\xfe"), raw.NOT_UTF8),
-        (document(1, *OTTER).encode().replace(b"id=1", b"id=\xff"), raw.NOT_UTF8),
+        (document(1, *OTTER, label=3).encode().replace(b"id=1", b"id=\xff"), raw.NOT_UTF8),
         (document(1, "水\n" * 5001, "水"), source.TOO_LONG),
     ],
 )
@@ -174,7 +176,7 @@ def test_copies_as_json_lines_give_the_same_texts(tmp_path: Path, graded: bool) 
 
 def test_a_grade_that_is_no_number_is_named(tmp_path: Path) -> None:
     path = tmp_path / "raw.jsonl"
-    grades: list[Any] = [3, "3", "4.5", 2, None, "high", [3], True]
+    grades: list[Any] = [3, "3", "4.5", 2, None, "high", [3], True, math.nan, math.inf]
     path.write_text(
         "".join(
             json.dumps({"id": f"{n}", "source": "s", "target": "t", "grade": grade}) + "\n"
@@ -184,4 +186,5 @@ def test_a_grade_that_is_no_number_is_named(tmp_path: Path) -> None:
     found = list(Content(path, SOURCES["jsonl"], least={"grade": 3}).records())
     assert [row.reason if isinstance(row, Dropped) else None for row in found] == [
         *(None, None, raw.WRONG_TYPE, "grade below 3", None, raw.WRONG_TYPE, raw.WRONG_TYPE, raw.WRONG_TYPE),
+        *("grade below 3", None),
     ]

@@ -85,6 +85,8 @@ def test_every_line_is_a_paper_or_is_counted_by_its_reason_in_its_part(tmp_path:
     check_all_of(records)
     assert Counter(one.reason for one in dropped) == Counter(bad.values())
     assert {(one.place.file, one.split) for one in dropped} == {("arxiv-dataset/val.txt", "valid")}
+    (tmp_path / "val.txt").write_bytes(b"\n".join(bad))
+    assert {one.split for one in read(tmp_path / "val.txt")[1]} == {"valid"}
 
 
 @pytest.mark.parametrize("names", [["train.txt", "val.txt"], ["train.txt"], []])

@@ -113,15 +113,22 @@ def test_lists_and_stories_that_disagree_are_counted(tmp_path: Path) -> None:
     found = invented(COUNTS)
     lost, unlisted, listed = found[0], found[1], [story for story in found if story is not found[1]]
     files = {f"cnn/stories/{story.id}.story": story.text().encode() for story in found if story is not lost}
+    broken = next(story for story in found if story.part == "test")
+    files[f"cnn/stories/{broken.id}.story"] = b"\xff"
     tarball(tmp_path / "cnn_stories.tgz", files)
     write_lists(tmp_path, listed, end="\r\n")
     records, dropped = read(tmp_path)
-    assert len(records) == len(found) - 2
-    assert Counter(row.reason for row in dropped) == {stories.NOT_LISTED: 1, stories.NO_STORY: 1}
+    assert len(records) == len(found) - 3
+    assert Counter((row.reason, row.split) for row in dropped) == {
+        (stories.NOT_LISTED, None): 1,
+        (stories.NO_STORY, lost.part): 1,
+        (raw.NOT_UTF8, "test"): 1,
+    }
     values = {row.reason: row.value for row in dropped}
     assert unlisted.id in values[stories.NOT_LISTED]
     assert lost.id in values[stories.NO_STORY]
-    assert {str(row.place) for row in dropped} == {"story 1 of cnn_stories.tgz", "story 1 of all_train.txt"}
+    places = {str(row.place) for row in dropped if row.reason != raw.NOT_UTF8}
+    assert places == {"story 1 of cnn_stories.tgz", "story 1 of all_train.txt"}
 
 
 def test_what_is_not_as_published_is_an_error_that_names_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

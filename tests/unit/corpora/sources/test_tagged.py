@@ -106,7 +106,7 @@ def test_a_line_that_cannot_be_used_is_dropped_and_its_neighbours_are_paired(
     )
     first, dropped, last = read(folder)
     assert isinstance(dropped, Dropped)
-    assert (dropped.reason, str(dropped.place)) == (reason, "line 2 of test.txt.src")
+    assert (dropped.reason, dropped.split, str(dropped.place)) == (reason, "test", "line 2 of test.txt.src")
     assert isinstance(first, RawRecord)
     assert isinstance(last, RawRecord)
     assert (first.source, first.target, last.source, last.target) == ("one .", ["1"], "three .", ["3"])
