@@ -235,7 +235,7 @@ def shard(path: Path) -> None:
     from sumcurve.builders import preparation
     from sumcurve.corpora import shards
 
-    told = fullmatch(r"(.+)-of-(\d+)/(plan|map|reduce|finish)(?:-(\d{5}))?\.json", f"{path.parent.name}/{path.name}")
+    told = fullmatch(r"(.+)-of-(\d+)/(plan|map|near|reduce|finish)(?:-(\d{5}))?\.json", f"{path.parent.name}/{path.name}")
     if told is None:
         raise PlanError(f"{path} is no step of a preparation by shards: scratch/shards/<corpus>-of-<shards>/plan.json")
     name, count, step, number = told.groups()
@@ -253,8 +253,8 @@ def shard(path: Path) -> None:
         elif step == "reduce":
             shards.reduce(content, settings, work)
         else:
-            make_shard = shards.map_shard if step == "map" else shards.finish_shard
-            make_shard(content, settings, work, int(number))
+            steps = {"map": shards.map_shard, "near": shards.near_shard, "finish": shards.finish_shard}
+            steps[step](content, settings, work, int(number))
         path.touch()  # whoever compares times counts the step as done
     note(f"{path} is finished")
 

@@ -628,10 +628,9 @@ class CorpusSettings(Preparation):
 
     @model_validator(mode="after")
     def what_shards_can_do(self) -> "CorpusSettings":
-        if self.shards is not None and (self.compose is not None or self.prepare.near_duplicates is not None):
+        if self.shards is not None and self.compose is not None:
             raise ValueError(
-                "`shards` cannot go with `compose` or `prepare.near_duplicates`, which compare records of all shards "
-                "in one process: leave one out"
+                "`shards` cannot go with `compose`, which joins records of all shards in one process: leave one out"
             )
         return self
 

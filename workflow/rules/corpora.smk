@@ -74,8 +74,8 @@ rule fetch_corpus:
 
 
 # A corpus with `shards`: its content is cut once, each shard is read by a job, one job compares the hashes of all, and
-# each of as many jobs writes a piece of the corpus, which the rule `corpus` puts together. On any number of cores or
-# nodes; what is finished is never made again.
+# each of as many jobs writes a piece of the corpus, which the rule `corpus` puts together. Where near-duplicates are
+# dropped, as many jobs find pairs of these before. On any number of cores or nodes; what is finished is never made again.
 rule cut_corpus:
     input:
         raw_files,
@@ -107,9 +107,25 @@ rule map_shard:
         "python -m sumcurve shard {output:q} --log {log:q}"
 
 
-rule reduce_shards:
+rule near_shard:
     input:
         mapped,
+    output:
+        update(f"{SHARDS}/{{name}}-of-{{shards}}/near-{{number}}.json"),
+    log:
+        f"{LOGS}/shards/{{name}}-of-{{shards}}/near-{{number}}.log",
+    wildcard_constraints:
+        shards=r"\d+",
+        number=r"\d{5}",
+    resources:
+        mem_mb=1000,
+    shell:
+        "python -m sumcurve shard {output:q} --log {log:q}"
+
+
+rule reduce_shards:
+    input:
+        compared,
     output:
         update(f"{SHARDS}/{{name}}-of-{{shards}}/reduce.json"),
     log:

@@ -60,10 +60,16 @@ def pieces(folder):
     ]
 
 
-def mapped(wildcards):
+def mapped(wildcards, step="map"):
     """What all shards of a corpus were read to."""
     work = f"{SHARDS}/{wildcards.name}-of-{wildcards.shards}"
-    return [f"{work}/map-{number:05d}.json" for number in range(int(wildcards.shards))]
+    return [f"{work}/{step}-{number:05d}.json" for number in range(int(wildcards.shards))]
+
+
+def compared(wildcards):
+    """What all shards of a corpus were read to; where near-duplicates are dropped, what was found among them."""
+    prepare = PLAN.folder(f"corpora/{wildcards.name}").specification["prepare"]
+    return mapped(wildcards, "map" if prepare["near_duplicates"] is None else "near")
 
 
 def raw_files(wildcards):

@@ -2,7 +2,7 @@
 
 import hashlib
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,9 @@ from sumcurve.compiled import njit
 SHINGLE = 3  # tokens
 HASHES = 24
 BANDS = 8
-_BAND = HASHES // BANDS * 8  # bytes
+WIDTH = HASHES // BANDS  # hashes of a band
+_NUMBERS = np.frombuffer(hashlib.shake_128(b"sumcurve near-duplicates").digest(16 * HASHES), "<u8").astype(np.uint64)
+FACTORS, OFFSETS = _NUMBERS[:HASHES] | np.uint64(1), _NUMBERS[HASHES:]
 
 
 class NearDuplicates:
@@ -28,10 +30,6 @@ class NearDuplicates:
         self.threshold = threshold
         self.shingles: list[np.ndarray] = []  # of every text that was added: sorted 64-bit hashes
         self.buckets: list[dict[bytes, list[int]]] = [{} for _ in range(BANDS)]
-        constants = hashlib.shake_128(b"sumcurve near-duplicates").digest(16 * HASHES)
-        numbers = np.frombuffer(constants, dtype="<u8").astype(np.uint64)
-        self.factors = numbers[:HASHES] | np.uint64(1)
-        self.offsets = numbers[HASHES:]
 
     def find_or_add(self, text: str, counts: Callable[[int], bool] = lambda number: True) -> int | None:
         """The number of the first added text that `text`, blank-separated tokens, nearly repeats; or None, and `text`
@@ -39,27 +37,51 @@ class NearDuplicates:
 
         Texts are numbered from 0 as they are added; those for which `counts` is false are passed over.
         """
-        shingles = self.shingles_of(text)
-        signature = _signature(shingles, self.factors, self.offsets)
-        joined = signature.tobytes()
-        keys = [joined[start : start + _BAND] for start in range(0, len(joined), _BAND)]
+        shingles = shingles_of(text)
+        bands = bands_of(shingles)
         candidates: set[int] = set()
-        for bucket, key in zip(self.buckets, keys, strict=True):
-            candidates.update(bucket.get(key, ()))
+        for bucket, band in zip(self.buckets, bands, strict=True):
+            candidates.update(bucket.get(band, ()))
         for candidate in sorted(candidates):
-            if counts(candidate) and jaccard(shingles, self.shingles[candidate]) >= self.threshold:
+            if counts(candidate) and similar(shingles, self.shingles[candidate], self.threshold):
                 return candidate
         number = len(self.shingles)
         self.shingles.append(shingles)
-        for bucket, key in zip(self.buckets, keys, strict=True):
-            bucket.setdefault(key, []).append(number)
+        for bucket, band in zip(self.buckets, bands, strict=True):
+            bucket.setdefault(band, []).append(number)
         return None
 
-    def shingles_of(self, text: str) -> np.ndarray:
-        """Sorted distinct hashes of the shingles; of a text below three tokens, of the whole text."""
-        data = text.encode()
-        tokens = data.count(b" ") + 1 if data else 0
-        return _distinct(np.sort(_shingles(np.frombuffer(data, np.uint8), tokens, _CRC32)))
+
+def shingles_of(text: str) -> np.ndarray:
+    """Sorted distinct hashes of the shingles; of a text below three tokens, of the whole text."""
+    data = text.encode()
+    tokens = data.count(b" ") + 1 if data else 0
+    return _distinct(np.sort(_shingles(np.frombuffer(data, np.uint8), tokens, _CRC32)))
+
+
+def bands_of(shingles: np.ndarray) -> list[bytes]:
+    """The minimum hashes of each band."""
+    joined = _signature(shingles, FACTORS, OFFSETS).tobytes()
+    return [joined[start : start + 8 * WIDTH] for start in range(0, len(joined), 8 * WIDTH)]
+
+
+def keys_of(shingles: np.ndarray) -> list[int]:
+    """A 64-bit number of each band, equal where the band is, evenly spread; divided by BANDS it leaves the band's
+    place."""
+    numbers = (int.from_bytes(hashlib.blake2b(band, digest_size=8).digest()) for band in bands_of(shingles))
+    return [number - number % BANDS + place for place, number in enumerate(numbers)]
+
+
+def near_pairs(shingles: Sequence[np.ndarray], keys: np.ndarray, threshold: float, border: int = 0) -> np.ndarray:
+    """[pairs, 2], rising: texts, by their places, that NearDuplicates would find for one another.
+
+    `shingles` are those of the texts, `keys` one key of each (`keys_of`), those of one key side by side. Only texts of
+    one key are compared, and of several keys that they share it must be that of the first band: among all keys of two
+    texts they are found once. Bands are compared themselves: other texts of the same key are not. With a border, each
+    text before it is compared with those from it on alone.
+    """
+    ends = np.cumsum([0, *map(len, shingles)])
+    return _near_pairs(np.concatenate(shingles), ends, keys, border, threshold, FACTORS, OFFSETS)
 
 
 # What zlib.crc32 adds for the last byte of a state
@@ -115,23 +137,72 @@ def _signature(
     return smallest
 
 
-def jaccard(first: np.ndarray, second: np.ndarray) -> float:
-    """Of two sets of numbers, each sorted: what they share of all that they have."""
-    common = _common(first, second)
-    return common / (len(first) + len(second) - common)
+@njit(cache=True, nogil=True)
+def similar(first: NDArray[np.uint64], second: NDArray[np.uint64], threshold: float) -> bool:
+    """Whether of two sets of numbers, each sorted, what they share is at least this part of all that they have."""
+    total, most = len(first) + len(second), min(len(first), len(second))
+    least = min(int(threshold * total / (1 + threshold)), most)  # numbers that they have to share; about, then exactly
+    while least > 0 and (least - 1) / (total - least + 1) >= threshold:
+        least -= 1
+    while least <= most and least / (total - least) < threshold:
+        least += 1
+    if least > most:
+        return False
+    common = here = there = 0
+    while common < least:
+        if first[here] < second[there]:
+            here += 1
+            if here - common > len(first) - least:  # too many are in the first alone
+                return False
+        elif first[here] > second[there]:
+            there += 1
+            if there - common > len(second) - least:
+                return False
+        else:
+            common += 1
+            here += 1
+            there += 1
+    return True
 
 
 @njit(cache=True, nogil=True)
-def _common(first: NDArray[np.uint64], second: NDArray[np.uint64]) -> int:
-    """How many numbers two sorted arrays share."""
-    found = here = there = 0
-    while here < len(first) and there < len(second):
-        if first[here] < second[there]:
-            here += 1
-        elif first[here] > second[there]:
-            there += 1
+def _near_pairs(
+    shingles: NDArray[np.uint64],
+    ends: NDArray[np.int64],
+    keys: NDArray[np.uint64],
+    border: int,
+    threshold: float,
+    factors: NDArray[np.uint64],
+    offsets: NDArray[np.uint64],
+) -> NDArray[np.int64]:
+    """`near_pairs` of shingles one behind the other; those of text t end before ends[t + 1]."""
+    signatures = np.empty((len(keys), HASHES), np.uint64)
+    for text in range(len(keys)):
+        signatures[text] = _signature(shingles[ends[text] : ends[text + 1]], factors, offsets)
+    found = np.empty((1024, 2), np.int64)
+    count = 0
+    for first in range(border or len(keys)):
+        for second in range(max(first + 1, border), len(keys)):
+            if keys[second] != keys[first]:
+                break
+            if _first_band(signatures[first], signatures[second]) != keys[first] % np.uint64(BANDS):
+                continue
+            some, others = shingles[ends[first] : ends[first + 1]], shingles[ends[second] : ends[second + 1]]
+            if similar(some, others, threshold):
+                if count == len(found):
+                    found = np.concatenate((found, np.empty_like(found)))
+                found[count] = first, second
+                count += 1
+    return found[:count].copy()
+
+
+@njit(cache=True, nogil=True)
+def _first_band(first: NDArray[np.uint64], second: NDArray[np.uint64]) -> int:
+    """The place of the first band that two signatures share; BANDS where they share none."""
+    for band in range(BANDS):
+        for index in range(band * WIDTH, (band + 1) * WIDTH):
+            if first[index] != second[index]:
+                break
         else:
-            found += 1
-            here += 1
-            there += 1
-    return found
+            return band
+    return BANDS

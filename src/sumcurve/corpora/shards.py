@@ -6,6 +6,10 @@ sources, targets. `reduce` answers them from these hashes alone. `finish_shard` 
 corpus: the records of an n-th of the keyed hashes, whatever shard they came from. `assemble` puts these pieces one
 behind the other. No piece depends on how many workers there are, and the corpus not on how many shards.
 
+Where near-duplicates are dropped, `map_shard` also writes the shingles of every source, and keys of its bands by which
+it may be near another. `near_shard` finds the pairs of sources that are near each other under an n-th of these keys,
+whatever becomes of their records; `reduce` reads them, and decides.
+
 Every step writes a JSON file last, which says that it is finished: a step that finds its own does nothing.
 """
 
@@ -19,7 +23,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
-from itertools import groupby
+from itertools import combinations_with_replacement, groupby, pairwise
 from pathlib import Path
 from typing import IO, Any
 
@@ -27,10 +31,13 @@ import numpy as np
 
 from sumcurve.corpora.cleaning import Cleaned, StepRefused
 from sumcurve.corpora.content import PRECEDENCE, Content, Shard
+from sumcurve.corpora.duplicates import BANDS, keys_of, near_pairs, shingles_of
 from sumcurve.corpora.errors import CorpusError
 from sumcurve.corpora.prepare import (
     BEYOND,
     DUPLICATE_ID,
+    NEAR_DUPLICATE,
+    NEAR_SHARED,
     SAME_SOURCE,
     SAME_TARGET,
     SHARED_GROUP,
@@ -60,6 +67,7 @@ from sumcurve.settings import Preparation
 
 RUN = 64_000_000  # bytes of prepared records that are sorted in memory
 CHUNK = 1 << 24  # bytes of raw content in memory while it is cut
+COMPARED = 1 << 25  # bytes of shingles in memory that are compared
 PASSES = 16  # in which hashes are compared, a sixteenth of them at a time
 SPLITS = (None, *PRECEDENCE)  # by their numbers in `Rows.split`
 PARTS_OF_CORPUS = (*PRECEDENCE, UNSEEN)  # by their numbers less 1 in kept.npy; 0: not kept
@@ -67,7 +75,17 @@ FIELDS = ("id", "unit", "source", "target")  # of which there are 16 bytes a row
 # What became of a row in its shard: it is no record, no filter lets it pass, it may be kept. With a group is one more.
 NO_RECORD, REFUSED, CANDIDATE = 0, 1, 2
 # Reasons that only all shards together give, by their numbers in reduced rows
-REASONS = (DUPLICATE_ID, SHARED_ID, SHARED_GROUP, SAME_SOURCE, SHARED_SOURCE, SAME_TARGET, SHARED_TARGET)
+REASONS = (
+    DUPLICATE_ID,
+    SHARED_ID,
+    SHARED_GROUP,
+    SAME_SOURCE,
+    SHARED_SOURCE,
+    SAME_TARGET,
+    SHARED_TARGET,
+    NEAR_DUPLICATE,
+    NEAR_SHARED,
+)
 BY_HASH = np.dtype([("high", "<u8"), ("low", "<u8"), ("row", "<i8"), ("start", "<i8"), ("bytes", "<i8", 2)])
 REDUCED = np.dtype([("row", "<i8"), ("reason", "u1"), ("owner", "<i8")])
 
@@ -103,6 +121,9 @@ class Work:
     def mapped(self, number: int) -> Path:
         return self.folder / f"map-{number:05d}.json"
 
+    def compared(self, number: int) -> Path:
+        return self.folder / f"near-{number:05d}.json"
+
     def finished(self, number: int) -> Path:
         return self.folder / f"finish-{number:05d}.json"
 
@@ -124,12 +145,10 @@ class Work:
 
 def refuse_unsharded(settings: Preparation) -> None:
     """CorpusError for what is asked of a preparation that only one process can do."""
-    for key, asked in (("compose", settings.compose), ("prepare.near_duplicates", settings.prepare.near_duplicates)):
-        if asked is not None:
-            raise CorpusError(
-                f"{key} compares records of all shards in one process: take `shards` out of the corpus, or leave "
-                f"{key} out"
-            )
+    if settings.compose is not None:
+        raise CorpusError(
+            "compose joins records of all shards in one process: take `shards` out of the corpus, or leave compose out"
+        )
 
 
 # --- cut
@@ -315,6 +334,34 @@ class Spool:
         return [len(run) for run in self.index]
 
 
+class Shingles:
+    """The shingles of a shard's candidates, one source behind the other, and the keys of their bands."""
+
+    def __init__(self, folder: Path) -> None:
+        self.stream = (folder / "shingles").open("wb")
+        self.rows, self.ends = array("q"), array("q", [0])
+        self.keys = array("Q")
+
+    def add(self, row: int, text: str) -> None:
+        found = shingles_of(text)
+        self.stream.write(found.astype("<u8").tobytes())
+        self.rows.append(row)
+        self.ends.append(self.ends[-1] + len(found))
+        self.keys.extend(keys_of(found))
+
+    def close(self, folder: Path, rows: int) -> None:
+        """Write keys.npy ([2, keys]: the keys, rising, and their rows) and spans.npy (where each row's shingles are)."""
+        sync(self.stream)
+        self.stream.close()
+        own, keys = np.asarray(self.rows, np.uint64), np.asarray(self.keys, np.uint64)
+        of = own.repeat(BANDS)
+        order = np.lexsort((of, keys))
+        np.save(folder / "keys.npy", np.stack([keys[order], of[order]]))
+        spans = np.zeros((rows, 2), np.int64)
+        spans[own] = np.stack([self.ends[:-1], self.ends[1:]], 1)
+        np.save(folder / "spans.npy", spans)
+
+
 def map_shard(content: Content, settings: Preparation, work: Work, number: int) -> None:
     """Write map-NUMBER/ and, last, map-NUMBER.json."""
     plan = planned(work, content)
@@ -324,6 +371,7 @@ def map_shard(content: Content, settings: Preparation, work: Work, number: int) 
     shards = {shard.name: shard for shard in content.shards}
     key, unseen = settings.split.key, settings.split.unseen or ()
     mapped, spool = Mapped(), Spool(folder)
+    shingles = None if settings.prepare.near_duplicates is None else Shingles(folder)
     runs = Runs()
     with (folder / "dropped.jsonl").open("wb") as dropped, (folder / "names.jsonl").open("wb") as names:
         for piece in (Piece(**told) for told in plan["pieces"][number]):
@@ -359,10 +407,14 @@ def map_shard(content: Content, settings: Preparation, work: Work, number: int) 
                     target=target,
                 )
                 spool.add(order, place, line_of(record.as_dict()), line_of(text.as_dict()))
+                if shingles is not None:
+                    shingles.add(place, " ".join(record.source))
         for stream in (dropped, names):
             sync(stream)
     sizes = spool.close(folder)
     mapped.write(folder)
+    if shingles is not None:
+        shingles.close(folder, len(mapped.state))
     write_json(work.mapped(number), {"rows": len(mapped.state), "places": runs.found, "runs": sizes})
 
 
@@ -445,7 +497,7 @@ def emptied(told: Path) -> Path:
     return folder
 
 
-# --- reduce
+# --- rows
 
 
 class Rows:
@@ -509,6 +561,31 @@ class Rows:
             count += int((begins & repeats).sum())
         return found, count
 
+    def by_shard(self, rows: np.ndarray) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
+        """Of each shard that has some of the rows: which of them, rising, and their numbers in it."""
+        order = np.argsort(rows, kind="stable")
+        edges = np.searchsorted(rows[order], self.bases)
+        for shard in np.flatnonzero(np.diff(edges)).tolist():
+            here = order[edges[shard] : edges[shard + 1]]
+            yield shard, here, rows[here] - self.bases[shard]
+
+    def at(self, name: str, rows: np.ndarray) -> np.ndarray:
+        """What two numbers the rows have under `name`."""
+        found = np.empty((len(rows), 2), self.of(0, name).dtype)
+        for shard, here, places in self.by_shard(rows):
+            found[here] = self.of(shard, name)[places]
+        return found
+
+    def shingles(self, rows: np.ndarray, spans: np.ndarray) -> list[np.ndarray]:
+        """Those of each row."""
+        found = [np.empty(0, np.uint64)] * len(rows)
+        for shard, here, _ in self.by_shard(rows):
+            with (self.work.mapped(shard).with_suffix("") / "shingles").open("rb", buffering=0) as stream:
+                for row, (start, end) in zip(here.tolist(), spans[here].tolist(), strict=True):
+                    stream.seek(8 * start)
+                    found[row] = np.frombuffer(stream.read(8 * (end - start)), "<u8").astype(np.uint64, copy=False)
+        return found
+
     def place(self, row: int) -> Place:
         """Where a row stands."""
         shard = int(np.searchsorted(self.bases, row, side="right")) - 1
@@ -518,6 +595,118 @@ class Rows:
                 return Place(file, first + row, unit, several)
             row -= count
         raise IndexError(row)
+
+
+# --- near
+
+
+def near_shard(content: Content, settings: Preparation, work: Work, number: int) -> None:
+    """Write near-NUMBER/ and, last, near-NUMBER.json: pairs of rows, the earlier first, whose sources are near each
+    other by a key that falls to this number, and no two sources twice."""
+    planned(work, content)
+    threshold = settings.prepare.near_duplicates
+    if threshold is None:
+        raise CorpusError(f"{work.compared(number)} is no step of a preparation without prepare.near_duplicates")
+    if work.compared(number).is_file():
+        return
+    folder = emptied(work.compared(number))
+    rows = Rows(work)
+    keys, row = first_rows(rows, *keyed_rows(rows, number))
+    spans = rows.at("spans", row)
+    count = 0
+    with (folder / "pairs").open("wb") as stream:
+        for some, border in batches(keys, spans[:, 1] - spans[:, 0]):
+            found = near_pairs(rows.shingles(row[some], spans[some]), keys[some], threshold, border)
+            stream.write(row[some][found].astype("<i8").tobytes())
+            count += len(found)
+        sync(stream)
+    write_json(work.compared(number), {"pairs": count})
+
+
+def keyed_rows(rows: Rows, number: int) -> tuple[np.ndarray, np.ndarray]:
+    """Of the keys that fall to this number those of more rows than one, and their rows; by key, then by row."""
+    least, most = (bound(number + offset, rows.work.shards) for offset in (0, 1))
+    keys, row = [np.empty(0, np.uint64)], [np.empty(0, np.int64)]
+    for shard, base in enumerate(rows.bases[:-1].tolist()):
+        key, place = rows.of(shard, "keys")
+        first = int(np.searchsorted(key, np.uint64(least)))
+        last = len(key) if most >> 64 else int(np.searchsorted(key, np.uint64(most)))
+        keys.append(key[first:last])
+        row.append(place[first:last].astype(np.int64) + base)
+    together, of = np.concatenate(keys), np.concatenate(row)
+    order = np.argsort(together, kind="stable")  # rows rise already
+    return shared_keys(together[order], of[order])
+
+
+def first_rows(rows: Rows, keys: np.ndarray, row: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The first row of each source, which stands for all that repeat it, of keys that several sources have."""
+    source = rows.at("source", row)
+    order = np.lexsort((row, source[:, 1], source[:, 0], keys))
+    columns = (keys, *source.T)
+    begins = np.logical_or.reduce([column[order][1:] != column[order][:-1] for column in columns])
+    first = np.sort(order[np.concatenate([[True], begins])[: len(order)]])
+    return shared_keys(keys[first], row[first])
+
+
+def shared_keys(keys: np.ndarray, row: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Of sorted keys, and their rows, those that stand there more than once."""
+    same = keys[1:] == keys[:-1]
+    several = np.concatenate([[False], same]) | np.concatenate([same, [False]])
+    return keys[several[: len(keys)]], row[several[: len(keys)]]
+
+
+def batches(keys: np.ndarray, sizes: np.ndarray) -> Iterator[tuple[np.ndarray, int]]:
+    """Places to compare at a time, of COMPARED bytes of shingles at most, and a border (`near_pairs`).
+
+    All of a key are in one; of one that is larger, each two blocks are, with the border between them.
+    """
+    before = np.cumsum(np.pad(sizes, (1, 0))) * 8  # bytes
+    edges = [0, *(np.flatnonzero(keys[1:] != keys[:-1]) + 1).tolist(), len(keys)]
+    begin = 0
+    for start, end in pairwise(edges):
+        if before[end] - before[begin] > COMPARED and begin < start:
+            yield np.arange(begin, start), 0
+            begin = start
+        if before[end] - before[begin] > COMPARED:
+            block = (before[start:end] - before[start]) // (COMPARED // 2)
+            blocks = np.split(np.arange(start, end), np.flatnonzero(np.diff(block)) + 1)
+            for one, other in combinations_with_replacement(blocks, 2):
+                yield (one, 0) if one is other else (np.concatenate([one, other]), len(one))
+            begin = end
+    if begin < len(keys):
+        yield np.arange(begin, len(keys)), 0
+
+
+# --- reduce
+
+
+class Near:
+    """Which sources are near each other: of every row the number of its source, -1 where none repeats it or is near it,
+    and of every source the others."""
+
+    def __init__(self, rows: Rows, candidates: np.ndarray) -> None:
+        """`candidates`: all that map steps let pass, since rows that stand for a source may leave for its id."""
+        self.of_row, self.count = rows.numbered("source", candidates)
+        pairs = [np.empty((0, 2), np.int64)]
+        for number in range(rows.work.shards):
+            told = rows.work.compared(number)
+            if not told.is_file():
+                raise CorpusError(f"{told} is missing: make it first")
+            pairs.append(np.fromfile(told.with_suffix("") / "pairs", "<i8").reshape(-1, 2))
+        together = np.concatenate(pairs)
+        found = np.unique(together)
+        alone = found[self.of_row[found] < 0]  # that no other row repeats
+        self.of_row[alone] = self.count + np.arange(len(alone))
+        self.count += len(alone)
+        one, other = self.of_row[together].T
+        ones = np.concatenate([one, other])
+        order = np.argsort(ones, kind="stable")
+        self.others = np.concatenate([other, one])[order]
+        self.edges = np.searchsorted(ones[order], np.arange(self.count + 1))
+
+    def of(self, number: int) -> np.ndarray:
+        """The sources that are near this one."""
+        return self.others[self.edges[number] : self.edges[number + 1]]
 
 
 class Drops:
@@ -546,14 +735,15 @@ def reduce(content: Content, settings: Preparation, work: Work) -> None:
         return
     rows, drops = Rows(work), Drops()
     state, split = rows.column("state"), rows.column("split")
+    near = None if settings.prepare.near_duplicates is None else Near(rows, state >= CANDIDATE)
     drop_repeated_ids(rows, state, split, drops)
     candidates = state >= CANDIDATE
     if not candidates.any():
         raise CorpusError(nothing_left(content, rows.total, first_dropped(rows)))
     if content.ready is not None:
         drop_shared(rows, state, split, candidates, drops)
-    if settings.prepare.duplicates == "drop":
-        drop_duplicates(rows, split, candidates, drops)
+    if near is not None or settings.prepare.duplicates == "drop":
+        drop_duplicates(rows, split, candidates, drops, settings.prepare.duplicates == "drop", near)
     shared = None
     if content.ready is not None and settings.prepare.duplicates == "keep":
         shared = shared_by(rows, split, candidates)
@@ -613,31 +803,44 @@ def drop_shared(rows: Rows, state: np.ndarray, split: np.ndarray, candidates: np
         candidates[row] = False
 
 
-def drop_duplicates(rows: Rows, split: np.ndarray, candidates: np.ndarray, drops: Drops) -> None:
+def drop_duplicates(
+    rows: Rows, split: np.ndarray, candidates: np.ndarray, drops: Drops, exact: bool, near: Near | None
+) -> None:
     """One candidate after another, in the order of `prepare.without_duplicates`.
 
-    Only those that share a source or target with others are looked at: no other one can change what becomes of them.
+    Only those that share a source or target with others, or are near another, are looked at: no other one can change
+    what becomes of them. The first kept row that a row repeats or is near is the only one to compare with: where it
+    gives way to none of its part, it gives way to no later one, since these are of the same part or a later one.
     """
-    numbers = [rows.numbered(name, candidates) for name in ("source", "target")]
-    owners = [np.full(count, -1, np.int64) for _, count in numbers]
-    (sources, _), (targets, _) = numbers
-    reasons = ((SAME_SOURCE, SHARED_SOURCE), (SAME_TARGET, SHARED_TARGET))
-    looked_at = (sources >= 0) | (targets >= 0)
+    asked = []  # of every row a number, of every number the first kept row that has it, and both reasons
+    if exact:
+        sources = rows.numbered("source", candidates) if near is None else (near.of_row, near.count)
+        for (numbers, count), reasons in (
+            (sources, (SAME_SOURCE, SHARED_SOURCE)),
+            (rows.numbered("target", candidates), (SAME_TARGET, SHARED_TARGET)),
+        ):
+            asked.append((numbers, np.full(count, -1, np.int64), reasons))
+    if near is not None:
+        asked.append((near.of_row, np.full(near.count, -1, np.int64), (NEAR_DUPLICATE, NEAR_SHARED)))
+    looked_at = np.logical_or.reduce([numbers >= 0 for numbers, *_ in asked])
     for part in np.unique(split[candidates]).tolist():
-        some = np.flatnonzero(looked_at & (split == part))
+        some = np.flatnonzero(looked_at & candidates & (split == part))
         for start in range(0, len(some), 1 << 20):
             for row in some[start : start + (1 << 20)].tolist():
-                shares = (int(sources[row]), int(targets[row]))
-                for number, own, (same, shared) in zip(shares, owners, reasons, strict=True):
+                has = [int(numbers[row]) for numbers, *_ in asked]
+                for number, (_, own, (same, shared)) in zip(has, asked, strict=True):
                     owner = int(own[number]) if number >= 0 else -1
                     if owner >= 0 and gives_way(part, int(split[owner])):
                         drops.add(row, same if split[owner] == part else shared, owner)
                         candidates[row] = False
                         break
                 else:
-                    for number, own in zip(shares, owners, strict=True):
+                    for number, (_, own, _) in zip(has, asked, strict=True):
                         if number >= 0 and own[number] < 0:
                             own[number] = row
+                    if near is not None and has[-1] >= 0:
+                        others = near.of(has[-1])
+                        own[others[own[others] < 0]] = row
 
 
 def shared_by(rows: Rows, split: np.ndarray, candidates: np.ndarray) -> dict[str, dict[str, int]]:

@@ -1,11 +1,22 @@
 import random
 import zlib
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sumcurve.corpora.duplicates import NearDuplicates, _signature
+from sumcurve.corpora.duplicates import (
+    BANDS,
+    FACTORS,
+    OFFSETS,
+    NearDuplicates,
+    bands_of,
+    keys_of,
+    near_pairs,
+    shingles_of,
+    similar,
+)
 
 
 def shingles(tokens: list[str]) -> set[tuple[str, ...]]:
@@ -74,8 +85,50 @@ def test_compiled_hashes_are_those_of_the_definition(tokens: list[str]) -> None:
             mixed = (mixed * factor + later) & bits
             mixed ^= mixed >> 31
         expected.add(mixed * factor & bits)
-    near = NearDuplicates(0.5)
-    shingles = near.shingles_of(" ".join(tokens))
+    shingles = shingles_of(" ".join(tokens))
     assert shingles.tolist() == sorted(expected)
-    signature = (shingles[:, None] * near.factors + near.offsets).min(axis=0)
-    assert _signature(shingles, near.factors, near.offsets).tolist() == signature.tolist()
+    signature = (shingles[:, None] * FACTORS + OFFSETS).min(axis=0)
+    assert np.frombuffer(b"".join(bands_of(shingles)), np.uint64).tolist() == signature.tolist()
+
+
+@given(
+    st.sets(st.integers(0, 40), min_size=1),
+    st.sets(st.integers(0, 40), min_size=1),
+    st.one_of(st.sampled_from([0.0, 0.5, 0.7, 1.0]), st.floats(0, 1), st.fractions(0, 1, max_denominator=40).map(float)),
+)
+def test_what_is_similar_is_so_by_the_division(first: set[int], second: set[int], threshold: float) -> None:
+    expected = len(first & second) / len(first | second) >= threshold
+    assert similar(*(np.array(sorted(one), np.uint64) for one in (first, second)), threshold) == expected
+
+
+@pytest.mark.parametrize("threshold", [0.0, 0.4, 1.0])
+def test_pairs_of_all_keys_are_those_of_one_text_after_another_each_once(threshold: float) -> None:
+    rng = random.Random(3)
+    texts = [[f"w{rng.randrange(30)}" for _ in range(rng.randrange(30))] for _ in range(40)]
+    texts += [changed(text, rng, rng.randrange(0, 1 + len(text) // 4)) for text in texts]
+    found = [shingles_of(" ".join(text)) for text in texts]
+    expected = []
+    for second in range(len(texts)):
+        for first in range(second):
+            near = NearDuplicates(threshold)
+            if (near.find_or_add(" ".join(texts[first])), near.find_or_add(" ".join(texts[second]))) == (None, 0):
+                expected.append((first, second))
+    keys: dict[int, list[int]] = {}
+    for text, shingles in enumerate(found):
+        for key in keys_of(shingles):
+            keys.setdefault(key, []).append(text)
+    assert {key % BANDS for key in keys} == set(range(BANDS))
+    order = [(key, text) for key in sorted(keys) for text in keys[key]]
+    of, numbers = np.array([text for _, text in order]), np.array([key for key, _ in order], np.uint64)
+    pairs = near_pairs([found[text] for text in of], numbers, threshold)
+    assert sorted(map(tuple, of[pairs].tolist())) == sorted(expected)
+    assert len(expected) > 10
+    # Under one key all texts are compared: those that do not share its band are not found. A border divides them.
+    key = np.zeros(len(texts), np.uint64)
+    whole = near_pairs(found, key, threshold)
+    assert whole.tolist() == sorted(whole.tolist())
+    of_band = [bands_of(shingles)[0] for shingles in found]
+    assert all(of_band[first] == of_band[second] for first, second in whole.tolist())
+    across = near_pairs(found, key, threshold, 45)
+    assert across.tolist() == [[first, second] for first, second in whole.tolist() if first < 45 <= second]
+    assert 0 < len(across) < len(whole)

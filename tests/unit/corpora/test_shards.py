@@ -20,7 +20,7 @@ from sumcurve.corpora import shards
 from sumcurve.corpora.content import Content
 from sumcurve.corpora.errors import CorpusError
 from sumcurve.corpora.prepare import prepare
-from sumcurve.corpora.shards import Work, assemble, cut, finish_shard, map_shard, reduce
+from sumcurve.corpora.shards import Work, assemble, cut, finish_shard, map_shard, near_shard, reduce
 from sumcurve.corpora.sources import SOURCES
 from sumcurve.settings import Preparation
 
@@ -73,11 +73,12 @@ def through(content: Content, settings: Preparation, work: Work, folder: Path, s
     folder.mkdir()
     cut(content, settings, work)
     rng = random.Random(seed)
-    for step in (map_shard, finish_shard):
+    near = settings.prepare.near_duplicates is not None
+    for step in (map_shard, near_shard, finish_shard) if near else (map_shard, finish_shard):
+        if step is finish_shard:
+            reduce(content, settings, work)
         for number in rng.sample(range(work.shards), work.shards):
             step(content, settings, work, number)
-        if step is map_shard:
-            reduce(content, settings, work)
     return assemble(content, settings, work, folder)
 
 
@@ -125,6 +126,146 @@ def test_parts_that_are_ready_keep_what_they_share_as_in_one_process(tmp_path: P
     assert ("source shared by two parts" in told["dropped"]) == (duplicates == "drop")
     assert ("shared" in told) == (duplicates == "keep")
     assert sum(part["kept"] + sum(part["dropped"].values()) for part in told["ready"].values()) < told["read"]
+
+
+def near_rows(seed: int, count: int, ready: bool) -> list[bytes]:
+    """Rows of which most nearly repeat another, itself a copy or not, or share a source, a target, an id or a group."""
+    rng = random.Random(seed)
+    words = [f"w{number}" for number in range(300)]
+    sources: list[list[str]] = []
+    told = []
+    for number in range(count):
+        source = rng.choices(words, k=rng.choice([1, 2, 3, 8, 20, 20, 20, 40]))
+        if sources and rng.random() < 0.6:
+            source = list(rng.choice(sources[-60:] if rng.random() < 0.7 else sources[:20]))
+            for _ in range(rng.choice([0, 0, 1, 1, 2, 4])):
+                source[rng.randrange(len(source))] = rng.choice(words)
+        sources.append(source)
+        target = f"{rng.choice(words)} {rng.choice(words) if rng.random() < 0.6 else 'swims'}"
+        name = f"r{rng.randrange(count) if rng.random() < 0.1 else number}"
+        row = {"id": name, "source": " ".join(source), "target": target}
+        if rng.random() < 0.2:
+            row["group"] = f"g{rng.randrange(200 if ready else 8)}"
+        if ready:
+            row["split"] = rng.choice(["train", "train", "validation", "test"])
+        told.append(json.dumps(row).encode() + b"\n")
+    return told
+
+
+@pytest.mark.parametrize("duplicates", ["drop", "keep"])
+@pytest.mark.parametrize("threshold", [0.0, 0.5, 1.0])
+@pytest.mark.parametrize("ready", [False, True])
+def test_near_duplicates_among_all_shards_leave_as_in_one_process(
+    tmp_path: Path, ready: bool, threshold: float, duplicates: str, monkeypatch
+) -> None:
+    monkeypatch.setattr(shards, "COMPARED", 3000)  # several batches, and keys of more texts than one has
+    raw = tmp_path / "raw.jsonl"
+    of = "records" if ready else None
+    split = {"ready": "records"} if ready else {"valid": 9, "test": 11, "unseen": ["g3", "g4"]}
+    settings = settings_of({"near_duplicates": threshold, "duplicates": duplicates, "min_target_tokens": 2}, **split)
+    reasons = Counter()
+    for seed in range(2):
+        (tmp_path / f"{seed}").mkdir()
+        raw.write_bytes(b"".join(near_rows(seed, 300, ready)))
+        told = assert_same(Content(raw, SOURCES["jsonl"], ready=of), settings, tmp_path / f"{seed}", (1, 8))
+        reasons.update(told["dropped"])
+    if (threshold, duplicates) != (1.0, "drop"):  # what is so near that it repeats it leaves as a repetition
+        assert reasons["near-duplicate source"]
+        assert (reasons["near-duplicate of a source of another part"] > 10) == ready
+
+
+CHAIN = [f"a{number} b{number}" for number in range(20)]  # twelve are a source, of a Jaccard of .69 with the next, and .47
+
+
+@pytest.mark.parametrize(
+    ("places", "parts", "kept"),
+    [
+        ([0, 1, 2], None, [0, 2]),  # the second leaves for the first; the third is near the second alone, and stays
+        ([1, 0, 2], None, [0]),
+        ([2, 0, 1], None, [0, 1]),
+        ([0, 1, 2], "train valid test", [0, 2]),  # of ready parts test comes first, then valid
+        ([0, 1, 2], "train train test", [0, 2]),
+        ([0, 2, 1, 1], "train train valid valid", [2, 3]),  # valid gives no way to its own, and all of train to it
+        ([0, 1, 2], "train test test", [1, 2]),
+        ([0, 1, 1, 2], "train valid valid train", [1, 2]),
+    ],
+)
+@pytest.mark.parametrize("count", [1, 3])
+def test_a_source_leaves_for_the_first_that_is_kept_not_for_what_left_itself(
+    tmp_path: Path, places: list[int], parts: str | None, kept: list[int], count: int
+) -> None:
+    lines = []
+    for number, place in enumerate(places):
+        row = {"id": str(number), "source": " ".join(CHAIN[2 * place : 2 * place + 12]), "target": f"t{number}"}
+        if parts:
+            row["split"] = parts.split()[number]
+        lines.append(json.dumps(row) + "\n")
+    for number in range(40):  # so that every part has some
+        row = {"id": f"o{number}", "source": f"x{number} y{number} z{number}", "target": f"o{number}"}
+        lines.append(json.dumps(row | ({"split": ("train", "valid", "test")[number % 3]} if parts else {})) + "\n")
+    raw = tmp_path / "raw.jsonl"
+    raw.write_text("".join(lines))
+    prepare = {"near_duplicates": 0.6, "duplicates": "keep"}
+    settings = settings_of(prepare, ready="records") if parts else settings_of(prepare, valid=2, test=2)
+    assert_same(Content(raw, SOURCES["jsonl"], ready="records" if parts else None), settings, tmp_path, (count,))
+    ids = [
+        json.loads(line)["id"]
+        for part in ("train", "valid", "test")
+        for line in (tmp_path / f"of-{count}" / f"{part}.jsonl").read_text().splitlines()
+    ]
+    assert sorted(int(name) for name in ids if name.isdecimal()) == kept
+
+
+def test_near_steps_are_made_again_where_they_were_stopped_and_asked_for_where_they_are_missing(tmp_path: Path) -> None:
+    raw = tmp_path / "raw.jsonl"
+    raw.write_bytes(b"".join(near_rows(7, 200, ready=False)))
+    content, settings = Content(raw, SOURCES["jsonl"]), settings_of({"near_duplicates": 0.5}, valid=9, test=9)
+    through(content, settings, Work(tmp_path / "other", 3), tmp_path / "expected")
+    work = Work(tmp_path / "work", 3)
+    cut(content, settings, work)
+    map_shard(content, settings, work, 0)
+    with pytest.raises(CorpusError, match=r"map-00001.json is missing"):
+        near_shard(content, settings, work, 0)
+    for number in (1, 2):
+        map_shard(content, settings, work, number)
+    near_shard(content, settings, work, 0)
+    near_shard(content, settings, work, 2)
+    with pytest.raises(CorpusError, match=r"near-00001.json is missing: make it first"):
+        reduce(content, settings, work)
+    pairs = work.compared(2).with_suffix("") / "pairs"
+    whole = pairs.read_bytes()
+    assert whole
+    pairs.write_bytes(whole[:7])  # as one that was stopped leaves it
+    work.compared(2).unlink()
+    before = work.compared(0).stat().st_mtime_ns
+    for number in range(3):
+        near_shard(content, settings, work, number)
+    assert pairs.read_bytes() == whole
+    assert work.compared(0).stat().st_mtime_ns == before
+    reduce(content, settings, work)
+    for number in range(3):
+        finish_shard(content, settings, work, number)
+    (tmp_path / "corpus").mkdir()
+    assemble(content, settings, work, tmp_path / "corpus")
+    assert files(tmp_path / "corpus") == files(tmp_path / "expected")
+    without = settings_of(valid=9, test=9)
+    with pytest.raises(CorpusError, match="no step of a preparation without prepare.near_duplicates"):
+        near_shard(content, without, work, 0)
+
+
+def test_a_source_that_many_records_have_is_compared_once(tmp_path: Path) -> None:
+    """A thousand copies of two sources that are near each other are one pair, not half a million."""
+    rows = [
+        {"id": str(number), "source": " ".join(CHAIN[2 * (number % 2) : 2 * (number % 2) + 12]), "target": f"t{number}"}
+        for number in range(1000)
+    ]
+    raw = tmp_path / "raw.jsonl"
+    others = [{"id": f"o{number}", "source": f"x{number} y z", "target": f"o{number}"} for number in range(40)]
+    raw.write_text("".join(json.dumps(row) + "\n" for row in rows + others))
+    content, settings = Content(raw, SOURCES["jsonl"]), settings_of({"near_duplicates": 0.6}, valid=2, test=2)
+    work = Work(tmp_path / "work", 4)
+    through(content, settings, work, tmp_path / "corpus")
+    assert sum(json.loads(work.compared(number).read_text())["pairs"] for number in range(4)) == 1
 
 
 def test_files_of_parts_plain_and_packed_and_rows_without_ids(tmp_path: Path) -> None:
@@ -306,8 +447,6 @@ def test_what_one_process_alone_can_do_is_refused_with_a_remedy(tmp_path: Path) 
     raw = tmp_path / "raw.jsonl"
     raw.write_bytes(b"".join(rows(1)))
     content, work = Content(raw, SOURCES["jsonl"]), Work(tmp_path / "work", 2)
-    with pytest.raises(CorpusError, match=r"near_duplicates.*take `shards` out"):
-        cut(content, settings_of({"near_duplicates": 0.5}, valid=5, test=5), work)
     with pytest.raises(CorpusError, match=r"compose.*take `shards` out"):
         cut(content, settings_of(valid=5, test=5).model_copy(update={"compose": {}}), work)
 
