@@ -5,12 +5,13 @@
             for line in archive.lines(member): ...
 
 An archive is believed in nothing. Refused is one with a member whose path is absolute or leads out of its folder (the
-paths become parts of records' ids), one that announces far more content than so many bytes can hold, and one of which
-a member unpacks to another size or another checksum than it announces. All this is a CorpusError that names archive,
-member and remedy, as is an archive that is truncated or damaged.
+paths become parts of records' ids) or that is a link or a device, one that announces far more content than so many
+bytes can hold, and one of which a member unpacks to another size or another checksum than it announces. All this is a
+CorpusError that names archive, member and remedy, as is an archive that is truncated or damaged.
 """
 
 import io
+import stat
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
@@ -99,6 +100,10 @@ class Archive:
                 raise CorpusError(
                     f"{self.path}: the member {info.orig_filename!r} would be unpacked outside of its folder, or has "
                     "no usable name: no published corpus is packed so; fetch it from where it is published"
+                )
+            if stat.S_IFMT(info.external_attr >> 16) not in (0, stat.S_IFREG):
+                raise CorpusError(
+                    f"{self.path}: {info.filename} is a link or a device, no file; make it anew with files"
                 )
             if self.infos[info.filename] is not info:
                 raise CorpusError(f"{self.path} has two members {info.filename!r}; make it anew with one")

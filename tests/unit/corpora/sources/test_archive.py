@@ -1,6 +1,7 @@
 """Zip archives that are what they say, and those that are not."""
 
 import io
+import stat
 import struct
 import tracemalloc
 import zipfile
@@ -81,6 +82,19 @@ def test_two_members_of_one_name_are_refused(tmp_path: Path) -> None:
             made.writestr("a.txt", b"two")
     with pytest.raises(CorpusError, match=r"two members 'a\.txt'"):
         Archive(path)
+
+
+@pytest.mark.parametrize("kind", [stat.S_IFLNK, stat.S_IFIFO, stat.S_IFCHR, stat.S_IFDIR, stat.S_IFREG, 0])
+def test_a_link_is_refused_and_not_read_as_the_text_of_its_target(tmp_path: Path, kind: int) -> None:
+    path, info = tmp_path / "a.zip", zipfile.ZipInfo("a.txt")
+    info.external_attr = (kind | 0o644) << 16
+    with zipfile.ZipFile(path, "w") as made:
+        made.writestr(info, "../b.txt")
+    if kind in (stat.S_IFREG, 0):
+        assert lines(path, "a.txt") == [b"../b.txt"]
+    else:
+        with pytest.raises(CorpusError, match=r"a\.zip: a\.txt is a link or a device, no file"):
+            Archive(path)
 
 
 @pytest.mark.parametrize("method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
