@@ -12,6 +12,7 @@ as is an archive that is truncated or damaged.
 """
 
 import io
+import lzma
 import stat
 import struct
 import zipfile
@@ -35,7 +36,16 @@ HEADER = struct.Struct("<4s2xH18x2H")  # before a member's data: its magic, flag
 END = struct.Struct("<4s6xH10x")  # of an archive, before its comment: its magic, how many members the directory has
 END_64 = struct.Struct("<4s28xQ16x4s16x")  # before that of large archives: the same, and the magic of what finds it
 UTF_8 = 0x800  # flag of a name
-DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, OSError)
+DAMAGE = (  # what zipfile and the packings raise for it
+    zipfile.BadZipFile,
+    struct.error,
+    zlib.error,
+    lzma.LZMAError,
+    UnicodeDecodeError,  # of a name
+    NotImplementedError,  # a version, a method or a flag that nobody writes
+    EOFError,
+    OSError,
+)
 
 
 class Archive:
@@ -49,9 +59,12 @@ class Archive:
             raise CorpusError(f"{path} is missing: check raw.path in the study file") from error
         except DAMAGE as error:
             raise CorpusError(f"{path} is no zip archive, or truncated ({error}): copy it again") from error
-        self.infos = {info.filename: info for info in self.zip.infolist() if not info.is_dir()}
+        self.infos = {info.filename: info for info in self.zip.infolist() if not info.filename.endswith("/")}
         try:
             self._check()
+        except DAMAGE as error:
+            self.zip.close()
+            raise CorpusError(f"{path} is damaged ({error}): copy it again") from error
         except CorpusError:
             self.zip.close()
             raise
@@ -99,15 +112,17 @@ class Archive:
 
     def _check(self) -> None:
         """CorpusError for an archive that may not be read."""
-        infos = [info for info in self.zip.infolist() if not info.is_dir()]
+        infos = [info for info in self.zip.infolist() if not info.filename.endswith("/") or info.file_size]
         if len(infos) > MOST_MEMBERS:
             raise CorpusError(f"{self.path} has {len(infos):,} members; {MOST_MEMBERS:,} are allowed")
         for info in infos:
-            if leads_outside(info.orig_filename):
+            if leads_outside(info.orig_filename) or leads_outside(info.filename):  # a field beside may say another
                 raise CorpusError(
                     f"{self.path}: the member {info.orig_filename!r} would be unpacked outside of its folder, or has "
                     f"no usable name: no published corpus is packed so; {REMEDY}"
                 )
+            if info.filename.endswith("/"):
+                raise CorpusError(f"{self.path}: {info.filename} is a folder, but has content: {REMEDY}")
             if stat.S_IFMT(info.external_attr >> 16) not in (0, stat.S_IFREG):
                 raise CorpusError(
                     f"{self.path}: {info.filename} is a link or a device, no file; make it anew with files"

@@ -1,6 +1,7 @@
 """Zip archives that are what they say, and those that are not."""
 
 import io
+import random
 import stat
 import struct
 import tracemalloc
@@ -229,6 +230,50 @@ def test_a_damaged_member_is_an_error_wherever_it_is_damaged(tmp_path: Path) -> 
         path.write_bytes(broken)
         with pytest.raises(CorpusError, match=r"a\.zip.*(damaged|unpacks to)"):
             lines(path, "a.txt")
+
+
+def harmed(draw: random.Random, whole: bytes) -> bytes:
+    """An archive of which bytes were changed, lost or doubled at one place or more, most of them in its directory."""
+    data = bytearray(whole)
+    for _ in range(draw.choice([1, 1, 1, 2, 5])):
+        at, count = draw.randrange(draw.choice([0, max(0, len(data) - 320)]), len(data)), draw.randrange(1, 40)
+        match draw.randrange(4):
+            case 0:
+                data[at] ^= 1 << draw.randrange(8)
+            case 1:
+                data[at] = draw.randrange(256)
+            case 2:
+                del data[at : at + count]
+            case 3:
+                data[at:at] = data[at : at + count]
+    return bytes(data)
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_whatever_harm_is_done_the_members_are_as_they_were_or_it_is_a_corpus_error(
+    tmp_path: Path, method: int
+) -> None:
+    path = pack(tmp_path / "a.zip", {"deep/a.txt": TEXT[:2000], "deep/é.txt": b"x\n", "c.txt": b""}, method)
+
+    def content() -> dict[str, list[bytes | Refused]]:
+        with Archive(path) as opened:
+            return {member: list(opened.lines(member)) for member in opened.members()}
+
+    whole, expected, draw = path.read_bytes(), content(), random.Random(method)
+    refused = 0
+    for _ in range(800):
+        path.write_bytes(harmed(draw, whole))
+        try:
+            assert content() == expected
+        except CorpusError as error:
+            assert "a.zip" in str(error)
+            refused += 1
+    assert 400 < refused < 800  # what nobody reads, as a date, may be harmed
+
+
+def test_a_folder_with_content_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(CorpusError, match=r"a\.zip: a\.txt/ is a folder, but has content"):
+        Archive(pack(tmp_path / "a.zip", {"a.txt/": b"x"}))
 
 
 def test_a_password_and_an_unknown_method_are_errors_with_a_remedy(tmp_path: Path) -> None:
