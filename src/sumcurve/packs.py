@@ -2,9 +2,11 @@
 
 A pack holds a run's manifest and History, the manifests and summaries of what was decoded from it, and their scores. It
 holds neither weights nor vocabularies nor any text of a corpus: only the summaries of trained models, ids of items and
-numbers. Systems that are not trained are not packed: what they say is text of the corpus, and cheap to make. A pack of
-the first reader of questions has the scores that it gave them, since they cannot be given without its weights. What a
-method's runs find of contrasts is one folder of all of them, which needs all their weights: it has a pack of its own.
+numbers. A study's own pretraining is packed with its weights: trainings begin from them, and made anew on another type
+of CPU they are others, which no finished one has begun from. Systems that are not trained are not packed: what they say
+is text of the corpus, and cheap to make. A pack of the first reader of questions has the scores that it gave them,
+since they cannot be given without its weights. What a method's runs find of contrasts is one folder of all of them,
+which needs all their weights: it has a pack of its own.
 
 The folders that a pack is taken up into have the manifests that were written where they were made, so that their
 content, and the names of all that follows, are the same there and here. `packed.json` beside a manifest says which
@@ -42,11 +44,13 @@ MOST_BYTES = 256 * 2**20  # that an archive may unpack to, and lzma may take to 
 FOLDER = re.compile(r"(runs|outputs|scores)/[A-Za-z0-9_-]+")
 MEMBER = re.compile(rf"{FOLDER.pattern}/[A-Za-z0-9_][A-Za-z0-9_.-]*")
 
+WEIGHTS = "weights.safetensors"
+
 # What a pack keeps of a folder, by kind: names, and patterns of names. Other kinds are not packed.
 _OF_RUNS = ("training.json", "history.csv", "timings.csv")
 KEPT: Mapping[str, tuple[str, ...]] = {
     "train": _OF_RUNS,
-    "pretrain": _OF_RUNS,
+    "pretrain": (*_OF_RUNS, WEIGHTS),
     "reader": (*_OF_RUNS, "held_out.csv"),
     "decode": ("summaries.jsonl", "summaries.text.jsonl"),
     "judge": ("*.safetensors",),  # log-probabilities of golds and contrasts, a file for each run
@@ -166,6 +170,10 @@ def _archive(run: str, folders: Mapping[str, Mapping[str, bytes]]) -> bytes:
             member = tarfile.TarInfo(name)  # of nobody, of no time
             member.size = len(data)
             tar.addfile(member, io.BytesIO(data))
+    if (size := stream.tell()) > MOST_BYTES:
+        raise PackError(
+            f"{run}: its pack would unpack to {size:,} bytes, more than packs may hold; copy its folder whole"
+        )
     return lzma.compress(stream.getvalue(), preset=9 | lzma.PRESET_EXTREME)
 
 
@@ -187,6 +195,9 @@ def _require_no_text(where: object, name: str, data: bytes) -> None:
             for column, cell in row.items():
                 if column not in ("id", "group") and not _is_number(cell) and not _are_answers(column, cell):
                     raise PackError(f"{where}:{rows.line_num}: {column} holds {cell!r:.60}: {remedy}")
+    elif name == WEIGHTS:
+        if _of_safetensors(where, data)[1]:
+            raise PackError(f"{where}: '__metadata__' is nothing that weights have: {remedy}")
     elif name.endswith(".safetensors"):
         tensors, told = _of_safetensors(where, data)
         known = set(told) == {"contrasts"} and HEX.fullmatch(told["contrasts"])  # the hash of what was judged

@@ -83,6 +83,9 @@ from sumcurve.systems.system import Role, System, SystemSettings
 NAME = re.compile(r"[a-z][a-z0-9_]{,63}")
 SYSTEM_NAME = re.compile(r"[a-z][a-z0-9_-]{,63}")
 OUTSIDE = "outside-packages"  # the corpus that a pretraining reads; no corpus of a study can have this name
+# Tokenizers, steps of cleaning and formats whose results have changed, with the number of the result in force. A corpus
+# that uses one has another name than before; raising the recipe of corpora would give one to all.
+REVISIONS = {"boilerplate": 2, "debian": 2, "lcsts": 2, "markup": 2, "oag": 2, "ptb": 2, "wayback": 2}
 ZERO_SHOT = "-zero-shot"  # what follows a method's name where its pretrained model is meant before any training
 # What of its fraction's words an outside program is asked about: all, as far as the study's methods know them.
 EVERY_WORD = {"vocabulary": 10**9, "least_count": 1}
@@ -820,6 +823,9 @@ class Plan:
             "prepare": settings.prepare.model_dump(mode="json"),
             "split": settings.split.model_dump(mode="json"),
         }
+        used = (settings.prepare.tokenizer, *settings.prepare.clean, raw.format_in_force())
+        if revisions := {name: REVISIONS[name] for name in used if name in REVISIONS}:
+            specification["revisions"] = revisions
         return self._add("corpus", specification, [], [raw_file(raw, settings.split)], corpus=name)
 
     def _plan_pretraining(self, corpus: _Corpus, told: Pretraining) -> _Corpus:

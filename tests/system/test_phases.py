@@ -122,7 +122,7 @@ def names_of(record: Record) -> list[tuple[int, int]]:
     return [(place, place + 1) for place, word in enumerate(record.source_tokens) if word in NAMES]
 
 
-@pytest.mark.parametrize(("method", "updates"), [("pcov", 40), ("nats", 80)])
+@pytest.mark.parametrize(("method", "updates"), [("pcov", 100), ("nats", 80)])
 def test_coverage_makes_repeated_trigrams_fall(method: str, updates: int) -> None:
     settings = form(method, 60, updates)
     control = settings.control()

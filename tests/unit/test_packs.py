@@ -29,6 +29,7 @@ from sumcurve.steps import KINDS, STEPS
 ROOT = Path(__file__).parents[2]
 SOURCE = "the quick brown fox that jumps over a lazy dog stays in the corpus"  # stands in for its text
 IDS = ["pkg/mod.py:one", "pkg/mod.py:two"]
+WEIGHTS = save({"embedding": np.arange(6, dtype="float32")})
 
 
 @pytest.fixture(scope="module")
@@ -67,6 +68,12 @@ def content(folder):
             "before.safetensors": "b" * 5000,
             "vocabulary.json": json.dumps(SOURCE.split()),
         },
+        "pretrain": {
+            "training.json": "{}",
+            "history.csv": "phase,update\ndenoise,10\n",
+            "timings.csv": "phase,update,seconds\ndenoise,10,1.5\n",
+            "weights.safetensors": WEIGHTS,
+        },
         "decode": {"summaries.jsonl": summaries, "logp.safetensors": "l" * 900},
         "score": {"items.csv": items, "scores.json": "{}\n"},
     }
@@ -75,9 +82,11 @@ def content(folder):
     return by_kind.get(folder.kind, {"train.jsonl": json.dumps({"source": [f"{SOURCE} {folder.key}"]}) + "\n"})
 
 
-def build(plan, results, clean=True):
+def build(plan, results, clean=True, wanted=None):
     contents: dict[str, str] = {}
     for folder in sorted(plan.folders.values(), key=lambda one: STEPS.index(one.step)):
+        if wanted is not None and folder.key not in wanted:
+            continue
         facts = {"clean": clean, "fingerprint": "", "commit": None, "python": "3.11"}
         if KINDS[folder.kind].recipe:
             facts["fingerprint"] = accepted(ROOT / "recipes.yaml", folder.kind)[0]
@@ -554,3 +563,27 @@ def test_what_runs_find_of_contrasts_is_packed_as_numbers_alone(judging, tmp_pat
             (stage / "run.safetensors").write_bytes(data)
         with pytest.raises(PackError, match=f"run.safetensors.*{said}"):
             packs.pack(judging, results, judge.key, tmp_path / "to")
+
+
+def test_a_pretraining_is_packed_with_the_weights_that_trainings_begin_from(tmp_path, monkeypatch):
+    """Without them they would be made anew, on another CPU with other bytes, and what began from them would be lost."""
+    plan = Plan.read(ROOT / "config", "pretraining")
+    there, here, to = tmp_path / "there", tmp_path / "here", tmp_path / "to"
+    (pretrained,) = plan.named("runs", "pretrain")
+    needed = {pretrained.key, *(key for key in plan.folders if not key.startswith(("runs/", "outputs/", "scores/")))}
+    build(plan, there, wanted=needed)
+    packs.pack(plan, there, pretrained.key, to)
+    assert merge(plan, here, to).taken == [pretrained.key]
+    assert manifest.state(here / pretrained.key) == "finished"
+    assert (here / pretrained.key / "weights.safetensors").read_bytes() == WEIGHTS
+    monkeypatch.setitem(globals(), "WEIGHTS", save({}, {"source": SOURCE}))
+    build(plan, tmp_path / "text", wanted=needed)
+    with pytest.raises(PackError, match="__metadata__"):
+        packs.pack(plan, tmp_path / "text", pretrained.key, to)
+
+
+def test_more_than_packs_may_hold_is_not_packed(plan, made, tmp_path, monkeypatch):
+    monkeypatch.setattr(packs, "MOST_BYTES", 1000)
+    with pytest.raises(PackError, match="more than packs may hold"):
+        packs.pack(plan, made, plan.named("runs")[0].key, tmp_path)
+    assert not list(tmp_path.iterdir())

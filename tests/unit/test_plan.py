@@ -550,6 +550,15 @@ def test_a_run_knows_the_limits_that_it_is_validated_under_and_no_more_of_the_se
     }
 
 
+@pytest.mark.parametrize("told", [{"prepare": {"tokenizer": "ptb"}}, {"prepare": {"clean": ["wayback", "markup"]}}])
+def test_a_corpus_of_a_tokenizer_or_step_that_has_changed_has_another_name_and_no_other_has(config, monkeypatch, told):
+    edit(config / "studies" / "smoke.yaml", lambda content: content["corpora"]["tales"].update(told))
+    now = {folder.stem: folder.name for folder in smoke(config).named("corpora", "corpus")}
+    monkeypatch.setattr("sumcurve.plan.REVISIONS", {})
+    before = {folder.stem: folder.name for folder in smoke(config).named("corpora", "corpus")}
+    assert {name for name in now if now[name] != before[name]} == {"tales"}
+
+
 def test_a_limit_in_sentences_is_specified_where_it_is_given_alone(config):
     """Corpora from before there were such limits keep their names."""
     plan = smoke(config)

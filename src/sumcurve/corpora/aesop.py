@@ -19,6 +19,7 @@ from pathlib import Path
 
 from sumcurve.corpora.errors import CorpusError
 from sumcurve.corpora.members import members_in
+from sumcurve.corpora.raw import ENDS
 
 SETS = "AB"  # A: the first ten articles of a topic; B: ten later ones, of which what is new is told
 NAME = re.compile(r"([A-Z]\d+)-([AB])\.([A-Z])\.(\d+)\.([A-Z])\.([A-Z]|\d+)")
@@ -109,7 +110,7 @@ def read(path: Path) -> list[Judged]:
         told = Name.parsed(name)
         if told.human != (folder == "models"):
             raise CorpusError(f"{path}: {file} lies in {folder}, but its author is {told.author}: move it")
-        sentences = [line.strip() for line in text_of(content()).splitlines() if line.strip()]
+        sentences = [line.strip() for line in ENDS.split(text_of(content())) if line.strip()]
         if not sentences:
             raise CorpusError(f"{path}: {file} has no sentence: fetch the archive again")
         if told.key in summaries:
@@ -140,7 +141,7 @@ def table(file: str, text: str) -> Iterator[tuple[str, tuple[str, str, str], Jud
     """Where each row of a table of scores stands, which summary it is of, and what it says."""
     human = file.split("/")[-1].startswith("manual.model")
     width = COLUMNS["manual.model" if human else "manual.peer"]
-    for number, line in enumerate(text.splitlines(), start=1):
+    for number, line in enumerate(ENDS.split(text), start=1):
         if not (columns := line.split()):
             continue
         where = f"{file}:{number}"

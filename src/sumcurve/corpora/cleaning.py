@@ -79,18 +79,54 @@ _ELEMENTS = (
     "p|param|picture|pre|q|section|small|source|span|strike|strong|sub|sup|table|tbody|td|tfoot|th|thead|time|title|tr|"
     "u|ul|video"
 )
-_HIDDEN = re.compile(r"<!--.*?-->|<(script|style)\b[^<>]*>.*?</\1\s*>", re.S | re.I)
-_INLINE = re.compile(
-    r"</?(?:a|abbr|b|cite|code|em|font|i|ins|q|small|span|strike|strong|sub|sup|u)(?:\s[^<>]*)?/?>", re.I
+_INLINE_ELEMENTS = "a|abbr|b|cite|code|em|font|i|ins|q|small|span|strike|strong|sub|sup|u"
+_BOOLEAN = (  # attributes of HTML that stand without a value
+    "allowfullscreen|async|autofocus|autoplay|checked|compact|controls|default|defer|disabled|download|hidden|inert|"
+    "ismap|itemscope|loop|multiple|muted|nohref|noresize|noshade|novalidate|nowrap|open|playsinline|readonly|required|"
+    "reversed|selected"
 )
-_TAG = re.compile(rf"</?(?:{_ELEMENTS})(?:\s[^<>]*)?/?>", re.I)
+_ATTRIBUTE = (
+    r"""(?:[a-z_:@][\w:.@-]*+\s*+=\s*+(?:"[^"<]*+"|'[^'<]*+'|[^\s<>]++)"""
+    rf"""|(?:{_BOOLEAN})(?=[\s/>]))"""
+)
+
+
+def _tag(elements: str) -> re.Pattern[str]:
+    """Opening and closing tags of elements, with attributes that are named as HTML names them."""
+    opening = rf"(?:{elements})(?:(?:\s++|(?<=[\"']))(?:{_ATTRIBUTE}))*\s*+/?>"
+    return re.compile(rf"<(?:{opening}|/(?:{elements})\s*+>)", re.I)
+
+
+_INLINE, _TAG = _tag(_INLINE_ELEMENTS), _tag(_ELEMENTS)
+_HIDING = re.compile(r"<(?:!--|(script|style)\b[^<>]*>)", re.I)
+_SHOWING = {name: re.compile(rf"</{name}\s*>", re.I) for name in ("script", "style")} | {"": re.compile("-->")}
 
 
 def markup(text: str) -> str:
-    """Without HTML's tags, comments, scripts and styles; a tag that ends a line of a page becomes a blank."""
+    """Without HTML's tags, comments, scripts and styles; a tag that ends a line of a page becomes a blank.
+
+    A tag is an element of HTML between angles, with attributes that have a value or are known to have none, so that
+    `a <b and c> d` stays. What hides and never ends stays, too.
+    """
     if "<" not in text:
         return text
-    return _TAG.sub(" ", _INLINE.sub("", _HIDDEN.sub(" ", text)))
+    return _TAG.sub(" ", _INLINE.sub("", _without_hidden(text)))
+
+
+def _without_hidden(text: str) -> str:
+    """A blank for every comment, script and style. What has no end behind it is sought no more."""
+    kept, place, endless = [], 0, set()
+    for begin in _HIDING.finditer(text):
+        name = (begin[1] or "").lower()
+        if begin.start() < place or name in endless:
+            continue
+        end = _SHOWING[name].search(text, begin.end())
+        if end is None:
+            endless.add(name)
+            continue
+        kept.append(text[place : begin.start()])
+        place = end.end()
+    return " ".join([*kept, text[place:]])
 
 
 # --- characters
@@ -134,19 +170,26 @@ _ARCHIVE = re.compile(
 )
 _WAYBACK = re.compile(
     r"(?:click here (?:for|to) [^.!?\n]{3,120}|scroll down for (?:the )?(?:video|more)s?[^.!?\n]{0,40}"
-    r"|the (?:internet archive|wayback machine)[^.!?\n]{0,120}|(?:success|loading)\.\.\. ?[^.!?\n]{0,60})\s*[.!]*",
+    r"|the wayback machine *[-–—] *https?://\S+|the internet archive discovers and captures web pages[^.!?\n]{0,80}"
+    r"|view the web archive through the wayback machine|(?:success|loading)\.\.\.)\s*[.!]*",
     re.I,
 )
 # Around an article of the BBC (XSum) and of other papers.
+_MONTH = "(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|"
+_MONTH += "nov(?:ember)?|dec(?:ember)?)"
+_DAY = r"\d{1,2}(?:st|nd|rd|th)?"
+_DATE = rf"(?:[a-z]{{3,6}}day,? )?(?:{_DAY} {_MONTH}|{_MONTH} {_DAY})(?:,? \d{{4}})?"
+_TIME = r"\d{1,2}[:.]\d\d(?: ?[ap]\.?m\.?)?(?: ?(?:gmt|bst|utc|e[sd]t|c[sd]t|p[sd]t))?"
+_STAMP = rf"(?:last )?(?:updated|published):? (?:at )?{_TIME}(?:,?(?: on)? {_DATE})?"
 _BOILERPLATE = re.compile(
     r"(?:media playback is (?:not supported|unsupported) on (?:this|your) device"
-    r"|(?:last )?(?:updated|published) (?:at )?\d{1,2}[:.]\d\d(?: ?(?:gmt|bst|utc|est|edt))?[^.!?\n]{0,40}"
-    r"|image (?:copyright|caption|source)[^.!?\n]{0,60}"
-    r"|share this (?:page|story|article|with)[^.!?\n]{0,60}"
+    rf"|{_STAMP}(?: ?\|? ?{_STAMP})?"
+    r"|image (?:copyright|source)[^.!?\n]{0,60}|image caption"
+    r"|share this (?:page|story|article|with(?: (?:e-?mail|facebook|messenger|twitter|pinterest|whatsapp|linkedin))*)"
     r"|these are external links and will open in a new window"
     r"|e-?mail to a friend"
     r"|follow us on (?:twitter|facebook)[^.!?\n]{0,80}"
-    r"|(?:copyright )?(?:©|\(c\)) ?(?:19|20)\d\d[^\n]{0,80}|all rights reserved)\s*[.!]*",
+    r"|(?:copyright (?:©|\(c\))?|©) ?(?:19|20)\d\d[^\n]{0,80}|all rights reserved)\s*[.!]*",
     re.I,
 )
 

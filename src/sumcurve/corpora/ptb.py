@@ -29,6 +29,7 @@ WORD = rf"{L}{AS}(?:[.!?]{L}{AS})*"
 APOSTROPHE = "['’]"
 NO_LETTER = rf"(?!{L})"
 NO_WORD = rf"(?!{A})"
+NO_WORD_NOR_STOP = rf"(?!{A}|\.)"  # behind a full stop: an ellipsis is none of an abbreviation
 END = r"(?=\n|\Z)"
 SPACE = r"[^\S\n]"
 
@@ -85,17 +86,19 @@ FRACTIONS = {
 OPENING = {"“": "``", "‘": "`", "«": "``", "‹": "`", "„": "``", "‚": "`", "‛": "`"}
 CLOSING = {"”": "''", "’": "'", "»": "''", "›": "'", "‟": "''"}
 
+# A repetition that may fail at the end of a run of signs is bounded, here and below: else each sign would scan it all.
+# The parts of a domain's name have at most 63 characters (RFC 1035), what stands before an @ has 64 (RFC 5321).
 _NO_ADDRESS = r"\s<>|`(){}\[\]“”‘’«»„"
 ADDRESSES = [
     Rule(
         "address",
         rf"(?:{one_of('https http ftp svn mailto')}):\/\/[^{_NO_ADDRESS}]+[^{_NO_ADDRESS}.!?¡¿,·;:&\"'*\-]",
     ),
-    Rule("mail", r"[A-Za-z0-9._%+\-]+@[A-Za-z0-9][A-Za-z0-9.\-]*[A-Za-z0-9]"),
+    Rule("mail", r"[A-Za-z0-9._%+\-]{1,64}@[A-Za-z0-9][A-Za-z0-9.\-]*[A-Za-z0-9]"),
     Rule(
         "site",
         rf"(?:[Ww][Ww][Ww]\.(?:[^{_NO_ADDRESS}.!?,]+\.)+[a-zA-Z][a-zA-Z][a-zA-Z]?[a-zA-Z]?"
-        rf"|(?:[^{_NO_ADDRESS}.!?,:/$\"']+\.)+(?:com|net|org|edu))"
+        rf"|(?:[^{_NO_ADDRESS}.!?,:/$\"']{{1,63}}\.){{1,8}}(?:com|net|org|edu))"
         rf"(?:/[^\s`<>|]+[^{_NO_ADDRESS}.!?,;:&\"'\-])?(?![A-Za-z])",
     ),
     Rule("member", "@[A-Za-z_][A-Za-z0-9_]*"),
@@ -134,6 +137,8 @@ APOSTROPHES = [
     Rule("'til", rf"{APOSTROPHE}{one_of('till til cause twixt')}{NO_LETTER}"),
     Rule("'90s", rf"{APOSTROPHE}[1-9]0s{NO_LETTER}"),
     Rule("'89", rf"{APOSTROPHE}[0-9][0-9](?=\s|\Z)"),
+    Rule("word before 'n'", rf"{L}{AS}{APOSTROPHE}[nN]{NO_LETTER}", back=2),
+    Rule("Qur'an, c'mon", rf"{L}{AS}(?:{APOSTROPHE}{L}{AS})+"),
     Rule("ol'", rf"(?:{one_of('ol somethin dunkin')}){APOSTROPHE}{NO_LETTER}"),
 ]
 
@@ -156,7 +161,7 @@ def _before_starters() -> list[Rule]:
     return rules
 
 
-HYPHENATED = Rule("hyphenated", rf"{A}(?:[.,]|{A})*(?:[-_](?:{ACRONYM}\.|{A}+(?:\.\d+)?))+")
+HYPHENATED = Rule("hyphenated", rf"{A}(?:[.,]|{A}){{0,63}}(?:[-_](?:{ACRONYM}(?:\.(?!\.))?|{A}+(?:\.\d+)?))+")
 
 ABBREVIATIONS = [
     *_before_starters(),
@@ -164,11 +169,15 @@ ABBREVIATIONS = [
     Rule("abbreviation before a capital", rf"{BEFORE_SMALL}\.{SPACE}{UPPER}", back=2, again=1),
     Rule("abbreviation at the end", rf"{BEFORE_SMALL}\.{END}", again=1),
     Rule("letter at the end", rf"[A-Za-z]\.{END}", back=1),
-    Rule("abbreviation", rf"(?:{BEFORE_SMALL}|{BEFORE_NAME}|{ACRONYM}|{ALWAYS}|[A-Za-z])\.{NO_WORD}"),
+    Rule("abbreviation", rf"(?:{BEFORE_SMALL}|{BEFORE_NAME}|{ACRONYM}|{ALWAYS}|[A-Za-z])\.{NO_WORD_NOR_STOP}"),
     Rule("abbreviation before a number", rf"{BEFORE_NUMBERS}\.(?=\d)"),
     Rule("abbreviation before a blank and a number", rf"{BEFORE_NUMBERS}\.{SPACE}\d", back=2),
     Rule("acronym in a word", rf"{ACRONYM}\.(?={APOSTROPHE})"),
 ]
+
+# Before what takes a part of them for its own
+MIXED = Rule("number and fraction", r"\d+-\d+/\d+(?![\d/])")
+HOUR = Rule("hour", rf"\d\d?(?::\d\d)?[AaPp]\.[Mm]\.{NO_WORD_NOR_STOP}", back=4)
 
 NUMBERS = [
     Rule("date", r"\d\d?[-/]\d\d?[-/]\d\d\d?\d?(?!\d)|\d{4}[-/]\d\d?[-/]\d\d?(?!\d)"),
@@ -186,6 +195,7 @@ WORDS = [
     Rule("exclamation in a name", "(?:Yahoo|Jeopardy)!"),
     Rule("language", rf"[Cc]\+\+|[CcFf]#{NO_WORD}"),
     Rule("dollars", r"[A-Z]*\$"),
+    Rule("ampersand, written", "&amp;", "&"),
     Rule("ampersands", r"[A-Z]+(?:[+&][A-Z]+)+" + NO_WORD),
     Rule("abbreviation inside a sentence", rf"{WORD}\.(?=[,;:])"),
     Rule("word", WORD),
@@ -222,6 +232,8 @@ RULES = [
     *CLITICS,
     *APOSTROPHES,
     *QUOTES[1:],
+    MIXED,
+    HOUR,
     HYPHENATED,
     *ABBREVIATIONS,
     *NUMBERS,

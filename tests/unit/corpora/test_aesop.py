@@ -121,3 +121,15 @@ def test_quotes_of_newswire_are_read(tmp_path: Path) -> None:
     files = tac() | {f"{TOP}/ROUGE/peers/D1101-A.M.100.E.1": "It’s “so” .".encode("cp1252")}
     (found,) = (one for one in read(pack(tmp_path / "a.tgz", files)) if one.name.key == ("D1101", "A", "1"))
     assert found.sentences == ["It’s “so” ."]
+
+
+def test_only_ends_of_lines_part_sentences_and_rows(tmp_path: Path) -> None:
+    """Not every sign that `str.splitlines` takes for one; a row of a table that is wrong is named by its line."""
+    files = tac(topics=1)
+    name = f"{TOP}/ROUGE/peers/D1101-A.M.100.E.1"
+    inside = ["An\x0botter", "swims\x0c.", "It\x1cdives", "and\u2028eats", "a\x85fish"]
+    files[name] = " ".join(inside).encode() + b"\r\nIt rests.\rIt sleeps.\n"
+    (found,) = (one for one in read(pack(tmp_path / "a.tgz", files)) if one.name == Name.parsed(name.split("/")[-1]))
+    assert found.sentences == [" ".join(inside), "It rests.", "It sleeps."]
+    with pytest.raises(CorpusError, match=r"manual\.peer\.A:2: 1 columns"):
+        read(pack(tmp_path / "b.tgz", files | {f"{TOP}/manual/manual.peer.A": b" \x0c \nwrong\n"}))

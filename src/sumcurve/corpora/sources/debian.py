@@ -19,7 +19,8 @@ MOST_SOURCES = 3  # source packages that share a paragraph which says something 
 LARGEST_ENTRY = 1 << 20  # bytes
 
 WIDE = re.compile("[\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef]")
-BULLET = re.compile(r"(?:[-*+o•·]|\d{1,2}[.)])\s+(?=\S)")
+BULLET = re.compile(r"(?:[-*+o•·]|(\d{1,2})[.)])\s+(?=\S)")
+BEFORE_ITEM = (".", ":", ";", "!", "?", "。", "：", "；")
 
 # Reasons for which a package is dropped.
 NO_ENTRY = "no package with a description"
@@ -102,12 +103,24 @@ def described(entry: list[bytes], language: str) -> tuple[str, str, list[str]]:
 def paragraphs_of(lines: list[str]) -> Iterator[str]:
     """The paragraphs of a long description, each on one line; an item of a list is one, without its bullet.
 
-    Between the lines of a paragraph is a blank, but not between two signs of Chinese or Japanese.
+    A number begins an item where it is 1, follows that of the item before, or stands behind the end of a sentence: of
+    `since version / 2. It dives` it does not. Between the lines of a paragraph is a blank, but not between two signs
+    of Chinese or Japanese.
     """
-    paragraph = ""
+    paragraph, before = "", 0
     for line in [*lines, "."]:
         text = line.strip()
         item = BULLET.match(text)
+        if (
+            item
+            and item[1]
+            and paragraph
+            and not paragraph.endswith(BEFORE_ITEM)
+            and int(item[1]) not in (1, before + 1)
+        ):
+            item = None
+        if item or text in ("", "."):
+            before = int(item[1] or 0) if item else 0
         if (text in ("", ".") or item) and paragraph:
             yield paragraph
             paragraph = ""

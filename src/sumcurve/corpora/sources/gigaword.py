@@ -37,7 +37,7 @@ def rows(path: Path, names: Sequence[str] | None) -> Rows:
 
     A file of titles has no rows of its own, and is read with that of its sources. What is of DUC has no split: a study
     names its files. Raises CorpusError for files of unequal length, a file without its other one, a damaged file, an
-    archive that may not be read or lacks a part, and for a training part that is the validation part.
+    archive that may not be read, lacks a part or has one twice, and for a training part that is the validation part.
     """
     if path.suffix == ".zip":
         yield from of_zip(path)
@@ -55,8 +55,13 @@ def rows(path: Path, names: Sequence[str] | None) -> Rows:
 def of_zip(path: Path) -> Rows:
     """The pairs of an archive, part by part."""
     with Archive(path) as archive:
-        members = {PurePosixPath(member).name: member for member in archive.members()}
         wanted = [f"{part}.{side}.txt" for part in ZIPPED for side in ("src", "tgt")]
+        members: dict[str, str] = {}
+        for member in archive.members():
+            name = PurePosixPath(member).name
+            if name in wanted and name in members:
+                raise CorpusError(f"{path} has both {members[name]} and {member}: make it anew with one {name}")
+            members[name] = member
         if missing := [name for name in wanted if name not in members]:
             raise CorpusError(
                 f"{path} has no {', '.join(missing)}, but {', '.join(sorted(members)) or 'nothing'}: is it the archive "

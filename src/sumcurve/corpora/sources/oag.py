@@ -67,14 +67,14 @@ def paper(row: Mapping[str, Any]) -> dict[str, Any]:
 def rebuilt(index: object) -> str:
     """The text of an inverted index: `{"IndexLength": 3, "InvertedIndex": {"to": [0, 2], "be": [1]}}`, or its JSON.
 
-    Places of no word are passed over. Raises Refused for what is no index, a place that is outside of the text, and a
-    place of two words.
+    Places of no word are passed over. Raises Refused for what is no index, a word that it has twice, a place that is
+    outside of the text, and a place of two words.
     """
     if not index:
         return ""
     if isinstance(index, str):
         try:
-            index = json.loads(index)
+            index = json.loads(index, object_pairs_hook=jsonl.object_of)
         except (ValueError, RecursionError) as error:
             raise Refused(BROKEN_INDEX, error) from None
     places = index.get("InvertedIndex") if isinstance(index, dict) else None

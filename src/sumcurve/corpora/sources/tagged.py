@@ -8,7 +8,7 @@ name begins with its part: train, val, test.
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
-from itertools import zip_longest
+from itertools import pairwise, zip_longest
 from pathlib import Path, PurePath
 from typing import BinaryIO, cast
 
@@ -33,7 +33,8 @@ Line = bytes | Refused
 def rows(path: Path, names: Sequence[str] | None) -> Rows:
     """Every line as id (the part and the line's number), source, target (a list of sentences), and split if it is said.
 
-    Raises CorpusError for an archive or a file that is broken, and where two files have not as many lines.
+    Raises CorpusError for an archive or a file that is broken, for two members of one name, and where two files have
+    not as many lines.
     """
     if path.is_dir():
         found = names_of_shards(path, [f"**/*{ending}" for ending in ENDINGS])
@@ -45,6 +46,9 @@ def rows(path: Path, names: Sequence[str] | None) -> Rows:
         with whole(path, REMEDY):  # to its last byte
             inside = (name for name, _, _ in tar_infos(path, limits_of_text(path)))
             found = sorted(name for name in inside if name.endswith(ENDINGS) and visible(name))
+        for name, other in pairwise(found):
+            if name == other:
+                raise CorpusError(f"{path} has two members {name!r}: make it anew with one")
 
         def lines(name: str) -> Iterator[Line]:
             return lines_of_member(path, name)

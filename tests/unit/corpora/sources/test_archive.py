@@ -1,12 +1,15 @@
 """Zip archives that are what they say, and those that are not."""
 
 import io
+import random
+import stat
 import struct
 import tracemalloc
 import zipfile
 import zlib
 from collections.abc import Mapping
 from pathlib import Path
+from typing import IO, Any, cast
 
 import pytest
 
@@ -83,6 +86,101 @@ def test_two_members_of_one_name_are_refused(tmp_path: Path) -> None:
         Archive(path)
 
 
+class Stream(io.RawIOBase):
+    """A file of which zipfile cannot go back to a header, so that sizes follow behind the data."""
+
+    def __init__(self, path: Path) -> None:
+        self.file = path.open("wb")
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any) -> int:
+        return self.file.write(data)
+
+    def close(self) -> None:
+        self.file.close()
+        super().close()
+
+
+def test_bytes_that_are_no_members_are_accepted_where_none_can_hide(tmp_path: Path) -> None:
+    """Sizes behind the data, large fields and ends, a comment, folders, and more members than a short end can say."""
+    path = tmp_path / "a.zip"
+    with Stream(path) as stream, zipfile.ZipFile(cast(IO[bytes], stream), "w", zipfile.ZIP_DEFLATED) as made:
+        made.comment = b"made " * 99
+        made.mkdir("deep")
+        with made.open("deep/a.txt", "w", force_zip64=True) as member:
+            member.write(TEXT)
+        made.writestr("b.txt", b"x")
+    assert b"PK\x07\x08" in path.read_bytes()
+    assert lines(path, "deep/a.txt") == TEXT.splitlines()
+    assert lines(path, "b.txt") == [b"x"]
+    many = pack(tmp_path / "many.zip", {f"{number}.txt": b"" for number in range(0x10001)}, zipfile.ZIP_STORED)
+    with Archive(many) as opened:
+        assert len(opened.members()) == 0x10001
+
+
+def without(path: Path, name: str, told: int | None = None) -> None:
+    """Take a member's entry out of the directory, of which the end then says so many members, or as many as it has."""
+    data = path.read_bytes()
+    with zipfile.ZipFile(path) as opened:
+        start, names = opened.start_dir, opened.namelist()
+    end = data.index(b"PK\x05\x06")
+    entries = [b"PK\x01\x02" + entry for entry in data[start:end].split(b"PK\x01\x02")[1:]]
+    directory = b"".join(entry for entry, own in zip(entries, names, strict=True) if own != name)
+    told = len(names) - 1 if told is None else told
+    end_of_all = struct.pack("<4s4H2IH", b"PK\x05\x06", 0, 0, told, told, len(directory), start, 0)
+    path.write_bytes(data[:start] + directory + end_of_all)
+
+
+@pytest.mark.parametrize("name", ["a.txt", "b.txt", "c.txt"])
+def test_a_member_that_the_directory_has_lost_is_missed(tmp_path: Path, name: str) -> None:
+    path = tmp_path / "a.zip"
+    for told, message in ((2, r"bytes between .* belong to no member"), (3, "its end says 3 members.* has 2")):
+        pack(path, {"a.txt": b"", "b.txt": b"x", "c.txt": TEXT})
+        without(path, name, told)
+        with pytest.raises(CorpusError, match=rf"a\.zip: .*{message}.*: fetch it"):
+            Archive(path)
+
+
+def test_what_stands_before_and_behind_an_archive_and_between_its_members_is_refused(tmp_path: Path) -> None:
+    path = pack(tmp_path / "a.zip", {"a.txt": TEXT, "b.txt": b"x"})
+    whole = path.read_bytes()
+    start = whole.index(b"PK\x01\x02")
+    for data, message in (
+        (whole * 2, "between its beginning and a.txt"),
+        (whole + whole[:50], "goes on behind its end"),
+        (whole[:start] + b"?" * 100 + whole[start:], "between its beginning and a.txt|truncated or damaged"),
+    ):
+        path.write_bytes(data)
+        with pytest.raises(CorpusError, match=message):
+            Archive(path)
+
+
+def test_a_member_inside_of_another_is_refused(tmp_path: Path) -> None:
+    inner = pack(tmp_path / "b.zip", {"b.txt": b"x"}, zipfile.ZIP_STORED).read_bytes()
+    inner = inner[: inner.index(b"PK\x01\x02")]
+    path = pack(tmp_path / "a.zip", {"a.txt": b"y" * 50 + inner, "b.txt": b"x"}, zipfile.ZIP_STORED)
+    data = bytearray(path.read_bytes())
+    struct.pack_into("<I", data, data.rindex(b"PK\x01\x02") + 42, data.index(inner))
+    path.write_bytes(data)
+    with pytest.raises(CorpusError, match=r"a\.zip: (b\.txt begins in a\.txt|.*[Oo]verlap)"):
+        Archive(path)
+
+
+@pytest.mark.parametrize("kind", [stat.S_IFLNK, stat.S_IFIFO, stat.S_IFCHR, stat.S_IFDIR, stat.S_IFREG, 0])
+def test_a_link_is_refused_and_not_read_as_the_text_of_its_target(tmp_path: Path, kind: int) -> None:
+    path, info = tmp_path / "a.zip", zipfile.ZipInfo("a.txt")
+    info.external_attr = (kind | 0o644) << 16
+    with zipfile.ZipFile(path, "w") as made:
+        made.writestr(info, "../b.txt")
+    if kind in (stat.S_IFREG, 0):
+        assert lines(path, "a.txt") == [b"../b.txt"]
+    else:
+        with pytest.raises(CorpusError, match=r"a\.zip: a\.txt is a link or a device, no file"):
+            Archive(path)
+
+
 @pytest.mark.parametrize("method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
 @pytest.mark.parametrize("honest_checksum", [True, False])
 def test_a_member_that_unpacks_to_more_or_less_than_it_says_is_refused(
@@ -132,6 +230,54 @@ def test_a_damaged_member_is_an_error_wherever_it_is_damaged(tmp_path: Path) -> 
         path.write_bytes(broken)
         with pytest.raises(CorpusError, match=r"a\.zip.*(damaged|unpacks to)"):
             lines(path, "a.txt")
+
+
+def harmed(draw: random.Random, whole: bytes) -> bytes:
+    """An archive of which bytes were changed, lost or doubled at one place or more, most of them in its directory."""
+    data = bytearray(whole)
+    for _ in range(draw.choice([1, 1, 1, 2, 5])):
+        at, count = draw.randrange(draw.choice([0, max(0, len(data) - 320)]), len(data)), draw.randrange(1, 40)
+        match draw.randrange(4):
+            case 0:
+                data[at] ^= 1 << draw.randrange(8)
+            case 1:
+                data[at] = draw.randrange(256)
+            case 2:
+                del data[at : at + count]
+            case 3:
+                data[at:at] = data[at : at + count]
+    return bytes(data)
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_whatever_harm_is_done_the_members_are_as_they_were_or_it_is_a_corpus_error(
+    tmp_path: Path, method: int
+) -> None:
+    path = pack(tmp_path / "a.zip", {"deep/a.txt": TEXT[:2000], "deep/é.txt": b"x\n", "c.txt": b""}, method)
+
+    def content() -> dict[str, list[bytes | Refused]]:
+        with Archive(path) as opened:
+            return {member: list(opened.lines(member)) for member in opened.members()}
+
+    whole, expected, draw = path.read_bytes(), content(), random.Random(method)
+    refused = 0
+    for _ in range(800):
+        path.write_bytes(harmed(draw, whole))
+        try:
+            found = content()
+        except CorpusError as error:
+            said = str(error)
+            refused += 1
+        else:
+            said = "a.zip"
+            assert found == expected
+        assert "a.zip" in said
+    assert 400 < refused < 800  # what nobody reads, as a date, may be harmed
+
+
+def test_a_folder_with_content_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(CorpusError, match=r"a\.zip: a\.txt/ is a folder, but has content"):
+        Archive(pack(tmp_path / "a.zip", {"a.txt/": b"x"}))
 
 
 def test_a_password_and_an_unknown_method_are_errors_with_a_remedy(tmp_path: Path) -> None:

@@ -46,6 +46,13 @@ def test_the_synopsis_is_the_target_and_paragraphs_and_items_are_the_source(tmp_
     ]
 
 
+def test_a_number_in_a_sentence_is_no_item_of_a_list(tmp_path: Path) -> None:
+    lines = ["It swims since version", "2. It eats fish of", "3) kinds:", "4. roach", "5. perch and", "7. pike"]
+    text = "Package: otter\nDescription-en: swims\n" + "".join(f" {line}\n" for line in lines) + "\n"
+    (row,) = read(tmp_path, text)
+    assert row["source"] == "It swims since version 2. It eats fish of 3) kinds:\n\nroach\n\nperch and 7. pike"
+
+
 def test_lines_of_chinese_are_joined_without_a_blank_and_those_of_latin_letters_with_one(tmp_path: Path) -> None:
     text = "Package: otter\nDescription-zh_CN: 水獭\n 水獭在河里\n 捉鱼，\n 它叫 Otto\n and swims。\n\n"
     (row,) = read(tmp_path, text, language="zh_CN")

@@ -152,6 +152,20 @@ def test_an_archive_without_a_part_is_refused_with_what_it_has(tmp_path: Path) -
         records(org_data(tmp_path / "org_data.zip", files))
 
 
+@pytest.mark.parametrize("name", ["train.src.txt", "test.tgt.txt"])
+def test_an_archive_with_a_file_in_two_folders_is_refused_with_both(tmp_path: Path, name: str) -> None:
+    path = org_data(tmp_path / "org_data.zip", gigaword((5, 5, 5)))
+    with zipfile.ZipFile(path, "a") as archive:
+        archive.writestr("readme.txt", "")
+        archive.writestr("old/readme.txt", "")
+        archive.writestr("__MACOSX/org_data/" + name, "")
+    assert len(told(records(path))) == 15
+    with zipfile.ZipFile(path, "a") as archive:
+        archive.writestr(f"old/{name}", "another line\n" * 5)
+    with pytest.raises(CorpusError, match=rf"has both org_data/{name} and old/{name}: make it anew with one"):
+        records(path)
+
+
 def test_filtered_and_unfiltered_files_of_one_part_are_refused(tmp_path: Path) -> None:
     sumdata(tmp_path, gigaword(), filtered=True)
     sumdata(tmp_path, gigaword(), filtered=False)

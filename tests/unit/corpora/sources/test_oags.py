@@ -161,3 +161,20 @@ def test_places_of_no_word_are_passed_over() -> None:
 def test_what_is_no_index_is_refused(index: Any) -> None:
     with pytest.raises(Refused, match=BROKEN_INDEX):
         rebuilt(index)
+
+
+@pytest.mark.parametrize(
+    "index",
+    [
+        '{"IndexLength": 3, "InvertedIndex": {"to": [0], "be": [1], "to": [2]}}',
+        '{"IndexLength": 1, "InvertedIndex": {"to": [0]}, "InvertedIndex": {"be": [0]}}',
+        '{"IndexLength": 1, "IndexLength": 2, "InvertedIndex": {"to": [0]}}',
+    ],
+)
+@pytest.mark.parametrize("string", [True, False])
+def test_an_index_that_says_a_word_twice_is_refused_and_loses_none(tmp_path: Path, index: str, string: bool) -> None:
+    path = tmp_path / "mag_papers_0.txt"
+    path.write_text('{"id": "1", "title": "one", "indexed_abstract": %s}' % (json.dumps(index) if string else index))
+    (row,) = read(path, "oag")
+    assert isinstance(row, Dropped)
+    assert row.reason == raw.REPEATED_KEY

@@ -1,5 +1,6 @@
 """CNN/DailyMail as tagged lines; every file here is invented."""
 
+import tarfile
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -137,3 +138,12 @@ def test_files_that_are_no_pair_are_an_error(tmp_path: Path) -> None:
     packed.write_bytes(packed.read_bytes()[:-20])
     with pytest.raises(CorpusError, match=r"t\.tgz: a broken archive"):
         read(packed)
+
+
+@pytest.mark.parametrize("name", ["val.txt.src", "./val.txt.src", "val.txt.tgt.tagged"])
+def test_two_members_of_one_name_are_refused(tmp_path: Path, name: str) -> None:
+    second = tarfile.TarInfo(name)
+    second.size = 20
+    path = tarball(tmp_path / "t.tgz", opennmt(), [second])
+    with pytest.raises(CorpusError, match=r"t\.tgz has two members 'val\.txt\.(src|tgt\.tagged)': make it anew"):
+        read(path)
