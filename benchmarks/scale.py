@@ -1,12 +1,13 @@
 """Preparation by shards on an invented collection: speed, workers, memory; and what a training of many records costs.
 
-    python benchmarks/scale.py prepare [--records 100000] [--shards 16] [--workers 1 2]
+    python benchmarks/scale.py prepare [--records 100000] [--shards 16] [--workers 1 2] [--near 0.8]
     python benchmarks/scale.py reduce [--records 35000000]
     python benchmarks/scale.py examples [--records 100000]
     python benchmarks/scale.py datasets --python VENV/bin/python [--records 20000]
 
 `prepare` makes a collection (`oags_shaped.py`), prepares it with each number of workers, compares the bytes, and says
-records per second and core of each step, the most memory that a job held, and what one record costs in each function.
+records per second and core of each step, the most memory that a job held, and what one record costs in each function;
+with `--near` near-duplicates are dropped, too.
 `reduce` invents the hashes of so many records and compares them. `examples` numbers the words of a training part, opens
 it again and goes through an epoch of batches. `datasets` has `datasets.map` call the same functions in an environment
 that has it: one process each, on the same file, records written as JSON lines. Seconds are processor seconds of a job
@@ -47,12 +48,13 @@ SETTINGS = {
 REPEATED = 0.05  # of generated hashes
 
 
-def preparation(folder: Path) -> tuple[Any, Any]:
+def preparation(folder: Path, near: float | None = None) -> tuple[Any, Any]:
     from sumcurve.corpora.content import Content
     from sumcurve.corpora.sources import SOURCES
     from sumcurve.settings import Preparation
 
-    return Content(folder, SOURCES[FORM]), Preparation.model_validate(SETTINGS)
+    told = SETTINGS | {"prepare": SETTINGS["prepare"] | {"near_duplicates": near}}
+    return Content(folder, SOURCES[FORM]), Preparation.model_validate(told)
 
 
 def collection(records: int, folder: Path) -> Path:
@@ -69,11 +71,11 @@ def collection(records: int, folder: Path) -> Path:
 # --- prepare
 
 
-def job(step: str, raw: Path, folder: Path, shards: int, number: int) -> dict[str, float]:
+def job(step: str, raw: Path, folder: Path, shards: int, number: int, near: float | None = None) -> dict[str, float]:
     """One job of a preparation, in a process of its own: its seconds and its most memory."""
     from sumcurve.corpora import shards as steps
 
-    content, settings = preparation(raw)
+    content, settings = preparation(raw, near)
     work = steps.Work(folder, shards)
     began, wall = time.process_time(), time.monotonic()
     if step == "cut":
@@ -81,12 +83,13 @@ def job(step: str, raw: Path, folder: Path, shards: int, number: int) -> dict[st
     elif step == "reduce":
         steps.reduce(content, settings, work)
     else:
-        (steps.map_shard if step == "map" else steps.finish_shard)(content, settings, work, number)
+        make = {"map": steps.map_shard, "near": steps.near_shard, "finish": steps.finish_shard}[step]
+        make(content, settings, work, number)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     return {"seconds": time.process_time() - began, "wall": time.monotonic() - wall, "megabytes": peak}
 
 
-def prepared(raw: Path, folder: Path, shards: int, workers: int) -> dict[str, Any]:
+def prepared(raw: Path, folder: Path, shards: int, workers: int, near: float | None) -> dict[str, Any]:
     """All steps with so many workers; each job is a process of its own, whose imports are not counted."""
     from sumcurve.corpora.shards import Work, assemble
 
@@ -94,9 +97,11 @@ def prepared(raw: Path, folder: Path, shards: int, workers: int) -> dict[str, An
     told: dict[str, Any] = {}
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(workers, mp_context=context, max_tasks_per_child=1) as pool:
-        for step, count in (("cut", 1), ("map", shards), ("reduce", 1), ("finish", shards)):
+        for step, count in (("cut", 1), ("map", shards), ("near", shards), ("reduce", 1), ("finish", shards)):
+            if step == "near" and near is None:
+                continue
             began = time.monotonic()
-            jobs = [pool.submit(job, step, raw, folder, shards, number) for number in range(count)]
+            jobs = [pool.submit(job, step, raw, folder, shards, number, near) for number in range(count)]
             found = [one.result() for one in jobs]
             told[step] = {
                 "wall": time.monotonic() - began,
@@ -106,7 +111,7 @@ def prepared(raw: Path, folder: Path, shards: int, workers: int) -> dict[str, An
     corpus = folder / "corpus"
     corpus.mkdir()
     began = time.monotonic()
-    statistics = assemble(*preparation(raw), Work(folder, shards), corpus)
+    statistics = assemble(*preparation(raw, near), Work(folder, shards), corpus)
     told["assemble"] = {"wall": time.monotonic() - began}
     whole = hashlib.sha256()
     for path in sorted(corpus.iterdir()):
@@ -158,7 +163,7 @@ def costs(raw: Path, count: int = 5000) -> dict[str, float]:
     return {name: round(value, 1) for name, value in told.items()}
 
 
-def run_prepare(records: int, shards: int, workers: list[int], folder: Path) -> None:
+def run_prepare(records: int, shards: int, workers: list[int], near: float | None, folder: Path) -> None:
     raw = collection(records, folder)
     size = sum(path.stat().st_size for path in raw.iterdir())
     print(f"{records:,} records, {size / records:,.0f} bytes each, {shards} shards")
@@ -166,12 +171,12 @@ def run_prepare(records: int, shards: int, workers: list[int], folder: Path) -> 
         print(f"  {name}: {value} microseconds a record")
     first: dict[str, Any] = {}
     for count in workers:
-        told = prepared(raw, folder / f"work-{count}", shards, count)
+        told = prepared(raw, folder / f"work-{count}", shards, count, near)
         first = first or told
         if told["sha256"] != first["sha256"]:
             raise SystemExit(f"{count} workers gave other bytes: {told['sha256']}, not {first['sha256']}")
         steps = told["steps"]
-        core = sum(steps[step]["seconds"] for step in ("cut", "map", "reduce", "finish"))
+        core = sum(one["seconds"] for step, one in steps.items() if step != "assemble")
         print(f"{count} workers: read {told['read']:,}, kept {told['kept']:,}, content {told['sha256']}")
         for step, one in steps.items():
             rest = "" if step == "assemble" else f", {one['seconds']:.1f} s, at most {one['megabytes']:.0f} MB a job"
@@ -368,12 +373,13 @@ def main() -> None:
     parser.add_argument("--records", type=int)
     parser.add_argument("--shards", type=int, default=16)
     parser.add_argument("--workers", type=int, nargs="+", default=[1, 2])
+    parser.add_argument("--near", type=float, help="drop near-duplicates from this Jaccard similarity on")
     parser.add_argument("--python", default=sys.executable, help="of an environment with datasets and what we need")
     parser.add_argument("--folder", type=Path, default=Path("scratch/scale"))
     told = parser.parse_args()
     told.folder.mkdir(parents=True, exist_ok=True)
     if told.what == "prepare":
-        run_prepare(told.records or 100_000, told.shards, told.workers, told.folder)
+        run_prepare(told.records or 100_000, told.shards, told.workers, told.near, told.folder)
     elif told.what == "reduce":
         run_reduce(told.records or 35_000_000, told.folder)
     elif told.what == "examples":

@@ -235,7 +235,9 @@ def shard(path: Path) -> None:
     from sumcurve.builders import preparation
     from sumcurve.corpora import shards
 
-    told = fullmatch(r"(.+)-of-(\d+)/(plan|map|near|reduce|finish)(?:-(\d{5}))?\.json", f"{path.parent.name}/{path.name}")
+    told = fullmatch(
+        r"(.+)-of-(\d+)/(plan|map|near|reduce|finish)(?:-(\d{5}))?\.json", f"{path.parent.name}/{path.name}"
+    )
     if told is None:
         raise PlanError(f"{path} is no step of a preparation by shards: scratch/shards/<corpus>-of-<shards>/plan.json")
     name, count, step, number = told.groups()

@@ -79,6 +79,8 @@ LEFT_OUT = "are left out of the hours"
 BYTES_OF_WORD = 13  # of a record, prepared and as text
 BYTES_OF_DROPPED = 150  # a row of dropped.jsonl
 BYTES_OF_ROW = 160  # of a record that shards read: its hashes, its id, and where it stands
+BYTES_OF_SHINGLE = 8  # of a word, where near-duplicates are looked for among shards
+BYTES_OF_BANDS = 144  # of a record there: keys of its bands, and where its shingles stand
 BYTES_OF_NUMBER = 4  # of a word in scratch/token-ids
 WHOLE = 2  # times what models read of a source is what it has, about, where nothing says it
 BYTES_OF_ITEM = {"outputs": 400, "scores": 150}
@@ -526,8 +528,9 @@ def _temporary(
             found[f"the spool of {name}, until it is prepared"] = float(BYTES_OF_WORD * words * count)
         else:
             kept = _kept(name, records, items)
+            near = 0 if settings.prepare.near_duplicates is None else BYTES_OF_SHINGLE * words + BYTES_OF_BANDS
             found[f"scratch/shards of {name}, until it is prepared"] = float(
-                BYTES_OF_WORD * words * (count + kept) + BYTES_OF_ROW * count + 2 * _dropped(count, kept)
+                BYTES_OF_WORD * words * (count + kept) + (BYTES_OF_ROW + near) * count + 2 * _dropped(count, kept)
             )
     for name in dict.fromkeys(_corpus_of(plan, one) for one in plan.named("runs", "train") if one.key in to_do):
         words = WHOLE * plan.corpora[name].source_tokens + plan.corpora[name].target_tokens

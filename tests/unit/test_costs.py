@@ -252,6 +252,8 @@ def test_a_preparation_costs_by_what_is_read_and_its_temporary_disk_is_said(tmp_
     alone, _ = planned(published={"train": 35_000_000}, shards=None)
     assert shards not in alone.temporary
     assert alone.temporary[spool] < whole.temporary[shards]
+    near, _ = planned(shards=512, prepare=content["corpora"]["oags"]["prepare"] | {"near_duplicates": 0.8})
+    assert near.temporary[shards] - whole.temporary[shards] > 35_000_000 * 144
     unknown, said = planned(published={})
     assert unknown.read == {"oags": 1_520_000}
     assert re.search(r"oags: how many records are read .* not known; they are taken to be the 1,520,000", said)

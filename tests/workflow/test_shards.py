@@ -9,7 +9,8 @@ def test_jobs_of_snakemake_make_the_folder_that_one_process_makes(checkout_of_tr
     checkout = checkout_of_tree("shards")
     path = checkout.path / "config" / "studies" / "smoke.yaml"
     study = yaml.safe_load(path.read_text())
-    study["corpora"] = {"tales": study["corpora"]["tales"] | {"shards": 3}}
+    tales = study["corpora"]["tales"]
+    study["corpora"] = {"tales": tales | {"shards": 3, "prepare": tales.get("prepare", {}) | {"near_duplicates": 0.5}}}
     study["methods"] = ["pcov"]
     path.write_text(yaml.safe_dump(study))
     checkout.study("smoke")
@@ -23,7 +24,7 @@ def test_jobs_of_snakemake_make_the_folder_that_one_process_makes(checkout_of_tr
     checkout.run(*snakemake)
     logs = sorted(log.relative_to(checkout.path / "logs").as_posix() for log in (checkout.path / "logs").rglob("*.log"))
     shards = f"shards/{folder.name}-of-3"
-    jobs = [f"{step}-0000{number}" for step in ("finish", "map") for number in range(3)]
+    jobs = [f"{step}-0000{number}" for step in ("finish", "map", "near") for number in range(3)]
     expected = [f"corpora/{folder.name}", *(f"{shards}/{job}" for job in sorted([*jobs, "plan", "reduce"]))]
     assert logs == [f"{name}.log" for name in expected]
     assert "3 shards" in (checkout.path / "logs" / f"corpora/{folder.name}.log").read_text()

@@ -350,7 +350,7 @@ class Shingles:
         self.keys.extend(keys_of(found))
 
     def close(self, folder: Path, rows: int) -> None:
-        """Write keys.npy ([2, keys]: the keys, rising, and their rows) and spans.npy (where each row's shingles are)."""
+        """Write keys.npy ([2, keys]: the keys, rising, and their rows) and spans.npy (where a row's shingles are)."""
         sync(self.stream)
         self.stream.close()
         own, keys = np.asarray(self.rows, np.uint64), np.asarray(self.keys, np.uint64)

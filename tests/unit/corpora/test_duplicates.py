@@ -94,7 +94,9 @@ def test_compiled_hashes_are_those_of_the_definition(tokens: list[str]) -> None:
 @given(
     st.sets(st.integers(0, 40), min_size=1),
     st.sets(st.integers(0, 40), min_size=1),
-    st.one_of(st.sampled_from([0.0, 0.5, 0.7, 1.0]), st.floats(0, 1), st.fractions(0, 1, max_denominator=40).map(float)),
+    st.one_of(
+        st.sampled_from([0.0, 0.5, 0.7, 1.0]), st.floats(0, 1), st.fractions(0, 1, max_denominator=40).map(float)
+    ),
 )
 def test_what_is_similar_is_so_by_the_division(first: set[int], second: set[int], threshold: float) -> None:
     expected = len(first & second) / len(first | second) >= threshold

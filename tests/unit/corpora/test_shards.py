@@ -174,7 +174,9 @@ def test_near_duplicates_among_all_shards_leave_as_in_one_process(
         assert (reasons["near-duplicate of a source of another part"] > 10) == ready
 
 
-CHAIN = [f"a{number} b{number}" for number in range(20)]  # twelve are a source, of a Jaccard of .69 with the next, and .47
+CHAIN = [
+    f"a{number} b{number}" for number in range(20)
+]  # twelve are a source, of a Jaccard of .69 with the next, and .47
 
 
 @pytest.mark.parametrize(
@@ -249,7 +251,7 @@ def test_near_steps_are_made_again_where_they_were_stopped_and_asked_for_where_t
     assemble(content, settings, work, tmp_path / "corpus")
     assert files(tmp_path / "corpus") == files(tmp_path / "expected")
     without = settings_of(valid=9, test=9)
-    with pytest.raises(CorpusError, match="no step of a preparation without prepare.near_duplicates"):
+    with pytest.raises(CorpusError, match="no step of a preparation without"):
         near_shard(content, without, work, 0)
 
 
