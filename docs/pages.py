@@ -29,8 +29,9 @@ import yaml
 
 ROOT = Path(__file__).parents[1]
 STUDY = "docstrings"  # whose tables the pages below docs/ show
-SHOWN = "docstrings"  # whose results README.md shows: the largest study that is recorded
-RECORDED = (STUDY, "docstrings-all", "pretraining", "fairseq", "salience")  # those that are recorded, or will be
+SHOWN = "docstrings-large"  # whose results README.md shows: the largest study that is recorded
+# Those that are recorded, or will be
+RECORDED = (STUDY, "docstrings-large", "docstrings-all", "pretraining", "fairseq", "salience")
 WHOLE = "manifest-????????.json"  # of a study's tables, but not of a part of them
 METRIC = "ROUGE-1"  # whose sentences README.md shows; its table has rouge1
 MARK = "†"  # of a system that does not read its source

@@ -82,7 +82,7 @@ def _rows(rows: pd.DataFrame, lengths: Any) -> pd.DataFrame:
     """Algorithm, variant, label and colour of every row of a block, the first on top."""
     order = rows[["algorithm", "variant"]].drop_duplicates().reset_index(drop=True)
     known = [name for name in ALGORITHMS if name != EXACT]
-    colours = {EXACT: INK} | dict(zip(known, COLOURS, strict=True))
+    colours = {EXACT: INK} | dict(zip(known, COLOURS, strict=False))
     order["label"] = [f"{name} ({variant})" if variant else name for name, variant in order.itertuples(index=False)]
     proven = all(lengths[f"proven_{metric}"] == lengths.articles for metric in ORACLE_METRICS)
     order.loc[order.algorithm == EXACT, "label"] = "optimum" if proven else "best found"

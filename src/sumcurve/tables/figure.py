@@ -28,8 +28,9 @@ from sumcurve.records import write_bytes
 from sumcurve.scores.scorer import Metric
 from sumcurve.tables.evidence import BESIDE
 
-# Okabe and Ito's colours for all kinds of colour vision, without the yellow, which is lost on white, and the black.
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00")
+# Okabe and Ito's colours for all kinds of colour vision, without the yellow, which is lost on white, and the black;
+# then two of Tol's.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#882255", "#999933")
 MARKERS = ("o", "s", "D", "^", "v", "P", "X")
 PANEL = 5  # methods that can be told apart in one panel
 DASHES = ((6, 2), (1, 1.6), (6, 2, 1, 2), (3, 1.5), (6, 2, 1, 2, 1, 2), (9, 3))  # of what is not trained, by name

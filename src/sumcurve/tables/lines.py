@@ -4,6 +4,7 @@ For studies that ask questions. The lines are those of the systems that see no r
 tests of table comparisons, made at every size.
 """
 
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -12,9 +13,11 @@ import numpy as np
 from sumcurve.scores.scorer import Metric
 from sumcurve.tables.evidence import BLIND
 from sumcurve.tables.results import LEVEL, OPTIMUM, Results, System
-from sumcurve.tables.table import Column, Table, Value, number
+from sumcurve.tables.table import Column, Table, Value, listed, number
 
 NEVER, NOT_TESTED, UNREAD = "at no size", "not tested", "does not read"
+LARGER = 1e300  # than all sizes
+WORDS = {LARGER: NEVER, math.inf: NOT_TESTED}
 
 
 def table(results: Results) -> Table:
@@ -52,25 +55,33 @@ def table(results: Results) -> Table:
 
 
 def sentences(results: Results, corpus: str) -> list[str]:
-    """For every metric and line of a corpus, from how many records on each method is ahead of it."""
+    """For every metric and line of a corpus, from how many records on each method is ahead of it.
+
+    Lines of which the same is to be said share it.
+    """
     found = []
     for metric in results.ranking if results.study.questions else []:
         if results.design(corpus, metric.name) is None:
             continue
-        told = []
+        told: dict[str, list[str]] = {}
         for line in (one for one in results.of(corpus, False, metric.name) if one.role in BLIND):
-            if methods := [f"{method} {said}" for method, said in _from(results, corpus, metric, line)]:
-                told.append(f"{line.method}: {', '.join(methods)}")
+            by_size: dict[float, list[str]] = {}
+            for method, size in _from(results, corpus, metric, line):
+                by_size.setdefault(size, []).append(method)
+            said = [f"{WORDS.get(size) or number(size)} ({listed(by_size[size])})" for size in sorted(by_size)]
+            if said:
+                told.setdefault(", ".join(said), []).append(line.method)
         if told:
+            lines = [f"{listed(names)}: {said}" for said, names in told.items()]
             found.append(
                 f"{corpus}, {metric.title}: records from which on, at all sizes, a method is ahead of what learns "
-                f"nothing. {'; '.join(told)}."
+                f"nothing. {'; '.join(lines)}."
             )
     return found
 
 
-def _from(results: Results, corpus: str, metric: Metric, line: System) -> Iterator[tuple[str, str]]:
-    """Of every method the smallest size from which on it is ahead of a line, as words."""
+def _from(results: Results, corpus: str, metric: Metric, line: System) -> Iterator[tuple[str, float]]:
+    """Of every method the smallest size from which on it is ahead of a line; where there is none, a key of WORDS."""
     for method in results.methods(corpus):
         ahead = [
             (one.records or 0, _place(results, metric, one, line))
@@ -78,14 +89,14 @@ def _from(results: Results, corpus: str, metric: Metric, line: System) -> Iterat
             if one.method == method
         ]
         if all(place is None for _, place in ahead):
-            yield method, NOT_TESTED
+            yield method, math.inf
             continue
         first = None
         for records, place in sorted(ahead, reverse=True):
             if place != "ahead":
                 break
             first = records
-        yield method, NEVER if first is None else number(first)
+        yield method, LARGER if first is None else first
 
 
 def _row(results: Results, metric: Metric, system: System) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from sumcurve.scores.scorer import Metric
 from sumcurve.settings import Question
 from sumcurve.tables import pretraining
 from sumcurve.tables.results import LEVEL, MANY_TIES, NOT_TO_BE_READ, Results, best_mean
-from sumcurve.tables.table import Column, Table, Value, number
+from sumcurve.tables.table import Column, Table, Value, listed, number
 
 YES, NO, NOT_KNOWN = "yes", "no", "not known"
 UNASKED = "of what is trained and scored here nothing answers it"
@@ -39,16 +39,24 @@ def table(results: Results) -> Table:
 
 
 def sentences(results: Results, corpus: str | None = None) -> list[str]:
-    """Every question with its answers, in one paragraph each; those of one corpus where it is named."""
-    found: dict[str, list[str]] = {}
+    """Every question with its answers, in one paragraph each; those of one corpus where it is named.
+
+    Sizes of which the same is to be said share an answer.
+    """
+    found: dict[str, dict[tuple[str, str], list[str]]] = {}
     for row in rows(results):
         if corpus not in (None, row["corpus"]):
             continue
-        who = f" {row['method']}" if row.get("method") and row["answer"] in (YES, NO, NOT_KNOWN) else ""
-        why = f" ({row['why']})" if row.get("why") else ""
-        where = f"{number(row['records'])}{who}: " if row.get("records") else ""
-        found.setdefault(row["question"], []).append(f"{where}{row['answer']}{why}")
-    return [f"{question} {'; '.join(answers)}." for question, answers in found.items()]
+        method, why = row.get("method", ""), row.get("why", "")
+        named = method and row["answer"] in (YES, NO, NOT_KNOWN) and not why.startswith(method)
+        told = f"{' ' * bool(named)}{method if named else ''}", f"{row['answer']}{f' ({why})' if why else ''}"
+        sizes = found.setdefault(row["question"], {}).setdefault(told, [])
+        sizes += [number(row["records"])] if row.get("records") else []
+    told_of = {
+        question: [f"{listed(sizes)}{who}: {told}" if sizes else told for (who, told), sizes in answers.items()]
+        for question, answers in found.items()
+    }
+    return [f"{question} {'; '.join(answers)}." for question, answers in told_of.items()]
 
 
 def rows(results: Results) -> list[dict[str, Any]]:
@@ -101,8 +109,10 @@ def _which(results: Results, corpus: str, metric: Metric, size: int) -> dict[str
         return row | {"method": named, "answer": NOT_KNOWN, "why": f"{named} have the same mean"}
     pairs = [(cell, results.pair(corpus, metric.name, size, best, cell)) for cell in others if cell not in sharing]
     level = [cell[0] for cell, pair in pairs if pair.ahead == ""]
+    beaten = [cell[0] for cell, pair in pairs if pair.ahead == best]
     untested = [f"{cell[0]}: {pair.why}" for cell, pair in pairs if pair.ahead is None]
-    parts = [f"not distinguishable from {', '.join(level)}"] if level else []
+    parts = [f"ahead of {', '.join(beaten)}"] if beaten else []
+    parts += [f"not distinguishable from {', '.join(level)}"] if level else []
     parts += [f"not tested against {'; '.join(untested)}"] if untested else []
     why = ", ".join([best_mean(sharing), *([" and ".join(parts)] if parts else [])])
     return row | {"method": named, "answer": NOT_KNOWN, "why": why}

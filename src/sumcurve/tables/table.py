@@ -166,6 +166,11 @@ def write_table(table: Table, folder: Path, page: Path | None = None, forms: Seq
         write_text(page, table.html())
 
 
+def listed(names: Sequence[str]) -> str:
+    """With commas, and "and" before the last."""
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+
+
 def number(value: Any, decimals: int = 2) -> str:
     """A cell for people: thousands apart, a true minus sign, none before zero, a dash for nothing."""
     if value is None or pd.isna(value):

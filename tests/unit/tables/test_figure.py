@@ -233,7 +233,7 @@ def test_looks_are_told_apart_by_colour_in_a_panel_and_by_colour_and_marker_in_a
     assert len(set(looks.values())) == len(METHODS)
     for panel in panels_of(METHODS):
         assert len({looks[name][0] for name in panel}) == len({looks[name][1] for name in panel}) == len(panel)
-    assert len(set(looks_of([f"x{n:02}" for n in range(42)]).values())) == 42 == len(COLOURS) * len(MARKERS)
+    assert len(set(looks_of([f"x{n:02}" for n in range(56)]).values())) == 56 == len(COLOURS) * len(MARKERS)
 
 
 def test_dots_stand_in_the_order_of_their_scores_below_what_is_not_trained(many, study, settings) -> None:

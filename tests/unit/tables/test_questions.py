@@ -1,12 +1,13 @@
 """A study's questions are answered as far as curves whose distance is known allow, and "not known" beyond."""
 
 import dataclasses
+import re
 
 import pytest
 from pydantic import ValidationError
 
 from sumcurve.settings import Bootstrap, Question
-from sumcurve.tables.questions import NO, NOT_KNOWN, YES
+from sumcurve.tables.questions import NO, NOT_KNOWN, YES, sentences
 from sumcurve.tables.results import Results
 from sumcurve.tables.study import made
 
@@ -41,6 +42,21 @@ def test_the_method_that_is_ahead_of_all_others_is_the_answer_and_no_other(resul
         ahead = results.ahead("notes", "rouge1", size)
         assert answer == (ahead[0] if ahead else NOT_KNOWN)
     assert found[1600] == "steep"
+
+
+def test_sizes_of_which_the_same_is_said_share_an_answer_and_all_are_said(results, rows) -> None:
+    which, doubling = sentences(results, "notes")
+    assert which.startswith(WHICH.question)
+    for told, question in ((which, WHICH), (doubling, DOUBLING)):
+        said = [re.match(r"([\d,]+(?:(?:, | and )[\d,]+)*)( \w+)?: ", one) for one in told.split("? ")[-1].split("; ")]
+        assert all(said)
+        found = [(int(size.replace(",", "")), one[2]) for one in said for size in re.split(", | and ", one[1])]
+        of = [row for row in rows if row.question == question.question]
+        assert len(found) == len(set(found)) == len(of)
+        assert {size for size, _ in found} == {row.records for row in of}
+    answers = {row.records: row.answer for row in rows if row.question == WHICH.question}
+    same = [f"{size:,}" for size, answer in answers.items() if answer == "steep"]
+    assert f"{' and '.join(filter(None, [', '.join(same[:-1]), same[-1]]))}: steep" in which
 
 
 def test_twice_the_records_are_worth_it_where_the_whole_interval_says_so(results, rows) -> None:

@@ -19,7 +19,7 @@ from sumcurve.tables.preferences import preferred
 from sumcurve.tables.pretraining import BETTER, WORSE
 from sumcurve.tables.questions import sentences as answered
 from sumcurve.tables.results import OPTIMUM, THESE_WEIGHTS, Results, System
-from sumcurve.tables.table import Row, Table, Value, number, span
+from sumcurve.tables.table import Row, Table, Value, listed, number, span
 
 LISTED = 6  # methods that a sentence names; the table it comes from holds all
 
@@ -75,27 +75,32 @@ def _ahead(results: Results, answers: Table, corpus: str, ranking: Sequence[Metr
     """Of the largest size, then of the smaller ones; metrics that say the same share a sentence."""
     sizes = results.sizes(corpus)
     largest = sizes[-1]
-    for (best, kind, level), metrics in _alike(
+    for (best, kind, behind_it, level, untested), metrics in _alike(
         ranking, lambda metric: _outcome(_at(answers, corpus, metric, largest))
     ).items():
         rows = _at(answers, corpus, metrics[0], largest)
-        titles = _listed([one.title for one in metrics])
+        titles = listed([one.title for one in metrics])
         if not best:
             yield f"With {number(largest)} records no method is shown to read its source: none is ranked in {titles}."
             continue
         score = _told(rows[0]["score"], metrics[0].decimals)
         where = f"with {number(largest)} records, in {titles}"
         several = len(best) > 1
-        leads = f"{_listed(best)} {'share' if several else 'has'} the best mean"
+        leads = f"{listed(best)} {'share' if several else 'has'} the best mean"
         if kind == NONE:
-            yield f"{_listed(best)} have the same mean {where}: none is best."
+            yield f"{listed(best)} have the same mean {where}: none is best."
         elif kind == THESE_WEIGHTS:
             methods = "the methods" if several else "the method"
             yield f"{leads} {where}; with one seed that is said of {THESE_WEIGHTS}, not of {methods}."
         elif kind == "alone":
             yield f"{best[0]} is the only method that is ranked {where}."
+        elif untested:
+            told = [f"ahead of {listed(behind_it)}"] if behind_it else []
+            told += [f"not told apart from {listed(level)}"] if level else []
+            told += [f"not tested against {method} ({why})" for method, why in untested]
+            yield f"{leads} {where}: {'; '.join(told)}."
         elif level:
-            yield f"{leads} {where}, but {'are' if several else 'is'} not told apart from {_listed(list(level))}."
+            yield f"{leads} {where}, but {'are' if several else 'is'} not told apart from {listed(list(level))}."
         elif several:
             yield f"{leads} {where}."
         else:
@@ -112,12 +117,12 @@ def _ahead(results: Results, answers: Table, corpus: str, ranking: Sequence[Metr
         for size, method in zip(smaller, leads, strict=True):
             by_method.setdefault(method, []).append(size)
         parts = [
-            f"with {_listed(list(map(number, records)))} "
+            f"with {listed(list(map(number, records)))} "
             + (f"{method} is ahead of every other" if method else "none is shown to be ahead of all others")
             for method, records in by_method.items()
         ]
         if parts:
-            yield f"At smaller sizes, in {_listed([one.title for one in metrics])}: {'; '.join(parts)}."
+            yield f"At smaller sizes, in {listed([one.title for one in metrics])}: {'; '.join(parts)}."
 
 
 def _pretraining(pretraining: Table, corpus: str, metric: Metric) -> Iterator[str]:
@@ -155,7 +160,7 @@ def _contrasts(results: Results, contrasts: Table, corpus: str) -> Iterator[str]
             + (f" ({number(row['dodged_ties'].number, 1)} with ties)" if row["dodged"].mark else "")
             for row in words
         ]
-        yield f"Of what sees no source, in percent of the contrasts: {_listed(told)}."
+        yield f"Of what sees no source, in percent of the contrasts: {listed(told)}."
     largest = {results.name(one): one.records for one in results.largest(corpus).values()}
     methods = [row for row in here if row.get("seeds") and largest.get(row["method"]) == row.get("records")]
     models = [row for row in words if row["method"] != CHANCE]
@@ -166,7 +171,7 @@ def _contrasts(results: Results, contrasts: Table, corpus: str) -> Iterator[str]
         told = [f"{row['method']} {_told(row['by_source'], 1)}" for row in bought]
         yield (
             "Given its own source and not that of another group's record, a method at its largest size dodges more, in "
-            f"points: {_listed(told[:LISTED])}{_more(told)}. An interval that holds 0, or lies below it, is no sign of "
+            f"points: {listed(told[:LISTED])}{_more(told)}. An interval that holds 0, or lies below it, is no sign of "
             "reading."
         )
     yield from (told.removeprefix(f"{corpus}: ") for told in either(results, corpus, contrasts.rows))
@@ -190,7 +195,7 @@ def _beyond(methods: Sequence[Row], model: Row) -> str:
         _dodged(row) + (" (its interval lies above)" if (row["dodged"].low or 0) > level else " (in the mean)")
         for row in above
     ]
-    return f"At their largest size these dodge more than {name}: {_listed(told[:LISTED])}{_more(told)}."
+    return f"At their largest size these dodge more than {name}: {listed(told[:LISTED])}{_more(told)}."
 
 
 def _dodged(row: Row) -> str:
@@ -203,17 +208,23 @@ def _at(answers: Table, corpus: str, metric: Metric, records: int, basis: str = 
     return [row for row in answers.rows if (row["corpus"], row["metric"], row["records"], row["basis"]) == key]
 
 
-def _outcome(rows: Sequence[Row]) -> tuple[tuple[str, ...], str, tuple[str, ...]]:
-    """Who is best or shares that, whether it is said of weights alone or of a sole method, who is not told apart."""
+def _outcome(
+    rows: Sequence[Row],
+) -> tuple[tuple[str, ...], str, tuple[str, ...], tuple[str, ...], tuple[tuple[str, str], ...]]:
+    """Who is best or shares that, whether it is said of weights alone or of a sole method; who is behind, who is not
+    told apart, and, where others are, who is not tested and why."""
     if not rows:
-        return (), "", ()
+        return (), "", (), (), ()
     places = {row["method"]: row["place"] for row in rows}
     best = tuple(method for method, place in places.items() if place in (BEST, ALONE, SHARED, NONE))
-    others = {place for place in places.values() if place not in (BEST, ALONE, SHARED, NONE)}
     if NONE in places.values():
-        return best, NONE, ()
-    kind = "alone" if not others else THESE_WEIGHTS if not others <= {BEHIND, LEVEL_WITH} else ""
-    return best, kind, tuple(method for method, place in places.items() if place == LEVEL_WITH)
+        return best, NONE, (), (), ()
+    others = {method: place for method, place in places.items() if method not in best}
+    behind, level = (tuple(method for method, place in others.items() if place == one) for one in (BEHIND, LEVEL_WITH))
+    untested = tuple((method, place) for method, place in others.items() if place not in (BEHIND, LEVEL_WITH))
+    if untested and not behind and not level:
+        return best, THESE_WEIGHTS, (), (), ()
+    return best, "" if others else "alone", behind if untested else (), level, untested
 
 
 def _leads(results: Results, corpus: str, metric: Metric, sizes: Sequence[int]) -> tuple[str | None, ...]:
@@ -249,11 +260,11 @@ def _untaught(results: Results, comparisons: Table, corpus: str, metric: Metric)
         "weights": f"with one seed, said of {THESE_WEIGHTS} alone",
         "untested": "not tested (the table says why)",
     }
-    listed = [f"{parts[how]}: {_listed(names[:LISTED])}{_more(names)}" for how, names in said.items() if names]
-    if listed:
+    told = [f"{parts[how]}: {listed(names[:LISTED])}{_more(names)}" for how, names in said.items() if names]
+    if told:
         yield (
             f"{blind[0]}, which learns nothing, has {metric.title} {score}. "
-            f"{_capital('; '.join(listed))} (method minus {blind[0]}, {metric.unit})."
+            f"{_capital('; '.join(told))} (method minus {blind[0]}, {metric.unit})."
         )
 
 
@@ -266,7 +277,7 @@ def _data(results: Results, answers: Table, corpus: str, metric: Metric) -> Iter
         told = [f"{row['method']} {_told(row['per_doubling'], metric.decimals)}" for row in gains]
         yield (
             f"Twice the records bring, over the sizes at which a method reads, {metric.unit} of {metric.title}: "
-            f"{_listed(told[:LISTED])}{_more(told)}."
+            f"{listed(told[:LISTED])}{_more(told)}."
         )
     for row in [row for row in rows if row["place"] == BEHIND and row.get("records_needed")][:2]:
         needed, ratio = row["records_needed"], row["ratio"]
@@ -281,7 +292,7 @@ def _data(results: Results, answers: Table, corpus: str, metric: Metric) -> Iter
         told = [f"{row['method']} {_told(row['score'], metric.decimals)}" for row in fitted]
         yield (
             f"The fitted curves expect with {number(2 * largest)} records, which nobody measured: "
-            f"{_listed(told[:LISTED])}{_more(told)}."
+            f"{listed(told[:LISTED])}{_more(told)}."
         )
 
 
@@ -302,15 +313,15 @@ def _reading(results: Results, corpus: str) -> Iterator[str]:
             if results.reads(systems[-1]) is False:
                 found = results.estimate(corpus, metric.name, systems[-1].cell)
                 score = span(found.mean, found.low, found.high, metric.decimals)
-                where = "at any size" if len(blind) == len(systems) else f"with {_listed(_records(blind))} records"
+                where = "at any size" if len(blind) == len(systems) else f"with {listed(_records(blind))} records"
                 yield (
                     f"{method} is not shown to read its source {where}: its {metric.title.lower()} is {score} "
                     f"{metric.unit} with {number(systems[-1].records)} records."
                 )
             else:
-                sometimes.append(f"{method} with {_listed(_records(blind))} records")
+                sometimes.append(f"{method} with {listed(_records(blind))} records")
         if sometimes:
-            yield f"Not shown to read at smaller sizes only: {_listed(sometimes)}."
+            yield f"Not shown to read at smaller sizes only: {listed(sometimes)}."
         asked = asked or bool(here)
         if any(results.reads(one) is False for one in here):
             all_read = False
@@ -340,7 +351,7 @@ def _phases(phases: Table, corpus: str, metric: Metric) -> Iterator[str]:
         yield (
             f"A last phase, minus a control that had the same budget of updates without it, in {metric.unit} of "
             f"{metric.title}: "
-            f"{_listed(told[:LISTED])}{_more(told)}."
+            f"{listed(told[:LISTED])}{_more(told)}."
         )
 
 
@@ -355,7 +366,7 @@ def _untrained(results: Results, corpus: str, metric: Metric) -> Iterator[str]:
         found = results.estimate(corpus, metric.name, cell)
         name = "the best extract of every item" if cell[0] == OPTIMUM else cell[0]
         told.append(f"{name} {span(found.mean, found.low, found.high, metric.decimals)}")
-    yield f"No method is trained on {corpus}. {metric.title}, in {metric.unit}: {_listed(told)}."
+    yield f"No method is trained on {corpus}. {metric.title}, in {metric.unit}: {listed(told)}."
 
 
 def _alike(metrics: Sequence[Metric], outcome: Any) -> dict[Any, list[Metric]]:
@@ -368,10 +379,6 @@ def _alike(metrics: Sequence[Metric], outcome: Any) -> dict[Any, list[Metric]]:
 
 def _told(value: Value, decimals: int) -> str:
     return span(value.number, value.low, value.high, decimals)
-
-
-def _listed(names: Sequence[str]) -> str:
-    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
 def _more(names: Sequence[str]) -> str:

@@ -54,6 +54,17 @@ def test_who_is_ahead_is_who_is_bold(study, long_curves, settings, spread, gain)
     assert bold == text.startswith(f"pcov {AHEAD}")
 
 
+def test_who_has_one_seed_hides_nothing_of_those_that_have_more(study, long_curves, settings):
+    sizes = (25, 50, 100)
+    outputs = long_curves({"pcov": (40, 3), "trans": (30, 3), "abs": (20, 3)}, (1, 2, 3), sizes, 0.3)
+    outputs = [one for one in outputs if one.method != "trans" or one.seed == 1]
+    evidence = dataclasses.replace(study, outputs=outputs, statistics=study.statistics[:1])
+    _, _, found = told(evidence, settings)
+    (text,) = (one.text for one in found if one.question == "Who is ahead")
+    assert re.match(r"pcov has the best mean .*: ahead of abs; not tested against trans \(one seed", text)
+    assert AHEAD not in text
+
+
 def test_one_seed_claims_nothing_of_methods(study, settings):
     _, _, found = told(study, settings)
     texts = [one.text for one in found if one.question == "Who is ahead"]
