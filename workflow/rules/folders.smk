@@ -63,7 +63,9 @@ def pieces(folder):
 def mapped(wildcards, step="map"):
     """What all shards of a corpus were read to."""
     work = f"{SHARDS}/{wildcards.name}-of-{wildcards.shards}"
-    return [f"{work}/{step}-{number:05d}.json" for number in range(int(wildcards.shards))]
+    return [
+        f"{work}/{step}-{number:05d}.json" for number in range(int(wildcards.shards))
+    ]
 
 
 def compared(wildcards):

@@ -110,11 +110,14 @@ def _which(results: Results, corpus: str, metric: Metric, size: int) -> dict[str
     pairs = [(cell, results.pair(corpus, metric.name, size, best, cell)) for cell in others if cell not in sharing]
     level = [cell[0] for cell, pair in pairs if pair.ahead == ""]
     beaten = [cell[0] for cell, pair in pairs if pair.ahead == best]
-    untested = [f"{cell[0]}: {pair.why}" for cell, pair in pairs if pair.ahead is None]
-    parts = [f"ahead of {', '.join(beaten)}"] if beaten else []
-    parts += [f"not distinguishable from {', '.join(level)}"] if level else []
-    parts += [f"not tested against {'; '.join(untested)}"] if untested else []
-    why = ", ".join([best_mean(sharing), *([" and ".join(parts)] if parts else [])])
+    untested: dict[str, list[str]] = {}
+    for cell, pair in pairs:
+        if pair.ahead is None:
+            untested.setdefault(pair.why, []).append(cell[0])
+    parts = [f"ahead of {listed(beaten)}"] if beaten else []
+    parts += [f"not distinguishable from {listed(level)}"] if level else []
+    parts += [f"not tested against {listed(names)} ({unknown})" for unknown, names in untested.items()]
+    why = ", ".join([best_mean(sharing), *parts])
     return row | {"method": named, "answer": NOT_KNOWN, "why": why}
 
 
