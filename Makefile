@@ -148,6 +148,14 @@ pull: env
 	python -m sumcurve verify
 	if dvc status --quiet study; then
 	    snakemake --touch --forceall --quiet all
+	    mkdir -p logs
+	    default=$$($(STUDY_OF) config/config.yaml)
+	    for tables in results/tables/*/manifest-*.json; do  # those that were recorded beside it, where their folders came
+	        other=$$(basename "$$(dirname "$$tables")")
+	        if [ "$$other" != "$$default" ] && python -m sumcurve verify --record --study "$$other" > logs/pull.log 2>&1; then
+	            snakemake all --touch --forceall --quiet --config "study=$$other"
+	        fi
+	    done
 	else
 	    echo "the study, its code or its configuration is not as recorded (dvc status): no times were touched, and the next run verifies what it needs" >&2
 	fi

@@ -176,3 +176,28 @@ def test_what_did_not_arrive_is_said_and_nothing_follows(checkout: Path, dvc: st
         assert done.returncode != 0
         assert says in done.stderr
     assert (checkout / "asked").read_text() == "pull\npush\n"
+
+
+def test_a_pull_tells_snakemake_of_every_recorded_study_that_came_whole_and_of_no_other(
+    checkout: Path, dvc: str
+) -> None:
+    programs = Path(dvc.removeprefix("VENV=")) / "bin"
+    for name, text in (
+        ("dvc", ""),
+        ("python", 'case "$*" in *" part") exit 1 ;; esac\n'),
+        ("snakemake", 'echo "$@" >> asked\n'),
+    ):
+        (programs / name).write_text("#!/bin/sh\n" + text)
+        (programs / name).chmod(0o755)
+    for study in ("docstrings", "large", "part"):
+        (checkout / "results" / "tables" / study).mkdir(parents=True)
+        (checkout / "results" / "tables" / study / "manifest-12345678.json").touch()
+    (checkout / "results" / "tables" / "unfinished").mkdir()
+    done = make(checkout, "pull", dvc)
+    assert done.returncode == 0, done.stderr
+    touch = "--touch --forceall --quiet"
+    assert (checkout / "asked").read_text() == f"{touch} all\nall {touch} --config study=large\n"
+    (programs / "dvc").write_text('#!/bin/sh\ntest "$1" = pull\n')  # what is here is not what is recorded
+    (checkout / "asked").unlink()
+    assert "not as recorded" in make(checkout, "pull", dvc).stderr
+    assert not (checkout / "asked").exists()
