@@ -86,6 +86,7 @@ OUTSIDE = "outside-packages"  # the corpus that a pretraining reads; no corpus o
 # Tokenizers, steps of cleaning and formats whose results have changed, with the number of the result in force. A corpus
 # that uses one has another name than before; raising the recipe of corpora would give one to all.
 REVISIONS = {"boilerplate": 2, "debian": 2, "lcsts": 2, "markup": 2, "oag": 2, "ptb": 2, "wayback": 2}
+HELD_OUT = "-unseen"  # what follows a corpus's name where the part is meant that it holds out whole
 ZERO_SHOT = "-zero-shot"  # what follows a method's name where its pretrained model is meant before any training
 # What of its fraction's words an outside program is asked about: all, as far as the study's methods know them.
 EVERY_WORD = {"vocabulary": 10**9, "least_count": 1}
@@ -863,7 +864,7 @@ class Plan:
         settings = corpus.settings.model_copy(
             update={"title": title, "contrasts": contrasts}
         )  # judged: the test part's
-        name = f"{corpus.name}-unseen"
+        name = corpus.name + HELD_OUT
         self.corpora[name] = settings
         specification: UnseenSpecification = {"corpus": corpus.prepared}
         prepared = self._add("unseen", specification, [corpus.prepared], corpus=name)

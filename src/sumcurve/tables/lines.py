@@ -61,7 +61,7 @@ def sentences(results: Results, corpus: str) -> list[str]:
     """
     found = []
     for metric in results.ranking if results.study.questions else []:
-        if results.design(corpus, metric.name) is None:
+        if results.design(corpus, metric.name) is None or results.unread(corpus, metric.name):
             continue
         told: dict[str, list[str]] = {}
         for line in (one for one in results.of(corpus, False, metric.name) if one.role in BLIND):

@@ -31,7 +31,8 @@ class Level:
 
     `differences` are the readers' share minus that of each of `BASELINES`, with intervals over groups of items and
     readers. `asked` are the questions about references that summaries are asked about, too, and `right_of_asked` what
-    readers and baselines have of these alone, in %; empty where there are none.
+    readers and baselines have of these alone, in %; empty where there are none. `readers_of` is the corpus that they
+    learned from, where it is another.
     """
 
     corpus: str
@@ -41,6 +42,7 @@ class Level:
     differences: dict[str, Estimate]
     asked: int
     right_of_asked: dict[str, float]
+    readers_of: str = ""
 
     @property
     def beats(self) -> bool:
@@ -62,6 +64,8 @@ class Level:
             else "APES IS NOT TO BE READ (‡; left out of answers, efficiency and verdicts): the intervals do not show "
             "readers that beat guessing"
         )
+        if self.readers_of:
+            return f"{self.corpus}: {verdict}. They are those of {self.readers_of}, which says what they are right in."
         few = ""
         if 0 < self.asked < self.questions:
             guesses = "; ".join(f"{number(self.right_of_asked[name], 1)} % for {BASELINES[name]}" for name in BASELINES)

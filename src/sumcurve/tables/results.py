@@ -16,6 +16,7 @@ import numpy as np
 from scipy import stats
 
 from sumcurve.decoding.judged import Judged, margins
+from sumcurve.plan import HELD_OUT
 from sumcurve.scores.scorer import Metric
 from sumcurve.settings import Bootstrap
 from sumcurve.statistics.design import Cell, Design, Replicates, common_seeds
@@ -538,7 +539,7 @@ class Results:
                 of = f" of systems without {instead[0].title}" if instead else ""
                 limit = f"{number(metric.threshold, metric.decimals)} {metric.unit}"
                 gates.append(f"{metric.title}{of}: its interval is not above {limit}")
-        return f"{MARK} does not read its source ({'; '.join(gates)}); left out of answers and verdicts."
+        return f"{MARK} is not shown to read its source ({'; '.join(gates)}); left out of answers and verdicts."
 
     @cached_property
     def corpora_notes(self) -> list[str]:
@@ -553,8 +554,16 @@ class Results:
 
     @cached_property
     def reader_levels(self) -> dict[str, Level]:
-        """By corpus how often its readers are right on held-out questions."""
-        return levels(list(self.study.readers), self.settings.confidence)
+        """By corpus how often its readers are right on held-out questions.
+
+        What a corpus holds out whole has no readers of its own: those of the corpus answer there, too.
+        """
+        found = levels(list(self.study.readers), self.settings.confidence)
+        for corpus in self.corpora:
+            whole = corpus.removesuffix(HELD_OUT)
+            if corpus not in found and whole in found:
+                found[corpus] = replace(found[whole], corpus=corpus, readers_of=whole)
+        return found
 
 
 def best_mean(sharing: Sequence[Cell]) -> str:

@@ -173,6 +173,21 @@ def test_readers_that_are_not_shown_to_beat_guessing_mark_the_corpus(results, ri
     assert [one.title for one in results.drawn(["notes"])][-1] == "APES"
 
 
+@pytest.mark.parametrize("right", [0.42, 0.95])
+def test_what_a_corpus_holds_out_is_asked_by_the_same_readers_and_read_where_they_are(results, right):
+    held = [dataclasses.replace(one, corpus="notes-unseen") for one in results.study.outputs]
+    told = [known(right, 20, seed) for seed in (1, 2, 3)]
+    study = dataclasses.replace(results.study, readers=told, outputs=[*results.study.outputs, *held])
+    both = Results(study, Bootstrap())
+    (metric,) = (one.name for one in both.metrics if one.title == "APES")
+    level, other = (both.reader_levels[corpus] for corpus in ("notes", "notes-unseen"))
+    assert other.beats == level.beats == (right > 0.9)
+    assert {both.unread(corpus, metric) for corpus in both.corpora} == {not level.beats}
+    assert "those of notes," in other.sentence()
+    ranked = {row["corpus"] for row in made("answers", both).rows if row.get("metric") == "APES"}
+    assert ranked == (set(both.corpora) if level.beats else set())
+
+
 def test_the_order_of_gold_source_lead_and_shuffled_gold_is_told_with_intervals(results):
     rows = apes_order.table(results).rows
     assert [(row["first"], row["second"]) for row in rows] == [

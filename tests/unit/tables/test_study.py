@@ -246,7 +246,7 @@ def test_what_does_not_read_is_marked_and_left_out(rich_study, more_metric, sett
     frame = made("scores", results).frame()
     assert set(frame.method) == {"lead", "random", "best-sentence", "pcov", f"abs{MARK}"}
     assert set(made("answers", results).frame().method) == {"pcov"}
-    assert "does not read its source" in made("scores", results).markdown()
+    assert "is not shown to read its source" in made("scores", results).markdown()
 
 
 def test_a_metric_that_stands_in_is_asked_where_the_other_is_not_known(rich_study, more_metric, settings):

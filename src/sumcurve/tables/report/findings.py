@@ -264,7 +264,8 @@ def _untaught(results: Results, comparisons: Table, corpus: str, metric: Metric)
     if told:
         yield (
             f"{blind[0]}, which learns nothing, has {metric.title} {score}. "
-            f"{_capital('; '.join(told))} (method minus {blind[0]}, {metric.unit})."
+            f"{_capital('; '.join(told))} (method minus {blind[0]}, {metric.unit}; intervals of each alone, verdicts "
+            "by tests of all)."
         )
 
 

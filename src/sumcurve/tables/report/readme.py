@@ -68,8 +68,9 @@ def written(results: Results, examples: Examples) -> list[str]:
         f"## What methods wrote: {examples.corpus}",
         "",
         f"{number(len(shown))} test items drawn by seed {examples.seed}, none left out, each with the place in its "
-        "package that it is of. Sources and references are other people's text and stand in no file here; what copies "
-        f"sentences whole is left out, too. Training records: {without_markup(', '.join(sizes))}.",
+        "package that it is of. Sources and references are other people's text and are not shown, nor are systems that "
+        "copy whole sentences; what a method wrote may repeat words of either. "
+        f"Training records: {without_markup(', '.join(sizes))}.",
     ]
     for place, example in enumerate(shown, start=1):
         lines += ["", f"{place}. {_others(example.id)}"]
