@@ -152,7 +152,7 @@ pull: env
 	    default=$$($(STUDY_OF) config/config.yaml)
 	    for tables in results/tables/*/manifest-*.json; do  # those that were recorded beside it, where their folders came
 	        other=$$(basename "$$(dirname "$$tables")")
-	        if [ "$$other" != "$$default" ] && python -m sumcurve verify --record --study "$$other" > logs/pull.log 2>&1; then
+	        if [ "$$other" != "$$default" ] && python -m sumcurve verify --record --study "$$other" >> logs/pull.log 2>&1; then
 	            snakemake all --touch --forceall --quiet --config "study=$$other"
 	        fi
 	    done

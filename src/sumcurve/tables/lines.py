@@ -4,7 +4,6 @@ For studies that ask questions. The lines are those of the systems that see no r
 tests of table comparisons, made at every size.
 """
 
-import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -16,8 +15,6 @@ from sumcurve.tables.results import LEVEL, OPTIMUM, Results, System
 from sumcurve.tables.table import Column, Table, Value, listed, number
 
 NEVER, NOT_TESTED, UNREAD = "at no size", "not tested", "does not read"
-LARGER = 1e300  # than all sizes
-WORDS = {LARGER: NEVER, math.inf: NOT_TESTED}
 
 
 def table(results: Results) -> Table:
@@ -65,10 +62,12 @@ def sentences(results: Results, corpus: str) -> list[str]:
             continue
         told: dict[str, list[str]] = {}
         for line in (one for one in results.of(corpus, False, metric.name) if one.role in BLIND):
-            by_size: dict[float, list[str]] = {}
+            by_size: dict[int | str, list[str]] = {}
             for method, size in _from(results, corpus, metric, line):
                 by_size.setdefault(size, []).append(method)
-            said = [f"{WORDS.get(size) or number(size)} ({listed(by_size[size])})" for size in sorted(by_size)]
+            sizes = sorted(size for size in by_size if isinstance(size, int))
+            said = [f"{number(size)} ({listed(by_size[size])})" for size in sizes]
+            said += [f"{words} ({listed(by_size[words])})" for words in (NEVER, NOT_TESTED) if words in by_size]
             if said:
                 told.setdefault(", ".join(said), []).append(line.method)
         if told:
@@ -80,8 +79,8 @@ def sentences(results: Results, corpus: str) -> list[str]:
     return found
 
 
-def _from(results: Results, corpus: str, metric: Metric, line: System) -> Iterator[tuple[str, float]]:
-    """Of every method the smallest size from which on it is ahead of a line; where there is none, a key of WORDS."""
+def _from(results: Results, corpus: str, metric: Metric, line: System) -> Iterator[tuple[str, int | str]]:
+    """Of every method the smallest size from which on it is ahead of a line; NEVER or NOT_TESTED where none is."""
     for method in results.methods(corpus):
         ahead = [
             (one.records or 0, _place(results, metric, one, line))
@@ -89,14 +88,14 @@ def _from(results: Results, corpus: str, metric: Metric, line: System) -> Iterat
             if one.method == method
         ]
         if all(place is None for _, place in ahead):
-            yield method, math.inf
+            yield method, NOT_TESTED
             continue
         first = None
         for records, place in sorted(ahead, reverse=True):
             if place != "ahead":
                 break
             first = records
-        yield method, LARGER if first is None else first
+        yield method, NEVER if first is None else first
 
 
 def _row(results: Results, metric: Metric, system: System) -> dict[str, Any]:

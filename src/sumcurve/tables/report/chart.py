@@ -22,7 +22,7 @@ SHAPES: Mapping[str, str] = {
     "^": "triangle-up",
     "v": "triangle-down",
     "P": "cross",
-    "X": "stroke",
+    "X": "M-1,-.6L-.6,-1L0,-.4L.6,-1L1,-.6L.4,0L1,.6L.6,1L0,.4L-.6,1L-1,.6L-.4,0Z",
 }  # of matplotlib's markers
 DASH = [5, 3]
 INK = "currentColor"  # follows the page into the dark
@@ -123,9 +123,6 @@ def _curves(
     """Scores over records with bands, dashed where fitted curves go on, and what learns nothing as level lines."""
     sizes = results.sizes(corpus)
     trained, level = points[points.trained], points[~points.trained].sort_values("score")
-    drawn = points[["score", "low", "high"]]
-    gap = TEXT / SIZES * float(drawn.max().max() - drawn.min().min())
-    level = level.assign(place=spread(level.score.tolist(), gap) if len(level) else [])  # names that stay apart
     beyond = bands(results)
     beyond = beyond[(beyond.corpus == corpus) & (beyond.metric == metric.name) & beyond.beyond]
     expected = pd.DataFrame(
@@ -142,6 +139,9 @@ def _curves(
             ],
         }
     )
+    drawn = pd.concat([points, expected])[["score", "low", "high"]]
+    gap = TEXT / SIZES * float(drawn.max().max() - drawn.min().min())
+    level = level.assign(place=spread(level.score.tolist(), gap) if len(level) else [])  # names that stay apart
     last = [int(beyond.records.max())] if len(beyond) else []
     marks = [*(sizes[::-1][::2] if last else sizes), *last]
     axis = altair.Axis(values=sorted(marks), format=",", labelOverlap="greedy", grid=False)

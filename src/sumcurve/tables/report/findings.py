@@ -5,7 +5,6 @@ Sentences quote the study's first ranking metric and name the others, which the 
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from typing import Any
 
 from sumcurve.scores.scorer import Metric
@@ -26,12 +25,17 @@ LISTED = 6  # methods that a sentence names; the table it comes from holds all
 
 @dataclass(frozen=True)
 class Finding:
-    """Sentences on one question about one corpus; `table` is where their numbers stand."""
+    """What is to be said on one question about one corpus, a paragraph each; `table` is where the numbers stand."""
 
     corpus: str
     question: str
-    text: str
+    paragraphs: tuple[str, ...]
     table: str
+
+    @property
+    def text(self) -> str:
+        """All paragraphs in one."""
+        return " ".join(self.paragraphs)
 
 
 def findings(results: Results, tables: Mapping[str, Table]) -> list[Finding]:
@@ -46,12 +50,12 @@ def findings(results: Results, tables: Mapping[str, Table]) -> list[Finding]:
             asked = (
                 ("What the study asked", "questions", iter(answered(results, corpus))),
                 ("Who is ahead", "answers", _ahead(results, tables["answers"], corpus, ranking)),
+                ("Against no training", "comparisons", _untaught(results, tables["comparisons"], corpus, ranking)),
                 (
-                    "Against no training",
-                    "comparisons",
-                    chain.from_iterable(_untaught(results, tables["comparisons"], corpus, one) for one in ranking),
+                    "From how many records",
+                    "lines",
+                    (one.removeprefix(f"{corpus}, ") for one in against_lines(results, corpus)),
                 ),
-                ("From how many records", "lines", iter(against_lines(results, corpus))),
                 ("What more data buys", "answers", _data(results, tables["answers"], corpus, ranking[0])),
                 ("What does not read", "scores", _reading(results, corpus)),
                 ("What last phases buy", "phases", _phases(tables["phases"], corpus, ranking[0])),
@@ -65,9 +69,9 @@ def findings(results: Results, tables: Mapping[str, Table]) -> list[Finding]:
         if level is not None and not level.beats:
             asked = (*asked, ("What is not to be read", "apes", iter([level.sentence().removeprefix(f"{corpus}: ")])))
         asked = (*asked, ("What questions measure", "apes", iter(apes.order_told(results, corpus))))
-        for question, table, sentences in asked:
-            text = " ".join(sentences)
-            found += [Finding(corpus, question, text, table)] if text else []
+        for question, table, told in asked:
+            paragraphs = tuple(told)
+            found += [Finding(corpus, question, paragraphs, table)] if paragraphs else []
     return found
 
 
@@ -75,9 +79,8 @@ def _ahead(results: Results, answers: Table, corpus: str, ranking: Sequence[Metr
     """Of the largest size, then of the smaller ones; metrics that say the same share a sentence."""
     sizes = results.sizes(corpus)
     largest = sizes[-1]
-    for (best, kind, behind_it, level, untested), metrics in _alike(
-        ranking, lambda metric: _outcome(_at(answers, corpus, metric, largest))
-    ).items():
+    for outcome, metrics in _alike(ranking, lambda metric: _outcome(_at(answers, corpus, metric, largest))).items():
+        best, level = outcome.best, outcome.level
         rows = _at(answers, corpus, metrics[0], largest)
         titles = listed([one.title for one in metrics])
         if not best:
@@ -87,29 +90,29 @@ def _ahead(results: Results, answers: Table, corpus: str, ranking: Sequence[Metr
         where = f"with {number(largest)} records, in {titles}"
         several = len(best) > 1
         leads = f"{listed(best)} {'share' if several else 'has'} the best mean"
-        if kind == NONE:
-            yield f"{listed(best)} have the same mean {where}: none is best."
-        elif kind == THESE_WEIGHTS:
+        if outcome.equal:
+            first = f"{listed(best)} have the same mean {where}: none is best."
+        elif outcome.untested and not outcome.behind and not level:
             methods = "the methods" if several else "the method"
-            yield f"{leads} {where}; with one seed that is said of {THESE_WEIGHTS}, not of {methods}."
-        elif kind == "alone":
-            yield f"{best[0]} is the only method that is ranked {where}."
-        elif untested:
-            told = [f"ahead of {listed(behind_it)}"] if behind_it else []
+            first = f"{leads} {where}; with one seed that is said of {THESE_WEIGHTS}, not of {methods}."
+        elif outcome.untested:
+            told = [f"ahead of {listed(outcome.behind)}"] if outcome.behind else []
             told += [f"not told apart from {listed(level)}"] if level else []
-            told += [f"not tested against {method} ({why})" for method, why in untested]
-            yield f"{leads} {where}: {'; '.join(told)}."
+            told += [f"not tested against {method} ({why})" for method, why in outcome.untested]
+            first = f"{leads} {where}: {'; '.join(told)}."
         elif level:
-            yield f"{leads} {where}, but {'are' if several else 'is'} not told apart from {listed(list(level))}."
+            first = f"{leads} {where}, but {'are' if several else 'is'} not told apart from {listed(level)}."
         elif several:
-            yield f"{leads} {where}."
+            first = f"{leads} {where}."
+        elif outcome.behind:
+            first = f"{best[0]} is ahead of every other trained method {where}."
         else:
-            yield f"{best[0]} is ahead of every other trained method {where}."
+            first = f"{best[0]} is the only method that is ranked {where}."
         following = next((row for row in rows if row["place"] == BEHIND), None)
         behind = ""
         if following is not None:
             behind = f"; {following['method']} is {_told(following['behind_best'], metrics[0].decimals)} behind"
-        yield f"{'Their' if several else 'Its'} {metrics[0].title} is {score} {metrics[0].unit}{behind}."
+        yield f"{first} {'Their' if several else 'Its'} {metrics[0].title} is {score} {metrics[0].unit}{behind}."
     readers = [one for one in results.of(corpus, True) if results.counts(one)]
     smaller = [size for size in sizes[:-1] if sum(one.records == size for one in readers) > 1]
     for (leads,), metrics in _alike(ranking, lambda metric: (_leads(results, corpus, metric, smaller),)).items():
@@ -208,23 +211,31 @@ def _at(answers: Table, corpus: str, metric: Metric, records: int, basis: str = 
     return [row for row in answers.rows if (row["corpus"], row["metric"], row["records"], row["basis"]) == key]
 
 
-def _outcome(
-    rows: Sequence[Row],
-) -> tuple[tuple[str, ...], str, tuple[str, ...], tuple[str, ...], tuple[tuple[str, str], ...]]:
-    """Who is best or shares that, whether it is said of weights alone or of a sole method; who is behind, who is not
-    told apart, and, where others are, who is not tested and why."""
-    if not rows:
-        return (), "", (), (), ()
+@dataclass(frozen=True)
+class Outcome:
+    """Of one size and metric: who is best or shares that, or whose means are equal; and the others, each method with
+    why it is not tested where it is not."""
+
+    best: tuple[str, ...]
+    equal: bool = False
+    behind: tuple[str, ...] = ()
+    level: tuple[str, ...] = ()
+    untested: tuple[tuple[str, str], ...] = ()
+
+
+def _outcome(rows: Sequence[Row]) -> Outcome:
+    """What the answers of one size say, others by name: metrics that rank them otherwise may share a sentence."""
     places = {row["method"]: row["place"] for row in rows}
     best = tuple(method for method, place in places.items() if place in (BEST, ALONE, SHARED, NONE))
     if NONE in places.values():
-        return best, NONE, (), (), ()
-    others = {method: place for method, place in places.items() if method not in best}
-    behind, level = (tuple(method for method, place in others.items() if place == one) for one in (BEHIND, LEVEL_WITH))
-    untested = tuple((method, place) for method, place in others.items() if place not in (BEHIND, LEVEL_WITH))
-    if untested and not behind and not level:
-        return best, THESE_WEIGHTS, (), (), ()
-    return best, "" if others else "alone", behind if untested else (), level, untested
+        return Outcome(best, equal=True)
+    others = sorted((method, place) for method, place in places.items() if method not in best)
+    return Outcome(
+        best,
+        behind=tuple(method for method, place in others if place == BEHIND),
+        level=tuple(method for method, place in others if place == LEVEL_WITH),
+        untested=tuple((method, place) for method, place in others if place not in (BEHIND, LEVEL_WITH)),
+    )
 
 
 def _leads(results: Results, corpus: str, metric: Metric, sizes: Sequence[int]) -> tuple[str | None, ...]:
@@ -233,11 +244,22 @@ def _leads(results: Results, corpus: str, metric: Metric, sizes: Sequence[int]) 
     return tuple(None if cell is None else cell[0] for cell in leading)
 
 
-def _untaught(results: Results, comparisons: Table, corpus: str, metric: Metric) -> Iterator[str]:
-    """Every method at its largest size against the best system that is not trained and sees no reference."""
+def _untaught(results: Results, comparisons: Table, corpus: str, ranking: Sequence[Metric]) -> Iterator[str]:
+    """By metric every method at its largest size against the best system that is not trained and sees no reference."""
+    told = [one for one in (_against_best_blind(results, comparisons, corpus, metric) for metric in ranking) if one]
+    if told:
+        yield from (
+            *told,
+            "In parentheses the method minus what learns nothing: intervals of each difference alone. "
+            "Who is ahead or behind is told by tests of all (table comparisons).",
+        )
+
+
+def _against_best_blind(results: Results, comparisons: Table, corpus: str, metric: Metric) -> str:
+    """Of one metric; empty where nothing is compared."""
     blind = results.best_blind(corpus, metric.name)
     if blind is None:
-        return
+        return ""
     rows = [
         row
         for row in comparisons.rows
@@ -261,12 +283,9 @@ def _untaught(results: Results, comparisons: Table, corpus: str, metric: Metric)
         "untested": "not tested (the table says why)",
     }
     told = [f"{parts[how]}: {listed(names[:LISTED])}{_more(names)}" for how, names in said.items() if names]
-    if told:
-        yield (
-            f"{blind[0]}, which learns nothing, has {metric.title} {score}. "
-            f"{_capital('; '.join(told))} (method minus {blind[0]}, {metric.unit}; intervals of each alone, verdicts "
-            "by tests of all)."
-        )
+    if not told:
+        return ""
+    return f"{metric.title}: {blind[0]}, which learns nothing, has {score} {metric.unit}. {_capital('; '.join(told))}."
 
 
 def _data(results: Results, answers: Table, corpus: str, metric: Metric) -> Iterator[str]:

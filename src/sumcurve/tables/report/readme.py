@@ -28,7 +28,11 @@ def readme(results: Results, tables: Mapping[str, Table], found: Collection[Find
     lines += ["## What came out", ""]
     for corpus, here in groupby(found, key=lambda one: one.corpus):
         lines += [f"### {corpus}", ""]
-        lines += [f"- **{one.question}.** {without_markup(one.text)} ([{one.table}]({one.table}.md))" for one in here]
+        for one in here:
+            told = [f"**{one.question}** ([{one.table}]({one.table}.md)).", *map(without_markup, one.paragraphs)]
+            lines += (
+                [f"- {' '.join(told)}"] if len(told) == 2 else [f"- {told[0]}", *(f"  - {text}" for text in told[1:])]
+            )
         lines.append("")
     lines += [f"{without_markup(' '.join(note for note in (results.seeds_note, results.caveat) if note))}", ""]
     if "curves" in figures:
