@@ -36,7 +36,7 @@ WHOLE = "manifest-????????.json"  # of a study's tables, but not of a part of th
 METRIC = "ROUGE-1"  # whose sentences README.md shows; its table has rouge1
 MARK = "†"  # of a system that does not read its source
 BOUND = "best-sentence"  # of what sees the reference, in README's table
-ELSEWHERE = "- **What questions measure.**"  # said beside the study's tables alone
+ELSEWHERE = "- **What questions measure**"  # said beside the study's tables alone
 INLINE = re.compile(r"<!--= (?P<source>[^>]+?) -->(?P<shown>.*?)<!--/-->", flags=re.S)
 BLOCK = re.compile(r"<!-- (?P<name>[a-z-]+) -->\n(?P<shown>.*?)<!-- /(?P=name) -->", flags=re.S)
 NUMBER = re.compile(r"-?\d[\d,]*(?:\.\d+)?")
@@ -197,7 +197,7 @@ def results() -> str:
 def sentences(corpus: str) -> str:
     """What the README.md of the study's tables says came out on a corpus; nothing where its code wrote none.
 
-    Of sentences about one metric or another those stand here that are about ROUGE-1, where a bullet has any.
+    Of paragraphs about one metric or another those stand here that are about ROUGE-1, where a bullet has any.
     """
     page = path_of(f"results/tables/{SHOWN}/README.md")
     if not page.is_file():
@@ -206,24 +206,27 @@ def sentences(corpus: str) -> str:
     if section is None:
         raise PageError(f"{page.relative_to(ROOT)} says nothing of {corpus}")
     folder = page.parent.relative_to(ROOT)
-    bullets = [line for line in section[1].splitlines() if line.startswith("- ") and not line.startswith(ELSEWHERE)]
-    return "".join(re.sub(r"\]\((?=[^)/]+\))", f"]({folder}/", of_one_metric(line)) + "\n" for line in bullets)
+    bullets: list[list[str]] = []
+    for line in section[1].splitlines():
+        if line.startswith("- "):
+            bullets.append([line])
+        elif line.startswith("  - "):
+            bullets[-1].append(line)
+    told = [
+        line
+        for head, *paragraphs in bullets
+        if not head.startswith(ELSEWHERE)
+        for line in (head, *of_one_metric(paragraphs))
+    ]
+    return "".join(re.sub(r"\]\((?=[^)/]+\))", f"]({folder}/", line) + "\n" for line in told)
 
 
-def of_one_metric(bullet: str) -> str:
-    """A bullet without what it says of other metrics than `METRIC`; whole where it says nothing of that.
-
-    A sentence that names no metric goes on about those that were named last.
-    """
-    if METRIC not in bullet:
-        return bullet
+def of_one_metric(paragraphs: list[str]) -> list[str]:
+    """Those of a bullet's paragraphs that are of no other metric than `METRIC`; all where none is of that."""
+    if not any(METRIC in one for one in paragraphs):
+        return paragraphs
     metrics = {row["metric"] for row in rows(f"results/tables/{SHOWN}/answers.csv")}
-    text, link, where = bullet.rpartition(" ([")
-    kept, about = [], {METRIC}
-    for sentence in re.split(r"(?<=\.) (?=[A-Za-z])", text):
-        about = {name for name in metrics if name in sentence} or about
-        kept += [sentence] if METRIC in about else []
-    return " ".join(kept) + link + where
+    return [one for one in paragraphs if METRIC in one or not any(name in one for name in metrics)]
 
 
 def coverage() -> str:

@@ -145,24 +145,33 @@ def test_shares_and_text_of_pages(recorded: Path) -> None:
 
 def test_sentences_are_those_of_the_tables_own_page(recorded: Path) -> None:
     assert pages.sentences("mine") == ""
-    other = "### other\n\n- **Who.** Nobody.\n"
+    other = "### other\n\n- **Who** ([scores](scores.md)). Nobody.\n"
+    mine = "- **Who** ([scores](scores.md)). All.\n- **What** ([lines](lines.md)).\n  - This.\n  - That.\n"
+    elsewhere = "- **What questions measure** ([apes](apes.md)).\n  - Names.\n"
     (recorded / "README.md").write_text(
-        f"# Study\n\n## What came out\n\n{other}\n### mine\n\n- **Who.** All ([scores](scores.md)).\n\n## Tables\n"
+        f"# Study\n\n## What came out\n\n{other}\n### mine\n\n{mine}{elsewhere}\n## Tables\n"
     )
     folder = f"results/tables/{pages.STUDY}"
-    assert pages.sentences("mine") == f"- **Who.** All ([scores]({folder}/scores.md)).\n"
+    told = mine.replace("(scores.md)", f"({folder}/scores.md)").replace("(lines.md)", f"({folder}/lines.md)")
+    assert pages.sentences("mine") == told
     with pytest.raises(pages.PageError, match="says nothing of third"):
         pages.sentences("third")
 
 
 def test_the_readme_says_of_one_metric_what_its_study_says_of_all(recorded: Path) -> None:
     write(recorded / "answers.csv", "metric,method", "ROUGE-1,a", "chrF2,a", "Escaped,a")
-    here, others = "- **Who.** a is ahead in ROUGE-1 and chrF2. It is 2.1 ahead.", "b leads in chrF2. It is 7 ahead."
-    last = "In ROUGE-1, c is third. ([answers](answers.md))"
-    told, kept = f"{here} {others} {last}", f"{here} {last}"
-    assert pages.of_one_metric(told) == kept
-    alone = "- **Contrasts.** a has Escaped 3.5. b has not. ([contrasts](contrasts.md))"
+    both, other, none = "a is ahead in ROUGE-1 and chrF2. It is 2.1 ahead.", "b leads in chrF2.", "By tests of all."
+    assert pages.of_one_metric([both, other, none]) == [both, none]
+    alone = ["a has Escaped 3.5.", "b has not."]
     assert pages.of_one_metric(alone) == alone
+
+
+def test_no_bullet_of_the_readme_is_without_what_it_leads_to() -> None:
+    block = (ROOT / "README.md").read_text().partition("<!-- results -->")[2].partition("<!-- /results -->")[0]
+    lines = [line for line in block.splitlines() if line.lstrip().startswith("- ")]
+    assert lines
+    for line, after in zip(lines, [*lines[1:], "- "], strict=True):
+        assert not line.endswith(").") or after.startswith("  - "), line
 
 
 def prose(text: str) -> str:

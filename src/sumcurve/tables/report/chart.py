@@ -25,7 +25,7 @@ SHAPES: Mapping[str, str] = {
     "X": "M-1,-.6L-.6,-1L0,-.4L.6,-1L1,-.6L.4,0L1,.6L.6,1L0,.4L-.6,1L-1,.6L-.4,0Z",
 }  # of matplotlib's markers
 DASH = [5, 3]
-INK = "currentColor"  # follows the page into the dark
+INK, PAPER = "currentColor", "var(--paper)"  # follow the page into the dark
 SIZES, DOTS, TEXT = 320, 26, 13  # pixels: of a chart of sizes, of a line of dots, of a name
 
 
@@ -155,6 +155,7 @@ def _curves(
     pale = {"opacity": altair.when(picked).then(altair.value(1)).otherwise(altair.value(0.12))}
     faint = altair.when(picked).then(altair.value(0.08)).otherwise(altair.value(0))
     low, high = altair.Y("low:Q", title=title), altair.Y2("high:Q")
+    names = altair.Chart(level).encode(x=altair.value("width"), y=altair.Y("place:Q", title=title), text="method:N")
     layers = [
         altair.Chart(trained)
         .mark_area()
@@ -166,9 +167,10 @@ def _curves(
             opacity=altair.when(picked).then(altair.value(0.16)).otherwise(altair.value(0.03)),
         ),
         altair.Chart(level).mark_rule(color=INK, strokeDash=DASH, opacity=0.65).encode(y=y, tooltip=tooltip),
-        altair.Chart(level)
-        .mark_text(align="right", baseline="bottom", dx=-3, dy=-2, color=INK, opacity=0.85)
-        .encode(x=altair.value("width"), y=altair.Y("place:Q", title=title), text="method:N"),
+        names.mark_text(
+            align="right", baseline="bottom", dx=-3, dy=-2, stroke=PAPER, strokeWidth=3, strokeJoin="round"
+        ),  # a rim hides what lies below
+        names.mark_text(align="right", baseline="bottom", dx=-3, dy=-2, color=INK, opacity=0.85),
         altair.Chart(trained).mark_line().encode(x=x, y=y, color=colour, **pale),
         *(
             altair.Chart(these).mark_point(filled=filled, size=55).encode(x=x, y=y, color=colour, shape=shape, **pale)
