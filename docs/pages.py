@@ -195,7 +195,7 @@ def results() -> str:
 
 
 def sentences(corpus: str) -> str:
-    """What the README.md of the study's tables says came out on a corpus; nothing where its code wrote none.
+    """What the README.md of the study's tables says came out on a corpus, a line each; nothing where there is none.
 
     Of paragraphs about one metric or another those stand here that are about ROUGE-1, where a bullet has any.
     """
@@ -211,14 +211,11 @@ def sentences(corpus: str) -> str:
         if line.startswith("- "):
             bullets.append([line])
         elif line.startswith("  - "):
-            bullets[-1].append(line)
-    told = [
-        line
-        for head, *paragraphs in bullets
-        if not head.startswith(ELSEWHERE)
-        for line in (head, *of_one_metric(paragraphs))
-    ]
-    return "".join(re.sub(r"\]\((?=[^)/]+\))", f"]({folder}/", line) + "\n" for line in told)
+            bullets[-1].append(line.removeprefix("  - "))
+    told = ("<br>".join((head, *of_one_metric(paragraphs))) for head, *paragraphs in bullets)
+    return "".join(
+        re.sub(r"\]\((?=[^)/]+\))", f"]({folder}/", line) + "\n" for line in told if not line.startswith(ELSEWHERE)
+    )
 
 
 def of_one_metric(paragraphs: list[str]) -> list[str]:
