@@ -597,9 +597,10 @@ def too_few(
     """What is wrong where a part has fewer records than it should have."""
     here = ", ".join(f"{found[name]} for {name}" for name in PRECEDENCE)
     asked = ", ".join(f"{name}: {sizes[name] or 'all'}" for name in PRECEDENCE)
+    twice = "give each part its own file (these share records), " if dropped.get(SHARED_SOURCE) else ""
     return (
         f"{raw_path}: after filtering {left} records are left ({here}), the study asks for {asked}; dropped were "
-        f"{dict(sorted(dropped.items()))}: lower the sizes in split, loosen prepare, or give more records"
+        f"{dict(sorted(dropped.items()))}: {twice}lower the sizes in split, loosen prepare, or give more records"
     )
 
 

@@ -11,17 +11,18 @@ import numpy as np
 
 from sumcurve.scores.scorer import Metric
 from sumcurve.tables.evidence import BLIND
-from sumcurve.tables.results import LEVEL, OPTIMUM, Results, System
+from sumcurve.tables.results import LEVEL, OPTIMUM, UNREAD, Results, System, value
 from sumcurve.tables.table import Column, Table, Value, listed, number
 
-NEVER, NOT_TESTED, UNREAD = "at no size", "not tested", "does not read"
+NEVER, NOT_TESTED, NOT_READING = "at no size", "not tested", "does not read"
 
 
 def table(results: Results) -> Table:
     """A row for every system at every size: its score, its share of the optimum's, and the lines around it.
 
     `ahead_of`, `behind` and `not_shown` name systems that are not trained and see no reference; they are empty where
-    nothing is tested, as with one seed, and where the method does not read its source.
+    nothing is tested, as with one seed, where the method does not read its source, and of metrics that are not to be
+    read.
     """
     rows = []
     for corpus in results.corpora if results.study.questions else []:
@@ -46,6 +47,7 @@ def table(results: Results) -> Table:
         f"comparisons, at every size of its own (family: all pairs of the size and metric, {100 * LEVEL:g} %).",
         f"{results.seeds_note} {results.caveat}",
         results.reading_note,
+        *results.unread_notes,
     ]
     caption = "Trained methods against systems that learn nothing, and the share of the best extracts"
     return Table("lines", results.title(caption), columns, rows, notes)
@@ -102,13 +104,15 @@ def _row(results: Results, metric: Metric, system: System) -> dict[str, Any]:
     found = results.estimate(system.corpus, metric.name, system.cell)
     row: dict[str, Any] = {
         "corpus": system.corpus,
-        "metric": metric.title,
+        "metric": results.titled(system.corpus, metric),
         "method": results.name(system),
         "records": system.records,
-        "score": Value(found.mean, found.low, found.high, decimals=metric.decimals),
+        "score": value(
+            found, mark=UNREAD if results.unread(system.corpus, metric.name) else "", decimals=metric.decimals
+        ),
         "optimum_percent": share(results, metric, system),
     }
-    if system.records is not None:
+    if system.records is not None and not results.unread(system.corpus, metric.name):
         lines = [one for one in results.of(system.corpus, False, metric.name) if one.role in BLIND]
         places = {one.method: _place(results, metric, system, one) for one in lines}
         for column, place in (("ahead_of", "ahead"), ("not_shown", "not shown"), ("behind", "behind")):
@@ -117,10 +121,10 @@ def _row(results: Results, metric: Metric, system: System) -> dict[str, Any]:
 
 
 def _place(results: Results, metric: Metric, system: System, line: System) -> str | None:
-    """Where a system is against a line: "ahead", "behind", "not shown", UNREAD, or None where nothing is tested."""
+    """Where a system is against a line: "ahead", "behind", "not shown" or NOT_READING; None where nothing is tested."""
     assert system.records is not None
     if not results.counts(system):
-        return UNREAD
+        return NOT_READING
     pair = results.pair(system.corpus, metric.name, system.records, system.cell, line.cell)
     if pair.ahead is None:
         return None

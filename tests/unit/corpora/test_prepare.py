@@ -395,6 +395,20 @@ def test_too_few_records_are_an_error_with_the_numbers(tmp_path: Path, split: di
     assert all(name.endswith(".partial") for name in left)  # nothing that looks finished
 
 
+def test_a_part_passed_off_as_another_is_named_where_it_leaves_nothing(tmp_path: Path) -> None:
+    parts = {
+        name: [record(n, split=name) for n in numbers]
+        for name, numbers in {"train": range(9), "valid": range(20, 29), "test": range(40, 45)}.items()
+    }
+    again = [row | {"id": f"again-{row['id']}", "split": "train"} for row in parts["valid"]]
+    with pytest.raises(CorpusError, match=r"0 for train.*source shared by two parts': 9.*give each part its own file"):
+        build(tmp_path, [*again, *parts["valid"], *parts["test"]], ready())
+    other = tmp_path / "other"
+    other.mkdir()
+    with pytest.raises(CorpusError, match=r"0 for train.*\}: lower the sizes"):
+        build(other, [*parts["valid"], *parts["test"]], ready())
+
+
 def composed_rows(sizes: list[int]) -> Rows:
     numbers = iter(range(1000))
     rows = [record(next(numbers), group=f"g{g}") for g, size in enumerate(sizes) for _ in range(size)]

@@ -158,7 +158,17 @@ def test_readers_that_are_not_shown_to_beat_guessing_mark_the_corpus(results, ri
     (finding,) = (one for one in found if one.question == "What is not to be read")
     assert finding.text == note.removeprefix("notes: ")
     assert not any(METRICS[0].title in one.text for one in found if one.table in ("answers", "comparisons"))
-    for name in ("scores", "comparisons", "descriptions", "answers", "efficiency", "verdicts", "phases", "apes"):
+    for name in (
+        "scores",
+        "comparisons",
+        "descriptions",
+        "answers",
+        "efficiency",
+        "verdicts",
+        "phases",
+        "apes",
+        "lines",
+    ):
         assert note in tables[name].notes, name
     for name in ("answers", "efficiency", "verdicts"):
         assert not any(row.get("metric") == "APES" for row in tables[name].rows), name

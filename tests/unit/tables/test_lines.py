@@ -81,3 +81,14 @@ def test_one_seed_tests_nothing_and_who_asks_nothing_has_no_lines(asked, long_cu
     silent = Results(dataclasses.replace(single, questions=()), Bootstrap(resamples=50))
     assert sentences(silent, "notes") == []
     assert made("lines", silent).rows == []
+
+
+def test_nobody_is_ahead_or_behind_by_what_is_not_to_be_read(asked, monkeypatch) -> None:
+    monkeypatch.setattr(Results, "unread", lambda self, corpus, metric: metric == "rouge1")
+    results = Results(asked, Bootstrap(resamples=100))
+    rows = made("lines", results).rows
+    of = {title: [row for row in rows if row["metric"] == title] for title in ("ROUGE-1‡", "ROUGE-2")}
+    assert all(of.values())
+    assert not any(row.get(column) for row in of["ROUGE-1‡"] for column in ("ahead_of", "not_shown", "behind"))
+    assert all(row["score"].mark == "‡" for row in of["ROUGE-1‡"])
+    assert any(row.get("ahead_of") for row in of["ROUGE-2"])
