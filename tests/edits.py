@@ -62,8 +62,7 @@ class RaisedRecipe(Edit):
     def apply(self, root: Path) -> None:
         path = root / self.file
         recipes = yaml.safe_load(path.read_text())
-        numbers = recipes[self.old]
-        recipes[self.old] = numbers | {max(numbers) + 1: numbers[max(numbers)]}
+        recipes[self.old]["version"] += 1
         path.write_text(yaml.safe_dump(recipes))
 
 

@@ -690,16 +690,24 @@ def configuration(study: str | None, schema: bool) -> None:
         print(resolved(CONFIG, study), end="")
 
 
-def recipes() -> None:
-    """Print the code fingerprint of each kind of folder that has recipe numbers, and whether it is accepted."""
+def recipes(write: bool) -> None:
+    """Print each row of recipes.yaml, its version and whether the code that is here is known to write it.
+
+    With `write` that code is listed where it is not.
+    """
     from sumcurve.fingerprint import fingerprint
-    from sumcurve.plan import accepted, read_recipes
+    from sumcurve.recipes import list_code, read_recipes
+    from sumcurve.steps import RECIPES
 
     path = Path("recipes.yaml")
-    for kind, number in read_recipes(path).items():
-        found = fingerprint(*KINDS[kind].modules)
-        state = "accepted" if found in accepted(path, kind) else "NOT ACCEPTED"
-        print(f"{kind}: recipe {number}, fingerprint {found} {state}")
+    known = read_recipes(path, set(RECIPES))
+    here = {name: fingerprint(*modules) for name, modules in RECIPES.items()}
+    if write:
+        list_code(path, known, here)
+        known = read_recipes(path, set(RECIPES))
+    for name, recipe in known.items():
+        state = "known" if here[name] in recipe.code else "NOT KNOWN"
+        print(f"{name}: version {recipe.version}, code {here[name]} {state}")
 
 
 def summarize(path: Path) -> None:
@@ -879,7 +887,10 @@ def parser() -> argparse.ArgumentParser:
     command.add_argument("--seed", type=int, default=1, help="that draws them [1]")
     command = verbs.add_parser("packages", help="what each package gave to harvested corpora, as CSV")
     command.add_argument("paths", type=Path, nargs="+", help="the folders of the corpora, below results/corpora")
-    verbs.add_parser("recipes", help="code fingerprints of the kinds of folder with recipe numbers")
+    listed = verbs.add_parser(
+        "recipes", help="versions of what code writes, and whether the code here is known to write it"
+    )
+    listed.add_argument("--write", action="store_true", help="list the code here; its bytes must be the golden ones")
     command = verbs.add_parser("trials", help="the trials of a file that the table beside it lacks")
     command.add_argument("methods", nargs="*", help="methods [all of the study that the file names]")
     command.add_argument(
@@ -915,7 +926,7 @@ def main() -> None:
         if callable(run := getattr(arguments, "run", None)):
             run(arguments)
         elif arguments.verb == "recipes":
-            recipes()
+            recipes(arguments.write)
         elif arguments.verb == "config":
             configuration(arguments.study, arguments.schema)
         elif arguments.verb == "model":

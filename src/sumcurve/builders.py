@@ -87,7 +87,7 @@ class CorpusSpecification(TypedDict):
     compose: Block | None
     prepare: Block
     split: Block
-    revisions: NotRequired[dict[str, int]]  # of what it uses; without it what it uses is as it first was
+    revisions: NotRequired[dict[str, int | str]]  # of what it uses; without it what it uses is as it first was
 
 
 def corpus(specification: CorpusSpecification, inputs: Inputs, stage: Stage) -> None:

@@ -1,7 +1,8 @@
 """Fingerprints of code: what syntax trees say, without comments, docstrings, layout or Python version.
 
 `sumcurve.steps` names the modules that decide each kind of folder; the project's modules that these import, directly or
-not, count too. `sumcurve.settings` does not: the values of settings are in each folder's specification already. Nor do
+not, count too. Neither the names of modules nor their imports of each other do: code that moves is the same code.
+`sumcurve.settings` does not: the values of settings are in each folder's specification already. Nor do
 the table of kinds and the builders, which lead to the code of every kind.
 """
 
@@ -53,6 +54,20 @@ def _describe(node: object) -> object:
     return repr(node)
 
 
+def _is_own_import(node: ast.stmt) -> bool:
+    if isinstance(node, ast.Import):
+        return all(alias.name.split(".")[0] == PACKAGE for alias in node.names)
+    return isinstance(node, ast.ImportFrom) and node.level == 0 and (node.module or "").split(".")[0] == PACKAGE
+
+
+def _without_own_imports(tree: ast.Module) -> ast.Module:
+    for node in ast.walk(tree):
+        for name, value in ast.iter_fields(node):
+            if isinstance(value, list) and value and isinstance(value[0], ast.stmt):
+                setattr(node, name, [statement for statement in value if not _is_own_import(statement)])
+    return tree
+
+
 def _without_docstrings(tree: ast.Module) -> ast.Module:
     for node in ast.walk(tree):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
@@ -67,8 +82,9 @@ def _without_docstrings(tree: ast.Module) -> ast.Module:
 
 
 def fingerprint_source(text: str) -> str:
-    """The sha256 (hex) of one source text's syntax tree without comments and docstrings."""
-    return hashlib.sha256(repr(_describe(_without_docstrings(ast.parse(text)))).encode()).hexdigest()
+    """The sha256 (hex) of one source text's syntax tree without comments, docstrings and imports of this package."""
+    tree = _without_own_imports(_without_docstrings(ast.parse(text)))
+    return hashlib.sha256(repr(_describe(tree)).encode()).hexdigest()
 
 
 class _Kept:
@@ -144,6 +160,6 @@ def fingerprint(*entries: str) -> str:
     for module in entries:
         if module.startswith(f"{PACKAGE}.") and _path(module) is None:
             raise FileNotFoundError(f"{module} has no file below {SOURCE}; correct its row in sumcurve.steps")
-    lines = [f"{module} {_parsed(path)[1]}" for module in modules(*entries) if (path := _path(module)) is not None]
+    trees = sorted(_parsed(path)[1] for module in modules(*entries) if (path := _path(module)) is not None)
     _kept().write()
-    return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:16]
+    return hashlib.sha256("\n".join(trees).encode()).hexdigest()[:16]

@@ -31,10 +31,11 @@ from typing import Any
 
 from sumcurve import manifest
 from sumcurve.manifest import MANIFEST, ManifestError
-from sumcurve.plan import Folder, Plan, accepted
+from sumcurve.plan import Folder, Plan
+from sumcurve.recipes import read_recipes
 from sumcurve.records import write_bytes
 from sumcurve.scores.answered import ANSWERS, NOBODY
-from sumcurve.steps import KINDS, STEPS
+from sumcurve.steps import KINDS, RECIPES, STEPS
 
 ENDING = ".tar.xz"
 FORMAT = 1
@@ -442,13 +443,10 @@ def _asked(
 
 
 def _require_code(one: Unpacked, key: str, sealed: Mapping[str, Any], plan: Plan, asked: Folder) -> None:
-    """PackError where a folder was made by code that its recipe does not accept.
-
-    Where a kind has no recipe its specification holds the fingerprint, which is compared as all of that is.
-    """
-    if not KINDS[asked.kind].recipe:
-        return
-    found, known = sealed["facts"].get("fingerprint"), accepted(plan.config.parent / "recipes.yaml", asked.kind)
+    """PackError where a folder was made by code that is not known to write what its version means."""
+    recipes = read_recipes(plan.config.parent / "recipes.yaml", set(RECIPES))
+    known = recipes[KINDS[asked.kind].recipe(asked.kind, asked.specification)].code
+    found = sealed["facts"].get("fingerprint")
     if found not in known:
         raise PackError(
             f"{one.path}: {key} was made by code {found}, which recipes.yaml does not accept for {asked.kind} "

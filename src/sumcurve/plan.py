@@ -43,9 +43,9 @@ from sumcurve.corpora.content import patterns
 from sumcurve.corpora.errors import CorpusError
 from sumcurve.corpora.members import names_of_shards
 from sumcurve.corpora.sources import SOURCES
-from sumcurve.fingerprint import fingerprint
 from sumcurve.manifest import digest, sha256_file, sha256_files
 from sumcurve.provenance import versions
+from sumcurve.recipes import Recipe, Version, read_recipes
 from sumcurve.records import RecordError
 from sumcurve.scores import SCORERS
 from sumcurve.scores.files import ReadsFiles
@@ -72,7 +72,7 @@ from sumcurve.settings import (
     VarianceTable,
     fairseq_search,
 )
-from sumcurve.steps import KINDS, TABLES_MODULES
+from sumcurve.steps import CORPUS_PARTS, KINDS, RECIPES
 from sumcurve.systems import SYSTEMS
 from sumcurve.systems.command import Command, CommandSettings
 from sumcurve.systems.file import FileSettings
@@ -83,9 +83,6 @@ from sumcurve.systems.system import Role, System, SystemSettings
 NAME = re.compile(r"[a-z][a-z0-9_]{,63}")
 SYSTEM_NAME = re.compile(r"[a-z][a-z0-9_-]{,63}")
 OUTSIDE = "outside-packages"  # the corpus that a pretraining reads; no corpus of a study can have this name
-# Tokenizers, steps of cleaning and formats whose results have changed, with the number of the result in force. A corpus
-# that uses one has another name than before; raising the recipe of corpora would give one to all.
-REVISIONS = {"boilerplate": 2, "debian": 2, "lcsts": 2, "markup": 2, "oag": 2, "ptb": 2, "wayback": 2}
 HELD_OUT = "-unseen"  # what follows a corpus's name where the part is meant that it holds out whole
 ZERO_SHOT = "-zero-shot"  # what follows a method's name where its pretrained model is meant before any training
 # What of its fraction's words an outside program is asked about: all, as far as the study's methods know them.
@@ -545,7 +542,7 @@ class Plan:
         methods: dict[str, Form],
         titles: dict[str, str],
         twins: dict[str, tuple[str, Form]],
-        recipes: dict[str, int],
+        recipes: Mapping[str, Recipe],
         config: Path,
     ) -> None:
         self.study = study
@@ -587,7 +584,7 @@ class Plan:
                 "corpora": {name: corpus.title for name, corpus in settings.corpora.items()},
                 "bootstrap": settings.bootstrap.model_dump(mode="json"),
                 "questions": [one.model_dump(mode="json") for one in settings.questions],
-                "fingerprint": fingerprint(*TABLES_MODULES),
+                "fingerprint": self._version("tables"),
                 **({"cloze": asked} if (asked := [one.key for one in self.named("annotations", "questions")]) else {}),
                 **({"labels": labels} if (labels := [one.key for one in self.named("outputs", "labels")]) else {}),
                 **({"judged": judged} if (judged := [one.key for one in self.judged]) else {}),
@@ -658,7 +655,8 @@ class Plan:
             _check_labels(block, settings.labels, methods)
         _check_pretraining(block, settings, methods, config)
         _check_questions(block, settings)
-        return cls(study, settings, methods, titles, twins, read_recipes(config.parent / "recipes.yaml"), config)
+        recipes = read_recipes(config.parent / "recipes.yaml", set(RECIPES))
+        return cls(study, settings, methods, titles, twins, recipes, config)
 
     @classmethod
     def holding(cls, config: Path, key: str, home: Path = Path()) -> "Plan":
@@ -697,10 +695,14 @@ class Plan:
         """The key of a folder of the kind; `named` is what its stem tells of it."""
         row = KINDS[kind]
         whole = dict(specification)
-        whole |= {"recipe": self._recipes[kind]} if row.recipe else {"fingerprint": fingerprint(*row.code(whole))}
+        whole[row.version_key] = self._version(row.recipe(kind, whole))
         folder = Folder(kind, f"{row.stem.format(**named)}-{digest(whole)}", whole, tuple(inputs), tuple(files))
         self.folders[folder.key] = folder
         return folder.key
+
+    def _version(self, recipe: str) -> Version:
+        """The version of what a row of recipes.yaml stands for, in this study's names."""
+        return self._recipes[recipe].of(self.study)
 
     def _plan_corpus(self, name: str, corpus: CorpusSettings) -> None:
         self.corpora[name] = corpus
@@ -825,7 +827,8 @@ class Plan:
             "split": settings.split.model_dump(mode="json"),
         }
         used = (settings.prepare.tokenizer, *settings.prepare.clean, raw.format_in_force())
-        if revisions := {name: REVISIONS[name] for name in used if name in REVISIONS}:
+        in_force = {part: self._version(f"corpus/{part}") for part in used if part in CORPUS_PARTS}
+        if revisions := {part: version for part, version in in_force.items() if version != 1}:
             specification["revisions"] = revisions
         return self._add("corpus", specification, [], [raw_file(raw, settings.split)], corpus=name)
 
@@ -1367,22 +1370,3 @@ def place_of_lists(sha256: str) -> str:
 def studies(config: Path) -> list[str]:
     """The names of all studies, sorted."""
     return sorted(path.stem for path in (config / "studies").glob("*.yaml"))
-
-
-def read_recipes(path: Path) -> dict[str, int]:
-    """The recipe number in force of each kind of folder whose content depends on code through a number: the highest."""
-    content = read(path).plain()
-    try:
-        numbers = {kind: max(accepted) for kind, accepted in content.items()}
-    except (AttributeError, TypeError, ValueError) as error:
-        raise PlanError(f"{path}: each kind must map recipe numbers to lists of fingerprints ({error})") from error
-    wanted = {kind for kind, row in KINDS.items() if row.recipe}
-    if wrong := sorted(wanted ^ set(numbers)):
-        raise PlanError(f"{path}: {', '.join(wrong)}: each kind with a recipe number (sumcurve.steps) stands here once")
-    return numbers
-
-
-def accepted(path: Path, kind: str) -> list[str]:
-    """The code fingerprints accepted under the kind's recipe in force."""
-    numbers = read(path).plain()[kind]
-    return list(numbers[max(numbers)])

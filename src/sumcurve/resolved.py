@@ -7,11 +7,13 @@ from typing import Any
 import yaml
 
 from sumcurve.config import Block, form_blocks, read, read_study
-from sumcurve.plan import Plan, read_recipes
+from sumcurve.plan import Plan
+from sumcurve.recipes import read_recipes
+from sumcurve.steps import RECIPES
 
 
 def resolved(config: Path, study: str | None = None) -> str:
-    """The YAML text of a study of `config/studies/` (without a name, of config.yaml's), its methods and recipe numbers.
+    """The YAML text of a study of `config/studies/` (without a name, of config.yaml's), its methods and versions.
 
     A value's comment names the file and line that say it; `default` is that of the settings' schema.
     """
@@ -25,7 +27,8 @@ def resolved(config: Path, study: str | None = None) -> str:
         lines += [f"  {name}:", *_lines(form.model_dump(mode="json", by_alias=False), block, 2)]
     numbers = config.parent / "recipes.yaml"
     lines.append(f"recipes:  # {numbers}")
-    lines += [f"  {step}: {number}" for step, number in read_recipes(numbers).items()]
+    recipes = read_recipes(numbers, set(RECIPES))
+    lines += [f"  {row}: {_flow(recipe.of(plan.study))}" for row, recipe in recipes.items()]
     return "\n".join(lines) + "\n"
 
 

@@ -9,7 +9,7 @@ Imports nothing heavy: the Snakefile reads it on every parse.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from sumcurve import builders
 from sumcurve.corpora.sources import SOURCES
@@ -44,9 +44,10 @@ class Kind:
 
     `stem` is a format string of what the plan knows of the folder. `specification` holds all that decides its content
     (a TypedDict), beside the code: its modules are `modules`, with all that these import, and `further` ones by the
-    specification. With `recipe` a number that people raise stands for the code (recipes.yaml, under the kind's name);
-    else the code's own fingerprint does. `mem_mb` and `minutes` are what a scheduler is asked for at least
-    (`sumcurve.needs`). `together`: several processes of one `torchrun` may make one folder.
+    specification. A version of recipes.yaml stands for the code in the specification, under the key `version_key`
+    (recorded names hold either word). Where the kind has several `parts`, each has a version of its own, chosen by the
+    specification's key `part`. `mem_mb` and `minutes` are what a scheduler is asked for at least (`sumcurve.needs`).
+    `together`: several processes of one `torchrun` may make one folder.
     """
 
     step: str
@@ -54,8 +55,10 @@ class Kind:
     specification: type
     builder: Callable[[Any, builders.Inputs, builders.Stage], None]
     modules: tuple[str, ...]
-    recipe: bool
     mem_mb: int
+    version_key: Literal["recipe", "fingerprint"] = "recipe"
+    part: str = ""
+    parts: tuple[str, ...] = ()
     minutes: int = 60
     gpu: bool = False
     together: bool = False
@@ -64,6 +67,10 @@ class Kind:
     def code(self, specification: Mapping[str, Any]) -> tuple[str, ...]:
         """The modules whose code, with all that they import, decides a folder of this specification."""
         return self.modules + self.further(specification)
+
+    def recipe(self, kind: str, specification: Mapping[str, Any]) -> str:
+        """The row of recipes.yaml that stands for this code; `kind` is this row's own name."""
+        return f"{kind}/{specification[self.part]}" if self.part else kind
 
 
 KINDS: dict[str, Kind] = {
@@ -78,7 +85,6 @@ KINDS: dict[str, Kind] = {
             *(f"sumcurve.corpora.sources.{name}" for name in ("jsonl", "parquet", "questions", "stories", "tagged")),
         ),
         further=_source,
-        recipe=True,
         mem_mb=3000,
         minutes=240,
     ),
@@ -88,7 +94,7 @@ KINDS: dict[str, Kind] = {
         specification=builders.UnseenSpecification,
         builder=builders.unseen,
         modules=("sumcurve.corpora.unseen",),
-        recipe=False,
+        version_key="fingerprint",
         mem_mb=1000,
     ),
     "fraction": Kind(
@@ -97,7 +103,6 @@ KINDS: dict[str, Kind] = {
         specification=builders.FractionSpecification,
         builder=builders.fraction,
         modules=("sumcurve.corpora.fraction", "sumcurve.corpora.sizes"),
-        recipe=True,
         mem_mb=1000,
     ),
     "outside": Kind(
@@ -106,7 +111,6 @@ KINDS: dict[str, Kind] = {
         specification=builders.OutsideSpecification,
         builder=builders.outside,
         modules=("sumcurve.corpora.outside",),
-        recipe=True,  # trainings read it
         mem_mb=2000,
     ),
     "annotate": Kind(
@@ -115,7 +119,7 @@ KINDS: dict[str, Kind] = {
         specification=builders.AnnotateSpecification,
         builder=builders.annotate,
         modules=("sumcurve.annotations.extraction",),
-        recipe=False,
+        version_key="fingerprint",
         mem_mb=1000,
     ),
     "entities": Kind(
@@ -124,7 +128,6 @@ KINDS: dict[str, Kind] = {
         specification=builders.EntitiesSpecification,
         builder=builders.entities,
         modules=("sumcurve.annotations.entities",),
-        recipe=True,  # trainings read them
         mem_mb=2000,
     ),
     "questions": Kind(
@@ -133,7 +136,6 @@ KINDS: dict[str, Kind] = {
         specification=builders.QuestionsSpecification,
         builder=builders.questions,
         modules=("sumcurve.annotations.cloze",),
-        recipe=True,  # trainings read them
         mem_mb=3000,
     ),
     "contrasts": Kind(
@@ -142,7 +144,7 @@ KINDS: dict[str, Kind] = {
         specification=builders.ContrastsSpecification,
         builder=builders.contrasts,
         modules=("sumcurve.annotations.broken",),
-        recipe=False,
+        version_key="fingerprint",
         mem_mb=2000,
     ),
     "prove": Kind(
@@ -151,7 +153,6 @@ KINDS: dict[str, Kind] = {
         specification=builders.ProveSpecification,
         builder=builders.prove,
         modules=("sumcurve.annotations.oracle.corpus",),
-        recipe=True,  # hours, on a corpus of long documents
         mem_mb=2000,
         minutes=720,
     ),
@@ -161,7 +162,6 @@ KINDS: dict[str, Kind] = {
         specification=builders.SubwordsSpecification,
         builder=builders.subwords,
         modules=("sumcurve.models.bart", "sumcurve.corpora.outside"),
-        recipe=True,  # trainings read them
         mem_mb=2000,
     ),
     "pretrain": Kind(
@@ -170,7 +170,6 @@ KINDS: dict[str, Kind] = {
         specification=builders.PretrainSpecification,
         builder=builders.pretrain,
         modules=("sumcurve.training.denoising", "sumcurve.sums"),
-        recipe=True,
         mem_mb=3000,
         minutes=240,
         gpu=True,
@@ -182,7 +181,6 @@ KINDS: dict[str, Kind] = {
         specification=builders.ReaderSpecification,
         builder=builders.reader,
         modules=("sumcurve.training.reader", "sumcurve.training.span_reader", "sumcurve.sums"),
-        recipe=True,
         mem_mb=3000,
         minutes=240,
         gpu=True,
@@ -194,7 +192,6 @@ KINDS: dict[str, Kind] = {
         specification=builders.TrainSpecification,
         builder=builders.train,
         modules=("sumcurve.training.run", "sumcurve.sums"),
-        recipe=True,
         mem_mb=3000,
         minutes=240,
         gpu=True,
@@ -206,7 +203,6 @@ KINDS: dict[str, Kind] = {
         specification=builders.TrainProgramSpecification,
         builder=builders.train_program,
         modules=("sumcurve.training.program",),
-        recipe=True,  # somebody's hours
         mem_mb=3000,
         minutes=240,
         gpu=True,
@@ -222,7 +218,6 @@ KINDS: dict[str, Kind] = {
             "sumcurve.systems.fairseq",
             "sumcurve.sums",
         ),
-        recipe=True,
         mem_mb=3000,
         minutes=240,
         gpu=True,
@@ -233,7 +228,6 @@ KINDS: dict[str, Kind] = {
         specification=builders.UntrainedSpecification,
         builder=builders.untrained,
         modules=("sumcurve.systems.pretrained", "sumcurve.sums"),
-        recipe=True,
         mem_mb=3000,
         minutes=240,
         gpu=True,
@@ -245,7 +239,9 @@ KINDS: dict[str, Kind] = {
         builder=builders.decode_program,
         modules=("sumcurve.systems.program",),
         further=_system,
-        recipe=False,
+        part="system",
+        parts=("command",),
+        version_key="fingerprint",
         mem_mb=3000,
         minutes=240,
         gpu=True,
@@ -257,7 +253,6 @@ KINDS: dict[str, Kind] = {
         builder=builders.judge,
         modules=("sumcurve.systems.judge", "sumcurve.sums"),
         further=_system_if_told,
-        recipe=True,
         mem_mb=3000,
         gpu=True,
     ),
@@ -267,7 +262,7 @@ KINDS: dict[str, Kind] = {
         specification=builders.JudgeWordsSpecification,
         builder=builders.judge_words,
         modules=("sumcurve.models.language",),
-        recipe=False,
+        version_key="fingerprint",
         mem_mb=1000,
     ),
     "labels": Kind(
@@ -276,7 +271,6 @@ KINDS: dict[str, Kind] = {
         specification=builders.LabelsSpecification,
         builder=builders.labels,
         modules=("sumcurve.decoding.labels", "sumcurve.systems.judge", "sumcurve.systems.extractive", "sumcurve.sums"),
-        recipe=True,
         mem_mb=3000,
         gpu=True,
     ),
@@ -286,7 +280,6 @@ KINDS: dict[str, Kind] = {
         specification=builders.BaselineSpecification,
         builder=builders.baseline,
         modules=("sumcurve.systems.baselines", "sumcurve.systems.system"),
-        recipe=True,
         mem_mb=1000,
     ),
     "system": Kind(
@@ -296,7 +289,9 @@ KINDS: dict[str, Kind] = {
         builder=builders.system,
         modules=("sumcurve.systems.system",),
         further=_system,
-        recipe=False,
+        part="system",
+        parts=tuple(name for name, system in SYSTEMS.items() if not system.recipe),
+        version_key="fingerprint",
         mem_mb=2000,
     ),
     "score": Kind(
@@ -306,7 +301,9 @@ KINDS: dict[str, Kind] = {
         builder=builders.score,
         modules=("sumcurve.scores.run",),
         further=_scorer,
-        recipe=False,
+        part="scorer",
+        parts=tuple(SCORERS),
+        version_key="fingerprint",
         mem_mb=1000,
     ),
 }
@@ -317,4 +314,23 @@ TABLES_MODULES = (
     "sumcurve.tables.collect",
     *(f"sumcurve.tables.{name}" for name in (*TABLES, *APPENDIX)),
 )
+# Rows of recipes.yaml, each with the modules that it stands for. What a raw format, a tokenizer or a step of cleaning
+# writes has a version of its own, which stands in the names of corpora that use it where it is above 1.
+CORPUS_PARTS = {name: (source.rows.__module__,) for name, source in SOURCES.items()} | {
+    "boilerplate": ("sumcurve.corpora.cleaning",),
+    "markup": ("sumcurve.corpora.cleaning",),
+    "wayback": ("sumcurve.corpora.cleaning",),
+    "ptb": ("sumcurve.corpora.tokenizers",),
+}
+RECIPES: dict[str, tuple[str, ...]] = {
+    **{name: kind.modules for name, kind in KINDS.items() if not kind.part},
+    **{
+        f"{name}/{part}": kind.code({kind.part: part})
+        for name, kind in KINDS.items()
+        if kind.part
+        for part in kind.parts
+    },
+    **{f"corpus/{part}": modules for part, modules in CORPUS_PARTS.items()},
+    "tables": TABLES_MODULES,
+}
 STEPS = (*dict.fromkeys(kind.step for kind in KINDS.values()), "tables")

@@ -22,11 +22,13 @@ from sumcurve import manifest, packs, verify
 from sumcurve.decoding.judged import Judged
 from sumcurve.manifest import ManifestError
 from sumcurve.packs import PackError
-from sumcurve.plan import Plan, accepted
+from sumcurve.plan import Plan
+from sumcurve.recipes import read_recipes
 from sumcurve.reproduce import compare
-from sumcurve.steps import KINDS, STEPS
+from sumcurve.steps import KINDS, RECIPES, STEPS
 
 ROOT = Path(__file__).parents[2]
+RECIPES_HERE = read_recipes(ROOT / "recipes.yaml", set(RECIPES))
 SOURCE = "the quick brown fox that jumps over a lazy dog stays in the corpus"  # stands in for its text
 IDS = ["pkg/mod.py:one", "pkg/mod.py:two"]
 WEIGHTS = save({"embedding": np.arange(6, dtype="float32")})
@@ -82,14 +84,17 @@ def content(folder):
     return by_kind.get(folder.kind, {"train.jsonl": json.dumps({"source": [f"{SOURCE} {folder.key}"]}) + "\n"})
 
 
+def code_of(folder):
+    """A fingerprint that recipes.yaml knows of the code behind a folder."""
+    return RECIPES_HERE[KINDS[folder.kind].recipe(folder.kind, folder.specification)].code[0]
+
+
 def build(plan, results, clean=True, wanted=None):
     contents: dict[str, str] = {}
     for folder in sorted(plan.folders.values(), key=lambda one: STEPS.index(one.step)):
         if wanted is not None and folder.key not in wanted:
             continue
-        facts = {"clean": clean, "fingerprint": "", "commit": None, "python": "3.11"}
-        if KINDS[folder.kind].recipe:
-            facts["fingerprint"] = accepted(ROOT / "recipes.yaml", folder.kind)[0]
+        facts = {"clean": clean, "fingerprint": code_of(folder), "commit": None, "python": "3.11"}
         inputs = {key: contents[key] for key in folder.inputs}
         with manifest.building(results / folder.key, folder.specification, facts, inputs) as stage:
             for name, text in content(folder).items():
@@ -513,7 +518,7 @@ def test_answers_are_numbers(asking, tmp_path):
     (run,) = asking.named("runs", "train")
     score = next(one for one in packs.behind(asking, run.key) if one.specification.get("scorer") == "apes")
     path = tmp_path / "there" / score.key
-    facts = {"clean": True, "fingerprint": "", "commit": None, "python": "3.11"}
+    facts = {"clean": True, "fingerprint": code_of(score), "commit": None, "python": "3.11"}
     contents = manifest.read(path)["inputs"]
     shutil.rmtree(path)
     with manifest.building(path, score.specification, facts, contents) as stage:
@@ -558,7 +563,7 @@ def test_what_runs_find_of_contrasts_is_packed_as_numbers_alone(judging, tmp_pat
         )
     ):
         results = tmp_path / str(number) / "results"
-        facts = {"clean": True, "fingerprint": "", "commit": None, "python": "3.11"}
+        facts = {"clean": True, "fingerprint": code_of(judge), "commit": None, "python": "3.11"}
         with manifest.building(results / judge.key, judge.specification, facts, {}) as stage:
             (stage / "run.safetensors").write_bytes(data)
         with pytest.raises(PackError, match=f"run.safetensors.*{said}"):

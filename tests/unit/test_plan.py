@@ -13,7 +13,7 @@ from sumcurve.plan import JUDGING, Plan, PlanError, packages_of
 from sumcurve.scores import SCORERS
 from sumcurve.scores.scorer import Metric
 from sumcurve.settings import REFERENCE_SYSTEMS, Search
-from sumcurve.steps import KINDS
+from sumcurve.steps import KINDS, RECIPES
 
 ROOT = Path(__file__).parents[2]
 
@@ -272,7 +272,7 @@ def test_another_pipeline_or_recipe_for_entities_renames_what_learns_them(config
     assert changed(before, after, "annotations") == {"tales-entities"}
     learners = {f"tales-ent_loss-{which}" for which in ("050-s1", "100-s1", "100-s1-control")}
     assert changed(before, after, "runs") == learners
-    edit(config.parent / "recipes.yaml", lambda content: content["entities"].update({99: []}))
+    edit(config.parent / "recipes.yaml", lambda content: content["entities"].update(version=99))
     raised = smoke(config)
     assert changed(after, raised, "annotations") == {"tales-entities", "modules-entities"}
     assert {stem.split("-")[1] for stem in changed(after, raised, "runs")} == {"ent_loss"}
@@ -551,10 +551,13 @@ def test_a_run_knows_the_limits_that_it_is_validated_under_and_no_more_of_the_se
 
 
 @pytest.mark.parametrize("told", [{"prepare": {"tokenizer": "ptb"}}, {"prepare": {"clean": ["wayback", "markup"]}}])
-def test_a_corpus_of_a_tokenizer_or_step_that_has_changed_has_another_name_and_no_other_has(config, monkeypatch, told):
+def test_a_corpus_of_a_tokenizer_or_step_that_has_changed_has_another_name_and_no_other_has(config, told):
+    parts = ("ptb", "wayback", "markup")
     edit(config / "studies" / "smoke.yaml", lambda content: content["corpora"]["tales"].update(told))
     now = {folder.stem: folder.name for folder in smoke(config).named("corpora", "corpus")}
-    monkeypatch.setattr("sumcurve.plan.REVISIONS", {})
+    edit(
+        config.parent / "recipes.yaml", lambda content: [content[f"corpus/{part}"].update(version=1) for part in parts]
+    )
     before = {folder.stem: folder.name for folder in smoke(config).named("corpora", "corpus")}
     assert {name for name in now if now[name] != before[name]} == {"tales"}
 
@@ -827,14 +830,14 @@ def unless_compared(plan):
     return {key for key, folder in plan.folders.items() if folder.specification.get("scorer") != "reading"}
 
 
-@pytest.mark.parametrize("kind", [kind for kind, row in KINDS.items() if row.recipe])
-def test_a_raised_recipe_renames_its_kind_and_what_is_made_from_it_and_nothing_else(config, kind):
+@pytest.mark.parametrize("kind", [row for row in RECIPES if row in KINDS])
+def test_a_raised_version_renames_its_kind_and_what_is_made_from_it_and_nothing_else(config, kind):
     add_pretrained(config)
     add_barts(config)
     add_apes(config)
     add_judged(config)
     before = with_system(config, **PROGRAM, train="python train.py")
-    edit(config.parent / "recipes.yaml", lambda content: content[kind].update({99: []}))
+    edit(config.parent / "recipes.yaml", lambda content: content[kind].update(version=99))
     after = smoke(config)
     renamed = set()
     for key, folder in before.folders.items():  # inputs come first

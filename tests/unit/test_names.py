@@ -1,0 +1,73 @@
+"""Names of folders stand still: those of recorded tables for ever, those of other studies but where a merge says so."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+import yaml
+
+import golden
+from sumcurve.plan import Plan, PlanError, studies
+from sumcurve.recipes import list_code, read_recipes
+from sumcurve.steps import CORPUS_PARTS, KINDS, RECIPES
+
+ROOT = Path(__file__).parents[2]
+CONFIG = ROOT / "config"
+RECORDED = ("docstrings", "docstrings-all", "docstrings-large", "fairseq", "pretraining", "salience")
+
+
+@pytest.mark.parametrize("study", RECORDED)
+def test_recorded_names_are_planned_for_ever(study):
+    """Where this fails, what is recorded would be made anew, from weights that may no longer exist."""
+    assert golden.keys(f"names/{study}.txt") <= planned(study)
+
+
+@pytest.mark.parametrize("study", RECORDED)
+def test_recorded_names_are_those_of_the_tables_that_are_committed(study):
+    (path,) = (ROOT / "results" / "tables" / study).glob("manifest-*.json")
+    recorded = set(json.loads(path.read_text())["inputs"])
+    assert golden.keys(f"names/{study}.txt") <= recorded
+
+
+@pytest.mark.parametrize("study", sorted({*studies(CONFIG)} - {*RECORDED}))
+def test_planned_names_of_other_studies_stand_still(study):
+    assert not golden.differences(f"names/{study}.txt", dict.fromkeys(planned(study), ""))
+
+
+def planned(study):
+    return set(Plan.read(CONFIG, study).folders)
+
+
+def test_recipes_that_lack_a_row_or_have_another_are_named(tmp_path):
+    rows = yaml.safe_load((ROOT / "recipes.yaml").read_text())
+    assert set(rows) == set(RECIPES)
+    path = tmp_path / "recipes.yaml"
+    for harmed, message in (
+        ({name: row for name, row in rows.items() if name != "train"}, "train: each row of RECIPES"),
+        (rows | {"score/nothing": rows["train"]}, "score/nothing: each row of RECIPES"),
+        (rows | {"train": 3}, "train: say `version` and `code`"),
+        (rows | {"train": {"version": [3], "code": []}}, r"train: a version is a whole number .* not \[3\]"),
+    ):
+        path.write_text(yaml.safe_dump(harmed))
+        with pytest.raises(PlanError, match=message):
+            read_recipes(path, set(RECIPES))
+
+
+def test_code_is_listed_beside_the_version_in_force_and_changes_no_name(tmp_path):
+    path = Path(shutil.copy(ROOT / "recipes.yaml", tmp_path))
+    before = read_recipes(path, set(RECIPES))
+    list_code(path, before, dict.fromkeys(RECIPES, "0123456789abcdef"))
+    after = read_recipes(path, set(RECIPES))
+    for name, recipe in before.items():
+        assert (after[name].version, after[name].recorded) == (recipe.version, recipe.recorded)
+        assert after[name].code == (*recipe.code, "0123456789abcdef")
+    list_code(path, after, dict.fromkeys(RECIPES, "0123456789abcdef"))
+    assert read_recipes(path, set(RECIPES)) == after
+
+
+def test_every_part_has_a_row_and_a_kind_with_parts_has_none_of_its_own():
+    for name, kind in KINDS.items():
+        assert (name in RECIPES) != bool(kind.parts)
+        assert all(f"{name}/{part}" in RECIPES for part in kind.parts)
+    assert all(f"corpus/{part}" in RECIPES for part in CORPUS_PARTS)
