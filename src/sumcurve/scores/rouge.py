@@ -26,6 +26,7 @@ __all__ = ["METRICS", "Mode", "Scorer", "Scores", "bootstrap_155", "score_items"
 
 Multi = Literal["best", "average"]
 Text = str | Sequence[str]
+References = str | Sequence[Text]  # of one item: one text as a string, or a list of texts
 
 METRICS = ("rouge1", "rouge2", "rougeLsum")  # of `score_items`
 CHUNK = 512  # items that a thread takes at once
@@ -55,6 +56,7 @@ class Scores:
     candidate_units: dict[str, NDArray[np.int64]]
     reference_units: dict[str, NDArray[np.int64]]
     empty: NDArray[np.bool_]  # the candidate has no token
+    empty_references: NDArray[np.bool_]  # no reference of the item has a token
 
 
 class Scorer:
@@ -122,22 +124,26 @@ class Scorer:
         """All that decides a score but the number of references."""
         return "|".join(f"{name}:{value}" for name, value in self._parts.items())
 
-    def signature_for(self, references: Sequence[Sequence[Text]]) -> str:
+    def signature_for(self, references: Sequence[References]) -> str:
         """`signature` with the number of references, or "var" where items differ in it."""
-        numbers = {len(targets) for targets in references}
+        numbers = {len(targets) for targets in _lists(references)}
         refs = str(numbers.pop()) if len(numbers) == 1 else "var"
         parts = [f"{name}:{value}" for name, value in self._parts.items()]
         return "|".join([*parts[:2], f"refs:{refs}", *parts[2:]])
 
-    def score(self, candidates: Sequence[Text], references: Sequence[Sequence[Text]]) -> Scores:
+    def score(self, candidates: Sequence[Text], references: Sequence[References]) -> Scores:
         """The scores of each candidate against its references, in order.
 
-        A text is a list of sentences, or a string with one sentence a line. A candidate without words scores 0 and
-        stays.
+        A text is a list of sentences, or a string with one sentence a line. An item's references are a string, which
+        is one reference, or a list of texts: ``["a b", "c"]`` is two references and ``[["a b", "c"]]`` one of two
+        sentences. A candidate without words, and an item whose references have none, score 0 and stay.
 
-        Raises ValueError for lists of unequal length, an item without a reference, and a sentence (of a list) with a
-        line break, which would count as two.
+        Raises ValueError for a string in place of either list, lists of unequal length, an item without a reference,
+        and a sentence (of a list) with a line break, which would count as two.
         """
+        if isinstance(candidates, str) or isinstance(references, str):
+            raise ValueError("a string in place of a list of texts; give a list with one text per item")
+        references = _lists(references)
         if len(candidates) != len(references):
             raise ValueError(f"{len(candidates)} summaries for {len(references)} items; give one summary per item")
         starts = range(0, len(candidates), CHUNK)
@@ -147,9 +153,10 @@ class Scorer:
             with ThreadPoolExecutor(min(self.threads, len(starts))) as pool:
                 chunks = list(pool.map(lambda start: self._counts(candidates, references, start), starts))
         empty = np.concatenate([np.empty(0, np.bool_), *(chunk.empty for chunk in chunks)])
+        empty_references = np.concatenate([np.empty(0, np.bool_), *(chunk.empty_references for chunk in chunks)])
         pairs = np.concatenate([np.empty((0, len(self.metrics), 3), np.int64), *(chunk.shared for chunk in chunks)])
         sizes = np.array([len(targets) for targets in references], np.int64)
-        scores = Scores({}, {}, {}, {}, {}, {}, empty)
+        scores = Scores({}, {}, {}, {}, {}, {}, empty, empty_references)
         for column, metric in enumerate(self.metrics):
             counts = self._one_reference(pairs[:, column], sizes)
             hits, ours, theirs = np.ascontiguousarray(counts.T)
@@ -182,19 +189,20 @@ class Scorer:
             _name_line_break(candidates, references, start, stop)
         found = tokens(joined, sentences[-1], self.mode, self._stemmer, with_words=False)
         bounds = np.array(sentences, np.int64)
-        our_texts = np.array(ours, np.int64)
+        our_texts, their_texts = np.array(ours, np.int64), np.array(theirs, np.int64)
         shared = rouge_kernels.count(
             found.ids,
             found.firsts,
             bounds,
             our_texts,
-            np.array(theirs, np.int64),
+            their_texts,
             self._numbers,
             found.distinct,
         )
         firsts = found.firsts[bounds]
-        candidates_here = our_texts[np.r_[True, our_texts[1:] != our_texts[:-1]]]
-        return _Chunk(shared, firsts[candidates_here] == firsts[candidates_here + 1])
+        empty = firsts[:-1] == firsts[1:]  # of each text
+        items = np.flatnonzero(np.r_[True, our_texts[1:] != our_texts[:-1]])  # the first pair of each
+        return _Chunk(shared, empty[our_texts[items]], np.logical_and.reduceat(empty[their_texts], items))
 
     def _one_reference(self, pairs: NDArray[np.int64], sizes: NDArray[np.int64]) -> NDArray[np.int64]:
         """[pairs, 3] -> [items, 3]: the counts of the best reference, or of all."""
@@ -225,19 +233,15 @@ class Scorer:
 class _Chunk(NamedTuple):
     shared: NDArray[np.int64]  # [pairs, metrics, 3]
     empty: NDArray[np.bool_]  # [items]
+    empty_references: NDArray[np.bool_]  # [items]
 
 
-def score_items(
-    summaries: Sequence[list[str]], references: Sequence[list[list[str]]], settings: Rouge
-) -> list[dict[str, Any]]:
+def score_items(summaries: Sequence[Text], references: Sequence[References], settings: Rouge) -> list[dict[str, Any]]:
     """One dict per item, in order, with fractions in 0..1.
 
-    A summary, and each of an item's references, is a list of sentences. For every metric ``m`` of `METRICS`
-    the dict holds its F1 as ``m``, its precision as ``m_precision`` and its recall as ``m_recall``; ``empty``
-    says whether the summary has no words at all. An empty summary scores 0 and stays in the list. See `Scorer`.
-
-    Raises ValueError for lists of unequal length, an item without a reference, and a sentence with a line
-    break, which would count as two.
+    Texts, references and errors are those of `Scorer.score`. For every metric ``m`` of `METRICS` the dict holds its F1
+    as ``m``, its precision as ``m_precision`` and its recall as ``m_recall``; ``empty`` says whether the summary has no
+    words at all. An empty summary scores 0 and stays in the list.
     """
     scores = _scorer(settings).score(summaries, references)
     columns: dict[str, list[Any]] = {}
@@ -249,7 +253,7 @@ def score_items(
     return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
 
-def signature(settings: Rouge, references: Sequence[list[list[str]]]) -> str:
+def signature(settings: Rouge, references: Sequence[References]) -> str:
     """All that decides a score, in the manner of sacreBLEU (Post, 2018): what has one signature compares."""
     return _scorer(settings).signature_for(references)
 
@@ -285,6 +289,10 @@ def bootstrap_155(
 
 def _scorer(settings: Rouge) -> Scorer:
     return Scorer(METRICS, settings.mode, settings.stemmer, settings.multi)
+
+
+def _lists(references: Sequence[References]) -> list[Sequence[Text]]:
+    return [[one] if isinstance(one, str) else one for one in references]
 
 
 def _five_decimals(values: NDArray[np.float64]) -> NDArray[np.float64]:

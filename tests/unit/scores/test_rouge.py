@@ -151,6 +151,8 @@ def test_items_are_scored_one_by_one(pairs, random) -> None:
         ([["a"], ["b"]], [[["a"]], []], "item 1 has no reference"),
         ([["a\nb"]], [[["a"]]], "item 0.*line break"),
         ([["a"]], [[["a\nb"]]], "item 0.*line break"),
+        ("ab", ["a", "b"], "a string in place of a list"),
+        (["a", "b"], "ab", "a string in place of a list"),
     ],
 )
 def test_bad_input_is_named(summaries, references, message) -> None:
@@ -320,6 +322,27 @@ def test_lines_of_a_string_are_sentences() -> None:
     strings = Scorer(EVERY).score(["\n".join(summary), ""], [["\n".join(reference)], ["\n".join(reference)]])
     for metric in EVERY:
         assert as_tuples(lists, metric) == as_tuples(strings, metric)
+
+
+@pytest.mark.parametrize("mode", ["rouge-score", "rouge-1.5.5"])
+def test_a_string_is_one_reference(mode) -> None:
+    texts, references = ["a b c", "d e", ""], ["a b d", "d e", "x"]
+    scorer = Scorer(OFFICIAL[:3], mode)
+    strings, lists = scorer.score(texts, references), scorer.score(texts, [[one] for one in references])
+    for metric in scorer.metrics:
+        assert as_tuples(strings, metric) == as_tuples(lists, metric)
+    assert strings.f["rouge1"].tolist() == pytest.approx([2 / 3, 1, 0], abs=1e-5)
+    assert scorer.signature_for(references) == scorer.signature_for([[one] for one in references])
+    assert score_items(texts, references, PLAIN) == score_items(texts, [[one] for one in references], PLAIN)
+
+
+def test_references_without_a_word_are_told(monkeypatch) -> None:
+    references = ["a", "", [[], "…"], ["", "b"], "…", [["", "c"]]]
+    monkeypatch.setattr(rouge, "CHUNK", 4)
+    scores = Scorer(METRICS).score(["a b"] * 6, references)
+    assert scores.empty_references.tolist() == [False, True, True, False, True, False]
+    assert not scores.empty.any()
+    assert scores.f["rouge1"][scores.empty_references].tolist() == [0, 0, 0]
 
 
 def test_characters_score_chinese() -> None:
