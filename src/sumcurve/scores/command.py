@@ -35,10 +35,14 @@ POINTS = 100  # scores are shares in files, percent ("points") on paper
 ROUGE = """\
 Scores summaries against references, with a 95 % interval (BCa bootstrap over items) of every F.
 
-Files hold one item a line, plain or in .gz or .zst: plain text, in which <t> ... </t> mark sentences, or JSON lines
-(.jsonl, or a JSON object in line 1). There a line is a string (sentences end at line breaks or are marked), a list of
-sentences, or an object with such a text under "candidate" or "summary", and under "reference", "references", "target"
-or "summary" for the references; several references are a list of lists. One file may hold both.
+Files hold one item a line, plain or in .gz or .zst: plain text, in which <t> ... </t> mark sentences, JSON lines
+(.jsonl, or a JSON object in line 1), or tables (.csv, .tsv; line 1 names the columns). In JSON lines a line is a string
+(sentences end at line breaks or are marked), a list of sentences, or an object with such a text under "candidate" or
+"summary", and under "reference", "references", "target" or "summary" for the references; several references are a list
+of lists. A table has columns of these names, or one beside "id". --column and --reference-column name another key or
+column. One file may hold both. Items of files that have ids ("id") are joined by them, others by their order.
+
+An item without a word in its references scores 0 and stays, as in rouge-score and ROUGE-1.5.5; it is counted in line 1.
 
 --compare prints candidates minus C2 on the same items: difference, its interval, the two-sided p of random sign flips
 of the items' differences, corrected over the metrics (Holm), and on how many items candidates win, tie and lose. That
@@ -62,12 +66,13 @@ class CommandError(ValueError):
 
 @dataclass
 class Scored:
-    """Shares of one system by metric, each ``[items]``, and which summaries have no word."""
+    """Shares of one system by metric, each ``[items]``, and which summaries, or items' references, have no word."""
 
     precision: "dict[str, NDArray[np.float64]]"
     recall: "dict[str, NDArray[np.float64]]"
     f: "dict[str, NDArray[np.float64]]"
     empty: "NDArray[np.bool_]"
+    empty_references: "NDArray[np.bool_]"
 
 
 @dataclass
@@ -120,6 +125,9 @@ def add_parser(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> 
     rouge.add_argument("--references", type=Path, required=True, metavar="R")
     rouge.add_argument("--candidates", type=Path, required=True, metavar="C")
     rouge.add_argument("--compare", type=Path, metavar="C2", help="a second system's summaries of the same items")
+    rouge.add_argument("--column", metavar="NAME", help="of C's texts in a table or JSON objects (default: see above)")
+    rouge.add_argument("--compare-column", metavar="NAME", help="of C2's (default: --column)")
+    rouge.add_argument("--reference-column", metavar="NAME", help="of R's")
     rouge.add_argument("--mode", choices=MODES, default="rouge-score", help="whose scores (default: %(default)s)")
     rouge.add_argument("--stem", action="store_true", help="with the mode's stemmer (1.5.5: -m)")
     rouge.add_argument(
@@ -187,19 +195,15 @@ def add_parser(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> 
 
 def run_rouge(arguments: argparse.Namespace) -> None:
     """Print the scores and write the files asked for."""
-    from sumcurve.scores.texts import TextError, check_same_items, read_texts
-
     _check_folders(arguments.per_item, arguments.json)
     scorer = _scorer(arguments)
-    try:
-        references = read_texts(arguments.references, "reference")
-        systems = [read_texts(path, "candidate") for path in (arguments.candidates, arguments.compare) if path]
-        for system in systems:
-            check_same_items(references, system)
-    except TextError as error:
-        raise CommandError(str(error)) from error
-
+    references, *systems = _files(arguments)
     scored = [_score(scorer, system, references) for system in systems]
+    if scored[0].empty_references.all():
+        raise CommandError(
+            f"{references.path}: none of its {len(references):,} items has a reference with a word in mode "
+            f"{scorer.mode}; give the references, or --mode unicode or characters for other scripts"
+        )
     settings = Bootstrap(seed=arguments.seed, resamples=arguments.resamples)
     intervals = [_intervals(one, settings) for one in scored]
     family = _differences(scored[0], scored[1], settings) if arguments.compare else {}
@@ -208,8 +212,25 @@ def run_rouge(arguments: argparse.Namespace) -> None:
         write_text(arguments.per_item, _per_item(systems, outcome))
     if arguments.json:
         write_json(arguments.json, _result(outcome))
-    for line in _report(outcome, [*systems, references], settings, official=scorer.mode == "rouge-1.5.5"):
+    for line in _report(outcome, references, systems, settings, official=scorer.mode == "rouge-1.5.5"):
         print(line)
+
+
+def _files(arguments: argparse.Namespace) -> "list[Texts]":
+    """References, candidates and what they are compared with, all in one order: that of the first file with ids."""
+    from sumcurve.scores.texts import TextError, in_order_of, read_texts
+
+    try:
+        files = [
+            read_texts(arguments.references, "reference", arguments.reference_column),
+            read_texts(arguments.candidates, "candidate", arguments.column),
+        ]
+        if arguments.compare:
+            files.append(read_texts(arguments.compare, "candidate", arguments.compare_column or arguments.column))
+        first = next((file for file in files if file.named), files[0])
+        return [in_order_of(first, file) for file in files]
+    except TextError as error:
+        raise CommandError(str(error)) from error
 
 
 def run_power(arguments: argparse.Namespace) -> None:
@@ -392,7 +413,13 @@ def _score(scorer: "Scorer", system: "Texts", references: "Texts") -> Scored:
         columns = [getattr(piece, part) for piece in pieces]
         return {metric: np.concatenate([column[metric] for column in columns]) for metric in scorer.metrics}
 
-    return Scored(joined("precision"), joined("recall"), joined("f"), np.concatenate([one.empty for one in pieces]))
+    return Scored(
+        joined("precision"),
+        joined("recall"),
+        joined("f"),
+        np.concatenate([one.empty for one in pieces]),
+        np.concatenate([one.empty_references for one in pieces]),
+    )
 
 
 def _intervals(scored: Scored, settings: Bootstrap) -> dict[str, Interval]:
@@ -423,7 +450,7 @@ def _differences(first: Scored, second: Scored, settings: Bootstrap) -> dict[str
 
 
 def _per_item(systems: Sequence["Texts"], outcome: Outcome) -> str:
-    """CSV with one row per system and item; `item` is the line, `id` is empty where the file has none."""
+    """CSV with one row per system and item; `item` counts them, `id` is empty where the file has none."""
     parts = [(metric, part) for metric in outcome.metrics for part in PARTS]
     rows: list[list[Any]] = []
     for name, system, scored in zip(SYSTEMS, systems, outcome.scored, strict=False):
@@ -438,9 +465,11 @@ def _per_item(systems: Sequence["Texts"], outcome: Outcome) -> str:
 
 def _result(outcome: Outcome) -> dict[str, Any]:
     """The JSON's content. Under "comparison" each metric has the second system's means, too."""
-    result: dict[str, Any] = {"signature": outcome.signature, "items": len(outcome.scored[0].empty)}
+    first = outcome.scored[0]
+    result: dict[str, Any] = {"signature": outcome.signature, "items": len(first.empty)}
+    result["empty_references"] = int(first.empty_references.sum())
     for metric, interval in outcome.intervals[0].items():
-        result[metric] = _means(outcome.scored[0], metric) | {"low": interval.low, "high": interval.high}
+        result[metric] = _means(first, metric) | {"low": interval.low, "high": interval.high}
     if outcome.family:
         result["comparison"] = {
             metric: _means(outcome.scored[1], metric)
@@ -455,19 +484,30 @@ def _means(scored: Scored, metric: str) -> dict[str, float]:
     return {part: float(getattr(scored, part)[metric].mean()) for part in PARTS}
 
 
-def _report(outcome: Outcome, files: "Sequence[Texts]", settings: Bootstrap, official: bool) -> Iterator[str]:
-    """What is printed: for each of `files`, references last, its scores; then the comparison, notes and signature."""
+def _report(
+    outcome: Outcome, references: "Texts", systems: "Sequence[Texts]", settings: Bootstrap, official: bool
+) -> Iterator[str]:
+    """What is printed: empty references, each system's scores, the comparison, notes and signature."""
     level = f"{100 * settings.confidence:g} %"
-    items = len(outcome.scored[0].empty)
-    for system, scored, intervals in zip(files, outcome.scored, outcome.intervals, strict=False):
-        yield f"{system.path}: {items:,} items, {int(scored.empty.sum()):,} empty"
+    items, empty = len(references), outcome.scored[0].empty_references
+    if missing := int(empty.sum()):
+        line = references.lines[int(empty.argmax())]
+        yield (
+            f"WARNING: {missing:,} of {items:,} items have an empty reference (first: {references.path}:{line}); "
+            "they score 0 and stay in every mean, as in rouge-score and ROUGE-1.5.5; add the references, or remove the "
+            "items"
+        )
+    yield f"References {_named(references)}: {items:,} items, {missing:,} empty"
+    for system, scored, intervals in zip(systems, outcome.scored, outcome.intervals, strict=True):
+        joined = "id" if system.by_id else "order"
+        yield f"{_named(system)}: {items:,} items, {int(scored.empty.sum()):,} empty, joined by {joined}"
         yield f"{'':10} {'P':>7} {'R':>7} {'F':>7}   {level} interval of F"
         for metric, interval in intervals.items():
             means = "".join(f" {POINTS * mean:7.2f}" for mean in _means(scored, metric).values())
             yield f"{metric:10}{means}   {POINTS * interval.low:.2f} to {POINTS * interval.high:.2f}"
         yield ""
     if outcome.family:
-        yield f"{files[0].path} minus {files[1].path}"
+        yield f"{_named(systems[0])} minus {_named(systems[1])}"
         yield f"{'':10} {'F':>7}   {level + ' interval':18}        p  p (Holm)    wins    ties  losses"
         for metric, one in outcome.family.items():
             ends = f"{POINTS * one.low:+.2f} to {POINTS * one.high:+.2f}"
@@ -478,8 +518,12 @@ def _report(outcome: Outcome, files: "Sequence[Texts]", settings: Bootstrap, off
         for peer, scored in enumerate(outcome.scored, start=1):
             yield from _official(scored, outcome.metrics, peer)
     yield f"P, R and F in percent; BCa intervals of {settings.resamples} resamples of the items, seed {settings.seed}"
-    yield from _notes(outcome.metrics, files)
+    yield from _notes(outcome.metrics, [*systems, references])
     yield outcome.signature
+
+
+def _named(file: "Texts") -> str:
+    return f"{file.path}, column {file.column!r}" if file.column else str(file.path)
 
 
 def _official(scored: Scored, metrics: Sequence[str], peer: int) -> Iterator[str]:

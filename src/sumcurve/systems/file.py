@@ -7,6 +7,7 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import Field, model_validator
 
+from sumcurve.scores.texts import separator_of
 from sumcurve.settings import CorpusSettings, NonNegative, Percent, Sha256
 from sumcurve.systems.outside import OutsideSettings, read_summaries, sha256_of, tokenized, tokenizing
 from sumcurve.systems.system import Item, Role, SystemSettings
@@ -15,8 +16,9 @@ PLACES = ("percent", "seed")  # what a path may hold in braces
 
 
 class FileSettings(OutsideSettings):
-    # JSON lines {id, summary}, or one summary a line in the order of the test part; plain, .gz or .zst. With
-    # `{percent}` (and `{seed}`) in it, or as a mapping from percents, a file for each training, which makes a curve.
+    # JSON lines {id, summary}, a .csv or .tsv with these columns, or one summary a line in the order of the test part;
+    # plain, .gz or .zst. With `{percent}` (and `{seed}`) in it, or as a mapping from percents, a file for each
+    # training, which makes a curve.
     path: str | Annotated[dict[Percent, str], Field(min_length=1)]
     sha256: Sha256 | None = None  # of its content, of a single file; None: of what is there when the study is read
     seeds: Annotated[list[NonNegative], Field(min_length=1)] | None = None  # of a curve; None: as many as the path says
@@ -64,7 +66,7 @@ class FileSettings(OutsideSettings):
 
 
 class File:
-    """Its content decides what it says, so the output's name holds the content's hash."""
+    """Its content decides what it says, so the output's name holds the content's hash, and whether it is a table."""
 
     Settings: ClassVar[type[SystemSettings]] = FileSettings
     title: ClassVar[str] = "summaries from a file"
@@ -77,8 +79,9 @@ class File:
 
     @classmethod
     def specify(cls, settings: FileSettings, corpus: CorpusSettings) -> dict[str, Any]:
-        (sha256,) = cls.files(settings)
-        return {"sha256": sha256, **tokenizing(settings, corpus)}
+        ((sha256, path),) = cls.files(settings).items()
+        separator = separator_of(Path(path))
+        return {"sha256": sha256, **({"separator": separator} if separator else {}), **tokenizing(settings, corpus)}
 
     @classmethod
     def files(cls, settings: FileSettings) -> Mapping[str, str]:

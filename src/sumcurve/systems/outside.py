@@ -8,7 +8,7 @@ from pathlib import Path
 from sumcurve.corpora.tokenizers import tokenizer
 from sumcurve.corpora.tokens import cut
 from sumcurve.records import RecordError
-from sumcurve.scores.texts import TextError, read_texts
+from sumcurve.scores.texts import TextError, places_by_id, read_texts
 from sumcurve.settings import CorpusSettings
 from sumcurve.systems.system import SystemSettings
 
@@ -48,59 +48,40 @@ def sha256_of(path: Path, whose: str) -> str:
 
 
 def read_summaries(path: Path, ids: Sequence[str], called: str = "") -> list[list[str]]:
-    """The summary of each id as it was written, a list of sentences: JSON lines {id, summary}, or one summary a line.
+    """The summary of each id as it was written, a list of sentences.
 
-    A summary is a list of sentences, or a string in which line breaks (JSON) or marks ``<t> </t>`` divide sentences.
-    With ids lines come in any order, without in that of `ids`. Raises RecordError that names line and id where a
-    summary is missing, doubled or unknown; `called` stands for the path in messages.
+    Files are what `scores.texts` reads: JSON lines {id, summary}, a table with these columns, or one summary a line. A
+    summary is a list of sentences, or a string in which line breaks (JSON, tables) or marks ``<t> </t>`` divide
+    sentences. With ids items come in any order, without in that of `ids`. Raises RecordError that names line and id
+    where a summary is missing, doubled or unknown; `called` stands for the path in messages.
     """
     named = called or str(path)
     if not path.stat().st_size:
         raise RecordError(f"{named} is empty, but there are {len(ids)} test items; write one summary a line")
     try:
         texts = read_texts(path, "candidate")
+        for line, item in zip(texts.lines, texts.items, strict=True):  # all lines are plain where the first is no JSON
+            if item[0] and OBJECT.match(item[0][0]):
+                raise TextError(
+                    f"{path}:{line}: {item[0][0][:60]!r} begins as a JSON object and is none; write it by a JSON "
+                    "library (double quotes, a line each)"
+                )
+        if texts.named:
+            places = places_by_id(texts, {name: f"test item {number}" for number, name in enumerate(ids, start=1)})
+            return [texts.items[place][0] for place in places]
     except TextError as error:
         raise RecordError(str(error).replace(str(path), named)) from None
-    found = [item[0] for item in texts.items]
-    for line, summary in enumerate(found, start=1):  # of a file whose first line is no JSON all lines are plain text
-        if summary and OBJECT.match(summary[0]):
-            raise RecordError(
-                f"{named}:{line}: {summary[0][:60]!r} begins as a JSON object and is none; write it by a JSON library "
-                "(double quotes, a line each)"
-            )
-    without = [line for line, name in enumerate(texts.ids, start=1) if name is None]
-    if len(without) == len(texts.ids):
-        return _in_order(found, ids, named)
-    if without:
-        raise RecordError(f"{named}:{without[0]}: no id, but other lines have one; give every line an id or none")
-    known = set(ids)
-    lines: dict[str | None, int] = {}
-    for line, name in enumerate(texts.ids, start=1):
-        if name not in known:
-            raise RecordError(f"{named}:{line}: id {name!r} is of no test item; the first test item is {ids[0]!r}")
-        if name in lines:
-            raise RecordError(f"{named}:{line}: a second summary of id {name!r}, after line {lines[name]}; keep one")
-        lines[name] = line
-    if missing := [name for name in ids if name not in lines]:
+    if len(texts) < len(ids):
         raise RecordError(
-            f"{named}: no summary of id {missing[0]!r} ({len(missing)} of {len(ids)} test items have none); an empty "
-            'one is "summary": ""'
+            f"{named} ends after summary {len(texts)}, but there are {len(ids)} test items: the next is to be that of "
+            f"id {ids[len(texts)]!r}; an empty line is an empty summary"
         )
-    return [found[lines[name] - 1] for name in ids]
-
-
-def _in_order(found: list[list[str]], ids: Sequence[str], named: str) -> list[list[str]]:
-    if len(found) < len(ids):
+    if len(texts) > len(ids):
         raise RecordError(
-            f"{named} ends after line {len(found)}, but there are {len(ids)} test items: line {len(found) + 1} is to "
-            f"be the summary of id {ids[len(found)]!r}; an empty line is an empty summary"
+            f"{named}:{texts.lines[len(ids)]}: one summary more than the {len(ids)} test items; without ids summary n "
+            "is that of test item n"
         )
-    if len(found) > len(ids):
-        raise RecordError(
-            f"{named}:{len(ids) + 1}: one summary more than the {len(ids)} test items; without ids line n is the "
-            "summary of test item n"
-        )
-    return found
+    return [item[0] for item in texts.items]
 
 
 def tokenized(

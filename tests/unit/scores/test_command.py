@@ -66,7 +66,7 @@ def test_the_json_holds_means_and_intervals_as_the_issue_asks(sumcurve, texts, t
     out = tmp_path / "out.json"
     sumcurve("rouge", "--references", texts.r_file, "--candidates", texts.c_file, "--json", out, "--seed", 4)
     found = json.loads(out.read_text())
-    assert set(found) == {"signature", "items", *METRICS}
+    assert set(found) == {"signature", "items", "empty_references", *METRICS}
     assert found["items"] == 40
     expected = reference_scores(texts, "c")
     for metric in METRICS:
@@ -83,7 +83,7 @@ def test_the_comparison_is_candidates_minus_the_other_file(sumcurve, texts, tmp_
     files = ("--references", texts.r_file, "--candidates", texts.d_file, "--compare", texts.c_file)
     printed = sumcurve("rouge", *files, "--json", out, "--resamples", 500)
     found = json.loads(out.read_text())
-    assert set(found) == {"signature", "items", *METRICS, "comparison"}
+    assert set(found) == {"signature", "items", "empty_references", *METRICS, "comparison"}
     d, c = reference_scores(texts, "d"), reference_scores(texts, "c")
     differences = np.stack([d[metric][:, 2] - c[metric][:, 2] for metric in METRICS])
     p = sign_flip_p(differences, 500, 1)
@@ -147,13 +147,57 @@ def test_plain_text_packed_text_and_json_lines_score_alike(sumcurve, texts, tmp_
     assert len(set(results)) == 1
 
 
+def test_tables_and_files_in_other_orders_score_as_the_files(sumcurve, texts, tmp_path) -> None:
+    def scores(*words: object) -> dict:
+        printed = sumcurve("rouge", *words, "--json", tmp_path / "out.json")
+        return json.loads((tmp_path / "out.json").read_text()) | {"printed": printed}
+
+    table, plain = tmp_path / "all.tsv", tmp_path / "r.txt"
+    order = np.random.default_rng(2).permutation(40)
+    with table.open("w", newline="") as stream:
+        writer = csv.writer(stream, delimiter="\t")
+        writer.writerow(["id", "reference", "c", "d"])
+        writer.writerows([f"i{n}", *("\n".join(getattr(texts, name)[n]) for name in "rcd")] for n in order)
+    shuffled = tmp_path / "d.csv"
+    shuffled.write_text("id,d\n" + "".join(f'i{n},"{chr(10).join(texts.d[n])}"\n' for n in order))
+    plain.write_text("".join("".join(f"<t> {one} </t>" for one in text) + "\n" for text in texts.r))
+    expected = scores("--references", texts.r_file, "--candidates", texts.c_file, "--compare", texts.d_file)
+    both = ("--column", "c", "--compare-column", "d")
+    by_id = scores("--references", texts.r_file, "--candidates", table, "--compare", table, *both)
+    assert f"{table}, column 'c': 40 items, 1 empty, joined by id" in by_id.pop("printed")
+    by_order = scores(
+        "--references", plain, "--candidates", texts.c_file, "--compare", shuffled, "--compare-column", "d"
+    )
+    assert "joined by order" in by_order.pop("printed")  # and compare by id with the candidates
+    assert "joined by id" not in expected.pop("printed").splitlines()[0]
+    assert by_id == by_order == expected
+    one_file = scores("--references", table, "--candidates", table, "--column", "c")
+    assert one_file["rouge1"]["f"] == pytest.approx(expected["rouge1"]["f"])
+
+
+def test_empty_references_are_told_first_and_score_nothing(sumcurve, texts, tmp_path) -> None:
+    r, c, out = tmp_path / "r.txt", tmp_path / "c.txt", tmp_path / "out.json"
+    texts.r[3], texts.r[7] = [], ["…"]
+    for path, items in ((r, texts.r), (c, texts.c)):
+        path.write_text("".join("".join(f"<t> {one} </t>" for one in text) + "\n" for text in items))
+    printed = sumcurve("rouge", "--references", r, "--candidates", c, "--json", out)
+    assert printed.startswith(f"WARNING: 2 of 40 items have an empty reference (first: {r}:4); they score 0")
+    found = json.loads(out.read_text())
+    assert found["empty_references"] == 2
+    for metric, rows in reference_scores(texts, "c").items():  # rouge-score leaves none out
+        assert found[metric]["f"] == pytest.approx(rows[:, 2].mean())
+    r.write_text("\n…\n" * 20)
+    with pytest.raises(CommandError, match=r"r\.txt: none of its 40 items has a reference with a word"):
+        sumcurve("rouge", "--references", r, "--candidates", c)
+
+
 def test_of_several_references_the_best_counts_and_the_signature_counts_them(sumcurve, tmp_path) -> None:
     r, c, out = tmp_path / "r.jsonl", tmp_path / "c.txt", tmp_path / "out.json"
     r.write_text(json.dumps({"references": ["a b", "x y"]}) + "\n" + json.dumps({"references": ["q", "c d"]}) + "\n")
     c.write_text("x y\nc d\n")
     printed = sumcurve("rouge", "--references", r, "--candidates", c, "--json", out, "--metrics", "rouge1,rougeL")
     found = json.loads(out.read_text())
-    assert set(found) == {"signature", "items", "rouge1", "rougeL"}
+    assert set(found) == {"signature", "items", "empty_references", "rouge1", "rougeL"}
     assert found["rouge1"]["f"] == found["rougeL"]["f"] == 1
     assert "refs:2" in found["signature"]
     assert found["signature"] in printed
@@ -182,7 +226,8 @@ def test_another_mode_counts_its_own_tokens(sumcurve, tmp_path) -> None:
     line = ("rouge", "--references", r, "--candidates", c, "--json", out, "--metrics", "rouge1")
     sumcurve(*line, "--mode", "characters")
     assert json.loads(out.read_text())["rouge1"]["f"] == 0.5
-    assert "1 items, 1 empty" in sumcurve(*line)  # rouge-score sees no Chinese word
+    with pytest.raises(CommandError, match=r"r\.txt: none of its 1 items has a reference with a word .* characters"):
+        sumcurve(*line)  # rouge-score sees no Chinese word
     with pytest.raises(CommandError, match="stem"):
         sumcurve(*line, "--mode", "characters", "--stem")
 
@@ -206,7 +251,7 @@ def test_what_cannot_be_done_is_said(sumcurve, texts, words, message) -> None:
 def test_unequal_files_are_refused_and_leave_no_file(sumcurve, texts, tmp_path) -> None:
     short, out = tmp_path / "short.jsonl", tmp_path / "out.json"
     short.write_text("".join(texts.c_file.read_text().splitlines(keepends=True)[:-1]))
-    message = r"r\.jsonl has 40 lines, .*short\.jsonl 39: .*short\.jsonl ends before line 40"
+    message = r"short\.jsonl: no summary of id 'i39' \(.*r\.jsonl:40; 1 of 40 items have none\)"
     files = ("--references", texts.r_file, "--json", out, "--per-item", tmp_path / "out.csv")
     with pytest.raises(CommandError, match=message):
         sumcurve("rouge", *files, "--candidates", short)

@@ -1,11 +1,14 @@
+import csv
 import gzip
+import io
 import json
 from pathlib import Path
 
+import pandas as pd
 import pytest
 import zstandard
 
-from sumcurve.scores.texts import TextError, check_same_items, read_texts, sentences
+from sumcurve.scores.texts import TextError, in_order_of, read_texts, sentences
 
 
 @pytest.fixture
@@ -136,18 +139,103 @@ def test_the_first_line_without_partner_is_named_whichever_file_is_longer(file) 
     longer = read_texts(file("x\n" * 8, "long.txt"), "candidate")
     shorter = read_texts(file("x\n" * 7, "short.txt"), "candidate")
     for first, second in ((longer, shorter), (shorter, longer)):
-        with pytest.raises(TextError, match=r"short\.txt ends before line 8") as caught:
-            check_same_items(first, second)
-        assert f"{first.path} has {len(first)} lines, {second.path} {len(second)}:" in str(caught.value)
-    check_same_items(longer, longer)
+        with pytest.raises(TextError, match=r"short\.txt ends before item 8") as caught:
+            in_order_of(first, second)
+        assert f"{first.path} has {len(first)} items, {second.path} {len(second)}:" in str(caught.value)
+    assert in_order_of(longer, longer) is longer
 
 
-def test_ids_must_agree_where_both_files_have_them(file) -> None:
-    rows = [{"id": name, "summary": "x"} for name in ("a", "b", "c")]
-    first = read_texts(file(lines(*rows), "a.jsonl"), "candidate")
-    swapped = read_texts(file(lines(rows[0], rows[2], rows[1]), "b.jsonl"), "candidate")
-    check_same_items(first, read_texts(file("x\ny\nz\n"), "candidate"))
-    with pytest.raises(TextError, match=r"line 2: id 'b' in .*a\.jsonl, but 'c' in .*b\.jsonl"):
-        check_same_items(first, swapped)
-    numbered = read_texts(file(lines({"id": 0, "summary": "x"}), "n.jsonl"), "candidate")
-    assert numbered.ids == ["0"]
+@pytest.mark.parametrize(("name", "separator"), [("c.csv", ","), ("c.tsv", "\t"), ("c.CSV.gz", ",")])
+def test_a_table_is_read_by_column_as_a_csv_library_wrote_it(file, name, separator) -> None:
+    texts = ['one, "two"\tthree', "<t> a b </t> <t> c </t>", "d\r\n\ne", "", "x" * 200_000]
+    stream = io.StringIO()
+    writer = csv.writer(stream, delimiter=separator)
+    writer.writerows([["id", "model", "summary"], *([number, "m", text] for number, text in enumerate(texts))])
+    content = stream.getvalue().encode("utf-8-sig")
+    path = file(gzip.compress(content) if name.endswith(".gz") else content, name)
+    read = read_texts(path, "candidate")
+    assert read.items == [[text] for text in ([texts[0]], ["a b", "c"], ["d", "e"], [], [texts[4]])]
+    assert (read.ids, read.lines, read.column) == (list("01234"), [2, 3, 4, 7, 8], "summary")
+    assert read_texts(path, "candidate", "model").items == [[["m"]]] * 5
+    assert pd.read_csv(path, sep=separator, keep_default_na=False)["summary"].tolist() == texts
+
+
+@pytest.mark.parametrize(
+    ("heads", "role", "key", "column"),
+    [
+        ("id,candidate,reference,summary", "candidate", None, "candidate"),
+        ("id,candidate,reference,summary", "reference", None, "reference"),
+        ("id,document,summary", "reference", None, "summary"),
+        ("id,output", "candidate", None, "output"),
+        ("summary", "candidate", None, "summary"),
+        ("a,b", "candidate", "b", "b"),
+    ],
+)
+def test_the_column_is_guessed_where_there_is_one(file, heads, role, key, column) -> None:
+    row = ",".join(f"text of {name}" for name in heads.split(","))
+    texts = read_texts(file(f"{heads}\n{row}\n", "t.csv"), role, key)
+    assert (texts.column, texts.items) == (column, [[[f"text of {column}"]]])
+
+
+@pytest.mark.parametrize(
+    ("content", "key", "message"),
+    [
+        ("id,model,output\n", None, r"t\.csv:1: not one column of references among 'id', 'model', 'output'; .*-column"),
+        ("the first text\nthe second\n", None, r"t\.csv:1: not one column"),  # no heads
+        ("reference,target\na,b\n", None, r"t\.csv:1: not one column"),
+        ("target,target\na,b\n", None, r"t\.csv:1: not one column"),
+        ("id,target\n1,b\n", "text", r"t\.csv:1: not column 'text' among 'id', 'target'"),
+        ("id,target\n1,b\n2,c,d\n", None, r"t\.csv:3: 3 cells, but line 1 has 2; quote"),
+        ('id,target\n1,"b\nb"\n\n2,c\n', None, r"t\.csv:4: 0 cells, but line 1 has 2; .*remove empty lines"),
+        ('id,target\n1,"b" c\n', None, r"t\.csv:2: no row of a table"),
+        ('id,target\n1,"b\n', None, r"t\.csv:2: no row of a table"),
+        ("id,target\n1,\"['b', 'c']\"\n", None, r"t\.csv:2: a list in a cell of 'target'; write lists as JSON lines"),
+        ("id,target\n", None, "t.csv is empty; it needs one item a line below the heads"),
+        ("", None, "t.csv is empty"),
+    ],
+)
+def test_a_table_without_such_a_column_or_with_a_broken_row_is_named(file, content, key, message) -> None:
+    with pytest.raises(TextError, match=message):
+        read_texts(file(content, "t.csv"), "reference", key)
+
+
+def test_a_key_of_json_objects_may_be_named(file) -> None:
+    path = file(lines({"text": "a", "summary": "b"}), "c.jsonl")
+    assert read_texts(path, "candidate", "text").items == [[["a"]]]
+    with pytest.raises(TextError, match=r"c\.jsonl:1: an object without 'other'; .*: --column"):
+        read_texts(path, "candidate", "other")
+    with pytest.raises(TextError, match=r"texts\.txt:1: plain text, which has no 'text'; leave --column out"):
+        read_texts(file("a\n"), "candidate", "text")
+    with pytest.raises(TextError, match=r"s\.jsonl:1: no object"):
+        read_texts(file('"a"\n', "s.jsonl"), "candidate", "text")
+
+
+def test_items_are_joined_by_id_where_both_files_have_ids(file) -> None:
+    rows = [{"id": number, "summary": f"text {number}"} for number in range(4)]
+    first = read_texts(file(lines(*rows), "a.jsonl"), "reference")
+    second = file("id,summary\n" + "".join(f"{number},text {number}\n" for number in (2, 0, 3, 1)), "b.csv")
+    joined = in_order_of(first, read_texts(second, "candidate"))
+    assert (joined.ids, joined.items, joined.lines) == (first.ids, first.items, [3, 5, 2, 4])
+    assert joined.by_id
+    by_order = in_order_of(first, read_texts(file("d\nc\nb\na\n"), "candidate"))
+    assert by_order.items == [[[letter]] for letter in "dcba"]
+    assert not by_order.by_id
+
+
+@pytest.mark.parametrize(
+    ("ids", "message"),
+    [
+        (["a", "c"], r"b\.jsonl: no summary of id 'b' \(.*a\.jsonl:2; 1 of 3 items have none\); add it"),
+        (["c", "a", "x", "b"], r"b\.jsonl:3: id 'x' is of no test item; the first is 'a' \(.*a\.jsonl:1\); .*remove"),
+        (["c", "a", "c", "b"], r"b\.jsonl:3: id 'c' comes a second time, after line 1; keep one"),
+        (["c", None, "a"], r"b\.jsonl:2: no id, but other lines have one"),
+    ],
+)
+def test_an_id_that_is_missing_doubled_or_unknown_is_named(file, ids, message) -> None:
+    first = read_texts(file(lines(*({"id": name, "summary": "x"} for name in "abc")), "a.jsonl"), "reference")
+    second = read_texts(file(lines(*({"id": name, "summary": "x"} for name in ids)), "b.jsonl"), "candidate")
+    with pytest.raises(TextError, match=message):
+        in_order_of(first, second)
+    if ids.count("c") == 2:
+        with pytest.raises(TextError, match="comes a second time"):
+            in_order_of(second, first)

@@ -79,6 +79,11 @@ def test_lines_in_test_order_and_json_lines_in_any_order_say_the_same(tmp_path):
     expected = [["ants eat ."], [], ["cats , dogs"]]
     assert summaries("file", path=plain) == expected
     assert summaries("file", path=write(tmp_path / "rows.jsonl", *rows)) == expected
+    table = write(tmp_path / "rows.csv", "id,rank,summary", 'r3,1,"Cats, dogs"', "r1,2,Ants EAT.", "r2,3,")
+    assert summaries("file", path=table) == expected
+    lines = Path(table).with_suffix(".txt")
+    lines.write_bytes(Path(table).read_bytes())
+    assert system("file", path=table).told != system("file", path=str(lines)).told  # one content, two readings
     packed = tmp_path / "rows.jsonl.gz"
     packed.write_bytes(gzip.compress((tmp_path / "rows.jsonl").read_bytes()))
     assert summaries("file", path=str(packed)) == expected
@@ -100,8 +105,8 @@ def test_the_corpus_s_longest_summary_cuts_unless_told_otherwise(tmp_path):
     ("lines", "message"),
     [
         ([row("r1", "a"), row("r9", "b"), row("r3", "c")], r"s.jsonl:2: id 'r9' is of no test item"),
-        ([row("r1", "a"), row("r2", "b"), row("r1", "c")], r"s.jsonl:3: a second summary of id 'r1', after line 1"),
-        ([row("r1", "a"), row("r3", "c")], r"no summary of id 'r2' \(1 of 3"),
+        ([row("r1", "a"), row("r2", "b"), row("r1", "c")], r"s.jsonl:3: id 'r1' comes a second time, after line 1"),
+        ([row("r1", "a"), row("r3", "c")], r"no summary of id 'r2' \(test item 2; 1 of 3"),
         ([row("r1", "a"), '{"summary": "b"}', row("r3", "c")], r"s.jsonl:2: no id"),
         ([row("r1", "a"), "not json", row("r3", "c")], r"s.jsonl:2: not JSON"),
         ([row("r1", "a"), '{"id": "r2"}', row("r3", "c")], r"s.jsonl:2: an object without"),
@@ -117,7 +122,7 @@ def test_a_line_that_is_no_summary_of_a_test_item_is_named(tmp_path, lines, mess
 @pytest.mark.parametrize(
     ("lines", "message"),
     [
-        (["a", "b"], r"ends after line 2, .*line 3 is to be the summary of id 'r3'"),
+        (["a", "b"], r"ends after summary 2, .*the next is to be that of id 'r3'"),
         (["a", "b", "c", "d"], r"s.txt:4: one summary more than the 3"),
         ([str({"id": name, "summary": "a"}) for name in SOURCES], r"s.txt:1: .*begins as a JSON object and is none"),
         (['{"id": "r1", "summary": "a'] * 3, r"s.txt:1: .*begins as a JSON object and is none"),
@@ -175,7 +180,7 @@ def test_json_lines_of_a_program_may_come_in_any_order(tmp_path):
     [
         ("sys.exit('no weights')", r"(?s)ended with exit status 1; it said:\nno weights"),
         ("os.kill(os.getpid(), 9)", "killed by signal 9|exit status 137"),
-        ("print('only one')", "ends after line 1, .*'r2'"),
+        ("print('only one')", "ends after summary 1, .*'r2'"),
         ("print('a\\n' * 3)", r"the output of `.*`:4: one summary more"),
         ("pass", "is empty, but there are 3"),
         ("print(json.dumps({'id': 'zz', 'summary': ''}))", ":1: id 'zz' is of no test item"),
