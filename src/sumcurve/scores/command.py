@@ -220,6 +220,8 @@ def _files(arguments: argparse.Namespace) -> "list[Texts]":
     """References, candidates and what they are compared with, all in one order: that of the first file with ids."""
     from sumcurve.scores.texts import TextError, in_order_of, read_texts
 
+    if arguments.compare_column and not arguments.compare:
+        raise CommandError(f"--compare-column {arguments.compare_column}: no --compare, whose column it is; add it")
     try:
         files = [
             read_texts(arguments.references, "reference", arguments.reference_column),

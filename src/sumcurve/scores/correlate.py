@@ -18,10 +18,18 @@ if TYPE_CHECKING:
 
 Scores = dict[str, dict[tuple[str, str], float]]  # by name of the score, then system and item
 
+TITLES = {
+    "system": "System level (systems' mean scores)",
+    "summary": "Summary level (mean over items of the correlation over systems)",
+    "pooled": "Pooled (all summaries as one sample)",
+}
+
 CORRELATE = """\
-Correlates what metrics and people say of the same summaries: Pearson's r, Spearman's ρ and Kendall's τ, over systems
-(their means) and over items (all summaries), with 95 % intervals of a bootstrap over systems and items; the metrics
-among each other; and Williams' test of every two metrics' Pearson correlations with people.
+Correlates what metrics and people say of the same summaries: Pearson's r, Spearman's ρ and Kendall's τ, with 95 %
+intervals of a bootstrap over systems and items; the metrics among each other; and Williams' test of every two metrics'
+Pearson correlations with people. Each is given at system level (of systems' mean scores), at summary level (the mean
+over items of the correlation over systems; items in which a score is the same for all systems are left out and counted)
+and pooled (all summaries as one sample, in which systems and items mix).
 
 People's scores are a CSV with the columns `system` and `item` and one for each score, or TAC 2011's AESOP data, your
 licensed copy (GuidedSumm2011_eval.tgz or its folder), whose scores are `pyramid` and `responsiveness`. The metrics'
@@ -232,51 +240,64 @@ def correlated(
     arrays: Mapping[str, "NDArray[Any]"], people: list[str], metrics: list[str], resamples: int, seed: int
 ) -> dict[str, Any]:
     """Every metric with every score of people, every two metrics, and Williams' test of these, as plain values."""
-    from sumcurve.statistics.coefficients import coefficient
-    from sumcurve.statistics.metric_agreement import agreements, williams
+    from sumcurve.statistics.metric_agreement import LEVELS, agreements, williams
 
+    systems, items = next(iter(arrays.values())).shape
     rows, pairs, tests = [], [], []
-    for over in ("systems", "items"):
+    for level in LEVELS:
+        pearson = {}
         for metric in metrics:
             for manual in people:
-                row: dict[str, Any] = {"over": over, "metric": metric, "people": manual}
-                for kind, one in agreements(arrays[metric], arrays[manual], over, resamples, seed=seed).items():
+                of_kind = agreements(arrays[metric], arrays[manual], level, resamples, seed=seed)
+                pearson[metric, manual] = of_kind["pearson"].value
+                row: dict[str, Any] = {"level": level, "metric": metric, "people": manual}
+                row["undefined_items"] = of_kind["pearson"].undefined
+                for kind, one in of_kind.items():
                     row[kind] = {"value": one.value, "low": one.low, "high": one.high, "why": one.why}
                 rows.append(row)
-        level = {name: array.mean(axis=1) if over == "systems" else array.reshape(-1) for name, array in arrays.items()}
         for first, second in combinations(metrics, 2):
-            between = coefficient(level[first], level[second], "pearson")
-            pairs.append({"over": over, "first": first, "second": second, "pearson": between})
-            for manual in people:
-                own = [coefficient(level[one], level[manual], "pearson") for one in (first, second)]
-                count = len(level[manual])
-                if between is None or own[0] is None or own[1] is None or count < 4:
-                    continue
-                t, p = williams(own[0], own[1], between, count)
-                tests.append({"over": over, "first": first, "second": second, "people": manual, "t": t, "p": p})
+            between = agreements(arrays[first], arrays[second], level, resamples=0)["pearson"]
+            pair: dict[str, Any] = {"level": level, "first": first, "second": second}
+            why = between.why if between.value is None else ""
+            pairs.append(pair | {"pearson": between.value, "why": why, "undefined_items": between.undefined})
+            count = {"system": systems, "pooled": systems * items}.get(level, 0)  # no test of means of correlations
+            for manual in people if count >= 4 else ():
+                own, other = pearson[first, manual], pearson[second, manual]
+                if between.value is not None and own is not None and other is not None:
+                    t, p = williams(own, other, between.value, count)
+                    tests.append(pair | {"people": manual, "t": t, "p": p})
     return {"people": rows, "metrics": pairs, "williams": tests}
 
 
 def report(found: Mapping[str, Any]) -> Iterator[str]:
     """What people read."""
     yield f"{found['systems']} systems, {found['items']} items. Brackets: 95 % intervals over systems and items."
-    for over in ("systems", "items"):
+    for level, title in TITLES.items():
+        name = title.split(" (")[0]
+        people, pairs, tests = (
+            [row for row in found[key] if row["level"] == level] for key in ("people", "metrics", "williams")
+        )
         yield ""
-        yield f"Over {over}: metric, people's score, Pearson's r, Spearman's ρ, Kendall's τ"
-        for row in found["people"]:
-            if row["over"] == over:
-                cells = (_told(row[kind]) for kind in ("pearson", "spearman", "kendall"))
-                yield "  ".join((row["metric"], row["people"], *cells))
-        pairs = [row for row in found["metrics"] if row["over"] == over and row["pearson"] is not None]
+        yield f"{title}: metric, people's score, Pearson's r, Spearman's ρ, Kendall's τ"
+        for row in people:
+            cells = (_told(row[kind]) for kind in ("pearson", "spearman", "kendall"))
+            yield "  ".join((row["metric"], row["people"], *cells)) + _undefined(row, found["items"])
         if pairs:
-            yield f"Over {over}: Pearson's r of two metrics"
-            yield from (f"{row['first']}  {row['second']}  {row['pearson']:.2f}" for row in pairs)
-        tests = [row for row in found["williams"] if row["over"] == over]
+            yield f"{name}: Pearson's r of two metrics"
+        for row in pairs:
+            value = f"– ({row['why']})" if row["pearson"] is None else f"{row['pearson']:.2f}"
+            yield f"{row['first']}  {row['second']}  {value}{_undefined(row, found['items'])}"
         if tests:
-            yield f"Over {over}: Williams' test of two metrics' r with people, t and two-sided p"
+            yield f"{name}: Williams' test of two metrics' r with people, t and two-sided p"
             yield from (
                 f"{row['first']}  {row['second']}  {row['people']}  {row['t']:.2f}  {row['p']:.3g}" for row in tests
             )
+
+
+def _undefined(row: Mapping[str, Any], items: int) -> str:
+    if not row["undefined_items"]:
+        return ""
+    return f"  {row['undefined_items']} of {items} items undefined, left out: a score is the same for all systems"
 
 
 def _told(one: Mapping[str, Any]) -> str:

@@ -4,7 +4,7 @@ Means that are equal as fractions differ in the last bits of their floats. Ranks
 to `DIGITS` significant digits, so that rounding orders nothing.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Literal
 
 import numpy as np
@@ -60,6 +60,39 @@ def coefficients(
             pair = ranked if kind == "spearman" else (first, second)
             found[kind] = float(np.clip(np.corrcoef(*pair)[0, 1], -1, 1))
     return found
+
+
+def resampled_coefficients(first: Array, second: Array, weights: Array) -> dict[Coefficient, Array]:
+    """`coefficients` of samples that hold value i of both rows ``weights[r, i]`` times: ``[r]``, NaN for None.
+
+    With the signs s of a row's pairwise differences, τ-b is Σ w w s s' over the root of Σ w w s s and Σ w w s' s'
+    (Daniels 1944), and a sample's midranks are Σ w s, moved and scaled.
+    """
+    signs = [np.sign(np.subtract.outer(row, row)) for row in (ranks(first), ranks(second))]  # [n, n]
+    midranks = [weights @ sign.T for sign in signs]  # [r, n]
+    sizes = weights.sum(axis=1, keepdims=True)
+
+    def over_pairs(one: Array, other: Array) -> Array:
+        return np.asarray(((weights @ (one * other)) * weights).sum(axis=1))
+
+    def over_values(one: Array, other: Array) -> Array:
+        one, other = (row - (weights * row).sum(axis=1, keepdims=True) / sizes for row in (one, other))
+        return np.asarray((weights * one * other).sum(axis=1))
+
+    kendall = _ratio(signs[0], signs[1], over_pairs)
+    vary = np.where(np.isnan(kendall), np.nan, 1.0)
+    return {
+        "pearson": vary * _ratio(first, second, over_values),
+        "spearman": vary * _ratio(midranks[0], midranks[1], over_values),
+        "kendall": kendall,
+    }
+
+
+def _ratio(first: Array, second: Array, product: Callable[[Array, Array], Array]) -> Array:
+    """The product of two over the root of the products with themselves, in [-1, 1]; NaN where one of these is 0."""
+    lengths = np.sqrt(product(first, first) * product(second, second))
+    ratio = np.divide(product(first, second), lengths, out=np.full_like(lengths, np.nan), where=lengths > 0)
+    return np.clip(ratio, -1, 1)
 
 
 def _reach(values: Array) -> float:

@@ -1,73 +1,123 @@
 """Do metrics of summaries say what people say? Correlations of both, with bootstrap intervals, and Williams' test.
 
-Scores are ``[systems, items]``. Over systems the mean scores of systems are correlated, over items all summaries'. The
-bootstrap draws systems and items, both with replacement (Deutsch, Dror and Roth 2021): what is asked is how other
-systems and other items would agree. Williams' (1959) test tells two dependent correlations apart, which share the
-people's scores (Graham and Baldwin 2014, equation 1).
+Scores are ``[systems, items]``. At system level the mean scores of systems are correlated; at summary level the scores
+of one item's summaries, over systems, and the mean over items is taken; pooled, all summaries are one sample, in which
+differences of systems and of items mix. The bootstrap draws systems and items, both with replacement (Deutsch, Dror and
+Roth 2021, whose levels the first two are): what is asked is how other systems and other items would agree. Williams'
+(1959) test tells two dependent correlations apart, which share the people's scores (Graham and Baldwin 2014, equation
+1).
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import stats
 
-from sumcurve.statistics.coefficients import COEFFICIENTS, Coefficient, coefficients
+from sumcurve.statistics.coefficients import COEFFICIENTS, Coefficient, coefficients, resampled_coefficients
 from sumcurve.statistics.groups import Array
 
-Over = Literal["systems", "items"]
-FEWEST = 3  # systems, or items, below which a correlation says nothing
+Draw = tuple[NDArray[np.int64], NDArray[np.int64]]  # of systems, of items
+Level = Literal["system", "summary", "pooled"]
+LEVELS: tuple[Level, ...] = get_args(Level)
+FEWEST = 3  # systems, or summaries, below which a correlation says nothing
 USABLE = 0.9  # share of the resamples in which both vary, without which there is no interval
 
 
 @dataclass(frozen=True)
 class Agreement:
-    """A coefficient with its interval; without them `why` says why."""
+    """A coefficient with its interval; without them `why` says why.
+
+    At summary level `undefined` items have no correlation, since a score is the same for all their systems; they are
+    not in the mean.
+    """
 
     value: float | None
     low: float | None = None
     high: float | None = None
     why: str = ""
-
-
-def _level(scores: Array, over: Over) -> Array:
-    return scores.mean(axis=1) if over == "systems" else scores.reshape(-1)
+    undefined: int = 0
 
 
 def agreements(
     metric: Array,
     people: Array,
-    over: Over,
+    level: Level,
     resamples: int = 1000,
     confidence: float = 0.95,
     seed: int = 1,
 ) -> dict[Coefficient, Agreement]:
-    """The correlations of two ``[systems, items]``, with percentile intervals of the bootstrap over both."""
+    """The correlations of two ``[systems, items]``, with percentile intervals of the bootstrap over both.
+
+    Without resamples they have no intervals.
+    """
     if metric.shape != people.shape:
         raise ValueError(f"scores of shape {metric.shape} and {people.shape}; give both of the same systems and items")
     systems, items = metric.shape
-    count = systems if over == "systems" else systems * items
+    count, of = (systems * items, "summaries") if level == "pooled" else (systems, "systems")
     if count < FEWEST:
-        return dict.fromkeys(COEFFICIENTS, Agreement(None, why=f"{count} {over}: it takes {FEWEST}"))
-    whole = coefficients(_level(metric, over), _level(people, over))
-    if None in whole.values():
-        return dict.fromkeys(COEFFICIENTS, Agreement(None, why="a score is the same everywhere"))
+        return dict.fromkeys(COEFFICIENTS, Agreement(None, why=f"{count} {of}: it takes {FEWEST}"))
     generator = np.random.default_rng([seed, 14])
-    drawn = []
+    draws: list[Draw] = [(np.arange(systems), np.arange(items))]
     for _ in range(resamples):
-        places = np.ix_(generator.integers(systems, size=systems), generator.integers(items, size=items))
-        one = coefficients(_level(metric[places], over), _level(people[places], over))
-        if None not in one.values():
-            drawn.append(one)
-    if len(drawn) < USABLE * resamples:
-        few = "too few resamples in which both scores vary"
-        return {kind: Agreement(value, why=few) for kind, value in whole.items()}
+        draws.append((generator.integers(systems, size=(systems,)), generator.integers(items, size=(items,))))
+    values, undefined = correlations(metric, people, level, draws)
     tail = (1 - confidence) / 2
     found = {}
-    for kind, value in whole.items():
-        low, high = np.quantile(np.array([one[kind] for one in drawn], dtype=float), [tail, 1 - tail]).tolist()
-        found[kind] = Agreement(value, low, high)
+    for kind, (whole, *drawn) in values.items():
+        usable = [value for value in drawn if value == value]
+        if whole != whole:
+            everywhere = "everywhere" if level != "summary" else "for all systems, in every item"
+            found[kind] = Agreement(None, why=f"a score is the same {everywhere}", undefined=undefined)
+        elif not usable or len(usable) < USABLE * resamples:
+            few = "too few resamples in which both scores vary"
+            found[kind] = Agreement(whole, why=few, undefined=undefined)
+        else:
+            low, high = np.quantile(usable, [tail, 1 - tail]).tolist()
+            found[kind] = Agreement(whole, low, high, undefined=undefined)
     return found
+
+
+def correlations(
+    first: Array, second: Array, level: Level, draws: Sequence[Draw]
+) -> tuple[dict[Coefficient, list[float]], int]:
+    """The correlations of every draw of systems and items, NaN where a score does not vary.
+
+    Beside them how many items have none in the first draw, at summary level.
+    """
+    if level == "summary":
+        return _means_over_items(first, second, draws)
+    found: dict[Coefficient, list[float]] = {kind: [] for kind in COEFFICIENTS}
+    for draw in draws:
+        one, other = (
+            scores[np.ix_(*draw)].mean(axis=1) if level == "system" else scores[np.ix_(*draw)].reshape(-1)
+            for scores in (first, second)
+        )
+        for kind, value in coefficients(one, other).items():
+            found[kind].append(np.nan if value is None else value)
+    return found, 0
+
+
+def _means_over_items(first: Array, second: Array, draws: Sequence[Draw]) -> tuple[dict[Coefficient, list[float]], int]:
+    """An item that is drawn several times counts as often; one without a correlation does not count."""
+    systems, items = (
+        np.stack([np.bincount(draw[axis], minlength=first.shape[axis]) for draw in draws]).astype(float)
+        for axis in (0, 1)
+    )  # [draws, systems], [draws, items]: how often each is drawn
+    totals = {kind: np.zeros(len(draws)) for kind in COEFFICIENTS}
+    counts = np.zeros(len(draws))
+    for item, times in enumerate(items.T):
+        of_item = resampled_coefficients(first[:, item], second[:, item], systems)
+        counts += times * ~np.isnan(of_item["kendall"])
+        for kind, values in of_item.items():
+            totals[kind] += times * np.nan_to_num(values)
+    means = {
+        kind: np.divide(total, counts, out=np.full(len(draws), np.nan), where=counts > 0).tolist()
+        for kind, total in totals.items()
+    }
+    return means, int(items[0].sum() - counts[0])
 
 
 def williams(first: float, second: float, between: float, count: int) -> tuple[float, float]:

@@ -239,6 +239,8 @@ def test_another_mode_counts_its_own_tokens(sumcurve, tmp_path) -> None:
         (["--metrics", ","], "metric"),
         (["--mode", "rouge-1.5.5", "--metrics", "rougeL"], "rougeLsum"),
         (["--multi", "average"], "average"),
+        (["--compare-column", "d"], "no --compare"),
+        (["--column", "d"], r"c\.jsonl:1: an object without 'd'; it has 'id', 'summary'"),
         (["--json", "nowhere/out.json"], "no folder nowhere"),
         (["--per-item", "nowhere/out.csv"], "no folder nowhere"),
     ],

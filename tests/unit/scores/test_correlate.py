@@ -45,15 +45,32 @@ def test_a_metric_that_is_people_agrees_in_full(files, tmp_path, capsys) -> None
     run(*files, "--json", str(out))
     found = json.loads(out.read_text())
     assert (found["systems"], found["items"]) == (4, 3)
-    rows = {(row["over"], row["metric"]): row for row in found["people"]}
-    assert set(rows) == {(over, metric) for over in ("systems", "items") for metric in ("same", "other")}
+    rows = {(row["level"], row["metric"]): row for row in found["people"]}
+    levels = ("system", "summary", "pooled")
+    assert set(rows) == {(level, metric) for level in levels for metric in ("same", "other")}
     for kind in ("pearson", "spearman", "kendall"):
-        assert rows["items", "same"][kind]["value"] == pytest.approx(1)
-        assert rows["items", "other"][kind]["value"] < 0.9
-    assert len(found["metrics"]) == 2  # one pair, over systems and over items
-    (test,) = (row for row in found["williams"] if row["over"] == "items")
-    assert test["t"] > 0
-    assert "Williams' test" in capsys.readouterr().out
+        assert [rows[level, "same"][kind]["value"] for level in levels] == pytest.approx([1, 1, 1])
+        assert rows["pooled", "other"][kind]["value"] < 0.9
+    assert [row["level"] for row in found["metrics"]] == list(levels)  # one pair
+    tests = {row["level"]: row for row in found["williams"]}
+    assert set(tests) == {"system", "pooled"}
+    assert tests["pooled"]["t"] > 0
+    printed = capsys.readouterr().out
+    for title in ("System level (", "Summary level (mean over items of the correlation over systems)", "Pooled ("):
+        assert f"\n{title}" in printed
+    assert "Pooled: Williams' test" in printed
+    assert "undefined" not in printed
+
+
+def test_items_without_a_correlation_are_counted(files, tmp_path, capsys) -> None:
+    people, metrics = files
+    scores = read_scores(people)["responsiveness"]
+    rows = [(*key, 3 if key[1] == "y" else value) for key, value in scores.items()]
+    out = tmp_path / "out.json"
+    run(write(tmp_path / "constant.csv", rows, "responsiveness"), metrics, "--json", str(out))
+    assert "1 of 3 items undefined, left out: a score is the same for all systems" in capsys.readouterr().out
+    undefined = {(row["level"], row["undefined_items"]) for row in json.loads(out.read_text())["people"]}
+    assert undefined == {("system", 0), ("summary", 1), ("pooled", 0)}
 
 
 def test_unequal_summaries_are_refused_and_common_ones_can_be_taken(files, tmp_path, capsys) -> None:
@@ -153,15 +170,17 @@ def test_scores_are_compared_with_a_licensed_copy_of_tac(licensed: Path, tmp_pat
         np.array([[of[system, item] for item in items] for system in systems])
         for of in (values, {key: both[0] for key, both in people.items()})
     )
-    got = {(row["over"], row["metric"], row["people"]): row for row in found["people"]}
+    got = {(row["level"], row["metric"], row["people"]): row for row in found["people"]}
     assert {key[2] for key in got} == {"pyramid", "responsiveness"}
     known = {"pearson": stats.pearsonr, "spearman": stats.spearmanr, "kendall": stats.kendalltau}
     for kind, statistic in known.items():
-        over = got["systems", "apes", "pyramid"][kind]["value"]
-        assert over == pytest.approx(statistic(own.mean(axis=1), pyramid.mean(axis=1)).statistic)
-        assert got["items", "apes", "pyramid"][kind]["value"] == pytest.approx(
-            statistic(own.ravel(), pyramid.ravel()).statistic
-        )
+        expected = {
+            "system": statistic(own.mean(axis=1), pyramid.mean(axis=1)).statistic,
+            "summary": np.mean([statistic(*pair).statistic for pair in zip(own.T, pyramid.T, strict=True)]),
+            "pooled": statistic(own.ravel(), pyramid.ravel()).statistic,
+        }
+        values = {level: got[level, "apes", "pyramid"][kind]["value"] for level in expected}
+        assert values == pytest.approx(expected)
     assert "Williams' test" in capsys.readouterr().out
 
 

@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from sumcurve.statistics.coefficients import COEFFICIENTS
-from sumcurve.statistics.metric_agreement import agreements, williams
+from sumcurve.statistics.metric_agreement import LEVELS, agreements, williams
 
 
 def drawn(systems: int, items: int, noise: float, seed: int = 1) -> tuple[np.ndarray, np.ndarray]:
@@ -14,28 +14,65 @@ def drawn(systems: int, items: int, noise: float, seed: int = 1) -> tuple[np.nda
     return tuple(truth + generator.normal(0, noise, size=(systems, items)) for _ in range(2))
 
 
+KNOWN = {"pearson": stats.pearsonr, "spearman": stats.spearmanr, "kendall": stats.kendalltau}
+
+
+def mean_over_items(metric: np.ndarray, people: np.ndarray, kind: str) -> float:
+    """The mean of the items' correlations over systems, without those where a score does not vary."""
+    pairs = [pair for pair in zip(metric.T, people.T, strict=True) if np.ptp(pair, axis=1).all()]
+    return float(np.mean([KNOWN[kind](*pair).statistic for pair in pairs]))
+
+
 @pytest.mark.parametrize("kind", COEFFICIENTS)
-def test_levels_are_means_of_systems_and_all_summaries(kind: str) -> None:
+def test_levels_are_means_of_systems_means_over_items_and_all_summaries(kind: str) -> None:
     metric, people = drawn(6, 9, 1.0)
-    known = {"pearson": stats.pearsonr, "spearman": stats.spearmanr, "kendall": stats.kendalltau}[kind]
-    over_systems = agreements(metric, people, "systems", resamples=50)[kind]
-    over_items = agreements(metric, people, "items", resamples=50)[kind]
-    assert over_systems.value == pytest.approx(known(metric.mean(axis=1), people.mean(axis=1)).statistic)
-    assert over_items.value == pytest.approx(known(metric.ravel(), people.ravel()).statistic)
-    assert over_items.low <= over_items.value <= over_items.high
+    system, summary, pooled = (agreements(metric, people, level, resamples=50)[kind] for level in LEVELS)
+    assert system.value == pytest.approx(KNOWN[kind](metric.mean(axis=1), people.mean(axis=1)).statistic)
+    assert summary.value == pytest.approx(mean_over_items(metric, people, kind))
+    assert pooled.value == pytest.approx(KNOWN[kind](metric.ravel(), people.ravel()).statistic)
+    for one in (system, summary, pooled):
+        assert one.low <= one.value <= one.high
+
+
+@pytest.mark.parametrize("kind", COEFFICIENTS)
+def test_the_summary_level_of_resamples_is_that_of_the_drawn_scores(kind: str) -> None:
+    metric, people = (np.round(scores) for scores in drawn(7, 8, 1.0))  # ties
+    metric[:, 2] = people[:, 5] = 1.0
+    found = agreements(metric, people, "summary", resamples=40, seed=3)[kind]
+    assert found.value == pytest.approx(mean_over_items(metric, people, kind))
+    assert found.undefined == 2
+    generator, values = np.random.default_rng([3, 14]), []
+    for _ in range(40):
+        places = np.ix_(generator.integers(7, size=7), generator.integers(8, size=8))
+        values.append(mean_over_items(metric[places], people[places], kind))
+    assert (found.low, found.high) == pytest.approx(tuple(np.quantile(values, [0.025, 0.975])))
+
+
+def test_what_makes_items_hard_counts_when_pooled_alone() -> None:
+    generator = np.random.default_rng(5)
+    hard = 10 * generator.normal(size=60)
+    metric, people = (hard + generator.normal(size=(5, 60)) for _ in range(2))  # all systems are alike
+    values = {level: agreements(metric, people, level, resamples=0)["pearson"].value for level in LEVELS}
+    assert values["pooled"] > 0.95
+    assert abs(values["summary"]) < 0.3
 
 
 def test_more_systems_and_items_narrow_the_interval() -> None:
-    few, many = (agreements(*drawn(systems, 20, 1.0), "items", 200)["pearson"] for systems in (6, 40))
+    few, many = (agreements(*drawn(systems, 20, 1.0), "pooled", 200)["pearson"] for systems in (6, 40))
     assert many.high - many.low < few.high - few.low
 
 
 def test_what_cannot_be_told_says_why() -> None:
     metric, people = drawn(2, 9, 1.0)
-    assert agreements(metric, people, "systems")["pearson"].why == "2 systems: it takes 3"
-    assert agreements(np.ones((4, 3)), drawn(4, 3, 1.0)[1], "items")["kendall"].why == "a score is the same everywhere"
+    for level in ("system", "summary"):
+        assert agreements(metric, people, level)["pearson"].why == "2 systems: it takes 3"
+    assert agreements(metric[:, :1], people[:, :1], "pooled")["pearson"].why == "2 summaries: it takes 3"
+    assert agreements(np.ones((4, 3)), drawn(4, 3, 1.0)[1], "pooled")["kendall"].why == "a score is the same everywhere"
+    same = agreements(np.ones((4, 1)) * [1, 2, 3], drawn(4, 3, 1.0)[1], "summary", resamples=5)["pearson"]
+    assert (same.value, same.undefined) == (None, 3)
+    assert same.why == "a score is the same for all systems, in every item"
     with pytest.raises(ValueError, match="the same systems and items"):
-        agreements(np.ones((4, 3)), np.ones((3, 3)), "items")
+        agreements(np.ones((4, 3)), np.ones((3, 3)), "pooled")
 
 
 def test_williams_test_gives_the_published_numbers_of_an_example() -> None:
