@@ -653,13 +653,17 @@ def prune(results: Path, yes: bool) -> None:
 
 
 def verify_study(results: Path, study: str | None, record: bool) -> None:
-    """Hash all that the study asks for; ManifestError names all that is damaged, with `record` all that hinders it."""
+    """Hash all that the study asks for; ManifestError names all that is damaged, with `record` all that hinders it.
+
+    Trainings whose last phase moved nothing are named, too.
+    """
     from sumcurve import verify
 
     plan = Plan.read(CONFIG, study)
     found = verify.study(plan, results)
     print(found)
     found.require()
+    manifest.require(verify.last_phases(plan, results, found))
     if record:
         verify.require_recordable(plan, results, found)
 

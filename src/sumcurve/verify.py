@@ -1,5 +1,6 @@
 """Is every folder of a study what was made? All files are hashed; no time of a file is believed."""
 
+import json
 import os
 import time
 from collections.abc import Mapping
@@ -17,6 +18,7 @@ WITHOUT_WEIGHTS = "packed"  # among a tables' manifest's facts: the folders that
 PARTIAL = "manifest-partial.json"  # of tables that are made of a part of the study
 REPORT = "report.html"  # made after the tables, with run times in it
 TIMESTAMP = ".snakemake_timestamp"  # Snakemake's own, in a folder that a rule declares
+LEAST_UPDATES = 100  # of a last phase, in the weights that are scored
 PAGES = "pages"  # the tables again, as HTML for the report: not in git, so that a clone lacks them
 
 
@@ -121,6 +123,26 @@ def study(plan: Plan, results: Path) -> Verification:
     found = folders(plan, results)
     damages = found.damages + tables(plan, results, found.contents)
     return Verification(found.manifests, found.missing, damages, time.perf_counter() - began, found.packed)
+
+
+def last_phases(plan: Plan, results: Path, found: Verification) -> list[Damage]:
+    """Trainings whose scored weights hold less than `LEAST_UPDATES` of their last phase, though it had more to spend.
+
+    A method is all of its phases: patience that ends the last one before it has moved anything scores another method.
+    """
+    weak = []
+    for folder in plan.named("runs", "train"):
+        path = results / folder.key / "training.json"
+        phases = folder.specification["training"]["phases"]
+        if folder.key not in found.manifests or len(phases) < 2:
+            continue
+        selected, last = json.loads(path.read_text())["selected"], phases[-1]
+        trained = selected["update"] if selected["phase"] == last["name"] else 0
+        if trained < min(LEAST_UPDATES, last["stop"]["most_updates"]):
+            what = f"scores weights with {trained} updates of its last phase, {last['name']}"
+            remedy = f"raise that phase's `patience` or `every_updates` in the method's file, or delete {path.parent}"
+            weak.append(Damage(path, what, remedy))
+    return weak
 
 
 def require_recordable(plan: Plan, results: Path, found: Verification) -> None:

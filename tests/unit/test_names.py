@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -25,14 +26,21 @@ def test_recorded_names_are_planned_for_ever(study):
 
 @pytest.mark.parametrize("study", RECORDED)
 def test_recorded_names_are_those_of_the_tables_that_are_committed(study):
-    (path,) = (ROOT / "results" / "tables" / study).glob("manifest-*.json")
-    recorded = set(json.loads(path.read_text())["inputs"])
+    """As they are in git: what is made here is a user's."""
+    folder = f"HEAD:results/tables/{study}"
+    listed = git("ls-tree", "--name-only", folder).split()
+    (manifest,) = (name for name in listed if name.startswith("manifest-"))
+    recorded = set(json.loads(git("show", f"{folder}/{manifest}"))["inputs"])
     assert golden.keys(f"names/{study}.txt") <= recorded
 
 
 @pytest.mark.parametrize("study", sorted({*studies(CONFIG)} - {*RECORDED}))
 def test_planned_names_of_other_studies_stand_still(study):
     assert not golden.differences(f"names/{study}.txt", dict.fromkeys(planned(study), ""))
+
+
+def git(*arguments):
+    return subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=True).stdout
 
 
 def planned(study):

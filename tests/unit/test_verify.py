@@ -74,6 +74,29 @@ def test_what_was_made_verifies(plan, results):
     verify.require_recordable(plan, results, found)
 
 
+@pytest.mark.parametrize(
+    ("selected", "weak"),
+    [
+        (lambda phases: {"phase": phases[-1]["name"], "update": 10**6}, False),
+        (lambda phases: {"phase": phases[-1]["name"], "update": 0}, True),
+        (lambda phases: {"phase": phases[0]["name"], "update": 10**6}, True),
+    ],
+)
+def test_a_training_whose_last_phase_moved_nothing_is_named(plan, tmp_path, selected, weak):
+    runs = plan.named("runs", "train")
+    found = SimpleNamespace(manifests={folder.key for folder in runs})
+    for folder in runs:
+        (tmp_path / folder.key).mkdir(parents=True)
+        told = {"selected": selected(folder.specification["training"]["phases"])}
+        (tmp_path / folder.key / "training.json").write_text(json.dumps(told))
+    several = [folder.key for folder in runs if len(folder.specification["training"]["phases"]) > 1]
+    assert several
+    named = [
+        damage.path.parent.relative_to(tmp_path).as_posix() for damage in verify.last_phases(plan, tmp_path, found)
+    ]
+    assert named == (several if weak else [])
+
+
 @pytest.mark.parametrize("step", STEPS)
 def test_one_byte_in_any_file_of_any_step_is_named_with_both_hashes_and_the_remedy(plan, results, step):
     folder = results / "tables" / plan.study if step == "tables" else results / plan.named(step)[0].key

@@ -212,6 +212,15 @@ def checkout_of_tree(tmp_path_factory):
     return checkout
 
 
+@pytest.fixture
+def clone_of_head(tmp_path) -> Checkout:
+    """What a user has after `git clone`: the last commit."""
+    subprocess.run(["git", "clone", "--quiet", str(ROOT), str(tmp_path / "sumcurve")], check=True)
+    clone = Checkout(tmp_path / "sumcurve")
+    clone.share_kernels()
+    return clone
+
+
 @pytest.fixture(scope="session")
 def brief(checkout_of_tree) -> Checkout:
     """A checkout whose recorded study is the brief one, finished."""
