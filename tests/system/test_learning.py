@@ -76,7 +76,7 @@ def accuracy(model: Summarizer, records: list[Record], vocabulary: Vocabulary) -
     right, total = [0, 0], [0, 0]
     examples = [encode(record, vocabulary, LENGTHS["source_tokens"], LENGTHS["target_tokens"]) for record in records]
     for batch in batches(examples, 50):
-        found = greedy(model, batch, Search(beam=1, max_tokens=12, block_ngram=0)).tokens[:, 0].tolist()
+        found = greedy(model, batch, Search(beam=1, max_tokens=12, block_ngram=0), exempt=()).tokens[:, 0].tolist()
         for tokens, target in zip(found, batch.tgt.tolist(), strict=True):
             gold = target[: target.index(EOS) + 1]
             for position, token in enumerate(gold):

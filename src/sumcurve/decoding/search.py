@@ -22,7 +22,7 @@ from torch import Tensor
 from sumcurve.models.batch import Batch
 from sumcurve.models.emission import in_single
 from sumcurve.models.summarizer import Marks, Memory, State, Summarizer
-from sumcurve.models.vocabulary import BOS, SEP, UNK
+from sumcurve.models.vocabulary import BOS, UNK
 from sumcurve.settings import Search
 
 
@@ -108,14 +108,12 @@ def _reorder(tensor: Tensor, parents: Tensor) -> Tensor:
 
 
 @torch.no_grad()
-def generate(
-    model: Summarizer, batch: Batch, search: Search, n: int = 1, exempt: tuple[int, ...] = (SEP,)
-) -> Hypotheses:
+def generate(model: Summarizer, batch: Batch, search: Search, *, exempt: tuple[int, ...], n: int = 1) -> Hypotheses:
     """The `n` best of `search.beam` hypotheses for each example; call it with the model in evaluation mode.
 
-    n-grams that hold a token of `exempt` may repeat. UNK stays in the tokens under "copy", see
-    `without_unknown`. A beam of 1 is greedy decoding: its only hypothesis ends with the first EOS, whatever
-    `early_stopping` says.
+    n-grams that hold an id of `exempt`, such as the vocabulary's sentence mark, may repeat. UNK stays in the tokens
+    under "copy", see `without_unknown`. A beam of 1 is greedy decoding: its only hypothesis ends with the first EOS,
+    whatever `early_stopping` says.
 
     The entity penalty reads a_i from `memory.cache["salience"]` [B, S], probabilities, if `entity_positions` is
     "model", and from `batch.salient` if it is "gold"; ValueError where that is missing.
@@ -225,7 +223,7 @@ def _keep(result: Hypotheses, ended: Hypotheses, rows: Tensor) -> None:
 
 
 @torch.no_grad()
-def greedy(model: Summarizer, batch: Batch, search: Search, exempt: tuple[int, ...] = (SEP,)) -> Hypotheses:
+def greedy(model: Summarizer, batch: Batch, search: Search, *, exempt: tuple[int, ...]) -> Hypotheses:
     """The most probable word at every step: what a beam of 1 finds, without its bookkeeping; n = 1.
 
     The penalties change its score, never its choice; ValueError as for `generate`.

@@ -74,7 +74,7 @@ def test_invariants_of_every_output(
     model, batch = make_model(name), make_batch(9)
     size = model.vocabulary_size
     n = min(3, search.beam)
-    hypotheses = generate(model, batch, search, n=n)
+    hypotheses = generate(model, batch, search, n=n, exempt=(SEP,))
     assert hypotheses.tokens.shape == (9, n, search.max_tokens)
     with torch.no_grad():
         for rank in range(n):
@@ -111,7 +111,7 @@ def test_ngram_blocking_and_minimum_are_needed(
     """Without them the same models repeat n-grams, stop early and write UNK: the invariants can fail."""
     repeats = short = unknown = 0
     for seed in range(8):
-        tokens = generate(make_model(name, seed, end=5.0), make_batch(20), searching()).tokens[:, 0].tolist()
+        tokens = generate(make_model(name, seed, end=5.0), make_batch(20), searching(), exempt=()).tokens[:, 0].tolist()
         for words in tokens:
             bigrams = [pair for pair in itertools.pairwise(words) if PAD not in pair]
             repeats += len(set(bigrams)) < len(bigrams)
@@ -129,7 +129,7 @@ def test_a_beam_of_one_is_greedy(
     search = searching(beam=1, **keys)
     for seed in range(3):
         model, batch = make_model(name, seed), make_batch(12, seed)
-        by_beam, by_hand = generate(model, batch, search), greedy(model, batch, search)
+        by_beam, by_hand = (decode(model, batch, search, exempt=(SEP,)) for decode in (generate, greedy))
         assert torch.equal(by_beam.tokens, by_hand.tokens)
         torch.testing.assert_close(by_beam.logp, by_hand.logp)
         torch.testing.assert_close(by_beam.score, by_hand.score)
@@ -145,9 +145,9 @@ def test_company_and_padding_change_nothing(
     make_examples: Callable[..., list[Example]],
 ) -> None:
     model, examples = make_model(name), make_examples(8, seed=4)
-    together = generate(model, collate(examples), search)
+    together = generate(model, collate(examples), search, exempt=())
     for row, example in enumerate(examples):
-        alone = generate(model, collate([example]), search)
+        alone = generate(model, collate([example]), search, exempt=())
         assert torch.equal(alone.tokens[0], together.tokens[row])
         torch.testing.assert_close(alone.score[0], together.score[row], rtol=1e-4, atol=1e-5)
 
@@ -193,7 +193,7 @@ def test_a_wide_beam_finds_the_exact_optimum(alpha: float, seed: int) -> None:
     search = searching(
         beam=len(words) ** longest, max_tokens=longest, min_tokens=0, alpha=alpha, early_stopping="never"
     )
-    found = generate(Table(tables), one(2), search, n=20)
+    found = generate(Table(tables), one(2), search, n=20, exempt=())
     for row in range(2):
         outputs = [tuple(word for word in tokens if word != PAD) for tokens in found.tokens[row].tolist()]
         assert outputs == ranked[:20]
@@ -204,23 +204,28 @@ def test_a_wide_beam_finds_the_exact_optimum(alpha: float, seed: int) -> None:
 def test_a_beam_wider_than_the_outputs_leaves_none() -> None:
     """With max_tokens 1 there are 5 outputs of 7 ids; asked for 8, the search marks three as missing."""
     tables = torch.zeros(1, 7, 7)
-    found = generate(Table(tables), one(1), searching(beam=8, max_tokens=1, min_tokens=0), n=8)
+    found = generate(Table(tables), one(1), searching(beam=8, max_tokens=1, min_tokens=0), n=8, exempt=())
     real = found.score[0] > -torch.inf
     assert real.tolist() == [True] * 5 + [False] * 3
     assert (found.logp[0] == -torch.inf).tolist() == [False] * 5 + [True] * 3
     assert (found.tokens[0, 5:] == PAD).all()
 
 
-def test_ngrams_with_a_sentence_mark_may_repeat() -> None:
-    """A table that writes 5 SEP 5 SEP ... against one that writes 5 6 5 6 ..."""
-    outputs = {}
-    for other in (SEP, 6):
+def test_ngrams_with_an_exempt_id_may_repeat() -> None:
+    """A table that writes 5 SEP 5 SEP ... against one that writes 5 6 5 6 ...; no id is exempt of itself."""
+    for other, exempt in itertools.product((SEP, 6), ((), (SEP,), (6,))):
         tables = torch.zeros(8, 7, 7)
         tables[:, [BOS, other], 5], tables[:, 5, other] = 9.0, 9.0
         search = searching(beam=2, max_tokens=8, block_ngram=2, min_tokens=8)
-        outputs[other] = generate(Table(tables), one(1), search).tokens[0, 0].tolist()
-    assert outputs[SEP] == [5, SEP] * 4
-    assert outputs[6] != [5, 6] * 4
+        written = generate(Table(tables), one(1), search, exempt=exempt).tokens[0, 0].tolist()
+        assert (written == [5, other] * 4) == (other in exempt)
+
+
+@pytest.mark.parametrize("decode", [generate, greedy])
+def test_what_is_exempt_is_said_by_who_searches(decode: Callable[..., Hypotheses]) -> None:
+    """Id 4 is the sentence mark of our own vocabularies, and an ordinary subword of pretrained ones."""
+    with pytest.raises(TypeError, match="exempt"):
+        decode(Table(torch.zeros(2, 7, 7)), one(1), searching(max_tokens=2, beam=1))
 
 
 def test_unknown_words_become_the_most_attended() -> None:
@@ -239,7 +244,7 @@ def test_attended_sources_are_those_of_teacher_forcing(
     name: str, make_model: Callable[..., Summarizer], make_batch: Callable[..., Batch]
 ) -> None:
     model, batch = make_model(name), make_batch(6)
-    found = generate(model, batch, searching())
+    found = generate(model, batch, searching(), exempt=())
     tokens = found.tokens[:, 0]
     with torch.no_grad():
         _, attention = model.forced(replace(batch, inp=inputs(tokens, model.vocabulary_size)), model.encode(batch))
@@ -250,7 +255,7 @@ def test_attended_sources_are_those_of_teacher_forcing(
 @pytest.mark.parametrize("n", [0, 5])
 def test_more_hypotheses_than_the_beam_are_refused(n: int) -> None:
     with pytest.raises(ValueError, match="beam of 4"):
-        generate(Table(torch.zeros(1, 7, 7)), one(1), searching(max_tokens=1), n=n)
+        generate(Table(torch.zeros(1, 7, 7)), one(1), searching(max_tokens=1), n=n, exempt=())
 
 
 # --- penalties
@@ -337,7 +342,7 @@ def test_a_wide_beam_finds_and_scores_every_output_with_penalties(
         for prefix in itertools.product(words, repeat=length)
     ]
     search = searching(beam=len(outputs), max_tokens=longest, min_tokens=0, early_stopping="never", **keys)
-    found = generate(model, doubled(collate(examples)), search, n=len(outputs))
+    found = generate(model, doubled(collate(examples)), search, n=len(outputs), exempt=())
     for row, example in enumerate(examples):
         alone = collate([example])
         salience = alone.salient if search.entity_positions == "gold" else model.salience[alone.src]
@@ -403,8 +408,8 @@ def test_a_narrow_beam_is_a_plain_one_that_never_stops_early(
     differ = 0
     for seed in range(4):
         model, examples = salient(make_model(name, seed, end=2.0), seed), make_examples(6, seed)
-        found = generate(model, collate(examples), search, n=search.beam)
-        simple = generate(model, collate(examples), without)
+        found = generate(model, collate(examples), search, n=search.beam, exempt=())
+        simple = generate(model, collate(examples), without, exempt=())
         differ += int((found.tokens[:, 0] != simple.tokens[:, 0]).any(1).sum())
         for row, example in enumerate(examples):
             alone = collate([example])
@@ -430,7 +435,7 @@ def test_padding_and_longer_company_pay_no_penalty(
     search = searching(
         beam=1 if decode is greedy else 3, coverage_penalty=0.6, entity_penalty=1.3, length_penalty="gnmt", alpha=0.9
     )
-    found = decode(model, doubled(collate(examples)), search)
+    found = decode(model, doubled(collate(examples)), search, exempt=())
     for row, example in enumerate(examples):
         alone, tokens = collate([example]), found.tokens[row]
         paid = penalties(model, alone, tokens, model.salience[alone.src], search)
@@ -448,7 +453,7 @@ def test_a_model_with_entity_attention_brings_its_salience(make_batch: Callable[
     )
     model, batch = build(settings, 17, 2).eval(), doubled(make_batch(7))
     search = searching(max_tokens=2, length_penalty="none", entity_penalty=2.0)
-    found = generate(model, batch, search)
+    found = generate(model, batch, search, exempt=())
     paid = penalties(model, batch, found.tokens[:, 0], model.encode(batch).cache["salience"], search)
     assert paid.max() > 0.1
     torch.testing.assert_close(found.score[:, 0], found.logp[:, 0] - paid, rtol=1e-4, atol=1e-4)
@@ -461,8 +466,8 @@ def test_penalties_without_weight_change_nothing(
     """The bookkeeping of penalties, under weights too small to be felt, against the search without it."""
     model, batch = make_model(name), make_batch(9)
     weights = {"coverage_penalty": 1e-30, "entity_penalty": 1e-30, "entity_positions": "gold"}
-    found = generate(model, batch, search.model_copy(update=weights), n=search.beam)
-    expected = generate(model, replace(batch, salient=None), search, n=search.beam)
+    found = generate(model, batch, search.model_copy(update=weights), n=search.beam, exempt=())
+    expected = generate(model, replace(batch, salient=None), search, n=search.beam, exempt=())
     for key in ("tokens", "logp", "score", "best_source"):
         assert torch.equal(getattr(found, key), getattr(expected, key)), key
 
@@ -497,7 +502,7 @@ def test_the_search_goes_on_for_whoever_pays_no_penalty(later: float) -> None:
     looks = torch.tensor([0, 3, 0, 0, 2, 0, 1])
     source = collate([encode(Record("", ["a b c d"], ["a"]), Vocabulary([]), 4, 1)])
     search = searching(beam=2, max_tokens=8, min_tokens=0, early_stopping="never", coverage_penalty=2.0)
-    found = generate(Looking(logits, looks), source, search, n=2)
+    found = generate(Looking(logits, looks), source, search, n=2, exempt=())
     assert found.tokens[0, :, :5].tolist() == [[EOS, PAD, PAD, PAD, PAD], [6, SEP, UNK, EOS, PAD]]
     torch.testing.assert_close(found.score, torch.tensor([[-1.4, -6.1 / 4]]))
 
@@ -510,7 +515,9 @@ def chooses(weights: dict[str, object], salient: float) -> tuple[list[int], floa
     batch = collate([source])
     batch.salient *= salient
     looks = torch.tensor([0, 0, 0, 0, 0, 0, 1])
-    found = generate(Looking(tables, looks), batch, searching(max_tokens=2, length_penalty="none", **weights))
+    found = generate(
+        Looking(tables, looks), batch, searching(max_tokens=2, length_penalty="none", **weights), exempt=()
+    )
     return found.tokens[0, 0].tolist(), float(found.score)
 
 
@@ -541,7 +548,7 @@ def test_an_entity_penalty_without_salience_is_refused(
     batch = make_batch(2)
     batch = replace(batch, salient=None) if positions == "gold" else batch
     with pytest.raises(ValueError, match=remedy):
-        decode(Table(torch.zeros(1, 7, 7)), batch, search)
+        decode(Table(torch.zeros(1, 7, 7)), batch, search, exempt=())
 
 
 # --- against transformers
@@ -653,7 +660,7 @@ def tiny_bart(seed: int, end: float) -> object:
 def compare(hf: object, ours: Summarizer, batch: Batch) -> tuple[float, float]:
     """Asserts equal outputs in all cases; the shares that end in EOS and that differ from greedy decoding."""
     ends = differ = total = 0
-    simple = greedy(ours, batch, searching(max_tokens=STEPS, min_tokens=0)).tokens
+    simple = greedy(ours, batch, searching(max_tokens=STEPS, min_tokens=0), exempt=()).tokens
     for case in CASES:
         search = searching(max_tokens=STEPS, **case)
         tokens, scores = generated(hf, batch, search)

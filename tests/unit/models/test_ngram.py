@@ -189,7 +189,7 @@ def test_what_search_reports_is_the_score_of_what_it_wrote(
     with torch.no_grad():
         model.output.bias[EOS] += 1.5
     how = Search(**{"max_tokens": 9, "block_ngram": 0, "unknown": "keep"} | search)
-    found = generate(model, batch, how, n=how.beam)
+    found = generate(model, batch, how, exempt=(), n=how.beam)
     ended = (found.tokens == EOS).any(2)
     assert ended.any()
     assert not ended.all()
@@ -200,7 +200,7 @@ def test_what_search_reports_is_the_score_of_what_it_wrote(
             rescored = score(model, replace(batch, inp=inp, tgt=tokens)).sum(1)
         torch.testing.assert_close(found.logp[:, rank], rescored, rtol=1e-5, atol=1e-5)
     if how.beam == 1:
-        assert torch.equal(found.tokens, greedy(model, batch, how).tokens)
+        assert torch.equal(found.tokens, greedy(model, batch, how, exempt=()).tokens)
 
 
 def test_random_pairs_are_learned(vocabulary: Vocabulary, make_examples: Callable[..., list[Example]]) -> None:
@@ -216,7 +216,9 @@ def test_random_pairs_are_learned(vocabulary: Vocabulary, make_examples: Callabl
         optimizer.step()
     with torch.no_grad():
         assert -score(model, batch).sum() / words < 0.05
-        written = greedy(model.eval(), batch, Search(max_tokens=10, block_ngram=0, unknown="keep")).tokens[:, 0]
+        written = greedy(model.eval(), batch, Search(max_tokens=10, block_ngram=0, unknown="keep"), exempt=()).tokens[
+            :, 0
+        ]
     target = batch.tgt.where(batch.tgt < len(vocabulary), UNK)
     ended = (target == EOS).any(1)
     assert torch.equal(written[ended][:, : target.shape[1]], target[ended])
