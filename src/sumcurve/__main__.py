@@ -161,6 +161,8 @@ class Task:
                 lease = held.enter_context(devices.device(dict(os.environ), Path("/tmp"), note))
                 found["device"] = lease.device
                 stage = replace(stage, lease=lease)
+            if torchrun.place(os.environ).size > 1:
+                held.push(leave_group)
             try:
                 kind.builder(self.specification, self.inputs, stage)
             except (OSError, *ERRORS) as error:
@@ -218,6 +220,8 @@ def make_one(path: Path, plan: Plan | None = None, verified: dict[str, str] | No
             resume.forget(task.home, path.name)
             note(f"{path} is finished and verified: nothing to do")
             return task.plan
+        if (processes := torchrun.place(os.environ).size) > 1:
+            note(f"{path}: {processes} processes; {torchrun.EXPERIMENTAL}")
         planned.require(task.folder)
         found = facts(*task.folder.code)
         with manifest.building(path, task.specification, found, task.contents) as stage:
@@ -259,6 +263,13 @@ def shard(path: Path) -> None:
             steps[step](content, settings, work, int(number))
         path.touch()  # whoever compares times counts the step as done
     note(f"{path} is finished")
+
+
+def leave_group(_: object, error: BaseException | None, __: object) -> None:
+    """Leave the processes of `torchrun` that trained together; called where a block ends, with what it raised."""
+    from sumcurve.training.parallel import leave
+
+    leave(failed=error is not None)
 
 
 def follow(task: Task) -> None:
@@ -812,7 +823,7 @@ def parser() -> argparse.ArgumentParser:
         "tables": "a study's scores -> tables and figures",
     }
     for verb, text in helps.items():
-        command = verbs.add_parser(verb, help=text)
+        command = verbs.add_parser(verb, help=text, epilog=torchrun.EXPERIMENTAL if verb == "make" else None)
         command.add_argument(
             "path", type=Path, help="the folder to make, or its manifest; harvest, fetch: what is to be made"
         )

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 RUN = "TORCHELASTIC_RUN_ID"
+EXPERIMENTAL = "training in several processes (torchrun) is experimental: tested on CPUs, not yet on GPUs"
 
 
 class TorchrunError(RuntimeError):

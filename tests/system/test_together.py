@@ -1,12 +1,18 @@
 """Two processes that share every batch make the updates of one: every method, every phase that draws no random number.
 
-`torchrun` starts this file as the program of both processes.
+And they decide as one: which checkpoint is the best, when a phase ends, when all of them end. `torchrun` starts this
+file as the program of both processes.
 """
 
+import faulthandler
+import json
 import os
+import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -16,22 +22,24 @@ from invented import CONFIG, METHODS, WORDS, records
 from sumcurve.config import read_method
 from sumcurve.models.vocabulary import Vocabulary
 from sumcurve.settings import Form, Optimizer
-from sumcurve.training.fit import fit
-from sumcurve.training.parallel import Group, join
-from sumcurve.training.run import learner_of
+from sumcurve.training.fit import Fitted, State, TrainingError, digest_of, fit
+from sumcurve.training.learner import Learner
+from sumcurve.training.notice import Notice
+from sumcurve.training.parallel import Group, join, leave
+from sumcurve.training.run import learner_of, read_together, write_state
 
 CPU = torch.device("cpu")
 UPDATES = 6
 
 
-def form_of(method: str, accumulate: int = 1) -> Form:
+def form_of(method: str, accumulate: int = 1, **stop: int) -> Form:
     """The smallest settings without dropout and sampling, a few updates a phase.
 
     Adagrad, because Adam divides a gradient that is nothing but rounding by itself, and so makes a whole step of it.
     """
     optimizer = Optimizer(name="adagrad", rate=0.05, accumulator=0.1, clip_norm=2.0)
     form = read_method(CONFIG / f"{method}.yaml").forms["smoke"]
-    stop = {"every_updates": UPDATES, "every_epochs": 0.01, "patience": 9, "max_updates": UPDATES}
+    stop = {"every_updates": UPDATES, "every_epochs": 0.01, "patience": 9, "max_updates": UPDATES} | stop
     phases = [
         phase.model_copy(update={"stop": phase.stop.model_copy(update=stop), "own_words": 0.0, "optimizer": optimizer})
         for phase in form.training.phases
@@ -41,11 +49,9 @@ def form_of(method: str, accumulate: int = 1) -> Form:
     return form.model_copy(update={"model": form.model.model_copy(update={"dropout": 0.0}), "training": training})
 
 
-def trained(method: str, group: Group, accumulate: int = 1) -> dict[str, torch.Tensor]:
-    """The weights after the last update of the last phase."""
+def learner_for(form: Form) -> Learner:
     torch.set_num_threads(1)
-    form = form_of(method, accumulate)
-    learner = learner_of(
+    return learner_of(
         {"source_tokens": 24, "target_tokens": 8, "seed": 5},
         form,
         records(30, 1),
@@ -54,6 +60,12 @@ def trained(method: str, group: Group, accumulate: int = 1) -> dict[str, torch.T
         CPU,
         lambda part: iter([[(0, 2)]] * 30),
     )
+
+
+def trained(method: str, group: Group, accumulate: int = 1) -> dict[str, torch.Tensor]:
+    """The weights after the last update of the last phase."""
+    form = form_of(method, accumulate)
+    learner = learner_for(form)
     fit(learner, form.training, seed=5, clock=lambda: 0.0, device=CPU, group=group)
     return {name: value.contiguous().clone() for name, value in learner.model.state_dict().items()}
 
@@ -64,14 +76,18 @@ def different(ours: dict[str, torch.Tensor], theirs: dict[str, torch.Tensor]) ->
     return max(float((value - theirs[name]).abs().max()) for name, value in ours.items())
 
 
+def start_two(folder: Path, *what: str) -> None:
+    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", __file__]
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run([*command, str(folder), *what], env=environment, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr[-3000:]
+
+
 @pytest.fixture(scope="module")
 def together(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The weights of both processes, one file a method and rank."""
     folder = tmp_path_factory.mktemp("together")
-    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", __file__]
-    environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": os.pathsep.join(sys.path)}
-    done = subprocess.run([*command, str(folder)], env=environment, capture_output=True, text=True, timeout=300)
-    assert done.returncode == 0, done.stderr[-3000:]
+    start_two(folder, *METHODS)
     return folder
 
 
@@ -94,8 +110,130 @@ def test_every_item_of_a_batch_is_computed_once() -> None:
     assert Group(2, 3).own(items[:2], 1) == []
 
 
+@pytest.fixture(scope="module")
+def disturbed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What both processes tell of trainings in which the second is disturbed, one file a case and rank."""
+    folder = tmp_path_factory.mktemp("disturbed")
+    start_two(folder, *DISTURBED)
+    return folder
+
+
+def both(case: str, folder: Path) -> list[dict[str, Any]]:
+    return [json.loads((folder / f"{case}-{rank}.json").read_text()) for rank in range(2)]
+
+
+def test_scores_that_differ_between_processes_are_judged_once(disturbed: Path) -> None:
+    """The first process's validations get better by 1 % each, the second's worse: by itself the second would run out of
+    patience, and begin the last phase from other weights while the first waits for it."""
+    first, second = both("perturbed", disturbed)
+    assert first["outcome"] == "finished"
+    assert first["ended"] == [["nll", "most_updates"], ["coverage", "most_updates"]]
+    assert first == second
+
+
+def test_processes_with_different_weights_are_refused(disturbed: Path) -> None:
+    for told in both("diverging", disturbed):
+        assert "1 differs from 0 (0: phase 'nll', update 4, weights " in told["outcome"]
+        assert "delete the resume state and train in one process" in told["outcome"]
+
+
+def test_a_process_that_is_to_end_ends_all_of_them_once_the_state_is_written(disturbed: Path) -> None:
+    """Between two validations; what goes on from the state makes the weights of who was never ended."""
+    for told in both("ended", disturbed):
+        assert told["outcome"] == f"exit {128 + signal.SIGTERM}"
+    state = torch.load(disturbed / "ended.pt", weights_only=True)
+    assert (state["validated"], state["update"]) == (2, 3)
+    again, whole = both("again", disturbed), both("whole", disturbed)
+    assert again == whole
+    assert again[0] == again[1]
+    assert again[0]["outcome"] == "finished"
+
+
+# --- what torchrun starts
+
+
+DISTURBED = ("whole", "diverging", "perturbed", "ended", "again")
+
+
+def perturbed(learner: Learner, rank: int) -> None:
+    """Replaces validation by scores that get better in the first process and worse in the others."""
+    validate, times = learner.validate, iter(range(99))
+
+    def scores(phase: Any) -> dict[str, float]:
+        rouge = 0.5 * (1 + 0.01 * next(times) * (-1 if rank else 1))
+        return validate(phase) | dict.fromkeys(("rouge1", "rouge2", "rougeLsum"), rouge)
+
+    learner.validate = scores  # type: ignore[method-assign]
+
+
+def at_third_update(learner: Learner, happens: Callable[[], object]) -> None:
+    loss, times = learner.loss, iter(range(99))
+
+    def disturbed(batch: Any, phase: Any) -> torch.Tensor:
+        if next(times) == 2:
+            happens()
+        return loss(batch, phase)
+
+    learner.loss = disturbed  # type: ignore[method-assign]
+
+
+def disturbed_training(case: str, group: Group, folder: Path) -> Fitted:
+    """A training of two phases, of up to six validations each."""
+    form = form_of("pcov", every_updates=2, max_updates=12, patience=2)
+    learner = learner_for(form)
+    if case == "perturbed":
+        perturbed(learner, group.rank)
+    elif case == "diverging" and group.rank:
+        at_third_update(learner, lambda: next(learner.model.parameters()).data.view(-1)[0].add_(1e-4))
+    elif case == "ended" and group.rank:
+        at_third_update(learner, lambda: os.kill(os.getpid(), signal.SIGTERM))
+    resume = read_together(folder / "ended.pt", print, group) if case == "again" else None
+    with Notice(print, group) as notice:
+
+        def keep(kept: State) -> None:
+            if not group.rank:
+                write_state(folder / f"{case}.pt", kept)
+            notice.written()
+
+        return fit(
+            learner,
+            form.training,
+            seed=5,
+            clock=lambda: 0.0,
+            device=CPU,
+            group=group,
+            keep=keep,
+            wanted=notice.wanted,
+            resume=resume,
+        )
+
+
+def tell_of(case: str, group: Group, folder: Path) -> None:
+    """Write what came of the training in this process. One that hangs shows where, and fails."""
+    faulthandler.dump_traceback_later(100, exit=True)
+    told: dict[str, Any] = {"outcome": "finished"}
+    try:
+        fitted = disturbed_training(case, group, folder)
+        told |= {
+            "weights": digest_of(fitted.weights),
+            "history": fitted.history.rows(),
+            "ended": fitted.history.ended,
+        }
+    except TrainingError as error:
+        told["outcome"] = str(error)
+    except SystemExit as end:
+        told["outcome"] = f"exit {end.code}"
+    (folder / f"{case}-{group.rank}.json").write_text(json.dumps(told))
+    faulthandler.cancel_dump_traceback_later()
+
+
 if __name__ == "__main__":
-    group = join(CPU)
-    for name in METHODS:
-        weights = trained(name, group)
-        save_file(weights, Path(sys.argv[1]) / f"{name}-{group.rank}.safetensors")
+    group, folder = join(CPU), Path(sys.argv[1])
+    for name in sys.argv[2:]:
+        if name in DISTURBED:
+            tell_of(name, group, folder)
+        else:
+            save_file(trained(name, group), folder / f"{name}-{group.rank}.safetensors")
+    leave(failed=False)
+    leave(failed=True)  # what is left is not left again
+    assert not torch.distributed.is_initialized()

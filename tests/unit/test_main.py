@@ -4,13 +4,15 @@ import errno
 import re
 import shutil
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from sumcurve import costs, manifest
-from sumcurve.__main__ import main, refused
+from sumcurve import costs, manifest, sums
+from sumcurve.__main__ import Task, main, refused
 from sumcurve.plan import Plan
+from sumcurve.steps import KINDS
 from workplace import configured
 
 ROOT = Path(__file__).parents[2]
@@ -105,3 +107,28 @@ def test_a_damaged_manifest_of_recorded_tables_is_named_where_costs_are_asked(fi
     path.write_text("[")
     with pytest.raises(manifest.ManifestError, match=rf"{path} is not JSON"):
         costs.recorded_sizes(Path("results/tables"))
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_processes_of_torchrun_leave_their_group_at_the_end(finished, monkeypatch, tmp_path, fails):
+    """Also where the training raises: a group that stays holds the processes at their exit."""
+    from torch import distributed
+
+    def build(specification, inputs, stage):
+        distributed.init_process_group("gloo", init_method=f"file://{tmp_path}/group", rank=0, world_size=1)
+        if fails:
+            raise ValueError("of the training")
+
+    monkeypatch.setitem(KINDS, finished.kind, replace(KINDS[finished.kind], builder=build))
+    monkeypatch.setattr(Task, "inputs", {})
+    monkeypatch.setattr(sums, "apply", lambda told: told)
+    monkeypatch.setenv("SUMCURVE_DEVICE", "cpu")
+    started = {"RANK": "0", "WORLD_SIZE": "2", "LOCAL_RANK": "0", "LOCAL_WORLD_SIZE": "2", "MASTER_ADDR": "localhost"}
+    for name, value in (started | {"MASTER_PORT": "29400", "TORCHELASTIC_RUN_ID": "none"}).items():
+        monkeypatch.setenv(name, value)
+    try:
+        Task(Path("results") / finished.key).build(tmp_path, {})
+        assert not fails
+    except ValueError:
+        assert fails
+    assert not distributed.is_initialized()

@@ -24,6 +24,7 @@ def test_two_processes_of_torchrun_make_one_folder_of_a_study(brief, tmp_path):
     path = tmp_path / "results" / folder.key
     said = brief.run(*torchrun, "-m", "sumcurve", "make", str(path))
     assert said.stdout.count(f"{path} is finished") == 1
+    assert said.stdout.count("2 processes; training in several processes (torchrun) is experimental") == 1
     sealed = manifest.verify(path, folder.specification)
     assert sealed is not None
     assert sealed["facts"]["processes"] == 2

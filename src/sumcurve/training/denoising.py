@@ -215,10 +215,11 @@ def pretrain_run(
     note(f"{name}: {len(parts['train'])} texts, {len(model.subwords)} subwords, {counts['total']} parameters")
     resume = read_together(state, note, group)
     watchers = Watchers(name, events if not group.rank else None, note, stream=terminal, position=position)
-    with watchers as watch, Notice(note, group.size == 1) as notice:
+    with watchers as watch, Notice(note, group) as notice:
 
         def keep(kept: State) -> None:
-            write_state(state, kept)
+            if not group.rank:
+                write_state(state, kept)
             notice.written()
 
         try:

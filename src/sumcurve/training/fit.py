@@ -126,7 +126,7 @@ def fit(
     of the data and the random numbers that it would have had.
 
     `keep` gets a State after every validation, which owns all its tensors, and after an update between two of them
-    when `wanted` says so, which is asked after every update; of several processes, at validations alone. Given back
+    when `wanted` says so, which is asked in every update; of several processes, all keep when one wants it. Given back
     as `resume`, with a model newly built from the same seed, training goes on; on one machine and CPU type the
     outcome, measured seconds apart, is bit-identical to that of an uninterrupted run. `identity` holds whatever else
     a state must agree on, such as the model's settings. `seed` decides all random numbers; torch's global generators
@@ -134,10 +134,11 @@ def fit(
 
     The processes of `group` share every batch, and each is given the same arguments. In single precision their
     updates are those of one process but for the order of sums, as far as no random number is drawn (dropout,
-    sampling).
+    sampling). The first process validates, and its scores decide for all which checkpoint is the best and when a
+    phase ends.
 
-    Raises TrainingError for a loss or gradient that is not finite, ResumeError for a state of another training, and
-    ValueError for a `start` of a training of one phase.
+    Raises TrainingError for a loss or gradient that is not finite and for processes that hold different weights,
+    ResumeError for a state of another training, and ValueError for a `start` of a training of one phase.
     """
     if start is not None and len(settings.phases) == 1:
         raise ValueError("a training of one phase starts from new weights: give no checkpoint to start from")
@@ -236,6 +237,7 @@ class _Fit:
                 self._load(resume)
             else:
                 self._begin(index, start)
+            self._refuse_different_weights()
             while (reason := self.rule.ended(self.update)) is None:
                 self._validate(self._train())
             self.history.ended.append((self.phase.name, reason))
@@ -296,10 +298,11 @@ class _Fit:
             self.updates += 1
             rate = self.schedule.rate(self.update)
             items = next(self.batches)
-            unread += self._step(items, rate)
+            loss, norm, wanted = self._step(items, rate)
+            unread += loss, norm
             self.examples += len(items)
             self.epochs += len(items) / len(self.items)
-            between = self.update < last and self.group.size == 1 and self.wanted()
+            between = wanted and self.update < last
             if len(unread) == 2 * most_unread or self.update == last or between:
                 values = torch.stack(unread).tolist()
                 unread.clear()
@@ -308,6 +311,7 @@ class _Fit:
                 self._tell(rate, values[-2], validated=False)
             if between:
                 self.seconds += self.clock() - began
+                self._refuse_different_weights()
                 self.keep(self._state())
                 began = self.clock()
         self.seconds += self.clock() - began
@@ -315,8 +319,9 @@ class _Fit:
         self.total_loss = 0.0
         return mean
 
-    def _step(self, items: list[Any], rate: float) -> tuple[Tensor, Tensor]:
-        """One update; its loss and the norm of its gradient before clipping, both still on the device."""
+    def _step(self, items: list[Any], rate: float) -> tuple[Tensor, Tensor, bool]:
+        """One update; its loss and the norm of its gradient before clipping, both still on the device, and whether
+        any process wants the state."""
         self.optimizer.zero_grad(set_to_none=True)
         total = torch.zeros((), device=self.device)
         for part in self.group.own(items, self.settings.accumulate):
@@ -326,14 +331,14 @@ class _Fit:
             loss = loss * (len(part) / len(items)) if len(part) < len(items) else loss
             loss.backward()
             total = total + loss.detach()
-        total = self.group.sum_gradients(self.parameters, total)
+        total, wanted = self.group.sum_gradients(self.parameters, total, self.wanted())
         norm = nn.utils.get_total_norm([p.grad for p in self.parameters if p.grad is not None])
         if self.phase.optimizer.clip_norm is not None:
             nn.utils.clip_grads_with_norm_(self.parameters, self.phase.optimizer.clip_norm, norm)
         for group in self.optimizer.param_groups:
             group["lr"] = rate
         self.optimizer.step()
-        return total, norm
+        return total, norm, wanted
 
     def _refuse_infinite(self, values: list[float]) -> None:
         """Raise for the first of the latest losses and gradient norms (taking turns) that is not finite."""
@@ -351,9 +356,29 @@ class _Fit:
             self.history,
         )
 
+    def _refuse_different_weights(self) -> None:
+        """TrainingError where the processes of the group do not hold the same weights at the same update."""
+        if self.group.size == 1:
+            return
+        places = self.group.gather(
+            f"phase {self.phase.name!r}, update {self.update}, weights {digest_of(self.learner.weights())[:16]}"
+        )
+        if different := [rank for rank, place in enumerate(places) if place != places[0]]:
+            named = ", ".join(map(str, different))
+            listed = "; ".join(f"{rank}: {place}" for rank, place in enumerate(places))
+            raise TrainingError(
+                f"the processes of torchrun do not hold the same weights: {named} differ{'s' * (len(different) == 1)} "
+                f"from 0 ({listed}). Start again with the same resume state, on a disk that all processes share, and "
+                "GPUs of one kind; where it happens again, delete the resume state and train in one process, without "
+                "torchrun",
+                self.history,
+            )
+
     def _validate(self, train_loss: float | None) -> None:
         """Validate, take note of it, and hand out the state."""
-        scores = self.learner.validate(self.phase)
+        self._refuse_different_weights()
+        # On a GPU sums differ between processes: by their own scores each would choose and stop for itself.
+        scores = self.group.of_first(lambda: self.learner.validate(self.phase))
         if not math.isfinite(scores["nll"]):
             self._refuse(self.update, "validation nll", scores["nll"])
         row = Row(
@@ -374,9 +399,7 @@ class _Fit:
         if self.rule.counted:
             self.schedule.observe(row.best)
         self._tell(row.rate, train_loss, validated=True)
-        state = self._state()
-        if not self.group.rank:
-            self.keep(state)
+        self.keep(self._state())
 
     def _tell(self, rate: float, loss: float | None, validated: bool) -> None:
         patience = self.rule.end_of_patience(self.history)

@@ -9,6 +9,8 @@ from collections.abc import Callable
 from types import FrameType
 from typing import Any
 
+from sumcurve.training.parallel import Group
+
 AT_LIMIT = "SUMCURVE_AT_LIMIT"  # the environment variable with a shell command that asks for another allocation
 SOON, NOW = signal.SIGURG, signal.SIGTERM  # the first does nothing to processes that do not listen
 ONE_END_SECONDS = 5.0
@@ -21,12 +23,13 @@ class Notice:
     SIGURG says that the time of this allocation is nearly up: the state is written, then the command in the
     environment variable SUMCURVE_AT_LIMIT runs, if there is one, and training goes on until it is ended. SIGTERM, of
     a cancelled or preempted job, ends the process once the state is written; one that comes later ends it at once.
+    What one process of a group hears holds for all; the first runs the command and says what happens.
     """
 
-    def __init__(self, note: Callable[[str], None], listens: bool = True) -> None:
-        """`note` is told what happens. Without `listens` signals do what they always do."""
-        self._note, self._command = note, os.environ.get(AT_LIMIT)
-        self._listens = listens and threading.current_thread() is threading.main_thread()
+    def __init__(self, note: Callable[[str], None], group: Group = Group()) -> None:  # noqa: B008
+        """`note` is told what happens."""
+        self._note, self._group, self._command = note, group, os.environ.get(AT_LIMIT)
+        self._listens = threading.current_thread() is threading.main_thread()
         self._soon = self._now = False
         self._told = 0.0  # when the first SIGTERM came
         self._before: dict[signal.Signals, Any] = {}
@@ -50,20 +53,27 @@ class Notice:
             os.kill(os.getpid(), NOW)
 
     def wanted(self) -> bool:
-        """Whether the state is to be written without waiting for a validation."""
+        """Whether this process heard that the state is to be written without waiting for a validation."""
         return self._soon or self._now
 
     def written(self) -> None:
-        """Do what was announced, now that the state is written; SystemExit where that is to end."""
-        if self._soon:
+        """Do what any process of the group heard, now that the state is written; SystemExit where that is to end.
+
+        All processes call it together.
+        """
+        soon, now = (any(heard) for heard in zip(*self._group.gather((self._soon, self._now)), strict=True))
+        first = not self._group.rank
+        if soon:
             self._soon = False
+        if soon and first:
             self._note("the time of this allocation is nearly up: the state is written")
             if self._command:
                 # A shell, since the profile's line names variables of the allocation; nothing of the data is in it.
                 done = subprocess.run(self._command, shell=True, capture_output=True, text=True)
                 said = (done.stdout + done.stderr).strip()
                 self._note(f"`{self._command}` ended with {done.returncode}" + (f": {said}" if said else ""))
-        if self._now:
+        if now:
             self._before[NOW] = signal.SIG_IGN  # it ends: one that comes late must not end it otherwise
-            self._note("asked to end (SIGTERM): the state is written, and the next process goes on from it")
+            if first:
+                self._note("asked to end (SIGTERM): the state is written, and the next process goes on from it")
             raise SystemExit(128 + NOW)

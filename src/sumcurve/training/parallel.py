@@ -1,14 +1,15 @@
 """Data-parallel training: processes that hold equal weights and share every batch.
 
 A batch is cut into parts; each process computes some, gradients are summed, and every process makes the same update.
-Started by `torchrun`; without it there is one process.
+The first process validates, and what it measures decides for all. Started by `torchrun`; without it there is one
+process. Experimental: tested on CPUs (gloo), not yet on GPUs (NCCL).
 """
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import torch
 from torch import Tensor, nn
@@ -16,6 +17,7 @@ from torch import Tensor, nn
 from sumcurve.torchrun import place
 
 Item = TypeVar("Item")
+Value = TypeVar("Value")
 
 
 @dataclass(frozen=True)
@@ -32,14 +34,17 @@ class Group:
         shares = (list(items[number::every]) for number in range(self.rank * parts, (self.rank + 1) * parts))
         return [share for share in shares if share]
 
-    def sum_gradients(self, parameters: Sequence[nn.Parameter], loss: Tensor) -> Tensor:
-        """Replace all gradients by their sums over the processes; returns the summed loss. A parameter without a
-        gradient counts as 0 if another process has one, and all processes then agree to have one."""
+    def sum_gradients(self, parameters: Sequence[nn.Parameter], loss: Tensor, flag: bool) -> tuple[Tensor, bool]:
+        """Replace all gradients by their sums over the processes; returns the summed loss, and whether the flag of
+        any process is set. A parameter without a gradient counts as 0 if another process has one, and all processes
+        then agree to have one."""
         if self.size == 1:
-            return loss
-        has = torch.tensor([parameter.grad is not None for parameter in parameters], device=loss.device).int()
-        torch.distributed.all_reduce(has)
-        used = [parameter for parameter, number in zip(parameters, has.tolist(), strict=True) if number]
+            return loss, flag
+        has = [*(parameter.grad is not None for parameter in parameters), flag]
+        counts = torch.tensor(has, device=loss.device).int()
+        torch.distributed.all_reduce(counts)
+        *having, flags = counts.tolist()
+        used = [parameter for parameter, number in zip(parameters, having, strict=True) if number]
         for parameter in used:
             if parameter.grad is None:
                 parameter.grad = torch.zeros_like(parameter)
@@ -49,7 +54,7 @@ class Group:
         total, *shares = whole.split([1, *(gradient.numel() for gradient in gradients)])
         for gradient, share in zip(gradients, shares, strict=True):
             gradient.copy_(share.view_as(gradient))
-        return total[0]
+        return total[0], flags > 0
 
     def gather(self, value: Any) -> list[Any]:
         """The values of all processes, by rank."""
@@ -58,6 +63,14 @@ class Group:
         values: list[Any] = [None] * self.size
         torch.distributed.all_gather_object(values, value)
         return values
+
+    def of_first(self, compute: Callable[[], Value]) -> Value:
+        """What the first process computes, for all of them; the others wait for it."""
+        if self.size == 1:
+            return compute()
+        values = [None if self.rank else compute()]
+        torch.distributed.broadcast_object_list(values, src=0)
+        return cast(Value, values[0])
 
 
 def own_card(environment: Mapping[str, str], cards: int) -> int:
@@ -84,3 +97,17 @@ def join(device: torch.device) -> Group:
         backend = "nccl" if own is not None else "gloo"
         torch.distributed.init_process_group(backend, timeout=timedelta(hours=2), device_id=own)
     return Group(torch.distributed.get_rank(), torch.distributed.get_world_size())
+
+
+def leave(failed: bool) -> None:
+    """Destroy the group of `join`, if there is one; every process does so at its end.
+
+    NCCL's is destroyed once all have entered their last collective. A process that `failed` cannot wait for that: it
+    aborts what is under way and ends, and `torchrun` ends the others.
+    """
+    if not torch.distributed.is_initialized():
+        return
+    if failed and torch.distributed.get_backend() == "nccl":
+        assert torch.distributed.group.WORLD is not None
+        torch.distributed.group.WORLD.abort()
+    torch.distributed.destroy_process_group()

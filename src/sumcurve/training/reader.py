@@ -272,7 +272,7 @@ def train_reader(
                 group=group,
                 identity=specification,
                 resume=resume,
-                keep=lambda kept: write_state(state, kept),
+                keep=lambda kept: None if group.rank else write_state(state, kept),
                 watch=watch,
             )
         except ResumeError as error:

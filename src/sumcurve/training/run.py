@@ -325,10 +325,11 @@ def train_run(
     if resume is not None:
         note(f"{name}: resuming from {state}")
     watchers = Watchers(name, events if not group.rank else None, note, stream=terminal, position=position)
-    with watchers as watch, Notice(note, group.size == 1) as notice:
+    with watchers as watch, Notice(note, group) as notice:
 
         def keep(kept: State) -> None:
-            write_state(state, kept)
+            if not group.rank:
+                write_state(state, kept)
             notice.written()
 
         try:

@@ -7,13 +7,11 @@ import sys
 import time
 from pathlib import Path
 
-import pytest
-
 # A training that writes its state when it is asked to, and nothing else.
 TRAINING = """
 import sys, time
 from sumcurve.training.notice import Notice
-with Notice(lambda text: print(text, flush=True), {listens}) as notice:
+with Notice(lambda text: print(text, flush=True)) as notice:
     print("training", flush=True)
     while True:
         time.sleep(0.01)
@@ -23,11 +21,9 @@ with Notice(lambda text: print(text, flush=True), {listens}) as notice:
 """
 
 
-def started(at_limit: str | None = None, listens: bool = True) -> subprocess.Popen[str]:
+def started(at_limit: str | None = None) -> subprocess.Popen[str]:
     environment = dict(os.environ) | ({"SUMCURVE_AT_LIMIT": at_limit} if at_limit else {})
-    process = subprocess.Popen(
-        [sys.executable, "-c", TRAINING.format(listens=listens)], stdout=subprocess.PIPE, text=True, env=environment
-    )
+    process = subprocess.Popen([sys.executable, "-c", TRAINING], stdout=subprocess.PIPE, text=True, env=environment)
     assert said(process) == "training"
     return process
 
@@ -87,16 +83,6 @@ def test_a_later_wish_to_end_is_obeyed_at_once() -> None:
     assert process.poll() is None
     process.terminate()
     assert process.wait(30) == -signal.SIGTERM
-
-
-@pytest.mark.parametrize(("number", "ends"), [(signal.SIGURG, False), (signal.SIGTERM, True)])
-def test_who_does_not_listen_is_ended_as_ever(number: signal.Signals, ends: bool) -> None:
-    process = started(listens=False)
-    process.send_signal(number)
-    time.sleep(0.3)
-    assert (process.poll() is not None) == ends
-    process.kill()
-    process.wait()
 
 
 def test_handlers_are_given_back() -> None:
