@@ -227,15 +227,6 @@ class Scored:
 
 
 @dataclass(frozen=True)
-class Refused:
-    """A method that a corpus cannot serve: it gets no folder, and a row of the score table that says why."""
-
-    corpus: str
-    method: str
-    reason: str
-
-
-@dataclass(frozen=True)
 class _Corpus:
     """A corpus while its folders are planned; `prepared` and `entities` are keys of folders."""
 
@@ -295,6 +286,23 @@ def _check_systems(block: Block, settings: StudySettings) -> None:
             raise PlanError(f"{where}: corpora: no corpus {strange[0]!r}; there are: {', '.join(settings.corpora)}")
 
 
+def _check_methods(block: Block, settings: StudySettings, methods: dict[str, Form]) -> None:
+    """PlanError for a method that a corpus cannot serve, which nobody then finds in a table."""
+    problems = []
+    for name, corpus in settings.corpora.items():
+        asked = settings.methods if corpus.methods is None else corpus.methods
+        reasons = {method: refusal(methods[method], corpus) for method in asked}
+        served = ", ".join(method for method, reason in reasons.items() if reason is None)
+        problems += [
+            f"{block.where('corpora', name, *reason.key)}: corpus {name} cannot serve {method}: {reason.why}; change "
+            f"it, or list in {block.path} the methods that it serves: `corpora: {{{name}: {{methods: [{served}]}}}}`"
+            for method, reason in reasons.items()
+            if reason is not None
+        ]
+    if problems:
+        raise PlanError("\n".join(problems))
+
+
 def _check_variance(block: Block, settings: StudySettings, table: VarianceTable, methods: dict[str, Form]) -> None:
     """PlanError where the study does not have what is to be trained anew."""
 
@@ -310,11 +318,7 @@ def _check_variance(block: Block, settings: StudySettings, table: VarianceTable,
         )
     if table.percent not in corpus.percents:
         raise PlanError(f"{where('percent')}: {table.percent} is none of {table.corpus}'s percents {corpus.percents}")
-    trained = [
-        method
-        for method, form in methods.items()
-        if (corpus.methods is None or method in corpus.methods) and not refusal(form, corpus)
-    ]
+    trained = [method for method in methods if corpus.methods is None or method in corpus.methods]
     if strange := [method for method in table.methods if method not in trained]:
         raise PlanError(
             f"{where('methods')}: {', '.join(strange)}: not trained on {table.corpus}; "
@@ -457,21 +461,33 @@ def _twin(config: Path, path: Path, content: MethodSettings, name: str) -> Form:
     return base
 
 
-def refusal(method: Form, corpus: CorpusSettings) -> str:
-    """Why a corpus cannot serve a method; empty where it can."""
+@dataclass(frozen=True)
+class Refusal:
+    """Why a corpus cannot serve a method, and by which of its keys."""
+
+    key: tuple[str, ...]
+    why: str
+
+
+def refusal(method: Form, corpus: CorpusSettings) -> Refusal | None:
+    """Why a corpus cannot serve a method; None where it can."""
     search = corpus.search
-    if isinstance(method.model, SubwordSettings) and (search.coverage_penalty or search.entity_penalty):
-        return "pretrained models show no attention, which the corpus's search looks at"
-    if isinstance(method.model, SubwordSettings) and (words := corpus.prepare.tokenizer) != "words":
-        return f"pretrained models write text, which becomes the tokenizer words' tokens, not those of {words}"
-    if method.model.kind == "fairseq" and (reason := fairseq_search(search)):
-        return reason
+    if isinstance(method.model, SubwordSettings):
+        for penalty in ("coverage_penalty", "entity_penalty"):
+            if getattr(search, penalty):
+                return Refusal(("search", penalty), "pretrained models show no attention, which this penalty looks at")
+        if (words := corpus.prepare.tokenizer) != "words":
+            why = f"pretrained models write text, which becomes the tokenizer words' tokens, not those of {words}"
+            return Refusal(("prepare", "tokenizer"), why)
+    if method.model.kind == "fairseq" and (why := fairseq_search(search)):
+        return Refusal(("search",), why)
     if method.model.kind == "extract-rewrite" and corpus.target == "titles":
-        return (
+        why = (
             "titles have no sentences to extract: Chen and Bansal's method needs several; "
             "Čano and Bojar 2020 leave it out on titles too"
         )
-    return ""
+        return Refusal(("target",), why)
+    return None
 
 
 def model_file(form: Form, config: Path, method: str) -> File | None:
@@ -533,7 +549,7 @@ def _reads_entities(search: Search | None) -> bool:
 
 
 class Plan:
-    """A study's folders by key (`step/name`), its score rows, what it refuses, and the digest of its tables."""
+    """A study's folders by key (`step/name`), its score rows, and the digest of its tables."""
 
     def __init__(
         self,
@@ -554,7 +570,6 @@ class Plan:
         self.corpora: dict[str, CorpusSettings] = {}  # also of parts that are held out, by the names of their rows
         self.folders: dict[str, Folder] = {}
         self.rows: list[Scored] = []
-        self.refused: list[Refused] = []
         self.shards: dict[str, int] = {}  # of corpora that are prepared by shards: by the names of their folders
         # Score folders that one process makes, in its order: of each method and size of a corpus, and of each scorer of
         # a corpus that asks for it. A folder is in one of them; what several methods have is the first one's.
@@ -580,7 +595,7 @@ class Plan:
                 "systems": self.system_titles,
                 "scores": [[row.output, row.part, dict(row.scores)] for row in self.rows],
                 "oracles": [folder.key for folder in self.named("annotations", "prove")],
-                "refused": [[one.corpus, one.method, one.reason] for one in self.refused],
+                "refused": [],  # methods that a corpus did not serve, when a plan could leave them out
                 "corpora": {name: corpus.title for name, corpus in settings.corpora.items()},
                 "bootstrap": settings.bootstrap.model_dump(mode="json"),
                 "questions": [one.model_dump(mode="json") for one in settings.questions],
@@ -647,6 +662,7 @@ class Plan:
             methods[method] = content.forms[settings.form]
             if content.begins_as is not None:
                 twins[method] = (content.begins_as, _twin(config, file, content, settings.form))
+        _check_methods(block, settings, methods)
         if settings.variance is not None:
             _check_variance(block, settings, settings.variance, methods)
         if settings.equivalence is not None:
@@ -725,14 +741,9 @@ class Plan:
         for system, (kind, told) in self.systems.items():
             if told.corpora is None or name in told.corpora:
                 self._plan_system(planned, system, kind, told, annotations)
-        methods = {}
-        for method, form in self.methods.items():
-            if corpus.methods is not None and method not in corpus.methods:
-                continue
-            if reason := refusal(form, corpus):
-                self.refused.append(Refused(name, method, reason))
-            else:
-                methods[method] = form
+        methods = {
+            method: form for method, form in self.methods.items() if corpus.methods is None or method in corpus.methods
+        }
         searches = [corpus.search, *(_paper_search(form, corpus) for form in methods.values())]
         needed = any(map(_learns_entities, methods.values())) or any(map(_reads_entities, searches))
         if needed and corpus.salient == "cloze":

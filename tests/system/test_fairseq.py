@@ -309,7 +309,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> tuple[Plan, Path]:
     shutil.copytree(ROOT / "config", config)
     shutil.copy(ROOT / "recipes.yaml", home)
     study = yaml.safe_load((config / "studies" / "smoke.yaml").read_text())
-    tales = study["corpora"]["tales"] | {"percents": [100]}
+    tales = study["corpora"]["tales"] | {"percents": [100], "methods": None}
     tales["raw"]["path"] = str(RAW)
     study |= {
         "corpora": {"tales": tales},

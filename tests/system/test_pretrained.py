@@ -38,7 +38,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> tuple[Plan, Path, list
     method = {"title": "BART", "paper": "Random.", "model": told, "phases": {"nll": phase}, "forms": {"smoke": None}}
     (config / "methods" / "mine.yaml").write_text(yaml.safe_dump(method))
     study = yaml.safe_load((config / "studies" / "smoke.yaml").read_text())
-    tales = study["corpora"]["tales"] | {"search": {"beam": 2, "min_tokens": 2, "max_tokens": 8}}
+    tales = study["corpora"]["tales"] | {"search": {"beam": 2, "min_tokens": 2, "max_tokens": 8}, "methods": None}
     tales["raw"]["path"] = str(RAW)
     study |= {
         "corpora": {"tales": tales},

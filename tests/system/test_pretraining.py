@@ -48,7 +48,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> tuple[Plan, Path]:
         method["phases"]["nll"]["stop"] = {"every_updates": 6, "max_updates": 12}
         (config / "methods" / f"{name}.yaml").write_text(yaml.safe_dump(method))
     study = yaml.safe_load((config / "studies" / "smoke.yaml").read_text())
-    tales = study["corpora"]["tales"] | {"search": {"beam": 2, "min_tokens": 2, "max_tokens": 8}}
+    tales = study["corpora"]["tales"] | {"search": {"beam": 2, "min_tokens": 2, "max_tokens": 8}, "methods": None}
     tales["raw"]["path"] = str(RAW)
     rows = fables(80)
     tale = json.loads(RAW.read_text().splitlines()[7])  # tales have phrases of eight words in common

@@ -142,7 +142,7 @@ def test_finished_folders_cost_nothing_and_unknown_records_are_said(tmp_path):
     model = Costs(invented(), config)
     path = config / "studies" / "smoke.yaml"
     content = yaml.safe_load(path.read_text())
-    content["corpora"] = {"tales": content["corpora"]["tales"]}
+    content["corpora"] = {"tales": content["corpora"]["tales"] | {"methods": None}}
     content |= {"methods": ["pcov"], "systems": dict.fromkeys(("lead", "random"))}
     path.write_text(yaml.safe_dump(content))
     plan = Plan.read(config, "smoke")

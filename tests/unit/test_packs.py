@@ -481,7 +481,7 @@ def scored(folder, scores, **corpus):
     shutil.copy(ROOT / "recipes.yaml", folder)
     path = config / "studies" / "smoke.yaml"
     told = yaml.safe_load(path.read_text())
-    told["corpora"] = {"tales": told["corpora"]["tales"] | corpus}
+    told["corpora"] = {"tales": told["corpora"]["tales"] | {"methods": None} | corpus}
     told |= {"methods": ["abs"], "scores": {"rouge": {}, **scores}, "systems": {"gold": {}}}
     path.write_text(yaml.safe_dump(told))
     return Plan.read(config, "smoke")

@@ -1,5 +1,6 @@
 """Names decide: what changes a result changes its folder's name and those behind it, and nothing else does."""
 
+import re
 import shutil
 from itertools import product
 from pathlib import Path
@@ -47,7 +48,12 @@ def add_pretrained(config, **told):
     model = {key: value for key, value in (PRETRAINED | told).items() if value is not None}
     content = {"title": "BART", "paper": "Lewis et al. 2020.", "model": model, "phases": {"nll": {"loss": "nll"}}}
     (config / "methods" / "mine.yaml").write_text(yaml.safe_dump({**content, "forms": {"smoke": None}}))
-    edit(config / "studies" / "smoke.yaml", lambda study: study["methods"].append("mine"))
+
+    def change(study):
+        for named in (study, study["corpora"]["tales"]):
+            named["methods"].append("mine")
+
+    edit(config / "studies" / "smoke.yaml", change)
 
 
 def add_apes(config, corpora=("modules",), **told):
@@ -103,14 +109,12 @@ def test_every_input_is_a_folder_of_the_plan(config):
 def test_every_method_percent_and_seed_is_scored_once_with_the_common_search(config):
     plan = smoke(config)
     settings = plan.settings
-    refused = {(one.corpus, one.method) for one in plan.refused}
     expected = {
         (corpus, method, percent, seed)
         for corpus, of_corpus in settings.corpora.items()
         for method in of_corpus.methods or settings.methods
         for percent in of_corpus.percents
         for seed in settings.seeds
-        if (corpus, method) not in refused
     } | {(corpus, system, None, None) for corpus in settings.corpora for system in REFERENCE_SYSTEMS}
     common = [row for row in plan.rows if row.part == "study" and row.search != "paper"]
     rows = [(row.corpus, row.method, row.percent, row.seed) for row in common]
@@ -147,6 +151,7 @@ def of_two_corpora(config, methods, **changes):
 
     def change(content):
         content["methods"] = methods
+        content["corpora"]["tales"].pop("methods", None)
         for corpus, keys in changes.items():
             content["corpora"][corpus] |= keys
 
@@ -223,19 +228,41 @@ def test_each_output_has_a_name_of_its_own_in_the_table_and_trace_finds_it(confi
         assert found == {row.run if own else row.output}
 
 
-def test_a_corpus_of_titles_refuses_the_extractor_and_gives_it_no_folder(config):
-    both = of_two_corpora(config, ["fastrl", "abs"], tales={"target": "summaries"})
-    assert both.refused == []
-    plan = of_two_corpora(config, ["fastrl", "abs"], tales={"target": "titles"})
-    (refused,) = plan.refused
-    assert (refused.corpus, refused.method) == ("tales", "fastrl")
-    assert "no sentences to extract" in refused.reason
-    lost = names(both) - names(plan)
-    assert lost
-    assert all("/tales-fastrl-" in key for key in lost)
-    assert names(plan) < names(both)
-    assert plan.tables != both.tables
-    assert not any((row.corpus, row.method) == ("tales", "fastrl") for row in plan.rows)
+@pytest.mark.parametrize(
+    ("method", "keys", "value", "reason"),
+    [
+        ("fastrl", ["target"], "titles", "titles have no sentences to extract"),
+        ("mine", ["prepare", "tokenizer"], "ptb", "tokenizer words' tokens, not those of ptb"),
+        ("mine", ["search", "coverage_penalty"], 1.0, "pretrained models show no attention"),
+        ("fairseq_lstm", ["search"], {"beam": 2, "max_tokens": 9, "length_penalty": "gnmt"}, "no length_penalty gnmt"),
+    ],
+)
+def test_a_method_that_a_corpus_cannot_serve_is_an_error_with_the_key_to_change(config, method, keys, value, reason):
+    add_pretrained(config)
+    prepare, search = {"tokenizer": "words"}, {"beam": 2, "max_tokens": 9}
+    plain = of_two_corpora(config, [method, "abs"], tales={"target": "summaries", "prepare": prepare, "search": search})
+
+    def change(study):
+        place = study["corpora"]["tales"]
+        for key in keys[:-1]:
+            place = place[key]
+        place[keys[-1]] = value
+
+    edit(config / "studies" / "smoke.yaml", change)
+    with pytest.raises(
+        PlanError, match=rf"tales cannot serve {method}: .*{reason}.*smoke.yaml .*{{methods: \[abs\]}}}}`"
+    ) as said:
+        smoke(config)
+    number, key = re.match(r".*/smoke.yaml:(\d+): corpora\.tales\.(\S+): ", str(said.value)).groups()
+    assert key == ".".join(keys)
+    text = (config / "studies" / "smoke.yaml").read_text().splitlines()
+    assert text[int(number) - 1].strip().startswith(f"{keys[-1]}:")
+
+    edit(config / "studies" / "smoke.yaml", lambda study: study["corpora"]["tales"].update(methods=["abs"]))
+    served = smoke(config)
+    assert any(f"/tales-{method}-" in key for key in plain.folders)
+    assert not any(f"/tales-{method}-" in key for key in served.folders)
+    assert any(f"/modules-{method}-" in key for key in served.folders)
 
 
 @pytest.mark.parametrize(
@@ -529,16 +556,16 @@ def test_a_layout_of_draws_that_the_study_cannot_have_is_refused(config, change,
 )
 def test_twins_that_the_study_does_not_have_are_refused(config, methods, message):
     told = {"methods": methods, "margin": 1.5}
-    edit(config / "studies" / "smoke.yaml", lambda content: content.update(equivalence=told, methods=["abs", "pcov"]))
+    edit(config / "studies" / "smoke.yaml", lambda content: content.update(equivalence=told))
     with pytest.raises(PlanError, match=rf"smoke\.yaml:\d+: {message}"):
-        smoke(config)
+        of_two_corpora(config, ["abs", "pcov"])
 
 
 def test_an_equivalence_in_a_metric_that_nobody_scores_is_refused(config):
     told = {"methods": {"abs": "pcov"}, "margin": 1.5, "metric": "nosuch"}
-    edit(config / "studies" / "smoke.yaml", lambda content: content.update(equivalence=told, methods=["abs", "pcov"]))
+    edit(config / "studies" / "smoke.yaml", lambda content: content.update(equivalence=told))
     with pytest.raises(PlanError, match=r"smoke\.yaml:\d+: equivalence\.metric: no metric 'nosuch' .*rouge1"):
-        smoke(config)
+        of_two_corpora(config, ["abs", "pcov"])
 
 
 def test_a_run_knows_the_limits_that_it_is_validated_under_and_no_more_of_the_search(config):
@@ -903,30 +930,6 @@ def test_a_system_cannot_take_a_zero_shot_name(config):
         smoke(config)
 
 
-def test_a_search_that_reads_attention_refuses_pretrained_models(config):
-    add_pretrained(config)
-
-    def penalised(study):
-        study["corpora"]["tales"]["search"]["coverage_penalty"] = 1.0
-
-    edit(config / "studies" / "smoke.yaml", penalised)
-    plan = smoke(config)
-    assert ("tales", "mine") in {(one.corpus, one.method) for one in plan.refused}
-    assert not any("tales-mine" in key for key in plan.folders)
-
-
-def test_a_corpus_with_another_tokenizer_refuses_pretrained_models(config):
-    add_pretrained(config)
-
-    def tokenised(study):
-        study["corpora"]["tales"].setdefault("prepare", {})["tokenizer"] = "ptb"
-
-    edit(config / "studies" / "smoke.yaml", tokenised)
-    plan = smoke(config)
-    assert ("tales", "mine") in {(one.corpus, one.method) for one in plan.refused}
-    assert any("tales-pcov" in key for key in plan.folders)
-
-
 def test_every_seed_draws_a_fraction_of_its_own_and_one_more_seed_changes_no_name(config):
     before = smoke(config)
     edit(config / "studies" / "smoke.yaml", lambda content: content.update(seeds=[*before.settings.seeds, 5]))
@@ -971,7 +974,7 @@ def test_sums_are_part_of_a_runs_and_an_outputs_name(config):
             r"smoke.yaml:\d+: corpora.*percents must rise",
         ),
         ("studies/smoke.yaml", "seeds: [1]", "seeds: []", r"smoke.yaml:\d+: seeds"),
-        ("studies/smoke.yaml", "methods: [", "methods: [ghost, ", r"ghost.yaml is missing; there are: abs"),
+        ("studies/smoke.yaml", "\nmethods: [", "\nmethods: [ghost, ", r"ghost.yaml is missing; there are: abs"),
         (
             "studies/smoke.yaml",
             "seeds: [1]",
@@ -980,7 +983,7 @@ def test_sums_are_part_of_a_runs_and_an_outputs_name(config):
         ),
         ("studies/smoke.yaml", "seeds: [1]", "seeds: [1", r"smoke.yaml:\d+: this is not YAML"),
         ("studies/smoke.yaml", "seeds: [1]", "seeds: [1, 2, 1]", r"smoke.yaml:\d+: seeds: .*1 stands twice"),
-        ("studies/smoke.yaml", "methods: [pcov, ", "methods: [pcov, pcov, ", r"methods: .*pcov stands twice"),
+        ("studies/smoke.yaml", "\nmethods: [pcov, ", "\nmethods: [pcov, pcov, ", r"methods: .*pcov stands twice"),
         (
             "studies/smoke.yaml",
             "min_source_tokens: 10",
@@ -1170,8 +1173,13 @@ def add_barts(config, **told):
         (config / "methods" / f"bart_{outside}.yaml").write_text(content)
     block = pretraining(config.parent / "fables.jsonl", fables(5)) | told
     path = config / "studies" / "smoke.yaml"
-    edit(path, lambda study: study.update(methods=[*study["methods"], "bart_nothing", "bart_bodies", "bart_pairs"]))
-    edit(path, lambda study: study.update(pretraining=block))
+
+    def change(study):
+        for named in (study, study["corpora"]["tales"]):
+            named["methods"] += ["bart_nothing", "bart_bodies", "bart_pairs"]
+        study["pretraining"] = block
+
+    edit(path, change)
     return path
 
 

@@ -110,7 +110,7 @@ def test_a_name_is_neither_path_nor_shell(what: str, message: str, tmp_path: Pat
     for name in NAMES:
         study = yaml.safe_load(text)
         if what == "methods":
-            study["methods"] = [name]
+            study["methods"] = study["corpora"]["tales"]["methods"] = [name]
         elif what == "corpora":
             study["corpora"] = {name: study["corpora"]["tales"]}
         elif what == "systems":

@@ -46,7 +46,12 @@ def plan(tmp_path_factory):
     shutil.copy(ROOT / "recipes.yaml", config.parent)
     path = config / "studies" / "tiny.yaml"
     study = yaml.safe_load((config / "studies" / "smoke.yaml").read_text())
-    tales = study["corpora"]["tales"] | {"percents": [20], "target": "summaries", "oracle": {"searches": False}}
+    tales = study["corpora"]["tales"] | {
+        "percents": [20],
+        "target": "summaries",
+        "oracle": {"searches": False},
+        "methods": None,
+    }
     tales["raw"]["path"] = str(RAW)
     tales["split"] |= {"unseen": ["mill-0"]}
     method = {"title": "BART", "paper": "Random weights.", "model": pretrained, "phases": {"nll": {"loss": "nll"}}}

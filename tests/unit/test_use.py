@@ -55,7 +55,7 @@ class Finished:
         shutil.copy(ROOT / "recipes.yaml", home)
         (config / "methods" / "mine.yaml").write_text(yaml.safe_dump({**method, "forms": {"smoke": None}}))
         study = yaml.safe_load((config / "studies" / "smoke.yaml").read_text())
-        tales = study["corpora"]["tales"] | {"percents": [20], "target": "summaries"}
+        tales = study["corpora"]["tales"] | {"percents": [20], "target": "summaries", "methods": None}
         tales["raw"]["path"] = str(RAW)
         study |= {"corpora": {"tales": tales}, "methods": list(METHODS), "scores": {"rouge": {}}}
         (config / "studies" / "tiny.yaml").write_text(yaml.safe_dump(study | {"systems": {"theirs": PROGRAM}}))

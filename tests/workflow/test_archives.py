@@ -48,6 +48,7 @@ def study(checkout_of_tree, tmp_path_factory):
     waters = smoke["corpora"]["tales"] | {
         "raw": {"sha256": counts["sha256"], "harvest": {"archives": "waters"}},
         "split": {"valid": 10, "test": 12, "unseen": ["zoo"]},
+        "methods": None,
     }
     study = smoke | {"corpora": {"waters": waters}, "methods": ["pcov"]}
     (config / "studies" / "waters.yaml").write_text(yaml.safe_dump(study))

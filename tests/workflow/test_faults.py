@@ -64,7 +64,7 @@ def one_training(checkout):
     path = checkout.path / "config" / "studies" / "smoke.yaml"
     study = yaml.safe_load(path.read_text())
     del study["corpora"]["modules"], study["corpora"]["tales"]["contrasts"]
-    study["corpora"]["tales"]["percents"] = [100]
+    study["corpora"]["tales"] |= {"percents": [100], "methods": None}
     study |= {"methods": ["pcov"], "systems": dict.fromkeys(UNTRAINED), "scores": {"rouge": {}}}
     path.write_text(yaml.safe_dump(study))
     checkout.study("smoke")

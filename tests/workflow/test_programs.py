@@ -50,7 +50,7 @@ def studied(checkout_of_tree, tmp_path_factory) -> Studied:
     checkout, home = checkout_of_tree("programs"), tmp_path_factory.mktemp("elsewhere")
     programs.write(checkout.path)
     study = yaml.safe_load((checkout.path / "config" / "studies" / "smoke.yaml").read_text())
-    tales = study["corpora"]["tales"]
+    tales = study["corpora"]["tales"] | {"methods": None}
     study |= {"title": "Programs", "corpora": {"tales": tales}, "methods": ["abs"], "seeds": [1]}
     none = dict.fromkeys(("random", "best-sentence", "sumbasic", "lexrank", "lsa"))
     study |= {"systems": programs.systems() | none, "scores": {"rouge": {}, "reading": {}, "reading_rouge": {}}}

@@ -9,7 +9,7 @@ def test_jobs_of_snakemake_make_the_folder_that_one_process_makes(checkout_of_tr
     checkout = checkout_of_tree("shards")
     path = checkout.path / "config" / "studies" / "smoke.yaml"
     study = yaml.safe_load(path.read_text())
-    tales = study["corpora"]["tales"]
+    tales = study["corpora"]["tales"] | {"methods": None}
     study["corpora"] = {"tales": tales | {"shards": 3, "prepare": tales.get("prepare", {}) | {"near_duplicates": 0.5}}}
     study["methods"] = ["pcov"]
     path.write_text(yaml.safe_dump(study))

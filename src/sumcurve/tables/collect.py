@@ -502,7 +502,6 @@ def collect(plan: Plan, results: Path, partial: bool = False) -> Study:
         outputs=outputs,
         titles=plan.titles,
         systems=plan.system_titles,
-        refused=plan.refused,
         missing=missing,
         trained=sum(row.size is not None for row in plan.rows),
         scores=[key for row in rows for key in row.scores.values()],

@@ -17,7 +17,6 @@ from sumcurve.annotations.oracle import METRICS as ORACLE_METRICS
 from sumcurve.curves.stopping import Validation
 from sumcurve.decoding.judged import Judged
 from sumcurve.people.results import Results as PeopleResults
-from sumcurve.plan import Refused
 from sumcurve.scores.scorer import Metric
 from sumcurve.settings import Equivalence, Oracle, Question
 from sumcurve.systems.system import Role
@@ -417,7 +416,6 @@ class Study:
     statistics: Sequence[CorpusStatistics]
     outputs: Sequence[ScoredOutput]
     titles: Mapping[str, str]
-    refused: Sequence[Refused] = ()
     missing: Sequence[Missing] = ()
     trained: int = 0
     scores: Sequence[str] = ()

@@ -1,11 +1,11 @@
-"""Appendix: outputs that a study lacks, because they are not finished or because a corpus cannot serve the method."""
+"""Appendix: outputs that a study lacks, because they are not finished."""
 
 from sumcurve.tables.results import Results
 from sumcurve.tables.table import Column, Table
 
 
 def table(results: Results) -> Table:
-    """A row for every output that is not finished, with the folder it waits for, and every refused method."""
+    """A row for every output that is not finished, with the folder it waits for."""
     rows = [
         {
             "corpus": one.corpus,
@@ -18,7 +18,6 @@ def table(results: Results) -> Table:
         }
         for one in results.study.missing
     ]
-    rows += [{"corpus": one.corpus, "method": one.method, "why": one.reason} for one in results.study.refused]
     columns = [
         Column("corpus", "corpus"),
         Column("method", "method"),

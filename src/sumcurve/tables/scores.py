@@ -81,7 +81,6 @@ def table(results: Results) -> Table:
         results.cut_short,
         results.reading_note,
         *results.identical,
-        *(f"{one.corpus} without {one.method}: {one.reason}." for one in results.study.refused),
         *signatures(results),
         *counted(results),
         *results.corpora_notes,

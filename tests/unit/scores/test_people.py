@@ -34,7 +34,7 @@ def study(tmp_path, monkeypatch):
     smoke = yaml.safe_load((ROOT / "config" / "studies" / "smoke.yaml").read_text())
 
     def write(**scores):
-        content = smoke | {"corpora": {"tales": smoke["corpora"]["tales"]}, "methods": []}
+        content = smoke | {"corpora": {"tales": smoke["corpora"]["tales"] | {"methods": None}}, "methods": []}
         content |= {"scores": {"rouge": {}, **scores}}
         (home / "config" / "config.yaml").write_text("study: mine\n")
         (home / "config" / "studies" / "mine.yaml").write_text(yaml.safe_dump(content, sort_keys=False))

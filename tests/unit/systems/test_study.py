@@ -28,7 +28,11 @@ def home(tmp_path, monkeypatch):
     smoke = yaml.safe_load((ROOT / "config" / "studies" / "smoke.yaml").read_text())
 
     def study(systems, **more):
-        content = smoke | {"corpora": {"tales": smoke["corpora"]["tales"]}, "methods": [], "scores": {"rouge": {}}}
+        content = smoke | {
+            "corpora": {"tales": smoke["corpora"]["tales"] | {"methods": None}},
+            "methods": [],
+            "scores": {"rouge": {}},
+        }
         (tmp_path / "config" / "config.yaml").write_text("study: mine\n")
         path = tmp_path / "config" / "studies" / "mine.yaml"
         path.write_text(yaml.safe_dump(content | {"systems": systems} | more, sort_keys=False))

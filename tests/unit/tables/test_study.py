@@ -7,7 +7,6 @@ import random
 import numpy as np
 import pytest
 
-from sumcurve.plan import Refused
 from sumcurve.settings import Equivalence
 from sumcurve.tables import APPENDIX, MEASURED, TABLES
 from sumcurve.tables.evidence import EvidenceError, Items, Missing, Pretraining
@@ -46,13 +45,11 @@ def rows(content: bytes) -> list[dict[str, str]]:
 def rich_study(study, evidence, papers, phased, extracts):
     """Three seeds, a last phase with all it is compared with, a paper's search, extracts, a pretraining, twins."""
     outputs = [*evidence((1, 2, 3)), *papers((1, 2, 3)), *phased(study=(1, 2, 3))]
-    refused = [Refused("albums", "fastrl", "titles have no sentences to extract")]
     told = Pretraining("notes", "abs", {"pcov": True}, 99.0, 50, 900, 3.5, 1000, {"an overlap": 7}, 4000, 5)
     return dataclasses.replace(
         study,
         outputs=outputs,
         extracts=extracts(outputs),
-        refused=refused,
         pretrainings=[told],
         equivalence=Equivalence(methods={"pcov": "abs"}, margin=1.5),
     )
@@ -349,9 +346,8 @@ def test_a_study_in_part_says_so_in_every_table(rich_study, settings, tmp_path):
     for name, content in files.items():
         if name.endswith((".md", ".html")):
             assert "IN PART" in content.decode()
-    (row, refused) = rows(files["missing.csv"])
+    (row,) = rows(files["missing.csv"])
     assert row["why"] == "waits for runs/notes-trans-050-s1-12345678"
-    assert (refused["method"], refused["why"]) == ("fastrl", "titles have no sentences to extract")
 
 
 def test_small_settings_are_no_findings(rich, rich_study, settings):
