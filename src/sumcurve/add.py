@@ -191,6 +191,7 @@ def corpus_of(path: Path, told: Seen, raw: Mapping[str, Any], ready: Any) -> dic
     )
     test = told.parts["test"] if ready else split["test"]
     train = told.parts["train"] if ready else count - split["valid"] - split["test"]
+    valid = told.parts["valid"] if ready else split["valid"]
     corpus: dict[str, Any] = {"title": f"{count} records of {path.name}.", "raw": dict(raw)}
     if not ready:  # nothing is left out of parts that others have made
         corpus["prepare"] = {
@@ -201,6 +202,7 @@ def corpus_of(path: Path, told: Seen, raw: Mapping[str, Any], ready: Any) -> dic
         }
     corpus |= {
         "split": split,
+        "published": {"train": train, "valid": valid, "test": test},
         "percents": percents(train),
         "target": "titles" if titles else "summaries",
         "source_tokens": min(quantile(lengths.source, 0.9), MOST_SOURCE_TOKENS),
@@ -216,6 +218,7 @@ def corpus_of(path: Path, told: Seen, raw: Mapping[str, Any], ready: Any) -> dic
 WIDTH = 120
 COMMENTS = {  # of keys, in the lines before them
     "prepare": "The middle 98 % of lengths in tokens; what is outside is dropped and counted.",
+    "published": "As counted before anything is dropped, for `make plan` alone.",
     "percents": "Of the training part; verdicts need four sizes.",
     "source_tokens": "What a model reads of a source: all of it in nine of ten records, if that is no more than 400.",
     "target_tokens": "What it learns to write: all of it in 19 of 20 records, if that is no more than 120.",
@@ -307,6 +310,7 @@ def add(arguments: argparse.Namespace, config: Path, note: Callable[[str], None]
         note(f"not usable: {drops} (the corpus's folder will list each in dropped.jsonl)")
     shares = ", ".join(map(str, corpus["percents"]))
     note(f"{study}: {len(plan.named('runs'))} trainings, at {shares} % of the training part")
+    note(f"what it would cost: make plan STUDY={name}")
     note(f"next: make study STUDY={name}")
     return study
 

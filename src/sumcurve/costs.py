@@ -11,7 +11,9 @@ and how many updates, by method and number of records. Beyond it stands a model,
   others native, or the reverse, by `PORTABLE`;
 - a method that nobody has measured: the level of some method, the seconds of the measured one whose model is nearest;
 - a reader of questions: its multiply-adds, and updates anywhere between its patience and its most;
-- validations, decoding and scores: seconds of an item, measured on jobs of the recorded studies (constants below).
+- validations, decoding and scores: seconds of an item, measured on jobs of the recorded studies (constants below);
+- pretrained models from elsewhere, programs, recognisers of entities, and corpora whose records are not known: nothing
+  tells what they cost, and what lacks them is no estimate but a least (`NOT ESTIMATED`).
 
 The interval holds what the measured trainings vary by, what their slopes are not known by, at the measured sizes and
 beyond (`BENDS`), and that power.
@@ -75,7 +77,6 @@ ITEM_WORDS = 20
 # By how much the slope of log validations may be another beyond the measured sizes: of all methods, and of each. Of 21
 # methods and sizes above 1,600 records, as their smaller sizes foretell them, it is off by .31 (root mean square).
 BENDS = 0.2
-LEFT_OUT = "are left out of the hours"
 BYTES_OF_WORD = 13  # of a record, prepared and as text
 BYTES_OF_DROPPED = 150  # a row of dropped.jsonl
 BYTES_OF_ROW = 160  # of a record that shards read: its hashes, its id, and where it stands
@@ -89,6 +90,11 @@ BYTES_OF_WEIGHT = 4
 # models wait for their kernels, large Transformers do not.
 GPU_SUSTAINS = (1e12, 3e13)
 BACK = 3  # times the forward pass are forward and backward pass
+FROM_ELSEWHERE = "what pretrained models from elsewhere cost was measured in no recorded study"
+OF_PROGRAMS = "what programs cost is known to those who wrote them"
+OF_RECOGNISERS = "what recognisers of entities cost was measured in no recorded study"
+SAY = "; say `--records N`"
+NAMES = {"runs": "trainings"}  # of folders by step, where they are not called as it is
 
 
 @dataclass(frozen=True)
@@ -168,7 +174,7 @@ def multiply_adds(
         layer = 4 * width**2 + 2 * width * inner_width
         read = source * words * model.encoder_layers * layer
         return read + target * words * (model.decoder_layers * (layer + 4 * width**2) + vocabulary * width)
-    raise PlanError(f"a model of kind {model.kind} comes from elsewhere: what it costs is not known")
+    raise PlanError(FROM_ELSEWHERE)
 
 
 def spacing(phases: Sequence[PhaseSettings], records: int, batch: int) -> float:
@@ -367,7 +373,8 @@ class Estimate:
 
     `trainings` has the hours of one training by method and size. `made` are bytes of what is finished. `temporary` are
     bytes beside `disk`, by what they are taken for. `records` and `read` are of the training parts, and of all that is
-    read to make corpora that are not finished. `notes` say what is not known.
+    read to make corpora that are not finished. `unpriced` has by reason the folders, by kind, that stand in no other
+    number here; where there are some, all sums are the least. `notes` say what is assumed.
     """
 
     jobs: Mapping[str, int]
@@ -377,6 +384,7 @@ class Estimate:
     records: Mapping[str, int | None]
     trainings: Mapping[tuple[str, str, int], tuple[int, Array]]  # corpus, method, records: how many, hours of one
     operations: Array  # floating-point, of all trainings
+    unpriced: Mapping[str, Counter[str]]
     notes: Sequence[str]
     made: float
     scored: int  # processes that make the scores to do
@@ -393,6 +401,14 @@ def interval(draws: Array) -> tuple[float, float, float]:
     tail = (1 - CONFIDENCE) / 2
     low, middle, high = np.quantile(draws, [tail, 0.5, 1 - tail]).tolist()
     return middle, low, high
+
+
+def amount(draws: Array, least: bool) -> str:
+    """The median with the interval's ends; their lower one alone where the draws are the least of it."""
+    middle, low, high = interval(draws)
+    if least:
+        return f"at least {low:.1f}" if low else "not known"
+    return f"{middle:.1f} ({100 * CONFIDENCE:g} % interval {low:.1f} to {high:.1f})"
 
 
 def recorded_sizes(tables: Path, part: Literal["train", "read"] = "train") -> dict[str, int]:
@@ -430,10 +446,21 @@ def records_of(plan: Plan, results: Path, told: int | None, recorded: Mapping[st
     return found
 
 
+def items_of(plan: Plan, results: Path) -> dict[str, int | None]:
+    """The records of each corpus's test part: as prepared, as its split says, or as published; else None."""
+    found = {name: one.split.test or one.published.get("test") for name, one in plan.corpora.items()}
+    for folder in plan.named("corpora", "corpus"):
+        path, name = results / folder.key, plan.corpus_name(folder.key)
+        if name in found and manifest.state(path) == "finished":
+            found[name] = int(Corpus(path).statistics["parts"]["test"]["records"])
+    return found
+
+
 def read_of(plan: Plan, results: Path, records: Mapping[str, int | None]) -> dict[str, tuple[int, bool]]:
     """How many records are read to make each corpus that is not finished, and whether that is known before.
 
-    As recorded studies tell, or as many as are published; else they are taken to be those of its parts.
+    As recorded studies tell, or as many as are published; else they are taken to be those of its parts. One whose
+    parts are not known either is left out.
     """
     found, recorded = {}, recorded_sizes(results / "tables", "read")
     for folder in plan.named("corpora", "corpus"):
@@ -444,8 +471,10 @@ def read_of(plan: Plan, results: Path, records: Mapping[str, int | None]) -> dic
             continue
         published = settings.published if isinstance(settings, CorpusSettings) else {}
         known = recorded.get(folder.key) or sum(published.values())
-        of_parts = (records[name] or 0) + (settings.split.valid or 0) + (settings.split.test or 0)
-        found[name] = known or of_parts, known > 0
+        train = records[name]
+        if known or train is not None:
+            of_parts = (train or 0) + (settings.split.valid or 0) + (settings.split.test or 0)
+            found[name] = known or of_parts, known > 0
     return found
 
 
@@ -462,9 +491,10 @@ def estimate(
     disk: defaultdict[str, float] = defaultdict(float)
     trainings: dict[tuple[str, str, int], tuple[int, Array]] = {}
     notes: dict[str, None] = {}
+    unpriced: defaultdict[str, Counter[str]] = defaultdict(Counter)
     operations = np.zeros(DRAWS)
     to_do: set[str] = set()
-    items = {name: one.split.test or one.published.get("test") for name, one in plan.corpora.items()}
+    items = items_of(plan, results)
     known = {one.method for one in costs.basis}
     made = 0.0
     for folder in sorted(plan.folders.values(), key=lambda one: STEPS.index(one.step)):
@@ -477,7 +507,7 @@ def estimate(
         try:
             spent, size, bytes_of = _folder(plan, folder, records, read, items, costs)
         except PlanError as error:
-            notes[str(error)] = None
+            unpriced[str(error)][folder.kind] += 1
             continue
         disk[folder.kind] += bytes_of
         hours[folder.kind] = hours.get(folder.kind, np.zeros(DRAWS)) + spent / 3600
@@ -492,20 +522,27 @@ def estimate(
                 key = (_corpus_of(plan, folder), method, size)
                 trainings[key] = trainings.get(key, (0, spent))[0] + 1, spent / 3600
     notes |= {
-        f"{name}: how many training records it has is not known before it is prepared; say `--records N`": None
-        for name, count in records.items()
-        if count is None
-    }
-    notes |= {
         f"{name}: how many records are read to prepare it is not known; they are taken to be the {count:,} of its "
         "parts, and where more are read, it takes longer and more disk": None
         for name, (count, known) in told_of_read.items()
-        if not known
+        if not known and records[name] is not None
     }
     scored = sum(any(key in to_do for key in keys) for keys in plan.together.values())
     temporary = _temporary(plan, to_do, records, read, items)
     return Estimate(
-        jobs, finished, hours, disk, records, trainings, operations, list(notes), made, scored, read, temporary
+        jobs,
+        finished,
+        hours,
+        disk,
+        records,
+        trainings,
+        operations,
+        unpriced,
+        list(notes),
+        made,
+        scored,
+        read,
+        temporary,
     )
 
 
@@ -521,7 +558,7 @@ def _temporary(
     for folder in plan.named("corpora", "corpus"):
         name = plan.corpus_name(folder.key)
         settings = plan.corpora.get(name)
-        if folder.key not in to_do or settings is None:
+        if folder.key not in to_do or settings is None or name not in read:
             continue
         words, count = WHOLE * settings.source_tokens, read[name]
         if settings.shards is None:
@@ -534,9 +571,9 @@ def _temporary(
             )
     for name in dict.fromkeys(_corpus_of(plan, one) for one in plan.named("runs", "train") if one.key in to_do):
         words = WHOLE * plan.corpora[name].source_tokens + plan.corpora[name].target_tokens
-        found[f"scratch/token-ids of {name}, which may be deleted between trainings"] = float(
-            BYTES_OF_NUMBER * words * (records[name] or 0)
-        )
+        if count := records[name]:
+            place = f"scratch/token-ids of {name}, which may be deleted between trainings"
+            found[place] = float(BYTES_OF_NUMBER * words * count)
     return found
 
 
@@ -554,6 +591,26 @@ def _corpus_of(plan: Plan, folder: Folder) -> str:
     return plan.corpus_name(plan.folder(folder.specification["fraction"]).specification["corpus"])
 
 
+def _unmeasured(plan: Plan, folder: Folder) -> str:
+    """Why no measured job tells what the folder costs, whatever its size; empty where some do."""
+    told = folder.specification
+    runs = [told["run"]] if "run" in told else told.get("runs", [])
+    trained = plan.folder(runs[0]).specification if runs else told
+    if folder.kind == "train_program" or told.get("system") == "command":
+        return OF_PROGRAMS
+    if "recogniser" in told or told.get("pipeline", "rules") != "rules":
+        return OF_RECOGNISERS
+    models = (
+        trained.get("model", {}),
+        told.get("settings", {}).get("reader", {}),
+    )  # who writes, and who reads for a score
+    return FROM_ELSEWHERE if any(one.get("kind") == "transformers" for one in models) else ""
+
+
+def _unknown(corpus: str, part: str) -> str:
+    return f"{corpus}: how many {part} records it has is not known before it is prepared"
+
+
 def _folder(
     plan: Plan,
     folder: Folder,
@@ -562,8 +619,10 @@ def _folder(
     items: Mapping[str, int | None],
     costs: Costs,
 ) -> tuple[Array, int, float]:
-    """Seconds (draws), size in records, and bytes of one folder; PlanError where its records are not known."""
+    """Seconds (draws), size in records, and bytes of one folder; PlanError where nothing tells what it costs."""
     told = folder.specification
+    if reason := _unmeasured(plan, folder):
+        raise PlanError(reason)
     if folder.kind == "train":
         return _training(plan, folder, records, costs)
     if folder.kind == "pretrain":
@@ -571,12 +630,16 @@ def _folder(
     if folder.kind == "reader":
         return _reader(plan, folder, costs)
     corpus = plan.corpus_name(folder.key if folder.kind == "corpus" else told.get("corpus", told.get("outside", "/x-")))
-    settings, many = plan.corpora.get(corpus), items.get(corpus) or 0
-    constant = np.full(DRAWS, START)
+    settings, constant = plan.corpora.get(corpus), np.full(DRAWS, START)
     if folder.kind == "corpus":
+        if corpus not in read:
+            raise PlanError(_unknown(corpus, "training") + SAY)
         kept, words = _kept(corpus, records, items), WHOLE * (settings.source_tokens if settings is not None else 0)
         bytes_of = float(BYTES_OF_WORD * words * kept + _dropped(read[corpus], kept))
         return constant + PREPARED * read[corpus], records.get(corpus) or 0, bytes_of
+    many = items.get(corpus) or 0
+    if not many and (folder.step in ("outputs", "scores") or folder.kind == "prove"):
+        raise PlanError(_unknown(corpus, "test"))
     if folder.kind == "judge" and settings is not None and settings.contrasts is not None:
         asked = settings.contrasts
         golds = many if asked.golds is None else min(asked.golds, many)
@@ -611,7 +674,7 @@ def _planned(plan: Plan, folder: Folder, records: Mapping[str, int | None]) -> T
     asked = plan.folder(told["fraction"]).specification
     whole = records[name]
     if "records" not in asked and whole is None:
-        raise PlanError(f"{name}: trainings at a percent of it {LEFT_OUT}")
+        raise PlanError(_unknown(name, "training") + SAY)
     size = asked["records"] if "records" in asked else max(1, (int(whole or 0) * asked["percent"] + 50) // 100)
     form = Form.of_run(told)
     made = plan.settings.pretraining.model if plan.settings.pretraining else None
@@ -659,16 +722,52 @@ def _reader(plan: Plan, folder: Folder, costs: Costs) -> tuple[Array, int, float
     return START + updates * adds * READ, 0, BYTES_OF_WEIGHT * (settings.vocabulary * width + 12.0 * settings.hidden**2)
 
 
+def not_estimated(found: Estimate) -> list[str]:
+    """A line for each reason why folders have no price, with how many of those to do; trainings first."""
+    to_do: Counter[str] = Counter()
+    for kind, count in found.jobs.items():
+        to_do[KINDS[kind].step] += count - found.finished[kind]
+    told = []
+    for reason, kinds in found.unpriced.items():
+        steps: Counter[str] = Counter()
+        for kind, count in kinds.items():
+            steps[KINDS[kind].step] += count
+        ordered = sorted(steps, key=lambda step: step != "runs")
+        counted = ", ".join(f"{steps[step]} of {to_do[step]} {NAMES.get(step, step)}" for step in ordered)
+        told.append(f"NOT ESTIMATED: {counted}: {reason}")
+    return sorted(told, key=lambda line: "trainings" not in line)
+
+
+def _arithmetic(operations: Array, least: bool) -> str:
+    """The hours of trainings on a GPU that sustains what such models let it."""
+    slow, fast = GPU_SUSTAINS
+    middle, low, high = interval(operations)
+    if least:
+        told = f"at least {low / fast / 3600:.2g}, for at least {low:.1e} floating-point operations"
+    else:
+        told = f"{middle / fast / 3600:.2g} to {middle / slow / 3600:.2g}, for {middle:.1e} floating-point operations"
+        told += f" ({low:.1e} to {high:.1e})"
+    return (
+        f"GPU-hours of trainings: {told} at {fast / 1e12:g} to {slow / 1e12:g} teraflop/s; no training on a GPU is "
+        "measured yet, and this is no more than arithmetic"
+    )
+
+
 def lines(plan: Plan, found: Estimate, costs: Costs, cores: int, device: str) -> list[str]:
     """What `sumcurve plan` prints."""
-    told = [f"study {plan.study}: {sum(found.jobs.values())} folders, {sum(found.finished.values())} of them finished"]
+    to_do = {kind: count - found.finished[kind] for kind, count in found.jobs.items()}
+    lacking = sum(found.unpriced.values(), Counter[str]())
+    told = not_estimated(found)
+    told.append(
+        f"study {plan.study}: {sum(found.jobs.values())} folders, {sum(found.finished.values())} of them finished"
+    )
     told.append(f"{'kind':16}{'folders':>8}{'to do':>8}{'core-hours':>12}{'disk, MB':>10}")
     for kind, count in found.jobs.items():
-        hours = found.hours.get(kind)
+        hours, size = found.hours.get(kind), f"{found.disk.get(kind, 0) / 1e6:.1f}"
         shown = "" if hours is None else f"{interval(hours)[0]:.2f}"
-        told.append(
-            f"{kind:16}{count:8}{count - found.finished[kind]:8}{shown:>12}{found.disk.get(kind, 0) / 1e6:10.1f}"
-        )
+        if lacking[kind]:
+            shown, size = ("?", "?") if hours is None else (f"> {shown}", f"> {size}")
+        told.append(f"{kind:16}{count:8}{to_do[kind]:8}{shown:>12}{size:>10}")
     for name, size in found.records.items():
         of = f", of {found.read[name]:,} records that are read" if name in found.read and size is not None else ""
         told.append(f"training records of {name}: {'not known yet' if size is None else f'{size:,}'}{of}")
@@ -677,34 +776,25 @@ def lines(plan: Plan, found: Estimate, costs: Costs, cores: int, device: str) ->
     for (corpus, method, records), (many, hours) in found.trainings.items():
         middle, low, high = (60 * end for end in interval(hours))
         told.append(f"{f'{corpus} {method}':34}{records:10,}{many:7}{middle:9.1f}   {low:.1f} to {high:.1f}")
-    middle, low, high = interval(found.total)
-    if any(note.endswith(LEFT_OUT) for note in found.notes):
-        told.append("THE HOURS LACK TRAININGS whose records are not known; see the notes")
-    told.append(f"core-hours to do: {middle:.1f} ({100 * CONFIDENCE:g} % interval {low:.1f} to {high:.1f})")
-    told.append(f"on {cores} cores about {middle / cores:.1f} hours ({low / cores:.1f} to {high / cores:.1f})")
-    to_do = {kind: count - found.finished[kind] for kind, count in found.jobs.items()}
+    least = "at least " if lacking else ""
+    told.append(f"core-hours to do: {amount(found.total, bool(lacking))}")
+    told.append(f"hours on {cores} cores: {amount(found.total / cores, bool(lacking))}")
     light = sum(count for kind, count in to_do.items() if kind in LIGHT)
     heavy, steps = sum(to_do.values()) - light, light - to_do.get("score", 0) + found.scored
     told.append(f"on a cluster {heavy} jobs; {steps} steps of seconds run where Snakemake does")
     on_gpus = [kind for kind, count in to_do.items() if count and KINDS[kind].gpu]
     if on_gpus:
-        middle, low, high = interval(
-            np.sum([np.zeros(DRAWS), *(found.hours[kind] for kind in on_gpus if kind in found.hours)], axis=0)
-        )
-        what = "GPU-hours" if device == "a GPU" else "hours on a CPU's core; none was measured on a GPU"
-        told.append(f"{sum(to_do[kind] for kind in on_gpus)} of them ask for a GPU: {middle:.1f} {what}")
-        told[-1] += f" ({low:.1f} to {high:.1f})"
-    if found.operations.any():
-        slow, fast = GPU_SUSTAINS
-        middle, low, high = interval(found.operations)
+        hours = np.sum([np.zeros(DRAWS), *(found.hours[kind] for kind in on_gpus if kind in found.hours)], axis=0)
+        what = "GPU-hours" if device == "a GPU" else "hours on a CPU's core, since none was measured on a GPU,"
+        partly = any(lacking[kind] for kind in on_gpus)
         told.append(
-            f"GPU-hours of trainings: {middle / fast / 3600:.2g} to {middle / slow / 3600:.2g}, for {middle:.1e} "
-            f"floating-point operations ({low:.1e} to {high:.1e}) at {fast / 1e12:g} to {slow / 1e12:g} teraflop/s; no "
-            "training on a GPU is measured yet, and this is no more than arithmetic"
+            f"{sum(to_do[kind] for kind in on_gpus)} of them ask for a GPU; {what} they take: {amount(hours, partly)}"
         )
-    told.append(f"disk to be filled: {sum(found.disk.values()) / 1e6:,.0f} MB")
+    if found.operations.any():
+        told.append(_arithmetic(found.operations, any(KINDS[kind].step == "runs" for kind in lacking)))
+    told.append(f"disk to be filled: {least}{sum(found.disk.values()) / 1e6:,.0f} MB")
     told += [f"temporary disk beside it: {size / 1e6:,.0f} MB for {what}" for what, size in found.temporary.items()]
-    told.append(f"remote, once all is pushed: {(found.made + sum(found.disk.values())) / 1e6:,.0f} MB")
+    told.append(f"remote, once all is pushed: {least}{(found.made + sum(found.disk.values())) / 1e6:,.0f} MB")
     sizes = sorted({one.records for one in costs.basis})
     studies = f"{len(costs.basis)} measured trainings of {len({one.method for one in costs.basis})} methods"
     told.append(

@@ -606,7 +606,9 @@ class CorpusSettings(Preparation):
     oracle: Oracle | None = Oracle()
     """Proofs of how far an extract can go; null: none, for a test part too large for them."""
     published: dict[Literal["train", "valid", "test"], Positive] = {}
-    """How many records its parts have as they are published, for a plan that is asked for before they are here."""
+    """How many records its parts have as they are published, or as `sumcurve add` counts them, for a plan that is asked
+    for before they are prepared. No result depends on it.
+    """
     shards: Annotated[int, Field(ge=1, le=512)] | None = None
     """Jobs that its preparation is cut into, for content of many gigabytes; null: one process prepares it. The corpus
     is the same. 100 to 200 MB of raw content a shard take a job less than 1 GB of memory.

@@ -115,15 +115,12 @@ def time_left(plan: Plan, results: Path, found: Standing, known: costs.Costs, re
     estimate = costs.estimate(plan, results, known, recorded=recorded)
     many, factor = pace(plan, results, known, estimate.records)
     factor = factor if many >= ENOUGH else 1.0
-    middle, low, high = (factor * hours for hours in costs.interval(estimate.total))
-    told = f"left to do: {middle:.1f} core-hours ({100 * costs.CONFIDENCE:g} % interval {low:.1f} to {high:.1f}"
-    told += ", jobs at work counted whole)"
+    hours = factor * estimate.total
+    told = f"core-hours left to do: {costs.amount(hours, bool(estimate.unpriced))}, jobs at work counted whole"
     if many >= ENOUGH:
         told += (
             f"; the {many} finished trainings took {factor:.2f} times what recorded ones let expect, and so it counts"
         )
     if at_work := len(_of(found, "running")):
-        told += f"; with {at_work} at work as now, about {middle / at_work:.1f} hours"
-    if any(note.endswith(costs.LEFT_OUT) for note in estimate.notes):
-        told += "; LACKS TRAININGS whose records are not known yet (`sumcurve plan --records N`)"
-    return told
+        told += f"; hours with {at_work} at work as now: {costs.amount(hours / at_work, bool(estimate.unpriced))}"
+    return "\n".join([*costs.not_estimated(estimate), told])

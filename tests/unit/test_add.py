@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from sumcurve import costs
 from sumcurve.__main__ import main, make
 from sumcurve.add import percents, quantile, ready_files
 from sumcurve.corpora.store import Corpus
@@ -85,6 +86,15 @@ def test_a_file_of_ones_own_becomes_a_study_that_is_planned_and_prepared(place, 
     assert 0.8 <= len(whole) / parts["train"] < 1
     assert {folder.specification["method"] for folder in plan.named("runs")} == {"abs", "pcov", "trans"}
     assert plan.settings.form == "smoke"
+    counted = plan.settings.corpora["mine"].published
+    assert counted == {"train": 255, "valid": 15, "test": 30}
+    assert parts["train"] <= counted["train"]
+    recorded = ROOT / "results" / "tables"
+    found = costs.estimate(
+        plan, place / "elsewhere", costs.Costs(costs.measured(ROOT / "config", recorded), ROOT / "config")
+    )
+    assert not found.unpriced
+    assert max(records for _, _, records in found.trainings) == 255
 
 
 def test_our_own_names_need_no_word_and_records_keep_their_ids(place, monkeypatch):
@@ -102,6 +112,7 @@ def test_parts_that_records_say_are_kept(place, monkeypatch, capsys):
     assert "ready: 60 train, 10 valid, 30 test" in capsys.readouterr().out
     _, corpus = prepared("mine")
     assert ids(corpus, "test") == {f"r{number}" for number in range(70, 100)}
+    assert said_of("mine")["published"] == {"train": 60, "valid": 10, "test": 30}
 
 
 def test_ready_parts_of_which_one_is_empty_are_no_study(place, monkeypatch):

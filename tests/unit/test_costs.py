@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import yaml
 
+import programs
 from sumcurve import costs, manifest, standing
 from sumcurve.config import read_method
 from sumcurve.costs import Costs, Measured, interval, multiply_adds
@@ -148,11 +149,16 @@ def test_finished_folders_cost_nothing_and_unknown_records_are_said(tmp_path):
     plan = Plan.read(config, "smoke")
     found = costs.estimate(plan, tmp_path / "results", model)
     lines = costs.lines(plan, found, model, 2, "a CPU")
-    assert any("LACK TRAININGS" in line for line in lines)
+    assert lines[0] == (
+        "NOT ESTIMATED: 3 of 3 trainings, 1 of 3 corpora: tales: how many training records it has is not known before "
+        "it is prepared; say `--records N`"
+    )
+    assert any(re.fullmatch(r"core-hours to do: at least \d+\.\d", line) for line in lines)
     assert sum(found.jobs.values()) == len(plan.folders)
     told = costs.estimate(plan, tmp_path / "results", model, told=100)
     assert interval(told.total)[0] > interval(found.total)[0]
     assert {key[2] for key in told.trainings} == {50, 100}
+    assert not told.unpriced
     content["corpora"]["tales"] |= {"percents": None, "sizes": [30, 60]}
     path.write_text(yaml.safe_dump(content))
     sized = costs.estimate(Plan.read(config, "smoke"), tmp_path / "results", model)
@@ -218,7 +224,7 @@ def test_what_is_published_is_known_before_it_is_here(tmp_path):
         assert list(found.records.values()) == [counts[0]]
         assert max(size for _, _, size in found.trainings) == counts[0]
         said = "\n".join(costs.lines(plan, found, model, 2, "a CPU"))
-        assert "LACK" not in said
+        assert "NOT ESTIMATED" not in said
         assert "GPU-hours" in said
 
 
@@ -260,6 +266,57 @@ def test_a_preparation_costs_by_what_is_read_and_its_temporary_disk_is_said(tmp_
     assert "not known" not in planned(published={"train": 35_000_000})[1]
 
 
+PRETRAINED = {"kind": "transformers", "sha256": "ab" * 32, "path": "models/mine", "zero_shot": True}
+SPACY = {"kind": "spacy", "path": "models/ner", "sha256": "cd" * 32}
+
+
+@pytest.mark.parametrize(
+    ("study", "tales", "counts"),
+    [
+        ({"methods": ["mine"]}, {}, r"2 of 2 trainings, 3 of 5 outputs: .*pretrained models from elsewhere"),
+        ({"methods": ["mine", "pcov"]}, {}, r"2 of 5 trainings, 3 of \d+ outputs: .*pretrained models from elsewhere"),
+        ({"systems": {"theirs": programs.systems()["nearest"]}}, {}, r"2 of 5 trainings, 2 of \d+ outputs: .*programs"),
+        ({}, {"cloze": {"recogniser": SPACY}}, r"1 of 2 annotations: .*recognisers of entities"),
+        ({}, {"split": {"ready": "records"}}, r"\d+ of \d+ outputs, (\d+) of \1 scores: tales: how many test records"),
+    ],
+)
+def test_what_nothing_measured_tells_is_the_first_line_and_makes_every_sum_a_least(tmp_path, study, tales, counts):
+    config = Path(shutil.copytree(ROOT / "config", tmp_path / "config"))
+    shutil.copy(ROOT / "recipes.yaml", tmp_path)
+    method = {
+        "title": "B",
+        "paper": "P.",
+        "model": PRETRAINED,
+        "phases": {"nll": {"loss": "nll"}},
+        "forms": {"smoke": None},
+    }
+    (config / "methods" / "mine.yaml").write_text(yaml.safe_dump(method))
+    content = yaml.safe_load((config / "studies" / "smoke.yaml").read_text())
+    own = {"methods": None, "contrasts": None, "published": {"train": 100}}
+    content["corpora"] = {"tales": content["corpora"]["tales"] | own | tales}
+    none = dict.fromkeys(("best-sentence", "sumbasic", "lexrank", "lsa"))
+    content |= {"methods": ["pcov"], "scores": {"rouge": {}}} | study
+    content["systems"] = content.get("systems", {}) | none
+    (config / "studies" / "mine.yaml").write_text(yaml.safe_dump(content))
+    plan, model = Plan.read(config, "mine"), Costs(invented(), config)
+    found = costs.estimate(plan, tmp_path / "results", model)
+    lines = costs.lines(plan, found, model, 2, "a CPU")
+    assert re.match(f"NOT ESTIMATED: {counts}", lines[0]), lines[0]
+    sums = [
+        line
+        for line in lines
+        if re.match("core-hours to do|hours on|disk to be|remote" + "|GPU-hours of" * ("trainings" in counts), line)
+    ]
+    assert len(sums) >= 4
+    for line in sums:
+        assert "at least" in line
+        assert not re.search(r"interval|\d to \d+\.?\d*,", line), line
+    results = tmp_path / "results"
+    left = standing.time_left(plan, results, standing.standing(plan, results, {}), model, {})
+    assert left.startswith(lines[0])
+    assert "core-hours left to do: at least" in left
+
+
 def test_a_recorded_corpus_costs_by_what_was_read_of_it(tmp_path):
     config = Path(shutil.copytree(ROOT / "config", tmp_path / "config"))
     shutil.copy(ROOT / "recipes.yaml", tmp_path)
@@ -298,7 +355,7 @@ def test_what_is_left_follows_what_trainings_took_here(tmp_path, monkeypatch):
         monkeypatch.setattr(standing, "timing", lambda run: SimpleNamespace(total_seconds=took[run.name]))
         assert standing.pace(plan, results, known, records) == (many, pytest.approx(times))
         said = standing.time_left(plan, results, standing.standing(plan, results, {}), known, {})
-        return float(re.match(r"left to do: ([\d.]+) core-hours", said)[1])
+        return float(re.match(r"core-hours left to do: ([\d.]+) \(", said)[1])
 
     assert hours(standing.ENOUGH - 1, 1000) == hours(standing.ENOUGH - 1, 100)
     assert hours(4, 1000) == pytest.approx(10 * hours(4, 100), rel=0.02)
