@@ -201,3 +201,12 @@ def test_a_pull_tells_snakemake_of_every_recorded_study_that_came_whole_and_of_n
     (checkout / "asked").unlink()
     assert "not as recorded" in make(checkout, "pull", dvc).stderr
     assert not (checkout / "asked").exists()
+
+
+def test_a_demonstration_leaves_a_clone_as_it_was_and_what_can_be_recorded_is_seen(tmp_path: Path) -> None:
+    shutil.copy(ROOT / ".gitignore", tmp_path)
+    subprocess.run(["git", "init", "--quiet"], cwd=tmp_path, check=True)
+    studies = sorted(path.stem for path in (ROOT / "config" / "studies").glob("*.yaml"))
+    files = [f"results/tables/{study}{end}" for study in studies for end in ("/scores.csv", ".json")]
+    done = subprocess.run(["git", "check-ignore", *files], cwd=tmp_path, check=True, capture_output=True, text=True)
+    assert done.stdout.split() == ["results/tables/demo/scores.csv", "results/tables/demo.json"]

@@ -14,7 +14,7 @@ import pytest
 import yaml
 
 from sumcurve.__main__ import parser
-from sumcurve.tables import APPENDIX, TABLES
+from sumcurve.tables import APPENDIX, MEASURED, TABLES
 from sumcurve.tables.results import MARK, TIED, UNREAD
 
 ROOT = Path(__file__).parents[2]
@@ -342,6 +342,11 @@ def test_a_study_that_a_command_names_exists(page: Path) -> None:
     named = re.findall(r"--study ([a-z][\w-]*)", page.read_text())
     studies = {path.stem for path in (ROOT / "config" / "studies").glob("*.yaml")}
     assert {*named} <= studies
+
+
+def test_what_differs_between_two_makings_is_named_whole() -> None:
+    (told,) = re.findall(r"Measured time stands in (.*?)\.\n", (DOCS / "reproducibility.md").read_text(), flags=re.S)
+    assert set(re.findall(r"`(\w+)`", told)) == set(MEASURED)
 
 
 def test_the_page_of_results_has_every_table_and_mark() -> None:
