@@ -571,9 +571,9 @@ def _temporary(
             )
     for name in dict.fromkeys(_corpus_of(plan, one) for one in plan.named("runs", "train") if one.key in to_do):
         words = WHOLE * plan.corpora[name].source_tokens + plan.corpora[name].target_tokens
-        if count := records[name]:
+        if known := records[name]:
             place = f"scratch/token-ids of {name}, which may be deleted between trainings"
-            found[place] = float(BYTES_OF_NUMBER * words * count)
+            found[place] = float(BYTES_OF_NUMBER * words * known)
     return found
 
 
@@ -763,11 +763,11 @@ def lines(plan: Plan, found: Estimate, costs: Costs, cores: int, device: str) ->
     )
     told.append(f"{'kind':16}{'folders':>8}{'to do':>8}{'core-hours':>12}{'disk, MB':>10}")
     for kind, count in found.jobs.items():
-        hours, size = found.hours.get(kind), f"{found.disk.get(kind, 0) / 1e6:.1f}"
+        hours, filled = found.hours.get(kind), f"{found.disk.get(kind, 0) / 1e6:.1f}"
         shown = "" if hours is None else f"{interval(hours)[0]:.2f}"
         if lacking[kind]:
-            shown, size = ("?", "?") if hours is None else (f"> {shown}", f"> {size}")
-        told.append(f"{kind:16}{count:8}{to_do[kind]:8}{shown:>12}{size:>10}")
+            shown, filled = ("?", "?") if hours is None else (f"> {shown}", f"> {filled}")
+        told.append(f"{kind:16}{count:8}{to_do[kind]:8}{shown:>12}{filled:>10}")
     for name, size in found.records.items():
         of = f", of {found.read[name]:,} records that are read" if name in found.read and size is not None else ""
         told.append(f"training records of {name}: {'not known yet' if size is None else f'{size:,}'}{of}")
