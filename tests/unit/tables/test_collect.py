@@ -444,7 +444,7 @@ def invented_lengths(tmp_path, monkeypatch):
     path = Path("config/studies/smoke.yaml")
     content = yaml.safe_load(path.read_text())
     content |= {"methods": ["abs", "trans"], "seeds": [1, 2], "scores": {"characters": {}}}
-    content["corpora"] = {"tales": content["corpora"]["tales"] | {"percents": [12, 25, 50, 100]}}
+    content["corpora"] = {"tales": content["corpora"]["tales"] | {"percents": [12, 25, 50, 100], "methods": None}}
     path.write_text(yaml.safe_dump(content))
     plan, results = Plan.read(Path("config"), "smoke"), Path("results")
     (results / "runs").mkdir(parents=True)
