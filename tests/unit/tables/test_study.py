@@ -89,6 +89,7 @@ def test_a_table_comes_in_its_forms_or_not_at_all(rich, study, settings, tmp_pat
     assert {name for name in (*TABLES, *APPENDIX) if f"{name}.csv" not in rich} == {
         "verdicts",
         "descriptions",
+        "missing",
         "variance",
         "questions",
         "lines",
