@@ -35,7 +35,8 @@ class Verdict:
     ================  =============================================================================
 
     `ahead` are the probabilities that `first` is ahead at `size`, at twice and at four times as much. `difference` are
-    low, median and high of `first` minus `second` at `size`, in points of score, at `confidence`.
+    low, median and high of `first` minus `second` at `size`, in points of score, each end at `confidence`: a claim has
+    its low end above 0.
     """
 
     kind: Kind
@@ -102,8 +103,7 @@ def verdict(fits: Fits, first: str, second: str) -> Verdict:
     sign = 1 if chances[0] >= 0.5 else -1
     ahead = chances if sign > 0 else 1 - chances
     throughout = float((sign * lead > 0).all(axis=1).mean())
-    tail = (1 - confidence) / 2
-    low, middle, high = np.quantile(sign * lead[:, 0], [tail, 0.5, 1 - tail]).tolist()
+    low, middle, high = np.quantile(sign * lead[:, 0], [1 - confidence, 0.5, confidence], method="higher").tolist()
     kind: Kind = "undecided"
     probability = float(ahead[0])
     if not _contradicted(fits, first, second, size, sign):

@@ -268,10 +268,10 @@ def _report(answers: "Answers", found: "Results", settings: Bootstrap) -> Iterat
         yield SYMMETRIC
     if found.differences:
         yield ""
-        yield f"Differences in points; p of the paired test, corrected over {len(found.differences)} (Holm)"
+        yield f"Differences in points; p and intervals of paired tests, corrected over {len(found.differences)} (Holm)"
     for one in found.differences:
         p = "no test" if one.p is None else f"p {one.p:.2g}"
-        yield f"{one.first} minus {one.second}: {_interval(one.difference)}, {p}"
+        yield f"{one.first} minus {one.second}: {_interval(one.difference, one.interval)}, {p}"
     if found.agreements:
         yield ""
         yield f"Agreement on the outcome; {level} intervals of {settings.resamples} resamples, seed {settings.seed}"
@@ -284,10 +284,11 @@ def _report(answers: "Answers", found: "Results", settings: Bootstrap) -> Iterat
         yield f"{agreed.whose}, {of.items:,} texts: {agreed.coefficient} {value}{ends}{why}{same}"
 
 
-def _interval(found: "Estimate") -> str:
-    if found.low is None or found.high is None:
+def _interval(found: "Estimate", corrected: tuple[float, float] | None = None) -> str:
+    low, high = corrected or (found.low, found.high)
+    if low is None or high is None:
         return f"{found.mean:.1f} ({found.why})"
-    return f"{found.mean:.1f} [{found.low:.1f}, {found.high:.1f}]"
+    return f"{found.mean:.1f} [{low:.1f}, {high:.1f}]"
 
 
 def _block(key: Path, answers: Path, read: "Answers") -> Iterator[str]:

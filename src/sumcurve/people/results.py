@@ -2,12 +2,12 @@
 
 Shares are in percent. Intervals and tests are those of the tables: groups of records are drawn together
 (`statistics.design`); of coefficients of agreement the bootstrap's over groups (`statistics.agreement`). Differences
-are paired over records; their p values are corrected over all pairs of systems (Holm, 1979).
+are paired over records; their p values are corrected over all pairs of systems (Holm, 1979), and so are the intervals.
 """
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
@@ -18,8 +18,9 @@ from sumcurve.people.sheets import AGAIN, MAIN, PILOT
 from sumcurve.settings import Bootstrap
 from sumcurve.statistics.agreement import Agreement, cohens_kappa, krippendorffs_alpha
 from sumcurve.statistics.design import Design, Replicates
+from sumcurve.statistics.family import deciding_levels
 from sumcurve.statistics.intervals import Estimate, difference, estimate
-from sumcurve.statistics.ungrouped import holm
+from sumcurve.statistics.ungrouped import holm, holm_steps
 
 PERCENT = 100.0
 ALL_RULES = "all rules"
@@ -42,12 +43,16 @@ class Share:
 
 @dataclass(frozen=True)
 class Difference:
-    """First minus second system in points; `p` is corrected over all pairs, None where no test is made."""
+    """First minus second system in points; `p` is corrected over all pairs, None where no test is made.
+
+    The `difference` has its pointwise interval; `interval` is that of the test (`family.deciding_levels`).
+    """
 
     first: str
     second: str
     difference: Estimate
     p: float | None
+    interval: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True)
@@ -100,8 +105,12 @@ def _systems(
     shares = [Share(name, dict(Counter(found)), estimate(design, (name, None))) for name, found in outcomes.items()]
     pairs = [(one, two, difference(design, (one, None), (two, None))) for one, two in combinations(outcomes, 2)]
     testable = [place for place, (_, _, found) in enumerate(pairs) if found.p is not None]
-    corrected = dict(zip(testable, holm([pairs[place][2].p or 0.0 for place in testable]).tolist(), strict=True))
-    return shares, [Difference(*pair, corrected.get(place)) for place, pair in enumerate(pairs)]
+    p_values = np.array([pairs[place][2].p for place in testable], dtype=float)
+    levels = deciding_levels(p_values, holm_steps(len(testable), 1 - settings.confidence)).tolist()
+    differences = [Difference(*pair, None) for pair in pairs]
+    for place, p, level in zip(testable, holm(p_values).tolist(), levels, strict=True):
+        differences[place] = replace(differences[place], p=p, interval=differences[place].difference.interval(level))
+    return shares, differences
 
 
 def _share(answers: Answers, rule: str, judged: Sequence[str], settings: Bootstrap) -> Share | None:

@@ -5,9 +5,10 @@ items and of paired seeds (for the items that is the multiplier bootstrap over g
 Chernozhukov, Chetverikov and Kato, 2013), denominators from chi-squared distributions at one and the same level. So one
 test alone has the p value of its t interval, and differences that rise and fall together pay less than Bonferroni's
 price. Where degrees of freedom differ, |t| is compared through its own p value. Corrected p values step down (Westfall
-and Young, 1993, algorithm 4.1).
+and Young, 1993, algorithm 4.1); `deciding_levels` are those of the intervals that agree with them.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
@@ -24,17 +25,26 @@ STRATA = 4_000  # of the denominators' distribution
 
 @dataclass(frozen=True)
 class Tested:
-    """One difference of a family; `p_family` is corrected for all of them, None where no test can be made."""
+    """One difference of a family; `p_family` is corrected for all of them, None where no test can be made.
+
+    `level` is that at which the family decides it.
+    """
 
     first: Cell
     second: Cell
     difference: Estimate
     p_family: float | None
+    level: float | None = None
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """Low and high end: they leave 0 out just where `p_family` is below the family's level (`deciding_levels`)."""
+        return None if self.level is None else self.difference.interval(self.level)
 
 
 @dataclass(frozen=True)
 class Family:
-    """All differences of a question. `level` is that of one test which keeps the whole family's at the design's.
+    """All differences of a question. `level` is that of one test which keeps the whole family's.
 
     An interval of a difference with confidence 1 - `level` (`Estimate.interval`) is simultaneous. `why` says why there
     is no test.
@@ -51,11 +61,14 @@ def replicated_pairs(design: Design, records: int | None) -> list[tuple[Cell, Ce
     return list(combinations([cell for cell in cells if cell[1] == records], 2))
 
 
-def family(design: Design, pairs: Sequence[tuple[Cell, Cell]], draws: int = 19_999, seed: int = 1) -> Family:
-    """Every pair's difference with p values of max-|t|, step-down.
+def family(
+    design: Design, pairs: Sequence[tuple[Cell, Cell]], draws: int = 19_999, seed: int = 1, level: float = 0.05
+) -> Family:
+    """Every pair's difference with p values of max-|t|, step-down, and the level of the interval that decides it.
 
     Only pairs whose whole error is known belong here: of replicated methods and of fixed systems. A pair with a
-    single-seed system is a ValueError. A difference without standard error is untested.
+    single-seed system is a ValueError. A difference without standard error is untested. `level` is that of the whole
+    family.
     """
     found = [Tested(first, second, difference(design, first, second), None) for first, second in pairs]
     for first, second in pairs:
@@ -72,10 +85,27 @@ def family(design: Design, pairs: Sequence[tuple[Cell, Cell]], draws: int = 19_9
     degrees = np.array([found[place].difference.df for place in tested])
     null = _null(design, weights, degrees, draws, np.random.default_rng(seed))
     p = np.array([found[place].difference.p for place in tested])
-    for place, corrected in zip(tested, _step_down(p, null), strict=True):
-        found[place] = replace(found[place], p_family=float(corrected))
-    level = float(np.quantile(null.min(axis=1), 1 - design.confidence))
-    return Family(tuple(found), level)
+    corrected, steps = _step_down(p, null, level)
+    for place, own, decides in zip(tested, corrected.tolist(), deciding_levels(p, steps).tolist(), strict=True):
+        found[place] = replace(found[place], p_family=own, level=decides)
+    return Family(tuple(found), float(steps[0]))
+
+
+def deciding_levels(p: Array, steps: Array) -> Array:
+    """Levels ``[tests]`` of intervals that leave 0 out just where a step-down test rejects.
+
+    `steps` ``[tests]``, rising, are the levels that it compares p values with, from the smallest p value on. The first
+    is that of simultaneous intervals (Hochberg and Tamhane, 1987), which every test has but those that a later step
+    alone rejects. These have that step's level (as Efird and Nielsen, 2008, do for Hochberg's steps), and are not
+    simultaneous: intervals that are, and go with a step-down test, may tell no more of what it rejects than its side of
+    0 (Brannath, Kluge and Scharpenberg, 2024).
+    """
+    order = np.argsort(p, kind="stable")
+    rejected = np.logical_and.accumulate(p[order] < steps)
+    levels = np.repeat(steps[:1], len(p))
+    later = rejected & (p[order] >= steps[:1])
+    levels[order[later]] = steps[later]
+    return levels
 
 
 def _null(design: Design, weights: Array, degrees: Array, draws: int, generator: np.random.Generator) -> Array:
@@ -90,11 +120,17 @@ def _null(design: Design, weights: Array, degrees: Array, draws: int, generator:
     return np.asarray(2 * stats.t.sf(np.abs(scores) / np.sqrt(spread), degrees))
 
 
-def _step_down(p: Array, null: Array) -> Array:
-    """Corrected p values ``[tests]`` from those found and those of the null ``[draws, tests]``."""
+def _step_down(p: Array, null: Array, level: float) -> tuple[Array, Array]:
+    """Corrected p values ``[tests]`` from those found and those of the null ``[draws, tests]``, and the steps' levels.
+
+    A corrected p value is below `level` where its own and all smaller p values are below their steps' levels.
+    """
     order = np.argsort(p, kind="stable")
     least = np.minimum.accumulate(null[:, order[::-1]], axis=1)[:, ::-1]  # over this test and all with a larger p
     above = (1 + (least <= p[order]).sum(axis=0)) / (len(null) + 1)
     corrected = np.empty_like(p)
     corrected[order] = np.maximum.accumulate(np.maximum(above, p[order]))
-    return corrected
+    allowed = math.ceil(round(level * (len(null) + 1), 9)) - 2  # draws at or below a p value that is still rejected
+    if allowed < 0:
+        return corrected, np.zeros_like(p)
+    return corrected, np.minimum(np.partition(least, allowed, axis=0)[allowed], level)

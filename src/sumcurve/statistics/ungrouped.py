@@ -96,3 +96,8 @@ def holm(p_values: ArrayLike) -> Array:
     adjusted = np.empty_like(p)
     adjusted[order] = np.minimum(np.maximum.accumulate(scaled), 1.0)
     return adjusted
+
+
+def holm_steps(tests: int, level: float) -> Array:
+    """What Holm's procedure compares p values ``[tests]`` with, from the smallest on, at `level` of the family."""
+    return level / np.arange(tests, 0, -1)

@@ -17,7 +17,7 @@ from sumcurve.tables.lines import sentences as against_lines
 from sumcurve.tables.pretraining import sentences as worth_of_pretraining
 from sumcurve.tables.questions import sentences as answered
 from sumcurve.tables.reach import records_for
-from sumcurve.tables.results import LEVEL, POWER, THESE_WEIGHTS, Pair, Results, best_mean, value
+from sumcurve.tables.results import DECIDING, LEVEL, POWER, THESE_WEIGHTS, Pair, Results, best_mean, value
 from sumcurve.tables.table import Column, Table, Value, number
 from sumcurve.tables.verdicts import learn
 
@@ -71,8 +71,8 @@ def table(results: Results) -> Table:
         *worth_of_pretraining(results),
         f"Place: behind where the paired test of table comparisons shows it (family: all pairs of the size and metric, "
         f"{100 * LEVEL:g} %), else not distinguishable; seen at {100 * POWER:g} %: the true difference that it would "
-        f"see with that probability. Intervals are of single comparisons. "
-        f"With one seed nothing is claimed of methods: {THESE_WEIGHTS}.",
+        f"see with that probability. Brackets of behind the best: {DECIDING} Those of other columns, and of what is "
+        f"not tested, are pointwise. With one seed nothing is claimed of methods: {THESE_WEIGHTS}.",
         "The best needs: with so many records the best method of the size reaches this method's score (interpolated in "
         "log records within the data); of the records: their ratio, the best chosen anew in each draw. The reverse, "
         "what others need for the best's score, is more than the size in every row. Per doubling: what twice the "
@@ -80,7 +80,8 @@ def table(results: Results) -> Table:
         "the selected checkpoint, geometric mean over seeds"
         f"{f'; left out: {refusal}' if refusal else ''}.",
         "Basis fit: two and four times the largest size, by the curves of table verdicts; score: median and band; "
-        f"behind: as a claim there, where the probability of being behind reaches {results.settings.confidence:g}."
+        "behind: as a claim there, where the probability of being behind reaches "
+        f"{results.settings.confidence:g}, at which each end of behind the best is."
         if any(row["basis"] == "fit" for row in rows)
         else "",
         *(f"{corpus}, beyond the data: {reason}." for corpus, reason in learn(results).refused.items()),
@@ -144,11 +145,12 @@ def _measured(
 def _behind(pair: Pair, best: Cell, sign: float, decimals: int) -> dict[str, Any]:
     """How far a method is behind the best one, and whether that is shown."""
     place = pair.why if pair.ahead is None else BEHIND if pair.ahead == best else LEVEL_WITH
-    gap = pair.difference
-    low, high = (None, None) if gap.low is None or gap.high is None else sorted((sign * gap.low, sign * gap.high))
+    low, high = pair.interval
+    if low is not None and high is not None:
+        low, high = sorted((sign * low, sign * high))
     return {
         "place": place,
-        "behind_best": Value(sign * gap.mean, low, high, decimals=decimals),
+        "behind_best": Value(sign * pair.difference.mean, low, high, decimals=decimals),
         "seen": Value(pair.seen, decimals=decimals),
     }
 
@@ -229,6 +231,7 @@ def _fitted(results: Results, corpus: str, metric: Metric, fits: Fits) -> list[d
     rows = []
     largest = float(max(fits.largest))
     tail = (1 - results.settings.confidence) / 2
+    claimed = [1 - results.settings.confidence, 0.5, results.settings.confidence]  # as a verdict's claim
     for times in BEYOND:
         size = times * largest
         reaching = [
@@ -243,9 +246,9 @@ def _fitted(results: Results, corpus: str, metric: Metric, fits: Fits) -> list[d
         for method in ordered:
             fitted = np.quantile(drawn[method], [tail, 0.5, 1 - tail]).tolist()
             low, middle, high = sorted(scale.back(end) for end in fitted)
-            behind = drawn[ordered[0]] - drawn[method]
-            sure = float((behind > 0).mean()) >= results.settings.confidence  # as a verdict's claim
-            ends = [scale.difference(end) for end in np.quantile(behind, [tail, 0.5, 1 - tail]).tolist()]
+            behind = np.quantile(drawn[ordered[0]] - drawn[method], claimed, method="higher").tolist()
+            sure = behind[0] > 0
+            ends = [scale.difference(end) for end in behind]
             place = BEST if method == ordered[0] else BEHIND if sure else LEVEL_WITH
             place = place if len(ordered) > 1 else ALONE
             row = {

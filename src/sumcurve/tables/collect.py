@@ -3,6 +3,7 @@
 import json
 import random
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +14,12 @@ from sumcurve import manifest
 from sumcurve.annotations.contrasts import Contrasted, read
 from sumcurve.annotations.entities import PLACEHOLDER
 from sumcurve.annotations.questions import GUESSES, NOT_ASKED, entity_in, read_questions
-from sumcurve.corpora.fraction import read_statistics
+from sumcurve.corpora.fraction import read_statistics, read_words
 from sumcurve.corpora.store import Corpus
 from sumcurve.curves.stopping import read_history
 from sumcurve.decoding.judged import digest, read_judged
 from sumcurve.manifest import ManifestError, sha256_file
+from sumcurve.models.vocabulary import MARKS, Vocabulary
 from sumcurve.people.answers import read_answers
 from sumcurve.people.protocols import KUMAR_CHEUNG, PeopleError
 from sumcurve.people.results import results as people_results
@@ -26,7 +28,7 @@ from sumcurve.people.texts import words
 from sumcurve.plan import Folder, Plan, Scored
 from sumcurve.records import read_csv, read_jsonl
 from sumcurve.scores.scorer import Metric, group_of
-from sumcurve.settings import Bootstrap, Judgements, Oracle, Rouge, Search
+from sumcurve.settings import Bootstrap, Form, Judgements, Oracle, Rouge, Search, SubwordSettings
 from sumcurve.tables.evidence import (
     Asked,
     CorpusStatistics,
@@ -187,13 +189,28 @@ def corpus_statistics(plan: Plan, results: Path, prepared: Folder, fractions: li
         read = counts["found"]
         dropped = {f"docstring: {reason}": count for reason, count in counts["dropped"].items()} | dropped
     parts = [
-        _part("train", read_statistics(results / folder.key), folder.specification.get("percent"))
+        replace(
+            _part("train", read_statistics(results / folder.key), folder.specification.get("percent")),
+            words_used=_words_used(plan, results, folder),
+        )
         for folder in fractions
     ]
     parts += [_part(part, statistics["parts"][part], None) for part in statistics["parts"] if part != "train"]
     title = plan.corpora[corpus].title
     whole = statistics["parts"].get("train", {}).get("records")
     return CorpusStatistics(corpus, title, read, statistics["kept"], dropped, parts, whole)
+
+
+def _words_used(plan: Plan, results: Path, fraction: Folder) -> int | None:
+    """How many of a fraction's words the methods know that are trained on it and read whole words; the most of any."""
+    forms = [Form.of_run(run.specification) for run in plan.named("runs", "train") if fraction.key in run.inputs]
+    limits = {
+        (form.training.vocabulary, form.training.min_count)
+        for form in forms
+        if not isinstance(form.model, SubwordSettings)
+    }
+    known = [Vocabulary.from_counts(read_words(results / fraction.key), *limit) for limit in limits]
+    return max((len(one) - len(MARKS) for one in known), default=None)
 
 
 def _part(part: str, statistics: dict[str, Any], percent: int | None) -> PartStatistics:

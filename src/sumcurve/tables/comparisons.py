@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from sumcurve.scores.scorer import Metric
-from sumcurve.tables.results import LEVEL, NOT_TO_BE_READ, POWER, Pair, Results, value
+from sumcurve.tables.results import DECIDING, LEVEL, NOT_TO_BE_READ, POWER, Pair, Results, decided
 from sumcurve.tables.table import Column, Table, Value, number
 
 SIZE, GROWTH = "which method", "more data"
@@ -16,7 +16,7 @@ def table(results: Results) -> Table:
     """A row for every pair and metric, first minus second system.
 
     `p` is corrected for its family: all pairs at the size, or all methods' growth. `ahead` is empty where nobody is
-    shown to be.
+    shown to be. In the CSV, `pointwise_low` and `pointwise_high` are the ends of each difference's own interval.
     """
     rows: list[dict[str, Any]] = []
     for corpus in results.corpora:
@@ -39,6 +39,7 @@ def table(results: Results) -> Table:
         Column("second", "second"),
         Column("second_records", "records", "count"),
         Column("difference", "difference", "number", results.decimals, interval=True),
+        *(Column(f"pointwise_{end}", None, "number", results.decimals) for end in ("low", "high")),
         Column("p", "p (family)", "p"),
         Column("ahead", "ahead"),
         Column("interval_covers", "interval covers"),
@@ -46,10 +47,11 @@ def table(results: Results) -> Table:
         *(Column(name, None, "count") for name in ("items", "wins", "ties", "losses")),
     ]
     notes = [
-        f"First minus second, paired over groups of test items and seeds, with its own {results.share} interval. p: of "
-        "max-|t| over the family, which is all pairs of methods and of methods and blind baselines at one size under "
-        "one metric; growth, each method at its largest size against its smallest, is a family of its own. Ahead: "
-        f"p < {LEVEL:g}. Seen at {100 * POWER:g} %: the true difference that it would see with that probability.",
+        "First minus second, paired over groups of test items and seeds. p: of max-|t| over the family, which is all "
+        "pairs of methods and of methods and blind baselines at one size under one metric; growth, each method at its "
+        f"largest size against its smallest, is a family of its own. Ahead: p < {LEVEL:g}. Brackets: {DECIDING} Where "
+        f"nothing is tested they are pointwise {results.share} intervals, which the CSV has of every difference. Seen "
+        f"at {100 * POWER:g} %: the true difference that it would see with that probability.",
         f"{results.seeds_note} {results.caveat}",
         *results.gaps,
         *results.without_interval,
@@ -78,7 +80,9 @@ def _row(results: Results, corpus: str, metric: Metric, question: str, pair: Pai
         "first_records": pair.first[1],
         "second": results.marked(corpus, pair.second),
         "second_records": pair.second[1],
-        "difference": value(pair.difference, decimals=metric.decimals),
+        "difference": decided(pair, metric.decimals),
+        "pointwise_low": pair.difference.low,
+        "pointwise_high": pair.difference.high,
         "p": pair.p,
         "ahead": ahead,
         "interval_covers": pair.difference.covers if pair.difference.low is not None else None,

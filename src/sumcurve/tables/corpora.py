@@ -42,7 +42,8 @@ def table(results: Results) -> Table:
         Column("words_used", "words used", "count"),
     ]
     notes = [
-        "Source, target: mean length in tokens. Vocabulary: distinct words. Words used: those that a model knows.",
+        "Source, target: mean length in tokens. Vocabulary: distinct words. Words used: those of them that the methods "
+        "know which are trained on the part and read whole words; where they differ, the most of any.",
         *results.corpora_notes,
     ]
     caption = "Corpora: records read, kept and dropped; every part and fraction of what was kept"

@@ -148,8 +148,8 @@ class ScoredOutput:
 class PartStatistics:
     """One line of the corpora table. Means are in tokens; `vocabulary` counts the part's distinct words.
 
-    `words_used` counts those of them that a model trained on the part knows; both may be None for valid and
-    test.
+    `words_used` counts those of them that the methods know that are trained on the part and read whole words, the most
+    of any; None where there is none, and for valid and test.
     """
 
     part: str  # train, valid, test

@@ -226,7 +226,9 @@ def best(frame: pd.DataFrame, tests: pd.DataFrame) -> set[tuple[str, ...]]:
 def pairs(found: Sequence[Searched], settings: Bootstrap) -> pd.DataFrame:
     """Every two contestants of each metric, and each against itself optimising the other metric; first minus second.
 
-    `p_family` is of max-|t| over all pairs of a corpus and metric; wins, ties and losses count test items.
+    `p_family` is of max-|t| over all pairs of a corpus and metric, and `low` and `high` are of that test
+    (`statistics.family`); `p`, `pointwise_low` and `pointwise_high` are of each pair alone. Wins, ties and losses count
+    test items.
     """
     rows: list[dict[str, Any]] = []
     for one in found:
@@ -241,18 +243,20 @@ def pairs(found: Sequence[Searched], settings: Bootstrap) -> pd.DataFrame:
             cells = [(_cell(first), _cell(second)) for first, second in compared]
             tests = family(one.design(metric, settings), cells, seed=settings.seed).tests
             for (first, second), tested in zip(compared, tests, strict=True):
-                result = tested.difference
+                result, (low, high) = tested.difference, tested.interval or (None, None)
                 by_item = np.bincount(one.item, table[first] - table[second])
                 rows.append(
                     {"corpus": one.corpus, "metric": metric}
                     | {f"first_{key}": value for key, value in named(first).items()}
                     | {f"second_{key}": value for key, value in named(second).items()}
-                    | {"items": len(by_item), "difference": result.mean, "low": result.low, "high": result.high}
+                    | {"items": len(by_item), "difference": result.mean, "low": low, "high": high}
+                    | {"pointwise_low": result.low, "pointwise_high": result.high}
                     | {"wins": (by_item > 0).sum(), "ties": (by_item == 0).sum(), "losses": (by_item < 0).sum()}
                     | {"p": result.p, "p_family": tested.p_family}
                 )
     texts = [f"{place}_{key}" for place in ("first", "second") for key in ("algorithm", "variant", "optimised")]
-    measures = ["items", "difference", "low", "high", "wins", "ties", "losses", "p", "p_family"]
+    measures = ["items", "difference", "low", "high", "pointwise_low", "pointwise_high"]
+    measures += ["wins", "ties", "losses", "p", "p_family"]
     return pd.DataFrame(rows, columns=["corpus", "metric", *texts, *measures])
 
 

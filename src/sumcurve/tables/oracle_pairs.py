@@ -6,14 +6,17 @@ from sumcurve.tables.table import Column, Table
 
 
 def table(results: Results) -> Table:
-    """A row for every pair and metric, first minus second in points; `p_family` is corrected over all of a metric."""
+    """A row for every pair and metric, first minus second in points.
+
+    `p_family`, `low` and `high` are corrected over all of a metric; `p` and the pointwise ends are of each pair alone.
+    """
     frame = frames(results)[2]
     texts = ["corpus", "metric"]
     texts += [f"{place}_{key}" for place in ("first", "second") for key in ("algorithm", "variant", "optimised")]
     columns = [
         *(Column(name, name) for name in texts),
         Column("items", "items", "count"),
-        *(Column(name, name, "number") for name in ("difference", "low", "high")),
+        *(Column(name, name, "number") for name in ("difference", "low", "high", "pointwise_low", "pointwise_high")),
         *(Column(name, name, "count") for name in ("wins", "ties", "losses")),
         *(Column(name, name, "p") for name in ("p", "p_family")),
     ]

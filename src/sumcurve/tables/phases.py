@@ -12,9 +12,11 @@ import numpy as np
 
 from sumcurve.scores.scorer import Metric
 from sumcurve.statistics.design import Design, common_seeds
+from sumcurve.statistics.family import deciding_levels
 from sumcurve.statistics.intervals import Estimate, difference
+from sumcurve.statistics.ungrouped import holm, holm_steps
 from sumcurve.tables.evidence import ScoredOutput
-from sumcurve.tables.results import LEVEL, NOT_TO_BE_READ, THESE_WEIGHTS, Results, System, replicates, value
+from sumcurve.tables.results import DECIDING, LEVEL, NOT_TO_BE_READ, THESE_WEIGHTS, Results, System, replicates, value
 from sumcurve.tables.table import Column, Table, Value
 
 AFTER, BEFORE, CONTROL = "after", "before", "control"
@@ -55,10 +57,10 @@ def table(results: Results) -> Table:
         "The last phase of each method at its largest size. Before: the checkpoint that it started from. Control: from "
         "there, the same budget of updates on the loss of the phase before, so that after − control is what the "
         "phase's own loss buys; of both the best validation is scored. A row for every metric of which one direction "
-        f"is better. Brackets: {results.share} intervals, paired over groups of test items and seeds, of single "
-        "comparisons. p: after Holm (1979), in a family of all methods of one corpus, metric and question, those that "
-        f"wrote the same counted once. Says: p < {LEVEL:g}. Selected update: of the phase, for each seed. One seed: of "
-        "these weights.",
+        "is better, paired over groups of test items and seeds. p: after Holm (1979), in a family of all methods of "
+        f"one corpus, metric and question, those that wrote the same counted once. Says: p < {LEVEL:g}. Brackets: "
+        f"{DECIDING} Of what is not tested they are pointwise. Selected update: of the phase, for each seed. One seed: "
+        "of these weights.",
         results.caveat,
         *results.identical,
         *results.unread_notes,
@@ -68,24 +70,15 @@ def table(results: Results) -> Table:
 
 @dataclass(frozen=True)
 class Asked:
-    """One difference of one row: in `row`, its `key` gets what it says and `key`_p its p of a family."""
+    """One difference of one row: its `column` gets the interval that decides, `key` what it says, `key`_p its p."""
 
     row: dict[str, Any]
+    column: str
     key: str
     metric: Metric
     found: Estimate
     family: tuple[str, str, str]
     written: tuple[Any, ...]  # what tells methods apart that wrote the same
-
-
-def holm(p_values: Sequence[float]) -> list[float]:
-    """Adjusted p-values of tests of whatever dependence (Holm 1979): below α for those that the step-down rejects."""
-    order = sorted(range(len(p_values)), key=lambda place: p_values[place])
-    adjusted, largest = [0.0] * len(p_values), 0.0
-    for rank, place in enumerate(order):
-        largest = max(largest, min(1.0, (len(p_values) - rank) * p_values[place]))
-        adjusted[place] = largest
-    return adjusted
 
 
 def _judge(asked: Sequence[Asked]) -> None:
@@ -94,12 +87,15 @@ def _judge(asked: Sequence[Asked]) -> None:
     for one in asked:
         families.setdefault(one.family, {}).setdefault(one.written, []).append(one)
     for tests in families.values():
-        p_values = [ones[0].found.p for ones in tests.values()]
-        for ones, p in zip(tests.values(), holm([1.0 if p is None else p for p in p_values]), strict=True):
+        p_values = np.array([ones[0].found.p for ones in tests.values()])
+        levels = deciding_levels(p_values, holm_steps(len(p_values), LEVEL))
+        for ones, p, level in zip(tests.values(), holm(p_values).tolist(), levels.tolist(), strict=True):
             for one in ones:
                 better = (one.found.mean > 0) == one.metric.higher_is_better
                 one.row[f"{one.key}_p"] = p
                 one.row[one.key] = NO_DIFFERENCE if p >= LEVEL else "better" if better else "worse"
+                low, high = one.found.interval(level) or (None, None)
+                one.row[one.column] = Value(one.found.mean, low, high, decimals=one.metric.decimals)
 
 
 def _methods(results: Results) -> list[tuple[str, str, dict[str, System]]]:
@@ -178,12 +174,12 @@ def _row(
         row["before"] = Value(float(design.means[design.place(cells[BEFORE])]), decimals=metric.decimals)
         row["after_minus_before"] = value(found, decimals=metric.decimals)
         row["interval_covers"] = found.covers if found.low is not None else row.get("interval_covers")
-        _ask(results, asked, row, "change", metric, found, parts, BEFORE)
+        _ask(results, asked, row, "after_minus_before", "change", metric, found, parts, BEFORE)
     if CONTROL in cells:
         found = difference(design, cells[AFTER], cells[CONTROL])
         row["after_minus_control"] = value(found, decimals=metric.decimals)
         row["interval_covers"] = found.covers if found.low is not None else row.get("interval_covers")
-        _ask(results, asked, row, "worth", metric, found, parts, CONTROL)
+        _ask(results, asked, row, "after_minus_control", "worth", metric, found, parts, CONTROL)
     else:
         row["worth"] = "its own control: its loss is that of the phase before"
     return row
@@ -204,6 +200,7 @@ def _ask(
     results: Results,
     asked: list[Asked],
     row: dict[str, Any],
+    column: str,
     key: str,
     metric: Metric,
     found: Estimate,
@@ -221,4 +218,4 @@ def _ask(
         row[key] = f"one seed: of {THESE_WEIGHTS}"
     else:
         written = (parts[AFTER].summaries or row["method"], parts[part].summaries or row["method"])
-        asked.append(Asked(row, key, metric, found, (row["corpus"], row["metric"], key), written))
+        asked.append(Asked(row, column, key, metric, found, (row["corpus"], row["metric"], key), written))

@@ -13,7 +13,7 @@ from sumcurve.tables import efficiency
 from sumcurve.tables.efficiency import clock_refusal, costs_of, geometric_mean
 from sumcurve.tables.evidence import Pretraining
 from sumcurve.tables.reach import records_for
-from sumcurve.tables.results import LEVEL, MARK, Results, System, value
+from sumcurve.tables.results import DECIDING, LEVEL, MARK, Results, System, decided, value
 from sumcurve.tables.table import Column, Table, Value, number
 
 Array = NDArray[np.float64]
@@ -52,8 +52,8 @@ def table(results: Results) -> Table:
         *sentences(results),
         f"Says: by the paired test of table comparisons (family: all pairs of the size and metric, {100 * LEVEL:g} %). "
         "Reaches it with: so many records give the method the score that from scratch has (interpolated in log records "
-        "within the data); of the records: their ratio to the size. Brackets: "
-        f"{results.share} intervals, of single comparisons. θ: of the step from the size before (table efficiency).",
+        f"within the data); of the records: their ratio to the size. Brackets of the difference: {DECIDING} Other "
+        f"brackets: pointwise {results.share} intervals. θ: of the step from the size before (table efficiency).",
         "Seconds: of training, up to the selected checkpoint, geometric mean over seeds; pretraining is paid once, "
         f"whatever the sizes and seeds{f'; left out: {refusal}' if refusal else ''}.",
         *(_made(told) for told in results.study.pretrainings),
@@ -142,7 +142,7 @@ def _row(results: Results, metric: Metric, scratch: System, system: System, curv
         "method": results.name(system),
         "scratch": value(scores[0], decimals=metric.decimals),
         "score": value(scores[1], pair.ahead == system.cell, metric.decimals),
-        "difference": value(pair.difference, decimals=metric.decimals),
+        "difference": decided(pair, metric.decimals),
         "says": says,
         "interval_covers": pair.difference.covers if pair.difference.low is not None else None,
     }

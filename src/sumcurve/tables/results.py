@@ -32,6 +32,10 @@ LEVEL = 0.05  # of a family of tests
 POWER = 0.8  # with which the difference that is printed as seen would be seen
 OPTIMUM = "optimum"  # the best extracts, as a system
 THESE_WEIGHTS = "these weights"
+DECIDING = (
+    f"the {100 * (1 - LEVEL):g} % intervals of the family, simultaneous but for what only a later step of the test "
+    "shows; 0 lies outside just where a difference is shown."
+)
 NO_FINDINGS = "Rankings at this size are no findings about the methods."
 PHASE_UPDATES = 100  # of its last phase, below which a system is not called by its method's name without a word
 MARK = "†"  # beside a system that does not read its source
@@ -89,12 +93,15 @@ class Pair:
     """First minus second system: the difference, and who is ahead.
 
     `p` is corrected for its family; None where no test is made. `ahead` names the system that is better beyond chance;
-    "" where that is not shown, and None where nothing is claimed of the methods (`why` says why).
+    "" where that is not shown, and None where nothing is claimed of the methods (`why` says why). The `difference` has
+    its pointwise interval; the ends of `interval` are those of the test that decides (`Tested.interval`), which leaves
+    0 out just where one is ahead, and the pointwise ones where no test is made.
     """
 
     first: Cell
     second: Cell
     difference: Estimate
+    interval: tuple[float | None, float | None]
     p: float | None
     ahead: Cell | Literal[""] | None
     why: str = ""
@@ -589,12 +596,14 @@ def tested(
     same = {(one.cell, two.cell) for one, two in pairs if one.summaries and one.summaries == two.summaries}
     cells = [(one.cell, two.cell) for one, two in pairs]
     testable = [pair for pair in cells if pair not in same and _testable(design, pair) and not {*pair} & {*tied}]
-    whole = family(design, testable, seed=settings.seed) if testable else Family((), None)
-    p_of = {(one.first, one.second): one.p_family for one in whole.tests}
+    whole = family(design, testable, seed=settings.seed, level=LEVEL) if testable else Family((), None)
+    test_of = {(one.first, one.second): one for one in whole.tests}
     found = {}
     for first, second in cells:
+        test = test_of.get((first, second))
         result = difference(design, first, second)
-        p = p_of.get((first, second))
+        p = None if test is None else test.p_family
+        interval = (test.interval if test is not None else None) or (result.low, result.high)
         ahead: Cell | Literal[""] | None = None
         why = ""
         if (first, second) in same:
@@ -603,14 +612,14 @@ def tested(
             why = MANY_TIES
         elif result.why:
             why = result.why
-        elif (first, second) not in p_of:
+        elif test is None:
             kinds = {design.kinds[design.place(first)], design.kinds[design.place(second)]}
             why = f"one seed: of {THESE_WEIGHTS}" if "single" in kinds else "neither is trained"
         elif p is not None:
             winner = first if (result.mean > 0) == metric.higher_is_better else second
             ahead = winner if p < LEVEL else ""
         seen = None if p is None else _seen(result, whole.level)
-        found[first, second] = Pair(first, second, result, p, ahead, why, seen)
+        found[first, second] = Pair(first, second, result, interval, p, ahead, why, seen)
     return found
 
 
@@ -628,14 +637,24 @@ def _seen(result: Estimate, level: float | None) -> float | None:
 
 def _turned(pair: Pair) -> Pair:
     one = pair.difference
-    low, high = (None if one.high is None else -one.high), (None if one.low is None else -one.low)
+    low, high = _negative((one.low, one.high))
     turned = Estimate(-one.mean, low, high, one.error, one.df, one.p, one.covers, one.why)
-    return Pair(pair.second, pair.first, turned, pair.p, pair.ahead, pair.why, pair.seen)
+    return replace(pair, first=pair.second, second=pair.first, difference=turned, interval=_negative(pair.interval))
+
+
+def _negative(ends: tuple[float | None, float | None]) -> tuple[float | None, float | None]:
+    low, high = ends
+    return (None if high is None else -high), (None if low is None else -low)
 
 
 def value(found: Estimate, bold: bool = False, decimals: int | None = None, mark: str = "") -> Value:
     """An estimate as a cell; the reason for a lacking interval stays a note of its own."""
     return Value(found.mean, found.low, found.high, bold=bold, decimals=decimals, mark=mark)
+
+
+def decided(pair: Pair, decimals: int | None = None) -> Value:
+    """A difference as a cell, with the interval of the test that decides it."""
+    return Value(pair.difference.mean, *pair.interval, decimals=decimals)
 
 
 def units(metrics: Sequence[Metric]) -> str:

@@ -19,6 +19,7 @@ import pandas as pd
 from sumcurve.records import csv_text, write_text
 
 NOTHING = "–"
+ROUNDING = 1e-9  # what is nearer to 0 is 0
 DECIMALS = 4  # of a number in a CSV, if the column's own are fewer
 NUMBER = re.compile(r"[−+<>≤]?[\d.,]+(e[−+]?\d+)?( \[.*\])?( %|†|§|‡( \[\d+\])?)?|–( \[\d+\])?|")
 BOLD = re.compile(r"\*\*(.*)\*\*")
@@ -203,7 +204,15 @@ def span(value: Any, low: Any, high: Any, decimals: int = 2) -> str:
     text = number(value, decimals)
     if text == NOTHING or low is None or pd.isna(low):
         return text
-    return f"{text} [{number(low, decimals)}, {number(high, decimals)}]"
+    return f"{text} [{_end(low, decimals)}, {_end(high, decimals)}]"
+
+
+def _end(value: Any, decimals: int) -> str:
+    """An end of an interval: with more decimals where it would print as 0 and is not, since 0 is in or out by it."""
+    text = number(value, decimals)
+    if text.strip("0.") or abs(value) < ROUNDING:
+        return text
+    return number(value, -math.floor(math.log10(abs(value))))
 
 
 def _reasons(row: Row) -> list[str]:

@@ -205,8 +205,9 @@ def table(results: Results) -> Table:
     ]
     notes = [
         "Difference now: of the fitted curves at the largest size, which use all sizes; positive where the first is "
-        "better. P(ahead): that the first is ahead, at the largest size N that both have and on more data; never "
-        f"beyond four times N. A fit needs {LEAST_SIZES} sizes and two seeds. A claim is made where its probability "
+        f"better; each end of its band at {results.share}, as the claims are. P(ahead): that the first is ahead, at "
+        "the largest size N that both have and on more data; never beyond four times N. "
+        f"A fit needs {LEAST_SIZES} sizes and two seeds. A claim is made where its probability "
         f"reaches {results.settings.confidence:g}; probabilities are of single claims.",
         *(f"{corpus}: {reason}." for corpus, reason in learned.refused.items()),
         *(f"{corpus}, {title}: {reason}." for (corpus, title), reason in learned.partly.items()),

@@ -29,6 +29,31 @@ def test_p_values_of_a_family_lie_between_each_alone_and_bonferroni(design) -> N
     assert [one.p_family for one in by_p] == sorted(one.p_family for one in by_p)
 
 
+def test_intervals_leave_0_out_just_where_the_family_shows_a_difference(names) -> None:
+    """Over random studies, whose pointwise intervals and whose later steps say otherwise in some cases."""
+    generator = np.random.default_rng(5)
+    pointwise = later = 0
+    for study in range(25):
+        common = 5 * generator.normal(size=200)
+        gaps = generator.exponential(0.8, size=5).cumsum()
+        cells = [
+            Replicates(name, 100, (1, 2, 3), common + gap + generator.normal(0, 0.5, (3, 1)) + own)
+            for name, gap, own in zip("abcde", gaps, 3 * generator.normal(size=(5, 3, 200)), strict=True)
+        ]
+        made = Design([*cells, Replicates("lead", None, (), common[None])], names, 400)
+        pairs = [*replicated_pairs(made, 100), *((cell.cell, ("lead", None)) for cell in cells)]
+        found = family(made, pairs, draws=999, seed=study)
+        for one in found.tests:
+            low, high = one.interval
+            assert (one.p_family < 0.05) == (low > 0 or high < 0)
+            assert low <= one.difference.low < one.difference.high <= high
+            assert one.level >= found.level
+            pointwise += (one.p_family < 0.05) != (one.difference.low > 0 or one.difference.high < 0)
+            later += one.level > found.level
+    assert pointwise > 5
+    assert later > 5
+
+
 def test_three_methods_that_vary_alike_pay_tukeys_price() -> None:
     """Seeds alone, no groups: the studentized range of three means."""
     generator = np.random.default_rng(1)

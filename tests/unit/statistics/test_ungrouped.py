@@ -3,7 +3,8 @@ import pytest
 from scipy import stats
 
 from sumcurve.statistics import ungrouped
-from sumcurve.statistics.ungrouped import bca_intervals, holm, sign_flip_p
+from sumcurve.statistics.family import deciding_levels
+from sumcurve.statistics.ungrouped import bca_intervals, holm, holm_steps, sign_flip_p
 
 
 @pytest.fixture
@@ -139,7 +140,26 @@ def test_holm_rejects_one_of_many_true_nulls_as_rarely_as_promised() -> None:
     assert wrong / 200 < 0.05 + 4 * np.sqrt(0.05 * 0.95 / 200)
 
 
+def test_holm_rejects_what_its_step_down_rejects_and_intervals_leave_0_out_where_it_does() -> None:
+    generator = np.random.default_rng(3)
+    later = 0
+    for _ in range(200):
+        p_values = generator.beta(0.3, 2, size=generator.integers(1, 9))
+        steps = holm_steps(len(p_values), 0.05)
+        rejected = set()
+        for rank, place in enumerate(np.argsort(p_values)):
+            if p_values[place] >= 0.05 / (len(p_values) - rank):
+                break
+            rejected.add(place)
+        assert {place for place, p in enumerate(holm(p_values)) if p < 0.05} == rejected
+        levels = deciding_levels(p_values, steps)
+        assert {place for place, p in enumerate(p_values) if p < levels[place]} == rejected
+        assert ((levels >= 0.05 / len(p_values)) & (levels <= 0.05)).all()
+        later += (levels > steps[0]).sum()
+    assert later > 20  # what a later step alone rejects
+
+
 def test_holm_multiplies_by_the_tests_left() -> None:
     assert holm([0.04, 0.01, 0.03]) == pytest.approx([0.06, 0.03, 0.06])
     assert holm([0.5, 0.9]) == pytest.approx([1, 1])
-    assert len(holm([])) == 0
+    assert len(holm([])) == len(deciding_levels(np.array([]), holm_steps(0, 0.05))) == 0

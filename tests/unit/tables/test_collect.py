@@ -216,7 +216,9 @@ def finish(results, folder):
                 with (path / name).open("a") as stream:
                     stream.write(json.dumps(row) + "\n")
     elif folder.kind == "fraction":
-        write_json(path / "statistics.json", part | {"records": 10 * folder.specification["percent"]})
+        percent = folder.specification["percent"]
+        write_json(path / "statistics.json", part | {"records": 10 * percent})
+        (path / "words.tsv").write_text("".join(f"word{number:03}\t2\t1\n" for number in range(8 * percent)))
     elif folder.kind == "prove":
         prove(path)
     elif folder.kind == "score":
@@ -289,6 +291,19 @@ def test_outputs_know_their_search_and_their_run(plan, tmp_path):
             assert ("beam9" in output.search_signature) == (row.method == "pcov" and row.search == "paper")
             assert ("+coverage0.5" in output.search_signature) == (row.method == "pcov" and row.search == "paper")
     assert study.titles["pcov"] == "PCOV"
+
+
+def test_words_used_are_those_that_the_methods_know(plan, tmp_path):
+    """Of eight words for each percent the smoke form's methods know 500, and one that has room for more knows them."""
+    rows = made("corpora", Results(collect(plan, tmp_path / "results"), plan.settings.bootstrap)).rows
+    used = {(row["corpus"], row["part"], row.get("percent")): row.get("words_used") for row in rows}
+    assert used["tales", "train", 50] == 400
+    assert used["tales", "train", 100] == used["modules", "train", 100] == 500
+    assert used["tales", "test", None] is None
+    run = plan.folder(one_row(plan, method="pcov", corpus="modules", part="study").run)
+    run.specification["training"]["vocabulary"] = 600
+    statistics = {one.corpus: one for one in collect(plan, tmp_path / "results").statistics}
+    assert 600 in [part.words_used for part in statistics["modules"].parts]
 
 
 def test_values_and_their_description_are_those_of_the_score_folders(plan, tmp_path):

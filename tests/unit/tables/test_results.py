@@ -327,20 +327,6 @@ def test_what_does_not_read_is_in_no_front_and_hollow_and_marked_wherever_it_is_
     }
 
 
-def test_holm_rejects_what_its_step_down_rejects() -> None:
-    generator = np.random.default_rng(3)
-    for _ in range(200):
-        p_values = generator.beta(0.3, 2, size=generator.integers(1, 9)).tolist()
-        rejected = set()
-        for rank, place in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
-            if p_values[place] > LEVEL / (len(p_values) - rank):
-                break
-            rejected.add(place)
-        assert {place for place, p in enumerate(phases.holm(p_values)) if p <= LEVEL} == rejected
-    assert phases.holm([0.04]) == [0.04]
-    assert phases.holm([]) == []
-
-
 def test_phases_of_several_methods_are_one_family_and_of_twins_one_test(study, evidence, phased, settings) -> None:
     """The same difference has a larger p beside another method's, and not beside itself under another name."""
     outputs = [*evidence((1, 2, 3)), *phased(study=(1, 2, 3))]

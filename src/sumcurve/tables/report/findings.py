@@ -17,7 +17,7 @@ from sumcurve.tables.lines import sentences as against_lines
 from sumcurve.tables.preferences import preferred
 from sumcurve.tables.pretraining import BETTER, WORSE
 from sumcurve.tables.questions import sentences as answered
-from sumcurve.tables.results import OPTIMUM, THESE_WEIGHTS, Results, System
+from sumcurve.tables.results import DECIDING, OPTIMUM, THESE_WEIGHTS, Results, System
 from sumcurve.tables.table import Row, Table, Value, listed, number, span
 
 LISTED = 6  # methods that a sentence names; the table it comes from holds all
@@ -250,8 +250,8 @@ def _untaught(results: Results, comparisons: Table, corpus: str, ranking: Sequen
     if told:
         yield from (
             *told,
-            "In parentheses the method minus what learns nothing: intervals of each difference alone. "
-            "Who is ahead or behind is told by tests of all (table comparisons).",
+            f"In parentheses the method minus what learns nothing. Brackets: {DECIDING} Who is not tested has a "
+            "pointwise interval (table comparisons).",
         )
 
 

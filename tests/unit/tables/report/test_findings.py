@@ -6,9 +6,11 @@ import re
 import pytest
 
 from sumcurve.tables import TABLES
+from sumcurve.tables.evidence import Pretraining
 from sumcurve.tables.report.findings import findings
 from sumcurve.tables.results import THESE_WEIGHTS, Results
 from sumcurve.tables.study import made
+from sumcurve.tables.table import span
 
 NUMBER = re.compile(r"(?<![\w-])−?\d[\d,]*(?:\.\d+)?(?<!,)")
 AHEAD = "is ahead of every other trained method"
@@ -52,6 +54,57 @@ def test_who_is_ahead_is_who_is_bold(study, long_curves, settings, spread, gain)
             assert method in sentence.split("not told apart from")[1]
     bold = any(row[results.metrics[0].name].bold for row in tables["scores"].rows if row["records"] == 2000)
     assert bold == text.startswith(f"pcov {AHEAD}")
+
+
+SHOWN = r"ahead of it|behind it|better|worse|behind$|ahead"
+NOT_SHOWN = r"not shown to differ|not distinguishable|no difference( shown)?|not shown$"
+ENDS = re.compile(r"\[(−?[\d.,]+), (−?[\d.,]+)\]")
+
+
+def leaves_0_out(interval: re.Match[str]) -> bool:
+    low, high = (float(end.replace("−", "-").replace(",", "")) for end in interval.groups())
+    return low > 0 or high < 0
+
+
+def judged(tables, found):
+    """Of tables and sentences, as people see them: what is said, and whether the interval beside it leaves 0 out."""
+    said = [
+        ("comparisons", "difference", "ahead"),
+        ("answers", "behind the best", "place"),
+        ("pretraining", "difference", "says"),
+        ("verdicts", "difference now", "verdict"),
+    ]
+    for name, column, verdict in said:
+        shown = tables[name].shown()[0]
+        for _, row in shown.iterrows() if len(shown) else ():
+            if (ends := ENDS.search(row[column])) and row.get("p (family)") != "–":
+                shown_ahead = re.fullmatch(r"\w+†?|[\d,]+ records", row[verdict])  # in comparisons: who, or which size
+                yield "ahead" if shown_ahead else row[verdict], leaves_0_out(ends)
+    for row in tables["phases"].rows:
+        for column, verdict in (("after_minus_before", "change"), ("after_minus_control", "worth")):
+            if f"{verdict}_p" in row:
+                yield row[verdict], leaves_0_out(ENDS.search(span(*dataclasses.astuple(row[column])[:3])))
+    for one in found:
+        for part in re.split(r"; |\. (?=[A-Z])", one.text):
+            if said := re.search(rf"({SHOWN}|{NOT_SHOWN})(: | \()", part, re.IGNORECASE):
+                yield from ((said[1].lower(), leaves_0_out(ends)) for ends in ENDS.finditer(part))
+
+
+@pytest.mark.parametrize("spread", [0.5, 0.8, 1.1])
+def test_no_interval_contradicts_what_is_said_beside_it(study, rich, long_curves, settings, spread):
+    methods = {name: (33 + 0.8 * place, 0.4 * place) for place, name in enumerate(("abs", "pcov", "trans", "globen"))}
+    outputs = long_curves(methods, (1, 2, 3), (25, 50, 100), spread)
+    told_of = Pretraining("notes", "abs", {"pcov": True}, 99.0, 50, 900, 3.5, 1000, {}, 4000, 5)
+    evidence = dataclasses.replace(study, outputs=outputs, statistics=study.statistics[:1], pretrainings=[told_of])
+    _, tables, found = told(evidence, settings)
+    counted = {True: 0, False: 0}
+    for verdict, without_0 in [*judged(tables, found), *judged(rich[1], rich[2])]:
+        shown = re.search(NOT_SHOWN, verdict) is None
+        if shown and re.search(rf"{SHOWN}|is ahead", verdict) is None:
+            continue  # nothing is said of a difference, or a verdict is undecided
+        assert without_0 == shown, verdict
+        counted[shown] += 1
+    assert min(counted.values()) > 10
 
 
 def test_who_has_one_seed_hides_nothing_of_those_that_have_more(study, long_curves, settings):
