@@ -1,4 +1,7 @@
-"""Appendix: how the number of sentences in the best extract goes with features of the text (the paper's Table 5)."""
+"""Appendix: how the number of sentences in the best extract goes with features of the text.
+
+Akhmetov et al. (2022) discuss such correlations in their text.
+"""
 
 from collections.abc import Callable, Sequence
 from typing import Any, Literal
@@ -48,7 +51,7 @@ def table(results: Results) -> Table:
 
 
 def features(found: Sequence[Searched], settings: Bootstrap) -> list[dict[str, Any]]:
-    """The paper's Table 5: the size of the proven ROUGE-1 optimum against features of the text, over articles.
+    """The paper's correlations: the size of the proven ROUGE-1 optimum against features of the text, over articles.
 
     Intervals and p take a group of test items as one draw (`statistics.correlation`). `p_holm` corrects over all
     coefficients of a corpus.
