@@ -37,8 +37,8 @@ one of two systems is good and the other is not.
 
 READ = """\
 Reads filled sheets (CSV) and Label Studio's exports (JSON, CSV), all that were made together, and prints how good each
-system is, paired differences (p corrected over all pairs by Holm), and agreement: of annotators with themselves and
-with each other. --write keeps the answers for a study, and prints what the study's file says of them.
+system is, paired differences (p and intervals corrected over all pairs by Holm), and agreement: of annotators with
+themselves and with each other. --write keeps the answers for a study, and prints what the study's file says of them.
 """
 
 

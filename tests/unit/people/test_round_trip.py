@@ -95,6 +95,10 @@ def test_noisy_and_lenient_annotators_give_what_their_bias_makes_of_the_truth(se
     assert len(found.differences) == 3
     alone = [one.difference.p for one in found.differences]
     assert all(one.p >= alone[place] for place, one in enumerate(found.differences))
+    for one in found.differences:
+        low, high = one.interval
+        assert (one.p < 0.05) == (low > 0 or high < 0)
+        assert low <= one.difference.low <= one.difference.high <= high
 
 
 def test_agreement_falls_with_how_often_annotators_are_right(sent, tmp_path):

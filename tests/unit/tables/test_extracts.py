@@ -248,7 +248,7 @@ def test_several_references_of_every_item_leave_the_groups_to_draw_from(tables) 
 def test_few_groups_leave_no_interval_no_test_and_say_why(tables) -> None:
     frames = tables(extracts(ids=[f"notes/{number}" for number in range(9)]))
     assert frames["oracle_scores"][["low", "high"]].isna().all(axis=None)
-    assert frames["oracle_pairs"][["low", "high", "p", "p_family"]].isna().all(axis=None)
+    assert frames["oracle_pairs"][["low", "high", "pointwise_low", "p", "p_family"]].isna().all(axis=None)
     text = read(tables)
     assert "notes: no interval: the test items come from 9 groups; it takes 10." in text
     assert "**" not in "".join(line for line in text.splitlines() if line.startswith("|"))
@@ -292,7 +292,9 @@ def test_paired_p_values_are_those_over_groups_corrected_within_a_metric(tables)
         assert found.difference == pytest.approx((first - second).mean())
         # Degrees of freedom are a design's, of all its systems.
         error = alone.error * stats.t.isf(0.025, [5, GROUPS - 1])
-        assert error[1] * 0.999 <= found.high - found.difference <= error[0]
+        assert error[1] * 0.999 <= found.pointwise_high - found.difference <= error[0]
+        assert (found.p_family < 0.05) == (found.low > 0 or found.high < 0)
+        assert (found.p < 0.05) == (found.pointwise_low > 0 or found.pointwise_high < 0)
         assert found.p <= found.p_family <= 1
         assert (found.wins, found.losses) == ((first > second).sum(), (first < second).sum())
     assert frame.p_family.min() < 0.001 < 0.05 < frame.p_family.max()
