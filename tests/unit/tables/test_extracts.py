@@ -238,7 +238,7 @@ def test_several_references_of_every_item_leave_the_groups_to_draw_from(tables) 
     assert "an item with several references" in read(tables)
     measures = ["mean", "low", "high", "min", "median", "max", "shortfall", "reached_percent"]
     pd.testing.assert_frame_equal(single["oracle_scores"][measures], twice["oracle_scores"][measures])
-    measures = ["items", "difference", "low", "high", "wins", "ties", "losses"]
+    measures = ["items", "difference", "pointwise_low", "pointwise_high", "wins", "ties", "losses"]
     pd.testing.assert_frame_equal(single["oracle_pairs"][measures], twice["oracle_pairs"][measures])
     assert (
         row(twice["oracle_corpora"], corpus="notes").left_out == row(single["oracle_corpora"], corpus="notes").left_out
