@@ -205,6 +205,7 @@ class EntitiesSpecification(TypedDict):
     corpus: str
     pipeline: str  # "rules", or a spaCy pipeline's name
     versions: Block  # of spaCy and the pipeline
+    hyphenated: NotRequired[Literal["whole", "parts"]]  # without it whole
 
 
 def entities(specification: EntitiesSpecification, inputs: Inputs, stage: Stage) -> None:
@@ -212,7 +213,8 @@ def entities(specification: EntitiesSpecification, inputs: Inputs, stage: Stage)
     from sumcurve.annotations.entities import EntityError, annotate
 
     try:
-        annotate(inputs[specification["corpus"]], stage.folder, specification["pipeline"])
+        corpus, hyphenated = inputs[specification["corpus"]], specification.get("hyphenated", "whole")
+        annotate(corpus, stage.folder, specification["pipeline"], hyphenated)
     except EntityError as error:
         raise CorpusError(f"{stage.name}: {error}") from error
 
@@ -223,6 +225,7 @@ class QuestionsSpecification(TypedDict):
     recogniser: NotRequired[Block]  # kind, sha256 of its folder, types; or
     files: NotRequired[Block]  # sha256 of ready-made questions, and the corpus's tokenizer and case
     salient: NotRequired[Literal["names", "words"]]  # without it names
+    hyphenated: NotRequired[Literal["whole", "parts"]]  # without it whole
     versions: NotRequired[Block]  # of what recognises entities
 
 
@@ -234,21 +237,24 @@ def questions(specification: QuestionsSpecification, inputs: Inputs, stage: Stag
     from sumcurve.corpora.tokenizers import tokenizer
 
     corpus, salient = Corpus(inputs[specification["corpus"]]), specification.get("salient", "names")
+    hyphenated = specification.get("hyphenated", "whole")
     try:
         if "files" in specification:
             told = specification["files"]
             made, lower = tokenizer(told["tokenizer"]), told["lower"]
             files = inputs[told["sha256"]]
-            found = ask_by_files(corpus, stage.folder, files, lambda texts: made.tokens(texts, lower), salient)
+            found = ask_by_files(
+                corpus, stage.folder, files, lambda texts: made.tokens(texts, lower), salient, hyphenated
+            )
         elif "recogniser" in specification:
             told = specification["recogniser"]
             folder = inputs[told["sha256"]]
             recogniser = (
                 pipeline(str(folder)) if told["kind"] == "spacy" else classifier(folder, told.get("types") or None)
             )
-            found = ask(corpus, stage.folder, recogniser, salient)
+            found = ask(corpus, stage.folder, recogniser, salient, hyphenated)
         else:
-            found = ask(corpus, stage.folder, pipeline(specification["pipeline"]), salient)
+            found = ask(corpus, stage.folder, pipeline(specification["pipeline"]), salient, hyphenated)
     except EntityError as error:
         raise CorpusError(f"{stage.name}: {error}") from error
     for part, told in found["parts"].items():

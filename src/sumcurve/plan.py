@@ -754,6 +754,8 @@ class Plan:
                 "pipeline": corpus.entities,
                 "versions": versions("spacy", *([corpus.entities] if corpus.entities != "rules" else [])),
             }
+            if corpus.hyphenated != "whole":
+                found["hyphenated"] = corpus.hyphenated
             planned = replace(planned, entities=self._add("entities", found, [prepared], corpus=name))
         if self.settings.pretraining is not None and any(form.model.kind == "bart" for form in methods.values()):
             planned = self._plan_pretraining(planned, self.settings.pretraining)
@@ -807,6 +809,8 @@ class Plan:
             specification["versions"] = versions("spacy", *named)
         if told.salient != "names":
             specification["salient"] = told.salient
+        if corpus.settings.hyphenated != "whole":
+            specification["hyphenated"] = corpus.settings.hyphenated
         return self._add("questions", specification, [corpus.prepared], files, corpus=corpus.name)
 
     def _plan_contrasts(self, name: str, corpus: CorpusSettings, prepared: str) -> None:

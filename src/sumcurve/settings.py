@@ -593,6 +593,10 @@ class CorpusSettings(Preparation):
     """What the targets are; titles are one sentence, so that no sentence-by-sentence extract is made for them."""
     entities: str = "rules"
     """What finds entities in references: our rules, or an installed spaCy pipeline's name."""
+    hyphenated: Literal["whole", "parts"] = "whole"
+    """What tokens with hyphens inside are where entities are named: whole words; or their parts, so that "Qaeda" is a
+    mention of "al-Qaeda" (Eyal et al. 2019). Tokenizers that leave them joined are `ptb` and `blanks`.
+    """
     cloze: Cloze | None = None
     """Questions about its references, and what they ask about; null: none are asked."""
     salient: Literal["entities", "cloze"] = "entities"

@@ -1362,6 +1362,15 @@ def test_what_is_asked_is_named_by_what_finds_it_not_by_where_that_lies(config):
     assert found["rules"].specification["versions"].keys() == {"spacy"}
 
 
+def test_the_parts_of_hyphenated_words_rename_what_names_entities_alone(config):
+    before = asking(config, cloze={})
+    assert names(asking(config, cloze={}, hyphenated="whole")) == names(before)
+    after = asking(config, cloze={}, hyphenated="parts")
+    assert changed(before, after, "annotations") == {"tales-entities", "tales-questions"}
+    assert changed(before, after, "corpora") == set()
+    assert {stem.split("-")[0] for stem in changed(before, after, "runs")} == {"tales"}
+
+
 def test_salient_entities_are_the_questions_answers_where_the_corpus_says_so(config):
     before = asking(config, cloze={})
     after = asking(config, cloze={}, salient="cloze")

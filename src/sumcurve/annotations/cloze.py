@@ -5,18 +5,24 @@ entities enough to be asked about, how many questions a source can answer, and h
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from sumcurve.annotations.entities import in_own_case, is_marker, occurrences, without_possessive
+from sumcurve.annotations.entities import (
+    Hyphenated,
+    in_own_case,
+    is_marker,
+    mentioned,
+    parted,
+    without_possessive,
+)
 from sumcurve.annotations.question_files import Tokens, asked_in, gathered
 from sumcurve.annotations.questions import (
     FEWEST,
     NOT_ASKED,
     Asked,
-    anonymise,
     asked_about,
     by_number,
     chance,
@@ -35,27 +41,38 @@ from sumcurve.records import Record, write_json
 Salient = Literal["names", "words"]
 
 
-def ask(corpus: Corpus, folder: Path, recogniser: Recogniser, salient: Salient = "names") -> dict[str, Any]:
+def ask(
+    corpus: Corpus,
+    folder: Path,
+    recogniser: Recogniser,
+    salient: Salient = "names",
+    hyphenated: Hyphenated = "whole",
+) -> dict[str, Any]:
     """Write the questions about every reference by the entities that the recogniser finds; returns the statistics."""
 
     def rows(part: Part) -> Iterator[tuple[Record, Asked]]:
-        targets = recogniser.read(in_own_case(record, text) for record, text in part.with_text)
+        targets = recogniser.read(parted(in_own_case(record, text), hyphenated) for record, text in part.with_text)
         sources = recogniser.read(
-            [own_case(wrote, tokens) for wrote, tokens in zip(text.source, record.source, strict=True)]
-            for record, text in part.with_text
+            parted(map(own_case, text.source, record.source), hyphenated) for record, text in part.with_text
         )
         for record, target, source in zip(part, targets, sources, strict=True):
             names = numbered(target.names)
             lemmas = {name: of for name, of in target.names.items() if name != of}
             both = merged(names, source.known(names), lemmas)
             further = {name: number for name, number in both.items() if name not in names}
-            yield record, Asked(record.id, names, asked_about(record.id, record.target, names), further, lemmas)
+            questions = asked_about(record.id, parted(record.target, hyphenated), names)
+            yield record, Asked(record.id, names, questions, further, lemmas, hyphenated=hyphenated)
 
     return _write(corpus, folder, rows, salient, {"recogniser": recogniser.facts})
 
 
 def ask_by_files(
-    corpus: Corpus, folder: Path, files: Path, tokens: Tokens, salient: Salient = "names"
+    corpus: Corpus,
+    folder: Path,
+    files: Path,
+    tokens: Tokens,
+    salient: Salient = "names",
+    hyphenated: Hyphenated = "whole",
 ) -> dict[str, Any]:
     """Write the ready-made questions about the corpus's records; returns the statistics.
 
@@ -65,10 +82,14 @@ def ask_by_files(
     ids = {name for part in _parts(corpus) for name in part.ids}
     found = gathered(files, ids, counts)
 
+    def words(texts: Sequence[str]) -> list[str]:
+        return parted(tokens(texts), hyphenated)
+
     def rows(part: Part) -> Iterator[tuple[Record, Asked]]:
         for record in part:
             filed = found.get(record.id, [])
-            yield record, asked_in(record, filed, tokens, counts) if filed else Asked(record.id, {}, ())
+            asked = asked_in(record, filed, words, counts, hyphenated) if filed else Asked(record.id, {}, ())
+            yield record, asked
 
     statistics = _write(corpus, folder, rows, salient, {})
     dropped = {reason: count for reason, count in sorted(counts.items()) if reason not in ("read", "asked")}
@@ -118,11 +139,11 @@ def salient_spans(record: Record, asked: Asked, salient: Salient) -> list[tuple[
     """
     answers = {one.answer for one in asked.questions}
     if salient == "names":
-        found = occurrences(record.source_tokens, by_number(asked.source_names))
-        return [(start, end) for start, end, number in found if number in answers]
+        return mentioned(record.source_tokens, by_number(asked.source_names), answers, asked.hyphenated)
     words = {word for name, number in asked.names.items() if number in answers for word in name.split(" ")}
-    tokens = [without_possessive(token).lower() for token in record.source_tokens]
-    return [(place, place + 1) for place, token in enumerate(tokens) if token in words]
+    words -= {"-"} if asked.hyphenated == "parts" else set()
+    tokens = asked.parted(without_possessive(token).lower() for token in record.source_tokens)
+    return [(place, place + 1) for place, token in enumerate(tokens) if not words.isdisjoint(token.split(" "))]
 
 
 @dataclass
@@ -141,7 +162,7 @@ class Tally:
             self.counts["entities"] += entities
         else:
             self.counts[NOT_ASKED[min(entities, len(NOT_ASKED) - 1)]] += 1
-        document = anonymise(record.source_tokens, asked.source_names)
+        document = asked.anonymised(record.source_tokens)
         target = [token for sentence in record.target for token in sentence.split(" ")]
         self.counts["literal_markers"] += sum(map(is_marker, [*record.source_tokens, *target]))
         self.counts["tokens"] += len(record.source_tokens)

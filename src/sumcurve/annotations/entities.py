@@ -12,11 +12,11 @@ read as "bessel"), and what they rewrite to "USA" is merged instead; contraction
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from sumcurve.corpora.store import PARTS, Corpus
 from sumcurve.corpora.tokenizers import own_case
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 PLACEHOLDER = "@placeholder"
 MARK = re.compile(r"@(?:entity\d+|placeholder)")  # what a text may hold by chance, or to be taken for an entity
 RULES = "rules"
+HYPHEN = re.compile(r"(?<=\w)-+(?=\w)")  # inside a token; not those of -lrb-
 
 # The paper's five types as spaCy's pipelines call them; FACILITY in old ones.
 TYPES = frozenset({"PERSON", "ORG", "NORP", "GPE", "FAC", "FACILITY"})
@@ -50,6 +51,7 @@ COINED = re.compile(r"(?=.*[xX]).*_|[xX].*[Xd]")
 CAPITALISED = r"X(?:['’]X)?[^'’]+"  # two letters or more; O'Neil, but not I'm
 MOST_PARTS = 6  # of a dotted name
 
+Hyphenated = Literal["whole", "parts"]  # what a token with hyphens inside is: a word, or several with hyphens between
 Entities = list[list[str]]  # entity number -> its mentions: lower-case tokens joined by blanks
 
 
@@ -57,7 +59,7 @@ class EntityError(ValueError):
     """A pipeline that cannot find entities; the message names it and the remedy."""
 
 
-def annotate(corpus_folder: Path, folder: Path, pipeline: str = RULES) -> None:
+def annotate(corpus_folder: Path, folder: Path, pipeline: str = RULES, hyphenated: Hyphenated = "whole") -> None:
     """Write train.jsonl, valid.jsonl and test.jsonl, a line per record of the corpus's part, and statistics.json.
 
     A line is what `annotation` returns. The statistics hold for each part `records`, `records_with_questions`,
@@ -71,8 +73,11 @@ def annotate(corpus_folder: Path, folder: Path, pipeline: str = RULES) -> None:
     parts = {}
     for part in PARTS:
         counts: Counter[str] = Counter()
-        records = ((record, in_own_case(record, text)) for record, text in Corpus(corpus_folder).part(part).with_text)
-        write_jsonl(folder / f"{part}.jsonl", annotations(records, finder, counts))
+        records = (
+            (replace(record, target=parted(record.target, hyphenated)), parted(in_own_case(record, text), hyphenated))
+            for record, text in Corpus(corpus_folder).part(part).with_text
+        )
+        write_jsonl(folder / f"{part}.jsonl", annotations(records, finder, counts, hyphenated))
         share = counts["salient_tokens"] / max(1, counts["tokens"])
         names = ("records", "records_with_questions", "entities", "questions")
         parts[part] = {**{name: counts[name] for name in names}, "salient_token_share": round(share, 6)}
@@ -91,11 +96,14 @@ def in_own_case(record: Record, text: Text) -> list[str]:
 
 
 def annotations(
-    records: Iterable[tuple[Record, Sequence[str]]], finder: "Finder", counts: Counter[str]
+    records: Iterable[tuple[Record, Sequence[str]]],
+    finder: "Finder",
+    counts: Counter[str],
+    hyphenated: Hyphenated = "whole",
 ) -> Iterator[dict[str, Any]]:
     """`annotation` of every record, given with its target in its own case; adds to `counts`."""
     for record, entities in finder.read(records):
-        row = annotation(record, entities)
+        row = annotation(record, entities, hyphenated)
         counts["records"] += 1
         counts["records_with_questions"] += bool(row["questions"])
         counts["entities"] += len(entities)
@@ -105,16 +113,42 @@ def annotations(
         yield row
 
 
-def annotation(record: Record, entities: Entities) -> dict[str, Any]:
-    """`id`; `entities`; `questions`; `salient`: the spans of source tokens where a question's answer is mentioned."""
+def annotation(record: Record, entities: Entities, hyphenated: Hyphenated = "whole") -> dict[str, Any]:
+    """`id`; `entities`; `questions`; `salient`: the spans of source tokens where a question's answer is mentioned.
+
+    The target's hyphenated tokens are `parted` already.
+    """
     asked = questions(record.target, entities)
     answers = {question["answer"] for question in asked}
     salient = [mentions if number in answers else [] for number, mentions in enumerate(entities)]
-    spans = [[start, end] for start, end, _ in occurrences(record.source_tokens, salient)]
+    spans = [list(span) for span in mentioned(record.source_tokens, salient, answers, hyphenated)]
     return {"id": record.id, "entities": entities, "questions": asked, "salient": spans}
 
 
 # --- questions about tokens and entities
+
+
+def parted(texts: Iterable[str], hyphenated: Hyphenated) -> list[str]:
+    """Texts of blank-separated words: hyphenated tokens whole, or as their parts and the hyphens between these."""
+    return [HYPHEN.sub(r" \g<0> ", text) if hyphenated == "parts" else text for text in texts]
+
+
+def mentioned(
+    tokens: Sequence[str], entities: Entities, wanted: Collection[int], hyphenated: Hyphenated
+) -> list[tuple[int, int]]:
+    """The spans (half-open) of tokens that mention an entity of these numbers, sorted; none of two overlap.
+
+    A token of which a part is mentioned is one of them.
+    """
+    words = [(place, word) for place, token in enumerate(parted(tokens, hyphenated)) for word in token.split(" ")]
+    found: list[tuple[int, int]] = []
+    for first, last, number in occurrences([word for _, word in words], entities):
+        if number in wanted:
+            start, end = words[first][0], words[last - 1][0] + 1
+            if found and start < found[-1][1]:  # two parts of one token
+                start = found.pop()[0]
+            found.append((start, end))
+    return found
 
 
 def questions(target: Sequence[str], entities: Entities) -> list[dict[str, Any]]:

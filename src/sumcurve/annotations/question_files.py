@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from sumcurve.annotations.entities import FRAME, PLACEHOLDER, occurrences, without_possessive
+from sumcurve.annotations.entities import FRAME, PLACEHOLDER, Hyphenated, occurrences, parted, without_possessive
 from sumcurve.annotations.questions import FEWEST, Asked, Question, anonymise, by_number
 from sumcurve.corpora.errors import CorpusError
 from sumcurve.corpora.raw import Refused
@@ -75,24 +75,27 @@ def gathered(path: Path, records: Collection[str], counts: Counter[str]) -> dict
     return found
 
 
-def asked_in(record: Record, filed: Sequence[Filed], tokens: Tokens, counts: Counter[str]) -> Asked:
+def asked_in(
+    record: Record, filed: Sequence[Filed], tokens: Tokens, counts: Counter[str], hyphenated: Hyphenated = "whole"
+) -> Asked:
     """What the files ask about a record; counts "asked", and by reason the files that ask nothing.
 
     An entity is its name: files that number the same names otherwise are renumbered, and two numbers of one name are
     one entity, the first file's. Where fewer than half of the names stand in the record, the files are about another
     article. `sentence` is the one of the reference that shares most words with the question, which files do not tell.
+    Hyphenated tokens are those that `tokens` makes; of the record they are as `hyphenated` says.
     """
     names, maps = _names(filed, tokens)
-    entities = set(names.values())
-    words = [*record.source_tokens, *(token for sentence in record.target for token in sentence.split(" "))]
+    entities, target = set(names.values()), parted(record.target, hyphenated)
+    words = [word for text in (*parted(record.source, hyphenated), *target) for word in text.split(" ")]
     present = {number for _, _, number in occurrences(words, by_number(names))}
     if 2 * len(present) < len(entities):
         counts[OTHER_ARTICLE] += len(filed)
         return Asked(record.id, {}, ())
     if len(entities) < FEWEST:
         counts[FEW_ENTITIES] += len(filed)
-        return Asked(record.id, names, ())
-    reference = [Counter(anonymise(sentence.split(" "), names)) for sentence in record.target]
+        return Asked(record.id, names, (), hyphenated=hyphenated)
+    reference = [Counter(anonymise(sentence.split(" "), names)) for sentence in target]
     found: dict[tuple[tuple[str, ...], int], Question] = {}
     for one in filed:
         markers = maps[one.entities]
@@ -107,7 +110,8 @@ def asked_in(record: Record, filed: Sequence[Filed], tokens: Tokens, counts: Cou
         sentence = max(range(len(shared)), key=shared.__getitem__)
         found[asked, answer] = Question(record.id, sentence, asked, answer)
     counts["asked"] += len(found)
-    return Asked(record.id, names, tuple(sorted(found.values(), key=lambda one: (one.sentence, one.answer, one.words))))
+    questions = sorted(found.values(), key=lambda one: (one.sentence, one.answer, one.words))
+    return Asked(record.id, names, tuple(questions), hyphenated=hyphenated)
 
 
 def _names(filed: Sequence[Filed], tokens: Tokens) -> tuple[dict[str, int], dict[str, dict[str, int]]]:

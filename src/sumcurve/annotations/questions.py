@@ -17,7 +17,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-from sumcurve.annotations.entities import PLACEHOLDER, Entities, anonymised, longest_first
+from sumcurve.annotations.entities import PLACEHOLDER, Entities, Hyphenated, anonymised, longest_first, parted
 from sumcurve.annotations.entities import merged as entities_of
 from sumcurve.annotations.entities import questions as questions_about
 from sumcurve.corpora.store import Part
@@ -49,7 +49,7 @@ class Asked:
     `names` is its entity graph: lower-case name to entity number. `lemmas` holds those of names that are not their own
     lemma. `further` are names that the source has and the reference has not, numbered by `merged`. `salient` are the
     spans of source tokens (half-open) where answers are mentioned. `questions` is empty where fewer than `FEWEST`
-    entities are named.
+    entities are named. `hyphenated` says what a token with hyphens is in the names and in whatever is read by them.
     """
 
     item: str
@@ -58,11 +58,20 @@ class Asked:
     further: Mapping[str, int] = field(default_factory=dict)
     lemmas: Mapping[str, str] = field(default_factory=dict)
     salient: tuple[tuple[int, int], ...] = ()
+    hyphenated: Hyphenated = "whole"
 
     @property
     def source_names(self) -> dict[str, int]:
         """What the source is anonymised with: the reference's graph and the source's own entities merged into it."""
         return {**self.names, **self.further}
+
+    def anonymised(self, tokens: Iterable[str]) -> tuple[str, ...]:
+        """The tokens of the source, or of a summary, with `source_names` replaced."""
+        return anonymise([word for token in self.parted(tokens) for word in token.split(" ")], self.source_names)
+
+    def parted(self, texts: Iterable[str]) -> list[str]:
+        """Texts of blank-separated tokens in the words that names are compared by."""
+        return parted(texts, self.hyphenated)
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,6 +253,7 @@ def _row(asked: Asked) -> dict[str, Any]:
             {"sentence": one.sentence, "text": " ".join(one.words), "answer": one.answer} for one in asked.questions
         ],
         "salient": [list(span) for span in asked.salient],
+        **({} if asked.hyphenated == "whole" else {"hyphenated": asked.hyphenated}),
     }
 
 
@@ -262,6 +272,7 @@ def read_questions(folder: Path, part: str = "test") -> Iterator[Asked]:
                 further=row["further"],
                 lemmas=row["lemmas"],
                 salient=tuple((start, end) for start, end in row["salient"]),
+                hyphenated=row.get("hyphenated", "whole"),
             )
         except (KeyError, TypeError, ValueError) as error:
             raise RecordError(

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from sumcurve.annotations.entities import is_marker
-from sumcurve.annotations.questions import Asked, anonymise, candidates, read_questions
+from sumcurve.annotations.questions import Asked, candidates, read_questions
 from sumcurve.records import Record, RecordError
 from sumcurve.scores.answered import ANSWERS, NOBODY, QUESTIONS, RIGHT
 from sumcurve.scores.needs import Need, Needing
@@ -85,7 +85,7 @@ class AnswersQuestions(Needing):
             for row in summaries_of(output, records)
         ]
         asked, words = [asked[place] for place in places], [words[place] for place in places]
-        documents = [anonymise(text, one.source_names) for text, one in zip(words, asked, strict=True)]
+        documents = [one.anonymised(text) for text, one in zip(words, asked, strict=True)]
         texts = [[question.words for question in one.questions] for one in asked]
         right: dict[str, list[int]] = {}
         said: dict[str, list[str]] = {}

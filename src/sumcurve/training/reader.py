@@ -21,7 +21,6 @@ from torch.nn import functional
 from sumcurve.annotations.entities import questions as questions_about
 from sumcurve.annotations.questions import (
     Asked,
-    anonymise,
     by_number,
     candidates,
     chance,
@@ -80,10 +79,10 @@ def posed(records: Iterable[Record], asked: Iterable[Asked], dropped: Counter[st
             raise RecordError(f"questions about {one.item!r} where the corpus has {record.id!r}; rebuild their folder")
         if not one.names:
             continue
-        source = anonymise(record.source_tokens, one.source_names)
+        source = one.anonymised(record.source_tokens)
         about = [(question.words, question.answer) for question in one.questions]
         if not about:
-            told = questions_about(record.target, by_number(one.names))
+            told = questions_about(one.parted(record.target), by_number(one.names))
             about = [(tuple(of["text"].split(" ")), of["answer"]) for of in told]
         for words, hidden in about:
             document, question, numbers = renumbered(source, words)

@@ -1,6 +1,7 @@
 """Questions about a whole corpus: what is written, counted, and guessed, on invented records."""
 
 import json
+import re
 import shutil
 from collections import Counter
 from pathlib import Path
@@ -136,6 +137,40 @@ def test_salient_are_mentions_of_answers_or_every_word_of_their_names(tmp_path: 
             expected = [salient_spans(record, asked, salient) for record, asked in asked_of(part, folder)]
             assert spans == expected
     assert spans[0]
+
+
+class Terror(OfNames):
+    """Finds al-Qaeda, joined or in its parts, Qaeda alone, and Bergen."""
+
+    def read(self, texts):
+        for text in texts:
+            padded = f" {' '.join(text)} ".lower()
+            names = ("al-qaeda", "al - qaeda", "qaeda", "bergen")
+            yield Named({one: one for one in names if f" {one} " in padded}, {})
+
+
+def test_a_hyphen_ends_a_word_where_the_corpus_says_so(tmp_path: Path, monkeypatch) -> None:
+    """Joined tokens are asked about as those of a tokenizer that joins none: Qaeda is a mention of al-Qaeda."""
+    target, source = (
+        "al-Qaeda left Bergen .",
+        "Men of Qaeda , pro-Qaeda , in a Qaeda-Bergen talk -LRB- al-Qaeda -RRB- -- .",
+    )
+    asked, spans = {}, {}
+    for corpus, hyphenated in (("joined", "parts"), ("apart", "whole"), ("joined", "whole")):
+        said = [text if corpus == "joined" else re.sub(r"\b-\b", " - ", text) for text in (target, source)]
+        for part in ("train", "valid", "test"):
+            monkeypatch.setitem(TARGETS, part, [[said[0]]])
+            monkeypatch.setitem(SOURCES, part, [[said[1]]])
+        made, folder = make_corpus(tmp_path / f"{corpus}-{hyphenated}"), tmp_path / f"asked-{corpus}-{hyphenated}"
+        folder.mkdir()
+        ask(made, folder, Terror(), hyphenated=hyphenated)
+        ((record, one),) = asked_of(made.part("test"), folder)
+        asked[corpus, hyphenated] = one.names, one.further, one.questions, one.anonymised(record.source_tokens)
+        spans[corpus, hyphenated] = [" ".join(record.source_tokens[start:end]) for start, end in one.salient]
+    assert asked["joined", "parts"] == asked["apart", "whole"]
+    assert spans["joined", "parts"] == ["qaeda", "pro-qaeda", "qaeda-bergen", "al-qaeda"]
+    assert asked["joined", "whole"][1] == {"qaeda": 2}  # another entity
+    assert spans["joined", "whole"] == ["al-qaeda"]
 
 
 def test_what_a_corpus_holds_out_has_no_training_part_to_learn_a_majority_from(tmp_path: Path) -> None:

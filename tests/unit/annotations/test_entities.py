@@ -287,6 +287,20 @@ def test_every_record_has_its_line_and_the_statistics_count_them(tmp_path: Path,
     assert str(tmp_path) not in (tmp_path / "statistics.json").read_text()
 
 
+def test_parts_of_hyphenated_tokens_are_mentions_where_asked(tmp_path: Path) -> None:
+    (folder := tmp_path / "corpus").mkdir()
+    text = Text("r", ["Men of Qaeda , pro-al-Qaeda ."], ["al-Qaeda won ."])
+    for part in ("train", "valid", "test"):
+        write_jsonl(folder / f"{part}.jsonl", [record(text.target, [one.lower() for one in text.source]).as_dict()])
+        write_jsonl(folder / f"{part}.text.jsonl", [text.as_dict()])
+    spans = {}
+    for hyphenated in ("whole", "parts"):
+        (made := tmp_path / hyphenated).mkdir()
+        annotate(folder, made, saved(tmp_path / "pipeline", {"ORG": ["Qaeda"]}), hyphenated)
+        (spans[hyphenated],) = read_salient(made, "test")
+    assert spans == {"whole": [], "parts": [(2, 3), (4, 5)]}
+
+
 def test_a_pipeline_that_is_not_there_or_finds_no_entities_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(EntityError, match=r"no spaCy pipeline 'en_no_such_model'.*spacy download en_no_such_model"):
         load("en_no_such_model")

@@ -138,3 +138,19 @@ def test_a_question_has_the_tokens_that_the_corpus_s_tokenizer_makes(tmp_path: P
     assert asked.names["c++"] == 9
     (question,) = asked.questions
     assert " ".join(question.words) == "@placeholder 's friend -lrb- it is @entity9 -rrb- left"
+
+
+def test_ready_made_names_are_found_in_hyphenated_words_where_asked(tmp_path: Path) -> None:
+    counts: Counter[str] = Counter()
+    entities = {"@entity3": "Qaeda", "@entity9": "Bergen"}
+    path = tarball(tmp_path / "cnn.tgz", {"a.question": file("al - @placeholder left @entity9", "@entity3", entities)})
+    record = Record(RECORD.id, ["pro-qaeda men of east-bergen ."], ["al-qaeda left east-bergen ."])
+    found = gathered(path, [RECORD.id], counts)[RECORD.id]
+
+    def parts(texts):
+        return tokenizer("words").tokens(texts, True)
+
+    assert not asked_in(record, found, parts, counts).questions  # as about another article
+    asked = asked_in(record, found, parts, counts, "parts")
+    assert " ".join(asked.anonymised(record.source_tokens)) == "pro - @entity3 men of east - @entity9 ."
+    assert [one.answer for one in asked.questions] == [3]
