@@ -295,11 +295,11 @@ class ProveSpecification(TypedDict):
 
 
 def prove(specification: ProveSpecification, inputs: Inputs, stage: Stage) -> None:
-    """Write how far an extract of every test item can go, with certificates, and how far searches and systems get."""
+    """Write how far an extract of every item can go, with certificates, and how far searches and systems get."""
     from sumcurve.annotations.oracle.corpus import write_oracle
 
     settings, rouge = Oracle.of_specification(specification["oracle"]), Rouge.of_specification(specification["rouge"])
-    write_oracle(Corpus(inputs[specification["corpus"]]).part("test"), settings, rouge, stage.folder)
+    write_oracle(Corpus(inputs[specification["corpus"]]), settings, rouge, stage.folder)
 
 
 class SubwordsSpecification(TypedDict):

@@ -652,6 +652,8 @@ def _folder(
         processes = len(plan.together) / len(plan.named("scores", "score"))  # each makes many of them
         return constant * processes + SCORED * many, many, BYTES_OF_ITEM["scores"] * many
     if folder.kind == "prove":
+        parts = settings.oracle.parts if settings is not None and settings.oracle is not None else ("test",)
+        many = (records.get(corpus) or 0) * ("train" in parts) + many * len({*parts} - {"train"})  # valid as test
         return constant + PROVEN * many, many, 3000.0 * many
     return constant, 0, 50_000.0
 

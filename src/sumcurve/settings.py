@@ -440,7 +440,7 @@ class MethodSearch(Decoding):
 
 
 class Oracle(Settings):
-    """How far an extract of a test item can go (annotations.oracle), and for which items it is asked."""
+    """How far an extract of an item can go (annotations.oracle), and for which items it is asked."""
 
     min_source_sentences: Annotated[Positive, Field(alias="least_source_sentences")] = 1
     """Sentences of a source, at least, for its item to be asked (Akhmetov et al. 2022: 100)."""
@@ -456,6 +456,14 @@ class Oracle(Settings):
     """Whether the five searches of Akhmetov et al. and the systems stand beside the proven optimum."""
     seed: NonNegative = 1
     """Of the searches."""
+    parts: Annotated[
+        tuple[Literal["train", "valid", "test"], ...],
+        Field(min_length=1, exclude_if=lambda parts: parts == ("test",)),
+        Once,
+    ] = ("test",)
+    """Whose items are asked, as those of Akhmetov et al. 2022, whose 17,038 papers are more than arXiv's test and
+    validation parts together hold. What bounds a system's score is of the test part, whichever else is asked.
+    """
 
 
 class Recogniser(Settings):

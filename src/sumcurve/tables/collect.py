@@ -13,6 +13,7 @@ import pandas as pd
 from sumcurve import manifest
 from sumcurve.annotations.contrasts import Contrasted, read
 from sumcurve.annotations.entities import PLACEHOLDER
+from sumcurve.annotations.oracle import PLACES
 from sumcurve.annotations.questions import GUESSES, NOT_ASKED, entity_in, read_questions
 from sumcurve.corpora.fraction import read_statistics, read_words
 from sumcurve.corpora.store import Corpus
@@ -229,7 +230,7 @@ def extracts(plan: Plan, results: Path, folder: Folder) -> Extracts:
     path = results / folder.key
 
     def table(name: str) -> pd.DataFrame:
-        words = {"id": str, "algorithm": str, "variant": str, "optimised": str}
+        words = dict.fromkeys(("id", "algorithm", "variant", "optimised", *PLACES), str)
         return pd.read_csv(path / name, dtype=words, keep_default_na=False)
 
     return Extracts(

@@ -218,10 +218,11 @@ class Ceiling:
 
 @dataclass(frozen=True)
 class Extracts:
-    """How far extracts of a corpus's test items go, as `annotations.oracle.corpus.write_oracle` left it.
+    """How far extracts of a corpus's items go, as `annotations.oracle.corpus.write_oracle` left it.
 
     `found` has a row for every article, search or system, and metric that it optimised; `features` one for every
-    article; `timings` the seconds of each search; `certificates` are those of the exact searches.
+    article, with its part and group where others than test items are asked; `timings` the seconds of each search;
+    `certificates` are those of the exact searches.
     """
 
     corpus: str
@@ -233,14 +234,17 @@ class Extracts:
     certificates: Sequence[Mapping[str, Any]]
 
     def ceilings(self) -> list[Ceiling]:
-        """Of an item with several references, the best of them."""
+        """Of the test items; of one with several references, the best of them."""
         made = []
-        words = self.features.set_index("id").source_words_bound.groupby(item_of).max()
+        features = self.features.set_index("id")
+        if "part" in features:
+            features = features[features.part == "test"]
+        words, tested = features.source_words_bound.groupby(item_of).max(), set(features.index)
         for metric in ORACLE_METRICS:
             best: dict[str, float] = {}
             proven: dict[str, bool] = {}
             for one in self.certificates:
-                if one["metric"] == metric:
+                if one["metric"] == metric and one["id"] in tested:
                     item = item_of(one["id"])
                     best[item] = max(best.get(item, 0.0), one["bound"])
                     proven[item] = proven.get(item, True) and one["status"] == "proven"

@@ -1,8 +1,8 @@
-"""How far extracts of a study's test items go, after Akhmetov et al. (2022), PeerJ CS 8:e1103.
+"""How far extracts of a study's items go, after Akhmetov et al. (2022), PeerJ CS 8:e1103.
 
-An article is a test item with one of its references. Scores and shortfalls are F1 in percent. The optimum of an article
-is the best F1 of any set of its sentences in the order of the document; where it is not proven, the proven upper bound
-stands for it.
+An article is an item of the test part, or of the parts that the corpus asks, with one of its references. Scores and
+shortfalls are F1 in percent. The optimum of an article is the best F1 of any set of its sentences in the order of the
+document; where it is not proven, the proven upper bound stands for it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,6 +15,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from sumcurve.annotations.oracle import METRICS as ORACLE_METRICS
+from sumcurve.annotations.oracle import PLACES
 from sumcurve.scores.rouge_f1 import RougeF1
 from sumcurve.settings import Bootstrap, Oracle
 from sumcurve.statistics.design import Cell, Design, Replicates
@@ -49,7 +50,7 @@ Chosen = tuple[str, str, str]
 class Searched:
     """What was found on the articles of one corpus, all in the order of their ids.
 
-    `scores`, `optimum` and `gap` are by metric, in percent. `item` numbers the test item of each article, `groups`
+    `scores`, `optimum` and `gap` are by metric, in percent. `item` numbers the item of each article, `groups`
     names the group of that item.
     """
 
@@ -76,11 +77,14 @@ class Searched:
 
 
 def arranged(one: Extracts, groups: Mapping[str, str]) -> Searched:
-    """The evidence of one corpus by article, with the group of every test item.
+    """The evidence of one corpus by article, with the group of every test item; those of other parts say theirs.
 
-    Raises EvidenceError where its parts do not have the same articles, or an article is of no scored test item.
+    Raises EvidenceError where its files do not have the same articles, or an article is of no scored test item.
     """
-    ids = sorted(one.features.id)
+    features = one.features.set_index("id", drop=False)
+    if "group" in features:
+        groups = {**{item_of(name): group for name, group in features.group.items()}, **groups}
+    ids = sorted(features.id)
     if unknown := [name for name in ids if item_of(name) not in groups]:
         raise EvidenceError(f"{one.corpus}: article {unknown[0]} is of no scored test item; make the oracle anew")
     if len(set(ids)) < len(ids):
@@ -113,7 +117,7 @@ def arranged(one: Extracts, groups: Mapping[str, str]) -> Searched:
         one.corpus,
         one.scorer,
         one.settings,
-        one.features.set_index("id").loc[ids].astype(float),
+        features.drop(columns=["id", *PLACES], errors="ignore").loc[ids].astype(float),
         {metric: table(metric, 100) for metric in ORACLE_METRICS},
         table("sentences"),
         {m: 100 * np.array([float(certified[m][name]["bound"]) for name in ids]) for m in ORACLE_METRICS},
@@ -124,17 +128,17 @@ def arranged(one: Extracts, groups: Mapping[str, str]) -> Searched:
     )
 
 
-def corpora(found: Sequence[Searched], test_items: dict[str, int | None]) -> pd.DataFrame:
+def corpora(found: Sequence[Searched], items: dict[str, int | None]) -> pd.DataFrame:
     """The paper's Table 1: lengths of the articles that the filter let through; then how far the proofs went.
 
-    `left_out` counts the test items none of whose references is an article.
+    `left_out` counts the items, of those that the parts asked have, none of whose references is an article.
     """
     rows = []
     for one in found:
-        given = test_items[one.corpus]
+        given = items[one.corpus]
         row: dict[str, Any] = {
             "corpus": one.corpus,
-            "test_items": given,
+            "asked": given,
             "left_out": None if given is None else given - len(set(one.item)),
             "articles": len(one.item),
         }
@@ -151,7 +155,7 @@ def corpora(found: Sequence[Searched], test_items: dict[str, int | None]) -> pd.
             }
         row["source_words_rouge1"] = 100 * one.features.source_words_bound.mean()
         rows.append(row | {"filter": _filter(one.filter), "scorer": one.scorer})
-    columns = ["corpus", "test_items", "left_out", "articles"]
+    columns = ["corpus", "asked", "left_out", "articles"]
     columns += [f"{name}_{measure}" for name in LENGTHS for measure in ("mean", "sd", "min", "max")]
     for metric in ORACLE_METRICS:
         columns += [f"optimum_{metric}", f"proven_{metric}", f"proven_{metric}_percent", f"gap_{metric}"]
@@ -284,13 +288,10 @@ def _odd(ids: Sequence[str], others: Any) -> str:
     return str(sorted(set(ids) ^ set(others))[0])
 
 
-def _test_items(study: Study, corpus: str) -> int | None:
-    """How many test items the corpus has."""
-    for one in study.statistics:
-        for part in one.parts:
-            if (one.corpus, part.part) == (corpus, "test"):
-                return part.records
-    return None
+def _items(study: Study, one: Searched) -> int | None:
+    """How many items the parts have that were asked; None where that is not known."""
+    records = {part.part: part.records for told in study.statistics if told.corpus == one.corpus for part in told.parts}
+    return sum(records[part] for part in one.filter.parts) if records.keys() >= {*one.filter.parts} else None
 
 
 def _filter(settings: Oracle) -> str:
@@ -299,7 +300,8 @@ def _filter(settings: Oracle) -> str:
 
     source = within(settings.min_source_sentences, settings.max_source_sentences)
     target = within(settings.min_target_sentences, settings.max_target_sentences)
-    return f"{source} source sentences, {target} in the reference"
+    parts = "" if settings.parts == ("test",) else f"parts {', '.join(settings.parts)}; "
+    return f"{parts}{source} source sentences, {target} in the reference"
 
 
 def _unproven(found: Sequence[Searched]) -> list[str]:
@@ -361,7 +363,7 @@ def frames(results: Results) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
 
     def made() -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
         found = searched(results)
-        lengths = corpora(found, {one.corpus: _test_items(results.study, one.corpus) for one in found})
+        lengths = corpora(found, {one.corpus: _items(results.study, one) for one in found})
         return scores(found, results.settings), lengths, pairs(found, results.settings)
 
     kept: tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame] = results.once("extract frames", made)
@@ -424,7 +426,7 @@ def table(results: Results) -> Table:
     ]
     found, settings = searched(results), results.settings
     notes = [
-        f"F1 in percent. In brackets: {results.share} interval over groups of test items, which are drawn together. "
+        f"F1 in percent. In brackets: {results.share} interval over groups of items, which are drawn together. "
         "Articles are common to all rows, so whether two intervals overlap says nothing of a difference: see "
         "oracle_pairs.csv.",
         *_without_intervals(found, settings),
@@ -455,7 +457,8 @@ def _lengths(row: Any) -> str:
         f"{number(row[f'proven_{metric}_percent'], 1)} %"
         for metric in ORACLE_METRICS
     )
-    left_out = "" if pd.isna(row.left_out) else f", {number(int(row.left_out))} test items left out"
+    of = "" if row["filter"].startswith("parts ") else "test "
+    left_out = "" if pd.isna(row.left_out) else f", {number(int(row.left_out))} {of}items left out"
     return (
         f"{row.corpus}: {number(int(row.articles))} articles{left_out} ({row['filter']}; scorer {row.scorer}); mean "
         f"{lengths}. {optima}; with the source's words in any order ROUGE-1 {number(row.source_words_rouge1)}."

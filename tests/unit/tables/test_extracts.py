@@ -96,6 +96,7 @@ def tables(study, settings) -> Callable[..., dict[str, pd.DataFrame]]:
         results = Results(dataclasses.replace(study, extracts=every), bootstrap)
         build.made = lambda name: made(name, results)
         build.told = told(results)
+        build.parts = lambda name: next(one.parts for one in study.statistics if one.corpus == name)
         scores, lengths, pairs = frames(results)
         found = {"oracle_corpora": lengths, "oracle_scores": scores, "oracle_pairs": pairs}
         return found | {name: build.made(name).frame() for name in ("oracle_features", "oracle_timings")}
@@ -127,7 +128,7 @@ def test_lengths_and_filter_of_the_articles(tables) -> None:
         extracts(), settings=Oracle(min_source_sentences=20, max_source_sentences=500, min_target_sentences=2)
     )
     found = row(tables(one)["oracle_corpora"], corpus="notes")
-    assert (found.test_items, found.left_out, found.articles) == (40, 16, 24)
+    assert (found.asked, found.left_out, found.articles) == (40, 16, 24)
     for name in LENGTHS:
         told = one.features[name].describe()
         assert found[[f"{name}_{m}" for m in ("mean", "sd", "min", "max")]].tolist() == pytest.approx(
@@ -137,6 +138,27 @@ def test_lengths_and_filter_of_the_articles(tables) -> None:
     text = read(tables)
     assert "20 to 500 source sentences, 2 or more in the reference" in text
     assert "Notes_of & by nobody." in text
+
+
+def test_articles_of_other_parts_are_counted_and_bound_no_system(tables) -> None:
+    """The articles of training items stand in the table by their own groups; the optimum beside systems is a test's."""
+    ids = [f"notes/{number}" for number in (*range(40), *range(100, 120))]
+    plain, both = extracts(ids=ids[:40]), extracts(ids=ids)
+    of_train = [int(name.split("/")[1]) >= 100 for name in ids]
+    features = both.features.assign(
+        part=["train" if train else "test" for train in of_train],
+        group=["elsewhere" if train else "unread" for train in of_train],
+    )
+    both = dataclasses.replace(both, settings=Oracle(parts=("train", "test")), features=features)
+    found = row(tables(both)["oracle_corpora"], corpus="notes")
+    records = {part.part: part.records for part in tables.parts("notes")}
+    assert (found.articles, found.asked) == (60, records["train"] + records["test"])
+    assert f"{found.asked - 60:,} items left out (parts train, test; " in read(tables)
+    assert [(one.ids, one.optimum, one.proven) for one in both.ceilings()] == [
+        (one.ids, one.optimum, one.proven) for one in plain.ceilings()
+    ]
+    with pytest.raises(EvidenceError, match="notes/100 is of no scored test item"):
+        tables(dataclasses.replace(both, features=features.drop(columns=["part", "group"])))
 
 
 def test_proofs_are_counted_and_an_unproven_bound_is_told(tables) -> None:

@@ -5,3 +5,4 @@ source are chosen.
 """
 
 METRICS = ("rouge1", "rouge2")  # by which extracts are searched, whatever a study scores
+PLACES = ("part", "group")  # of an article, told where other parts than the test part are asked

@@ -1,4 +1,4 @@
-"""How far an extract of every test item of a corpus can go: proven optima, the searches' shortfall, other systems.
+"""How far an extract of every item of a corpus's test part, or others, can go: proven optima, searches, systems.
 
 An item with several references is an article for each of them, the further ones named `id (reference 2)` and so on.
 """
@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, get_args
 
+from sumcurve.annotations.oracle import PLACES
 from sumcurve.annotations.oracle.article import Article, Instance, instances, value
 from sumcurve.annotations.oracle.certificates import ALGORITHMS, ORDERS, Request, certificate, warm_up
 from sumcurve.annotations.oracle.improve import f1_greedy
@@ -16,7 +17,9 @@ from sumcurve.annotations.oracle.searches import ALGORITHMS as SEARCHES
 from sumcurve.annotations.oracle.searches import Variant, search
 from sumcurve.annotations.oracle.systems import extracts
 from sumcurve.annotations.oracle.unigrams import source_words_bound
+from sumcurve.corpora.store import Corpus
 from sumcurve.records import Record, write_csv, write_jsonl
+from sumcurve.scores.scorer import group_of
 from sumcurve.settings import Oracle, Rouge
 
 VARIANTS: tuple[Variant, ...] = get_args(Variant)
@@ -34,8 +37,8 @@ FEATURES = [
 ]
 
 
-def articles(records: Iterable[Record], settings: Oracle) -> Iterator[Article]:
-    """The articles of the records that the filter lets through, in order."""
+def articles(records: Iterable[Record], settings: Oracle) -> Iterator[tuple[Article, Record]]:
+    """The articles of the records that the filter lets through, in order, with these."""
 
     def within(count: int, least: int, most: int | None) -> bool:
         return least <= count and (most is None or count <= most)
@@ -46,23 +49,23 @@ def articles(records: Iterable[Record], settings: Oracle) -> Iterator[Article]:
                 len(reference), settings.min_target_sentences, settings.max_target_sentences
             ):
                 name = record.id if number == 1 else f"{record.id} (reference {number})"
-                yield Article(name, record.source, reference)
+                yield Article(name, record.source, reference), record
 
 
 def write_oracle(
-    records: Iterable[Record],
-    settings: Oracle,
-    rouge: Rouge,
-    folder: Path,
-    clock: Callable[[], float] = time.perf_counter,
+    corpus: Corpus, settings: Oracle, rouge: Rouge, folder: Path, clock: Callable[[], float] = time.perf_counter
 ) -> None:
-    """Write articles.jsonl, certificates.jsonl, features.csv, found.csv and timings.csv.
+    """Write articles.jsonl, certificates.jsonl, features.csv, found.csv and timings.csv of the parts of the settings.
 
     `sumcurve oracle verify certificates.jsonl --input articles.jsonl` checks the first two. found.csv has a row for
     every article, search or system, and metric that it optimised, with ROUGE-1 and ROUGE-2 F1 in 0..1 of what it took.
     Measured time is in timings.csv and nowhere else; certificates say 0 seconds, and no budget is one of time.
     """
-    given = list(articles(records, settings))
+    given, places = list[Article](), list[dict[str, str]]()
+    for part in settings.parts:
+        for article, record in articles(corpus.part(part), settings):
+            given.append(article)
+            places.append({"part": part, "group": group_of(record)})
     for metric in ORDERS:  # before anything is timed
         for algorithm in ALGORITHMS:
             warm_up(Request(metric, rouge.scorer, algorithm))
@@ -74,7 +77,11 @@ def write_oracle(
         ({"id": article.id, "sentences": article.sentences, "abstract": article.abstract} for article in given),
     )
     write_jsonl(folder / "certificates.jsonl", made.certificates)
-    write_csv(folder / "features.csv", FEATURES, made.features)
+    if settings.parts == ("test",):  # whose groups the scores tell
+        write_csv(folder / "features.csv", FEATURES, made.features)
+    else:
+        rows = [feature | place for feature, place in zip(made.features, places, strict=True)]
+        write_csv(folder / "features.csv", [*FEATURES, *PLACES], rows)
     write_csv(folder / "found.csv", FOUND, made.found)
     write_csv(folder / "timings.csv", TIMINGS, made.timings)
 
