@@ -126,7 +126,7 @@ def preparation(specification: CorpusSpecification, raw: Path) -> tuple["Content
     settings = Preparation.of_specification(
         {"compose": specification["compose"], "prepare": specification["prepare"], "split": specification["split"]}
     )
-    return Content(raw, source, fields, ready, least), settings
+    return Content(raw, source, fields, ready, least, specification["split"].get("roles", {})), settings
 
 
 class UnseenSpecification(TypedDict):

@@ -275,6 +275,13 @@ class Split(Settings):
     """Of the keyed hash that orders groups and records: another key, another split."""
     ready: Annotated[Literal["records"] | ReadyFiles | None, Field(exclude_if=lambda ready: ready is None)] = None
     """Where the parts come from that a published corpus has: from each record's field `split`, or from files."""
+    roles: Annotated[
+        dict[Literal["train", "valid", "test"], Literal["train", "valid", "test"]],
+        Field(exclude_if=lambda roles: not roles),
+    ] = {}
+    """Of parts that records say: what each is here, as `{valid: test, test: valid}` where the published test part is
+    too small to test on. Parts that are not named are what they say.
+    """
     unseen: Annotated[tuple[str, ...] | None, Field(exclude_if=lambda unseen: unseen is None)] = None
     """Groups that make a second test part, `unseen`, whole: those whose names are one of these or begin with one and a
     `/`, as the modules of a package do. null: there is none.
@@ -286,6 +293,8 @@ class Split(Settings):
             raise ValueError("`unseen` names groups, one or more, of a corpus whose parts are drawn, not `ready`")
         if self.ready is None and (self.valid is None or self.test is None):
             raise ValueError("give the sizes `valid` and `test`, or say by `ready` where the parts come from")
+        if self.roles and (self.ready != "records" or {*self.roles} != {*self.roles.values()}):
+            raise ValueError("`roles` exchanges parts that records say: it takes `ready: records`, and each part once")
         return self
 
     def files(self) -> dict[str, str] | None:

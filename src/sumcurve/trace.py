@@ -56,7 +56,15 @@ OF_NO_OUTPUT = {
 }
 JUDGED = {"contrasts", "contrast_links", "contrast_rules"}  # of what systems find of golds and contrasts
 # Whose cells compare a method with others, or with itself at other sizes, than those that the row names.
-OF_THE_CORPUS = {"answers", "contrast_links", "correlations", "pretraining", "questions", "verdicts"}
+OF_THE_CORPUS = {
+    "answers",
+    "contrast_links",
+    "correlations",
+    "metric_correlations",
+    "pretraining",
+    "questions",
+    "verdicts",
+}
 SIZES = ("records", "from_records", "to_records", "first_records", "second_records")
 
 

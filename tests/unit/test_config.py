@@ -31,6 +31,30 @@ def test_every_method_is_complete_in_every_form_that_studies_train(method):
     assert len(names) == 1
 
 
+@pytest.mark.parametrize(("form", "words"), [("paper-cnndm", 49_000), ("paper-oags", 98_000)])
+def test_a_papers_form_has_its_vocabulary_and_its_budget_of_trans_and_else_what_the_form_paper_has(form, words):
+    """Those are the methods of Čano and Bojar's study of the corpus; FASTRL's own paper says its vocabulary."""
+    having = set()
+    for method in METHODS:
+        forms = read_method(ROOT / "config" / "methods" / f"{method}.yaml").forms
+        if form not in forms:
+            continue
+        having.add(method)
+        told, paper = forms[form], forms["paper"]
+        assert told.training.vocabulary == (30_000 if method == "fastrl" else words)
+        if method == "trans":
+            (phase,) = told.training.phases
+            assert phase.stop.max_updates == 200_000
+            assert phase.stop.patience * phase.stop.every_updates >= phase.stop.max_updates  # which never ends it
+            (other,) = paper.training.phases
+            phases = [phase.model_copy(update={"stop": other.stop})]
+            told = told.model_copy(update={"training": told.training.model_copy(update={"phases": phases})})
+        training = told.training.model_copy(update={"vocabulary": paper.training.vocabulary})
+        assert told.model_copy(update={"training": training}) == paper
+    study = f"{form.removeprefix('paper-')}-paper"
+    assert having == set(Plan.read(ROOT / "config", study).methods)
+
+
 FORM = """
 training: {batch: 8, vocabulary: 10, valid_records: 3}
 first:

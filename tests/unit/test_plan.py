@@ -13,7 +13,7 @@ from pretrained import bart_method, fables, pretraining
 from sumcurve.plan import JUDGING, Plan, PlanError, packages_of
 from sumcurve.scores import SCORERS
 from sumcurve.scores.scorer import Metric
-from sumcurve.settings import REFERENCE_SYSTEMS, Search
+from sumcurve.settings import REFERENCE_SYSTEMS, Search, Split
 from sumcurve.steps import KINDS, RECIPES
 
 ROOT = Path(__file__).parents[2]
@@ -1399,6 +1399,70 @@ def test_salient_entities_are_the_questions_answers_where_the_corpus_says_so(con
 def test_questions_of_nothing_are_an_error(config, told, message):
     with pytest.raises(PlanError, match=message):
         asking(config, **told)
+
+
+@pytest.mark.parametrize(
+    ("study", "base"),
+    [
+        ("cnndm-paper", "cnndm"),
+        ("oags-paper", "oags"),
+        ("apes-cnndm", "cnndm"),
+        ("contrasts-cnndm", "cnndm"),
+        ("contrasts-gigaword", "gigaword"),
+    ],
+)
+def test_a_papers_study_reads_the_content_that_the_study_pins_which_it_extends(study, base):
+    plan, other = Plan.read(ROOT / "config", study), Plan.read(ROOT / "config", base)
+    assert plan.refused == other.refused == []
+    (raw,), (pinned,) = plan.raws, other.raws
+    assert raw == pinned
+    same = {one.key for one in plan.named("corpora", "corpus")} == {one.key for one in other.named("corpora", "corpus")}
+    assert same == (study != "contrasts-gigaword")  # whose test part is of the validation part
+
+
+def test_the_papers_studies_ask_what_the_papers_asked():
+    apes = Plan.read(ROOT / "config", "apes-cnndm")
+    (questions,) = apes.named("annotations", "questions")
+    assert (questions.specification["hyphenated"], questions.specification["salient"]) == ("parts", "words")
+    learned = {one.specification.get("entities") for one in apes.named("runs", "train")}
+    assert learned == {None, questions.key}
+    assert {row.method for row in apes.rows if "apes" in row.scores} >= {
+        "source",
+        "gold",
+        "shuffled-gold",
+        "lead",
+        "ent",
+    }
+    for study, golds in (("contrasts-cnndm", 11_490), ("contrasts-gigaword", 10_000)):
+        plan = Plan.read(ROOT / "config", study)
+        (corpus,) = plan.corpora.values()
+        assert (corpus.split.test or corpus.published["test"]) == golds
+        assert corpus.contrasts.golds is None  # all
+        assert {row.method for row in plan.rows if {"dodged", "escaped"} <= row.scores.keys()} == {*plan.methods}
+    (oracle,) = Plan.read(ROOT / "config", "arxiv").named("annotations", "prove")
+    assert oracle.specification["oracle"]["parts"] == ["train", "valid", "test"]
+
+
+def test_the_parts_of_an_oracle_rename_it_alone(config):
+    def asking(*parts):
+        def change(study):
+            study["corpora"]["modules"].update(oracle={"parts": list(parts)})
+
+        edit(config / "studies" / "smoke.yaml", change)
+        return smoke(config)
+
+    before = smoke(config)
+    assert names(asking("test")) == names(before)
+    assert changed(before, asking("train", "test"), "annotations") == {"modules-oracle"}
+    with pytest.raises(PlanError, match="test stands twice"):
+        asking("test", "test")
+
+
+@pytest.mark.parametrize("roles", [{"valid": "test"}, {"valid": "test", "test": "test"}])
+def test_parts_are_exchanged_or_stay(roles):
+    with pytest.raises(ValueError, match="`roles` exchanges parts that records say"):
+        Split(ready="records", roles=roles)
+    assert "roles" not in Split(ready="records").model_dump()
 
 
 def test_the_study_of_salience_learns_from_questions():

@@ -48,6 +48,7 @@ class Content:
     fields to the rows' (id to None: rows are numbered), and other fields are not read; None: they have our names and
     there are no others. Where a source has names of its own, these hold for None.
     `least` are limits of further fields that hold a number, as a grade that people gave: a row below one is dropped.
+    `roles` says of parts that rows say what they are taken for; others are taken for what they are.
     """
 
     path: Path
@@ -55,6 +56,7 @@ class Content:
     fields: Mapping[str, Any] | None = None
     ready: Ready | None = None
     least: Mapping[str, int] = field(default_factory=dict)
+    roles: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
     def shards(self) -> list[Shard]:
@@ -153,7 +155,7 @@ class Content:
                 record = record_of(row, place)
                 yield self._in_part(record, shard.part)
             except Refused as refused:
-                yield Dropped(place, name, refused.reason, refused.value, own)
+                yield Dropped(place, name, refused.reason, refused.value, self.roles.get(own or "", own))
 
     def _part_of(self, row: Mapping[str, Any]) -> str | None:
         """The part that a row says that it is of, where rows do, whatever else is wrong with it."""
@@ -174,7 +176,7 @@ class Content:
             )
         if self.ready is not None and record.split is None:
             raise Refused(NO_SPLIT, "split.ready: records")
-        return record
+        return replace(record, split=self.roles.get(record.split or "", record.split))
 
 
 def patterns(source: Source, ready: Ready | None = None) -> tuple[str, ...]:

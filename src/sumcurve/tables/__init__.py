@@ -38,6 +38,7 @@ APPENDIX = (
     "oracle_timings",
     "apes_order",
     "apes_readers",
+    "metric_correlations",
     "readers",
     "missing",
 )

@@ -199,6 +199,18 @@ def test_records_say_their_parts_in_the_words_that_published_corpora_use(tmp_pat
     assert {row.id: row.split for row in found} == said
 
 
+def test_parts_that_records_say_may_be_exchanged(tmp_path: Path) -> None:
+    path = tmp_path / "raw.jsonl"
+    path.write_bytes(
+        b"\n".join(
+            line(id=word, split=word, **({"source": ""} if word == "val" else {}))
+            for word in ("train", "dev", "val", "test")
+        )
+    )
+    found = Content(path, JSONL, None, "records", roles={"valid": "test", "test": "valid"}).records()
+    assert [row.split for row in found] == ["train", "test", "test", "valid"]  # the third is dropped
+
+
 def test_a_record_without_a_part_is_dropped_where_records_say_theirs(tmp_path: Path) -> None:
     found = read(tmp_path / "raw.jsonl", line(split="test") + b"\n" + line(id="b"), ready="records")
     assert [type(row) for row in found] == [RawRecord, Dropped]

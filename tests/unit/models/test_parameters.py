@@ -35,6 +35,10 @@ def counts(method: str, words: int, form: str = "paper") -> dict[str, int]:
         ("globen", "paper", 49_000, 67.83),  # 68M
         ("trans_nocopy", "paper", 49_000, 79.65),
         ("trans", "paper", 49_000, 79.92),  # 81M at a vocabulary near 50,000
+        ("trans", "paper-oags", 98_000, 130.14),  # 129M at a vocabulary near 97,000
+        ("trans_nocopy", "paper", 98_000, 129.88),
+        ("abs", "count-matched", 98_000, 21.37),  # 22M
+        ("pcov", "count-matched", 98_000, 20.74),  # 21M
         ("pgrl", "paper", 49_000, 9.15),
         ("pgrl", "paper", 98_000, 15.47),
         ("ent_base", "paper", 50_004, 36.39),  # OpenNMT-py's, input embeddings shared

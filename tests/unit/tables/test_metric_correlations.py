@@ -1,0 +1,65 @@
+"""Metrics beside each other, against scipy on the items themselves."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from sumcurve.tables.metric_correlations import LEAST, over_systems, table
+from sumcurve.tables.results import Results
+
+KINDS = {"pearson": stats.pearsonr, "spearman": stats.spearmanr, "kendall": stats.kendalltau}
+
+
+@pytest.fixture
+def results(study, evidence, settings):
+    return Results(dataclasses.replace(study, outputs=evidence((1, 2, 3))), settings)
+
+
+def test_both_levels_are_scipys_over_the_systems_that_see_no_reference(results):
+    systems = [one for one in results.of("notes") if one.role != "bound"]
+    scores = {
+        place: np.array([np.mean([items.values[place] for items in one.scored("rouge")], axis=0) for one in systems])
+        for place in (0, 1)
+    }
+    found = {
+        row["level"]: row
+        for row in table(results).rows
+        if (row["corpus"], row["first"], row["second"]) == ("notes", "rouge1", "rouge2")
+    }
+    assert {row["systems"] for row in found.values()} == {len(systems)}
+    varies = [item for item in range(scores[0].shape[1]) if all(np.ptp(one[:, item]) > 0 for one in scores.values())]
+    assert found["summary"]["items"] == len(varies)
+    for kind, of in KINDS.items():
+        assert found["system"][kind] == pytest.approx(of(scores[0].mean(axis=1), scores[1].mean(axis=1)).statistic)
+        each = [of(scores[0][:, item], scores[1][:, item]).statistic for item in varies]
+        assert found["summary"][kind] == pytest.approx(np.mean(each))
+
+
+def test_ties_are_scipys():
+    generator = np.random.default_rng(1)
+    one, two = (generator.integers(0, 3, size=(6, 40)).astype(float) for _ in range(2))
+    telling = [item for item in range(40) if np.ptp(one[:, item]) and np.ptp(two[:, item])]
+    found = over_systems(one[:, telling], two[:, telling])
+    for kind, of in KINDS.items():
+        assert found[kind] == pytest.approx(np.mean([of(one[:, item], two[:, item]).statistic for item in telling]))
+
+
+def test_what_writes_the_same_counts_once_and_bounds_and_pairs_of_systems_not_at_all(results):
+    def systems(outputs):
+        found = table(Results(dataclasses.replace(results.study, outputs=outputs), results.settings)).rows
+        return {row["systems"] for row in found if row["corpus"] == "notes"}
+
+    outputs = [one for one in results.outputs if one.corpus == "notes"]
+    (every,) = systems(outputs)
+    lead = next(one for one in outputs if one.role == "baseline")
+    again = dataclasses.replace(lead, method="echo", run="echo")
+    bound = dataclasses.replace(lead, method="gold", run="gold", role="bound", summaries="other")
+    assert systems([*outputs, dataclasses.replace(again, summaries="other")]) == {every + 1}
+    told = [dataclasses.replace(one, summaries="same") if one is lead else one for one in outputs]
+    assert systems([*told, dataclasses.replace(again, summaries="same")]) == {every}
+    assert systems([*outputs, bound]) == {every}
+    few = [lead, dataclasses.replace(again, summaries="other")]
+    assert len(few) < LEAST
+    assert systems(few) == set()
