@@ -1456,6 +1456,11 @@ def test_the_parts_of_an_oracle_rename_it_alone(config):
     assert changed(before, asking("train", "test"), "annotations") == {"modules-oracle"}
     with pytest.raises(PlanError, match="test stands twice"):
         asking("test", "test")
+    systems = {"extractive-optimum": {"corpora": ["modules"]}}
+    edit(config / "studies" / "smoke.yaml", lambda study: study.update(systems=systems))
+    asking("train", "test")
+    with pytest.raises(PlanError, match="extractive-optimum: the corpus's oracle asks train, valid alone; add test"):
+        asking("train", "valid")
 
 
 @pytest.mark.parametrize("roles", [{"valid": "test"}, {"valid": "test", "test": "test"}])

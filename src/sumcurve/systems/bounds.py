@@ -87,6 +87,10 @@ class Optimum(_Bound):
     def specify(cls, settings: SystemSettings, corpus: CorpusSettings) -> dict[str, Any]:
         if corpus.oracle is None:
             raise RecordError("the corpus has `oracle: null`, which finds the best extracts; name others in `corpora`")
+        if "test" not in corpus.oracle.parts:
+            raise RecordError(
+                f"the corpus's oracle asks {', '.join(corpus.oracle.parts)} alone; add test to its `parts`"
+            )
         return settings.own()
 
     def summarize(self, items: Sequence[Item]) -> Iterator[list[str]]:
