@@ -5,21 +5,18 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sumcurve.scores.scorer import Metric
-from sumcurve.statistics.coefficients import COEFFICIENTS, Coefficient, coefficients, ranks, varies
+from sumcurve.statistics.coefficients import COEFFICIENTS
+from sumcurve.statistics.metric_agreement import FEWEST, Level, agreements
 from sumcurve.tables.results import NOT_TO_BE_READ, Results, System
 from sumcurve.tables.table import Column, Table
 
-SYSTEM, SUMMARY = "system", "summary"
-LEAST = 3  # systems: two are always on a line
-
-Array = NDArray[np.float64]
+LEVELS: tuple[Level, ...] = ("system", "summary")
 
 
 def table(results: Results) -> Table:
-    """A row for every two metrics of a corpus and each level; no row where fewer than `LEAST` systems have both.
+    """A row for every two metrics of a corpus and each level; no row where fewer than `FEWEST` systems have both.
 
     Seeds are averaged. Systems that see references are left out, and those that wrote what another wrote. At the level
     of systems mean scores are correlated; at that of summaries the scores of an item's summaries over systems, and the
@@ -47,7 +44,7 @@ def _rows(results: Results, corpus: str) -> Iterator[dict[str, Any]]:
         both = [place for place in scores[first] if place in scores[second]]
         shared = [scores[name][place].keys() for name in (first, second) for place in both]
         items = [item for item in shared[0] if all(item in one for one in shared)] if both else []
-        if len(both) < LEAST or not items:
+        if len(both) < FEWEST or not items:
             continue
         one, two = (
             np.array([[scores[name][place][item] for item in items] for place in both]) for name in (first, second)
@@ -55,9 +52,10 @@ def _rows(results: Results, corpus: str) -> Iterator[dict[str, Any]]:
         unread = [name for name in (first, second) if results.unread(corpus, name)]
         told = {"corpus": corpus, "first": first, "second": second, "systems": len(both)}
         told["why"] = f"{', '.join(unread)}: {NOT_TO_BE_READ}" if unread else ""
-        yield told | {"level": SYSTEM, "items": len(items)} | coefficients(one.mean(axis=1), two.mean(axis=1))
-        telling = [place for place in range(len(items)) if varies(one[:, place]) and varies(two[:, place])]
-        yield told | {"level": SUMMARY, "items": len(telling)} | over_systems(one[:, telling], two[:, telling])
+        for level in LEVELS:
+            found = agreements(one, two, level, resamples=0)
+            counted = {"level": level, "items": len(items) - found["pearson"].undefined}
+            yield told | counted | {kind: agreement.value for kind, agreement in found.items()}
 
 
 def _scores(results: Results, systems: list[System], metric: Metric) -> dict[int, Mapping[str, float]]:
@@ -72,23 +70,3 @@ def _scores(results: Results, systems: list[System], metric: Metric) -> dict[int
         if by_item:
             found[place] = {name: float(np.mean(several)) for name, several in by_item.items()}
     return found
-
-
-def over_systems(first: Array, second: Array) -> dict[Coefficient, float | None]:
-    """The mean over items of each coefficient over systems, of scores ``[systems, items]`` that vary for every item."""
-    if not first.shape[1]:
-        return dict.fromkeys(COEFFICIENTS)
-    ranked = [np.apply_along_axis(ranks, 0, one) for one in (first, second)]
-    upper = np.triu_indices(len(first), 1)
-    signs = [np.sign(one[upper[0]] - one[upper[1]]) for one in ranked]  # [pairs of systems, items]
-    return {
-        "pearson": float(_cosines(*(one - one.mean(axis=0) for one in (first, second))).mean()),
-        "spearman": float(_cosines(*(one - one.mean(axis=0) for one in ranked)).mean()),
-        "kendall": float(_cosines(*signs).mean()),  # τ-b is the cosine of the signs
-    }
-
-
-def _cosines(first: Array, second: Array) -> Array:
-    """Of the columns ``[items]``."""
-    lengths = np.sqrt((first**2).sum(axis=0) * (second**2).sum(axis=0))
-    return np.asarray(np.clip((first * second).sum(axis=0) / lengths, -1, 1))

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from sumcurve.tables.metric_correlations import LEAST, over_systems, table
+from sumcurve.statistics.metric_agreement import FEWEST
+from sumcurve.tables.metric_correlations import table
 from sumcurve.tables.results import Results
 
 KINDS = {"pearson": stats.pearsonr, "spearman": stats.spearmanr, "kendall": stats.kendalltau}
@@ -37,15 +38,6 @@ def test_both_levels_are_scipys_over_the_systems_that_see_no_reference(results):
         assert found["summary"][kind] == pytest.approx(np.mean(each))
 
 
-def test_ties_are_scipys():
-    generator = np.random.default_rng(1)
-    one, two = (generator.integers(0, 3, size=(6, 40)).astype(float) for _ in range(2))
-    telling = [item for item in range(40) if np.ptp(one[:, item]) and np.ptp(two[:, item])]
-    found = over_systems(one[:, telling], two[:, telling])
-    for kind, of in KINDS.items():
-        assert found[kind] == pytest.approx(np.mean([of(one[:, item], two[:, item]).statistic for item in telling]))
-
-
 def test_what_writes_the_same_counts_once_and_bounds_and_pairs_of_systems_not_at_all(results):
     def systems(outputs):
         found = table(Results(dataclasses.replace(results.study, outputs=outputs), results.settings)).rows
@@ -61,5 +53,5 @@ def test_what_writes_the_same_counts_once_and_bounds_and_pairs_of_systems_not_at
     assert systems([*told, dataclasses.replace(again, summaries="same")]) == {every}
     assert systems([*outputs, bound]) == {every}
     few = [lead, dataclasses.replace(again, summaries="other")]
-    assert len(few) < LEAST
+    assert len(few) < FEWEST
     assert systems(few) == set()
