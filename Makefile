@@ -222,7 +222,8 @@ recipes: env
 schema: env
 	python -m sumcurve config --schema
 
-# --- the environment: uv inside it, the lock of this Python's minor version, torch beside the lock
+# --- the environment: uv inside it, the lock of this Python's minor version, torch beside the lock. What a lock names is
+# installed by its sha256 or not at all. torch and the CUDA packages of its build are known by their versions alone.
 
 env: $(COMPLETE)
 
@@ -244,10 +245,12 @@ $(COMPLETE): $(wildcard envs/*.txt) pyproject.toml
 	echo "environment: $$new, Python $$minor"
 	"$(PYTHON)" -m venv "$$new"
 	export PATH="$$new/bin:$$PATH" VIRTUAL_ENV="$$new"
-	python -m pip install --quiet --disable-pip-version-check "uv==$$(sed -n 's/^uv==//p' envs/lock-$$minor.txt)"
+	python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes \
+	    -r <(sed -n '/^uv==/,/[^\\]$$/p' envs/lock-$$minor.txt)
 	links=$${PIP_FIND_LINKS:-$$(python -m pip config get global.find-links 2> /dev/null || true)}
-	UV_FIND_LINKS="$${UV_FIND_LINKS:-$$(echo $$links | tr ' ' ',')}" uv pip install --quiet --compile-bytecode \
-	    -r envs/lock-$$minor.txt -r envs/torch.txt
+	export UV_FIND_LINKS="$${UV_FIND_LINKS:-$$(echo $$links | tr ' ' ',')}"
+	uv pip install --quiet --compile-bytecode --no-deps --require-hashes -r envs/lock-$$minor.txt
+	uv pip install --quiet --compile-bytecode -r envs/torch.txt
 	uv pip install --quiet --no-deps --no-build-isolation --editable .
 	touch "$$new/.complete"
 	ln -s "$${new##*/}" "$$new.link"
@@ -278,8 +281,10 @@ $(FAIRSEQ_COMPLETE): envs/fairseq/lock-3.11.txt envs/torch.txt
 	links=$${PIP_FIND_LINKS:-$$(python -m pip config get global.find-links 2> /dev/null || true)}
 	export UV_FIND_LINKS="$${UV_FIND_LINKS:-$$(echo $$links | tr ' ' ',')}"
 	unset CUDA_HOME
-	uv pip install --quiet -r <(grep -v '^fairseq-fixed' envs/fairseq/lock-3.11.txt) -r envs/torch.txt
-	uv pip install --quiet --no-deps --no-build-isolation -r <(grep '^fairseq-fixed' envs/fairseq/lock-3.11.txt)
+	locked="uv pip install --quiet --no-deps --require-hashes"
+	$$locked -r <(sed '/^fairseq-fixed==/,/[^\\]$$/d' envs/fairseq/lock-3.11.txt)
+	uv pip install --quiet -r envs/torch.txt
+	$$locked --no-build-isolation -r <(sed -n '/^fairseq-fixed==/,/[^\\]$$/p' envs/fairseq/lock-3.11.txt)
 	touch "$(SUMCURVE_FAIRSEQ)/.complete"
 
 # Resolve the locks again (needs uv and each Python); torch stays out of them, and so does what only a CUDA build needs.

@@ -41,8 +41,8 @@ container: "envs/sumcurve.sif"
 # What runs is this environment, or the image: rules name no environments that conda could make.
 if DeploymentMethod.CONDA in workflow.deployment_settings.deployment_method:
     raise WorkflowError(
-        "--sdm conda makes nothing here, since no rule names an environment: make one with `make env`, or with `conda "
-        "env create -f envs/conda.yaml`, activate it, and leave the option out"
+        "--sdm conda makes nothing here, since no rule names an environment: make one with `make env`, for which `conda "
+        "env create -f envs/conda.yaml` brings a Python where there is none, and leave the option out"
     )
 HOME = config.pop("home", ".")
 if AWAY:

@@ -150,21 +150,33 @@ def test_all_that_the_package_imports_is_declared() -> None:
 
 
 def test_fairseq_s_environment_has_what_runs_there() -> None:
-    lock = (ROOT / "envs" / "fairseq" / "lock-3.11.txt").read_text().splitlines()
-    pinned = {line.partition("==")[0] for line in lock} | {"torch"}
-    assert {"fairseq-fixed" if module == "fairseq" else module for module in imported(FAIRSEQ)} <= pinned
-    assert FAIRSEQ_RELEASE.replace(" ", "==") in lock
+    lock = pins(ROOT / "envs" / "fairseq" / "lock-3.11.txt")
+    needed = {"fairseq-fixed" if module == "fairseq" else module for module in imported(FAIRSEQ)}
+    assert needed <= {*lock, "torch"}
+    name, version = FAIRSEQ_RELEASE.split()
+    assert lock[name] == Version(version)
 
 
-@pytest.mark.parametrize("lock", sorted((ROOT / "envs").glob("lock-*.txt")), ids=lambda path: path.stem)
+LOCKS = sorted((ROOT / "envs").rglob("lock-*.txt"))
+
+
+def pins(lock: Path) -> dict[str, Version]:
+    """The version of each distribution, by its canonical name."""
+    named = re.findall(r"^([\w.-]+)==(\S+)", lock.read_text(), flags=re.M)
+    return {canonicalize_name(name): Version(version) for name, version in named}
+
+
+@pytest.mark.parametrize("lock", LOCKS, ids=lambda path: f"{path.parent.name}-{path.stem}")
+def test_a_lock_names_the_files_of_each_release_by_their_sha256(lock: Path) -> None:
+    entries = re.split(r"\n(?=\S)", lock.read_text())
+    named = re.compile(r"[\w.-]+==\S+( \\\n    --hash=sha256:[0-9a-f]{64})+\n?")
+    assert len(entries) == len(pins(lock)) > 0
+    assert [entry for entry in entries if not named.fullmatch(entry)] == []
+
+
+@pytest.mark.parametrize("lock", [lock for lock in LOCKS if lock.parent.name == "envs"], ids=lambda path: path.stem)
 def test_a_lock_holds_what_is_declared(lock: Path) -> None:
-    pinned = {
-        canonicalize_name(name): Version(version)
-        for name, _, version in (
-            line.partition("==") for line in [*lock.read_text().split(), *(ROOT / "envs/torch.txt").read_text().split()]
-        )
-        if version
-    }
+    pinned = pins(lock) | pins(ROOT / "envs" / "torch.txt")
     for text in [*PROJECT["dependencies"], *(text for texts in EXTRAS.values() for text in texts)]:
         requirement = Requirement(text)
         name = canonicalize_name(requirement.name)
