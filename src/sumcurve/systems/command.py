@@ -47,6 +47,7 @@ class CommandSettings(OutsideSettings):
     train_timeout: Positive = 86_400  # seconds for one training
     max_gigabytes: Annotated[float, Field(gt=0)] = 20.0  # of what a training leaves
     settings: Annotated[dict[str, Value], Field(default_factory=dict)]  # environment variables that all commands get
+    environment: Annotated[list[str], Field(default_factory=list)]  # of this machine, beside `process.MACHINE`
     trials: Annotated[list[dict[str, Value]], Field(default_factory=list)]  # settings that `make trials` tries
 
     @model_validator(mode="after")
@@ -59,6 +60,8 @@ class CommandSettings(OutsideSettings):
                     f"settings: {name!r} becomes an environment variable: capital letters, digits and underscores, "
                     "not beginning with SUMCURVE_"
                 )
+        if both := sorted({*self.environment} & {*self.settings}):
+            raise ValueError(f"environment: {both[0]} has its value from `settings`: name it in one of both")
         for trial in self.trials:
             if set(trial) != set(self.settings):
                 raise ValueError(
@@ -102,7 +105,7 @@ class Command:
             "files": files_of_all(settings.summarize, settings.logp),
             "timeout": settings.timeout,
             **asked,
-            **({"settings": settings.settings} if settings.settings else {}),
+            **variables_of(settings),
             **tokenizing(settings, corpus),
         }
 
@@ -115,7 +118,7 @@ class Command:
             "files": files_of(settings.train),
             "timeout": settings.train_timeout,
             "max_gigabytes": settings.max_gigabytes,
-            **({"settings": settings.settings} if settings.settings else {}),
+            **variables_of(settings),
         }
 
     @classmethod
@@ -169,6 +172,12 @@ class Command:
                 f"delete the folder {Path(model).parent} and run again"
             )
         return written
+
+
+def variables_of(settings: CommandSettings) -> dict[str, Any]:
+    """What a specification says of variables; nothing of what the settings do not name."""
+    named = {"settings": settings.settings, "environment": sorted(settings.environment)}
+    return {key: value for key, value in named.items() if value}
 
 
 def files_of_all(*commands: str | None) -> dict[str, str]:

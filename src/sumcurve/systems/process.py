@@ -15,6 +15,7 @@ from time import monotonic
 from typing import IO, Any
 
 from sumcurve.records import RecordError
+from sumcurve.sums import DECIDING
 from sumcurve.systems.keeper import PATIENCE
 from sumcurve.systems.outside import sha256_of
 
@@ -24,6 +25,16 @@ LOG = 16 << 20  # bytes of a log; what a program says after that is dropped
 TICK = 0.2  # seconds
 KEEPER = Path(__file__).with_name("keeper.py")
 LOOK = 2.0  # seconds between two looks at how large a folder has become
+
+# The variables of this machine that every program gets: where it finds programs, libraries and a place to write, its
+# language, its GPU, and what decides threads and floating-point sums. Others, tokens among them, are named by a study.
+MACHINE = frozenset(
+    {
+        *("PATH", "LD_LIBRARY_PATH", "HOME", "USER", "LOGNAME", "SHELL", "TMPDIR", "TZ", "LANG", "LANGUAGE"),
+        *("CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER"),
+    }
+)
+FAMILIES = ("LC_", *DECIDING)
 
 
 @dataclass(frozen=True)
@@ -38,8 +49,23 @@ class Limits:
 
 
 def environment_of(told: Mapping[str, Any]) -> dict[str, str]:
-    """The variables of a program's own settings."""
-    return {name: str(value) for name, value in told.get("settings", {}).items()}
+    """The variables that a program gets: of this machine those of `MACHINE`, `FAMILIES` and its own list, and settings.
+
+    RecordError where its list names one that is not set here.
+    """
+    named = told.get("environment", [])
+    if missing := [name for name in named if name not in os.environ]:
+        command = told.get("command", told.get("train"))
+        raise RecordError(
+            f"environment: the variable {missing[0]} of `{command}` is not set where the study is run: set it, or take "
+            "it from the list"
+        )
+    machine = {
+        name: value
+        for name, value in os.environ.items()
+        if name in MACHINE or name in named or name.startswith(FAMILIES)
+    }
+    return machine | {name: str(value) for name, value in told.get("settings", {}).items()}
 
 
 def files_of(command: str) -> dict[str, str]:
@@ -81,10 +107,11 @@ def run(
 ) -> None:
     """Run a shell line to its end, with `source` as its standard input and `target` as its standard output.
 
-    `log` gets its standard error, and its standard output where there is no `target`; `environment` stands over our
-    own. Raises RecordError, which names the command and the remedy, where it fails, is killed, takes longer or writes
-    more than the limits allow. Whatever ends it, or us, what it has started is stopped (`systems.keeper`): on Linux all
-    that descends from it, elsewhere, and where we are not killed ourselves, what did not leave its process group.
+    `log` gets its standard error, and its standard output where there is no `target`; it has the variables of
+    `environment` and no others. Raises RecordError, which names the command and the remedy, where it fails, is
+    killed, takes longer or writes more than the limits allow. Whatever ends it, or us, what it has started is
+    stopped (`systems.keeper`): on Linux all that descends from it, elsewhere, and where we are not killed
+    ourselves, what did not leave its process group.
     """
     log.parent.mkdir(parents=True, exist_ok=True)
     with ExitStack() as held:
@@ -99,7 +126,7 @@ def run(
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             start_new_session=True,
-            env={**os.environ, **environment},
+            env=dict(environment),
         )
         try:
             status = _follow(process, command, {"stdout": written, "stderr": said}, limits)

@@ -2,6 +2,7 @@
 
 import json
 import math
+import os
 import shlex
 import signal
 import subprocess
@@ -83,6 +84,43 @@ def test_a_training_gets_records_seed_and_settings_and_its_cost_is_measured(tmp_
     assert told == ["7", "cpu", "0.5", "1"]
     assert set((tmp_path / "log").read_text().split()) == {"learning", "done"}
     assert 0.05 < cost < 60
+
+
+TELLS = "open(os.environ['SUMCURVE_MODEL'] + '/all.json', 'w').write(json.dumps(dict(os.environ)))"
+BY_SUMCURVE = {"SUMCURVE_TRAIN", "SUMCURVE_VALID", "SUMCURVE_SEED", "SUMCURVE_MODEL", "SUMCURVE_SCRATCH"}
+BY_SUMCURVE |= {"SUMCURVE_DEVICE", "OMP_NUM_THREADS"}
+
+
+def test_of_this_machine_s_variables_a_program_gets_those_that_start_programs_and_those_it_names(tmp_path, monkeypatch):
+    machine = {"PATH": os.environ["PATH"], "HOME": "/h", "LC_TIME": "C", "TMPDIR": str(tmp_path), "MKL_CBWR": "AUTO"}
+    for name in set(os.environ) - {"PATH"}:
+        monkeypatch.delenv(name)
+    for name, value in {**machine, "HF_TOKEN": "secret", "HF_HOME": "/hub", "SUMCURVE_FAIRSEQ": "x"}.items():
+        monkeypatch.setenv(name, value)
+    tells = program(tmp_path / "p.py", TELLS)
+    trained(tmp_path, tells, environment=["HF_HOME"], settings={"HOME": "/own"})
+    told = json.loads((tmp_path / MODEL / "all.json").read_text())
+    for name in {*told} - {*machine, *BY_SUMCURVE} - {"HF_HOME"}:
+        assert name in ("PWD", "SHLVL", "OLDPWD", "_", "LC_CTYPE"), name  # a shell's and Python's own
+    assert {name: told.get(name) for name in machine} == machine | {"HOME": "/own"}
+    assert told["HF_HOME"] == "/hub"
+    assert told.keys() >= BY_SUMCURVE
+    monkeypatch.delenv("HF_HOME")
+    with pytest.raises(RecordError, match=r"environment: the variable HF_HOME of `.*p\.py` is not set"):
+        system(tmp_path, summarize=tells, environment=["HF_HOME"])
+
+
+def test_a_list_of_variables_decides_a_name_only_where_there_is_one():
+    def specified(**told):
+        given = settings(train="true", **told)
+        return Command.specify(given, CORPUS), Command.specify_training(given)
+
+    assert specified(environment=[]) == specified()
+    assert all("environment" not in told for told in specified())
+    assert specified(environment=["B", "A"]) == specified(environment=["A", "B"])
+    assert all(told["environment"] == ["A"] for told in specified(environment=["A"]))
+    with pytest.raises(ValidationError, match="environment: RATE has its value from `settings`"):
+        specified(environment=["RATE"], settings={"RATE": 1})
 
 
 def test_rows_are_text_with_groups_in_the_order_drawn(tmp_path):
