@@ -544,6 +544,8 @@ def tables(path: Path, partial: bool = False) -> None:
             write_study(stage, study, plan.settings.bootstrap)
         except EvidenceError as error:
             raise PlanError(f"study {plan.study}: {error}") from error
+        pages = stage / verify.PAGES
+        manifest.write_sealed(pages / manifest.MANIFEST, {"files": manifest.hashes(pages)})
         manifest.write_sealed(
             stage / f"manifest-{'partial' if study.missing else plan.tables}.json",
             {

@@ -20,6 +20,7 @@ REPORT = "report.html"  # made after the tables, with run times in it
 TIMESTAMP = ".snakemake_timestamp"  # Snakemake's own, in a folder that a rule declares
 LEAST_UPDATES = 100  # of a last phase, in the weights that are scored
 PAGES = "pages"  # the tables again, as HTML for the report: not in git, so that a clone lacks them
+PAGES_KEYS = {"files"}  # of their own manifest, which lies among them
 
 
 @dataclass(frozen=True)
@@ -114,7 +115,21 @@ def tables(plan: Plan, results: Path, contents: Mapping[str, str]) -> list[Damag
             return []
         return [Damage(path.parent, f"has no manifest, but tables ({known[0].name} first)", remedy)]
     found = manifest.changed_files(path.parent, sealed["files"], besides(path), remedy)
-    return found + manifest.changed_inputs(path.parent, sealed["inputs"], contents)
+    return found + pages(path.parent / PAGES) + manifest.changed_inputs(path.parent, sealed["inputs"], contents)
+
+
+def pages(folder: Path) -> list[Damage]:
+    """What is wrong with the pages of a study; nothing where there are none, as in a clone, which makes them anew."""
+    remedy = f"delete {folder}, then run again"
+    if not folder.is_dir():
+        return []
+    try:
+        sealed = manifest.read_sealed(folder / manifest.MANIFEST, PAGES_KEYS, remedy)
+    except ManifestError as error:
+        return error.damages
+    if sealed is None:
+        return [Damage(folder, "has no manifest", remedy)]
+    return manifest.changed_files(folder, sealed["files"], {manifest.MANIFEST, TIMESTAMP}, remedy)
 
 
 def study(plan: Plan, results: Path) -> Verification:

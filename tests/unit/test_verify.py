@@ -47,8 +47,11 @@ def make(plan, results, clean=True):
     (tables / "seeds.csv").write_text("seconds\n1.5\n")
     told = {"study": plan.study, "inputs": contents, "files": manifest.hashes(tables), "facts": {"clean": clean}}
     manifest.write_sealed(tables / f"manifest-{plan.tables}.json", told)
-    (tables / "pages").mkdir()  # which a clone lacks
-    for path in (tables / "pages" / ".snakemake_timestamp", tables / "pages" / "2-scores.html", tables / "report.html"):
+    pages = tables / "pages"  # which a clone lacks
+    pages.mkdir()
+    (pages / "2-scores.html").write_text("<p>82.6")
+    manifest.write_sealed(pages / "manifest.json", {"files": manifest.hashes(pages)})
+    for path in (pages / ".snakemake_timestamp", tables / "report.html"):
         path.write_text("")  # made later, by Snakemake
     return results
 
@@ -100,19 +103,36 @@ def test_a_training_whose_last_phase_moved_nothing_is_named(plan, tmp_path, sele
 @pytest.mark.parametrize("step", STEPS)
 def test_one_byte_in_any_file_of_any_step_is_named_with_both_hashes_and_the_remedy(plan, results, step):
     folder = results / "tables" / plan.study if step == "tables" else results / plan.named(step)[0].key
-    later = (".snakemake_timestamp", "2-scores.html", "report.html")
+    later = (".snakemake_timestamp", "report.html")
     for path in sorted(path for path in folder.rglob("*") if path.is_file() and path.name not in later):
         original = path.read_bytes()
         change(path, len(original) // 2)
         (damage,) = verify.study(plan, results).damages
         assert damage.path == path
-        assert f"delete {folder}, then run again" in str(damage)
+        assert f"delete {path.parent}, then run again" in str(damage)
         if not path.name.startswith("manifest"):
             assert manifest.sha256_file(path) in str(damage)
             path.write_bytes(original)
             assert f"expected {manifest.sha256_file(path)}" in str(damage)
         path.write_bytes(original)
     assert verify.study(plan, results).damages == []
+
+
+def test_pages_are_those_of_their_manifest_or_none(plan, results):
+    pages = results / "tables" / plan.study / "pages"
+
+    def said():
+        return [str(damage) for damage in verify.study(plan, results).damages]
+
+    (pages / "3-more.html").touch()
+    assert said() == [f"{pages / '3-more.html'} is not in its manifest; delete {pages}, then run again"]
+    (pages / "3-more.html").unlink()
+    (pages / "2-scores.html").unlink()
+    assert said() == [f"{pages / '2-scores.html'} is missing; delete {pages}, then run again"]
+    (pages / "manifest.json").unlink()
+    assert said() == [f"{pages} has no manifest; delete {pages}, then run again"]
+    shutil.rmtree(pages)
+    assert said() == []
 
 
 def test_every_byte_of_a_manifest_counts(plan, results):

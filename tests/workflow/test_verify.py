@@ -39,7 +39,8 @@ def a_file_of_each_step(checkout):
         )
         for step, path in folders.items()
     }
-    return found | {"tables": results / "tables" / "smoke" / "scores.csv"}
+    tables = results / "tables" / "smoke"
+    return found | {"pages": tables / "pages" / "report.html", "tables": tables / "scores.csv"}
 
 
 def change_a_byte(path, keep_time):
