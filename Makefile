@@ -137,6 +137,10 @@ bench: env
 # A run and a pull keep each other out by the lock that drivers share. Snakemake goes by times, and a pull gives files
 # times in no order: touching is honest only where all is as recorded, by DVC and by the hash of every file.
 pull: env
+	if [ -z "$$(dvc config core.remote || true)" ]; then
+	    echo "no remote is named here, so that nothing can be pulled: 'make study' makes all of the study, in about an hour; the tables of what is recorded are in git, in results/tables. Where somebody has given you a remote, name it: dvc remote add --default (docs/running.md, DVC)" >&2
+	    exit 1
+	fi
 	mkdir -p .snakemake
 	lock=0
 	flock --nonblock --conflict-exit-code 75 .snakemake/drivers.lock dvc pull || lock=$$?

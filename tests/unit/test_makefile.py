@@ -14,9 +14,12 @@ ROOT = Path(__file__).parents[2]
 PYTHON = """#!/bin/sh
 case "$1 $2" in
 "-c "*) echo 3.11 ;;
-"-m venv") mkdir -p "$3/bin"; cp "$0" "$3/bin/python"; printf '#!/bin/sh\\n' > "$3/bin/uv"; chmod +x "$3/bin/uv" ;;
+"-m venv") mkdir -p "$3/bin"; cp "$0" "$3/bin/python"; cp "$0" "$3/bin/uv" ;;
+"-m pip"|"pip install") echo "$@" >> installed ;;
 esac
 """
+
+REMOTE = 'if [ "$1 $2" = "config core.remote" ]; then echo store; exit 0; fi'
 
 SNAKEMAKE = """#!/bin/sh
 printf '%s|' "$@" >> asked
@@ -76,6 +79,14 @@ def test_an_environment_is_made_beside_the_one_that_jobs_use(checkout: Path, tmp
     assert make(checkout, "clean-env").returncode == 0
     assert environments(checkout) == []
     assert not link.is_symlink()
+
+
+def test_what_a_lock_names_is_installed_by_its_hashes_alone(checkout: Path) -> None:
+    assert make(checkout, "env").returncode == 0
+    installed = (checkout / "installed").read_text().splitlines()
+    ours = [line for line in installed if "torch.txt" not in line and "--editable ." not in line]
+    assert sum("envs/lock-3.11.txt" in line for line in ours) == 1
+    assert all("--no-deps" in line and "--require-hashes" in line for line in ours if "pip config" not in line)
 
 
 def test_an_environment_of_before_is_kept_too(checkout: Path) -> None:
@@ -154,9 +165,20 @@ def dvc(checkout: Path) -> str:
     """An environment of somebody else, whose DVC notes what it is asked and fails."""
     programs = checkout.parent / "theirs" / "bin"
     programs.mkdir(parents=True)
-    (programs / "dvc").write_text('#!/bin/sh\necho "$@" >> asked\nexit 1\n')
+    (programs / "dvc").write_text(f'#!/bin/sh\n{REMOTE}\necho "$@" >> asked\nexit 1\n')
     (programs / "dvc").chmod(0o755)
     return f"VENV={programs.parent}"
+
+
+def test_a_pull_without_a_remote_says_so_and_asks_for_nothing(checkout: Path, dvc: str) -> None:
+    program = Path(dvc.removeprefix("VENV=")) / "bin" / "dvc"
+    program.write_text(program.read_text().replace(REMOTE, 'if [ "$1" = config ]; then exit 0; fi'))
+    done = make(checkout, "pull", dvc)
+    assert done.returncode != 0
+    for says in ("no remote is named", "nothing can be pulled", "make study", "results/tables", "docs/running.md"):
+        assert says in done.stderr
+    assert "what came stays" not in done.stderr
+    assert not (checkout / "asked").exists()
 
 
 def test_no_pull_while_a_run_holds_the_drivers_lock(checkout: Path, dvc: str) -> None:
@@ -183,7 +205,7 @@ def test_a_pull_tells_snakemake_of_every_recorded_study_that_came_whole_and_of_n
 ) -> None:
     programs = Path(dvc.removeprefix("VENV=")) / "bin"
     for name, text in (
-        ("dvc", ""),
+        ("dvc", REMOTE),
         ("python", 'case "$*" in *" part") exit 1 ;; esac\n'),
         ("snakemake", 'echo "$@" >> asked\n'),
     ):
@@ -197,7 +219,7 @@ def test_a_pull_tells_snakemake_of_every_recorded_study_that_came_whole_and_of_n
     assert done.returncode == 0, done.stderr
     touch = "--touch --forceall --quiet"
     assert (checkout / "asked").read_text() == f"{touch} all\nall {touch} --config study=large\n"
-    (programs / "dvc").write_text('#!/bin/sh\ntest "$1" = pull\n')  # what is here is not what is recorded
+    (programs / "dvc").write_text(f'#!/bin/sh\n{REMOTE}\ntest "$1" = pull\n')  # what is here is not what is recorded
     (checkout / "asked").unlink()
     assert "not as recorded" in make(checkout, "pull", dvc).stderr
     assert not (checkout / "asked").exists()
