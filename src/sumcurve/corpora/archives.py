@@ -134,8 +134,8 @@ def what_is_wrong(archive: Archive) -> str:
         return f"file {archive.file!r} must be a bare file name that ends in {', '.join(ENDINGS)}"
     if not SHA256.fullmatch(archive.sha256):
         return f"sha256 {archive.sha256!r} is no sha256 in small letters: `sha256sum {archive.file}` prints it"
-    if archive.url and not archive.url.startswith(("https://", "http://")):
-        return f"url {archive.url!r} must begin with https:// or http://"
+    if archive.url and not archive.url.startswith("https://"):
+        return f"url {without_password(archive.url)!r} must begin with https://, which nobody on the way can read"
     if not archive.url and not archive.file.endswith(WHEEL):
         return (
             f"{archive.file} needs a url: pip builds a source archive in order to download it, and nothing of a "

@@ -244,6 +244,7 @@ def test_short_summary_lines_and_words_of_the_object_do_not_tell_a_template(tmp_
 
 SHA = "0" * 64
 HEADER = "name,version,file,sha256\n"
+URLS = "name,version,file,sha256,url\n"
 
 
 def test_a_list_is_read_in_the_order_of_names(tmp_path: Path) -> None:
@@ -252,7 +253,7 @@ def test_a_list_is_read_in_the_order_of_names(tmp_path: Path) -> None:
         f"pond,1,pond-1-py3-none-any.whl,{SHA},",
         f"Brook,2,brook-2.tar.gz,{SHA},https://example.org/brook-2.tar.gz",
     ]
-    path.write_text("name,version,file,sha256,url\n" + "\n".join(lines))
+    path.write_text(URLS + "\n".join(lines))
     brook, pond = read_archives(path)
     assert pond == Archive("pond", "1", "pond-1-py3-none-any.whl", SHA)
     assert brook == Archive("Brook", "2", "brook-2.tar.gz", SHA, "https://example.org/brook-2.tar.gz")
@@ -272,6 +273,11 @@ def test_a_list_is_read_in_the_order_of_names(tmp_path: Path) -> None:
         (HEADER + "pond,1,pond-1-py3-none-any.whl,12\n", ":2: sha256 '12'"),
         (HEADER + f"pond,1,pond-1.tar.gz,{SHA}\n", ":2: pond-1.tar.gz needs a url: pip builds"),
         (HEADER + f"pond,1,pond.whl,{SHA}\n", ":2: pond.whl is no wheel's name"),
+        (
+            URLS + f"pond,1,pond-1.tar.gz,{SHA},http://me:hunter2@x.org/y\n",
+            ":2: url 'http://x.org/y' must begin with https",
+        ),
+        (URLS + f"pond,1,pond-1.tar.gz,{SHA},ftp://x.org/y\n", ":2: url 'ftp://x.org/y' must begin with https"),
         (
             HEADER + f"Pond.x,1,pond_x-1-py3-none-any.whl,{SHA}\npond_X,2,pond_x-2-py3-none-any.whl,{SHA}\n",
             ":3: pond_X 2 stands in line 2 already, maybe in another version",
