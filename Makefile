@@ -85,6 +85,7 @@ study: env
 # Everything but the environment; DVC's stage is this. Snakemake verifies all that is there before its first job.
 run:
 	mkdir -p "$$HOME_FOLDER/scratch" "$$HOME_FOLDER/logs"
+	python -m sumcurve pin --study "$$NAMED"  # first: names rest on the content
 	$(SNAKEMAKE) $(CONFIG)
 	# Not in git: where the tables were pulled they are made once more, to the same bytes, and the pages with them.
 	pages="$$HOME_FOLDER/results/tables/$$NAMED/pages"

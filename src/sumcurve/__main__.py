@@ -23,6 +23,7 @@ from sumcurve import devices, manifest, packs, planned, resume, sums, torchrun
 from sumcurve.annotations.oracle import command as oracle_command
 from sumcurve.arguments import positive
 from sumcurve.builders import BuildError, CorpusSpecification, Stage
+from sumcurve.config import HUB_LOCK
 from sumcurve.corpora.errors import CorpusError
 from sumcurve.corpora.raw import FIELDS
 from sumcurve.corpora.store import PARTS, Corpus
@@ -52,7 +53,7 @@ from sumcurve.records import RecordError, write_json
 from sumcurve.scores import command as rouge_command
 from sumcurve.scores import correlate as correlate_command
 from sumcurve.scores.command import CommandError
-from sumcurve.settings import on_the_hub
+from sumcurve.settings import Raw, on_the_hub
 from sumcurve.steps import KINDS, TABLES_MODULES
 from sumcurve.sums import SumsError
 from sumcurve.torchrun import TorchrunError
@@ -354,24 +355,50 @@ def fetch_model(path: Path) -> None:
         note(f"{path}: {hub} at {revision}")
 
 
+def pin(study: str | None) -> None:
+    """Write down what the hub states of a study's files whose sha256 is null: names of folders rest on it."""
+    for raw in Plan.read(CONFIG, study).raws:
+        if raw.hub and None in (raw.files or {}).values():
+            pin_files(raw, Path())
+
+
+def pin_files(raw: Raw, home: Path) -> None:
+    from sumcurve.fetch import pin
+
+    with lock(home, HUB_LOCK):
+        pinned = pin(raw, CONFIG / HUB_LOCK)
+    if pinned:
+        note(
+            f"{raw.hub} at {raw.revision}: the hub states the sha256 of {len(pinned)} files, which are in "
+            f"{CONFIG / HUB_LOCK} now: keep it with the study, in git"
+        )
+
+
+def of_the_hub(path: Path) -> tuple[File, str, Raw]:
+    """What belongs into this folder, a study that asks for it, and where it comes from."""
+    for study in studies(CONFIG):
+        for raw, settings in Plan.read(CONFIG, study).contents:
+            if raw.hub and Path(place_of_hub(raw)).name == path.name:
+                return raw_file(raw, settings.split), study, raw
+    raise PlanError(f"no corpus of a study in {CONFIG / 'studies'} names files of the hub for {path}")
+
+
 def fetch_content(path: Path) -> None:
-    """Fetch the files of the hub that a corpus is made of into this folder, and check them by what the study pins."""
+    """Fetch the files of the hub that a corpus is made of into this folder, and check them by what is pinned.
+
+    What is not pinned is, by what the hub states, before anything is fetched.
+    """
     from sumcurve.fetch import fetch
 
-    wanted = {
-        raw_file(raw, settings.split): (study, raw)
-        for study in studies(CONFIG)
-        for raw, settings in Plan.read(CONFIG, study).contents
-        if raw.hub and Path(place_of_hub(raw)).name == path.name
-    }
-    if not wanted:
-        raise PlanError(f"no corpus of a study in {CONFIG / 'studies'} names files of the hub for {path}")
-    file, (study, raw) = next(iter(wanted.items()))
+    file, study, raw = of_the_hub(path)
     home = home_of(path, "data/raw/FOLDER")
     with lock(home, path.name):
         if file.sha256 is not None and file.observed(home) == file.sha256:
             note(f"{path} is there and verified: nothing to do")
             return
+        pin_files(raw, home)
+        unknown = file.sha256 is None
+        file, study, raw = of_the_hub(path)
         partial = path.with_name(path.name + ".fetched")
         if not partial.is_dir():
             fetch(str(raw.hub), str(raw.revision), raw.files or {}, partial, "dataset", note)
@@ -383,6 +410,8 @@ def fetch_content(path: Path) -> None:
         note(f"{path}: {raw.hub} at {raw.revision}")
         if file.sha256 is None:
             note(file.problem(home, study))
+        elif unknown:
+            note("folders of this corpus have other names, now that its content is known: run again")
 
 
 def fetch_lists(path: Path) -> None:
@@ -838,6 +867,8 @@ def parser() -> argparse.ArgumentParser:
         if verb == "tables":
             command.add_argument("--partial", action="store_true", help="of what is finished, and say so")
             command.add_argument("--form", choices=("tex", "html"), help="in this form, into scratch/tables/<study>/")
+    command = verbs.add_parser("pin", help="the sha256 that the hub states of a study's files -> config/hub.lock.yaml")
+    command.add_argument("--study", help="a file of config/studies without its ending [config.yaml's]")
     command = verbs.add_parser(
         "status", help="what of a study is finished, at work, waiting, failed, and the hours left"
     )
@@ -960,6 +991,8 @@ def main() -> None:
             from sumcurve.add import add
 
             add(arguments, CONFIG)
+        elif arguments.verb == "pin":
+            pin(arguments.study)
         elif arguments.verb == "status":
             status(arguments.path, arguments.study, arguments.folders)
         elif arguments.verb == "verify":

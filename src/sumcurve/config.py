@@ -24,6 +24,7 @@ Location = tuple[str | int, ...]
 
 VALUE_ERROR = "Value error, "  # what pydantic puts before the message of a check of ours
 EXTENDED = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{,63}")  # a file beside the one that extends it
+HUB_LOCK = "hub.lock.yaml"  # beside config.yaml: by owner/name and commit the sha256 of files, as the hub stated them
 LEFT_OUT = ("corpora", "scores")  # of a study: entries that null takes away from what the study extends
 
 
@@ -231,8 +232,27 @@ def _without(name: str, entries: Block, weak: Block) -> tuple[Block, Block]:
 
 
 def read_study(path: Path) -> Block:
-    """A study over what it extends, not yet validated."""
-    return _extended(path)
+    """A study over what it extends, not yet validated; files of the hub have the sha256 that the lock file states."""
+    lock = path.parents[1] / HUB_LOCK
+    study = _extended(path)
+    return _stated(study, _read_mapping(lock)) if lock.is_file() else study
+
+
+def _stated(block: Block, lock: Block) -> Block:
+    """A block in which every file of the hub whose sha256 is null has that of the lock file, if it is there."""
+    if not isinstance(block.value, dict):
+        return block
+    keys = {key: _stated(inner, lock) for key, inner in block.value.items()}
+    if {"hub", "revision", "files"} <= keys.keys() and isinstance(keys["files"].value, dict):
+        commit = (str(keys["hub"].value), str(keys["revision"].value).lower())
+        known, missing = lock.deepest(commit)
+        if not missing:
+            files = {
+                name: known.mapping.get(name, file) if file.value is None else file
+                for name, file in keys["files"].value.items()
+            }
+            keys["files"] = keys["files"].holding(files)
+    return block.holding(keys)
 
 
 def read_form(path: Path) -> Block:

@@ -15,15 +15,23 @@ from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
+import yaml
 from tqdm import tqdm
 
+from sumcurve.config import read
 from sumcurve.corpora.archives import without_password
 from sumcurve.corpora.errors import CorpusError
 from sumcurve.corpora.members import names_of_shards
 from sumcurve.manifest import sha256_file, sha256_files
-from sumcurve.settings import MODEL_FILES
+from sumcurve.records import write_text
+from sumcurve.settings import MODEL_FILES, Raw
 
 PART = ".part"  # of a file that is not there whole
+SHA256 = re.compile(r"[0-9a-f]{64}")
+LOCK_HEAD = """\
+# The sha256 of files of data sets of the hub, by commit, as the hub stated them when they were first asked for. A study
+# that says null of a file reads it here. Written by `make study` and `sumcurve pin`: keep it with the studies, in git.
+"""
 
 
 class Bar(tqdm):
@@ -143,12 +151,50 @@ def fetch_file(hub: str, revision: str, name: str, path: Path, kind: Literal["mo
             displayed_filename=name,
             tqdm_class=Bar,
         )
-    if re.fullmatch(r"[0-9a-f]{64}", told.etag or "") and (found := sha256_file(part)) != told.etag:
+    if SHA256.fullmatch(told.etag or "") and (found := sha256_file(part)) != told.etag:
         part.unlink()
         raise CorpusError(
             f"{name} of {hub} at {revision} arrived with sha256 {found}, the hub says {told.etag}: fetch it again"
         )
     os.replace(part, path)
+
+
+def states(hub: str, revision: str, names: Collection[str]) -> dict[str, str]:
+    """The sha256 of files of a data set at a commit, as the hub states them; not of files that it keeps without one.
+
+    CorpusError where the hub does not answer, or has no such file.
+    """
+    from huggingface_hub import get_hf_file_metadata, hf_hub_url
+
+    with reachable(hub, revision):
+        urls = {
+            name: hf_hub_url(hub, name, repo_type="dataset", revision=revision, endpoint=endpoint()) for name in names
+        }
+        etags = {name: get_hf_file_metadata(url, endpoint=endpoint()).etag or "" for name, url in urls.items()}
+    return {name: etag for name, etag in etags.items() if SHA256.fullmatch(etag)}
+
+
+def pin(raw: Raw, lock: Path) -> dict[str, str]:
+    """Write into the lock file what the hub states of those files of a corpus whose sha256 is null; returns these.
+
+    CorpusError where it states another sha256 than is known of a file, from the study or from this lock file.
+    """
+    hub, revision, files = str(raw.hub), str(raw.revision), raw.files or {}
+    stated = states(hub, revision, files)
+    for name, sha256 in files.items():
+        if sha256 is not None and stated.get(name, sha256) != sha256:
+            raise CorpusError(
+                f"{name} of {hub} at {revision}: the hub states sha256 {stated[name]}, but the study or {lock} says "
+                f"{sha256}. A commit does not change, so one of them is wrong: correct the line if it is the line, and "
+                "fetch nothing from there if it is the hub"
+            )
+    new = {name: sha256 for name, sha256 in stated.items() if files[name] is None}
+    if new:
+        known = read(lock).plain() if lock.is_file() else {}
+        commit = known.setdefault(hub, {}).setdefault(revision, {})
+        commit |= new
+        write_text(lock, LOCK_HEAD + yaml.safe_dump(known, width=200))
+    return new
 
 
 @contextmanager

@@ -2,7 +2,8 @@
 
 import hashlib
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -10,9 +11,10 @@ import yaml
 
 from hub import REVISION, Hub, serving
 from sumcurve import __main__ as command
+from sumcurve.config import HUB_LOCK
 from sumcurve.corpora.errors import CorpusError
 from sumcurve.fetch import fetch, fetch_model, sha256_of_model
-from sumcurve.plan import Plan, PlanError
+from sumcurve.plan import Folder, Plan, PlanError
 
 pytest.importorskip("huggingface_hub")
 
@@ -98,39 +100,119 @@ def test_a_file_that_arrives_as_another_is_not_kept(tmp_path: Path, corpora: Hub
 def checkout(path: Path) -> Path:
     root = Path(__file__).parents[2]
     shutil.copytree(root / "config", path / "config")
+    (path / "config" / HUB_LOCK).unlink(missing_ok=True)
     shutil.copy(root / "recipes.yaml", path)
     return path / "config" / "studies" / "smoke.yaml"
 
 
-def test_the_step_fetches_what_the_study_reads(
-    tmp_path: Path, corpora: Hub, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    study = checkout(tmp_path)
-    monkeypatch.chdir(tmp_path)
-    told = yaml.safe_load(study.read_text())
+@dataclass
+class Checkout:
+    """Studies of this project in a folder that is the present one; `smoke` reads files of a hub."""
 
-    def folder(files: dict[str, str | None]) -> Path:
-        told["corpora"]["tales"]["raw"] = {"hub": "owner/name", "revision": REVISION, "files": files}
+    path: Path
+
+    def __post_init__(self) -> None:
+        self.lock = self.path / "config" / HUB_LOCK
+
+    def corpus(self, files: Mapping[str, str | None]) -> Folder:
+        """The corpus's folder in the plan, where its study says this of the hub's files."""
+        study = self.path / "config" / "studies" / "smoke.yaml"
+        told = yaml.safe_load(study.read_text())
+        told["corpora"]["tales"]["raw"] = {"hub": "owner/name", "revision": REVISION, "files": dict(files)}
         study.write_text(yaml.safe_dump(told, sort_keys=False))
         (found,) = (one for one in Plan.read(Path("config"), "smoke").named("corpora", "corpus") if one.stem == "tales")
-        return found.files[0].at(tmp_path)
+        return found
 
-    pinned: dict[str, str | None] = {name: hashlib.sha256(data).hexdigest() for name, data in SHARDS.items()}
-    unknown = folder(dict.fromkeys(SHARDS))
-    command.fetch(unknown)
-    lines = "".join(f"{pinned[name]}  {name}\n" for name in sorted(SHARDS))
-    assert f"write `sha256: {hashlib.sha256(lines.encode()).hexdigest()}`" in capsys.readouterr().err
-    assert folder(pinned) == unknown
+
+@pytest.fixture
+def smoke(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Checkout:
+    checkout(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    return Checkout(tmp_path)
+
+
+UNKNOWN: dict[str, str | None] = dict.fromkeys(SHARDS)
+PINNED: dict[str, str | None] = {name: hashlib.sha256(data).hexdigest() for name, data in SHARDS.items()}
+
+
+def test_the_step_fetches_what_the_study_reads(smoke: Checkout, corpora: Hub) -> None:
+    place = smoke.corpus(PINNED).files[0].at(smoke.path)
+    command.fetch(place)
+    assert {name: (place / name).read_bytes() for name in SHARDS} == SHARDS
     asked = len(corpora.asked)
-    command.fetch(unknown)
+    command.fetch(place)
     assert len(corpora.asked) == asked  # it is there and verified
-    shutil.rmtree(unknown)
-    assert folder(pinned | {"data/train-0.jsonl": "1" * 64}) == unknown
-    with pytest.raises(CorpusError, match=r"data/train-0\.jsonl has sha256 \w{64}, not 1111"):
-        command.fetch(unknown)
-    assert not unknown.exists()
+    assert not smoke.lock.exists()
+    shutil.rmtree(place)
+    assert smoke.corpus(PINNED | {"data/train-0.jsonl": "1" * 64}).files[0].at(smoke.path) == place
+    with pytest.raises(
+        CorpusError, match=r"data/train-0\.jsonl of owner/name.*hub states sha256 \w{64}, but .* says 1111"
+    ):
+        command.fetch(place)
+    assert not place.exists()
+    assert len(corpora.asked) == asked
     with pytest.raises(PlanError, match="names files of the hub"):
-        command.fetch(unknown.with_name("hub-00000000"))
+        command.fetch(place.with_name("hub-00000000"))
+
+
+@pytest.mark.parametrize("by", ["pin", "fetch"])
+def test_what_the_hub_states_is_as_if_the_study_had_said_it(smoke: Checkout, corpora: Hub, by: str) -> None:
+    said = smoke.corpus(PINNED)
+    unknown = smoke.corpus(UNKNOWN)
+    assert unknown.name != said.name
+    place = unknown.files[0].at(smoke.path)
+    if by == "pin":
+        command.pin("smoke")
+        assert corpora.asked == []  # no file has come
+    else:
+        command.fetch(place)
+        assert {name: (place / name).read_bytes() for name in SHARDS} == SHARDS
+    assert smoke.corpus(UNKNOWN) == said
+    assert yaml.safe_load(smoke.lock.read_text()) == {"owner/name": {REVISION: PINNED}}
+    before = smoke.lock.read_bytes()
+    command.pin("smoke")
+    command.fetch(place)
+    assert smoke.lock.read_bytes() == before
+
+
+def test_a_hub_that_states_something_else_than_before_is_refused_before_anything_is_fetched(
+    smoke: Checkout, corpora: Hub
+) -> None:
+    place = smoke.corpus(UNKNOWN).files[0].at(smoke.path)
+    command.pin("smoke")
+    before = smoke.lock.read_bytes()
+    corpora.files |= {"data/train-1.jsonl": b"{}"}
+    with pytest.raises(CorpusError, match=r"data/train-1\.jsonl of owner/name.*hub states.*hub\.lock\.yaml says"):
+        command.fetch(place)
+    assert (corpora.asked, place.exists(), smoke.lock.read_bytes()) == ([], False, before)
+
+
+def test_a_lock_keeps_what_it_says_of_other_commits_and_what_a_study_says_stands_over_it(
+    smoke: Checkout, corpora: Hub
+) -> None:
+    others = {"owner/name": {"34" * 20: {"a": "5" * 64}}, "x/y": {REVISION: {"b": "6" * 64}}}
+    smoke.lock.write_text(yaml.safe_dump(others))
+    mixed = smoke.corpus(UNKNOWN | {"data/train-0.jsonl": PINNED["data/train-0.jsonl"]})
+    command.pin("smoke")
+    others["owner/name"][REVISION] = {"data/train-1.jsonl": str(PINNED["data/train-1.jsonl"])}
+    assert yaml.safe_load(smoke.lock.read_text()) == others
+    assert smoke.corpus(PINNED).name != mixed.name
+    smoke.lock.write_text(yaml.safe_dump({"owner/name": {REVISION: dict.fromkeys(SHARDS, "7" * 64)}}))
+    assert smoke.corpus(PINNED).specification["raw"] not in smoke.corpus(UNKNOWN).specification["raw"]
+    smoke.lock.write_text(f"owner/name:\n  '{REVISION}':\n    data/train-0.jsonl: none\n")
+    with pytest.raises(PlanError, match=rf"{HUB_LOCK}:3: .*data/train-0\.jsonl.*pattern"):
+        smoke.corpus(UNKNOWN)
+
+
+def test_what_the_hub_keeps_without_a_sha256_stays_unknown_and_is_said(
+    smoke: Checkout, corpora: Hub, capsys: pytest.CaptureFixture[str]
+) -> None:
+    corpora.small = {"data/train-0.jsonl"}
+    unknown = smoke.corpus(UNKNOWN)
+    command.fetch(unknown.files[0].at(smoke.path))
+    lines = "".join(f"{PINNED[name]}  {name}\n" for name in sorted(SHARDS))
+    assert f"write `sha256: {hashlib.sha256(lines.encode()).hexdigest()}`" in capsys.readouterr().err
+    assert smoke.corpus(UNKNOWN).name == unknown.name
 
 
 @pytest.fixture

@@ -38,6 +38,7 @@ def checkout(tmp_path: Path) -> Path:
     (folder / "config" / "config.yaml").write_text("study: docstrings\n")
     for name, text in (
         ("python3", PYTHON),
+        ("python", "#!/bin/sh\n"),
         ("snakemake", '#!/bin/sh\nprintf "%s|" "$@" >> asked\necho >> asked\nexit 3\n'),
     ):
         program = folder / "programs" / name
