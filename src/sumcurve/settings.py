@@ -158,7 +158,9 @@ class Raw(Settings):
     revision: Annotated[str, StringConstraints(pattern=r"^[0-9a-fA-F]{40}$", to_lower=True)] | None = None
     """Of the hub's: a commit, since branches and tags move."""
     files: dict[str, Sha256 | None] | None = None
-    """Of a folder or of the hub: every file by its path, and its sha256, or null where that is not known."""
+    """Of a folder or of the hub: every file by its path, and its sha256, or null where that is not known; of the hub's
+    config/hub.lock.yaml says it then, by what the hub states (docs/corpora.md).
+    """
     format: str | None = None
     """Of the files: a format of `sumcurve.corpora.sources.SOURCES`; null: what the ending of `path` or `files` says."""
     fields: Fields | None = None
