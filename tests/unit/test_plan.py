@@ -729,7 +729,7 @@ def test_a_further_scorer_adds_folders_and_renames_none(config, monkeypatch):
     assert before.folders.items() <= after.folders.items()
     added = set(after.folders) - set(before.folders)
     assert added == {row.scores["twice"] for row in after.rows if row.run}
-    others = {"rouge", "chrf", "extractiveness", "reading_rouge"}
+    others = {"rouge", "chrf", "extractiveness", "frames", "reading_rouge"}
     for row in after.rows:
         assert set(row.scores) - {"reading"} == (others | {"twice"} if row.run else others)
     for row in after.rows:

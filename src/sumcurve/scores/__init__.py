@@ -10,6 +10,7 @@ SCORERS: dict[str, type[Scorer]] = {  # by the key below `scores:` of a study, a
         "rouge": ("rouge_f1", "RougeF1"),
         "chrf": ("chrf", "ChrF"),
         "extractiveness": ("extractiveness", "Extractiveness"),
+        "frames": ("frames", "Frames"),
         "reading": ("reading", "Reads"),
         "reading_rouge": ("reading", "ReadsByRouge"),
         "people": ("people", "People"),
