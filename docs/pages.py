@@ -35,6 +35,7 @@ RECORDED = (STUDY, "docstrings-large", "docstrings-all", "pretraining", "fairseq
 WHOLE = "manifest-????????.json"  # of a study's tables, but not of a part of them
 METRIC = "ROUGE-1"  # whose sentences README.md shows; its table has rouge1
 MARK = "†"  # of a system that does not read its source
+FRAMED = "¶"  # of a system that fills one frame
 BOUND = "best-sentence"  # of what sees the reference, in README's table
 ELSEWHERE = "- **What questions measure**"  # said beside the study's tables alone
 INLINE = re.compile(r"<!--= (?P<source>[^>]+?) -->(?P<shown>.*?)<!--/-->", flags=re.S)
@@ -74,6 +75,12 @@ def one(file: str, **wanted: str) -> Row:
     if len(found) != 1:
         raise PageError(f"{file}: {len(found)} rows have {wanted}, not one")
     return found[0]
+
+
+def marks(row: Row) -> str:
+    """The marks of a row's system; tables recorded by earlier code have the first in its name."""
+    blind = row.get("reads_source") == "no" or MARK in row["method"]
+    return (MARK if blind else "") + (FRAMED if row.get("one_frame") == "yes" else "")
 
 
 def written(value: str, form: str) -> str:
@@ -147,10 +154,10 @@ def results() -> str:
     names = {
         row["method"].rstrip(MARK): row["title"] for row in rows(f"{folder}/methods.csv") if row["corpus"] == corpus
     }
-    marked = {row["method"].rstrip(MARK) for row in trained if row["records"] == largest and MARK in row["method"]}
+    marked = {row["method"].rstrip(MARK): marks(row) for row in trained if row["records"] == largest}
 
     def shown(method: str) -> str:
-        return names.get(method.rstrip(MARK), method.rstrip(MARK)) + (MARK if method.rstrip(MARK) in marked else "")
+        return names.get(method.rstrip(MARK), method.rstrip(MARK)) + marked.get(method.rstrip(MARK), "")
 
     beaten = {name: [] for name in names}  # at the largest size, by the tests of the table `comparisons`
     for row in rows(f"{folder}/comparisons.csv"):
@@ -164,9 +171,7 @@ def results() -> str:
     for name in names:
         by_size = {int(row["records"]): row for row in trained if row["method"].rstrip(MARK) == name}
         cells = [
-            written(by_size[size][metric], ".2f") + (MARK if MARK in by_size[size]["method"] else "")
-            if size in by_size
-            else "–"
+            written(by_size[size][metric], ".2f") + marks(by_size[size]) if size in by_size else "–"
             for size in sizes[:-1]
         ]
         at_largest = {"corpus": corpus, "metric": title, "records": largest, "basis": "measured"}

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from sumcurve.plan import Plan
-from sumcurve.trace import MARK, trace
+from sumcurve.trace import trace
 
 
 def trace_drawn_cells(plan: Plan, tables: Path, draw: random.Random, capsys) -> set[str]:
@@ -31,6 +31,6 @@ def trace_drawn_cells(plan: Plan, tables: Path, draw: random.Random, capsys) -> 
         assert re.search(r"\n    sha256 [0-9a-f]{64}: yes$", said.rstrip()), where  # raw content ends every way
         for key in walked:  # all that a folder was made from is walked, too
             assert set(plan.folder(key).inputs) <= walked, where
-        of_method = {one.output for one in plan.rows if one.method == row.get("method", "").removesuffix(MARK)}
+        of_method = {one.output for one in plan.rows if one.method == row.get("method")}
         assert not of_method or walked & of_method or path.stem == "labels", where
     return names

@@ -73,8 +73,8 @@ def check_study(home: Path, plan: Plan) -> None:
     dropped = [count for (part, _), count in parts.items() if part.startswith("dropped: ")]
     assert parts["read", ""] == parts["kept", ""] + sum(dropped)
     assert parts["kept", ""] == sum(parts[part, ""] for part in ("valid", "test")) + parts["train", "100"]
-    scores = {(row["method"].rstrip("†"), row["percent"]): row for row in tables["scores"]}
-    described = {(row["method"].rstrip("†"), row["percent"]): row for row in tables["descriptions"]}
+    scores = {(row["method"], row["percent"]): row for row in tables["scores"]}
+    described = {(row["method"], row["percent"]): row for row in tables["descriptions"]}
     trained = [("pcov", str(percent)) for percent in corpus.percents]
     for system in [*trained, ("lead", ""), ("random", ""), ("sumbasic", ""), ("lexrank", ""), ("lsa", "")]:
         assert 0 <= float(scores[system]["rouge1"]) <= 100

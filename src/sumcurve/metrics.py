@@ -5,7 +5,6 @@ from pathlib import Path
 
 from sumcurve.plan import Plan, PlanError
 from sumcurve.records import read_csv, write_text
-from sumcurve.tables.results import MARK
 
 Numbers = dict[str, dict[str, dict[str, float]]]
 
@@ -25,7 +24,7 @@ def metrics(plan: Plan, tables: Path) -> Numbers:
         for metric in ranking:
             if row.get(metric):
                 of_metric = found.setdefault(row["corpus"], {}).setdefault(metric, {})
-                of_metric[row["method"].removesuffix(MARK)] = float(row[metric])
+                of_metric[row["method"]] = float(row[metric])
     return found
 
 

@@ -20,7 +20,7 @@ from sumcurve.records import read_csv
 from sumcurve.tables import APPENDIX, TABLES
 from sumcurve.tables.collect import collect
 from sumcurve.tables.evidence import ScoredOutput
-from sumcurve.tables.results import MARK, Results
+from sumcurve.tables.results import FRAMED, MARK, UNREAD, Results
 from sumcurve.tables.study import made
 
 SEEDS = "seeds"  # the table of single outputs
@@ -125,7 +125,7 @@ def _only(path: Path, rows: Sequence[Mapping[str, str]], wanted: str) -> int:
         column, sign, value = condition.partition("=")
         if not sign or column not in rows[0]:
             raise PlanError(f"{path}: {condition!r} is no condition on one of {', '.join(rows[0])}; {FORM}")
-        found = [place for place in found if rows[place - 1][column].removesuffix(MARK) == value.removesuffix(MARK)]
+        found = [place for place in found if rows[place - 1][column] == value.rstrip(MARK + UNREAD + FRAMED)]
     if len(found) != 1:
         places = ", ".join(map(str, found[:10])) + (", …" if len(found) > 10 else "")
         raise PlanError(f"{path}: {wanted or 'no condition'} leaves {len(found)} rows ({places}), not one; {FORM}")
@@ -143,7 +143,7 @@ def _asked(cell: Cell, outputs: Sequence[tuple[Scored, ScoredOutput]]) -> list[S
     if cell.table in OF_THE_CORPUS:
         return [one for one, output in found if output.part == "study"]
     known = {output.method for _, output in found}
-    methods = {name for name in (told.removesuffix(MARK) for told in row.values()) if name in known}
+    methods = {name for name in row.values() if name in known}
     if cell.table in JUDGED and not methods:
         return []  # of words alone
     sizes = {int(row[name]) for name in SIZES if row.get(name)}
@@ -160,7 +160,8 @@ def _asked(cell: Cell, outputs: Sequence[tuple[Scored, ScoredOutput]]) -> list[S
             asked = output.part == "study" and str(output.percent) == row["percent"]
         else:
             of_size = not sizes or output.records is None or output.records in sizes
-            asked = output.part == "study" and of_size and output.search != "paper"
+            of_part = output.part == row.get("part", "study")
+            asked = of_part and of_size and (output.search == "paper") == (row.get("search") == "paper")
         if asked:
             chosen.append(one)
     return chosen
@@ -191,7 +192,7 @@ def _beside(plan: Plan, cell: Cell) -> list[str]:
         if cell.table == "corpora" and folder.kind == "fraction":
             if row["part"] != "train" or row["percent"] not in ("", str(told.get("percent", ""))):
                 continue
-        elif cell.table == "labels" and f"-{row['method'].removesuffix(MARK)}-" not in folder.name:
+        elif cell.table == "labels" and f"-{row['method']}-" not in folder.name:
             continue
         found.append(folder.key)
     return found
@@ -203,7 +204,7 @@ def _scores(plan: Plan, cell: Cell, asked: Sequence[Scored]) -> list[str]:
     of_metric = [
         name
         for name, scorer in plan.scorers.items()
-        if any(metric.name == cell.column or metric.title == titled for metric in scorer.metrics)
+        if any(metric.name in (cell.column, titled) or metric.title == titled for metric in scorer.metrics)
     ]
     scorers = [name for name in of_metric if any(name in row.scores for row in asked)] or list(plan.scorers)
     return [row.scores[name] for row in asked for name in scorers if name in row.scores]

@@ -82,7 +82,7 @@ def test_the_table_of_the_readme_is_the_recorded_one() -> None:
     assert sizes == sorted({row["records"] for row in found if row["records"]}, key=int)
     seen = set()
     for line in lines:
-        name = line[0].rstrip("†")
+        name = line[0].rstrip("†¶")
         method = titles.get(name, name)
         mine = {row["records"]: row for row in found if row["method"].rstrip("†") == method}
         for cell, size in zip(line[1:], sizes, strict=False):
@@ -90,8 +90,10 @@ def test_the_table_of_the_readme_is_the_recorded_one() -> None:
             if row is None:
                 assert cell.strip() in ("", "–")  # a baseline's smaller sizes, sizes that a method is not trained on
                 continue
-            number = float(cell.split(" ")[0].rstrip("†").replace("−", "-"))
-            assert ("†" in row["method"]) == ("†" in (line[0] if size == sizes[-1] else cell))
+            number = float(cell.split(" ")[0].rstrip("†¶").replace("−", "-"))
+            marked = line[0] if size == sizes[-1] else cell
+            assert ("†" in marked) == ("†" in row["method"] or row.get("reads_source") == "no")
+            assert ("¶" in marked) == (row.get("one_frame") == "yes")
             assert number == pytest.approx(float(row["rouge1"]), abs=0.0051)
             seen.add((method, row["records"]))
     assert seen == {(row["method"].rstrip("†"), row["records"]) for row in found}
@@ -108,6 +110,10 @@ def test_what_sees_the_reference_stands_in_no_row_but_the_best_sentence(recorded
     told = [line.strip("| ").split(" | ") for line in pages.results().splitlines()]
     assert ["PCOV", "30.25 [29.00, 31.50]", "9", "–"] in told
     assert "gold" not in [line[0] for line in told]
+    marked = ("notes,pcov,trained,500,30.25,29,31.5,no,yes", "notes,lead,baseline,,20.5,19,22,,no")
+    write(recorded / "scores.csv", f"{heads},reads_source,one_frame", *marked)
+    pages.rows.cache_clear()
+    assert "| PCOV†¶ | 30.25 " in pages.results()
     assert ["best-sentence", "40.00 [39.00, 41.00]"] in [line[:2] for line in told]
     assert ["lead", "20.50 [19.00, 22.00]"] in [line[:2] for line in told]
 

@@ -12,7 +12,7 @@ from sumcurve.trace import Cell, about, find
 ROOT = Path(__file__).parents[2]
 TABLE = """corpus,method,percent,seed,draw,rouge1
 a,abs,50,1,,1.5
-a,abs†,100,1,,2.5
+a,abs,100,1,,2.5
 a,pcov,100,1,,3.5
 """
 
@@ -29,7 +29,8 @@ def tables(tmp_path):
     [
         ("scores:2:rouge1", 2, "2.5"),
         ("results/tables/x/scores.csv:3:method", 3, "pcov"),
-        ("scores:method=abs,percent=100:rouge1", 2, "2.5"),  # the mark of what does not read is no part of a name
+        ("scores:method=abs,percent=100:rouge1", 2, "2.5"),
+        ("scores:method=abs†¶,percent=100:rouge1", 2, "2.5"),  # as pages show the name
         ("scores:method=pcov:percent", 3, "100"),
         (None, 1, "1.5"),
     ],
@@ -145,6 +146,17 @@ def test_what_compares_two_methods_is_about_both_and_correlations_about_all(apes
     every = stems(apes, "correlations", "pearson", corpus=corpus, over="systems", first="ROUGE-1", second="APES")
     kept = [row for row in apes.rows if row.corpus == corpus and row.part == "study"]
     assert every["outputs"] == {apes.folder(row.output).stem for row in kept}
+
+
+def test_a_row_of_the_long_form_is_about_its_part_search_and_metric(apes):
+    for part, search in (("study", "common"), ("study", "paper"), ("control", "common")):
+        row = next(one for one in apes.rows if (one.part, one.search) == (part, search) and one.corpus == "docstrings")
+        told = {"corpus": row.corpus, "part": part, "method": row.method, "search": search, "metric": "chrf"}
+        found = stems(apes, "scores_long", "mean", records=str(10 * row.size), **told)
+        kept = [one for one in apes.rows if (one.part, one.search, one.method) == (part, search, row.method)]
+        here = [one for one in kept if (one.corpus, one.size) == (row.corpus, row.size)]
+        assert found["outputs"] == {apes.folder(one.output).stem for one in here}
+        assert {one.rsplit("-", 1)[1] for one in found["scores"]} == {"chrf"}
 
 
 def test_of_a_corpus_s_row_the_corpus_and_its_fraction_are_meant(contrasts):

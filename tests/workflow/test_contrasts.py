@@ -52,7 +52,7 @@ def test_every_trained_system_has_both_figures(run):
     plan = Plan.read(run.path / "config", "contrasts")
     asked = {(row.corpus, row.method) for row in plan.rows if row.part == "study" and row.run}
     assert {method for _, method in asked} == {*METHODS, "nearest"}
-    found = {(row["corpus"], row["method"].rstrip("†")): row for row in rows(run, "contrasts") if row["records"]}
+    found = {(row["corpus"], row["method"]): row for row in rows(run, "contrasts") if row["records"]}
     assert set(found) == asked
     for row in found.values():
         assert 0 <= float(row["escaped"]) <= float(row["dodged"]) <= 100
@@ -63,7 +63,7 @@ def test_every_trained_system_has_both_figures(run):
         "ent and ent_loss have the same trainings"
         in (run.path / "results" / "tables" / "contrasts" / "contrasts.md").read_text()
     )
-    assert {row["method"].rstrip("†") for row in rows(run, "labels")} == {"pcov"}
+    assert {row["method"] for row in rows(run, "labels")} == {"pcov"}
 
 
 def test_scores_and_tables_are_those_of_what_was_judged(run, monkeypatch):
@@ -81,7 +81,7 @@ def test_scores_and_tables_are_those_of_what_was_judged(run, monkeypatch):
             for key in one.specification["runs"]
         }
         common = [all(told) for told in zip(*(one.told[one.contrast] for one in judged.values()), strict=True)]
-        table = {row["method"].rstrip("†"): row for row in rows(run, "contrasts") if row["corpus"] == corpus}
+        table = {row["method"]: row for row in rows(run, "contrasts") if row["corpus"] == corpus}
         for row in plan.rows:
             if row.corpus == corpus and row.judged and row.search in ("common", "own"):
                 found = margins(judged[row.run].own, judged[row.run]) > 0

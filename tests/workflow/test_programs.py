@@ -70,10 +70,10 @@ def studied(checkout_of_tree, tmp_path_factory) -> Studied:
 def test_programs_and_files_have_curves_as_a_method_has(studied):
     rows = studied.csv("scores")
     for name in ("abs", "nearest", "first", "theirs"):
-        here = [row for row in rows if row["method"].rstrip("†") == name]
+        here = [row for row in rows if row["method"] == name]
         assert [(row["percent"], row["role"]) for row in here] == [("50", "trained"), ("100", "trained")]
         assert len({row["records"] for row in here}) == 2
-    records = {row["method"].rstrip("†"): row["records"] for row in rows if row["percent"] == "50"}
+    records = {row["method"]: row["records"] for row in rows if row["percent"] == "50"}
     assert len(set(records.values())) == 1
     drawn = html.unescape((studied.tables / "figures" / "curves.svg").read_text())
     for name in ("nearest", "first", "theirs"):
@@ -89,7 +89,7 @@ def test_what_is_not_known_is_a_dash_and_costs_are_measured(studied):
         assert row["rouge1_gap"] != ""
         assert (row["seconds"] != "") == (row["method"] != "theirs")
         assert row["updates"] == row["selected_update"] == row["search_signature"] == ""
-    methods = {row["method"].rstrip("†"): row for row in studied.csv("methods")}
+    methods = {row["method"]: row for row in studied.csv("methods")}
     assert float(methods["nearest"]["seconds"]) > 0
     assert methods["nearest"]["updates"] == methods["nearest"]["parameters"] == methods["theirs"]["seconds"] == ""
 

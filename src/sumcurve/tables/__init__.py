@@ -29,6 +29,7 @@ TABLES = (
     "labels",
 )
 APPENDIX = (
+    "scores_long",
     "seeds",
     "variance",
     "stopping",

@@ -89,7 +89,8 @@ def table(results: Results) -> Table:
         *results.without_interval,
         f"{results.seeds_note} {results.caveat}",
         results.cut_short,
-        results.reading_note,
+        results.marks_note,
+        *results.frame_notes,
         *results.identical,
         *results.corpora_notes,
     ]
@@ -122,7 +123,7 @@ def _measured(
             "metric": metric.title,
             "records": records,
             "basis": "measured",
-            "method": system.method,
+            "method": results.name(system),
             "score": value(score, results.ahead(corpus, metric.name, records) == cell, metric.decimals),
             "per_doubling": doubling(results, corpus, metric, system.method, records),
             "interval_covers": score.covers if score.low is not None else None,

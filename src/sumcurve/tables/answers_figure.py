@@ -49,7 +49,7 @@ def draw(results: Results) -> Figure:
         f"size; upright bars: {results.share} intervals. Grey steps: the Pareto front, the best score for the time. "
         "Dashed: not trained, without the reference.",
         results.seeds_note,
-        results.reading_note,
+        results.marks_note,
         results.caveat,
         *results.corpora_notes,
     ]
@@ -68,7 +68,7 @@ def draw(results: Results) -> Figure:
     for corpus, tall, height in zip(corpora, talls, heights, strict=True):
         figure.text(0.012, (top - 0.14) / total, corpus, weight="bold", size=FONT_SIZE + 2, va="top")
         systems = _timed(results, corpus)
-        names = map(results.name, (*_blind(results, corpus), *systems))
+        names = [results.name(one).shown for one in (*_blind(results, corpus), *systems)]
         label = (0.2 + 0.066 * max(map(len, names))) / WIDTH
         step = 0.945 / columns
         for place, metric in enumerate(results.drawn([corpus])):
@@ -114,7 +114,7 @@ def _draw_panel(
             if one.low is not None and one.high is not None:
                 axes.vlines(x, one.low, one.high, color=colour, linewidth=0.8, alpha=0.6)
         axes.plot(seconds, scores, color=colour, marker=marker, markersize=4.5, linewidth=1.4)
-        labels.append(Label(results.name(curve[-1]), scores[-1], colour))
+        labels.append(Label(results.name(curve[-1]).shown, scores[-1], colour))
         for x, score, system in zip(seconds, scores, curve, strict=True):
             if results.counts(system, metric.name):
                 points.append((x, score))

@@ -19,7 +19,7 @@ from sumcurve.statistics.intervals import Estimate, difference, estimate
 from sumcurve.tables.evidence import ScoredOutput
 from sumcurve.tables.readers import SCORER, right_of, share_of
 from sumcurve.tables.results import SHARE, UNREAD, Results, System, replicates, value
-from sumcurve.tables.table import Column, Table, Value, number, span
+from sumcurve.tables.table import Column, Name, Table, Value, number, span
 
 Array = NDArray[np.float64]
 BESIDE = ("rouge1", "rouge2", "rougeLsum")  # of the study's metrics
@@ -133,6 +133,7 @@ def table(results: Results) -> Table:
     columns = [
         Column("corpus", "corpus"),
         Column("method", "method"),
+        Column("search", None),
         Column("percent", "%", "count"),
         Column("records", "records", "count"),
         Column("apes", "APES", "number", 2, interval=True),
@@ -159,7 +160,7 @@ def table(results: Results) -> Table:
         "source that a summary names; salient: of them those that are answers. Answer named: the questions whose "
         "answer the summary names, which no reader exceeds. Their entities: the mean number of entities in summaries "
         "of which all questions, or none, are answered.",
-        results.reading_note,
+        results.marks_note,
         *(f"{corpus}: {name}" for corpus, name in _signatures(results).items()),
     ]
     caption = results.title("What the summaries answer: questions about their references (APES)")
@@ -172,6 +173,7 @@ def _row(results: Results, system: System) -> dict[str, Any]:
     row: dict[str, Any] = {
         "corpus": system.corpus,
         "method": _named(results, system),
+        "search": system.outputs[0].search,
         "percent": system.percent,
         "records": system.records,
         "apes": Value(found.mean, found.low, found.high, why=found.why, mark=mark),
@@ -246,6 +248,7 @@ def by_reader(results: Results) -> Table:
         {
             "corpus": corpus,
             "method": _named(results, system),
+            "search": system.outputs[0].search,
             "percent": system.percent,
             "records": system.records,
             "reader": seed,
@@ -258,6 +261,7 @@ def by_reader(results: Results) -> Table:
     columns = [
         Column("corpus", "corpus"),
         Column("method", "method"),
+        Column("search", None),
         Column("percent", "%", "count"),
         Column("records", "records", "count"),
         Column("reader", "reader"),
@@ -266,6 +270,8 @@ def by_reader(results: Results) -> Table:
     return Table("apes_readers", results.title("APES by each reader"), columns, rows)
 
 
-def _named(results: Results, system: System) -> str:
+def _named(results: Results, system: System) -> Name:
     """Whether a method reads is known of it under the common search."""
-    return system.method if system.outputs[0].search == "paper" else results.name(system)
+    if system.outputs[0].search == "paper":
+        return Name(system.outputs[0].method, system.method)
+    return results.name(system)

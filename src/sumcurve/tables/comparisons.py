@@ -6,7 +6,7 @@ import numpy as np
 
 from sumcurve.scores.scorer import Metric
 from sumcurve.tables.results import DECIDING, LEVEL, NOT_TO_BE_READ, POWER, Pair, Results, decided
-from sumcurve.tables.table import Column, Table, Value, number
+from sumcurve.tables.table import Column, Name, Table, Value, number
 
 SIZE, GROWTH = "which method", "more data"
 NOT_SHOWN = "not shown"
@@ -55,7 +55,7 @@ def table(results: Results) -> Table:
         f"{results.seeds_note} {results.caveat}",
         *results.gaps,
         *results.without_interval,
-        results.reading_note,
+        results.marks_note,
         *results.identical,
         *results.unread_notes,
     ]
@@ -71,7 +71,8 @@ def _row(results: Results, corpus: str, metric: Metric, question: str, pair: Pai
     elif pair.ahead == "":
         ahead = NOT_SHOWN
     else:
-        ahead = results.marked(corpus, pair.ahead) if question == SIZE else f"{number(pair.ahead[1])} records"
+        winner = results.marked(corpus, pair.ahead)
+        ahead = Name(winner, winner.shown) if question == SIZE else f"{number(pair.ahead[1])} records"
     return {
         "corpus": corpus,
         "metric": results.titled(corpus, metric),

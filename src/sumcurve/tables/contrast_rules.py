@@ -51,7 +51,7 @@ def table(results: Results) -> Table:
         ),
         *(f"{one.told.corpus}: {MECHANICS}" for one in preferred(results) if not one.told.people),
         results.caveat,
-        results.reading_note,
+        results.marks_note,
         *results.tie_notes,
     ]
     return Table("contrast_rules", results.title("Dodged contrasts, rule by rule"), columns, rows, notes)

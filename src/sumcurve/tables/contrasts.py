@@ -87,7 +87,7 @@ def table(results: Results) -> Table:
         f"0 or 100 stands for that. {results.seeds_note}",
         *results.without_interval,
         results.caveat,
-        results.reading_note,
+        results.marks_note,
         *results.corpora_notes,
         *(" ".join(either(results, one.told.corpus, rows)) for one in preferred(results)),
     ]

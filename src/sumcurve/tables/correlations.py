@@ -45,7 +45,7 @@ def table(results: Results) -> Table:
         f"draw, and an interval takes {LEAST_GROUPS} methods. Over records: of values less the system's mean, so that "
         "which system is better plays no part; records of a group are one draw. In brackets: "
         f"{results.share} intervals (Fisher's z, jackknife over groups); p of single correlations.",
-        results.reading_note,
+        results.marks_note,
     ]
     return Table("correlations", results.title("Metrics beside what people judged"), columns, rows, notes)
 

@@ -36,7 +36,8 @@ def table(results: Results) -> Table:
     notes = [
         f"Means over test items and seeds: {units(results.describing)}. The CSV has {results.share} intervals and what "
         "they cover. References: what people wrote. Nobody is ahead by any of these. Signatures: table scores.",
-        results.reading_note,
+        results.marks_note,
+        *results.frame_notes,
         *results.unread_notes,
     ]
     return Table("descriptions", results.title("What the summaries are like"), columns, rows, notes)

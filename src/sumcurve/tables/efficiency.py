@@ -12,7 +12,7 @@ from sumcurve.curves.efficiency import marks
 from sumcurve.scores.scorer import Metric
 from sumcurve.statistics.design import Cell, Design, Replicates, common_seeds
 from sumcurve.statistics.intervals import difference, draws
-from sumcurve.tables.results import MARK, OPTIMUM, Results, System
+from sumcurve.tables.results import OPTIMUM, Results, System
 from sumcurve.tables.table import Column, Table, Value
 
 UNITS = ("seconds", "updates", "examples")
@@ -182,9 +182,7 @@ def _row(results: Results, step: Step, metric: Metric, seconds: Design | None, r
     ends = [design.place(one.cell) for one in (step.smaller, step.larger)]
     drawn = None if design.why else results.draws(corpus, metric.name)
     growth = results.contrast(corpus, metric.name, {step.larger.cell: 1.0, step.smaller.cell: -1.0})
-    blind = not (results.counts(step.smaller) and results.counts(step.larger))
-    name = f"{step.larger.method}{MARK if blind else ''}"
-    row: dict[str, Any] = {**step.named, "method": name, "metric": metric.title}
+    row: dict[str, Any] = {**step.named, "method": results.name(step.smaller, step.larger), "metric": metric.title}
     row["Sigma_per_1000_records"] = 1000 * growth.mean / step.added
     row["interval_covers"] = growth.covers if drawn is not None else None
 

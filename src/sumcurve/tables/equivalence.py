@@ -37,7 +37,7 @@ def table(results: Results) -> Table:
         f"sides, {DIFFERENT} where it lies beyond the margin, else {OPEN}. Intervals are of single comparisons, paired "
         "over groups of test items and seeds.",
         f"{results.seeds_note} {results.caveat}",
-        results.reading_note,
+        results.marks_note,
     ]
     return Table("equivalence", results.title("Methods that should come to the same"), columns, rows, notes)
 

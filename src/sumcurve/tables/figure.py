@@ -116,10 +116,10 @@ def draw(
 ) -> Figure:
     """A block of panels for each corpus, below a heading; the caption at the foot says what is drawn.
 
-    A name that ends in † is of a system that is not shown to read: a hollow mark on its method's curve. A corpus has no
-    panel for a metric that is known of nothing there.
+    What is not shown to read its source is a hollow mark on its method's curve. A corpus has no panel for a metric that
+    is known of nothing there.
     """
-    scores = scores.assign(blind=scores.method.str.endswith("†"), method=scores.method.str.removesuffix("†"))
+    scores = scores.assign(blind=scores.reads_source == "no")
     names = sorted(set(scores.method[scores.role == "trained"]))
     looks = looks_of(names)
     corpora = [rows for _, rows in scores.groupby("corpus", sort=True)]

@@ -46,7 +46,7 @@ def table(results: Results) -> Table:
         "(table extracts). A summary that is no extract may be above it. Ahead, behind: by the tests of table "
         f"comparisons, at every size of its own (family: all pairs of the size and metric, {100 * LEVEL:g} %).",
         f"{results.seeds_note} {results.caveat}",
-        results.reading_note,
+        results.marks_note,
         *results.unread_notes,
     ]
     caption = "Trained methods against systems that learn nothing, and the share of the best extracts"

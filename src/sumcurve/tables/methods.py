@@ -77,7 +77,7 @@ def table(results: Results) -> Table:
         "Selected: phase and update of the scored checkpoint, a number for each seed. Ended: why each phase stopped.",
         f"{refusal}." if refusal else "",
         results.cut_short,
-        results.reading_note,
+        results.marks_note,
         *results.identical,
         results.caveat,
     ]

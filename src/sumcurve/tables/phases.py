@@ -163,7 +163,7 @@ def _row(
         "corpus": corpus,
         "method": method,
         "phase": phase,
-        "metric": f"{results.titled(corpus, metric)} ({metric.unit})",
+        "metric": results.titled(corpus, metric, metric.unit),
         "seeds": len(design.seeds) or 1,
         "after": Value(float(design.means[design.place(cells[AFTER])]), decimals=metric.decimals),
         "selected": ", ".join(f"{one.selected[0]} {one.selected[1]}" for one in trained),

@@ -13,7 +13,7 @@ from sumcurve.tables import efficiency
 from sumcurve.tables.efficiency import clock_refusal, costs_of, geometric_mean
 from sumcurve.tables.evidence import Pretraining
 from sumcurve.tables.reach import records_for
-from sumcurve.tables.results import DECIDING, LEVEL, MARK, Results, System, decided, value
+from sumcurve.tables.results import DECIDING, LEVEL, Results, System, decided, value
 from sumcurve.tables.table import Column, Table, Value, number
 
 Array = NDArray[np.float64]
@@ -58,7 +58,7 @@ def table(results: Results) -> Table:
         f"whatever the sizes and seeds{f'; left out: {refusal}' if refusal else ''}.",
         *(_made(told) for told in results.study.pretrainings),
         f"{results.seeds_note} {results.caveat}",
-        results.reading_note,
+        results.marks_note,
         *results.corpora_notes,
     ]
     return Table("pretraining", results.title("What pretraining is worth, in records"), columns, rows, notes)
@@ -124,7 +124,7 @@ def _thetas(results: Results) -> dict[tuple[str, str, str, int], Any]:
     """θ of the step that ends at a size, by corpus, method, metric and that size."""
     rows = efficiency.table(results).rows
     return {
-        (row["corpus"], row["method"].removesuffix(MARK), row["metric"], row["to_records"]): row.get("theta_percent")
+        (row["corpus"], row["method"], row["metric"], row["to_records"]): row.get("theta_percent")
         for row in rows
         if row["interval"] == "step"
     }

@@ -33,7 +33,7 @@ def table(results: Results) -> Table:
         f'"{NOT_KNOWN}". Brackets: intervals at {100 * LEVEL:g} % over all answers to one question (Bonferroni), for '
         "methods by the tests of table comparisons, for pretraining by those of table pretraining.",
         *sentences(results),
-        results.reading_note,
+        results.marks_note,
     ]
     return Table("questions", results.title("What the study asked"), columns, rows(results), notes)
 

@@ -17,6 +17,7 @@ from scipy import stats
 
 from sumcurve.decoding.judged import Judged, margins
 from sumcurve.plan import HELD_OUT
+from sumcurve.scores.frames import commonest
 from sumcurve.scores.scorer import Metric
 from sumcurve.settings import Bootstrap
 from sumcurve.statistics.design import Cell, Design, Replicates, common_seeds
@@ -26,7 +27,7 @@ from sumcurve.systems.system import Role
 from sumcurve.tables.evidence import BESIDE, BLIND, Items, ScoredOutput, Study, checked, metrics_of
 from sumcurve.tables.readers import SCORER as READING_SCORER
 from sumcurve.tables.readers import Level, levels, share_of
-from sumcurve.tables.table import Column, Value, number
+from sumcurve.tables.table import Column, Name, Value, number
 
 LEVEL = 0.05  # of a family of tests
 POWER = 0.8  # with which the difference that is printed as seen would be seen
@@ -42,9 +43,15 @@ MARK = "†"  # beside a system that does not read its source
 SHARE = "apes"  # the metric that is a ratio of sums
 UNREAD = "‡"  # beside a metric that is not to be read of a corpus
 NOT_TO_BE_READ = "not to be read"
+NOT_BEYOND_GUESSING = "its readers are not shown to beat guessing"
 TIED = "§"  # beside what a system dodges whose score often is the same for a gold and another summary
 MOST_TIES = 5.0  # percent of the contrasts that a system sees, with exactly their gold's score: above it has no rank
 OF_CONTRASTS = ("dodged", "escaped")  # the scorers of contrasts
+FRAMED = "¶"  # beside a system that fills one frame
+FRAME_SHARE = "commonest_frame"  # the metric of the scorer `frames`
+# Percent of a system's summaries with its commonest frame, above which it is marked: most of what it writes is then one
+# sentence with other words. References of the default corpus have 4, its methods at their best about 20.
+MOST_OF_ONE_FRAME = 50.0
 MANY_TIES = f"its score ties too often ({TIED})"
 SAME = 1e-9  # between means: a smaller difference is none
 
@@ -176,9 +183,13 @@ class Results:
         level = self.reader_levels.get(corpus)
         return self.scorer(metric) == READING_SCORER and level is not None and not level.beats
 
-    def titled(self, corpus: str, metric: Metric) -> str:
-        """A metric's title, marked where it is not to be read of a corpus."""
-        return metric.title + (UNREAD if self.unread(corpus, metric.name) else "")
+    def titled(self, corpus: str, metric: Metric, unit: str = "") -> Name:
+        """A metric's title, with its unit where it is given; marked where it is not to be read of a corpus."""
+        behind = f" ({unit})" if unit else ""
+        if not self.unread(corpus, metric.name):
+            return Name(f"{metric.title}{behind}", facts={"ranked": "yes" if metric.ranks else "no", "why": ""})
+        facts = {"ranked": "no", "why": NOT_BEYOND_GUESSING}
+        return Name(f"{metric.title}{behind}", f"{metric.title}{UNREAD}{behind}", facts)
 
     def drawn(self, corpora: Iterable[str]) -> list[Metric]:
         """The ranking metrics for a figure of these corpora; the title of one that is not to be read there is marked.
@@ -428,13 +439,53 @@ class Results:
             for (corpus, method), of in sizes.items()
         ]
 
-    def name(self, system: System) -> str:
-        """Its method's name, marked where it does not read its source."""
-        return system.method + (MARK if self.reads(system) is False else "")
+    def name(self, *systems: System) -> Name:
+        """Their method's name, marked where one of them does not read its source, and where one fills one frame."""
+        reads, framed = ([of(one) for one in systems] for of in (self.reads, self.framed))
+        facts = {"reads_source": "no" if False in reads else "yes" if True in reads else ""}
+        if self._has_frames:
+            facts["one_frame"] = "yes" if True in framed else "no" if False in framed else ""
+        marks = (MARK if False in reads else "") + (FRAMED if True in framed else "")
+        return Name(systems[0].method, systems[0].method + marks, facts)
 
-    def marked(self, corpus: str, cell: Cell) -> str:
+    def marked(self, corpus: str, cell: Cell) -> Name:
         """`name` of the system of a cell; the cell's own where none has it, as of the best extracts."""
-        return next((self.name(one) for one in self.of(corpus) if one.cell == cell), cell[0])
+        return next((self.name(one) for one in self.of(corpus) if one.cell == cell), Name(cell[0]))
+
+    @property
+    def _has_frames(self) -> bool:
+        return FRAME_SHARE in self._metrics
+
+    def framed(self, system: System) -> bool | None:
+        """Whether a system fills one frame in more than `MOST_OF_ONE_FRAME` of its summaries; None where unknown.
+
+        Of a corpus whose references do so, too, in more than these.
+        """
+        if not self._has_frames or self.scorer(FRAME_SHARE) not in system.scorers:
+            return None
+        references = system.scorers[self.scorer(FRAME_SHARE)].references[FRAME_SHARE]
+        share = self.estimate(system.corpus, FRAME_SHARE, system.cell).mean
+        return share > max(MOST_OF_ONE_FRAME, references)
+
+    @cached_property
+    def frame_notes(self) -> list[str]:
+        """A sentence for every method of a corpus that fills one frame, with share and frame of each size."""
+        sizes: dict[tuple[str, str], list[str]] = {}
+        references: dict[str, float] = {}
+        for system in self.systems:
+            if self.framed(system):
+                items = system.scored(self.scorer(FRAME_SHARE))
+                references[system.corpus] = items[0].references[FRAME_SHARE]
+                frames = dict.fromkeys(f"“{commonest(one.details['frame'])}”" for one in items)
+                share = self.estimate(system.corpus, FRAME_SHARE, system.cell).mean
+                at = f" with {number(system.records)} records" if system.records is not None else ""
+                told = f"{number(share, 1)} %{at} ({', '.join(frames)})"
+                sizes.setdefault((system.corpus, system.method), []).append(told)
+        return [
+            f"{corpus}: {FRAMED} {method} fills one frame in most of its summaries: {', '.join(told)}. References have "
+            f"one in {number(references[corpus], 1)} %."
+            for (corpus, method), told in sizes.items()
+        ]
 
     @cached_property
     def identical(self) -> list[str]:
@@ -533,6 +584,21 @@ class Results:
                     found.setdefault(key, {})[number(system.records)] = None
         named = "; ".join(f"{key} (at {', '.join(sizes)} records)" for key, sizes in found.items())
         return f"Scored with fewer than {PHASE_UPDATES} updates of the last phase. {named}." if named else ""
+
+    @property
+    def marks_note(self) -> str:
+        """What the marks at methods' names mean; empty where none is marked."""
+        return " ".join(note for note in (self.reading_note, self._framed_note) if note)
+
+    @property
+    def _framed_note(self) -> str:
+        if not self.frame_notes:
+            return ""
+        return (
+            f"{FRAMED} fills one frame, the same function words in the same order, in more than "
+            f"{number(MOST_OF_ONE_FRAME, 0)} % of its summaries, and more often than references (table descriptions); "
+            "ranked all the same."
+        )
 
     @cached_property
     def reading_note(self) -> str:

@@ -7,7 +7,7 @@ import numpy as np
 
 from sumcurve.plan import ZERO_SHOT
 from sumcurve.tables.evidence import BESIDE, ScoredOutput
-from sumcurve.tables.results import LEVEL, TIED, UNREAD, Results, metric_columns, units, value
+from sumcurve.tables.results import LEVEL, TIED, UNREAD, Results, System, metric_columns, units, value
 from sumcurve.tables.table import Column, Table, number
 
 
@@ -47,10 +47,8 @@ def table(results: Results) -> Table:
             mark = UNREAD if results.unread(system.corpus, metric.name) else ""
             mark = TIED if results.tied(system.corpus, metric.name, cell) else mark
             row[metric.name] = value(found, bold=best, mark=mark)
-            known = system.scored(scorer)
-            if len(system.seeds) > 1 and len(known) > 1:
-                place = [one.name for one in scorers[scorer].metrics].index(metric.name)
-                means = [float(np.mean(items.values[place])) for items in known]
+            means = by_seed(results, system, metric.name)
+            if len(means) > 1:
                 row |= {f"{metric.name}_least": min(means), f"{metric.name}_most": max(means)}
         rows.append(row | {"interval_covers": "; ".join(covers)})
     ends = [Column(f"{one.name}_{end}", None, "number") for one in results.metrics for end in ("least", "most")]
@@ -79,13 +77,21 @@ def table(results: Results) -> Table:
         outside(results),
         *results.without_interval,
         results.cut_short,
-        results.reading_note,
+        results.marks_note,
+        *results.frame_notes,
         *results.identical,
         *signatures(results),
         *counted(results),
         *results.corpora_notes,
     ]
     return Table("scores", results.title("Mean scores on the test items, common search"), columns, rows, notes)
+
+
+def by_seed(results: Results, system: System, metric: str) -> list[float]:
+    """The mean scores of its seeds by a metric."""
+    known = system.scored(results.scorer(metric))
+    place = [one.name for one in known[0].metrics].index(metric)
+    return [float(np.mean(items.values[place])) for items in known]
 
 
 def empty(output: ScoredOutput) -> int:

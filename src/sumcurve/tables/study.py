@@ -51,7 +51,7 @@ def write_study(folder: Path, study: Study, settings: Bootstrap) -> list[Path]:
     for name in APPENDIX:
         write_table(tables[name], folder, forms=("csv",))
     write_answers(results, folder / FIGURES)
-    notes = [*([results.caveat] if results.caveat else []), results.reading_note, *results.corpora_notes]
+    notes = [*([results.caveat] if results.caveat else []), results.marks_note, *results.corpora_notes]
     drawn = [note for note in notes if note]
     frame = with_words(tables["scores"].frame(), tables["contrasts"])
     over = overlays(results)

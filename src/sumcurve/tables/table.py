@@ -20,8 +20,9 @@ from sumcurve.records import csv_text, write_text
 
 NOTHING = "–"
 ROUNDING = 1e-9  # what is nearer to 0 is 0
+SINGLE = ("method", "metric")  # columns of names whose facts have columns without their name
 DECIMALS = 4  # of a number in a CSV, if the column's own are fewer
-NUMBER = re.compile(r"[−+<>≤]?[\d.,]+(e[−+]?\d+)?( \[.*\])?( %|†|§|‡( \[\d+\])?)?|–( \[\d+\])?|")
+NUMBER = re.compile(r"[−+<>≤]?[\d.,]+(e[−+]?\d+)?( \[.*\])?( %|†|§|¶|‡( \[\d+\])?)?|–( \[\d+\])?|")
 BOLD = re.compile(r"\*\*(.*)\*\*")
 STYLE = """
 body { font: 15px/1.45 system-ui, sans-serif; color: #1a1a1a; background: #fff; margin: 1.5rem; }
@@ -36,6 +37,24 @@ tr.rule td { border-top: 1px solid #bbb; }
 """
 
 Row = Mapping[str, Any]
+
+
+class Name(str):
+    """A name for programs: equal to the name alone, which is what a CSV has, with its `facts` in columns of their own.
+
+    People see it with its marks, as `shown`: in tables, and wherever an f-string puts it into a sentence.
+    """
+
+    shown: str
+    facts: Mapping[str, str]
+
+    def __new__(cls, name: str, shown: str = "", facts: Mapping[str, str] | None = None) -> "Name":
+        made = super().__new__(cls, name)
+        made.shown, made.facts = shown or name, facts or {}
+        return made
+
+    def __format__(self, how: str) -> str:
+        return format(self.shown, how)
 
 
 @dataclass(frozen=True)
@@ -94,7 +113,8 @@ class Table:
                 raise ValueError(f"table {self.name}: a row has {', '.join(strange)}, which no column shows")
 
     def frame(self) -> pd.DataFrame:
-        """What the CSV holds, numbers unrounded."""
+        """What the CSV holds, numbers unrounded; what marks of names say comes behind the table's own columns."""
+        facts = self._facts()
         rows = []
         for row in self.rows:
             cells: dict[str, Any] = {}
@@ -102,14 +122,29 @@ class Table:
                 cell = row.get(column.name)
                 ends = (cell.number, cell.low, cell.high) if isinstance(cell, Value) else (cell, None, None)
                 cells |= dict(zip(column.names, ends, strict=False))
+            for (name, fact), column_name in facts.items():
+                cell = row.get(name)
+                cells[column_name] = cell.facts.get(fact, "") if isinstance(cell, Name) else ""
             if self._reasoned:
                 cells["reason"] = "; ".join(dict.fromkeys(_reasons(row)))
             rows.append(cells)
-        names = [name for column in self.columns for name in column.names] + ["reason"] * self._reasoned
+        names = [name for column in self.columns for name in column.names]
+        names += [*facts.values(), *(["reason"] if self._reasoned else [])]
         frame = pd.DataFrame(rows, columns=names)
         kinds = {name: column.kind for column in self.columns for name in column.names}
         types = {"count": "Int64", "number": "float", "p": "float"}
         return frame.astype({name: types[kind] for name, kind in kinds.items() if kind in types})
+
+    def _facts(self) -> dict[tuple[str, str], str]:
+        """By column of names and fact the fact's column: `reads_source` of a method, `first_reads_source` of two."""
+        own = {column.name for column in self.columns}
+        return {
+            (name, fact): fact if name in SINGLE and fact not in own else f"{name}_{fact}"
+            for name in dict.fromkeys(column.name for column in self.columns)
+            for row in self.rows
+            if isinstance(cell := row.get(name), Name)
+            for fact in cell.facts
+        }
 
     @property
     def _reasoned(self) -> bool:
@@ -226,7 +261,8 @@ def _sentence(text: str) -> str:
 def _cell(cell: Any, column: Column, reasons: Sequence[str]) -> str:
     value = cell if isinstance(cell, Value) else Value(cell)
     if column.kind == "text":
-        text = NOTHING if cell is None or cell == "" else str(value.number if isinstance(cell, Value) else cell)
+        plain = value.number if isinstance(cell, Value) else cell
+        text = NOTHING if plain is None or plain == "" else plain.shown if isinstance(plain, Name) else str(plain)
     elif column.kind == "p":
         text = probability(value.number)
     elif column.kind == "count":
@@ -266,6 +302,7 @@ TEX = {
     "×": "$\\times$",
     "†": "\\textsuperscript{\\textdagger}",
     "‡": "\\textsuperscript{\\textdaggerdbl}",
+    "¶": "\\textsuperscript{\\textparagraph}",
 }
 
 

@@ -23,17 +23,17 @@ def table(results: Results) -> Table:
         for metric in results.metrics:
             found = _scores(results, corpus, percent, metric)
             title = results.titled(corpus, metric)
-            pairs = combinations(found, 2)
-            compared: dict[str, Scores] = dict(found)
-            compared |= {f"{one} − {two}": _difference(found[one], found[two]) for one, two in pairs}
+            compared = {(name, ""): scores for name, scores in found.items()}
+            compared |= {(one, two): _difference(found[one], found[two]) for one, two in combinations(found, 2)}
+            named = {"corpus": corpus, "percent": percent, "metric": title}
             rows += [
-                {"corpus": corpus, "percent": percent, "method": name, "metric": title, **_row(scores)}
-                for name, scores in compared.items()
+                {**named, "method": name, "minus": minus, **_row(scores)} for (name, minus), scores in compared.items()
             ]
     columns = [
         Column("corpus", "corpus"),
         Column("percent", "%", "count"),
         Column("method", "method"),
+        Column("minus", "minus"),
         Column("metric", "metric"),
         Column("draws", "draws", "count"),
         Column("trainings", "trainings", "count"),

@@ -211,7 +211,7 @@ def table(results: Results) -> Table:
         f"reaches {results.settings.confidence:g}; probabilities are of single claims.",
         *(f"{corpus}: {reason}." for corpus, reason in learned.refused.items()),
         *(f"{corpus}, {title}: {reason}." for (corpus, title), reason in learned.partly.items()),
-        f"{results.seeds_note} {results.reading_note} {results.caveat}",
+        f"{results.seeds_note} {results.marks_note} {results.caveat}",
         *results.unread_notes,
     ]
     caption = "Who is ahead, and who is expected ahead on more data"

@@ -73,7 +73,7 @@ def bold(path: Path) -> set[tuple[str, str, str]]:
     for line in lines[2:]:
         cells = dict(zip(titles, map(str.strip, line), strict=True))
         found |= {
-            (cells["corpus"], title, cells["method"].rstrip("†"), cells["records"].replace(",", ""))
+            (cells["corpus"], title, cells["method"].rstrip("†¶"), cells["records"].replace(",", ""))
             for title, cell in cells.items()
             if cell.startswith("**")
         }
@@ -93,6 +93,23 @@ def test_claims_of_curves_are_never_against_the_paired_comparison(study, long_cu
     assert len(written[0]) == 3 * 3
     compared = check(*written)
     assert compared >= 3 or gain == 0
+
+
+# Recorded by code that wrote marks into names; a study that is made anew leaves this list.
+MARKED_NAMES = ("docstrings-large", "docstrings-all", "fairseq", "pretraining", "salience")
+NAMES = ("method", "metric", "first", "second", "other", "ahead")
+
+
+@pytest.mark.parametrize("folder", sorted(RECORDED.glob("*/")), ids=lambda path: path.name)
+def test_names_in_recorded_csvs_have_no_marks(folder):
+    marked = {
+        (path.name, name, row[name])
+        for path in folder.glob("*.csv")
+        for row in rows(path)
+        for name in NAMES
+        if row.get(name, "")[-1:] in ("†", "‡", "§", "¶") or "‡ (" in row.get(name, "")
+    }
+    assert bool(marked) == (folder.name in MARKED_NAMES), sorted(marked)[:5]
 
 
 @pytest.mark.parametrize("folder", sorted(RECORDED.glob("*/verdicts.csv")), ids=lambda path: path.parent.name)

@@ -174,7 +174,7 @@ def test_readers_that_are_not_shown_to_beat_guessing_mark_the_corpus(results, ri
         assert not any(row.get("metric") == "APES" for row in tables[name].rows), name
     compared = [row for row in tables["comparisons"].rows if row["metric"].startswith("APES")]
     assert compared
-    assert {row["metric"] for row in compared} == {"APES‡"}
+    assert {row["metric"].shown for row in compared} == {"APES‡"}
     assert not {row["ahead"] for row in compared} & set(LEVELS)
     for name in ("scores", "apes"):
         shown, _ = tables[name].shown()
@@ -238,8 +238,12 @@ def test_papers_searches_have_rows_and_one_that_is_told_the_answers_is_a_bound(r
                 one = asked(invented("notes", method, 50, seed, 30, search=where), LEVELS["pcov"])
                 outputs.append(dataclasses.replace(one, search_signature=signature))
     found = apes.table(Results(dataclasses.replace(results.study, outputs=outputs), Bootstrap()))
-    names = [row["method"] for row in found.rows]
+    names = [f"{row['method']}" for row in found.rows]
     assert names[-2:] == ["ent_loss, paper's search", "ent_gold, paper's search (a bound)"]
+    assert list(found.frame()[["method", "search"]].tail(2).itertuples(index=False, name=None)) == [
+        ("ent_loss", "paper"),
+        ("ent_gold", "paper"),
+    ]
     assert len(names) == len(set(names)) == len(LEVELS) + 4
     assert all(row["rouge1"].number is not None for row in found.rows)
 

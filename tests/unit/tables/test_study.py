@@ -3,16 +3,21 @@
 import csv
 import dataclasses
 import random
+import re
 
 import numpy as np
+import pandas as pd
 import pytest
 
+from sumcurve.scores.frames import Frames, frame, measures
 from sumcurve.settings import Equivalence
 from sumcurve.tables import APPENDIX, MEASURED, TABLES
 from sumcurve.tables.evidence import EvidenceError, Items, Missing, Pretraining
-from sumcurve.tables.results import MARK, THESE_WEIGHTS, Results
+from sumcurve.tables.report.findings import findings
+from sumcurve.tables.results import FRAMED, MARK, THESE_WEIGHTS, TIED, UNREAD, Results
 from sumcurve.tables.study import FIGURES, PAGES, REPORT, made, write_study
 
+MARKS = (MARK, UNREAD, TIED, FRAMED)
 SENTENCE = "Rankings at this size are no findings about the methods."
 
 ASKED_FOR = {  # of studies that ask questions, contrasts, labels or people
@@ -228,6 +233,11 @@ def test_one_seed_claims_nothing_of_methods(study, settings):
         assert THESE_WEIGHTS in made(name, results).markdown()
 
 
+def blind(frame):
+    """The methods that a CSV says do not read their source."""
+    return set(frame.method[frame.reads_source == "no"])
+
+
 def test_what_does_not_read_is_marked_and_left_out(rich_study, more_metric, settings):
     """abs scores worst; a threshold between the methods says that it does not read."""
     outputs = [one for one in rich_study.outputs if one.corpus == "notes"]
@@ -242,9 +252,135 @@ def test_what_does_not_read_is_marked_and_left_out(rich_study, more_metric, sett
     ]
     results = Results(dataclasses.replace(study, outputs=gated), settings)
     frame = made("scores", results).frame()
-    assert set(frame.method) == {"lead", "random", "best-sentence", "pcov", f"abs{MARK}"}
+    assert blind(frame) == {"abs"}
+    assert f"| abs{MARK} |" in made("scores", results).markdown()
     assert set(made("answers", results).frame().method) == {"pcov"}
     assert "is not shown to read its source" in made("scores", results).markdown()
+
+
+FRAME = "returns the {} of a {} ."
+OWN = ("of", "for all the", "with no", "which is", "if it has", "from", "and so", "to", "by its", "whether it can be")
+
+
+def framed(outputs, methods, written=None):
+    """The outputs with frames: these methods fill one, what others write has one of its own, as references have."""
+    told = []
+    for one in outputs:
+        ids, groups = one.scores["rouge"].ids, one.scores["rouge"].groups
+        texts = [f"node {OWN[place % len(OWN)]} name {place}" for place in range(len(ids))]
+        references = written or {name: sum(values) / len(values) for name, values in measures(texts).items()}
+        if one.method in methods:
+            texts = [FRAME.format(place, name) for place, name in enumerate(ids)]
+        values = np.array([*measures(texts).values()])
+        details = {"frame": tuple(map(frame, texts))}
+        items = Items(tuple(Frames.metrics), ids, groups, values, "frames", references=references, details=details)
+        told.append(dataclasses.replace(one, scores=one.scores | {"frames": items}))
+    return told
+
+
+@pytest.fixture(scope="module")
+def marked_study(rich_study, more_metric):
+    """abs does not read, pcov fills one frame."""
+    outputs = framed(more_metric(rich_study.outputs, higher_is_better=True, threshold=0.5), {"pcov"})
+    outputs = [
+        dataclasses.replace(one, scores=one.scores | {"length": low(one.scores["length"])})
+        if one.method == "abs"
+        else one
+        for one in outputs
+    ]
+    return dataclasses.replace(rich_study, outputs=outputs)
+
+
+def test_a_system_that_fills_one_frame_is_named_where_it_is_ranked_and_stays_ranked(marked_study, rich_study, settings):
+    results = Results(marked_study, settings)
+    tables = {name: made(name, results) for name in (*TABLES, *APPENDIX)}
+    for name in ("scores", "answers", "descriptions"):
+        frame_of = tables[name].frame()
+        assert set(frame_of.method[frame_of.one_frame == "yes"]) == {"pcov"}, name
+        said = tables[name].markdown()
+        assert f"| pcov{FRAMED} |" in said
+        assert "pcov fills one frame" in said
+        assert "“… the … of a …”" in said
+        assert not re.search(rf"(lead|best-sentence|references)[^ |]*{FRAMED}", said)
+    described = tables["descriptions"].frame().set_index("method")
+    assert set(described.loc["pcov", "commonest_frame"]) == {100}
+    assert (described.loc["references", "commonest_frame"] <= 100 / len(OWN)).all()
+    assert any(one.question == "What fills one frame" for one in findings(results, tables))
+    reading = dataclasses.replace(marked_study, outputs=framed(marked_study.outputs, ()))
+    alike = framed(marked_study.outputs, {"pcov"}, {"commonest_frame": 100.0, "distinct": 100.0})
+    assert not Results(dataclasses.replace(marked_study, outputs=alike), settings).frame_notes  # as people write there
+    places = [
+        [(f.method, f.place) for f in made("answers", of).frame().itertuples()]
+        for of in (results, Results(reading, settings))
+    ]
+    assert places[0] == places[1]
+    assert FRAMED not in made("scores", Results(reading, settings)).markdown()
+    assert "one_frame" not in made("scores", Results(rich_study, settings)).frame()
+
+
+def test_names_in_csvs_are_names_and_marks_are_columns(marked_study, settings, tmp_path, monkeypatch):
+    """Grouped by method every table has the plan's names, and each once; ROUGE-2 is not to be read."""
+    monkeypatch.setattr(Results, "unread", lambda self, corpus, metric: metric == "rouge2")
+    files = {
+        name: rows(content)
+        for name, content in write(tmp_path / "t", marked_study, settings).items()
+        if name.endswith(".csv")
+    }
+    names = {one.method for one in marked_study.outputs}
+    metrics = {
+        metric.title for one in marked_study.outputs for items in one.scores.values() for metric in items.metrics
+    }
+    for file, table in files.items():
+        frame_of = pd.read_csv(tmp_path / "t" / file)
+        assert len(frame_of) == len(table)
+        for column in {"method", "first", "second", "other"} & set(frame_of):
+            found = set(frame_of.groupby(column).size().index)
+            assert found <= names | {"references", "fastrl", "extractive optimum"}, (file, found)
+        if "metric" in frame_of and file not in ("scores_long.csv", "extracts.csv", "oracle_pairs.csv"):
+            assert {one.split(" (")[0] for one in frame_of.metric} <= metrics, file
+        assert not any(
+            mark in cell
+            for row in table
+            for name, cell in row.items()
+            for mark in MARKS
+            if name in ("method", "metric", "first", "second", "ahead")
+        ), file
+    for file in ("scores.csv", "scores_long.csv"):
+        assert {row["method"] for row in files[file]} == names
+        assert {row["method"] for row in files[file] if row["reads_source"] == "no"} == {"abs"}
+    sides = files["comparisons.csv"]
+    assert {row["first_reads_source"] for row in sides if row["first"] == "abs"} == {"no"}
+    unread = {row["ranked"] for row in sides if row["metric"] == "ROUGE-2"}
+    assert unread == {"no"}
+    assert {row["why"] for row in sides if row["metric"] == "ROUGE-1"} == {""}
+
+
+def test_the_long_form_of_scores_has_the_numbers_of_the_wide_one_and_says_who_is_ranked(marked_study, settings):
+    results = Results(marked_study, settings)
+    wide, long = (made(name, results).frame().fillna({"records": 0}) for name in ("scores", "scores_long"))
+    key = ["corpus", "part", "method", "records", "search", "metric"]
+    assert not long.duplicated(key).any()
+    here = long[(long.part == "study") & (long.search != "paper")]
+    found = {(one.corpus, one.method, one.records, one.metric): one for one in here.itertuples()}
+    compared = 0
+    for row in wide.to_dict("records"):
+        for metric in results.metrics:
+            one = found[row["corpus"], row["method"], row["records"], metric.name]
+            for ours, theirs in (
+                ("mean", metric.name),
+                ("low", f"{metric.name}_low"),
+                ("least", f"{metric.name}_least"),
+            ):
+                assert np.array_equal([getattr(one, ours)], [row[theirs]], equal_nan=True)
+            compared += 1
+    assert compared == len(here)
+    ranked = {(one.corpus, one.title, one.method, one.records) for one in here.itertuples() if one.ranked == "yes"}
+    answers = made("answers", results).frame()
+    measured = answers[answers.basis == "measured"]
+    assert ranked == set(measured[["corpus", "metric", "method", "records"]].itertuples(index=False, name=None))
+    assert (long.why[long.ranked == "no"] != "").all()
+    assert {"before", "control"} <= set(long.part)
+    assert set(long.search) >= {"common", "paper"}
 
 
 def test_a_metric_that_stands_in_is_asked_where_the_other_is_not_known(rich_study, more_metric, settings):
@@ -256,12 +392,11 @@ def test_a_metric_that_stands_in_is_asked_where_the_other_is_not_known(rich_stud
     study = dataclasses.replace(rich_study, statistics=rich_study.statistics[:1], extracts=())
     both = more_metric([*having, *lacking], scorer="other", **told)
     results = Results(dataclasses.replace(study, outputs=both), settings)
-    assert set(made("scores", results).frame().method) == {"lead", "random", "best-sentence", "pcov", f"abs{MARK}"}
+    assert blind(made("scores", results).frame()) == {"abs"}
     assert "Other gap of systems without Excess words: its interval is not above 1,000 words" in results.reading_note
     alone = more_metric(outputs, scorer="other", **told)
     results = Results(dataclasses.replace(study, outputs=alone), settings)
-    marked = {"lead", "random", "best-sentence", f"pcov{MARK}", f"abs{MARK}"}
-    assert set(made("scores", results).frame().method) == marked  # what others are compared with is not asked
+    assert blind(made("scores", results).frame()) == {"pcov", "abs"}  # what others are compared with is not asked
     assert "Other gap: its interval" in results.reading_note
 
 

@@ -5,7 +5,7 @@ from html.parser import HTMLParser
 import pandas as pd
 import pytest
 
-from sumcurve.tables.table import Column, Table, Value, number, probability, span, write_table
+from sumcurve.tables.table import Column, Name, Table, Value, number, probability, span, write_table
 
 TABLE = Table(
     "t",
@@ -138,14 +138,14 @@ def test_a_span_shows_what_there_is() -> None:
 def test_latex_holds_every_cell_and_escapes_what_is_special():
     columns = [Column("who", "who & 100 %"), Column("x", "score_1", "number", interval=True)]
     rows = [
-        {"who": "a_b†", "x": Value(-1.5, -2.0, -1.0, bold=True)},
+        {"who": Name("a_b", "a_b†¶"), "x": Value(-1.5, -2.0, -1.0, bold=True)},
         {"who": "50 % of $5 {c} \\ ~^#", "x": Value(None, why="1 < 2")},
     ]
     text = Table("t", "A caption: 5 % & more", columns, rows, ["Note_1."]).tex()
     for line in (
         r"\begin{tabular}{lr}",
         r"who \& 100 \% & score\_1 \\",
-        r"a\_b\textsuperscript{\textdagger} & \textbf{$-$1.50 [$-$2.00, $-$1.00]} \\",
+        r"a\_b\textsuperscript{\textdagger}\textsuperscript{\textparagraph} & \textbf{$-$1.50 [$-$2.00, $-$1.00]} \\",
         r"50 \% of \$5 \{c\} \textbackslash{} \textasciitilde{}\textasciicircum{}\# & – [1] \\",
         r"\caption{A caption: 5 \% \& more}",
         r"\par\footnotesize [1] 1 $<$ 2.",

@@ -94,7 +94,7 @@ def _points(results: Results, corpus: str, metric: Metric) -> pd.DataFrame:
         rows.append(
             {
                 "method": system.method,
-                "system": results.name(system),
+                "system": results.name(system).shown,
                 "trained": system.records is not None,
                 "reads": results.reads(system) is not False,
                 "records": system.records,

@@ -58,6 +58,11 @@ def findings(results: Results, tables: Mapping[str, Table]) -> list[Finding]:
                 ),
                 ("What more data buys", "answers", _data(results, tables["answers"], corpus, ranking[0])),
                 ("What does not read", "scores", _reading(results, corpus)),
+                (
+                    "What fills one frame",
+                    "descriptions",
+                    (one.removeprefix(f"{corpus}: ") for one in results.frame_notes if one.startswith(f"{corpus}: ")),
+                ),
                 ("What last phases buy", "phases", _phases(tables["phases"], corpus, ranking[0])),
                 ("What pretraining is worth", "pretraining", _pretraining(tables["pretraining"], corpus, ranking[0])),
                 ("What should be equal", "equivalence", _equivalence(tables["equivalence"], corpus)),
@@ -225,7 +230,7 @@ class Outcome:
 
 def _outcome(rows: Sequence[Row]) -> Outcome:
     """What the answers of one size say, others by name: metrics that rank them otherwise may share a sentence."""
-    places = {row["method"]: row["place"] for row in rows}
+    places = {f"{row['method']}": row["place"] for row in rows}
     best = tuple(method for method, place in places.items() if place in (BEST, ALONE, SHARED, NONE))
     if NONE in places.values():
         return Outcome(best, equal=True)
@@ -241,7 +246,7 @@ def _outcome(rows: Sequence[Row]) -> Outcome:
 def _leads(results: Results, corpus: str, metric: Metric, sizes: Sequence[int]) -> tuple[str | None, ...]:
     """At every size the method that is ahead of every other."""
     leading = [results.ahead(corpus, metric.name, size) for size in sizes]
-    return tuple(None if cell is None else cell[0] for cell in leading)
+    return tuple(None if cell is None else results.marked(corpus, cell).shown for cell in leading)
 
 
 def _untaught(results: Results, comparisons: Table, corpus: str, ranking: Sequence[Metric]) -> Iterator[str]:

@@ -134,7 +134,8 @@ def _items(template: Any, reading: Reading, most_bytes: int) -> list[Markup]:
 
 def _common(results: Results) -> list[str]:
     """What many tables say of themselves, and the page once."""
-    notes = [results.seeds_note, results.caveat, results.reading_note, *results.identical, *results.corpora_notes]
+    marks = [results.marks_note, *results.frame_notes]
+    notes = [results.seeds_note, results.caveat, *marks, *results.identical, *results.corpora_notes]
     return [note for note in dict.fromkeys(notes) if note]
 
 

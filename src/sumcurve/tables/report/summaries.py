@@ -53,7 +53,7 @@ class Reading:
     def __init__(self, results: Results, examples: Examples) -> None:
         self.corpus, self.seed, self.read_tokens = examples.corpus, examples.seed, examples.read_tokens
         self.metrics: list[Metric] = [
-            replace(one, title=results.titled(examples.corpus, one))
+            replace(one, title=results.titled(examples.corpus, one).shown)
             for one in results.compared
             if results.design(examples.corpus, one.name) is not None
         ]

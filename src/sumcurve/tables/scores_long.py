@@ -1,0 +1,127 @@
+"""Appendix: all mean scores in long form, a row for every system and metric: the file to load with pandas.
+
+Table scores has the same numbers with a column for every metric.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from sumcurve.scores.scorer import Metric
+from sumcurve.statistics.design import Design, common_seeds
+from sumcurve.statistics.intervals import Estimate, estimate
+from sumcurve.tables.results import (
+    MANY_TIES,
+    NOT_BEYOND_GUESSING,
+    Results,
+    System,
+    replicates,
+    systems_of,
+)
+from sumcurve.tables.scores import by_seed
+from sumcurve.tables.table import Column, Name, Table
+
+WITHOUT = ("variance",)  # a part whose seeds come with several draws: table variance
+
+
+def table(results: Results) -> Table:
+    """A row for every corpus, part, method, size, search and metric; numbers are in the metric's `unit`.
+
+    `metric` is the metric's column in table scores. `least` and `most` are over seeds, where there are several. A
+    system is `ranked` where it takes part in who is ahead by the metric; where it is not, `why` says why.
+    """
+    rows = [
+        _row(results, system, metric, name)
+        for system in _systems(results)
+        for name in [results.name(system) if _in_scores(system) else Name(system.method)]
+        for metric in results.metrics
+        if results.scorer(metric.name) in system.scorers
+    ]
+    columns = [
+        *(Column(name, name) for name in ("corpus", "part", "method", "role")),
+        *(Column(name, name, "count") for name in ("percent", "records", "seeds")),
+        *(Column(name, name) for name in ("search", "metric", "title", "unit", "better")),
+        Column("mean", "mean", "number", results.decimals),
+        *(Column(name, name, "number", results.decimals) for name in ("low", "high", "least", "most")),
+        Column("interval_covers", "interval covers"),
+        *(Column(name, name, "count") for name in ("items", "groups")),
+        Column("ranked", "ranked"),
+        Column("why", "why"),
+    ]
+    return Table("scores_long", results.title("Mean scores, a row for every system and metric"), columns, rows)
+
+
+def _systems(results: Results) -> Iterator[System]:
+    """Those of table scores, those under the papers' searches, and what last phases are compared with."""
+    yield from results.systems
+    yield from results.paper
+    yield from systems_of(one for one in results.outputs if one.part not in ("study", *WITHOUT))
+
+
+def _row(results: Results, system: System, metric: Metric, name: Name) -> dict[str, Any]:
+    found = _estimate(results, system, metric.name)
+    first, items = system.outputs[0], system.scorers[results.scorer(metric.name)]
+    means = by_seed(results, system, metric.name)
+    why = _unranked(results, system, metric, name)
+    return {
+        "corpus": system.corpus,
+        "part": first.part,
+        "method": name,
+        "role": system.role,
+        "percent": system.percent,
+        "records": system.records,
+        "seeds": len(system.seeds) or None,
+        "search": first.search,
+        "metric": metric.name,
+        "title": metric.title,
+        "unit": metric.unit,
+        "better": {True: "higher", False: "lower", None: ""}[metric.higher_is_better],
+        "mean": found.mean,
+        "low": found.low,
+        "high": found.high,
+        **({"least": min(means), "most": max(means)} if len(means) > 1 else {}),
+        "interval_covers": found.covers if found.low is not None else found.why,
+        "items": len(set(items.ids)),
+        "groups": len(set(items.groups)),
+        "ranked": "no" if why else "yes",
+        "why": why,
+    }
+
+
+def _in_scores(system: System) -> bool:
+    return _place(system)[1] == "study" and _place(system)[2] != "paper"
+
+
+def _place(system: System) -> tuple[str, str, str | None]:
+    """Its corpus, part and search."""
+    return system.corpus, system.outputs[0].part, system.outputs[0].search
+
+
+def _estimate(results: Results, system: System, metric: str) -> Estimate:
+    """As table scores has it; other parts and searches make designs of their own."""
+    if _in_scores(system):
+        return results.estimate(system.corpus, metric, system.cell)
+
+    def make() -> Design:
+        scorer = results.scorer(metric)
+        here = [one for one in _systems(results) if _place(one) == _place(system) and scorer in one.scorers]
+        kept, _ = common_seeds([replicates(one, metric, scorer) for one in here])
+        groups = here[0].scored(scorer)[0].groups
+        return Design(kept, groups, results.full_records(system.corpus), results.settings.confidence)
+
+    design = results.once(f"scores of {_place(system)} {metric}", make)
+    return estimate(design, system.cell)
+
+
+def _unranked(results: Results, system: System, metric: Metric, name: Name) -> str:
+    """Why a system has no rank by a metric; empty where it has one."""
+    if not metric.ranks:
+        return "the metric describes" if metric.describes else "the metric says whether a system reads its source"
+    if results.unread(system.corpus, metric.name):
+        return NOT_BEYOND_GUESSING
+    if not _in_scores(system):
+        return "under the common search alone systems of the study are ranked"
+    if system.records is None:
+        return "not trained"
+    if name.facts["reads_source"] == "no":
+        return "it is not shown to read its source"
+    return MANY_TIES if results.tied(system.corpus, metric.name, system.cell) else ""
