@@ -459,13 +459,13 @@ class Results:
     def framed(self, system: System) -> bool | None:
         """Whether a system fills one frame in more than `MOST_OF_ONE_FRAME` of its summaries; None where unknown.
 
-        Of a corpus whose references do so, too, in more than these.
+        Of a corpus whose references do so themselves no system does: it writes as people do there.
         """
         if not self._has_frames or self.scorer(FRAME_SHARE) not in system.scorers:
             return None
         references = system.scorers[self.scorer(FRAME_SHARE)].references[FRAME_SHARE]
         share = self.estimate(system.corpus, FRAME_SHARE, system.cell).mean
-        return share > max(MOST_OF_ONE_FRAME, references)
+        return references <= MOST_OF_ONE_FRAME < share
 
     @cached_property
     def frame_notes(self) -> list[str]:
@@ -596,8 +596,8 @@ class Results:
             return ""
         return (
             f"{FRAMED} fills one frame, the same function words in the same order, in more than "
-            f"{number(MOST_OF_ONE_FRAME, 0)} % of its summaries, and more often than references (table descriptions); "
-            "ranked all the same."
+            f"{number(MOST_OF_ONE_FRAME, 0)} % of its summaries, where references do not (table descriptions); ranked "
+            "all the same."
         )
 
     @cached_property
