@@ -16,9 +16,14 @@ SOURCE = str(Path(workflow.basedir) / "src")
 sys.path.insert(0, SOURCE)
 os.environ.update(PYTHONPATH=SOURCE)
 
-from sumcurve.driver import DriverError, begin
+from sumcurve.driver import (
+    DriverError,
+    begin,
+    require_accounting,
+    say_who_locks,
+)
 from sumcurve.manifest import ManifestError
-from sumcurve.needs import LIGHT, doubled, memory_mb, minutes
+from sumcurve.needs import doubled, light, memory_mb, minutes
 from sumcurve.plan import Plan, PlanError
 from sumcurve.planned import announce, changes
 from sumcurve.steps import KINDS
@@ -92,7 +97,7 @@ localrules:
 
 
 if LIGHT_HERE:
-    workflow.localrules(*LIGHT)
+    workflow.localrules(*light(PLAN))
 
 
 rule all:

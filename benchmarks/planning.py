@@ -153,9 +153,11 @@ def bare(home: Path, plan: Plan) -> None:
 
     jobs: dict[str, dict[str, list[str]]] = {}
     sets = {keys[-1]: keys for keys in plan.together.values()}
+    standing = {key: last for last, keys in sets.items() for key in keys}
     for key, folder in plan.folders.items():
-        if folder.step != "scores" or key in sets:
-            inputs = dict.fromkeys(one for made in sets.get(key, [key]) for one in plan.folder(made).inputs)
+        if standing.get(key, key) == key:
+            read = (one for made in sets.get(key, [key]) for one in plan.folder(made).inputs)
+            inputs = dict.fromkeys(standing.get(one, one) for one in read)
             jobs.setdefault(folder.kind, {})[folder.name] = [file(one) for one in inputs]
     made = [f"{kind}/{name}" for kind, names in jobs.items() for name in names]
     jobs |= {"tables": {"study": made}, "all": {"all": [*made, "tables/study"]}}

@@ -120,7 +120,8 @@ def main() -> None:
         took[kind, code] = start_seconds((home / "results" / folders[0].key).absolute())
         print(f"{kind:9} {code[-1]:40} {len(folders):5} folders, {took[kind, code]:.2f} s a start")
     folders_by_start = [*plan.together.values()]
-    folders_by_start += [[key] for key, folder in plan.folders.items() if folder.step != "scores"]
+    of_sets = {key for keys in folders_by_start for key in keys}
+    folders_by_start += [[key] for key in plan.folders if key not in of_sets]
     starting = sum(max(took[one.kind, one.code] for one in map(plan.folder, started)) for started in folders_by_start)
     row = {
         "study": told.study,

@@ -17,7 +17,7 @@ from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from re import fullmatch
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Self, cast
 
 from sumcurve import devices, manifest, packs, planned, resume, sums, torchrun
 from sumcurve.annotations.oracle import command as oracle_command
@@ -29,7 +29,7 @@ from sumcurve.corpora.raw import FIELDS
 from sumcurve.corpora.store import PARTS, Corpus
 from sumcurve.curves import command as efficiency_command
 from sumcurve.curves.errors import ResultsError
-from sumcurve.devices import DeviceError
+from sumcurve.devices import DeviceError, Lease
 from sumcurve.locks import LockError, locked
 from sumcurve.manifest import ManifestError
 from sumcurve.packs import PackError
@@ -62,6 +62,7 @@ if TYPE_CHECKING:
     from sumcurve.costs import Costs
 
 CONFIG = Path("config")
+PLACE = "results/STEP/FOLDER"  # of a folder, below a study's home
 NO_ROOM = {errno.ENOSPC: "the disk is full", errno.EDQUOT: "your quota of the disk is used up"}
 TEMPLATE = "{source}\nSummary:"  # a prompt to begin with, of a language model
 
@@ -98,6 +99,11 @@ def lock(home: Path, name: str) -> Iterator[None]:
         yield
 
 
+def key_of(path: Path) -> str:
+    """The key of the folder that lies there."""
+    return f"{path.parent.name}/{path.name}"
+
+
 def home_of(path: Path, form: str) -> Path:
     """The home above `path`, which has the parts of `form` below it; PlanError where it has fewer."""
     above = list(path.parents)
@@ -106,21 +112,35 @@ def home_of(path: Path, form: str) -> Path:
     return above[form.count("/")]
 
 
+class Process:
+    """What folders share that one process makes in turn: contents of inputs, hashed once, and a device, leased once."""
+
+    def __init__(self) -> None:
+        self.contents: dict[str, str] = {}  # by key, of folders whose files were hashed
+        self._held = ExitStack()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._held.close()
+
+    @cached_property
+    def lease(self) -> Lease:
+        """Taken when a folder first asks for it, before torch is imported, and held until the process is done."""
+        return self._held.enter_context(devices.device(dict(os.environ), Path("/tmp"), note))
+
+
 class Task:
     """One folder to make: where it lies, what the plan says of it, what it is made from."""
 
-    def __init__(self, path: Path, plan: Plan | None = None, verified: dict[str, str] | None = None) -> None:
-        """`plan` is taken where it asks for the folder.
-
-        `verified` holds the contents of folders, by key, whose files this process has hashed; it is added to.
-        """
+    def __init__(self, path: Path, plan: Plan, process: Process) -> None:
         self.path = path
-        self.home = home_of(path, "results/STEP/FOLDER")
+        self.home = home_of(path, PLACE)
         self.results = path.parents[1]
-        key = f"{path.parent.name}/{path.name}"
-        self.plan = plan if plan is not None and key in plan.folders else Plan.holding(CONFIG, key, self.home)
-        self.folder: Folder = self.plan.folder(key)
-        self._known = {} if verified is None else verified
+        self.plan = plan
+        self.folder: Folder = plan.folder(key_of(path))
+        self.process = process
 
     @property
     def specification(self) -> dict[str, Any]:
@@ -129,16 +149,17 @@ class Task:
     @cached_property
     def contents(self) -> dict[str, str]:
         """What each folder says that it is made from, by key, once all their files were hashed."""
+        known = self.process.contents
         for key in self.folder.inputs:
-            if key in self._known:
+            if key in known:
                 continue
             sealed = manifest.verify(self.results / key, self.plan.folder(key).specification)
             if sealed is None:
                 raise ManifestError(
                     f"{self.results / key} is not finished; make it first (`snakemake` does so in the right order)"
                 )
-            self._known[key] = manifest.content(sealed)
-        return {key: self._known[key] for key in self.folder.inputs}
+            known[key] = manifest.content(sealed)
+        return {key: known[key] for key in self.folder.inputs}
 
     @property
     def inputs(self) -> dict[str, Path]:
@@ -154,14 +175,13 @@ class Task:
     def build(self, folder: Path, found: dict[str, Any]) -> None:
         """Let the builder of its kind write into `folder`; `found` gets what the manifest says beside the files."""
         kind = KINDS[self.folder.kind]
+        stage = Stage(folder, self.path.name, self.home, note, facts=found)
+        if kind.gpu:
+            if "sums" in self.specification:  # not of outside programs
+                found["sums"] = sums.apply(self.specification["sums"])  # before torch is imported
+            stage = replace(stage, lease=self.process.lease)
+            found["device"] = stage.lease.device
         with ExitStack() as held:
-            stage = Stage(folder, self.path.name, self.home, note, facts=found)
-            if kind.gpu:
-                if "sums" in self.specification:  # not of outside programs
-                    found["sums"] = sums.apply(self.specification["sums"])  # before torch is imported
-                lease = held.enter_context(devices.device(dict(os.environ), Path("/tmp"), note))
-                found["device"] = lease.device
-                stage = replace(stage, lease=lease)
             if torchrun.place(os.environ).size > 1:
                 held.push(leave_group)
             try:
@@ -179,48 +199,58 @@ class Task:
                 raise ManifestError(packs.without(path, absent))
 
 
-def make(*paths: Path) -> None:
-    """Make folders of the plan, one after another, but those that are finished and verified."""
-    plan = None
+def plan_of(path: Path, study: str | None) -> Plan:
+    """The plan of a study; without a name of the first that asks for the folder, as a person may want it."""
+    return Plan.read(CONFIG, study) if study else Plan.holding(CONFIG, key_of(path), home_of(path, PLACE))
+
+
+def make(*paths: Path, study: str | None = None) -> None:
+    """Make folders of a study, one after another, but those that are finished and verified.
+
+    Where no study is named it is the first that asks for a folder.
+    """
+    plan = plan_of(paths[0], study)
     for path in paths:
-        plan = make_one(path, plan)
+        if study is None and key_of(path) not in plan.folders:
+            plan = plan_of(path, None)
+        with Process() as process:
+            make_one(path, plan, process)
 
 
-def make_together(path: Path, study: str, log: Path | None) -> None:
+def make_together(path: Path, study: str | None, log: Path | None) -> None:
     """Make a folder of a study, and before it all others that one process makes with it (`Plan.together`).
 
     Each has a log of its own, beside `log`. One that cannot be made keeps none but the last from being made.
     """
-    plan = Plan.read(CONFIG, study)
-    key = f"{path.parent.name}/{path.name}"
-    others = [one for keys in plan.together.values() if key in keys for one in keys if one != key]
-    verified: dict[str, str] = {}
+    plan = plan_of(path, study)
+    others = [one for keys in plan.together.values() if key_of(path) in keys for one in keys if one != key_of(path)]
     failed: list[Exception] = []
-    for one in others:
-        folder = path.parents[1] / one
-        try:
-            with logged(log.with_name(f"{folder.name}.log") if log else None):
-                make_one(folder, plan, verified)
-        except ERRORS as error:
-            failed.append(error)
-    if failed:
-        raise failed[0]
-    make_one(path, plan, verified)
+    with Process() as process:
+        for one in others:
+            folder = path.parents[1] / one
+            try:
+                with logged(log.with_name(f"{folder.name}.log") if log else None):
+                    make_one(folder, plan, process)
+            except ERRORS as error:
+                failed.append(error)
+        if failed:
+            raise failed[0]
+        make_one(path, plan, process)
 
 
-def make_one(path: Path, plan: Plan | None = None, verified: dict[str, str] | None = None) -> Plan:
-    """Make one folder of the plan, unless it is finished and verified; returns the plan that asks for it."""
-    task = Task(path, plan, verified)
+def make_one(path: Path, plan: Plan, process: Process) -> None:
+    """Make one folder of the plan, unless it is finished and verified."""
+    task = Task(path, plan, process)
     if torchrun.place(os.environ).rank:
         follow(task)
-        return task.plan
+        return
     with lock(task.home, task.path.name):
         if (sealed := manifest.verify(path, task.specification)) is not None:
             manifest.require(manifest.changed_inputs(path, sealed["inputs"], task.contents))
             manifest.touch(path)
             resume.forget(task.home, path.name)
             note(f"{path} is finished and verified: nothing to do")
-            return task.plan
+            return
         if (processes := torchrun.place(os.environ).size) > 1:
             note(f"{path}: {processes} processes; {torchrun.EXPERIMENTAL}")
         planned.require(task.folder)
@@ -232,11 +262,13 @@ def make_one(path: Path, plan: Plan | None = None, verified: dict[str, str] | No
             if pieces.is_dir():  # the small files beside them stay: for Snakemake what is missing is not made
                 shutil.rmtree(pieces)
         note(f"{path} is finished")
-    return task.plan
 
 
-def shard(path: Path) -> None:
-    """Make one step of a preparation by shards: a JSON file in scratch/shards/<corpus>-of-<shards>/, and its folder."""
+def shard(path: Path, study: str | None = None) -> None:
+    """Make one step of a preparation by shards: a JSON file in scratch/shards/<corpus>-of-<shards>/, and its folder.
+
+    Where no study is named it is the first that asks for the corpus.
+    """
     from sumcurve.builders import preparation
     from sumcurve.corpora import shards
 
@@ -247,7 +279,7 @@ def shard(path: Path) -> None:
         raise PlanError(f"{path} is no step of a preparation by shards: scratch/shards/<corpus>-of-<shards>/plan.json")
     name, count, step, number = told.groups()
     home, key = home_of(path, "scratch/shards/CORPUS-of-SHARDS/STEP.json"), f"corpora/{name}"
-    plan = Plan.holding(CONFIG, key, home)
+    plan = Plan.read(CONFIG, study) if study else Plan.holding(CONFIG, key, home)
     folder = plan.folder(key)
     (file,) = folder.files
     content, settings = preparation(cast(CorpusSpecification, folder.specification), file.at(home))
@@ -516,12 +548,11 @@ def packages(folders: Sequence[Path]) -> None:
 
     rows = []
     for folder in folders:
-        task = Task(folder)
-        if task.folder.step != "corpora":
-            raise PlanError(f"{folder} is no folder of a corpus: name one of {task.results / 'corpora'}")
-        (raw,) = task.folder.files
-        name = folder.name.rsplit("-", 1)[0]
-        rows += [{"corpus": name} | row for row in yields(Corpus(folder), raw.at(task.home))]
+        corpus = plan_of(folder, None).folder(key_of(folder))
+        if corpus.step != "corpora":
+            raise PlanError(f"{folder} is no folder of a corpus: name one of {folder.parents[1] / 'corpora'}")
+        (raw,) = corpus.files
+        rows += [{"corpus": corpus.stem} | row for row in yields(Corpus(folder), raw.at(home_of(folder, PLACE)))]
     print(yields_csv(rows), end="")
 
 
@@ -858,10 +889,14 @@ def parser() -> argparse.ArgumentParser:
         command.add_argument(
             "path", type=Path, help="the folder to make, or its manifest; harvest, fetch: what is to be made"
         )
+        if verb in ("make", "shard"):
+            command.add_argument("--study", help="that asks for it [the first that does]")
         if verb == "make":
             command.add_argument("further", nargs="*", type=Path, help="more of them, made after it in this process")
             command.add_argument(
-                "--together", metavar="STUDY", help="before it what this study makes with it in one process: scores"
+                "--together",
+                action="store_true",
+                help="before it what its study makes with it in one process: scores of a method, decodings of a run",
             )
         command.add_argument("--log", type=Path, help="a file for what would go to stderr")
         if verb == "tables":
@@ -1025,11 +1060,11 @@ def main() -> None:
             with logged(arguments.log):
                 arguments.path = named(arguments.path)
                 if arguments.verb == "make" and arguments.together:
-                    make_together(arguments.path, arguments.together, arguments.log)
+                    make_together(arguments.path, arguments.study, arguments.log)
                 elif arguments.verb == "make":
-                    make(arguments.path, *map(named, arguments.further))
+                    make(arguments.path, *map(named, arguments.further), study=arguments.study)
                 elif arguments.verb == "shard":
-                    shard(arguments.path)
+                    shard(arguments.path, arguments.study)
                 elif arguments.verb == "harvest":
                     harvest(arguments.path)
                 elif arguments.verb == "fetch":

@@ -472,7 +472,7 @@ def train(specification: TrainSpecification, inputs: Inputs, stage: Stage) -> No
                 begins=inputs[specification["begins"]] if "begins" in specification else None,
                 **_places(stage, line),
                 subwords=_subwords(specification, inputs),
-                lower=in_small_letters(corpus),
+                lower=in_small_letters(corpus, inputs),
                 weights=inputs[specification["pretrained"]] / WEIGHTS["selected"]
                 if "pretrained" in specification
                 else None,
@@ -490,12 +490,12 @@ def _subwords(specification: TrainSpecification, inputs: Inputs) -> Path | None:
     return inputs[model["sha256"]] if model["kind"] == "transformers" else None
 
 
-def in_small_letters(corpus: Path) -> bool:
-    """Whether a corpus's tokens are in small letters; of a part that is held out, its corpus's."""
-    told = _sealed(corpus)["specification"]
-    while "prepare" not in told:
-        told = _sealed(corpus.parents[1] / told["corpus"])["specification"]
-    return bool(told["prepare"]["lower"])
+def in_small_letters(corpus: Path, inputs: Inputs) -> bool:
+    """Whether a corpus's tokens are in small letters; of a part that is held out, its corpus's, which is an input."""
+    specification = _sealed(corpus)["specification"]
+    while "prepare" not in specification:
+        specification = _sealed(inputs[specification["corpus"]])["specification"]
+    return bool(specification["prepare"]["lower"])
 
 
 class TrainProgramSpecification(TypedDict):
@@ -644,7 +644,7 @@ def _decode_pretrained(
             weights=weights,
             specification=dict(lengths),
             corpus=corpus,
-            lower=in_small_letters(corpus),
+            lower=in_small_letters(corpus, inputs),
             reading=Reading.model_validate(specification["reading"]) if "reading" in specification else None,
             stage=stage.folder,
             device=stage.lease.device,
@@ -726,10 +726,11 @@ def judge(specification: JudgeSpecification, inputs: Inputs, stage: Stage) -> No
                 form = Form.of_run(trained)
                 stage.facts["weights"][name] = sealed["files"][WEIGHTS["selected"]]["sha256"]
                 told = trained | {"sums": specification["sums"]}
-                folder = None
+                folder, lower = None, False
                 if isinstance(form.model, SubwordSettings):
                     folder = run if form.model.kind == "bart" else inputs[form.model.sha256]
-                with opened_run(form, run, told, folder, in_small_letters(corpus), stage.lease.device) as system:
+                    lower = in_small_letters(corpus, inputs)
+                with opened_run(form, run, told, folder, lower, stage.lease.device) as system:
                     found = weigh(system, contrasted, items, others)
         except (FairseqError, PretrainedError, RecordError) as error:
             raise BuildError(f"{stage.name}: {name}: {error}") from error
@@ -779,8 +780,8 @@ def labels(specification: LabelsSpecification, inputs: Inputs, stage: Stage) -> 
     corpus = inputs[_sealed(fraction)["specification"]["corpus"]]
     train = Corpus(corpus).part("train")
     records = train[positions(fraction, train.ids, trained.get("draw", trained["seed"]))]
-    told = trained | {"sums": specification["sums"]}
-    with opened_run(Form.of_run(trained), run, told, None, in_small_letters(corpus), stage.lease.device) as system:
+    told, lower = trained | {"sums": specification["sums"]}, in_small_letters(corpus, inputs)
+    with opened_run(Form.of_run(trained), run, told, None, lower, stage.lease.device) as system:
         assert isinstance(system, Trained)
         words = labels_of(records, system.vocabulary, specification["labels"], FUNCTION_WORDS)
         lengths = system.source_tokens, system.target_tokens

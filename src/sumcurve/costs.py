@@ -23,6 +23,7 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import Literal
@@ -33,7 +34,7 @@ from numpy.typing import NDArray
 from sumcurve import manifest
 from sumcurve.config import PlanError, read_method, read_study
 from sumcurve.corpora.store import Corpus
-from sumcurve.needs import LIGHT
+from sumcurve.needs import light
 from sumcurve.plan import Folder, Plan
 from sumcurve.records import read_csv
 from sumcurve.settings import (
@@ -387,7 +388,9 @@ class Estimate:
     unpriced: Mapping[str, Counter[str]]
     notes: Sequence[str]
     made: float
-    scored: int  # processes that make the scores to do
+    sets: Mapping[
+        str, int
+    ]  # of what is to do, those that one process makes (`Plan.together`), by the rule of their job
     read: Mapping[str, int]
     temporary: Mapping[str, float]
 
@@ -448,7 +451,7 @@ def records_of(plan: Plan, results: Path, told: int | None, recorded: Mapping[st
 
 def items_of(plan: Plan, results: Path) -> dict[str, int | None]:
     """The records of each corpus's test part: as prepared, as its split says, or as published; else None."""
-    found = {name: one.split.test or one.published.get("test") for name, one in plan.corpora.items()}
+    found = plan.test_items
     for folder in plan.named("corpora", "corpus"):
         path, name = results / folder.key, plan.corpus_name(folder.key)
         if name in found and manifest.state(path) == "finished":
@@ -527,7 +530,9 @@ def estimate(
         for name, (count, known) in told_of_read.items()
         if not known and records[name] is not None
     }
-    scored = sum(any(key in to_do for key in keys) for keys in plan.together.values())
+    sets: Counter[str] = Counter()
+    for (_, by, _), keys in plan.together.items():
+        sets["score_corpus" if by == "scorer" else plan.folder(keys[0]).kind] += any(key in to_do for key in keys)
     temporary = _temporary(plan, to_do, records, read, items)
     return Estimate(
         jobs,
@@ -540,7 +545,7 @@ def estimate(
         unpriced,
         list(notes),
         made,
-        scored,
+        sets,
         read,
         temporary,
     )
@@ -647,15 +652,24 @@ def _folder(
         return constant + 2 * JUDGED * targets * _words(settings), golds, 25.0 * targets
     if folder.step == "outputs" and settings is not None:
         trained = folder.kind in ("decode", "untrained", "decode_program")
+        constant *= _processes(plan).get(folder.kind, 1.0)
         return constant + trained * DECODED * many * _words(settings), many, BYTES_OF_ITEM["outputs"] * many
     if folder.kind == "score":
-        processes = len(plan.together) / len(plan.named("scores", "score"))  # each makes many of them
-        return constant * processes + SCORED * many, many, BYTES_OF_ITEM["scores"] * many
+        return constant * _processes(plan)["score"] + SCORED * many, many, BYTES_OF_ITEM["scores"] * many
     if folder.kind == "prove":
         parts = settings.oracle.parts if settings is not None and settings.oracle is not None else ("test",)
         many = (records.get(corpus) or 0) * ("train" in parts) + many * len({*parts} - {"train"})  # valid as test
         return constant + PROVEN * many, many, 3000.0 * many
     return constant, 0, 50_000.0
+
+
+@cache
+def _processes(plan: Plan) -> Mapping[str, float]:
+    """By kind the share of a process in a folder, where one process makes many."""
+    sets: defaultdict[str, list[int]] = defaultdict(list)
+    for keys in plan.together.values():
+        sets[plan.folder(keys[0]).kind].append(len(keys))
+    return {kind: len(sizes) / sum(sizes) for kind, sizes in sets.items()}
 
 
 def of_training(plan: Plan, folder: Folder, records: Mapping[str, int | None], costs: Costs) -> Array:
@@ -781,17 +795,20 @@ def lines(plan: Plan, found: Estimate, costs: Costs, cores: int, device: str) ->
     least = "at least " if lacking else ""
     told.append(f"core-hours to do: {amount(found.total, bool(lacking))}")
     told.append(f"hours on {cores} cores: {amount(found.total / cores, bool(lacking))}")
-    light = sum(count for kind, count in to_do.items() if kind in LIGHT)
-    heavy, steps = sum(to_do.values()) - light, light - to_do.get("score", 0) + found.scored
-    told.append(f"on a cluster {heavy} jobs; {steps} steps of seconds run where Snakemake does")
+    processes = {kind: found.sets.get(kind, count) for kind, count in to_do.items()}
+    processes["score_corpus"] = found.sets.get("score_corpus", 0)
+    here = light(plan)
+    steps = sum(count for kind, count in processes.items() if kind in here)
+    told.append(
+        f"on a cluster {sum(processes.values()) - steps} jobs; {steps} steps of seconds run where Snakemake does"
+    )
     on_gpus = [kind for kind, count in to_do.items() if count and KINDS[kind].gpu]
     if on_gpus:
         hours = np.sum([np.zeros(DRAWS), *(found.hours[kind] for kind in on_gpus if kind in found.hours)], axis=0)
         what = "GPU-hours" if device == "a GPU" else "hours on a CPU's core, since none was measured on a GPU,"
         partly = any(lacking[kind] for kind in on_gpus)
-        told.append(
-            f"{sum(to_do[kind] for kind in on_gpus)} of them ask for a GPU; {what} they take: {amount(hours, partly)}"
-        )
+        asking = sum(processes[kind] for kind in on_gpus)
+        told.append(f"{asking} of them ask for a GPU; {what} they take: {amount(hours, partly)}")
     if found.operations.any():
         told.append(_arithmetic(found.operations, any(KINDS[kind].step == "runs" for kind in lacking)))
     told.append(f"disk to be filled: {least}{sum(found.disk.values()) / 1e6:,.0f} MB")

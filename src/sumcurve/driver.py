@@ -2,20 +2,24 @@
 
 import os
 import shutil
+import socket
+import subprocess
 import sys
 import time
 from base64 import urlsafe_b64decode
-from collections.abc import Callable, Container
-from contextlib import suppress
+from collections.abc import Callable, Container, Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from functools import cache
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 
 from sumcurve import locks, resume, verify
 from sumcurve.manifest import MANIFEST
 from sumcurve.plan import Plan
 
 WAIT_SECONDS = 5.0
+DRIVERS = "drivers.lock"  # in Snakemake's own folder: those that take part hold it, and have their lines in it
+ACCOUNTING_SECONDS = 60.0  # in which Slurm's accounting answers
 
 
 class DriverError(RuntimeError):
@@ -32,7 +36,7 @@ def join(state: Path) -> tuple[TextIO, bool]:
     Snakemake says what it thinks of them.
     """
     state.mkdir(parents=True, exist_ok=True)
-    stream = (state / "drivers.lock").open("a")
+    stream = (state / DRIVERS).open("a")
     try:
         alone = locks.take(stream)
     except OSError:  # the file system has no locks, so that nobody can be known to be dead
@@ -41,19 +45,69 @@ def join(state: Path) -> tuple[TextIO, bool]:
         for leftover in ("locks", "backups"):
             shutil.rmtree(state / leftover, ignore_errors=True)
         (state / "locks").mkdir()
+        stream.truncate(0)
     try:
         joined = locks.take(stream, shared=True)
     except OSError as error:
         stream.close()
-        raise DriverError(
-            f"{state / 'drivers.lock'}: its file system takes no lock ({error}); work elsewhere"
-        ) from None
+        raise DriverError(f"{state / DRIVERS}: its file system takes no lock ({error}); work elsewhere") from None
     if not joined:
         stream.close()
-        raise DriverError(
-            f"{state / 'drivers.lock'}: another run is just starting here, or a pull is at work; run again"
-        )
+        raise DriverError(f"{state / DRIVERS}: another run is just starting here, or a pull is at work; run again")
+    stream.write(f"{os.getpid()} {socket.gethostname()}\n")
+    stream.flush()
     return stream, alone
+
+
+def others(state: Path) -> list[str]:
+    """The other processes that take part in the use of `state`, as far as this machine knows that they live."""
+    found = []
+    for line in (state / DRIVERS).read_text().splitlines():
+        process, _, host = line.partition(" ")
+        if host != socket.gethostname():
+            found.append(f"process {process} on {host}")
+        elif int(process) != os.getpid() and Path("/proc", process).exists():
+            found.append(f"process {process}")
+    return found
+
+
+@cache
+def say_who_locks(persistence: Any) -> None:
+    """Let Snakemake's `persistence` name the run that keeps this one out, where it would advise to remove its lock."""
+    from snakemake.exceptions import LockException, WorkflowError
+
+    proper, state = persistence.lock, Path(persistence.path)
+
+    @contextmanager
+    def lock() -> Iterator[None]:
+        with ExitStack() as held:
+            try:
+                held.enter_context(proper())
+            except LockException:
+                names = ", ".join(others(state)) or "a process that ended while this one began"
+                raise WorkflowError(
+                    f"another run makes the same files in {state.parent}: {names}. Let it end, or stop it (Ctrl-C), "
+                    "then run again, which goes on where it was. Nothing was changed here"
+                ) from None
+            yield
+
+    persistence.lock = lock
+
+
+@cache
+def require_accounting() -> None:
+    """DriverError where `sacct` knows no jobs: Snakemake's executor would ask it for ever, though all are finished."""
+    command = ["sacct", "--noheader", "--allocations"]
+    try:
+        asked = subprocess.run(command, capture_output=True, text=True, timeout=ACCOUNTING_SECONDS)
+        said = "" if asked.returncode == 0 else asked.stderr.strip() or f"it ended with status {asked.returncode}"
+    except (OSError, subprocess.TimeoutExpired) as error:
+        said = str(error)
+    if said:
+        raise DriverError(
+            f"the profile asks Slurm's accounting how jobs stand, and `{' '.join(command)}` does not know ({said}): "
+            "set `slurm-status-command: squeue` in the profile, which needs no accounting"
+        )
 
 
 def occupied(plan: Plan, results: Path) -> list[str]:

@@ -7,6 +7,7 @@ Imports nothing heavy: the Snakefile reads it on every parse.
 """
 
 import json
+import math
 import re
 from functools import lru_cache
 from pathlib import Path
@@ -14,9 +15,12 @@ from pathlib import Path
 from sumcurve.plan import Folder, Plan
 from sumcurve.settings import Form
 from sumcurve.steps import KINDS
+from sumcurve.systems.command import Command
 
-LIGHT = ("fraction", "unseen", "annotate", "baseline", "score")
-"""Kinds that take seconds, where a job of a cluster takes nine to start."""
+LIGHT = ("fraction", "unseen", "annotate", "baseline", "system", "judge_words", "score")
+"""Kinds that take seconds, where a job of a cluster takes nine to start; see `light`."""
+DECODING_MINUTES = 15  # that a job which decodes is given, whatever it decodes, and
+MINUTES_PER_THOUSAND = 5  # for every thousand items of each of its searches; a small model takes ten seconds
 PRETRAINED_MB = 16_000  # of a model that comes from elsewhere, or is run by somebody's program
 WIDE_MB = 2_000  # what a model needs beyond its kind's memory from which on it is thought to train for days
 WIDE_TIMES = 6  # as long as a small one
@@ -24,6 +28,7 @@ WIDTHS = ("embedding", "hidden", "decoder", "width", "filters", "attention_width
 # What Slurm writes into a job's log: with cgroups, with jobacct_gather's OverMemoryKill, and the kernel by itself.
 KILLED = re.compile(rb"oom[-_ ]?kill|exceeded (?:job |step )?memory limit|out[ _]of[ _]memory", re.IGNORECASE)
 MOST_DOUBLINGS = 4
+DECODED = ("decode", "untrained")
 
 
 def memory_mb(plan: Plan, folder: Folder) -> int:
@@ -35,7 +40,22 @@ def minutes(plan: Plan, folder: Folder, attempt: int = 1) -> int:
     """Minutes that such a job is given at an attempt. A training always gets the same, for it goes on where it was."""
     kind = KINDS[folder.kind]
     wide = _of_model(plan, folder) > WIDE_MB
-    return kind.minutes * (WIDE_TIMES if wide else 1) * (1 if kind.together else attempt)
+    return _with_small_model(plan, folder) * (WIDE_TIMES if wide else 1) * (1 if kind.together else attempt)
+
+
+def _with_small_model(plan: Plan, folder: Folder) -> int:
+    """Minutes by the number of items where a model of ours decodes them and the plan knows how many they are."""
+    items = plan.test_items.get(plan.corpus_name(folder.specification["corpus"])) if folder.kind in DECODED else None
+    if items is None:
+        return KINDS[folder.kind].minutes
+    decodings = max((len(keys) for keys in plan.together.values() if folder.key in keys), default=1)
+    return DECODING_MINUTES + math.ceil(MINUTES_PER_THOUSAND * decodings * items / 1000)
+
+
+def light(plan: Plan) -> set[str]:
+    """The kinds whose jobs take seconds in this study: systems do but for somebody's program."""
+    programs = any(issubclass(kind, Command) for kind, _ in plan.systems.values())
+    return set(LIGHT) - ({"system"} if programs else set())
 
 
 def _of_model(plan: Plan, folder: Folder) -> int:

@@ -363,7 +363,7 @@ def merge(plans: Iterable[Plan], results: Path, source: Path, lock: Lock) -> Mer
         here = {key for one in packs for key in one.folders if _is_here(one, key, results, contents[key])}
         for one in packs:
             for key in one.folders:
-                _require_inputs(one, key, sealed[key]["inputs"], planned[key][1], contents, results)
+                _require_inputs(one, key, sealed[key]["inputs"], planned[key][0], contents, results)
         taken = []
         for key in sorted(set(contents) - here, key=lambda key: STEPS.index(key.split("/")[0])):
             with lock(key.split("/")[1]):
@@ -465,10 +465,15 @@ def _is_here(one: Unpacked, key: str, results: Path, content: str) -> bool:
 
 
 def _require_inputs(
-    one: Unpacked, key: str, recorded: Mapping[str, str], asked: Folder, packed: Mapping[str, str], results: Path
+    one: Unpacked, key: str, recorded: Mapping[str, str], plan: Plan, packed: Mapping[str, str], results: Path
 ) -> None:
-    """PackError where a folder was made from others than its study says, or from other content than is here."""
-    if set(recorded) != set(asked.inputs):
+    """PackError where a folder was made from others than its study says, or from other content than is here.
+
+    Older manifests name a part that is held out, and not its corpus, which decides it.
+    """
+    asked = set(plan.folder(key).inputs)
+    corpora = {corpus for name in asked if plan.folder(name).kind == "unseen" for corpus in plan.folder(name).inputs}
+    if not asked - corpora <= set(recorded) <= asked:
         raise PackError(f"{one.path}: {key} was made from other folders than its study says; pack it anew")
     for name, expected in recorded.items():
         sealed = manifest.read(results / name) if name not in packed else None

@@ -247,6 +247,14 @@ class _Corpus:
         """One of its sizes as names of folders say it."""
         return f"{size:03d}" if self.settings.percents is not None else f"n{size}"
 
+    def read_by(self, form: Form) -> list[str]:
+        """The folders that a system of this form reads of it: of a part that is held out its corpus's, too.
+
+        That one says whether tokens are in small letters, which models of subwords ask.
+        """
+        cased = self.seen is not None and isinstance(form.model, SubwordSettings)
+        return [self.prepared, self.seen.prepared] if self.seen is not None and cased else [self.prepared]
+
 
 def _check_scorers(block: Block, settings: StudySettings) -> None:
     """PlanError for no scorer, one that does not exist, and one that is told what it does not know."""
@@ -571,9 +579,10 @@ class Plan:
         self.folders: dict[str, Folder] = {}
         self.rows: list[Scored] = []
         self.shards: dict[str, int] = {}  # of corpora that are prepared by shards: by the names of their folders
-        # Score folders that one process makes, in its order: of each method and size of a corpus, and of each scorer of
-        # a corpus that asks for it. A folder is in one of them; what several methods have is the first one's.
-        self.together: dict[tuple[str, Literal["method", "scorer"], str], list[str]] = {}
+        # Folders that one process makes, in its order. Outputs: of each run of a corpus, with all searches and of all
+        # parts. Scores: of each method and size of a corpus, and of each scorer of a corpus that asks for it. A folder
+        # is in one of them; what several methods have is the first one's.
+        self.together: dict[tuple[str, Literal["run", "method", "scorer"], str], list[str]] = {}
         self._recipes = recipes
         self.scorers: dict[str, Scorer] = {
             name: SCORERS[name](SCORERS[name].Settings.model_validate(told)) for name, told in settings.scores.items()
@@ -991,7 +1000,7 @@ class Plan:
         files = [File(sha256, path) for sha256, path in kind.files(settings).items()]
         inputs = [str(row.run), corpus.prepared]
         output = self._add("decode_program", specification, inputs, files, run=stem, variant=variant)
-        self.rows.append(replace(row, output=output))
+        self._decoded(row, output)
 
     def _plan_row(self, corpus: _Corpus, method: str, form: Form, size: int, seed: int) -> None:
         """A training, decoded with the common search, and at the method's largest size with its paper's, too."""
@@ -1136,7 +1145,7 @@ class Plan:
         }
         if row.part == "before":
             specification["checkpoint"] = "before"
-        inputs = [str(row.run), corpus.prepared]
+        inputs = [str(row.run), *corpus.read_by(self.methods[row.method])]
         if row.search == "common" and _scores_tokens(self.methods[row.method]):  # whoever asks: no scorer renames it
             reading = Reading.model_validate(self.settings.scores.get("reading", {}))
             specification["reading"] = reading.model_dump(mode="json")
@@ -1145,6 +1154,13 @@ class Plan:
             inputs.append(corpus.entities)
         models = self._models(self.methods[row.method], row.method)
         output = self._add("decode", specification, inputs, models, run=stem, variant=variant)
+        self._decoded(row, output)
+
+    def _decoded(self, row: Scored, output: str) -> None:
+        """The row of a run's output, which one process makes with all others of the run."""
+        outputs = self.together.setdefault((row.corpus.removesuffix(HELD_OUT), "run", str(row.run)), [])
+        if output not in outputs:  # methods that differ by their search alone share a run
+            outputs.append(output)
         self.rows.append(replace(row, output=output))
 
     def _plan_judged(self, corpus: _Corpus) -> None:
@@ -1176,15 +1192,17 @@ class Plan:
                 "others": Reading(others=1).model_dump(mode="json"),
                 "sums": self.settings.sums,
             }
-            inputs = [corpus.prepared, contrasts, *specification["runs"]]
             if method in self.systems:
                 kind, told = self.systems[method]
                 specification["system"] = told.kind or method
                 specification["told"] = kind.specify(told, corpus.settings)
                 specification["target_tokens"] = corpus.settings.target_tokens
+                read = [corpus.prepared]
                 files = [File(sha256, path) for sha256, path in kind.files(told).items()]
             else:
+                read = corpus.read_by(self.methods[method])
                 files = self._models(self.methods[method], method)
+            inputs = [*read, contrasts, *specification["runs"]]
             known[key] = self._add("judge", specification, inputs, files, corpus=corpus.name, method=method)
             self._judged(places[method], known[key])
         words: JudgeWordsSpecification = {
@@ -1332,6 +1350,11 @@ class Plan:
         ]
 
     @property
+    def test_items(self) -> dict[str, int | None]:
+        """How many items each corpus's test part has, by its split or study; a part held out is taken for as large."""
+        return {name: one.split.test or one.published.get("test") for name, one in self.corpora.items()}
+
+    @property
     def judged(self) -> list[Folder]:
         """The folders of what systems, and words alone, find of golds and contrasts."""
         return self.named("outputs", "judge") + self.named("outputs", "judge_words")
@@ -1341,7 +1364,10 @@ class Plan:
         try:
             return self.folders[key]
         except KeyError:
-            raise PlanError(f"study {self.study} asks for no folder {key}") from None
+            raise PlanError(
+                f"study {self.study} asks for no folder {key}: settings, code or recipes have changed since its name "
+                "was made; run the study again"
+            ) from None
 
     @staticmethod
     def corpus_name(prepared: str) -> str:

@@ -15,8 +15,10 @@ import programs
 from sumcurve import costs, manifest, standing
 from sumcurve.config import read_method
 from sumcurve.costs import Costs, Measured, interval, multiply_adds
+from sumcurve.needs import LIGHT
 from sumcurve.plan import Plan, PlanError
 from sumcurve.settings import TransformerSettings
+from sumcurve.steps import KINDS
 
 ROOT = Path(__file__).parents[2]
 SIZES = (500, 1000, 2000, 4000)
@@ -163,6 +165,20 @@ def test_finished_folders_cost_nothing_and_unknown_records_are_said(tmp_path):
     path.write_text(yaml.safe_dump(content))
     sized = costs.estimate(Plan.read(config, "smoke"), tmp_path / "results", model)
     assert {key[2] for key in sized.trainings} == {30, 60}
+
+
+def test_jobs_of_a_cluster_are_those_that_snakemake_would_submit(plan, tmp_path):
+    """A set that one process makes is one; sets of a reader of questions are no steps of seconds."""
+    model = Costs(invented(), ROOT / "config")
+    said = "\n".join(costs.lines(plan, costs.estimate(plan, tmp_path, model, told=6000), model, 2, "CPUs"))
+    alone = set(plan.folders) - {key for keys in plan.together.values() for key in keys}
+    jobs = [plan.folder(key).kind for key in alone]
+    jobs += ["corpus" if by == "scorer" else plan.folder(keys[0]).kind for (_, by, _), keys in plan.together.items()]
+    steps = sum(kind in LIGHT for kind in jobs)
+    on_gpus = sum(KINDS[kind].gpu for kind in jobs)
+    assert any(by == "scorer" for _, by, _ in plan.together)
+    assert f"on a cluster {len(jobs) - steps} jobs; {steps} steps of seconds" in said
+    assert f"{on_gpus} of them ask for a GPU" in said
 
 
 def test_the_recorded_studies_are_a_basis():

@@ -80,6 +80,31 @@ def test_what_the_system_refuses_is_said_with_its_path_and_reason(finished, monk
     )
 
 
+def test_a_job_plans_the_study_that_it_is_told_and_no_other(finished, monkeypatch):
+    """A person who names none is served by the first study that asks for the folder."""
+    plans, proper = [], Plan.read.__func__
+
+    def read(cls, config, study=None):
+        plans.append(study)
+        return proper(cls, config, study)
+
+    monkeypatch.setattr(Plan, "read", classmethod(read))
+    (Path("scratch/locks") / finished.name).mkdir(parents=True)  # so that nothing is made
+    path = f"results/{finished.key}"
+    for arguments in ([], ["--together"]):
+        plans.clear()
+        assert "Is a directory" in said(monkeypatch, "make", "--study", "smoke", *arguments, path)
+        assert plans == ["smoke"]
+    assert f"study demo asks for no folder {finished.key}" in said(monkeypatch, "make", "--study", "demo", path)
+    plans.clear()
+    assert "Is a directory" in said(monkeypatch, "make", path)
+    assert plans[0] is None
+    steps = "scratch/shards/tales-0123abcd-of-2/plan.json"
+    assert "study smoke asks for no folder corpora/tales-0123abcd" in said(
+        monkeypatch, "shard", "--study", "smoke", steps
+    )
+
+
 def test_an_error_of_two_files_names_both_and_one_of_none_says_its_words() -> None:
     assert refused(OSError(errno.EXDEV, "Invalid cross-device link", "a", None, "b")) == (
         "a -> b: Invalid cross-device link"

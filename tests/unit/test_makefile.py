@@ -154,11 +154,17 @@ def test_a_study_s_name_is_what_it_is_in_yaml(checkout: Path, said: str) -> None
 
 @pytest.mark.parametrize(
     ("arguments", "variables"),
-    [(["PROFILE=slurm"], {}), ([], {"PROFILE": "slurm"}), ([], {"SNAKEMAKE_PROFILE": "workflow/profiles/slurm"})],
+    [
+        (["PROFILE=slurm"], {}),
+        ([], {"PROFILE": "slurm"}),
+        ([], {"SNAKEMAKE_PROFILE": "workflow/profiles/slurm"}),
+        ([], {"SNAKEMAKE_PROFILE": "/home/me/a site"}),
+    ],
 )
 def test_a_profile_is_named_in_either_way(checkout: Path, arguments: list[str], variables: dict[str, str]) -> None:
     make(checkout, "run", *arguments, **variables)
-    assert (checkout / "asked").read_text().startswith("--workflow-profile|workflow/profiles/slurm|")
+    path = variables.get("SNAKEMAKE_PROFILE", "workflow/profiles/slurm")
+    assert (checkout / "asked").read_text().startswith(f"--workflow-profile|{path}|")
 
 
 @pytest.fixture

@@ -6,7 +6,9 @@ import pytest
 
 from sumcurve import needs
 from sumcurve.plan import Plan
+from sumcurve.settings import Split
 from sumcurve.steps import KINDS
+from sumcurve.systems.command import Command
 
 CONFIG = Path(__file__).parents[2] / "config"
 
@@ -22,7 +24,7 @@ def test_paper_settings_ask_for_more_than_small_ones_and_all_for_what_their_kind
         for folder in plan.folders.values():
             memory, minutes = needs.memory_mb(plan, folder), needs.minutes(plan, folder)
             assert memory >= KINDS[folder.kind].mem_mb
-            assert minutes >= KINDS[folder.kind].minutes
+            assert minutes >= (needs.DECODING_MINUTES if folder.kind == "decode" else KINDS[folder.kind].minutes)
             asked.setdefault((study, folder.kind), set()).add((memory, minutes))
     for kind in ("train", "decode"):
         small, paper = asked["docstrings", kind], asked["cnndm", kind]
@@ -37,6 +39,29 @@ def test_an_output_asks_for_what_its_training_does(plans: dict[str, Plan]) -> No
     assert outputs
     for output in outputs:
         assert needs.memory_mb(plan, output) == needs.memory_mb(plan, plan.folder(output.specification["run"]))
+
+
+def test_a_decoding_is_given_time_by_its_items_and_searches(plans: dict[str, Plan]) -> None:
+    plan = Plan.read(CONFIG, "docstrings")
+    one, several = (
+        next(keys for (_, by, _), keys in plan.together.items() if by == "run" and len(keys) == many) for many in (1, 3)
+    )
+    items, limits = plan.test_items["docstrings"], {}
+    assert items is not None
+    for keys in (one, several):
+        asked = {needs.minutes(plan, plan.folder(key)) for key in keys}
+        (limits[len(keys)],) = asked  # whichever of them stands for all
+        assert asked == {needs.DECODING_MINUTES + -(-needs.MINUTES_PER_THOUSAND * items * len(keys) // 1000)}
+    assert limits[1] < limits[3] < KINDS["decode"].minutes
+    plan.corpora["docstrings"] = plan.corpora["docstrings"].model_copy(update={"split": Split(ready="records")})
+    assert needs.minutes(plan, plan.folder(one[0])) == KINDS["decode"].minutes  # nobody knows how many items
+
+
+def test_somebody_s_program_is_no_step_of_seconds(plans: dict[str, Plan]) -> None:
+    assert needs.light(plans["smoke"]) == set(needs.LIGHT)
+    plan = Plan.read(CONFIG, "smoke")
+    plan.systems["theirs"] = Command, Command.Settings(summarize="cat")
+    assert set(needs.LIGHT) - needs.light(plan) == {"system"}
 
 
 def test_what_cannot_resume_gets_more_time_at_each_attempt(plans: dict[str, Plan]) -> None:

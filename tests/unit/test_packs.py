@@ -12,6 +12,7 @@ import tarfile
 from contextlib import nullcontext
 from dataclasses import fields
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -390,6 +391,22 @@ def edited(plan, made, tmp_path, change):
     to.mkdir()
     (to / f"{run.name}{packs.ENDING}").write_bytes(packs._archive(run.key, folders))
     return run, to
+
+
+def test_an_older_pack_need_not_name_the_corpus_of_a_part_held_out(tmp_path):
+    inputs = {"outputs/o": ("runs/r", "corpora/x-unseen", "corpora/x"), "corpora/x-unseen": ("corpora/x",)}
+    kinds = {"outputs/o": "decode", "corpora/x-unseen": "unseen"}
+    plan = SimpleNamespace(folder=lambda key: SimpleNamespace(kind=kinds.get(key), inputs=inputs.get(key, ())))
+
+    def require(*recorded):
+        one = SimpleNamespace(path="o.pack")
+        packs._require_inputs(one, "outputs/o", dict.fromkeys(recorded, "0"), plan, {}, tmp_path)
+
+    require("runs/r", "corpora/x-unseen", "corpora/x")
+    require("runs/r", "corpora/x-unseen")
+    for wrong in (["runs/r", "corpora/x"], ["corpora/x-unseen", "corpora/x"], [*inputs["outputs/o"], "runs/other"]):
+        with pytest.raises(PackError, match="made from other folders than its study says"):
+            require(*wrong)
 
 
 def test_packs_of_another_recipe_or_code_are_refused_with_what_differs(plan, made, tmp_path):

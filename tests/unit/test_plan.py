@@ -764,16 +764,32 @@ def test_all_outputs_of_a_corpus_are_read_by_the_same_readers_and_nothing_is_ren
 
 def test_each_score_is_made_by_one_process_with_all_others_of_its_method_and_size(config):
     plan = smoke(config)
-    together = [key for keys in plan.together.values() for key in keys]
+    sets = {name: keys for name, keys in plan.together.items() if name[1] != "run"}
+    together = [key for keys in sets.values() for key in keys]
     assert len(together) == len(set(together))
     assert set(together) == {one.key for one in plan.named("scores")}
     told = {(row.corpus, row.method, row.size): set() for row in plan.rows}
     for row in plan.rows:
         told[row.corpus, row.method, row.size] |= set(row.scores.values())
-    assert len(plan.together) <= len(told)
-    for (_, by, _), keys in plan.together.items():
+    assert len(sets) <= len(told)
+    for (_, by, _), keys in sets.items():
         assert by == "method"
         assert any(set(keys) <= keys_of_size for keys_of_size in told.values())
+
+
+def test_all_that_is_decoded_of_a_run_is_made_by_one_process(config):
+    """With every search, from both checkpoints, of the test part and of what is held out; for every twin."""
+    edit(config / "studies" / "smoke.yaml", lambda content: content["corpora"]["tales"]["split"].update(unseen=["zoo"]))
+    plan = smoke(config)
+    of_runs = {}
+    for row in plan.rows:
+        if row.run is not None:
+            of_runs.setdefault(row.run, set()).add(row.output)
+    sets = {name: keys for (_, by, name), keys in plan.together.items() if by == "run"}
+    assert {run: set(keys) for run, keys in sets.items()} == of_runs
+    assert sum(map(len, sets.values())) == len(plan.named("outputs", "decode"))
+    kinds = [{plan.folder(key).specification["corpus"] for key in keys} for keys in sets.values()]
+    assert {len(corpora) for corpora in kinds} == {1, 2}
 
 
 def test_what_is_held_out_is_read_by_the_readers_of_its_corpus(config):

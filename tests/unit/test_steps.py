@@ -2,6 +2,7 @@
 
 import inspect
 import json
+import re
 import shutil
 from pathlib import Path
 from typing import get_type_hints
@@ -123,15 +124,23 @@ def chosen(plan):
 
     for folder in plan.folders.values():
         system = folder.specification.get("system")
-        if not shows(folder) <= shown or system:
+        held_out = folder.kind in ("decode", "judge") and re.search(r"-unseen-mine-|-mine-.*-unseen-", folder.name)
+        if not shows(folder) <= shown or system or held_out:
             keep(folder)
     return list(kept.values())
 
 
 def build(folder, home):
-    """Let the builder write below `home`, given what it gets in the workflow, and return what the folder says."""
+    """Let the builder write below `home`, given what it gets in the workflow, and return what the folder says.
+
+    Each of its inputs is given at a place where no other folder lies beside it.
+    """
     results = home / "results"
-    inputs = {key: results / key for key in folder.inputs} | {file.sha256: file.at(home) for file in folder.files}
+    inputs = {file.sha256: file.at(home) for file in folder.files}
+    for number, key in enumerate(folder.inputs):
+        inputs[key] = home / "given" / folder.name / str(number) / key
+        inputs[key].parent.mkdir(parents=True)
+        inputs[key].symlink_to(results / key)
     facts: dict = {}
     with manifest.building(results / folder.key, folder.specification, facts) as written:
         stage = Stage(written, folder.name, home, note=lambda text: None, facts=facts)
@@ -169,4 +178,5 @@ def test_a_part_that_is_held_out_has_the_letters_of_its_corpus(tmp_path, lower):
         (stage / "train.jsonl").write_text("")
     with manifest.building(unseen, {"corpus": "corpora/tales"}, {}) as stage:
         (stage / "test.jsonl").write_text("")
-    assert in_small_letters(corpus) is in_small_letters(unseen) is lower
+    inputs = {"corpora/tales": corpus}
+    assert in_small_letters(corpus, {}) is in_small_letters(unseen, inputs) is lower

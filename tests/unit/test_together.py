@@ -1,5 +1,8 @@
 """Scores that one process makes: each with its lock, its log and its folder, whatever becomes of the others."""
 
+import shutil
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -59,6 +62,34 @@ def test_what_cannot_be_made_keeps_only_the_last_from_being_made(tmp_path: Path,
     assert times == sorted(times)  # whoever compares times sees the last as new as any
 
 
+@pytest.mark.slow
+def test_decodings_of_one_process_are_the_bytes_of_each_alone(tmp_path: Path, monkeypatch) -> None:
+    """Of a run with two phases; a process of its own pins its sums."""
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setenv("SUMCURVE_DEVICE", "cpu")
+    plan = Plan.read(Path("config"), "smoke")
+    run = next(one.key for one in plan.named("runs", "train") if one.stem == "tales-pcov-100-s1")
+    keys = plan.together["tales", "run", run]
+    assert len(keys) > 1
+
+    def sumcurve(home: str, *arguments: str) -> None:
+        places = [str(tmp_path / home / "results" / one) if "/" in one else one for one in arguments]
+        subprocess.run([sys.executable, "-m", "sumcurve", "make", "--study", "smoke", *places], check=True)
+
+    sumcurve("alone", *plan.folder(run).inputs)
+    sumcurve("alone", run)
+    shutil.copytree(tmp_path / "alone", tmp_path / "together")
+    for key in keys:
+        sumcurve("alone", key)
+    sumcurve("together", "--together", keys[0])
+    for key in keys:
+        alone, together = (manifest.verify(tmp_path / home / "results" / key) for home in ("alone", "together"))
+        assert alone is not None
+        assert together is not None
+        assert manifest.content(alone) == manifest.content(together)
+        assert alone["inputs"] == together["inputs"]
+
+
 def test_a_score_that_is_damaged_is_named_and_not_made_over(tmp_path: Path, monkeypatch) -> None:
     monkeypatch.chdir(ROOT)
     plan = Plan.read(Path("config"), "smoke")
@@ -69,6 +100,20 @@ def test_a_score_that_is_damaged_is_named_and_not_made_over(tmp_path: Path, monk
     with pytest.raises(manifest.ManifestError, match="said"):
         program.make_together(tmp_path / "results" / last, "smoke", None)
     assert (tmp_path / "results" / first / "said.txt").read_text() == "something else"
+
+
+def test_a_folder_that_names_fewer_inputs_than_the_plan_does_stays_as_it_is(tmp_path: Path, monkeypatch) -> None:
+    """It is older than a later look at what its kind reads."""
+    monkeypatch.chdir(ROOT)
+    plan, results = Plan.read(Path("config"), "smoke"), tmp_path / "results"
+    folder = plan.named("corpora", "fraction")[0]
+    for key in (*folder.inputs, folder.key):
+        with manifest.building(results / key, plan.folder(key).specification, {}, {}) as stage:
+            (stage / "said.txt").write_text(key)
+    before = (results / folder.key / manifest.MANIFEST).read_bytes()
+    program.make(results / folder.key, study="smoke")
+    assert (results / folder.key / manifest.MANIFEST).read_bytes() == before
+    assert verify.folders(plan, results).damages == []
 
 
 def test_a_state_goes_when_its_folder_is_finished_and_not_before(tmp_path: Path, monkeypatch) -> None:

@@ -5,11 +5,13 @@ import fcntl
 import json
 import os
 import shutil
+import socket
 from contextlib import ExitStack
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from snakemake.exceptions import WorkflowError
 from snakemake.persistence.file import FilePersistence
 
 from sumcurve import driver, manifest, verify
@@ -285,6 +287,65 @@ def test_a_driver_clears_up_after_the_killed_and_not_after_the_living(tmp_path):
     living.close()
     driver.join(tmp_path)[0].close()
     assert not (tmp_path / "locks" / "0.output.lock").exists()
+
+
+def test_a_run_that_another_keeps_out_is_told_its_process_and_never_to_unlock(tmp_path):
+    """By Snakemake's own locks: of a process that lives, one that is dead, and one of another machine."""
+    for _ in range(2):  # what an earlier run wrote of itself goes where nobody is at work
+        driver.join(tmp_path)[0].close()
+    own, _ = driver.join(tmp_path)
+    assert (tmp_path / driver.DRIVERS).read_text() == f"{os.getpid()} {socket.gethostname()}\n"
+    assert driver.others(tmp_path) == []
+    with (tmp_path / driver.DRIVERS).open("a") as lines:
+        lines.write(f"{os.getppid()} {socket.gethostname()}\n{2**22 + 1} {socket.gethostname()}\n7 elsewhere\n")
+    made = jobs("results/runs/a/manifest.json")
+    first, second, apart = (
+        FilePersistence(path=tmp_path),
+        FilePersistence(path=tmp_path),
+        FilePersistence(path=tmp_path),
+    )
+    first.dag = second.dag = made
+    apart.dag = jobs("results/runs/b/manifest.json")
+    for one in (first, second, apart):
+        driver.say_who_locks(one)
+    with first.lock():
+        with pytest.raises(WorkflowError) as error, second.lock():
+            pass
+        with apart.lock():
+            pass
+    own.close()
+    assert f"{tmp_path.parent}: process {os.getppid()}, process 7 on elsewhere. Let it end" in str(error.value)
+    assert "unlock" not in str(error.value)
+
+
+def jobs(path):
+    """As much of Snakemake's DAG as its locks ask: one job, which makes this file."""
+    job = SimpleNamespace(input=[], output=[path])
+    return SimpleNamespace(jobs=[job], needrun_jobs=lambda: [job])
+
+
+@pytest.mark.parametrize(
+    ("program", "says"),
+    [
+        ("exit 0", None),
+        ('echo "Slurm accounting storage is disabled" >&2; exit 1', "Slurm accounting storage is disabled"),
+        ("exit 3", "it ended with status 3"),
+        ("exec sleep 60", "timed out"),
+        (None, "No such file or directory"),
+    ],
+)
+def test_accounting_that_does_not_answer_is_an_error_at_the_start(program, says, tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    if program is not None:
+        (tmp_path / "sacct").write_text(f"#!/bin/sh\n{program}\n")
+        (tmp_path / "sacct").chmod(0o755)
+    monkeypatch.setattr(driver, "ACCOUNTING_SECONDS", 60.0 if says != "timed out" else 0.2)
+    driver.require_accounting.cache_clear()
+    if says is None:
+        driver.require_accounting()
+    else:
+        with pytest.raises(driver.DriverError, match=rf"(?s){says}.*set `slurm-status-command: squeue`"):
+            driver.require_accounting()
 
 
 def test_a_driver_whose_file_system_takes_no_lock_says_so_and_clears_nothing(tmp_path, monkeypatch):

@@ -1,5 +1,6 @@
 """The workflow's own rules: what breaks when Snakemake, DVC, Slurm and GPUs meet is kept out of it."""
 
+import os
 import re
 import shutil
 import subprocess
@@ -59,10 +60,72 @@ def test_slurm_is_asked_where_there_is_no_accounting_and_memory_is_the_plan_s():
     assert resuming == {name for name, kind in KINDS.items() if kind.together}
 
 
+def test_a_site_s_own_profile_lies_outside_of_the_checkout_and_decides_what_jobs_ask_for(tmp_path):
+    """As docs/running.md says: a copy, with the site's partition, account and limit in it. Nothing is submitted."""
+    text = (WORKFLOW / "profiles" / "slurm" / "config.yaml").read_text()
+    for old, new in (
+        ("slurm_partition: \"'cpu'\"", "slurm_partition: \"'ours'\""),
+        ("# slurm_account: \"'mine'\"", "slurm_account: \"'physics'\""),
+        ("set-resources:\n", "set-resources:\n  corpus:\n    runtime: 77\n"),
+    ):
+        assert old in text
+        text = text.replace(old, new)
+    (tmp_path / "config.yaml").write_text(text)
+    command = [sys.executable, "-m", "snakemake", "-n", "--workflow-profile", str(tmp_path)]
+    told = subprocess.run(
+        [*command, "--config", "study=smoke", f"home={tmp_path}/home", "--", "corpora", "runs"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert told.returncode == 0, told.stdout + told.stderr
+    said = re.findall(r"^rule (\w+):\n(?:.*\n)*?    resources: (.*)$", told.stdout + told.stderr, flags=re.M)
+    asked = {rule: dict(re.findall(r"(\w+)=([^,\s]+)", resources)) for rule, resources in said}
+    assert {rule: asked[rule]["slurm_account"] for rule in ("corpus", "train")} == {
+        "corpus": "physics",
+        "train": "physics",
+    }
+    assert (asked["corpus"]["slurm_partition"], asked["train"]["slurm_partition"]) == ("ours", "gpu")
+    assert asked["corpus"]["runtime"] == "77"
+
+
+def test_accounting_that_slurm_does_not_keep_is_an_error_before_the_first_job(tmp_path):
+    text = (WORKFLOW / "profiles" / "slurm" / "config.yaml").read_text()
+    (tmp_path / "config.yaml").write_text(text.replace("status-command: squeue", "status-command: sacct"))
+    programs = tmp_path / "bin"  # not beside the profile, where Snakemake takes a value for the file of that name
+    programs.mkdir()
+    for name, text in (("sinfo", "exit 0"), ("sacct", "echo Slurm accounting storage is disabled >&2; exit 1")):
+        (programs / name).write_text(f"#!/bin/sh\n{text}\n")
+        (programs / name).chmod(0o755)
+    command = [sys.executable, "-m", "snakemake", "--directory", str(tmp_path), "-s", str(ROOT / "Snakefile")]
+    told = subprocess.run(
+        [*command, "--workflow-profile", str(tmp_path), "--config", "study=smoke", "--", "corpora"],
+        cwd=ROOT,
+        env={**os.environ, "PATH": f"{programs}:{os.environ['PATH']}"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert told.returncode != 0
+    assert "does not know (Slurm accounting storage is disabled): set `slurm-status-command: squeue`" in told.stderr
+    assert not (tmp_path / "results").exists()
+
+
+def test_where_jobs_run_is_nothing_that_dvc_s_stage_depends_on():
+    stage = yaml.safe_load((ROOT / "dvc.yaml").read_text())["stages"]["study"]
+    locked = yaml.safe_load((ROOT / "dvc.lock").read_text())["stages"]["study"]["deps"]
+    assert sorted(stage["deps"]) == [one["path"] for one in locked]
+    depends = [ROOT / path for path in stage["deps"]]
+    files = [path for path in WORKFLOW.rglob("*") if path.is_file()]
+    apart = {path for path in files if not any(path.is_relative_to(one) for one in depends)}
+    assert apart == {path for path in files if path.is_relative_to(WORKFLOW / "profiles")}
+
+
 def test_steps_of_seconds_run_here_where_a_profile_says_so_and_nothing_else_does():
     told = yaml.safe_load((WORKFLOW / "profiles" / "slurm" / "jobs.yaml").read_text())
     assert told["light_steps"] == "here"
-    assert re.search(r"if LIGHT_HERE:\n\s+workflow.localrules\(\*LIGHT\)", RULES[ROOT / "Snakefile"])
+    assert re.search(r"if LIGHT_HERE:\n\s+workflow.localrules\(\*light\(PLAN\)\)", RULES[ROOT / "Snakefile"])
     assert set(needs.LIGHT) < set(KINDS)
     assert not any(KINDS[name].gpu for name in needs.LIGHT)
 
@@ -85,7 +148,7 @@ def test_snakemake_gives_each_kind_what_its_row_says():
     """Asked of Snakemake itself: the rules that it has, and what a job of each needs by the plan."""
     plan = Plan.read(ROOT / "config", "smoke")
     told = subprocess.run(
-        [sys.executable, "-m", "snakemake", "-n", "--config", "study=smoke", "home=scratch/none"],
+        [sys.executable, "-m", "snakemake", "-n", "-p", "--config", "study=smoke", "home=scratch/none"],
         cwd=ROOT,
         capture_output=True,
         text=True,
@@ -93,7 +156,8 @@ def test_snakemake_gives_each_kind_what_its_row_says():
     )
     assert told.returncode == 0, told.stdout + told.stderr
     jobs = re.split(r"^rule ", told.stdout + told.stderr, flags=re.M)[1:]
-    seen = set()
+    standing = {keys[-1] for keys in plan.together.values()}  # for all folders that one process makes
+    seen, made_here = set(), []
     for job in jobs:
         name = job.split(":")[0]
         assert name != "folder"
@@ -103,10 +167,15 @@ def test_snakemake_gives_each_kind_what_its_row_says():
             resources = dict(re.findall(r"(\w+)=([^,\s]+)", re.search(r"^    resources: (.*)$", job, flags=re.M)[1]))
             (made,) = re.findall(r"^    output: scratch/none/results/(\S+)/manifest.json", job, flags=re.M)
             folder = plan.folder(made)
+            made_here.append(made)
             assert resources["mem_mb"] == str(needs.memory_mb(plan, folder))
             assert resources["runtime"] == str(needs.minutes(plan, folder))
             assert resources.get("gpu") == ("1" if KINDS[name].gpu else None)
+            together = "--together " if made in standing else ""
+            assert f"make --study smoke {together}scratch/none/" in " ".join(job.split())
     assert seen == {folder.kind for folder in plan.folders.values()}
+    apart = set(plan.folders) - {key for keys in plan.together.values() for key in keys}
+    assert sorted(made_here) == sorted(apart | standing)
 
 
 def test_nothing_that_is_known_to_break_is_used():

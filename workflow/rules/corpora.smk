@@ -88,7 +88,7 @@ rule cut_corpus:
     resources:
         mem_mb=1000,
     shell:
-        "python -m sumcurve shard {output:q} --log {log:q}"
+        "python -m sumcurve shard --study {STUDY} {output:q} --log {log:q}"
 
 
 rule map_shard:
@@ -104,7 +104,7 @@ rule map_shard:
     resources:
         mem_mb=1000,
     shell:
-        "python -m sumcurve shard {output:q} --log {log:q}"
+        "python -m sumcurve shard --study {STUDY} {output:q} --log {log:q}"
 
 
 rule near_shard:
@@ -120,7 +120,7 @@ rule near_shard:
     resources:
         mem_mb=1000,
     shell:
-        "python -m sumcurve shard {output:q} --log {log:q}"
+        "python -m sumcurve shard --study {STUDY} {output:q} --log {log:q}"
 
 
 rule reduce_shards:
@@ -135,7 +135,7 @@ rule reduce_shards:
     resources:
         mem_mb=1500,
     shell:
-        "python -m sumcurve shard {output:q} --log {log:q}"
+        "python -m sumcurve shard --study {STUDY} {output:q} --log {log:q}"
 
 
 rule finish_shard:
@@ -151,7 +151,7 @@ rule finish_shard:
     resources:
         mem_mb=1500,
     shell:
-        "python -m sumcurve shard {output:q} --log {log:q}"
+        "python -m sumcurve shard --study {STUDY} {output:q} --log {log:q}"
 
 
 use rule corpora_folder as corpus with:

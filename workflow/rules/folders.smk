@@ -11,23 +11,35 @@ def verified(wildcards=None):
     executes = workflow.executor_plugin is not None and not (
         workflow.dryrun or workflow.touch
     )
+    if workflow.is_main_process:
+        say_who_locks(workflow.persistence)
     if executes and workflow.is_main_process:
         try:
+            if asks_accounting():
+                require_accounting()
             begin(PLAN, Path(RESULTS), Path(workflow.persistence.path))
         except (DriverError, ManifestError, OSError) as error:
             raise WorkflowError(str(error)) from None
     return []
 
 
+def asks_accounting():
+    """Whether it is Slurm's accounting that says how jobs stand."""
+    slurm = workflow.executor_plugin.name == "slurm"
+    return slurm and workflow.executor_settings.status_command == "sacct"
+
+
 def manifests(step):
-    """The manifests of all folders of a step."""
-    return [f"{RESULTS}/{folder.key}/manifest.json" for folder in PLAN.named(step)]
+    """The manifests of a step's folders; of those that one process makes, of the one that stands for all."""
+    keys = (STANDS.get(folder.key, folder.key) for folder in PLAN.named(step))
+    return [f"{RESULTS}/{key}/manifest.json" for key in dict.fromkeys(keys)]
 
 
 def inputs_of(key):
     """The manifests and files that a folder is made from."""
     folder = PLAN.folder(key)
-    made = [f"{RESULTS}/{one}/manifest.json" for one in folder.inputs]
+    keys = dict.fromkeys(STANDS.get(one, one) for one in folder.inputs)
+    made = [f"{RESULTS}/{one}/manifest.json" for one in keys]
     return made + places(folder) + pieces(folder)
 
 
@@ -37,11 +49,16 @@ def places(folder):
 
 
 def made_from(step):
-    """As `inputs_of`, of the folder of a job of this step."""
+    """What a job of this step reads: as `inputs_of`, of all folders that its process makes.
+
+    A folder of such a set that is asked for by its name is made alone.
+    """
 
     def inputs(wildcards):
         verified()
-        return inputs_of(f"{step}/{wildcards.name}")
+        key = f"{step}/{wildcards.name}"
+        made = chain.from_iterable(map(inputs_of, LAST.get(key, [key])))
+        return list(dict.fromkeys(made))
 
     return inputs
 
@@ -114,22 +131,17 @@ def last(keys):
     return (absent or keys)[-1]
 
 
-# Sets of scores that one process makes, by the folder that stands for each: its job makes what is missing and verifies
+# Sets of folders that one process makes, by the folder that stands for each: its job makes what is missing and verifies
 # the others. So a set is one job to Snakemake, done where all of its folders are there.
 LAST = {last(keys): keys for keys in PLAN.together.values()}
+STANDS = {key: standing for standing, keys in LAST.items() for key in keys}
 
 
-def scored_from(wildcards):
-    """What the scores are made from that a job makes; one that is asked for by its name is made alone."""
-    verified()
-    key = f"scores/{wildcards.name}"
-    made = chain.from_iterable(map(inputs_of, LAST.get(key, [key])))
-    return list(dict.fromkeys(made))
-
-
-def together(wildcards):
-    """What tells a job to make a set of scores."""
-    return f"--together {STUDY}" if f"scores/{wildcards.name}" in LAST else ""
+def together(step):
+    """What tells a job of this step to make a set."""
+    return lambda wildcards: (
+        "--together" if f"{step}/{wildcards.name}" in LAST else ""
+    )
 
 
 def needs(kind, rule=None):

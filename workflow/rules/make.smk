@@ -9,4 +9,4 @@ rule folder:
     params:
         together="",
     shell:
-        "python -m sumcurve make {params.together} {output:q} --log {log:q}"
+        "python -m sumcurve make --study {STUDY} {params.together} {output:q} --log {log:q}"

@@ -11,8 +11,11 @@ use rule folder as outputs_folder with:
         update(f"{RESULTS}/outputs/{{name}}/manifest.json"),
     log:
         f"{LOGS}/outputs/{{name}}.log",
+    params:
+        together=together("outputs"),
 
 
+# All searches of a run, and all parts that it is asked of, in one process.
 use rule outputs_folder as decode with:
     wildcard_constraints:
         **only("decode"),

@@ -1,19 +1,18 @@
-# Of the scores that one process makes there is one here: the last that is missing, for which all of them are made.
 rule scores:
     input:
-        [f"{RESULTS}/{key}/manifest.json" for key in LAST],
+        manifests("scores"),
 
 
 # How the folders of this step are made; the rules below take the names of one kind each, and what that kind needs.
 use rule folder as scores_folder with:
     input:
-        scored_from,
+        made_from("scores"),
     output:
         update(f"{RESULTS}/scores/{{name}}/manifest.json"),
     log:
         f"{LOGS}/scores/{{name}}.log",
     params:
-        together=together,
+        together=together("scores"),
 
 
 # All that a method says of a corpus at one size: of a study of hundreds of trainings the most folders are scores, which take less
