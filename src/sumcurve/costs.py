@@ -593,7 +593,9 @@ def _dropped(read: int, kept: int) -> int:
 
 
 def _corpus_of(plan: Plan, folder: Folder) -> str:
-    return plan.corpus_name(plan.folder(folder.specification["fraction"]).specification["corpus"])
+    """The name of the corpus that a training, or what is made of one alone, is of."""
+    trained = plan.folder(folder.specification["run"]) if "run" in folder.specification else folder
+    return plan.corpus_name(plan.folder(trained.specification["fraction"]).specification["corpus"])
 
 
 def _unmeasured(plan: Plan, folder: Folder) -> str:
@@ -634,7 +636,8 @@ def _folder(
         return _pretraining(plan, costs)
     if folder.kind == "reader":
         return _reader(plan, folder, costs)
-    corpus = plan.corpus_name(folder.key if folder.kind == "corpus" else told.get("corpus", told.get("outside", "/x-")))
+    made_of = folder.key if folder.kind == "corpus" else told.get("corpus", told.get("outside"))
+    corpus = plan.corpus_name(made_of) if made_of else _corpus_of(plan, folder)
     settings, constant = plan.corpora.get(corpus), np.full(DRAWS, START)
     if folder.kind == "corpus":
         if corpus not in read:

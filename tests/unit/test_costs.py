@@ -207,6 +207,14 @@ def test_readers_of_questions_cost_by_their_width_and_no_more_than_their_most_up
     assert hours[64, 450].max() <= hours[64, 2000].min()
 
 
+def test_what_is_made_of_a_training_alone_is_priced_by_its_corpus(tmp_path):
+    plan = Plan.read(ROOT / "config", "docstrings-all")
+    assert plan.named("outputs", "labels")
+    found = costs.estimate(plan, tmp_path / "results", Costs(invented(), ROOT / "config"), told=6000)
+    assert "labels" in found.hours
+    assert not any("labels" in kinds for kinds in found.unpriced.values())
+
+
 def test_the_default_study_is_foretold_by_its_small_sizes():
     """What `benchmarks/plan_estimates.py` prints, of recorded trainings alone."""
     basis = costs.measured(ROOT / "config", ROOT / "results" / "tables")
