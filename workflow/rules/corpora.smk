@@ -87,8 +87,10 @@ rule cut_corpus:
         shards=r"\d+",
     resources:
         mem_mb=1000,
+    params:
+        study=STUDY,
     shell:
-        "python -m sumcurve shard --study {STUDY} {output:q} --log {log:q}"
+        "python -m sumcurve shard --study {params.study} {output:q} --log {log:q}"
 
 
 rule map_shard:
@@ -103,8 +105,10 @@ rule map_shard:
         number=r"\d{5}",
     resources:
         mem_mb=1000,
+    params:
+        study=STUDY,
     shell:
-        "python -m sumcurve shard --study {STUDY} {output:q} --log {log:q}"
+        "python -m sumcurve shard --study {params.study} {output:q} --log {log:q}"
 
 
 rule near_shard:
@@ -119,8 +123,10 @@ rule near_shard:
         number=r"\d{5}",
     resources:
         mem_mb=1000,
+    params:
+        study=STUDY,
     shell:
-        "python -m sumcurve shard --study {STUDY} {output:q} --log {log:q}"
+        "python -m sumcurve shard --study {params.study} {output:q} --log {log:q}"
 
 
 rule reduce_shards:
@@ -134,8 +140,10 @@ rule reduce_shards:
         shards=r"\d+",
     resources:
         mem_mb=1500,
+    params:
+        study=STUDY,
     shell:
-        "python -m sumcurve shard --study {STUDY} {output:q} --log {log:q}"
+        "python -m sumcurve shard --study {params.study} {output:q} --log {log:q}"
 
 
 rule finish_shard:
@@ -150,8 +158,10 @@ rule finish_shard:
         number=r"\d{5}",
     resources:
         mem_mb=1500,
+    params:
+        study=STUDY,
     shell:
-        "python -m sumcurve shard --study {STUDY} {output:q} --log {log:q}"
+        "python -m sumcurve shard --study {params.study} {output:q} --log {log:q}"
 
 
 use rule corpora_folder as corpus with:

@@ -137,10 +137,10 @@ LAST = {last(keys): keys for keys in PLAN.together.values()}
 STANDS = {key: standing for standing, keys in LAST.items() for key in keys}
 
 
-def together(step):
-    """What tells a job of this step to make a set."""
-    return lambda wildcards: (
-        "--together" if f"{step}/{wildcards.name}" in LAST else ""
+def arguments(step):
+    """What tells a job of this step its study, and to make a set where its folder stands for one."""
+    return lambda wildcards: f"--study {STUDY}" + (
+        " --together" if f"{step}/{wildcards.name}" in LAST else ""
     )
 
 

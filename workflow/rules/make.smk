@@ -7,6 +7,6 @@ rule folder:
     wildcard_constraints:
         name=NOTHING,
     params:
-        together="",
+        arguments=f"--study {STUDY}",
     shell:
-        "python -m sumcurve make --study {STUDY} {params.together} {output:q} --log {log:q}"
+        "python -m sumcurve make {params.arguments} {output:q} --log {log:q}"

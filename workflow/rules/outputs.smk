@@ -12,7 +12,7 @@ use rule folder as outputs_folder with:
     log:
         f"{LOGS}/outputs/{{name}}.log",
     params:
-        together=together("outputs"),
+        arguments=arguments("outputs"),
 
 
 # All searches of a run, and all parts that it is asked of, in one process.

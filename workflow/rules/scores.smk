@@ -12,7 +12,7 @@ use rule folder as scores_folder with:
     log:
         f"{LOGS}/scores/{{name}}.log",
     params:
-        together=together("scores"),
+        arguments=arguments("scores"),
 
 
 # All that a method says of a corpus at one size: of a study of hundreds of trainings the most folders are scores, which take less
