@@ -53,12 +53,11 @@ class Verdict:
     def sentence(self) -> str:
         """The verdict in English, ready to print."""
         first, second, size, furthest = self.first, self.second, f"{self.size:,.0f}", f"{self.furthest:,.0f}"
-        now, twice, four_times = (_chance(probability) for probability in self.ahead)
+        now, twice, four_times = (_chance(one, self.confidence) for one in self.ahead)
         double = f"{TIMES[1] * self.size:,.0f}"
         if self.kind == "ahead throughout":
-            return (
-                f"{first} is ahead of {second} from {size} up to {furthest} (probability {_chance(self.probability)})."
-            )
+            probability = _chance(self.probability, self.confidence)
+            return f"{first} is ahead of {second} from {size} up to {furthest} (probability {probability})."
         if self.kind == "ahead now":
             return (
                 f"{first} is ahead of {second} at {size} (probability {now}); {twice} that it is at {double}, "
@@ -134,6 +133,16 @@ def _contradicted(fits: Fits, first: str, second: str, size: float, sign: int) -
     return bool(np.quantile(sign * drawn, (1 + fits.settings.confidence) / 2) < 0)
 
 
-def _chance(probability: float) -> str:
-    """Two digits; never 0 or 1, which no number of draws can show."""
-    return "above 0.99" if probability > 0.99 else "below 0.01" if probability < 0.01 else f"{probability:.2f}"
+def digits(probability: float, claim: float) -> int:
+    """Decimals to print: two, or as many as show that a probability does not reach that of a claim."""
+    found = 2
+    while probability < claim <= round(probability, found):
+        found += 1
+    return found
+
+
+def _chance(probability: float, claim: float) -> str:
+    """Two digits, or `digits`; never 0 or 1, which no number of draws can show."""
+    if probability > 0.99:
+        return "above 0.99"
+    return "below 0.01" if probability < 0.01 else f"{probability:.{digits(probability, claim)}f}"

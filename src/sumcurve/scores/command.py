@@ -499,6 +499,12 @@ def _report(
             "they score 0 and stay in every mean, as in rouge-score and ROUGE-1.5.5; add the references, or remove the "
             "items"
         )
+    without = [str(file.path) for file in (references, *systems) if not file.named]
+    if 0 < len(without) <= len(systems):
+        yield (
+            f"WARNING: no ids in {', '.join(without)}, but in another file: its items are taken in the order in which "
+            "they stand; give them ids (`id`) where that may be another"
+        )
     yield f"References {_named(references)}: {items:,} items, {missing:,} empty"
     for system, scored, intervals in zip(systems, outcome.scored, outcome.intervals, strict=True):
         joined = "id" if system.by_id else "order"

@@ -141,7 +141,7 @@ def _table(path: Path, role: Role, key: str | None, separator: str) -> Texts:
             text = cells[texts.column or ""]
             if LIST.fullmatch(text):
                 raise TextError(f"{path}:{line}: a list in a cell of {texts.column!r}; write lists as JSON lines")
-            texts.add(line, [sentences(text)], cells.get("id") or None)
+            texts.add(line, [sentences(text)], next((cells[name] for name in heads if _names_items(name)), "") or None)
             line = rows.line_num + 1
     except csv.Error as error:
         raise TextError(f"{path}:{rows.line_num}: no row of a table ({error}); write it by a CSV library") from None
@@ -151,15 +151,21 @@ def _table(path: Path, role: Role, key: str | None, separator: str) -> Texts:
 def _column(heads: Sequence[str], role: Role, wanted: str | None, place: str) -> str:
     """The column that holds the texts."""
     found = _keys(heads, role, wanted)
-    if not found and wanted is None and "id" in heads:  # without it line 1 may be no heads
-        found = [name for name in heads if name != "id"]
-    if len(found) == 1 and heads.count(found[0]) == 1 and heads.count("id") < 2:
+    ids = [name for name in heads if _names_items(name)]
+    if not found and wanted is None and ids:  # without it line 1 may be no heads
+        found = [name for name in heads if name not in ids]
+    if len(found) == 1 and heads.count(found[0]) == 1 and len(ids) < 2:
         return found[0]
     what = f"column {wanted!r}" if wanted is not None else f"one column of {role}s"
     raise TextError(
         f"{place}: not {what} among {', '.join(map(repr, heads))}; call the texts' column {KEYS[role][0]!r} and the "
         f"ids' 'id', or name the texts' (`sumcurve rouge`: {OPTIONS[role]})"
     )
+
+
+def _names_items(name: str) -> bool:
+    """Whether a column, or a key of objects, holds ids: "id", as spreadsheets and databases write it, too."""
+    return name.strip().casefold() in ("id", "_id")
 
 
 def in_order_of(first: Texts, second: Texts) -> Texts:
@@ -252,7 +258,7 @@ def _item(value: Any, role: Role, key: str | None, place: str) -> tuple[list[Tex
             raise TextError(f"{place}: no object, which could have {key!r}; leave {OPTIONS[role]} out")
         texts, form = _texts(value, role, "", place)
         return texts, form, None
-    name = None if value.get("id") is None else str(value["id"])
+    name = next((str(own) for other, own in value.items() if _names_items(other) and own is not None), None)
     keys = _keys(list(value), role, key)
     if not keys:
         wanted = " or ".join(map(repr, (*KEYS[role], "summary") if key is None else (key,)))

@@ -257,7 +257,7 @@ def _fitted(results: Results, corpus: str, metric: Metric, fits: Fits) -> list[d
                 "metric": metric.title,
                 "records": round(size),
                 "basis": "fit",
-                "method": method,
+                "method": results.name(results.largest(corpus)[method]),
                 "score": Value(middle, low, high, decimals=metric.decimals),
                 "place": place,
             }

@@ -7,20 +7,21 @@ from typing import Any
 import numpy as np
 
 from sumcurve.scores.scorer import Metric
-from sumcurve.statistics.coefficients import COEFFICIENTS
-from sumcurve.statistics.metric_agreement import FEWEST, Level, agreements
+from sumcurve.statistics.coefficients import COEFFICIENTS, Coefficient
+from sumcurve.statistics.metric_agreement import FEWEST, Agreement, agreements
 from sumcurve.tables.results import NOT_TO_BE_READ, Results, System
 from sumcurve.tables.table import Column, Table
 
-LEVELS: tuple[Level, ...] = ("system", "summary")
+FEWEST_ITEMS = 20  # over which a mean of correlations is shown
 
 
 def table(results: Results) -> Table:
     """A row for every two metrics of a corpus and each level; no row where fewer than `FEWEST` systems have both.
 
     Seeds are averaged. Systems that see references are left out, and those that wrote what another wrote. At the level
-    of systems mean scores are correlated; at that of summaries the scores of an item's summaries over systems, and the
-    mean over items is shown, of those on which both metrics tell systems apart.
+    of systems mean scores are correlated, each over all items of its metric; at that of summaries the scores of an
+    item's summaries over systems, and the mean over items is shown, of those on which both metrics tell systems apart:
+    none where these are fewer than `FEWEST_ITEMS`.
     """
     rows = [row for corpus in results.corpora for row in _rows(results, corpus)]
     columns = [
@@ -46,16 +47,26 @@ def _rows(results: Results, corpus: str) -> Iterator[dict[str, Any]]:
         items = [item for item in shared[0] if all(item in one for one in shared)] if both else []
         if len(both) < FEWEST or not items:
             continue
+        unread = [name for name in (first, second) if results.unread(corpus, name)]
+        row = {"corpus": corpus, "first": first, "second": second, "systems": len(both)}
+        why = [f"{', '.join(unread)}: {NOT_TO_BE_READ}"] if unread else []
+        mean, other = (
+            np.array([[np.mean([*scores[name][place].values()])] for place in both]) for name in (first, second)
+        )
+        yield row | {"level": "system", "why": "; ".join(why)} | _values(agreements(mean, other, "system", resamples=0))
         one, two = (
             np.array([[scores[name][place][item] for item in items] for place in both]) for name in (first, second)
         )
-        unread = [name for name in (first, second) if results.unread(corpus, name)]
-        told = {"corpus": corpus, "first": first, "second": second, "systems": len(both)}
-        told["why"] = f"{', '.join(unread)}: {NOT_TO_BE_READ}" if unread else ""
-        for level in LEVELS:
-            found = agreements(one, two, level, resamples=0)
-            counted = {"level": level, "items": len(items) - found["pearson"].undefined}
-            yield told | counted | {kind: agreement.value for kind, agreement in found.items()}
+        found = agreements(one, two, "summary", resamples=0)
+        count = len(items) - found["pearson"].undefined
+        row |= {"level": "summary", "items": count}
+        if count < FEWEST_ITEMS:
+            why.append(f"fewer than {FEWEST_ITEMS} items on which both metrics tell systems apart")
+        yield row | {"why": "; ".join(why)} | (_values(found) if count >= FEWEST_ITEMS else {})
+
+
+def _values(found: Mapping[Coefficient, Agreement]) -> dict[str, Any]:
+    return {kind: agreement.value for kind, agreement in found.items()}
 
 
 def _scores(results: Results, systems: list[System], metric: Metric) -> dict[int, Mapping[str, float]]:

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from sumcurve.curves.fit import FURTHEST, LEAST_SIZES, Curves, Extrapolation, Fits, NoCurve, fit_curves, measured
-from sumcurve.curves.verdict import verdicts
+from sumcurve.curves.verdict import digits, verdicts
 from sumcurve.statistics.design import Cell, Design
 from sumcurve.tables.results import MANY_TIES, Results
 from sumcurve.tables.table import Column, Table, Value
@@ -171,19 +171,21 @@ def table(results: Results) -> Table:
     for (corpus, metric), fits in learned.fits.items():
         for one in verdicts(fits):
             low, middle, high = (learned.scales[corpus, metric].difference(end) for end in one.difference)
+            largest = results.largest(corpus)
+            now, twice, four_times = (Value(ahead, decimals=digits(ahead, one.confidence)) for ahead in one.ahead)
             rows.append(
                 {
                     "corpus": corpus,
                     "metric": metric_of[metric].title,
-                    "first": one.first,
-                    "second": one.second,
+                    "first": results.name(largest[one.first]),
+                    "second": results.name(largest[one.second]),
                     "verdict": one.kind,
                     "probability": one.probability,
                     "at_records": int(one.size),
                     "difference": Value(middle, low, high, decimals=metric_of[metric].decimals),
-                    "ahead_now": one.ahead[0],
-                    "ahead_twice": one.ahead[1],
-                    "ahead_four_times": one.ahead[2],
+                    "ahead_now": now,
+                    "ahead_twice": twice,
+                    "ahead_four_times": four_times,
                     "up_to_records": int(one.furthest),
                     "sentence": one.sentence,
                 }

@@ -168,7 +168,9 @@ def test_tables_and_files_in_other_orders_score_as_the_files(sumcurve, texts, tm
     by_order = scores(
         "--references", plain, "--candidates", texts.c_file, "--compare", shuffled, "--compare-column", "d"
     )
-    assert "joined by order" in by_order.pop("printed")  # and compare by id with the candidates
+    by_order_printed = by_order.pop("printed")
+    assert "joined by order" in by_order_printed  # and compare by id with the candidates
+    assert by_order_printed.startswith(f"WARNING: no ids in {plain}, but in another file")
     assert "joined by id" not in expected.pop("printed").splitlines()[0]
     assert by_id == by_order == expected
     one_file = scores("--references", table, "--candidates", table, "--column", "c")

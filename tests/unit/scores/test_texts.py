@@ -239,3 +239,14 @@ def test_an_id_that_is_missing_doubled_or_unknown_is_named(file, ids, message) -
     if ids.count("c") == 2:
         with pytest.raises(TextError, match="comes a second time"):
             in_order_of(second, first)
+
+
+@pytest.mark.parametrize("head", ["ID", "Id", " id", "_id"])
+def test_ids_are_ids_however_a_spreadsheet_heads_them(file, head) -> None:
+    first = read_texts(file("id,summary\na,y z\nb,m n\n", "first.csv"), "candidate")
+    other = read_texts(file(f"{head},summary\nb,m n\na,y z\n", "other.csv"), "candidate")
+    lines = read_texts(
+        file(f'{{"{head}": "b", "summary": "m n"}}\n{{"{head}": "a", "summary": "y z"}}\n', "o.jsonl"), "candidate"
+    )
+    for second in (other, lines):
+        assert in_order_of(first, second).items == first.items

@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from sumcurve.statistics.metric_agreement import FEWEST
-from sumcurve.tables.metric_correlations import table
+from sumcurve.tables.metric_correlations import FEWEST_ITEMS, table
 from sumcurve.tables.results import Results
 
 KINDS = {"pearson": stats.pearsonr, "spearman": stats.spearmanr, "kendall": stats.kendalltau}
@@ -55,3 +55,31 @@ def test_what_writes_the_same_counts_once_and_bounds_and_pairs_of_systems_not_at
     few = [lead, dataclasses.replace(again, summaries="other")]
     assert len(few) < FEWEST
     assert systems(few) == set()
+
+
+def test_systems_have_means_of_their_own_items_and_few_items_no_mean_of_correlations(results):
+    """Where the second metric knows some of the items alone, means of the first are still over all of its own."""
+
+    def scarce(one):
+        rouge = one.scores["rouge"]
+        metric = dataclasses.replace(rouge.metrics[0], name="scarce", title="Scarce")
+        few = slice(0, FEWEST_ITEMS - 1)
+        items = dataclasses.replace(
+            rouge, metrics=(metric,), ids=rouge.ids[few], groups=rouge.groups[few], values=rouge.values[:1, few]
+        )
+        return dataclasses.replace(one, scores={**one.scores, "scarce": items})
+
+    whole = Results(dataclasses.replace(results.study, outputs=[*map(scarce, results.outputs)]), results.settings)
+    systems = [one for one in whole.of("notes") if one.role != "bound"]
+    means = [
+        [np.mean([items.values[0] for items in one.scored(scorer)]) for one in systems]
+        for scorer in ("rouge", "scarce")
+    ]
+    found = {
+        row["level"]: row
+        for row in table(whole).rows
+        if (row["corpus"], row["first"], row["second"]) == ("notes", "rouge1", "scarce")
+    }
+    assert found["system"]["pearson"] == pytest.approx(stats.pearsonr(*means).statistic)
+    assert "pearson" not in found["summary"]
+    assert f"fewer than {FEWEST_ITEMS} items" in found["summary"]["why"]
