@@ -112,7 +112,9 @@ def _by_line(path: Path, role: Role, key: str | None) -> Texts:
             texts.add(number, [sentences(line)], None)
             continue
         try:
-            value = json.loads(line)
+            value = json.loads(line, object_pairs_hook=_object)
+        except _RepeatedKey as error:
+            raise TextError(f"{place}: the key {error.args[0]!r} stands twice in an object; keep one") from None
         except ValueError as error:
             raise TextError(f"{place}: not JSON ({error}); in JSON lines every line is one JSON value") from None
         item, found, name = _item(value, role, key, place)
@@ -234,12 +236,30 @@ def _lines(path: Path) -> Iterator[str]:
     try:
         with open_bytes(path) as stream:
             for number, line in enumerate(stream, start=1):
+                if b"\0" in line:
+                    raise TextError(
+                        f"{path}:{number}: a NUL character, as in UTF-16, which would part words; save the file as "
+                        "UTF-8, or remove the character"
+                    )
                 try:
                     yield line.decode("utf-8-sig" if number == 1 else "utf-8")
                 except UnicodeDecodeError as error:
                     raise TextError(f"{path}:{number}: not UTF-8 ({error}); convert the file to UTF-8") from None
     except (OSError, EOFError, zlib.error, zstandard.ZstdError) as error:
         raise TextError(f"{path} cannot be read: {error}") from error
+
+
+class _RepeatedKey(ValueError):
+    """Of a JSON object; json keeps the last of two equal keys and says nothing."""
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in found:
+            raise _RepeatedKey(key)
+        found[key] = value
+    return found
 
 
 def _is_object(line: str) -> bool:
@@ -307,6 +327,8 @@ def _text(value: Any, place: str) -> Text:
             raise TextError(f"{place}: sentence {json.dumps(sentence)[:60]} is no string")
         if not sentence.isascii() and any("\ud800" <= character <= "\udfff" for character in sentence):
             raise TextError(f"{place}: half of a surrogate pair, which is no character; repair the text")
+        if "\0" in sentence:
+            raise TextError(f"{place}: a NUL character, which would part words; remove it")
         if not isinstance(value, str) and "\n" in sentence:
             raise TextError(f"{place}: a line break in sentence {sentence[:60]!r}; make it two sentences")
     return sentences(value) if isinstance(value, str) else value

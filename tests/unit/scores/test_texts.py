@@ -118,6 +118,11 @@ def test_references_are_one_text_or_several(file, value, expected) -> None:
         ("a.jsonl", '["a\\nb"]\n', r"a\.jsonl:1: a line break in sentence"),
         ("a.jsonl", '"a \\ud800 b"\n', r"a\.jsonl:1: half of a surrogate pair"),
         ("a.txt", b"one\nt\xe9\n", r"a\.txt:2: not UTF-8"),
+        ("a.txt", b"one\nt\0wo\n", r"a\.txt:2: a NUL character, as in UTF-16"),
+        ("a.txt", "one\n".encode("utf-16-le"), r"a\.txt:1: a NUL character, as in UTF-16"),
+        ("a.csv", b"id,reference\n1,a\0b\n", r"a\.csv:2: a NUL character"),
+        ("a.jsonl", '"a\\u0000b"\n', r"a\.jsonl:1: a NUL character"),
+        ("a.jsonl", '{"target": "a", "target": "b"}\n', r"a\.jsonl:1: the key 'target' stands twice"),
     ],
 )
 def test_a_line_that_is_no_item_is_named(file, name, content, message) -> None:
