@@ -1,6 +1,8 @@
-"""Types of command-line arguments, for `add_argument(type=…)`. They raise ArgumentTypeError."""
+"""Types of command-line arguments, for `add_argument(type=…)`, which raise ArgumentTypeError, and files to write."""
 
 import argparse
+from collections.abc import Iterable
+from pathlib import Path
 
 
 def natural(text: str, least: int = 0) -> int:
@@ -14,3 +16,19 @@ def natural(text: str, least: int = 0) -> int:
 def positive(text: str) -> int:
     """A whole number of at least 1."""
     return natural(text, least=1)
+
+
+def misplaced(written: Iterable[Path | None], read: Iterable[Path | None]) -> str | None:
+    """Why a file cannot be written where it is asked for, in a sentence; None where all can. None is no file."""
+    sources, taken = {path.resolve() for path in read if path}, set()
+    for path in filter(None, written):
+        if not path.parent.is_dir():
+            return f"{path}: there is no folder {path.parent}; make it first"
+        if path.is_dir():
+            return f"{path}: this is a folder; name a file to write"
+        if path.resolve() in sources:
+            return f"{path}: this file is read, and would be lost; write to another"
+        if path.resolve() in taken:
+            return f"{path}: two results would be written to it; name a file for each"
+        taken.add(path.resolve())
+    return None

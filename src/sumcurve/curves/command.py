@@ -6,6 +6,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from sumcurve.arguments import misplaced
 from sumcurve.curves.errors import ResultsError
 from sumcurve.records import csv_text, write_json, write_text
 
@@ -57,9 +58,9 @@ def run(arguments: argparse.Namespace) -> None:
     """Print the tables and write the files asked for."""
     from sumcurve.curves.results_file import efficiency_rows, read_results, results_file
 
-    for path in (arguments.json, arguments.csv):
-        if path is not None and not path.parent.is_dir():
-            raise ResultsError(f"{path}: there is no folder {path.parent}: make it, or write elsewhere")
+    read = [Path(name) for name in (arguments.file, arguments.compare) if name]
+    if why := misplaced((arguments.json, arguments.csv), read):
+        raise ResultsError(why)
     given = [name.strip() for name in arguments.scores.split(",")] if arguments.scores else []
     results = read_results(results_file(arguments.file), given)
     rows = efficiency_rows(results)

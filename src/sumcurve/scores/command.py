@@ -6,12 +6,12 @@ Heavy packages are imported when a command runs.
 import argparse
 import csv
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sumcurve.arguments import natural, positive
+from sumcurve.arguments import misplaced, natural, positive
 from sumcurve.records import csv_text, write_json, write_text
 from sumcurve.scores.rouge_f1 import RougeF1
 from sumcurve.settings import Bootstrap
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 METRICS = tuple(metric.name for metric in RougeF1.metrics)  # unless others are asked for
 MODES = ("rouge-score", "rouge-1.5.5", "unicode", "characters")
+FEW = 100  # resamples below which the ends of an interval are a handful of draws
 CHUNK = 16_384  # items scored between two moves of the progress bar
 SEEDS = (2, 3, 5, 10, 20)  # for which `power` lists the items needed
 SYSTEMS = ("candidates", "compare")  # how a file of per-item scores names them
@@ -195,7 +196,8 @@ def add_parser(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> 
 
 def run_rouge(arguments: argparse.Namespace) -> None:
     """Print the scores and write the files asked for."""
-    _check_folders(arguments.per_item, arguments.json)
+    read = (arguments.references, arguments.candidates, arguments.compare)
+    check_written((arguments.per_item, arguments.json), read)
     scorer = _scorer(arguments)
     references, *systems = _files(arguments)
     scored = [_score(scorer, system, references) for system in systems]
@@ -239,7 +241,7 @@ def run_power(arguments: argparse.Namespace) -> None:
     """Print what was asked for and write the file asked for."""
     from sumcurve.statistics.power import Aim, Noise, paired_sd, pooled_sd
 
-    _check_folders(arguments.json)
+    check_written([arguments.json], arguments.per_item or [])
     sd_items = _sd_items(arguments.per_item, arguments.metric) if arguments.per_item else arguments.sd_items
     try:
         if arguments.seed_scores:
@@ -505,6 +507,10 @@ def _report(
             f"WARNING: no ids in {', '.join(without)}, but in another file: its items are taken in the order in which "
             "they stand; give them ids (`id`) where that may be another"
         )
+    if items == 1:
+        yield "WARNING: one item says nothing of the spread over items: its intervals are none; take at least 2"
+    if settings.resamples < FEW:
+        yield f"WARNING: {settings.resamples} resamples are too few for a {level} interval; take {FEW} at least"
     yield f"References {_named(references)}: {items:,} items, {missing:,} empty"
     for system, scored, intervals in zip(systems, outcome.scored, outcome.intervals, strict=True):
         joined = "id" if system.by_id else "order"
@@ -559,7 +565,7 @@ def _notes(metrics: Sequence[str], files: "Sequence[Texts]") -> Iterator[str]:
         yield f"note: no text of {whole} has more than one sentence, while other files have; rougeLsum depends on it"
 
 
-def _check_folders(*paths: Path | None) -> None:
-    for path in paths:
-        if path and not path.parent.is_dir():
-            raise CommandError(f"{path}: there is no folder {path.parent}; make it first")
+def check_written(written: Iterable[Path | None], read: Iterable[Path | None]) -> None:
+    """CommandError for a file that cannot be written where it is asked for, or that is read."""
+    if why := misplaced(written, read):
+        raise CommandError(why)

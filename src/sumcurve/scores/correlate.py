@@ -10,8 +10,9 @@ from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from sumcurve.arguments import natural, positive
 from sumcurve.records import write_json
-from sumcurve.scores.command import CommandError
+from sumcurve.scores.command import CommandError, check_written
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -57,14 +58,15 @@ def add_parser(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> 
     command.add_argument("--results", type=Path, default=Path("results"))
     command.add_argument("--metrics", help="of the metrics, separated by commas [all]")
     command.add_argument("--common", action="store_true", help="of what only one of both has, leave the rest out")
-    command.add_argument("--resamples", type=int, default=1000, help="of the bootstrap [1000]")
-    command.add_argument("--seed", type=int, default=1, help="of the bootstrap [1]")
+    command.add_argument("--resamples", type=positive, default=1000, help="of the bootstrap [1000]")
+    command.add_argument("--seed", type=natural, default=1, help="of the bootstrap [1]")
     command.add_argument("--json", type=Path, metavar="OUT", help="write what is printed")
     command.set_defaults(run=run_correlate)
 
 
 def run_correlate(arguments: argparse.Namespace) -> None:
     """Print the tables and write the file asked for."""
+    check_written([arguments.json], (arguments.manual, arguments.aesop, arguments.scores))
     people = read_scores(arguments.manual) if arguments.manual else of_aesop(arguments.aesop)
     if arguments.scores:
         metrics = read_scores(arguments.scores)
@@ -94,9 +96,11 @@ def read_scores(path: Path) -> Scores:
     """The scores of a CSV with the columns system and item; CommandError with the line for what is not one."""
     found: Scores = {}
     try:
-        with path.open(encoding="utf-8", newline="") as stream:
+        with path.open(encoding="utf-8-sig", newline="") as stream:  # spreadsheets begin with a byte order mark
             reader = csv.DictReader(stream, strict=True)
             columns = list(reader.fieldnames or [])
+            if twice := [name for name in columns if columns.count(name) > 1]:
+                raise CommandError(f"{path}:1: two columns are called {twice[0]!r}; rename one")
             if lacking := [name for name in ("system", "item") if name not in columns]:
                 raise CommandError(f"{path}:1: no column {lacking[0]!r}; a row is a system, an item and their scores")
             names = [name for name in columns if name not in ("system", "item")]
@@ -111,7 +115,9 @@ def read_scores(path: Path) -> Scores:
                     if key in found[name]:
                         raise CommandError(f"{where}: system {key[0]!r} and item {key[1]!r} come twice; remove one")
                     found[name][key] = _number(row[name], where, name)
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
+    except UnicodeDecodeError as error:
+        raise CommandError(f"{path}: not UTF-8 ({error}); convert the file to UTF-8") from error
+    except (OSError, csv.Error) as error:
         raise CommandError(f"{path}: {error}") from error
     if not all(found.values()):
         raise CommandError(f"{path}: no row below its heads")

@@ -147,6 +147,15 @@ def test_nothing_is_written_where_something_cannot_be_used(tmp_path, monkeypatch
     assert list(tmp_path.iterdir()) == []
 
 
+def test_results_that_are_read_are_not_written_over(tmp_path) -> None:
+    path = tmp_path / "r.csv"
+    path.write_text(ROWS)
+    for option in ("--csv", "--json"):
+        with pytest.raises(ResultsError, match=r"r\.csv: this file is read, and would be lost"):
+            efficiency(path, option, path)
+    assert path.read_text() == ROWS
+
+
 def test_adding_the_verb_loads_nothing_heavy() -> None:
     code = "import sys; import sumcurve.curves.command; assert not {'numpy', 'pandas', 'scipy'} & set(sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -245,11 +245,35 @@ def test_another_mode_counts_its_own_tokens(sumcurve, tmp_path) -> None:
         (["--column", "d"], r"c\.jsonl:1: an object without 'd'; it has 'id', 'summary'"),
         (["--json", "nowhere/out.json"], "no folder nowhere"),
         (["--per-item", "nowhere/out.csv"], "no folder nowhere"),
+        (["--json", "."], "this is a folder"),
+        (["--json", "out", "--per-item", "./out"], "two results would be written to it"),
     ],
 )
 def test_what_cannot_be_done_is_said(sumcurve, texts, words, message) -> None:
     with pytest.raises(CommandError, match=message):
         sumcurve("rouge", "--references", texts.r_file, "--candidates", texts.c_file, *words)
+
+
+def test_no_file_that_is_read_is_written_over(sumcurve, texts, tmp_path) -> None:
+    files = ("--references", texts.r_file, "--candidates", texts.c_file, "--compare", texts.d_file)
+    before = {path: path.read_bytes() for path in (texts.r_file, texts.c_file, texts.d_file)}
+    for option in ("--json", "--per-item"):
+        for path in before:
+            with pytest.raises(CommandError, match=f"{path.name}: this file is read, and would be lost"):
+                sumcurve("rouge", *files, option, tmp_path / "." / path.name)
+    items = tmp_path / "items.csv"
+    sumcurve("rouge", *files, "--per-item", items)
+    with pytest.raises(CommandError, match=r"items\.csv: this file is read"):
+        sumcurve("power", "--per-item", items, "--json", items)
+    assert {path: path.read_bytes() for path in before} == before
+
+
+@pytest.mark.parametrize(("count", "words", "warned"), [(1, [], True), (2, [], False), (40, ["--resamples", 99], True)])
+def test_intervals_of_one_item_or_few_resamples_come_with_a_warning(sumcurve, tmp_path, count, words, warned) -> None:
+    path = tmp_path / "r.txt"
+    path.write_text("a b\n" * count)
+    printed = sumcurve("rouge", "--references", path, "--candidates", path, *words)
+    assert ("WARNING" in printed) is warned
 
 
 def test_unequal_files_are_refused_and_leave_no_file(sumcurve, texts, tmp_path) -> None:

@@ -116,6 +116,7 @@ def test_scorers_of_other_items_are_told_apart_and_named(files, tmp_path, capsys
         ("system,item,score\na,x,inf\n", "people.csv:2: score is 'inf', not a number"),
         ("system,item,score\na,x\n", "people.csv:2: not 3 columns"),
         ("system,item,score\n", "people.csv: no row below its heads"),
+        ("system,item,score,score\na,x,1,2\n", "people.csv:1: two columns are called 'score'"),
         ("system,item,same\na,x,1\n", "'same' is a score of people and of metrics"),
     ],
 )
@@ -124,6 +125,31 @@ def test_a_file_that_is_none_is_refused(files, text: str, message: str) -> None:
     people.write_text(text)
     with pytest.raises(CommandError, match=message):
         run(people, metrics)
+
+
+@pytest.mark.parametrize("words", [("--seed", "-1"), ("--resamples", "0"), ("--resamples", "-5"), ("--seed", "x")])
+def test_a_bootstrap_that_is_none_is_refused(files, words, capsys) -> None:
+    with pytest.raises(SystemExit):
+        run(*files, *words)
+    assert f"argument {words[0]}: '{words[1]}' is no whole number" in capsys.readouterr().err
+
+
+def test_a_byte_order_mark_is_no_column_and_another_encoding_is_named(files, capsys) -> None:
+    run(*files)
+    printed = capsys.readouterr().out
+    text = files[0].read_text()
+    files[0].write_bytes(text.encode("utf-8-sig"))
+    run(*files)
+    assert capsys.readouterr().out == printed
+    files[0].write_bytes(text.encode("utf-16"))
+    with pytest.raises(CommandError, match=r"people\.csv: not UTF-8 .*; convert the file to UTF-8"):
+        run(*files)
+
+
+def test_scores_that_are_read_are_not_written_over(files) -> None:
+    for path in files:
+        with pytest.raises(CommandError, match=f"{path.name}: this file is read, and would be lost"):
+            run(*files, "--json", str(path))
 
 
 @pytest.fixture
