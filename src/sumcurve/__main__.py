@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Self, cast
 
 from sumcurve import devices, manifest, packs, planned, resume, sums, torchrun
 from sumcurve.annotations.oracle import command as oracle_command
-from sumcurve.arguments import positive
+from sumcurve.arguments import natural, positive
 from sumcurve.builders import BuildError, CorpusSpecification, Stage
 from sumcurve.config import HUB_LOCK
 from sumcurve.corpora.errors import CorpusError
@@ -54,7 +54,7 @@ from sumcurve.scores import command as rouge_command
 from sumcurve.scores import correlate as correlate_command
 from sumcurve.scores.command import CommandError
 from sumcurve.settings import Raw, on_the_hub
-from sumcurve.steps import KINDS, TABLES_MODULES
+from sumcurve.steps import KINDS, STEPS, TABLES_MODULES
 from sumcurve.sums import SumsError
 from sumcurve.torchrun import TorchrunError
 
@@ -798,19 +798,31 @@ def summarize(path: Path) -> None:
             print(json.dumps(row, ensure_ascii=False), flush=True)
 
 
-def records(path: Path, part: str, percent: int, seed: int, many: int | None = None) -> None:
+def records(path: Path, part: str, percent: int | None, seed: int | None, many: int | None = None) -> None:
     """Print the records of a corpus's part: of the training part a fraction, of the test part sources alone."""
     from sumcurve.corpora.fraction import draw
     from sumcurve.corpora.sizes import draw_records
     from sumcurve.training.program import rows_of
 
+    told = {"--percent": percent, "--records": many, "--seed": seed}
+    given = [name for name, value in told.items() if value is not None]
+    if part != "train" and given:
+        raise CorpusError(f"{given[0]} {told[given[0]]}: only the training part is drawn from; leave it out of {part}")
+    if percent is not None and many is not None:
+        raise CorpusError(f"--percent {percent} and --records {many}: name one of them")
     found = Corpus(path).part(part)
     if not found.path.is_file():
         raise CorpusError(f"{path} is no folder of a corpus (results/corpora/…): {found.path} is missing")
+    if manifest.verify(path) is None:
+        raise CorpusError(f"{path} is no finished corpus: its manifest.json is missing; delete it and make it again")
     ids = found.ids
     drawn: Sequence[int] = range(len(ids))
     if part == "train":
-        drawn = draw(ids, percent, seed) if many is None else draw_records(ids, many, seed, found.path)
+        drawn = (
+            draw(ids, percent or 100, 1 if seed is None else seed)
+            if many is None
+            else draw_records(ids, many, 1 if seed is None else seed, found.path)
+        )
     for row in rows_of(found, drawn):
         shown = row if part != "test" else {"id": row["id"], "source": row["source"]}
         print(json.dumps(shown, ensure_ascii=False))
@@ -874,6 +886,17 @@ def percent(text: str) -> int:
     return int(text)
 
 
+def results_of(text: str) -> Path:
+    """A results folder, which a fresh study lacks; neither one of the folders in it nor a name of anything else."""
+    path = Path(text)
+    inside = path.name in STEPS or (path.parent.name in STEPS and path.name != "results")
+    if inside or (path / "manifest.json").is_file() or (not path.is_dir() and path.name != "results"):
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is no results folder: name the one that holds all steps, as results"
+        )
+    return path
+
+
 def parser() -> argparse.ArgumentParser:
     arguments = argparse.ArgumentParser(prog="sumcurve", description=__doc__)
     verbs = arguments.add_subparsers(dest="verb", required=True, metavar="verb")
@@ -907,15 +930,15 @@ def parser() -> argparse.ArgumentParser:
     command = verbs.add_parser(
         "status", help="what of a study is finished, at work, waiting, failed, and the hours left"
     )
-    command.add_argument("path", nargs="?", type=Path, default=Path("results"))
+    command.add_argument("path", nargs="?", type=results_of, default=Path("results"))
     command.add_argument("--study", help="a file of config/studies without its ending [config.yaml's]")
     command.add_argument("--folders", action="store_true", help="and the state of every folder")
     command = verbs.add_parser("verify", help="hash all that a study asks for and name what is damaged")
-    command.add_argument("path", nargs="?", type=Path, default=Path("results"))
+    command.add_argument("path", nargs="?", type=results_of, default=Path("results"))
     command.add_argument("--study", help="a file of config/studies without its ending [config.yaml's]")
     command.add_argument("--record", action="store_true", help="and refuse what is missing or made by uncommitted code")
     command = verbs.add_parser("plan", help="what a study would cost before it starts: jobs, records, hours, disk")
-    command.add_argument("path", nargs="?", type=Path, default=Path("results"))
+    command.add_argument("path", nargs="?", type=results_of, default=Path("results"))
     command.add_argument("--study", help="a file of config/studies without its ending [config.yaml's]")
     command.add_argument("--records", type=positive, help="of a training part, where nothing says how many it has")
     command = verbs.add_parser("pack", help="what tables need of trainings, without weights, in small archives")
@@ -928,7 +951,7 @@ def parser() -> argparse.ArgumentParser:
     command.add_argument("--study", help="that asks for them [any]")
     command.add_argument("--results", type=Path, default=Path("results"))
     command = verbs.add_parser("prune", help="list results that no study needs, and delete them when told to")
-    command.add_argument("path", nargs="?", type=Path, default=Path("results"))
+    command.add_argument("path", nargs="?", type=results_of, default=Path("results"))
     command.add_argument("--yes", action="store_true", help="delete them without a question")
     command = verbs.add_parser("reproduce", help="compare a study that was rebuilt elsewhere with the recorded one")
     command.add_argument("path", type=Path, help="the results folder of the rebuilt study")
@@ -940,7 +963,7 @@ def parser() -> argparse.ArgumentParser:
     command.add_argument("--study", help="a file of config/studies without its ending [config.yaml's]")
     command.add_argument("--results", type=Path, default=Path("results"))
     command = verbs.add_parser("metrics", help="what `dvc metrics diff` compares of a study, beside its tables")
-    command.add_argument("path", nargs="?", type=Path, default=Path("results"))
+    command.add_argument("path", nargs="?", type=results_of, default=Path("results"))
     command.add_argument("--study", help="a file of config/studies without its ending [config.yaml's]")
     command = verbs.add_parser("config", help="a study resolved: all that decides it, and where each value stands")
     command.add_argument("study", nargs="?", help="a file of config/studies without its ending [config.yaml's]")
@@ -965,9 +988,9 @@ def parser() -> argparse.ArgumentParser:
     command = verbs.add_parser("records", help="of a corpus, for a program elsewhere: a fraction, or test items")
     command.add_argument("path", type=Path, help="the folder of the corpus, below results/corpora")
     command.add_argument("--part", choices=PARTS, default="train", help="train; valid; test (without references)")
-    command.add_argument("--percent", type=percent, default=100, help="of the training part [100]")
-    command.add_argument("--records", type=int, help="of the training part, where the study's sizes are records")
-    command.add_argument("--seed", type=int, default=1, help="that draws them [1]")
+    command.add_argument("--percent", type=percent, help="of the training part [100]")
+    command.add_argument("--records", type=positive, help="of the training part, where the study's sizes are records")
+    command.add_argument("--seed", type=natural, help="that draws them [1]")
     command = verbs.add_parser("packages", help="what each package gave to harvested corpora, as CSV")
     command.add_argument("paths", type=Path, nargs="+", help="the folders of the corpora, below results/corpora")
     listed = verbs.add_parser(

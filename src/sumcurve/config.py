@@ -25,6 +25,7 @@ Location = tuple[str | int, ...]
 VALUE_ERROR = "Value error, "  # what pydantic puts before the message of a check of ours
 EXTENDED = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{,63}")  # a file beside the one that extends it
 HUB_LOCK = "hub.lock.yaml"  # beside config.yaml: by owner/name and commit the sha256 of files, as the hub stated them
+OTHER_BASE = re.compile(r"[-+]?0[0-9bx_]|.*:")  # 017 is 15 to YAML 1.1, and 1:30 is 90
 LEFT_OUT = ("corpora", "scores")  # of a study: entries that null takes away from what the study extends
 
 
@@ -176,12 +177,15 @@ def _require_scalar(key: yaml.Node, path: Path) -> None:
 
 
 def _constructed(loader: yaml.SafeLoader, node: yaml.Node, path: Path) -> Any:
-    """The value of a scalar; PlanError for one that looks like a date or a number and is none."""
+    """The value of a scalar; PlanError for one that looks like a date or a number and is none, or is another."""
+    line = node.start_mark.line + 1
     try:
-        return loader.construct_object(node)
+        value = loader.construct_object(node)
     except ValueError as error:
-        line = node.start_mark.line + 1
         raise PlanError(f"{path}:{line}: {node.value!r:.80} cannot be read ({error}); put it into quotes") from None
+    if isinstance(value, int | float) and OTHER_BASE.match(node.value):
+        raise PlanError(f"{path}:{line}: {node.value!r:.80} is {value} to YAML; write that, or put it into quotes")
+    return value
 
 
 def read_settings(path: Path, schema: type[S]) -> S:

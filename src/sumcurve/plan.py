@@ -417,11 +417,13 @@ def _check_pretraining(block: Block, settings: StudySettings, methods: dict[str,
 
 
 def _check_questions(block: Block, settings: StudySettings) -> None:
-    """PlanError for a question about a corpus, method or size that the study does not have."""
+    """PlanError for a question about a metric, corpus, method or size that the study does not have."""
+    ranking = [metric.name for name in settings.scores for metric in SCORERS[name].metrics if metric.ranks]
     for place, one in enumerate(settings.questions):
         known: dict[str, tuple[Collection[Any], Sequence[Any]]] = {
             "corpus": (settings.corpora, [one.corpus] if one.corpus else []),
             "methods": (settings.methods, one.methods or []),
+            "metric": (ranking, [one.metric]),
         }
         asked = [corpus for name, corpus in settings.corpora.items() if one.corpus in (None, name)]
         if all(corpus.sizes is not None for corpus in asked):  # of percents the numbers are not known yet

@@ -254,6 +254,8 @@ def test_an_error_in_what_is_extended_is_named_there(config):
         ("title: x\n? [a, b]\n: 1", r"own\.yaml:2: a list or a mapping stands where a key belongs"),
         ("title: x\n<<: {? [a, b] : 1}", r"own\.yaml:2: a list or a mapping stands where a key belongs"),
         ("title: 2026-99-99", r"own\.yaml:1: '2026-99-99' cannot be read .*quotes"),
+        ("title: x\nthreads: 017", r"own\.yaml:2: '017' is 15 to YAML; write that"),
+        ("title: x\nthreads: 1:30", r"own\.yaml:2: '1:30' is 90 to YAML; write that"),
         (
             "extends: smoke\ncorpora: {tales: {percents: []}}",
             r"own\.yaml:2: corpora\.tales\.percents: name one at least",

@@ -113,6 +113,35 @@ def test_an_error_of_two_files_names_both_and_one_of_none_says_its_words() -> No
     assert refused(ConnectionError("the hub hung up")) == "the hub hung up"
 
 
+@pytest.mark.parametrize("verb", ["verify", "status", "plan", "prune", "metrics"])
+@pytest.mark.parametrize("path", ["nowhere", "results/runs", "results/{key}"])
+def test_a_folder_that_holds_no_steps_is_refused_as_results(finished, monkeypatch, capsys, verb, path):
+    path = path.format(key=finished.key)
+    monkeypatch.setattr(sys, "argv", ["sumcurve", verb, path])
+    with pytest.raises(SystemExit):
+        main()
+    assert f"{path!r} is no results folder" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("--part test --percent 50", "--percent 50: only the training part is drawn from"),
+        ("--part valid --seed 2", "--seed 2: only the training part is drawn from"),
+        ("--percent 50 --records 5", "--percent 50 and --records 5: name one of them"),
+        ("", "train.jsonl is not w"),
+        ("--part test", "train.jsonl is not w"),
+    ],
+)
+def test_records_come_from_verified_folders_and_all_that_is_asked_for_counts(tmp_path, monkeypatch, words, message):
+    folder = tmp_path / "results" / "corpora" / "tales-1"
+    with manifest.building(folder, {"corpus": "tales"}, {}, {}) as stage:
+        for part in ("train", "valid", "test"):
+            (stage / f"{part}.jsonl").write_text("")
+    (folder / "train.jsonl").write_text("{}\n")
+    assert message in said(monkeypatch, "records", folder, *words.split())
+
+
 @pytest.mark.parametrize("verb", ["verify", "status"])
 def test_a_manifest_that_is_none_ends_in_no_traceback(finished, monkeypatch, verb, capsys):
     path = Path("results") / finished.key / "manifest.json"

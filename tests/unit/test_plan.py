@@ -1328,6 +1328,9 @@ def test_questions_are_of_sizes_and_methods_that_the_study_has_and_rename_its_ta
     edit(config / "studies" / "smoke.yaml", lambda content: content.update(questions=[asked | {"methods": ["abs"]}]))
     with pytest.raises(PlanError, match=r"questions.*'abs' is none of the study's"):
         smoke(config)
+    edit(config / "studies" / "smoke.yaml", lambda content: content.update(questions=[asked | {"metric": "rogue1"}]))
+    with pytest.raises(PlanError, match=r"questions\.0\.metric: 'rogue1' is none of the study's \(.*rouge1"):
+        smoke(config)
 
 
 def test_what_a_bart_is_pretrained_on_is_none_of_the_large_study(config):
