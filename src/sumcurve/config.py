@@ -183,7 +183,7 @@ def _constructed(loader: yaml.SafeLoader, node: yaml.Node, path: Path) -> Any:
         value = loader.construct_object(node)
     except ValueError as error:
         raise PlanError(f"{path}:{line}: {node.value!r:.80} cannot be read ({error}); put it into quotes") from None
-    if isinstance(value, int | float) and OTHER_BASE.match(node.value):
+    if isinstance(value, int | float) and OTHER_BASE.match(node.value) and set(node.value) != {"0"}:
         raise PlanError(f"{path}:{line}: {node.value!r:.80} is {value} to YAML; write that, or put it into quotes")
     return value
 
