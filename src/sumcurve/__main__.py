@@ -777,11 +777,11 @@ def recipes(write: bool) -> None:
     from sumcurve.steps import RECIPES
 
     path = Path("recipes.yaml")
-    known = read_recipes(path, set(RECIPES))
+    known = read_recipes(path, RECIPES)
     here = {name: fingerprint(*modules) for name, modules in RECIPES.items()}
     if write:
         list_code(path, known, here)
-        known = read_recipes(path, set(RECIPES))
+        known = read_recipes(path, RECIPES)
     for name, recipe in known.items():
         state = "known" if here[name] in recipe.code else "NOT KNOWN"
         print(f"{name}: version {recipe.version}, code {here[name]} {state}")

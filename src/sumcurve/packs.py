@@ -444,7 +444,7 @@ def _asked(
 
 def _require_code(one: Unpacked, key: str, sealed: Mapping[str, Any], plan: Plan, asked: Folder) -> None:
     """PackError where a folder was made by code that is not known to write what its version means."""
-    recipes = read_recipes(plan.config.parent / "recipes.yaml", set(RECIPES))
+    recipes = read_recipes(plan.config.parent / "recipes.yaml", RECIPES)
     known = recipes[KINDS[asked.kind].recipe(asked.kind, asked.specification)].code
     found = sealed["facts"].get("fingerprint")
     if found not in known:

@@ -682,7 +682,7 @@ class Plan:
             _check_labels(block, settings.labels, methods)
         _check_pretraining(block, settings, methods, config)
         _check_questions(block, settings)
-        recipes = read_recipes(config.parent / "recipes.yaml", set(RECIPES))
+        recipes = read_recipes(config.parent / "recipes.yaml", RECIPES)
         return cls(study, settings, methods, titles, twins, recipes, config)
 
     @classmethod

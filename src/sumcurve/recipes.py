@@ -1,15 +1,17 @@
 """Versions of what code writes: recipes.yaml, with a row for every kind of folder, scorer, system and raw format.
 
 A folder's name holds the version of its row, which stands still while code moves. Beside it stands the code (its
-fingerprint) that is known to write the same bytes. `sumcurve.steps.RECIPES` says which modules a row stands for.
+fingerprint) that is known to write the same bytes. `sumcurve.steps.RECIPES` says which modules a row stands for. What
+has no row yet, as a scorer of a user's own, has its code's fingerprint for a version: it is made anew after every edit.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from sumcurve.config import PlanError, read
+from sumcurve.fingerprint import fingerprint
 from sumcurve.records import write_text
 
 Version = int | str
@@ -30,12 +32,18 @@ class Recipe:
         return self.recorded.get(study, self.version)
 
 
-def read_recipes(path: Path, rows: set[str]) -> dict[str, Recipe]:
-    """The recipes of the `rows`, by name; PlanError where the file lacks a row, has another or says no version."""
+def read_recipes(path: Path, rows: Mapping[str, Sequence[str]]) -> dict[str, Recipe]:
+    """The recipes of the `rows` (by name: their modules); PlanError for a row of none, or one that says no version."""
     content = read(path).plain()
-    if wrong := sorted(rows ^ set(content)):
-        raise PlanError(f"{path}: {', '.join(wrong)}: each row of RECIPES (sumcurve.steps) stands here once")
-    return {name: _recipe(path, name, value) for name, value in content.items()}
+    if strange := sorted(set(content) - set(rows)):
+        raise PlanError(f"{path}: {', '.join(strange)}: no row of RECIPES (sumcurve.steps); correct or remove it")
+    known = {name: _recipe(path, name, value) for name, value in content.items()}
+    return known | {name: _without_row(modules) for name, modules in rows.items() if name not in known}
+
+
+def _without_row(modules: Sequence[str]) -> Recipe:
+    here = fingerprint(*modules)
+    return Recipe(here, (here,), {})
 
 
 def list_code(path: Path, recipes: Mapping[str, Recipe], here: Mapping[str, str]) -> None:

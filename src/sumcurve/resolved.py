@@ -27,7 +27,7 @@ def resolved(config: Path, study: str | None = None) -> str:
         lines += [f"  {name}:", *_lines(form.model_dump(mode="json", by_alias=False), block, 2)]
     numbers = config.parent / "recipes.yaml"
     lines.append(f"recipes:  # {numbers}")
-    recipes = read_recipes(numbers, set(RECIPES))
+    recipes = read_recipes(numbers, RECIPES)
     lines += [f"  {row}: {_flow(recipe.of(plan.study))}" for row, recipe in recipes.items()]
     return "\n".join(lines) + "\n"
 

@@ -147,7 +147,7 @@ def test_the_code_here_is_known_to_write_the_versions_in_force():
     """When this fails: run the tests of golden bytes (test_steps, tables/test_study). Where they pass,
     `python -m sumcurve recipes --write` lists the code; where not, raise the version, and write golden bytes anew.
     """
-    recipes = read_recipes(ROOT / "recipes.yaml", set(RECIPES))
+    recipes = read_recipes(ROOT / "recipes.yaml", RECIPES)
     unknown = [name for name, modules in RECIPES.items() if fingerprint.fingerprint(*modules) not in recipes[name].code]
     assert not unknown
 

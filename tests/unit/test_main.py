@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from sumcurve import costs, manifest, sums
-from sumcurve.__main__ import Task, main, refused
+from sumcurve.__main__ import Process, Task, main, refused
 from sumcurve.plan import Plan
 from sumcurve.steps import KINDS
 from workplace import configured
@@ -181,7 +181,8 @@ def test_processes_of_torchrun_leave_their_group_at_the_end(finished, monkeypatc
     for name, value in (started | {"MASTER_PORT": "29400", "TORCHELASTIC_RUN_ID": "none"}).items():
         monkeypatch.setenv(name, value)
     try:
-        Task(Path("results") / finished.key).build(tmp_path, {})
+        with Process() as process:
+            Task(Path("results") / finished.key, Plan.read(Path("config"), "smoke"), process).build(tmp_path, {})
         assert not fails
     except ValueError:
         assert fails

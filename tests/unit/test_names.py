@@ -9,6 +9,7 @@ import pytest
 import yaml
 
 import golden
+from sumcurve.fingerprint import fingerprint
 from sumcurve.plan import Plan, PlanError, studies
 from sumcurve.recipes import list_code, read_recipes
 from sumcurve.steps import CORPUS_PARTS, KINDS, RECIPES
@@ -47,31 +48,39 @@ def planned(study):
     return set(Plan.read(CONFIG, study).folders)
 
 
-def test_recipes_that_lack_a_row_or_have_another_are_named(tmp_path):
+def test_recipes_of_a_row_that_is_none_or_says_nothing_are_named(tmp_path):
     rows = yaml.safe_load((ROOT / "recipes.yaml").read_text())
     assert set(rows) == set(RECIPES)
     path = tmp_path / "recipes.yaml"
     for harmed, message in (
-        ({name: row for name, row in rows.items() if name != "train"}, "train: each row of RECIPES"),
-        (rows | {"score/nothing": rows["train"]}, "score/nothing: each row of RECIPES"),
+        (rows | {"score/nothing": rows["train"]}, "score/nothing: no row of RECIPES"),
         (rows | {"train": 3}, "train: say `version` and `code`"),
         (rows | {"train": {"version": [3], "code": []}}, r"train: a version is a whole number .* not \[3\]"),
     ):
         path.write_text(yaml.safe_dump(harmed))
         with pytest.raises(PlanError, match=message):
-            read_recipes(path, set(RECIPES))
+            read_recipes(path, RECIPES)
+
+
+def test_what_has_no_row_is_named_by_its_code(tmp_path):
+    """A scorer of a user's own is one file and one line: an edit of it scores anew, under another name."""
+    rows = yaml.safe_load((ROOT / "recipes.yaml").read_text())
+    path = tmp_path / "recipes.yaml"
+    path.write_text(yaml.safe_dump({name: row for name, row in rows.items() if name != "score/chrf"}))
+    here = fingerprint(*RECIPES["score/chrf"])
+    assert read_recipes(path, RECIPES)["score/chrf"].of("mine") == here != fingerprint(*RECIPES["score/rouge"])
 
 
 def test_code_is_listed_beside_the_version_in_force_and_changes_no_name(tmp_path):
     path = Path(shutil.copy(ROOT / "recipes.yaml", tmp_path))
-    before = read_recipes(path, set(RECIPES))
+    before = read_recipes(path, RECIPES)
     list_code(path, before, dict.fromkeys(RECIPES, "0123456789abcdef"))
-    after = read_recipes(path, set(RECIPES))
+    after = read_recipes(path, RECIPES)
     for name, recipe in before.items():
         assert (after[name].version, after[name].recorded) == (recipe.version, recipe.recorded)
         assert after[name].code == (*recipe.code, "0123456789abcdef")
     list_code(path, after, dict.fromkeys(RECIPES, "0123456789abcdef"))
-    assert read_recipes(path, set(RECIPES)) == after
+    assert read_recipes(path, RECIPES) == after
 
 
 def test_every_part_has_a_row_and_a_kind_with_parts_has_none_of_its_own():

@@ -29,7 +29,7 @@ from sumcurve.reproduce import compare
 from sumcurve.steps import KINDS, RECIPES, STEPS
 
 ROOT = Path(__file__).parents[2]
-RECIPES_HERE = read_recipes(ROOT / "recipes.yaml", set(RECIPES))
+RECIPES_HERE = read_recipes(ROOT / "recipes.yaml", RECIPES)
 SOURCE = "the quick brown fox that jumps over a lazy dog stays in the corpus"  # stands in for its text
 IDS = ["pkg/mod.py:one", "pkg/mod.py:two"]
 WEIGHTS = save({"embedding": np.arange(6, dtype="float32")})

@@ -29,7 +29,7 @@ from sumcurve.people.texts import words
 from sumcurve.plan import Folder, Plan, Scored
 from sumcurve.records import read_csv, read_jsonl
 from sumcurve.scores.scorer import Metric, group_of
-from sumcurve.settings import Bootstrap, Form, Judgements, Oracle, Rouge, Search, SubwordSettings
+from sumcurve.settings import Bootstrap, Judgements, Oracle, Rouge, Search, SubwordSettings
 from sumcurve.tables.evidence import (
     Asked,
     CorpusStatistics,
@@ -204,7 +204,8 @@ def corpus_statistics(plan: Plan, results: Path, prepared: Folder, fractions: li
 
 def _words_used(plan: Plan, results: Path, fraction: Folder) -> int | None:
     """How many of a fraction's words the methods know that are trained on it and read whole words; the most of any."""
-    forms = [Form.of_run(run.specification) for run in plan.named("runs", "train") if fraction.key in run.inputs]
+    runs = {row.run: plan.methods[row.method] for row in plan.rows if row.run and row.method in plan.methods}
+    forms = [form for run, form in runs.items() if fraction.key in plan.folder(run).inputs]
     limits = {
         (form.training.vocabulary, form.training.min_count)
         for form in forms

@@ -20,6 +20,7 @@ from sumcurve.scores import SCORERS
 from sumcurve.scores.rouge_f1 import RougeF1
 from sumcurve.scores.run import write_scores
 from sumcurve.scores.scorer import Metric, NoSettings, Scores, group_of, summaries_of
+from sumcurve.steps import KINDS, RECIPES
 from sumcurve.tables import study as tables
 from sumcurve.tables.collect import collect, timing, training
 from sumcurve.tables.collect import items as read_items
@@ -293,15 +294,16 @@ def test_outputs_know_their_search_and_their_run(plan, tmp_path):
     assert study.titles["pcov"] == "PCOV"
 
 
-def test_words_used_are_those_that_the_methods_know(plan, tmp_path):
+def test_words_used_are_those_that_the_methods_know(plan, tmp_path, monkeypatch):
     """Of eight words for each percent the smoke form's methods know 500, and one that has room for more knows them."""
     rows = made("corpora", Results(collect(plan, tmp_path / "results"), plan.settings.bootstrap)).rows
     used = {(row["corpus"], row["part"], row.get("percent")): row.get("words_used") for row in rows}
     assert used["tales", "train", 50] == 400
     assert used["tales", "train", 100] == used["modules", "train", 100] == 500
     assert used["tales", "test", None] is None
-    run = plan.folder(one_row(plan, method="pcov", corpus="modules", part="study").run)
-    run.specification["training"]["vocabulary"] = 600
+    form = plan.methods["pcov"]
+    wider = form.training.model_copy(update={"vocabulary": 600})
+    monkeypatch.setitem(plan.methods, "pcov", form.model_copy(update={"training": wider}))
     statistics = {one.corpus: one for one in collect(plan, tmp_path / "results").statistics}
     assert 600 in [part.words_used for part in statistics["modules"].parts]
 
@@ -454,6 +456,7 @@ def invented_lengths(tmp_path, monkeypatch):
     """Two methods that write fewer words the more records they have seen, at four sizes with two seeds."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setitem(SCORERS, "characters", Characters)
+    monkeypatch.setitem(RECIPES, "score/characters", KINDS["score"].code({"scorer": "rouge"}))
     shutil.copytree(ROOT / "config", "config")
     shutil.copy(ROOT / "recipes.yaml", "recipes.yaml")
     path = Path("config/studies/smoke.yaml")

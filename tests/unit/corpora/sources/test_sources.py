@@ -31,7 +31,8 @@ def home(tmp_path: Path) -> Path:
 def write_study(home: Path, study: str, raw: dict[str, Any], split: dict[str, Any] | None = None) -> None:
     """The smoke study with this corpus."""
     told = yaml.safe_load((ROOT / "config" / "studies" / "smoke.yaml").read_text())
-    told["corpora"] = {"tales": told["corpora"]["tales"] | {"raw": raw, "split": split or {"valid": 12, "test": 20}}}
+    split = split or {"valid": 12, "test": 20}
+    told["corpora"] = {"tales": told["corpora"]["tales"] | {"raw": raw, "split": split, "methods": None}}
     (home / "config" / "studies" / f"{study}.yaml").write_text(yaml.safe_dump(told | {"methods": ["pcov"]}))
 
 
