@@ -258,7 +258,7 @@ def test_records_are_those_that_a_training_gets_and_the_test_part_has_no_referen
     verbs.records(corpus, "train", row.percent, row.seed)
     (learned,) = (finished.results / str(row.run) / "model").iterdir()
     assert capsys.readouterr().out == learned.read_text()
-    verbs.records(corpus, "test", 100, 1)
+    verbs.records(corpus, "test", None, None)
     shown = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert shown == [json.loads(line) for _, line in finished.lines()]
     with pytest.raises(CorpusError, match=r"is no folder of a corpus .*train.jsonl is missing"):
