@@ -24,9 +24,9 @@ from sumcurve.corpora.cleaning import STEPS as CLEANING
 from sumcurve.corpora.sources import SOURCES, format_of
 from sumcurve.sums import Sums
 
-Percent = Annotated[int, Field(ge=1, le=100)]
-Positive = Annotated[int, Field(ge=1)]
-NonNegative = Annotated[int, Field(ge=0)]
+Percent = Annotated[int, Field(ge=1, le=100, strict=True)]  # strict: `true` is no 1, "2" no 2
+Positive = Annotated[int, Field(ge=1, strict=True)]
+NonNegative = Annotated[int, Field(ge=0, strict=True)]
 NonNegativeFloat = Annotated[float, Field(ge=0.0)]
 Share = Annotated[float, Field(ge=0.0, le=1.0)]
 Dropout = Annotated[float, Field(ge=0.0, lt=1.0)]
@@ -1496,8 +1496,8 @@ class Apes(Settings):
 
 
 class Bootstrap(Settings):
-    resamples: Positive = 2000
-    """Drawn with replacement, over groups of items."""
+    resamples: Annotated[int, Field(ge=20, strict=True)] = 2000
+    """Drawn with replacement, over groups of items; fewer than 20 have no 95 % interval."""
     confidence: Annotated[float, Field(gt=0.0, lt=1.0)] = 0.95
     """Of every interval."""
     seed: NonNegative = 1
@@ -1631,7 +1631,7 @@ class Pretraining(Preparation):
 class Question(Settings):
     """What a study asks before its test items are decoded; the tables answer it, or say that it is not known."""
 
-    question: str
+    question: Annotated[str, StringConstraints(pattern=r"[?？؟]\s*$")]
     """In words, ended by a question mark; the answers follow it."""
     asks: Literal["method", "doubling", "pretraining"]
     """Which method is ahead of every other (method), whether twice the records add `worth` to a method's score

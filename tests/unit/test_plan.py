@@ -1319,6 +1319,22 @@ def test_sizes_that_a_study_does_not_have_are_refused(config, told, message):
         sized(config, **told)
 
 
+@pytest.mark.parametrize(
+    "told",
+    [
+        {"seeds": [True, 2]},
+        {"seeds": ["1"]},
+        {"bootstrap": {"resamples": 1}},
+        {"questions": [{"question": "Which method", "asks": "method"}]},
+    ],
+)
+def test_what_only_looks_like_a_value_is_refused_with_its_line(config, told):
+    edit(config / "studies" / "smoke.yaml", lambda content: content.update(told))
+    (key,) = told
+    with pytest.raises(PlanError, match=rf"smoke\.yaml:\d+: {key}"):
+        smoke(config)
+
+
 def test_questions_are_of_sizes_and_methods_that_the_study_has_and_rename_its_tables_alone(config):
     before = smoke(config)
     asked = {"question": "Which?", "asks": "doubling", "worth": 1.0}
