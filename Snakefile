@@ -16,17 +16,12 @@ SOURCE = str(Path(workflow.basedir) / "src")
 sys.path.insert(0, SOURCE)
 os.environ.update(PYTHONPATH=SOURCE)
 
-from sumcurve.driver import (
-    DriverError,
-    begin,
-    require_accounting,
-    say_who_locks,
-)
-from sumcurve.manifest import ManifestError
-from sumcurve.needs import doubled, light, memory_mb, minutes
-from sumcurve.plan import Plan, PlanError
-from sumcurve.planned import announce, changes
-from sumcurve.steps import KINDS
+from sumcurve.watch.driver import (DriverError, begin, require_accounting, say_who_locks)
+from sumcurve.store.manifest import ManifestError
+from sumcurve.study.needs import (doubled, light, memory_mb, minutes)
+from sumcurve.study.plan import Plan, PlanError
+from sumcurve.study.planned import announce, changes
+from sumcurve.study.kinds import KINDS
 
 AWAY = not Path(workflow.basedir).samefile(Path.cwd())
 # Before the paths that a configuration names.

@@ -13,9 +13,9 @@ import time
 
 import torch
 
-from sumcurve.annotations.questions import anonymise, renumbered
-from sumcurve.decoding.answers import AttentiveAnswers
-from sumcurve.models.reader import Posing, Words, build, collate
+from sumcurve.capabilities.apes.answers import AttentiveAnswers
+from sumcurve.capabilities.apes.questions import anonymise, renumbered
+from sumcurve.capabilities.apes.reader_model import Posing, Words, build, collate
 from sumcurve.settings import AttentiveSettings
 
 TEST = 11_490  # summaries of CNN/DailyMail's test part

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from sumcurve.annotations.oracle.article import Article
+from sumcurve.capabilities.extracts.article import Article
 
 VOCABULARY = 20_000  # words of the language; the first are its function words
 FUNCTION_WORDS = 150

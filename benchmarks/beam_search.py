@@ -21,8 +21,8 @@ from sumcurve.models.batch import Batch
 from sumcurve.models.build import build
 from sumcurve.models.transformer import TransformerSummarizer
 from sumcurve.models.vocabulary import BOS, EOS, PAD
-from sumcurve.records import Record
 from sumcurve.settings import Search, TransformerSettings
+from sumcurve.store.records import Record
 
 NAMES = {
     "attention.query": "self_attn.q_proj",

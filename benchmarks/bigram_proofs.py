@@ -22,10 +22,10 @@ os.environ["OMP_NUM_THREADS"] = os.environ["NUMBA_NUM_THREADS"] = "1"
 
 from articles import synthetic_article
 
-from sumcurve.annotations.oracle import bigram_check, bigrams
-from sumcurve.annotations.oracle.article import Article, Instance, instance
-from sumcurve.annotations.oracle.optimum import Optimum
-from sumcurve.records import Record, read_jsonl, read_records
+from sumcurve.capabilities.extracts import bigram_check, bigrams
+from sumcurve.capabilities.extracts.article import Article, Instance, instance
+from sumcurve.capabilities.extracts.optimum import Optimum
+from sumcurve.store.records import Record, read_jsonl, read_records
 
 SIZES = (100, 200, 300, 300, 300, 400, 400, 500, 500, 500)  # sentences
 CHECKED = 5  # articles of each kind

@@ -22,13 +22,13 @@ import orjson
 sys.path.insert(0, str(Path(__file__).parent))
 from tokenizer import invented
 
-from sumcurve.corpora.cleaning import STEPS, cleaned
 from sumcurve.corpora.duplicates import NearDuplicates
-from sumcurve.corpora.language import identifier
 from sumcurve.corpora.prepare import check_limits, digests_of, written
 from sumcurve.corpora.tokenizers import tokenizer
-from sumcurve.records import Record
 from sumcurve.settings import Prepare
+from sumcurve.sources.cleaning import STEPS, cleaned
+from sumcurve.sources.language import identifier
+from sumcurve.store.records import Record
 
 ORDER = ("encoding", "entities", "markup", "nfc", "controls", "spaces", "wayback", "boilerplate")
 GERMAN = "Die Otter von {} schlafen am Morgen und jagen in der Nacht nach kleinen Fischen im Fluss."

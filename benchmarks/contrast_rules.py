@@ -1,4 +1,4 @@
-"""How many golds a second and core are broken by the eight rules, once they are parsed (annotations.rules).
+"""How many golds a second and core are broken by the eight rules, once they are parsed (capabilities.contrasts.rules).
 
 Sentences of our own (tagging/invented.txt, tags by hand) are joined at random to golds and sources of two shapes: short
 ones, as titles of docstrings, and those that pointer-generators read of CNN/DailyMail. Seconds are those of the
@@ -18,10 +18,10 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from sumcurve.annotations.contrasts import RULES
-from sumcurve.annotations.rules import Inflect, contrasts
-from sumcurve.annotations.tags import Parsed
-from sumcurve.records import write_csv
+from sumcurve.capabilities.contrasts.rules import Inflect, contrasts
+from sumcurve.capabilities.contrasts.sets import RULES
+from sumcurve.capabilities.contrasts.tags import Parsed
+from sumcurve.store.records import write_csv
 
 TABLE = Path(__file__).with_suffix(".csv")
 TAGGED = Path(__file__).with_name("tagging") / "invented.txt"
@@ -68,7 +68,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--add", action="store_true", help="write the table")
     add = parser.parse_args().add
-    from sumcurve.annotations.inflection import inflector
+    from sumcurve.capabilities.contrasts.inflection import inflector
 
     inflections: dict[bool, Callable[[], Inflect | None]] = {False: lambda: None, True: inflector}
     told, rng, rows = sentences(), random.Random(SEED), []

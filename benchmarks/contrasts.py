@@ -19,14 +19,14 @@ from pathlib import Path
 
 import torch
 
-from sumcurve.config import read_method
-from sumcurve.decoding.alternatives import TOGETHER, targets_logp, together
+from sumcurve.capabilities.contrasts.alternatives import TOGETHER, targets_logp, together
 from sumcurve.models.batch import Example, collate
 from sumcurve.models.build import build
 from sumcurve.models.recurrent import RecurrentSummarizer
 from sumcurve.models.summarizer import ReadoutSummarizer
 from sumcurve.models.vocabulary import BOS, EOS, MARKS
-from sumcurve.records import Record, write_csv
+from sumcurve.settings.config import read_method
+from sumcurve.store.records import Record, write_csv
 
 METHODS = Path(__file__).parents[1] / "config" / "methods"
 NAMES = ("abs", "pcov", "trans")

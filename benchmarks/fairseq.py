@@ -12,10 +12,10 @@ import tempfile
 from pathlib import Path
 from types import SimpleNamespace
 
-from sumcurve import sums
-from sumcurve.config import read_method
-from sumcurve.plan import Plan
+from sumcurve.machine import sums
 from sumcurve.settings import FairseqSettings, Form
+from sumcurve.settings.config import read_method
+from sumcurve.study.plan import Plan
 
 
 def budgeted(method: str, form: str, updates: int) -> Form:
@@ -46,11 +46,11 @@ def main() -> None:
 
     import torch
 
+    from sumcurve.capabilities.fairseq import learner as fairseq
+    from sumcurve.capabilities.fairseq.model import Fairseq, FairseqModel
     from sumcurve.corpora.store import Corpus
     from sumcurve.models.batch import encode
-    from sumcurve.models.fairseq import Fairseq, FairseqModel
     from sumcurve.models.vocabulary import Vocabulary
-    from sumcurve.training import fairseq
     from sumcurve.training.fit import fit
     from sumcurve.training.history import History
     from sumcurve.training.run import compute_clock, learner_of

@@ -40,11 +40,11 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from sumcurve import devices
-from sumcurve.config import read_method
+from sumcurve.machine import devices
 from sumcurve.models.vocabulary import Vocabulary
-from sumcurve.records import Record
 from sumcurve.settings import Form, PhaseSettings
+from sumcurve.settings.config import read_method
+from sumcurve.store.records import Record
 from sumcurve.training import optimization
 from sumcurve.training.extract_rewrite import ExtractRewriteLearner, RewardedBatch, actor_critic, look_up
 from sumcurve.training.fit import fit

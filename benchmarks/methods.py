@@ -18,7 +18,6 @@ import torch
 from pcov_step import random_batch
 from torch import Tensor
 
-from sumcurve.config import read_method
 from sumcurve.models.batch import Batch
 from sumcurve.models.build import build
 from sumcurve.models.recurrent import RecurrentSummarizer
@@ -26,6 +25,7 @@ from sumcurve.models.summarizer import Summarizer
 from sumcurve.models.transformer import TransformerSummarizer
 from sumcurve.models.vocabulary import Vocabulary
 from sumcurve.settings import PhaseSettings
+from sumcurve.settings.config import read_method
 from sumcurve.training import losses, optimization
 
 METHODS = Path(__file__).parents[1] / "config" / "methods"

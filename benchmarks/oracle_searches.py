@@ -19,9 +19,9 @@ from collections.abc import Callable
 from articles import synthetic_article, synthetic_articles
 from rouge_score.rouge_scorer import RougeScorer
 
-from sumcurve.annotations.oracle.article import Article, Instance, instances
-from sumcurve.annotations.oracle.improve import f1_greedy
-from sumcurve.annotations.oracle.searches import ALGORITHMS, LIMITS, search
+from sumcurve.capabilities.extracts.article import Article, Instance, instances
+from sumcurve.capabilities.extracts.improve import f1_greedy
+from sumcurve.capabilities.extracts.searches import ALGORITHMS, LIMITS, search
 
 Score = Callable[[list[int]], tuple[float, ...]]
 

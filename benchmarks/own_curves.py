@@ -10,9 +10,9 @@ from pathlib import Path
 
 from sumcurve.curves.fit import Extrapolation, NoCurve
 from sumcurve.curves.held_back import HeldBackCurve, HeldBackPair, held_back, summary
-from sumcurve.manifest import ManifestError
-from sumcurve.plan import Plan, PlanError
-from sumcurve.tables.collect import collect
+from sumcurve.store.manifest import ManifestError
+from sumcurve.study.collect import collect
+from sumcurve.study.plan import Plan, PlanError
 from sumcurve.tables.results import Results
 from sumcurve.tables.verdicts import curves_of
 

@@ -9,11 +9,11 @@ python benchmarks/parameters.py [--words 49000 98000]
 import argparse
 from pathlib import Path
 
-from sumcurve.config import read_method
 from sumcurve.models.build import build
 from sumcurve.models.extract_rewrite import build as build_extract_rewrite
 from sumcurve.models.summarizer import parameter_counts
 from sumcurve.settings import Model
+from sumcurve.settings.config import read_method
 
 METHODS = Path(__file__).parents[1] / "config" / "methods"
 SUBWORDS = ("bart", "transformers", "fairseq")  # kinds whose vocabulary is no number of words

@@ -3,7 +3,7 @@
 Reads recorded tables; trains nothing. The basis are the recorded trainings of at most `--most` records; predicted are
 all trainings of the default study, and those beyond the basis alone. Prints predicted and measured core-hours of
 updates, their ratio, and whether the interval holds what was measured. With --jobs CHECKOUT, where a study has run, it
-also compares the wall-clock seconds of its jobs (Snakemake's own) with the constants of `sumcurve.costs`.
+also compares the wall-clock seconds of its jobs (Snakemake's own) with the constants of `sumcurve.watch.estimate`.
 """
 
 import argparse
@@ -14,8 +14,8 @@ from pathlib import Path
 
 import numpy as np
 
-from sumcurve import costs
-from sumcurve.plan import Plan
+from sumcurve.study.plan import Plan
+from sumcurve.watch import estimate as costs
 
 ROOT = Path(__file__).parents[1]
 

@@ -30,9 +30,9 @@ from pathlib import Path
 
 from snakemake.cli import main as snakemake_main
 
-from sumcurve.plan import Plan
-from sumcurve.steps import KINDS
-from sumcurve.tables.collect import timing
+from sumcurve.study.collect import timing
+from sumcurve.study.kinds import KINDS
+from sumcurve.study.plan import Plan
 
 ROOT = Path(__file__).parents[1]
 MOST_SECONDS = 3.0

@@ -22,14 +22,14 @@ from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, 
 from torch import nn
 from transformers import BartConfig, BartForConditionalGeneration, PreTrainedTokenizerFast
 
+from sumcurve.capabilities.pretrained.learner import PretrainedLearner
+from sumcurve.capabilities.pretrained.model import load
 from sumcurve.decoding.search import generate, greedy
 from sumcurve.models.batch import Batch
-from sumcurve.models.pretrained import load
-from sumcurve.records import Record, Text
 from sumcurve.settings import Search, Training, TransformersSettings
+from sumcurve.store.records import Record, Text
 from sumcurve.training.fit import _Batches, fit
 from sumcurve.training.optimization import build
-from sumcurve.training.pretrained import PretrainedLearner
 from sumcurve.training.run import compute_clock, pretrained_learner
 
 MARKS = {"bos_token": "<s>", "pad_token": "<pad>", "eos_token": "</s>", "unk_token": "<unk>"}

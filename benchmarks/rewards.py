@@ -24,9 +24,9 @@ from torch import Tensor
 from sumcurve.decoding.extract_rewrite import chosen, rewrite, rewriter
 from sumcurve.models.extract_rewrite import ExtractRewrite, Slots, build
 from sumcurve.models.vocabulary import Vocabulary
-from sumcurve.records import Record
-from sumcurve.scores.rewards import Reference, f1_of_ngrams, words
+from sumcurve.rouge.rewards import Reference, f1_of_ngrams, words
 from sumcurve.settings import ExtractRewriteSettings, Optimizer, PhaseSettings, RecurrentSettings, Search, Stop
+from sumcurve.store.records import Record
 from sumcurve.training.extract_rewrite import ExtractRewriteLearner, RewardedBatch, actor_critic, look_up
 
 LONGEST = 30  # tokens of a rewrite

@@ -22,8 +22,8 @@ from typing import Protocol
 
 from rouge_score.rouge_scorer import RougeScorer
 
-from sumcurve.scores.rouge import METRICS, Scorer
-from sumcurve.scores.rouge_stemmers import nltk_stemmer
+from sumcurve.rouge.scorer import METRICS, Scorer
+from sumcurve.rouge.stemmers import nltk_stemmer
 
 Pairs = tuple[list[list[str]], list[list[str]]]  # candidates, references
 ENDINGS = ("", "", "", "s", "ed", "ing", "ly", "ation", "ness", "able", "ies", "ement")

@@ -19,9 +19,9 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, get_args
 
-from sumcurve import sums
-from sumcurve.records import Record, write_text
+from sumcurve.machine import sums
 from sumcurve.settings import Form
+from sumcurve.store.records import Record, write_text
 
 TABLE = Path(__file__).with_suffix(".csv")
 COLUMNS = ("cpu", "emulated", "sums", "torch", "numpy", "pcov", "trans")

@@ -49,9 +49,9 @@ REPEATED = 0.05  # of generated hashes
 
 
 def preparation(folder: Path, near: float | None = None) -> tuple[Any, Any]:
-    from sumcurve.corpora.content import Content
-    from sumcurve.corpora.sources import SOURCES
     from sumcurve.settings import Preparation
+    from sumcurve.sources import SOURCES
+    from sumcurve.sources.content import Content
 
     told = SETTINGS | {"prepare": SETTINGS["prepare"] | {"near_duplicates": near}}
     return Content(folder, SOURCES[FORM]), Preparation.model_validate(told)
@@ -121,10 +121,10 @@ def prepared(raw: Path, folder: Path, shards: int, workers: int, near: float | N
 
 def costs(raw: Path, count: int = 5000) -> dict[str, float]:
     """Microseconds a record of what the map step does to one."""
-    from sumcurve.corpora.cleaning import Cleaner
     from sumcurve.corpora.prepare import digests_of, keyed, tokenized
-    from sumcurve.corpora.raw import RawRecord, Refused
     from sumcurve.corpora.shards import line_of
+    from sumcurve.sources.cleaning import Cleaner
+    from sumcurve.sources.raw import RawRecord, Refused
 
     content, settings = preparation(raw)
 
@@ -194,7 +194,7 @@ def hashes(records: int, folder: Path, shards: int = 64) -> None:
     import numpy as np
 
     from sumcurve.corpora import shards as steps
-    from sumcurve.records import write_json
+    from sumcurve.store.records import write_json
 
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
@@ -260,11 +260,11 @@ def generated(records: int) -> Iterator[dict[str, Any]]:
 def run_examples(records: int, folder: Path) -> None:
     from sumcurve.corpora.store import Corpus
     from sumcurve.corpora.token_ids import Drawn, TokenIds
-    from sumcurve.manifest import sha256_file
     from sumcurve.models.batch import bucketed, collate, encode
     from sumcurve.models.examples import Examples
     from sumcurve.models.vocabulary import Vocabulary
-    from sumcurve.records import write_jsonl
+    from sumcurve.store.manifest import sha256_file
+    from sumcurve.store.records import write_jsonl
 
     place = folder / f"part-{records}"
     part = Corpus(place).part("train")
@@ -304,7 +304,7 @@ sys.path[:0] = [sys.argv[1], sys.argv[2]]
 import datasets
 from scale import preparation
 from sumcurve.corpora.prepare import tokenized, digests_of
-from sumcurve.corpora.raw import Place, Refused, record_of, renamed
+from sumcurve.sources.raw import Place, Refused, record_of, renamed
 from pathlib import Path
 raw, out = Path(sys.argv[3]), sys.argv[4]
 content, settings = preparation(raw)

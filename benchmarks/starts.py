@@ -40,7 +40,7 @@ builtins.__import__ = timed
 from dataclasses import replace
 from pathlib import Path
 from sumcurve import __main__ as program
-from sumcurve.steps import KINDS
+from sumcurve.study.kinds import KINDS
 
 def told(kind):
     def builder(specification, inputs, stage):
@@ -99,7 +99,7 @@ def main() -> None:
     arguments.add_argument("--csv", type=Path, help="a file that the result is added to")
     told = arguments.parse_args()
     sys.path.insert(0, str(ROOT / "src"))
-    from sumcurve.plan import Folder, Plan
+    from sumcurve.study.plan import Folder, Plan
 
     os.chdir(ROOT)
     if (told.home is None) != (told.seconds is None):

@@ -1,4 +1,4 @@
-"""How often a tagger says what a person says: the tags that contrasts are made by (annotations.tags).
+"""How often a tagger says what a person says: the tags that contrasts are made by (capabilities.contrasts.tags).
 
 Two samples of sentences were tagged by hand, by one person, before any tagger ran on them. `tagging/invented.txt` has
 300 sentences of our own: news, docstrings, questions, quotations. `tagging/harvested.jsonl` has 200 sentences that a
@@ -27,10 +27,10 @@ from typing import Any
 
 import numpy as np
 
-from sumcurve.annotations.rules import ADJECTIVE, NOUN, POOLS, PREPOSITION, VERB, prepositions
-from sumcurve.annotations.tags import Parsed, Parts, TextBlob, load
+from sumcurve.capabilities.contrasts.rules import ADJECTIVE, NOUN, POOLS, PREPOSITION, VERB, prepositions
+from sumcurve.capabilities.contrasts.tags import Parsed, Parts, TextBlob, load
 from sumcurve.corpora.tokens import TOKEN
-from sumcurve.records import read_jsonl, write_csv
+from sumcurve.store.records import read_jsonl, write_csv
 
 HERE, TABLE = Path(__file__).with_name("tagging"), Path(__file__).with_suffix(".csv")
 HARVEST = "faac29fc51a64dd5aa6de4d75c7307f3c672eb2228445e16fa839d0ae828ab5b"

@@ -14,9 +14,9 @@ import time
 
 from articles import synthetic_articles
 
-from sumcurve.annotations.oracle.article import instance
-from sumcurve.annotations.oracle.improve import f1_greedy
-from sumcurve.annotations.oracle.unigrams import NODES, optimum, optimum_by_milp, source_words_bound
+from sumcurve.capabilities.extracts.article import instance
+from sumcurve.capabilities.extracts.improve import f1_greedy
+from sumcurve.capabilities.extracts.unigrams import NODES, optimum, optimum_by_milp, source_words_bound
 
 
 def main() -> None:

@@ -155,7 +155,7 @@ PAPERS = (
                 "Figure 2",
                 "the reduced variable neighbourhood search in pseudo-code",
                 LOST,
-                files=("src/sumcurve/annotations/oracle/searches.py",),
+                files=("src/sumcurve/capabilities/extracts/searches.py",),
                 note="a listing: nothing is computed",
             ),
             Row(

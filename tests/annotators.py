@@ -11,9 +11,9 @@ import random
 from dataclasses import dataclass
 from pathlib import Path
 
-from sumcurve import manifest
-from sumcurve.people.protocols import KUMAR_CHEUNG, WEI
-from sumcurve.records import write_jsonl
+from sumcurve.capabilities.people.protocols import KUMAR_CHEUNG, WEI
+from sumcurve.store import manifest
+from sumcurve.store.records import write_jsonl
 
 CORPUS = "corpora/foxes-0a1b2c3d"
 WORDS = {"garbled": "not fluent", "elsewhere": "not related", "wrong": "not faithful", "fine": "good"}

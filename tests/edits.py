@@ -11,7 +11,7 @@ from pathlib import Path
 
 import yaml
 
-from sumcurve.manifest import sha256_file
+from sumcurve.store.manifest import sha256_file
 
 STUDY = "config/studies/smoke.yaml"
 TRAINED = "(tales|modules)-(abs|pcov|fastrl|ent|ent_loss)-"

@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from sumcurve import resume
-from sumcurve.manifest import MANIFEST
-from sumcurve.steps import STEPS
+from sumcurve.store import resume
+from sumcurve.store.manifest import MANIFEST
+from sumcurve.study.kinds import STEPS
 
 SEED = int(os.environ.get("SUMCURVE_FAULT_SEED", "20"))
 PATIENCE_SECONDS = 900  # of a busy machine, until a job begins

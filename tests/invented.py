@@ -3,7 +3,7 @@
 import random
 from pathlib import Path
 
-from sumcurve.records import Record
+from sumcurve.store.records import Record
 
 CONFIG = Path(__file__).parents[1] / "config" / "methods"
 MADE_HERE = {"bart", "bart_scratch", "bart_pairs"}  # of a study's pretraining: tests/system/test_pretraining.py

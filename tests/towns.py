@@ -10,8 +10,8 @@ import random
 from collections.abc import Sequence
 from pathlib import Path
 
-from sumcurve.annotations.questions import Asked, asked_about, numbered, write_questions
-from sumcurve.records import Record, write_jsonl
+from sumcurve.capabilities.apes.questions import Asked, asked_about, numbered, write_questions
+from sumcurve.store.records import Record, write_jsonl
 
 NAMES = [
     first + last

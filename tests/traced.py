@@ -5,8 +5,8 @@ import random
 import re
 from pathlib import Path
 
-from sumcurve.plan import Plan
-from sumcurve.trace import trace
+from sumcurve.study.plan import Plan
+from sumcurve.watch.trace import trace
 
 
 def trace_drawn_cells(plan: Plan, tables: Path, draw: random.Random, capsys) -> set[str]:

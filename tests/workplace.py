@@ -10,8 +10,8 @@ from pathlib import Path
 
 from sumcurve.__main__ import make
 from sumcurve.corpora.store import Corpus
-from sumcurve.plan import Plan
-from sumcurve.steps import KINDS
+from sumcurve.study.kinds import KINDS
+from sumcurve.study.plan import Plan
 
 ROOT = Path(__file__).parents[1]
 

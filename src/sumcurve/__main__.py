@@ -1,7 +1,7 @@
 """`python -m sumcurve make <folder>`, what makes raw files and tables, and tools for people.
 
 `make` looks the folder up in the plan, does nothing when it is finished and verified, and otherwise lets the builder of
-its kind (`sumcurve.steps`) write it beside its place. Heavy packages are imported by what needs them, after that look.
+its kind (`sumcurve.study.kinds`) write it beside its place. Heavy packages are imported by what needs them, after that look.
 """
 
 import argparse
@@ -19,23 +19,35 @@ from pathlib import Path
 from re import fullmatch
 from typing import TYPE_CHECKING, Any, Self, cast
 
-from sumcurve import devices, manifest, packs, planned, resume, sums, torchrun
-from sumcurve.annotations.oracle import command as oracle_command
-from sumcurve.arguments import natural, positive
-from sumcurve.builders import BuildError, CorpusSpecification, Stage
-from sumcurve.config import HUB_LOCK
-from sumcurve.corpora.errors import CorpusError
-from sumcurve.corpora.raw import FIELDS
+from sumcurve.capabilities.extracts import command as oracle_command
+from sumcurve.capabilities.people import command as people_command
+from sumcurve.capabilities.people import correlate as correlate_command
+from sumcurve.capabilities.people.protocols import PeopleError
+from sumcurve.cli import efficiency as efficiency_command
+from sumcurve.cli import rouge as rouge_command
+from sumcurve.cli.arguments import natural, positive
+from sumcurve.cli.rouge import CommandError
 from sumcurve.corpora.store import PARTS, Corpus
-from sumcurve.curves import command as efficiency_command
 from sumcurve.curves.errors import ResultsError
-from sumcurve.devices import DeviceError, Lease
-from sumcurve.locks import LockError, locked
-from sumcurve.manifest import ManifestError
-from sumcurve.packs import PackError
-from sumcurve.people import command as people_command
-from sumcurve.people.protocols import PeopleError
-from sumcurve.plan import (
+from sumcurve.machine import devices, sums, torchrun
+from sumcurve.machine.devices import DeviceError, Lease
+from sumcurve.machine.locks import LockError, locked
+from sumcurve.machine.sums import SumsError
+from sumcurve.machine.torchrun import TorchrunError
+from sumcurve.settings import Raw, on_the_hub
+from sumcurve.settings.config import HUB_LOCK
+from sumcurve.share import packs
+from sumcurve.share.packs import PackError
+from sumcurve.sources.errors import CorpusError
+from sumcurve.sources.raw import FIELDS
+from sumcurve.store import manifest, resume
+from sumcurve.store.manifest import ManifestError
+from sumcurve.store.provenance import facts
+from sumcurve.store.records import RecordError, write_json
+from sumcurve.study import planned
+from sumcurve.study.builders import BuildError, CorpusSpecification, Stage
+from sumcurve.study.kinds import KINDS, STEPS, TABLES_MODULES
+from sumcurve.study.plan import (
     HUB,
     LISTS,
     File,
@@ -48,18 +60,9 @@ from sumcurve.plan import (
     raw_file,
     studies,
 )
-from sumcurve.provenance import facts
-from sumcurve.records import RecordError, write_json
-from sumcurve.scores import command as rouge_command
-from sumcurve.scores import correlate as correlate_command
-from sumcurve.scores.command import CommandError
-from sumcurve.settings import Raw, on_the_hub
-from sumcurve.steps import KINDS, STEPS, TABLES_MODULES
-from sumcurve.sums import SumsError
-from sumcurve.torchrun import TorchrunError
 
 if TYPE_CHECKING:
-    from sumcurve.costs import Costs
+    from sumcurve.watch.estimate import Costs
 
 CONFIG = Path("config")
 PLACE = "results/STEP/FOLDER"  # of a folder, below a study's home
@@ -269,8 +272,8 @@ def shard(path: Path, study: str | None = None) -> None:
 
     Where no study is named it is the first that asks for the corpus.
     """
-    from sumcurve.builders import preparation
     from sumcurve.corpora import shards
+    from sumcurve.study.builders import preparation
 
     told = fullmatch(
         r"(.+)-of-(\d+)/(plan|map|near|reduce|finish)(?:-(\d{5}))?\.json", f"{path.parent.name}/{path.name}"
@@ -316,8 +319,8 @@ def follow(task: Task) -> None:
 
 def harvest(path: Path) -> None:
     """Make the raw file of an embedded corpus from packages or archives; its name holds its content's hash."""
-    from sumcurve.corpora.archives import chosen, read_archives
-    from sumcurve.corpora.harvest import harvest, harvest_archives
+    from sumcurve.harvest.archives import chosen, read_archives
+    from sumcurve.harvest.harvest import harvest, harvest_archives
 
     wanted = {
         raw.sha256: (study, raw.harvest)
@@ -358,7 +361,7 @@ def harvest(path: Path) -> None:
 
 def fetch_model(path: Path) -> None:
     """Fetch the pretrained model of the hub that belongs into this folder, and check it by its pinned sha256."""
-    from sumcurve import fetch
+    from sumcurve.harvest import fetch
 
     wanted = {
         model.sha256: (name, model.hub, model.revision)
@@ -395,7 +398,7 @@ def pin(study: str | None) -> None:
 
 
 def pin_files(raw: Raw, home: Path) -> None:
-    from sumcurve.fetch import pin
+    from sumcurve.harvest.fetch import pin
 
     with lock(home, HUB_LOCK):
         pinned = pin(raw, CONFIG / HUB_LOCK)
@@ -420,7 +423,7 @@ def fetch_content(path: Path) -> None:
 
     What is not pinned is, by what the hub states, before anything is fetched.
     """
-    from sumcurve.fetch import fetch
+    from sumcurve.harvest.fetch import fetch
 
     file, study, raw = of_the_hub(path)
     home = home_of(path, "data/raw/FOLDER")
@@ -451,7 +454,7 @@ def fetch_lists(path: Path) -> None:
 
     Other lists are kept under their own name: a study that names them finds them there.
     """
-    from sumcurve.corpora.lists import fetch
+    from sumcurve.harvest.lists import fetch
 
     wanted = {
         raw_file(raw, settings.split): (study, raw.apt)
@@ -488,7 +491,7 @@ def show_model(model: str, revision: str | None) -> None:
     """Print what a method's file says of a pretrained model: a folder, or a name of the hub, which is fetched."""
     import yaml
 
-    from sumcurve import fetch
+    from sumcurve.harvest import fetch
 
     if revision is None:
         folder = Path(model)
@@ -531,7 +534,7 @@ def list_of_archives(name: str) -> Path:
 
 def fetch_archives(path: Path) -> None:
     """Fetch the archives of a list into the folder of `path`, which becomes a copy of the list when all are there."""
-    from sumcurve.corpora.archives import fetch, read_archives
+    from sumcurve.harvest.archives import fetch, read_archives
 
     home = home_of(path, "data/raw/FOLDER/LIST.csv")
     source = list_of_archives(path.stem)
@@ -544,7 +547,7 @@ def fetch_archives(path: Path) -> None:
 
 def packages(folders: Sequence[Path]) -> None:
     """Print as CSV what each package gave to harvested corpora."""
-    from sumcurve.corpora.packages import yields, yields_csv
+    from sumcurve.harvest.packages import yields, yields_csv
 
     rows = []
     for folder in folders:
@@ -558,12 +561,12 @@ def packages(folders: Sequence[Path]) -> None:
 
 def tables_in(form: str, path: Path) -> None:
     """Write a study's tables in another form, beside its other temporary files; what is recorded stays as it is."""
-    from sumcurve import verify
+    from sumcurve.study.collect import collect
     from sumcurve.tables import TABLES
-    from sumcurve.tables.collect import collect
     from sumcurve.tables.results import Results
     from sumcurve.tables.study import made
     from sumcurve.tables.table import write_table
+    from sumcurve.watch import verify
 
     home = home_of(path, "results/tables/STUDY")
     plan = Plan.read(CONFIG, path.name)
@@ -584,10 +587,10 @@ def tables(path: Path, partial: bool = False) -> None:
     first. With `partial` they are made of what is finished, say so, and have a manifest that no one takes for that of
     the whole study.
     """
-    from sumcurve import verify
-    from sumcurve.tables.collect import collect
+    from sumcurve.study.collect import collect
     from sumcurve.tables.evidence import EvidenceError
     from sumcurve.tables.study import write_study
+    from sumcurve.watch import verify
 
     home = home_of(path, "results/tables/STUDY")
     plan = Plan.read(CONFIG, path.name)
@@ -630,7 +633,7 @@ def tables(path: Path, partial: bool = False) -> None:
 
 def status(results: Path, study: str | None, folders: bool) -> None:
     """Print what of a study is finished, at work, in a queue, failed, and the hours left; or each folder's state."""
-    from sumcurve import standing
+    from sumcurve.watch import status as standing
 
     plan = Plan.read(CONFIG, study)
     found = standing.standing(plan, results, standing.queued(Path(".snakemake")))
@@ -653,7 +656,7 @@ def status(results: Path, study: str | None, folders: bool) -> None:
 
 def measured_costs() -> "tuple[Costs, dict[str, int], str]":
     """What trainings cost, from the recorded studies, and their sizes; "a GPU" or "a CPU", on which."""
-    from sumcurve import costs
+    from sumcurve.watch import estimate as costs
 
     here = "a GPU" if devices.pool(dict(os.environ)) else "a CPU"
     measured = costs.measured(CONFIG, Path("results") / "tables")
@@ -666,7 +669,7 @@ def measured_costs() -> "tuple[Costs, dict[str, int], str]":
 
 def show_plan(results: Path, study: str | None, records: int | None) -> None:
     """Print what of a study is to be done, and what it would cost; nothing is made."""
-    from sumcurve import costs
+    from sumcurve.watch import estimate as costs
 
     plan = Plan.read(CONFIG, study)
     found, recorded, kind = measured_costs()
@@ -711,7 +714,7 @@ def merge(source: Path, study: str | None, results: Path) -> None:
 
 def prune(results: Path, yes: bool) -> None:
     """List what no study needs, and delete it where that is said, beforehand or when asked for at a terminal."""
-    from sumcurve.prune import delete, needless
+    from sumcurve.watch.prune import delete, needless
 
     found = needless(CONFIG, results)
     for one in found:
@@ -730,7 +733,7 @@ def verify_study(results: Path, study: str | None, record: bool) -> None:
 
     Trainings whose last phase moved nothing are named, too.
     """
-    from sumcurve import verify
+    from sumcurve.watch import verify
 
     plan = Plan.read(CONFIG, study)
     found = verify.study(plan, results)
@@ -743,7 +746,7 @@ def verify_study(results: Path, study: str | None, record: bool) -> None:
 
 def reproduced(rebuilt: Path, study: str | None) -> None:
     """Print that a study rebuilt elsewhere is the recorded one; Difference names what is not."""
-    from sumcurve.reproduce import compare, require_lock
+    from sumcurve.watch.reproduce import compare, require_lock
 
     plan = Plan.read(CONFIG, study)
     results = Path("results")
@@ -755,14 +758,14 @@ def reproduced(rebuilt: Path, study: str | None) -> None:
 def configuration(study: str | None, schema: bool) -> None:
     """Print a study resolved, or write what editors and people read of the settings' schema."""
     if schema:
-        from sumcurve.schema import write
+        from sumcurve.study.schema import write
 
         if not (CONFIG / "studies").is_dir():
             raise PlanError(f"{CONFIG / 'studies'} is not here: schemas are written beside it, in a checkout")
 
         write(CONFIG)
     else:
-        from sumcurve.resolved import resolved
+        from sumcurve.study.resolved import resolved
 
         print(resolved(CONFIG, study), end="")
 
@@ -772,9 +775,9 @@ def recipes(write: bool) -> None:
 
     With `write` that code is listed where it is not.
     """
-    from sumcurve.fingerprint import fingerprint
-    from sumcurve.recipes import list_code, read_recipes
-    from sumcurve.steps import RECIPES
+    from sumcurve.store.fingerprint import fingerprint
+    from sumcurve.study.kinds import RECIPES
+    from sumcurve.study.recipes import list_code, read_recipes
 
     path = Path("recipes.yaml")
     known = read_recipes(path, RECIPES)
@@ -789,7 +792,7 @@ def recipes(write: bool) -> None:
 
 def summarize(path: Path) -> None:
     """Print summaries of the lines of standard input by a run, or by what `export` made of one."""
-    from sumcurve import use
+    from sumcurve.share import use
 
     run = use.read(path, CONFIG)
     lines = ((f"standard input:{number}", line) for number, line in enumerate(sys.stdin.buffer, start=1))
@@ -800,9 +803,9 @@ def summarize(path: Path) -> None:
 
 def records(path: Path, part: str, percent: int | None, seed: int | None, many: int | None = None) -> None:
     """Print the records of a corpus's part: of the training part a fraction, of the test part sources alone."""
+    from sumcurve.capabilities.programs.training import rows_of
     from sumcurve.corpora.fraction import draw
     from sumcurve.corpora.sizes import draw_records
-    from sumcurve.training.program import rows_of
 
     told = {"--percent": percent, "--records": many, "--seed": seed}
     given = [name for name, value in told.items() if value is not None]
@@ -830,12 +833,12 @@ def records(path: Path, part: str, percent: int | None, seed: int | None, many: 
 
 def export(path: Path, folder: Path) -> None:
     """Write a run into a folder of its own."""
-    from sumcurve import use
+    from sumcurve.share import use
 
     run = use.read(path, CONFIG)
     if run.program is None:
         sums.apply(run.specification["sums"])
-    from sumcurve.export import export as write  # loads numpy, after the sums were chosen
+    from sumcurve.share.export import export as write  # loads numpy, after the sums were chosen
 
     write(run, folder)
     note(f"{folder} is written")
@@ -1046,7 +1049,7 @@ def main() -> None:
         elif arguments.verb == "packages":
             packages(arguments.paths)
         elif arguments.verb == "add":
-            from sumcurve.add import add
+            from sumcurve.study.add import add
 
             add(arguments, CONFIG)
         elif arguments.verb == "pin":
@@ -1056,7 +1059,7 @@ def main() -> None:
         elif arguments.verb == "verify":
             verify_study(arguments.path, arguments.study, arguments.record)
         elif arguments.verb == "metrics":
-            from sumcurve.metrics import write
+            from sumcurve.study.metrics import write
 
             note(str(write(Plan.read(CONFIG, arguments.study), arguments.path / "tables")))
         elif arguments.verb == "plan":
@@ -1070,11 +1073,11 @@ def main() -> None:
         elif arguments.verb == "reproduce":
             reproduced(arguments.path, arguments.study)
         elif arguments.verb == "trials":
-            from sumcurve.training.trials import run_trials
+            from sumcurve.study.trials import run_trials
 
             run_trials(CONFIG, arguments.home, arguments.jobs, arguments.methods, arguments.write, arguments.settings)
         elif arguments.verb == "trace":
-            from sumcurve.trace import trace
+            from sumcurve.watch.trace import trace
 
             trace(Plan.read(CONFIG, arguments.study), arguments.results, arguments.cell)
         else:

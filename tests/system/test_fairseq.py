@@ -19,24 +19,24 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from invented import WORDS, records
-from sumcurve import manifest, resume
-from sumcurve.builders import Stage
-from sumcurve.config import read_method
-from sumcurve.decoding.fairseq import write
+from sumcurve.capabilities.fairseq import learner as fairseq
+from sumcurve.capabilities.fairseq.decoding import write
+from sumcurve.capabilities.fairseq.model import THEIRS, Fairseq, FairseqError, FairseqModel, environment
 from sumcurve.models import transformer
 from sumcurve.models.batch import Example, collate, encode
 from sumcurve.models.build import build
 from sumcurve.models.emission import Emission
-from sumcurve.models.fairseq import THEIRS, Fairseq, FairseqError, FairseqModel, environment
 from sumcurve.models.transformer import TransformerSummarizer
 from sumcurve.models.vocabulary import BOS, EOS, PAD, UNK, Vocabulary
-from sumcurve.plan import Plan
 from sumcurve.settings import Bootstrap, FairseqSettings, Form, Search, TransformerSettings
-from sumcurve.steps import KINDS
+from sumcurve.settings.config import read_method
+from sumcurve.store import manifest, resume
+from sumcurve.study.builders import Stage
+from sumcurve.study.collect import collect
+from sumcurve.study.kinds import KINDS
+from sumcurve.study.plan import Plan
 from sumcurve.tables import scores as scores_table
-from sumcurve.tables.collect import collect
 from sumcurve.tables.results import Results
-from sumcurve.training import fairseq
 from sumcurve.training.fit import Fitted
 
 ROOT = Path(__file__).parents[2]
@@ -222,7 +222,7 @@ def test_pairs_are_those_that_fairseq_preprocess_writes(tmp_path) -> None:
 import sys
 sys.path.append({str(ROOT / "src")!r})
 from pathlib import Path
-from sumcurve.fairseq.driver import write_dictionary, write_pairs
+from sumcurve.capabilities.fairseq.driver import write_dictionary, write_pairs
 from fairseq import options
 from fairseq.data import Dictionary
 from fairseq_cli import preprocess

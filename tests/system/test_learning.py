@@ -8,15 +8,15 @@ import torch
 
 import invented
 from invented import CONFIG
-from sumcurve.config import read_method
-from sumcurve.corpora.harvest import harvest
 from sumcurve.corpora.tokens import sentences, tokenize
 from sumcurve.decoding.search import greedy
+from sumcurve.harvest.harvest import harvest
 from sumcurve.models.batch import batches, encode
 from sumcurve.models.summarizer import Summarizer
 from sumcurve.models.vocabulary import EOS, Vocabulary
-from sumcurve.records import Record, read_jsonl
 from sumcurve.settings import Form, Optimizer, Search, Stop
+from sumcurve.settings.config import read_method
+from sumcurve.store.records import Record, read_jsonl
 from sumcurve.systems.trained import decoder_of
 from sumcurve.training.fit import Fitted, fit
 from sumcurve.training.learner import Learner

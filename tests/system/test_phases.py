@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 import torch
 
-from sumcurve.config import read_method
 from sumcurve.models.batch import batches, encode
 from sumcurve.models.vocabulary import Vocabulary
-from sumcurve.records import Record
 from sumcurve.settings import Form, Optimizer, Stop
+from sumcurve.settings.config import read_method
+from sumcurve.store.records import Record
 from sumcurve.training import losses
 from sumcurve.training.fit import Checkpoint, Fitted, fit
 from sumcurve.training.run import learner_of

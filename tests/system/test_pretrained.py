@@ -8,15 +8,15 @@ import pytest
 import yaml
 
 from pretrained import make_folder
-from sumcurve import manifest
-from sumcurve.builders import Stage
 from sumcurve.corpora.tokens import tokenize
-from sumcurve.fetch import sha256_of_model
-from sumcurve.plan import Plan
+from sumcurve.harvest.fetch import sha256_of_model
 from sumcurve.settings import Bootstrap
-from sumcurve.steps import KINDS
+from sumcurve.store import manifest
+from sumcurve.study.builders import Stage
+from sumcurve.study.collect import collect
+from sumcurve.study.kinds import KINDS
+from sumcurve.study.plan import Plan
 from sumcurve.tables import scores as scores_table
-from sumcurve.tables.collect import collect
 from sumcurve.tables.results import Results
 
 ROOT = Path(__file__).parents[2]

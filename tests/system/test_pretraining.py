@@ -9,15 +9,15 @@ import yaml
 from safetensors.torch import load_file
 
 from pretrained import bart_method, fables, pretraining
-from sumcurve import manifest
-from sumcurve.builders import Stage
-from sumcurve.models.bart import opened
-from sumcurve.plan import Folder, Plan
-from sumcurve.records import read_jsonl
+from sumcurve.capabilities.pretrained.bart import opened
+from sumcurve.capabilities.pretrained.tables import pretraining as pretraining_table
 from sumcurve.settings import BartSettings, Bootstrap
-from sumcurve.steps import KINDS
-from sumcurve.tables import pretraining as pretraining_table
-from sumcurve.tables.collect import collect
+from sumcurve.store import manifest
+from sumcurve.store.records import read_jsonl
+from sumcurve.study.builders import Stage
+from sumcurve.study.collect import collect
+from sumcurve.study.kinds import KINDS
+from sumcurve.study.plan import Folder, Plan
 from sumcurve.tables.results import Results
 from sumcurve.training.fit import digest_of
 

@@ -12,9 +12,9 @@ import pytest
 import torch
 
 from invented import CONFIG, METHODS, WORDS, records
-from sumcurve.config import read_method
 from sumcurve.models.vocabulary import Vocabulary
 from sumcurve.settings import Form
+from sumcurve.settings.config import read_method
 from sumcurve.training.fit import Fitted, fit
 from sumcurve.training.run import learner_of, read_state, write_state
 

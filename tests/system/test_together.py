@@ -19,9 +19,9 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from invented import CONFIG, METHODS, WORDS, records
-from sumcurve.config import read_method
 from sumcurve.models.vocabulary import Vocabulary
 from sumcurve.settings import Form, Optimizer
+from sumcurve.settings.config import read_method
 from sumcurve.training.fit import Fitted, State, TrainingError, digest_of, fit
 from sumcurve.training.learner import Learner
 from sumcurve.training.notice import Notice

@@ -8,10 +8,9 @@ from types import ModuleType
 
 import pytest
 
-from sumcurve.corpora import raw
-from sumcurve.corpora.content import Content
-from sumcurve.corpora.raw import Dropped, RawRecord
-from sumcurve.corpora.sources import SOURCES
+from sumcurve.sources import SOURCES, raw
+from sumcurve.sources.content import Content
+from sumcurve.sources.raw import Dropped, RawRecord
 
 ROOT = Path(__file__).parents[2]
 COUNT = 12_000

@@ -14,7 +14,7 @@ import pytest
 import yaml
 
 from sumcurve.__main__ import parser
-from sumcurve.plan import Plan
+from sumcurve.study.plan import Plan
 from sumcurve.tables import APPENDIX, MEASURED, TABLES
 from sumcurve.tables.results import MARK, TIED, UNREAD
 

@@ -16,9 +16,9 @@ import pytest
 import torch
 import yaml
 
-from sumcurve.corpora.errors import CorpusError
-from sumcurve.fetch import reachable
-from sumcurve.plan import Plan, PlanError
+from sumcurve.harvest.fetch import reachable
+from sumcurve.sources.errors import CorpusError
+from sumcurve.study.plan import Plan, PlanError
 from sumcurve.training.run import read_state
 from workplace import configured
 

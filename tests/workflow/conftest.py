@@ -17,9 +17,9 @@ from numba.core.caching import UserProvidedCacheLocator
 
 from cluster import Cluster
 from sshd import Server, server
-from sumcurve import compiled
-from sumcurve.plan import Plan
-from sumcurve.steps import STEPS
+from sumcurve.machine import compiled
+from sumcurve.study.kinds import STEPS
+from sumcurve.study.plan import Plan
 
 ROOT = Path(__file__).parents[2]
 SECRET = "c0ffee-a-secret"  # that no file of a study may hold

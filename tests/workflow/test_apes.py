@@ -9,7 +9,7 @@ import re
 import pytest
 import yaml
 
-from sumcurve.plan import Plan
+from sumcurve.study.plan import Plan
 from towns import write_raw
 from traced import trace_drawn_cells
 

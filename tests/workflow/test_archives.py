@@ -8,10 +8,10 @@ import random
 import pytest
 import yaml
 
-from sumcurve.corpora.archives import COLUMNS
-from sumcurve.corpora.harvest import harvest_archives
 from sumcurve.corpora.store import PARTS, UNSEEN, Corpus
-from sumcurve.plan import Plan
+from sumcurve.harvest.archives import COLUMNS
+from sumcurve.harvest.harvest import harvest_archives
+from sumcurve.study.plan import Plan
 from wheels import wheel
 
 pytestmark = pytest.mark.slow

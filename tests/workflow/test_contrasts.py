@@ -8,10 +8,10 @@ import yaml
 
 import programs
 from annotators import read_sheet, write_filled
-from sumcurve.annotations.contrasts import RULES, read
-from sumcurve.decoding.judged import digest, margins, read_judged
-from sumcurve.manifest import sha256_file
-from sumcurve.plan import Plan
+from sumcurve.capabilities.contrasts.judged import digest, margins, read_judged
+from sumcurve.capabilities.contrasts.sets import RULES, read
+from sumcurve.store.manifest import sha256_file
+from sumcurve.study.plan import Plan
 
 pytestmark = pytest.mark.slow
 

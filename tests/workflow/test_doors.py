@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from sumcurve.records import read_jsonl
+from sumcurve.store.records import read_jsonl
 
 METRIC = '''"""The scorer `characters`: how long summaries are."""
 
@@ -35,7 +35,7 @@ class Characters(Scorer):
 '''
 SYSTEM = '''"""The system `first`: a shell command that prints the first sentence."""
 
-from sumcurve.systems.command import Command, CommandSettings
+from sumcurve.capabilities.programs.command import Command, CommandSettings
 
 PRINT = "import json, sys; [print(json.loads(line)['source'][0]) for line in sys.stdin]"
 
@@ -52,7 +52,7 @@ SOURCE = '''"""Comma-separated values with a header."""
 
 import csv
 
-from sumcurve.corpora.sources.source import Source
+from sumcurve.sources.source import Source
 
 
 def rows(path, names):
@@ -91,9 +91,9 @@ DOORS = {
         '        "first": ("first", "First"),\n',
     ),
     "source": Door(
-        "src/sumcurve/corpora/sources/csv.py",
+        "src/sumcurve/sources/csv.py",
         SOURCE,
-        "src/sumcurve/corpora/sources/__init__.py",
+        "src/sumcurve/sources/__init__.py",
         '        "parquet",\n',
         '        "csv",\n',
     ),
@@ -179,7 +179,9 @@ def opened(finished, tmp_path_factory) -> Opened:
         checkout.commit(name)
         lines = checkout.run("git", "show", "--format=", "--numstat").stdout.splitlines()
         changed[name] = {file: (int(more), int(less)) for more, less, file in (line.split("\t") for line in lines)}
-    cache = checkout.run("python", "-c", "from sumcurve.compiled import cache_folder; print(cache_folder().name)")
+    cache = checkout.run(
+        "python", "-c", "from sumcurve.machine.compiled import cache_folder; print(cache_folder().name)"
+    )
     checkout.share_kernels(cache.stdout.strip())  # the new scorer has none
     write_csv(path / "told.csv", list(read_jsonl(path / "tests" / "data" / "tales.jsonl")))
     (path / "config" / "studies" / "doors.yaml").write_text(yaml.safe_dump(study_of(checkout), sort_keys=False))

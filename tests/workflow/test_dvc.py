@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from sumcurve.plan import Plan
+from sumcurve.study.plan import Plan
 
 pytestmark = pytest.mark.slow  # whole studies, again and again
 

@@ -10,7 +10,7 @@ import pytest
 
 from edits import EDITS, STUDY
 from sshd import NoServer
-from sumcurve.plan import Plan
+from sumcurve.study.plan import Plan
 
 SEED = int(os.environ.get("SUMCURVE_FAULT_SEED", "20"))
 EDITED = ("config", "src", "tests", "recipes.yaml")

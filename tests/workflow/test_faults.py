@@ -15,9 +15,10 @@ import pytest
 import yaml
 
 from faults import HARMS, SEED, Driver, read_only, small_disk, stages
-from sumcurve import manifest, resume, verify
-from sumcurve.plan import Plan
-from sumcurve.steps import STEPS
+from sumcurve.store import manifest, resume
+from sumcurve.study.kinds import STEPS
+from sumcurve.study.plan import Plan
+from sumcurve.watch import verify
 
 TEN = 10
 ROOT_ONLY = pytest.mark.skipif(os.geteuid() != 0, reason="mounts file systems: needs root")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from sumcurve.plan import Plan
+from sumcurve.study.plan import Plan
 
 pytestmark = pytest.mark.slow  # a study's tables, twice
 

@@ -11,12 +11,12 @@ import pytest
 import yaml
 
 import programs
-from sumcurve.corpora.content import Content
 from sumcurve.corpora.prepare import prepare
-from sumcurve.corpora.sources import SOURCES
 from sumcurve.corpora.store import Corpus
-from sumcurve.records import read_jsonl
 from sumcurve.settings import CorpusSettings
+from sumcurve.sources import SOURCES
+from sumcurve.sources.content import Content
+from sumcurve.store.records import read_jsonl
 
 PERCENTS = (50, 100)
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from sshd import NoServer, require
-from sumcurve.plan import Plan
+from sumcurve.study.plan import Plan
 
 TESTS = Path(__file__).parents[1]
 SEED = int(os.environ.get("SUMCURVE_FAULT_SEED", "20"))

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import yaml
 
-from sumcurve import needs
-from sumcurve.plan import Plan
-from sumcurve.steps import KINDS
+from sumcurve.study import needs
+from sumcurve.study.kinds import KINDS
+from sumcurve.study.plan import Plan
 
 ROOT = Path(__file__).parents[2]
 WORKFLOW = ROOT / "workflow"
@@ -20,8 +20,8 @@ RULES = {path: path.read_text() for path in [ROOT / "Snakefile", *sorted((WORKFL
 
 def test_planning_imports_nothing_heavy():
     program = (
-        "import sys; from pathlib import Path; from sumcurve.plan import Plan; Plan.read(Path('config'));"
-        "import sumcurve.steps, sumcurve.builders;"
+        "import sys; from pathlib import Path; from sumcurve.study.plan import Plan; Plan.read(Path('config'));"
+        "import sumcurve.study.kinds, sumcurve.study.builders;"
         "print(sorted({'torch', 'numpy', 'pandas', 'scipy', 'nltk', 'transformers', 'matplotlib'} & set(sys.modules)))"
     )
     answer = subprocess.run(

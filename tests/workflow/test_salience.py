@@ -5,7 +5,7 @@ import csv
 import pytest
 import yaml
 
-from sumcurve.plan import Plan
+from sumcurve.study.plan import Plan
 
 pytestmark = pytest.mark.slow
 

@@ -2,7 +2,7 @@
 
 import yaml
 
-from sumcurve.manifest import MANIFEST, hashes
+from sumcurve.store.manifest import MANIFEST, hashes
 
 
 def test_jobs_of_snakemake_make_the_folder_that_one_process_makes(checkout_of_tree):
@@ -15,7 +15,7 @@ def test_jobs_of_snakemake_make_the_folder_that_one_process_makes(checkout_of_tr
     path.write_text(yaml.safe_dump(study))
     checkout.study("smoke")
     program = (
-        "from pathlib import Path; from sumcurve.plan import Plan;"
+        "from pathlib import Path; from sumcurve.study.plan import Plan;"
         "print(Plan.read(Path('config')).named('corpora', 'corpus')[0].key)"
     )
     folder = checkout.path / "results" / checkout.run("python", "-c", program).stdout.split()[-1]

@@ -15,9 +15,9 @@ from pathlib import Path
 import pytest
 
 from cluster import Cluster, NoCluster, cluster, processes
-from sumcurve import manifest
-from sumcurve.needs import LIGHT, memory_mb
-from sumcurve.plan import Folder, Plan
+from sumcurve.store import manifest
+from sumcurve.study.needs import LIGHT, memory_mb
+from sumcurve.study.plan import Folder, Plan
 
 pytestmark = pytest.mark.slurm
 
@@ -229,7 +229,7 @@ def test_a_job_killed_for_memory_asks_for_twice_as_much(study, slurm):
     text = (checkout.path / "src" / "sumcurve" / "steps.py").read_text()
     (row,) = re.findall(r'    "train": Kind\((?:.|\n)*?mem_mb=3000', text)
     with (
-        edited(checkout, "src/sumcurve/steps.py", row, row.replace("3000", "350")),
+        edited(checkout, "src/sumcurve/study/kinds.py", row, row.replace("3000", "350")),
         driver(checkout, target(folder)) as process,
     ):
         done(process, checkout)

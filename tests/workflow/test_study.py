@@ -8,8 +8,8 @@ import re
 
 import pytest
 
-from sumcurve import manifest
-from sumcurve.plan import Plan
+from sumcurve.store import manifest
+from sumcurve.study.plan import Plan
 from traced import trace_drawn_cells
 
 

@@ -7,9 +7,9 @@ import sys
 import pytest
 from safetensors.torch import load_file
 
-from sumcurve import manifest
-from sumcurve.plan import Plan
-from sumcurve.records import read_csv
+from sumcurve.store import manifest
+from sumcurve.store.records import read_csv
+from sumcurve.study.plan import Plan
 
 
 @pytest.mark.slow

@@ -6,8 +6,8 @@ import sys
 
 import pytest
 
-from sumcurve.plan import Plan
-from sumcurve.steps import STEPS
+from sumcurve.study.kinds import STEPS
+from sumcurve.study.plan import Plan
 from sumcurve.tables import MEASURED
 
 pytestmark = pytest.mark.slow  # whole studies, again and again
@@ -122,7 +122,7 @@ def test_a_manifest_alone_is_damage_and_not_a_finished_folder(checkout):
 
 def test_what_is_not_committed_is_not_recorded(checkout):
     before = record(checkout)
-    for file in ("README.md", "src/sumcurve/verify.py"):
+    for file in ("README.md", "src/sumcurve/watch/verify.py"):
         original = (checkout.path / file).read_text()
         try:
             (checkout.path / file).write_text(original + "\n")

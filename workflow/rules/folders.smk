@@ -145,7 +145,7 @@ def arguments(step):
 
 
 def needs(kind, rule=None):
-    """What a job that makes such a folder needs of a machine (`sumcurve.needs`); `runtime` are minutes.
+    """What a job that makes such a folder needs of a machine (`sumcurve.study.needs`); `runtime` are minutes.
 
     Its rule is called as its kind is, where it is not said.
     """

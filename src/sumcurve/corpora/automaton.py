@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sumcurve.compiled import njit
+from sumcurve.machine.compiled import njit
 
 # Classes of characters: 0 is not known yet.
 _UNKNOWN, _END = 0, 1

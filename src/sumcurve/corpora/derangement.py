@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sumcurve.records import Record
 from sumcurve.settings import Reading
+from sumcurve.store.records import Record
 
 
 class GroupError(ValueError):

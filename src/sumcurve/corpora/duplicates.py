@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sumcurve.compiled import njit
+from sumcurve.machine.compiled import njit
 
 SHINGLE = 3  # tokens
 HASHES = 24

@@ -10,10 +10,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from sumcurve.corpora.errors import CorpusError
 from sumcurve.corpora.statistics import Statistics
 from sumcurve.corpora.store import Part
-from sumcurve.records import write_json, write_text
+from sumcurve.sources.errors import CorpusError
+from sumcurve.store.records import write_json, write_text
 
 WORDS, STATISTICS = "words.tsv", "statistics.json"
 

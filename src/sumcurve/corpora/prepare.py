@@ -29,11 +29,15 @@ from functools import cache
 from pathlib import Path
 from typing import IO, Any, Protocol
 
-from sumcurve.corpora.cleaning import Cleaned, Counts, StepRefused, cleaner
-from sumcurve.corpora.content import PRECEDENCE, Content
 from sumcurve.corpora.duplicates import NearDuplicates
-from sumcurve.corpora.errors import CorpusError
-from sumcurve.corpora.raw import (
+from sumcurve.corpora.statistics import Statistics
+from sumcurve.corpora.store import PARTS, UNSEEN, Corpus
+from sumcurve.corpora.tokenizers import Tokenizer, tokenizer
+from sumcurve.settings import Compose, Preparation, Prepare, Split
+from sumcurve.sources.cleaning import Cleaned, Counts, StepRefused, cleaner
+from sumcurve.sources.content import PRECEDENCE, Content
+from sumcurve.sources.errors import CorpusError
+from sumcurve.sources.raw import (
     EMPTY_REFERENCE,
     EMPTY_SOURCE,
     EMPTY_TARGET,
@@ -44,11 +48,7 @@ from sumcurve.corpora.raw import (
     Refused,
     excerpt,
 )
-from sumcurve.corpora.statistics import Statistics
-from sumcurve.corpora.store import PARTS, UNSEEN, Corpus
-from sumcurve.corpora.tokenizers import Tokenizer, tokenizer
-from sumcurve.records import Record, Text, write_json, write_jsonl
-from sumcurve.settings import Compose, Preparation, Prepare, Split
+from sumcurve.store.records import Record, Text, write_json, write_jsonl
 
 # Reasons for which a readable record is dropped, in the words of recorded corpora: min_ is least_, and max_ is most_.
 SHORT_SOURCE = "source shorter than least_source_tokens"

@@ -29,10 +29,7 @@ from typing import IO, Any
 
 import numpy as np
 
-from sumcurve.corpora.cleaning import Cleaned, StepRefused
-from sumcurve.corpora.content import PRECEDENCE, Content, Shard
 from sumcurve.corpora.duplicates import BANDS, keys_of, near_pairs, shingles_of
-from sumcurve.corpora.errors import CorpusError
 from sumcurve.corpora.prepare import (
     BEYOND,
     DUPLICATE_ID,
@@ -56,14 +53,17 @@ from sumcurve.corpora.prepare import (
     too_few,
     unit_of,
 )
-from sumcurve.corpora.raw import Dropped, Place, RawRecord, Refused, excerpt
-from sumcurve.corpora.sources.source import Member
 from sumcurve.corpora.statistics import Statistics
 from sumcurve.corpora.store import PARTS, UNSEEN, Corpus
-from sumcurve.fingerprint import fingerprint
-from sumcurve.manifest import sha256_file
-from sumcurve.records import Record, write_json
 from sumcurve.settings import Preparation
+from sumcurve.sources.cleaning import Cleaned, StepRefused
+from sumcurve.sources.content import PRECEDENCE, Content, Shard
+from sumcurve.sources.errors import CorpusError
+from sumcurve.sources.raw import Dropped, Place, RawRecord, Refused, excerpt
+from sumcurve.sources.source import Member
+from sumcurve.store.fingerprint import fingerprint
+from sumcurve.store.manifest import sha256_file
+from sumcurve.store.records import Record, write_json
 
 RUN = 64_000_000  # bytes of prepared records that are sorted in memory
 CHUNK = 1 << 24  # bytes of raw content in memory while it is cut

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sumcurve.corpora.errors import CorpusError
 from sumcurve.corpora.fraction import STATISTICS, draw, read_statistics, write_fraction
 from sumcurve.corpora.store import Part
-from sumcurve.records import Record, write_json
+from sumcurve.sources.errors import CorpusError
+from sumcurve.store.records import Record, write_json
 
 
 @dataclass(frozen=True)

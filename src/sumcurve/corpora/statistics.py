@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
-from sumcurve.records import Record
+from sumcurve.store.records import Record
 
 
 class Statistics:

@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from sumcurve.corpora.errors import CorpusError
 from sumcurve.corpora.store import Part
-from sumcurve.locks import locked
-from sumcurve.manifest import sha256_file
-from sumcurve.records import Record, RecordError, open_bytes, parsed, write_json
+from sumcurve.machine.locks import locked
+from sumcurve.sources.errors import CorpusError
+from sumcurve.store.manifest import sha256_file
+from sumcurve.store.records import Record, RecordError, open_bytes, parsed, write_json
 
 if TYPE_CHECKING:
     import pyarrow

@@ -4,7 +4,7 @@ import shutil
 from pathlib import Path
 
 from sumcurve.corpora.store import UNSEEN, Corpus
-from sumcurve.records import write_json
+from sumcurve.store.records import write_json
 
 
 def write_unseen(corpus: Corpus, folder: Path) -> None:

@@ -23,7 +23,7 @@ from typing import NamedTuple
 from sumcurve.curves import efficiency
 from sumcurve.curves.efficiency import Point, Quotient, Repeats, Spread, Undefined
 from sumcurve.curves.errors import ResultsError
-from sumcurve.records import open_bytes
+from sumcurve.store.records import open_bytes
 
 RESULTS = {"cano-bojar-2020": "cano_bojar_2020_table2.csv"}  # shipped
 ENDS = ("low", "high")

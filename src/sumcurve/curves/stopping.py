@@ -20,8 +20,8 @@ from itertools import groupby
 from pathlib import Path
 from typing import Literal
 
-from sumcurve.records import read_csv
 from sumcurve.statistics.errors import Undefined
+from sumcurve.store.records import read_csv
 
 WITHIN = 0.01
 ROUNDING = 1e-9  # epochs are sums of fractions

@@ -14,8 +14,8 @@ from sumcurve.models.batch import collate as collate_examples
 from sumcurve.models.extract_rewrite import Document, ExtractRewrite, collate, read_document
 from sumcurve.models.summarizer import score
 from sumcurve.models.vocabulary import Vocabulary
-from sumcurve.records import Record
 from sumcurve.settings import ExtractRewriteSettings, Search
+from sumcurve.store.records import Record
 
 SENTENCES = {"cpu": 128, "cuda": 512}  # rewritten together
 PAIRS = 64  # scored together

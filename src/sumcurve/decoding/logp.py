@@ -9,7 +9,7 @@ import numpy as np
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
 
-from sumcurve.records import RecordError, write_bytes
+from sumcurve.store.records import RecordError, write_bytes
 
 FILE = "logp.safetensors"
 LENGTH = "target_tokens"

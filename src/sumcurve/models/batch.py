@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from sumcurve.models.vocabulary import PAD, Vocabulary
-from sumcurve.records import Record
+from sumcurve.store.records import Record
 
 Item = TypeVar("Item")
 Ids = Sequence[int] | np.ndarray
@@ -52,7 +52,7 @@ def encode(
 ) -> Example:
     """The record's first `source_tokens` words and its target, cut to `target_tokens` if it is longer.
 
-    `salient` are half-open spans of source tokens (annotations.entities).
+    `salient` are half-open spans of source tokens (corpora.entities).
 
     Raises ValueError for a record without a source word: attention over nothing has no value.
     """

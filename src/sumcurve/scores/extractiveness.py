@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from sumcurve.records import Record
-from sumcurve.scores.rewards import ngrams, repetition
+from sumcurve.rouge.rewards import ngrams, repetition
 from sumcurve.scores.scorer import Metric, Scorer, Scores, group_of, summaries_of
+from sumcurve.store.records import Record
 
 ORDERS = (1, 2, 3, 4)
 

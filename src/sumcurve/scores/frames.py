@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from sumcurve.records import Record, RecordError
 from sumcurve.scores.scorer import Metric, Scorer, Scores, group_of, summaries_of
+from sumcurve.store.records import Record, RecordError
 from sumcurve.systems.extractive import FUNCTION_WORDS
 
 GAP = "…"

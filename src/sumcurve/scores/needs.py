@@ -16,7 +16,7 @@ from sumcurve.settings import StudySettings
 
 @dataclass(frozen=True)
 class Need:
-    """A folder of the corpus, of a `kind` of `sumcurve.steps`.
+    """A folder of the corpus, of a `kind` of `sumcurve.study.kinds`.
 
     `told` is what `score` is told of it. A kind that the plan makes of the corpus's own settings has nothing else. Of
     another, `specification` is what decides it beside the corpus and the needs before it that it is made `of`, by kind;

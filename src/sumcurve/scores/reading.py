@@ -13,9 +13,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from sumcurve.records import Record, RecordError
 from sumcurve.scores.scorer import Metric, Scorer, Scores, group_of, summaries_of
 from sumcurve.settings import Reading, Rouge
+from sumcurve.store.records import Record, RecordError
 
 # A system reads where the lower end of its gap's interval over groups is above.
 READS = 0.1  # nats a word
@@ -122,7 +122,7 @@ class ReadsByRouge(Scorer):
         import numpy as np
 
         from sumcurve.corpora.derangement import derangements
-        from sumcurve.scores.rouge import score_items, signature
+        from sumcurve.rouge.scorer import score_items, signature
 
         groups = _groups(records, "reading_rouge")
         summaries = [row["summary"] for row in summaries_of(output, records)]

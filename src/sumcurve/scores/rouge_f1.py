@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from sumcurve.records import Record
 from sumcurve.scores.scorer import Metric, Scorer, Scores, group_of, summaries_of
 from sumcurve.settings import Rouge
+from sumcurve.store.records import Record
 
 POINTS = 100
 
@@ -22,7 +22,7 @@ class RougeF1(Scorer):
     )
 
     def score(self, output: Path, records: Sequence[Record], inputs: Mapping[Path, Any]) -> Scores:
-        from sumcurve.scores.rouge import score_items, signature
+        from sumcurve.rouge.scorer import score_items, signature
 
         summaries = [row["summary"] for row in summaries_of(output, records)]
         references = [record.all_references for record in records]

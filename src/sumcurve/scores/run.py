@@ -7,8 +7,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from sumcurve.records import Record, RecordError, csv_text, write_json, write_text
 from sumcurve.scores.scorer import Scorer
+from sumcurve.store.records import Record, RecordError, csv_text, write_json, write_text
 
 
 def write_scores(

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from sumcurve import settings
-from sumcurve.records import Record, RecordError, read_jsonl
+from sumcurve.store.records import Record, RecordError, read_jsonl
 
 
 class NoSettings(settings.Settings):

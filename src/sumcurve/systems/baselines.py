@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from sumcurve.corpora.tokens import cut
-from sumcurve.records import Record
 from sumcurve.settings import CorpusSettings
+from sumcurve.store.records import Record
 from sumcurve.systems.system import Item, Role, SystemSettings
 
 
@@ -78,7 +78,7 @@ class BestSentence(_Baseline):
         return {"max_tokens": corpus.search.max_tokens}
 
     def summarize(self, items: Sequence[Item]) -> Iterator[list[str]]:
-        from sumcurve.annotations.extraction import read_best  # which compiles rewards
+        from sumcurve.corpora.extraction import read_best  # which compiles rewards
 
         best = read_best(self.inputs[self.told["annotation"]])
         for item, index in zip(items, best, strict=True):

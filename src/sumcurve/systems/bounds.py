@@ -10,8 +10,8 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
-from sumcurve.records import Record, RecordError
 from sumcurve.settings import CorpusSettings
+from sumcurve.store.records import Record, RecordError
 from sumcurve.systems.system import Item, Role, SystemSettings
 
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import Field, model_validator
 
-from sumcurve.scores.texts import separator_of
+from sumcurve.rouge.texts import separator_of
 from sumcurve.settings import CorpusSettings, NonNegative, Percent, Sha256
 from sumcurve.systems.outside import OutsideSettings, read_summaries, sha256_of, tokenized, tokenizing
 from sumcurve.systems.system import Item, Role, SystemSettings

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from sumcurve.corpora.tokenizers import tokenizer
 from sumcurve.corpora.tokens import cut
-from sumcurve.records import RecordError
-from sumcurve.scores.texts import TextError, places_by_id, read_texts
+from sumcurve.rouge.texts import TextError, places_by_id, read_texts
 from sumcurve.settings import CorpusSettings
+from sumcurve.store.records import RecordError
 from sumcurve.systems.system import SystemSettings
 
 OBJECT = re.compile(r"""\{\s*["'](id|summary)["']\s*:""")  # how a line begins that means to be a JSON object
@@ -50,7 +50,7 @@ def sha256_of(path: Path, whose: str) -> str:
 def read_summaries(path: Path, ids: Sequence[str], called: str = "") -> list[list[str]]:
     """The summary of each id as it was written, a list of sentences.
 
-    Files are what `scores.texts` reads: JSON lines {id, summary}, a table with these columns, or one summary a line. A
+    Files are what `rouge.texts` reads: JSON lines {id, summary}, a table with these columns, or one summary a line. A
     summary is a list of sentences, or a string in which line breaks (JSON, tables) or marks ``<t> </t>`` divide
     sentences. With ids items come in any order, without in that of `ids`. Raises RecordError that names line and id
     where a summary is missing, doubled or unknown; `called` stands for the path in messages.

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Literal, Protocol
 
-from sumcurve.records import Record, Text, write_jsonl
 from sumcurve.settings import CorpusSettings, Settings
+from sumcurve.store.records import Record, Text, write_jsonl
 
 Role = Literal["trained", "baseline", "outside", "bound"]
 

@@ -9,8 +9,8 @@ from typing import Any, Literal
 import torch
 from safetensors.torch import load_file
 
-from sumcurve.annotations.entities import read_salient
 from sumcurve.corpora.derangement import GroupError, derangements
+from sumcurve.corpora.entities import read_salient
 from sumcurve.corpora.store import Corpus
 from sumcurve.decoding.decoder import Decoder, SummarizerDecoder
 from sumcurve.decoding.extract_rewrite import ExtractRewriteDecoder
@@ -21,8 +21,8 @@ from sumcurve.models.build import build
 from sumcurve.models.extract_rewrite import build as build_extract_rewrite
 from sumcurve.models.recurrent import RecurrentSummarizer
 from sumcurve.models.vocabulary import Vocabulary
-from sumcurve.records import Record
 from sumcurve.settings import FairseqSettings, Form, Reading, Search, SubwordSettings
+from sumcurve.store.records import Record
 from sumcurve.systems.system import Item, write_summaries
 
 WEIGHTS = {"selected": "weights.safetensors", "before": "before.safetensors"}  # of a run, by checkpoint

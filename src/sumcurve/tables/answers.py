@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sumcurve.capabilities.pretrained.tables.pretraining import sentences as worth_of_pretraining
 from sumcurve.curves.fit import FURTHEST, Fits
 from sumcurve.scores.scorer import Metric
 from sumcurve.statistics.design import Cell, Design
 from sumcurve.tables.efficiency import clock_refusal, costs_of, geometric_mean
 from sumcurve.tables.lines import sentences as against_lines
-from sumcurve.tables.pretraining import sentences as worth_of_pretraining
 from sumcurve.tables.questions import sentences as answered
 from sumcurve.tables.reach import records_for
 from sumcurve.tables.results import DECIDING, LEVEL, POWER, THESE_WEIGHTS, Pair, Results, best_mean, value

@@ -1,6 +1,6 @@
 """The oracle's figure: box plots of ROUGE by who chose the sentences, as Figure 3 of Akhmetov et al. (2022).
 
-Drawn from the frames of `tables.extracts` alone. No global state of matplotlib is read or changed; equal frames give
+Drawn from the frames of `capabilities.extracts.tables.extracts` alone. No global state of matplotlib is read or changed; equal frames give
 equal bytes of SVG with one version of matplotlib.
 """
 
@@ -15,8 +15,8 @@ from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from sumcurve.annotations.oracle import METRICS as ORACLE_METRICS
-from sumcurve.tables.extracts import ALGORITHMS, EXACT, TITLES
+from sumcurve.capabilities.extracts import METRICS as ORACLE_METRICS
+from sumcurve.capabilities.extracts.tables.extracts import ALGORITHMS, EXACT, TITLES
 from sumcurve.tables.figure import COLOURS, FONT_SIZE, GREY, INK, WIDTH, save
 from sumcurve.tables.table import number
 

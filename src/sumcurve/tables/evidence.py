@@ -13,10 +13,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from sumcurve.annotations.oracle import METRICS as ORACLE_METRICS
+from sumcurve.capabilities.contrasts.judged import Judged
+from sumcurve.capabilities.extracts import METRICS as ORACLE_METRICS
+from sumcurve.capabilities.people.results import Results as PeopleResults
 from sumcurve.curves.stopping import Validation
-from sumcurve.decoding.judged import Judged
-from sumcurve.people.results import Results as PeopleResults
 from sumcurve.scores.scorer import Metric
 from sumcurve.settings import Equivalence, Oracle, Question
 from sumcurve.systems.system import Role
@@ -218,7 +218,7 @@ class Ceiling:
 
 @dataclass(frozen=True)
 class Extracts:
-    """How far extracts of a corpus's items go, as `annotations.oracle.corpus.write_oracle` left it.
+    """How far extracts of a corpus's items go, as `capabilities.extracts.corpus.write_oracle` left it.
 
     `found` has a row for every article, search or system, and metric that it optimised; `features` one for every
     article, with its part and group where others than test items are asked; `timings` the seconds of each search;
@@ -339,7 +339,7 @@ class Reader:
 
 @dataclass(frozen=True)
 class Asked:
-    """What is asked about the references of one part of a corpus (annotations.cloze).
+    """What is asked about the references of one part of a corpus (capabilities.apes.cloze).
 
     `references` = `asked` + those not asked, by reason. `entities` are of those asked. The answer of `answerable`
     questions is mentioned in the source; over these `right` holds the shares (0..1) of right guesses, by what guesses,
@@ -392,7 +392,7 @@ class JudgedByPeople:
 
 @dataclass(frozen=True)
 class RelatedWords:
-    """What a method takes its labels for (`decoding.labels.write_labels`): shares are 0..1, means over labels."""
+    """What a method takes its labels for (`capabilities.labels.related.write_labels`): shares are 0..1, means over labels."""
 
     corpus: str
     method: str

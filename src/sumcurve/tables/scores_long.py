@@ -9,14 +9,7 @@ from typing import Any
 from sumcurve.scores.scorer import Metric
 from sumcurve.statistics.design import Design, common_seeds
 from sumcurve.statistics.intervals import Estimate, estimate
-from sumcurve.tables.results import (
-    MANY_TIES,
-    NOT_BEYOND_GUESSING,
-    Results,
-    System,
-    replicates,
-    systems_of,
-)
+from sumcurve.tables.results import MANY_TIES, NOT_BEYOND_GUESSING, Results, System, replicates, systems_of
 from sumcurve.tables.scores import by_seed
 from sumcurve.tables.table import Column, Name, Table
 

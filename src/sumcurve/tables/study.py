@@ -12,14 +12,14 @@ from pathlib import Path
 
 import pandas as pd
 
-from sumcurve.records import write_text
+from sumcurve.capabilities.contrasts.tables.contrasts import CHANCE
+from sumcurve.capabilities.extracts.tables.extracts import frames, told
 from sumcurve.settings import Bootstrap
-from sumcurve.tables import APPENDIX, TABLES
+from sumcurve.store.records import write_text
+from sumcurve.tables import APPENDIX, TABLES, module_of
 from sumcurve.tables.answers_figure import write_answers
 from sumcurve.tables.boxes import write_boxes
-from sumcurve.tables.contrasts import CHANCE
 from sumcurve.tables.evidence import EvidenceError, Study
-from sumcurve.tables.extracts import frames, told
 from sumcurve.tables.figure import Overlay, write_figure
 from sumcurve.tables.report.findings import findings
 from sumcurve.tables.report.page import write_page
@@ -69,7 +69,7 @@ def write_study(folder: Path, study: Study, settings: Bootstrap) -> list[Path]:
 
 def made(name: str, results: Results) -> Table:
     """The table of this name."""
-    table: Table = import_module(f"sumcurve.tables.{name}").table(results)
+    table: Table = import_module(module_of(name)).table(results)
     return table
 
 

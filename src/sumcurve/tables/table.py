@@ -16,7 +16,7 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
-from sumcurve.records import csv_text, write_text
+from sumcurve.store.records import csv_text, write_text
 
 NOTHING = "–"
 ROUNDING = 1e-9  # what is nearer to 0 is 0

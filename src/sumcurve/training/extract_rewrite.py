@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pad_sequence
 
-from sumcurve.annotations.extraction import extraction_labels
+from sumcurve.corpora.extraction import extraction_labels
 from sumcurve.corpora.token_ids import Drawn
 from sumcurve.decoding.extract_rewrite import chosen, compose, extract, rewrite, rewriter
 from sumcurve.models.batch import DECODED_TOGETHER, Batch, Example, batches, encode, lengths
@@ -22,10 +22,10 @@ from sumcurve.models.batch import collate as collate_examples
 from sumcurve.models.extract_rewrite import Document, DocumentBatch, ExtractRewrite, Slots, collate, read_document
 from sumcurve.models.summarizer import score
 from sumcurve.models.vocabulary import Vocabulary
-from sumcurve.records import Record
-from sumcurve.scores.rewards import Reference, repetition, words
-from sumcurve.scores.rouge import score_items
+from sumcurve.rouge.rewards import Reference, repetition, words
+from sumcurve.rouge.scorer import score_items
 from sumcurve.settings import ExtractRewriteSettings, PhaseSettings, Rouge, Search
+from sumcurve.store.records import Record
 from sumcurve.training import losses
 from sumcurve.training.history import METRICS
 from sumcurve.training.items import Kept, Made, Numbers
@@ -100,7 +100,7 @@ class RewardedBatch:
 
 
 def labels_of(document: Document) -> list[int]:
-    """The sentences nearest to the reference's by ROUGE-L recall, one for each (annotations.extraction)."""
+    """The sentences nearest to the reference's by ROUGE-L recall, one for each (corpora.extraction)."""
     source = [words(sentence) for sentence in document.sentences]
     return extraction_labels(source, [words(sentence) for sentence in _references(document.record)])
 

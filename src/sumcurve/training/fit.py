@@ -17,7 +17,7 @@ from typing import Any, NoReturn
 import torch
 from torch import Tensor, nn
 
-from sumcurve.devices import allow_tf32
+from sumcurve.machine.devices import allow_tf32
 from sumcurve.models.batch import bucketed
 from sumcurve.settings import Training
 from sumcurve.training import optimization

@@ -14,7 +14,7 @@ from typing import Any, TypeVar, cast
 import torch
 from torch import Tensor, nn
 
-from sumcurve.torchrun import place
+from sumcurve.machine.torchrun import place
 
 Item = TypeVar("Item")
 Value = TypeVar("Value")

@@ -13,19 +13,19 @@ from typing import TYPE_CHECKING, Any, TextIO
 import torch
 from safetensors.torch import load_file, save
 
-from sumcurve.annotations.entities import read_salient
+from sumcurve.corpora.entities import read_salient
 from sumcurve.corpora.fraction import read_words
 from sumcurve.corpora.sizes import positions
 from sumcurve.corpora.store import Corpus, Part, take
 from sumcurve.corpora.token_ids import Drawn, TokenIds
-from sumcurve.devices import Lease
+from sumcurve.machine.devices import Lease
 from sumcurve.models.batch import encode
 from sumcurve.models.build import build
 from sumcurve.models.examples import Examples, Spans
 from sumcurve.models.extract_rewrite import build as build_extract_rewrite
 from sumcurve.models.vocabulary import Vocabulary
-from sumcurve.records import Record, Text, read_csv, write_bytes, write_csv, write_json
 from sumcurve.settings import FairseqSettings, Form, Search, SubwordSettings, Training
+from sumcurve.store.records import Record, Text, read_csv, write_bytes, write_csv, write_json
 from sumcurve.training.fit import STATE_KEYS, Checkpoint, Fitted, Progress, ResumeError, State, digest_of, fit
 from sumcurve.training.history import History, Row
 from sumcurve.training.learner import Learner
@@ -35,8 +35,8 @@ from sumcurve.training.progress import Watchers
 from sumcurve.training.summarizer import SummarizerLearner
 
 if TYPE_CHECKING:
-    from sumcurve.models.pretrained import Pretrained
-    from sumcurve.training.pretrained import PretrainedLearner
+    from sumcurve.capabilities.pretrained.learner import PretrainedLearner
+    from sumcurve.capabilities.pretrained.model import Pretrained
 
 
 def compute_clock(device: torch.device) -> Callable[[], float]:
@@ -170,8 +170,8 @@ def pretrained_learner(
     note: Callable[[str], None],
 ) -> "PretrainedLearner":
     """A model that reads and writes text, and what it learns from. Raises PretrainedError."""
-    from sumcurve.decoding.pretrained import in_subwords, told_of, truncated
-    from sumcurve.training.pretrained import PretrainedLearner
+    from sumcurve.capabilities.pretrained.decoding import in_subwords, told_of, truncated
+    from sumcurve.capabilities.pretrained.learner import PretrainedLearner
 
     lengths = specification["source_tokens"], specification["target_tokens"]
     room = in_subwords(search, settings, model).max_tokens
@@ -249,7 +249,7 @@ def train_run(
     the run from whose before.safetensors it starts; it spends as many updates as the parent's last phase did. `begins`
     is a run of the same phases but the last, which are taken from it with their History and measured time.
     `entities` is the annotation that names salient tokens, for methods that learn them. `state` is where the resume
-    state lies; it stays, for whoever finishes the run's folder to delete (`sumcurve.resume`): killed before that, the
+    state lies; it stays, for whoever finishes the run's folder to delete (`sumcurve.store.resume`): killed before that, the
     next attempt ends without training again. `events` is the folder of TensorBoard's event files. Measured time is in
     timings.csv and nowhere else. Of several processes that train together (see `training.parallel`) only the first
     writes.
@@ -297,7 +297,7 @@ def train_run(
         return
     further: dict[str, Any] = {}
     if isinstance(settings.model, SubwordSettings):
-        from sumcurve.models.bart import opened
+        from sumcurve.capabilities.pretrained.bart import opened
 
         assert subwords is not None
         parts = with_texts(train, drawn), with_texts(Corpus(corpus).part("valid"), range(len(valid)))
@@ -415,8 +415,8 @@ def fitted_in_fairseq(
     The specification has seed, threads, sums, source_tokens and target_tokens. `folder` is where the resume state lies.
     Raises FairseqError, ResumeError.
     """
-    from sumcurve.models.fairseq import Fairseq, FairseqModel
-    from sumcurve.training import fairseq
+    from sumcurve.capabilities.fairseq import learner as fairseq
+    from sumcurve.capabilities.fairseq.model import Fairseq, FairseqModel
 
     assert isinstance(settings.model, FairseqSettings)
     training = settings.training

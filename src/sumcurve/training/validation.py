@@ -11,11 +11,11 @@ from sumcurve.decoding.decoder import SummarizerDecoder
 from sumcurve.models.batch import DECODED_TOGETHER, Batch, Example, batches
 from sumcurve.models.summarizer import Summarizer, score
 from sumcurve.models.vocabulary import Vocabulary
-from sumcurve.records import Record
-from sumcurve.scores.rewards import repetition, rouge_l_f1, words
-from sumcurve.scores.rouge import score_items
-from sumcurve.scores.rouge_tokens import CJK
+from sumcurve.rouge.rewards import repetition, rouge_l_f1, words
+from sumcurve.rouge.scorer import score_items
+from sumcurve.rouge.tokens import CJK
 from sumcurve.settings import PhaseSettings, Rouge, Search
+from sumcurve.store.records import Record
 from sumcurve.training.history import METRICS
 from sumcurve.training.losses import example_means
 

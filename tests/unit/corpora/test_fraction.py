@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sumcurve.corpora.errors import CorpusError
 from sumcurve.corpora.fraction import draw, positions, read_words, records_of, write_fraction
 from sumcurve.corpora.store import Corpus
-from sumcurve.records import Record, write_jsonl
+from sumcurve.sources.errors import CorpusError
+from sumcurve.store.records import Record, write_jsonl
 
 RECORDS = [
     Record("a", ["the otter swims .", "it is wet ."], ["an otter swims"]),

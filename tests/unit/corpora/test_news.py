@@ -13,9 +13,9 @@ import yaml
 
 from hub import Hub, serving
 from news import Story, hub_rows, invented, tarball, write_lists, write_parquet, xsum_rows
-from sumcurve.corpora import raw
-from sumcurve.corpora.sources import stories as source
-from sumcurve.plan import Plan
+from sumcurve.sources import raw
+from sumcurve.sources import stories as source
+from sumcurve.study.plan import Plan
 from workplace import ROOT, check_study, configured, sumcurve
 
 pyarrow = pytest.importorskip("pyarrow")

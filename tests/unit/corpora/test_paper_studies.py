@@ -11,10 +11,10 @@ import yaml
 
 from papers import line, oags, parts_of, scientific, write_scientific, write_zip
 from sumcurve.__main__ import make
-from sumcurve.corpora.errors import CorpusError
 from sumcurve.corpora.store import Corpus
 from sumcurve.corpora.tokens import sentences
-from sumcurve.plan import Plan
+from sumcurve.sources.errors import CorpusError
+from sumcurve.study.plan import Plan
 from workplace import check_study, configured, corpus_of
 
 

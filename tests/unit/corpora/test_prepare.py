@@ -11,17 +11,17 @@ from hypothesis import settings as hypothesis
 from hypothesis import strategies as st
 
 from sumcurve.corpora import prepare as module
-from sumcurve.corpora import raw as reasons
-from sumcurve.corpora.content import Content
-from sumcurve.corpora.errors import CorpusError
 from sumcurve.corpora.prepare import prepare
-from sumcurve.corpora.sources import SOURCES
 from sumcurve.corpora.store import PARTS, UNSEEN, Corpus
 from sumcurve.corpora.tokenizers import tokenizer
 from sumcurve.corpora.tokens import own_case, tokenize
 from sumcurve.corpora.unseen import write_unseen
-from sumcurve.records import Record, RecordError, Text, read_jsonl
 from sumcurve.settings import CorpusSettings, Prepare
+from sumcurve.sources import SOURCES
+from sumcurve.sources import raw as reasons
+from sumcurve.sources.content import Content
+from sumcurve.sources.errors import CorpusError
+from sumcurve.store.records import Record, RecordError, Text, read_jsonl
 
 DATA = Path(__file__).parents[2] / "data"
 Rows = list[dict[str, Any]]

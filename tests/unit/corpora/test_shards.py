@@ -17,12 +17,12 @@ import pytest
 import news
 import titles
 from sumcurve.corpora import shards
-from sumcurve.corpora.content import Content
-from sumcurve.corpora.errors import CorpusError
 from sumcurve.corpora.prepare import prepare
 from sumcurve.corpora.shards import Work, assemble, cut, finish_shard, map_shard, near_shard, reduce
-from sumcurve.corpora.sources import SOURCES
 from sumcurve.settings import Preparation
+from sumcurve.sources import SOURCES
+from sumcurve.sources.content import Content
+from sumcurve.sources.errors import CorpusError
 
 WORDS = ["the", "a", "otter", "heron", "swims", "eats", "wet", "old", "river", "stone", "fish", "7", "näher", "中文"]
 
@@ -499,9 +499,9 @@ def test_a_step_without_the_steps_before_it_says_what_is_missing(tmp_path: Path)
 STEPS = """
 import sys
 from pathlib import Path
-from sumcurve.corpora.content import Content
+from sumcurve.sources.content import Content
 from sumcurve.corpora.shards import Work, cut, finish_shard, map_shard, reduce
-from sumcurve.corpora.sources import SOURCES
+from sumcurve.sources import SOURCES
 from sumcurve.settings import Preparation
 content = Content(Path(sys.argv[1]), SOURCES["jsonl"])
 settings = Preparation.model_validate_json(sys.argv[3])

@@ -4,11 +4,11 @@ import json
 
 import pytest
 
-from sumcurve.corpora.errors import CorpusError
 from sumcurve.corpora.fraction import draw, records_of, write_fraction
 from sumcurve.corpora.sizes import draw_records, positions, write_records
 from sumcurve.corpora.store import Corpus
-from sumcurve.records import Record, write_jsonl
+from sumcurve.sources.errors import CorpusError
+from sumcurve.store.records import Record, write_jsonl
 
 
 @pytest.fixture

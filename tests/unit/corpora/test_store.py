@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sumcurve.corpora.errors import CorpusError
 from sumcurve.corpora.store import Corpus, take
-from sumcurve.records import Record, RecordError, Text, write_jsonl
+from sumcurve.sources.errors import CorpusError
+from sumcurve.store.records import Record, RecordError, Text, write_jsonl
 
 RECORDS = [Record(f"r{n}", [f"otter {n} ."], [f"o {n}"], group=f"g{n % 2}") for n in range(6)]
 TEXTS = [Text(f"r{n}", [f"Otter {n}."], [f"O {n}"]) for n in range(6)]

@@ -9,9 +9,9 @@ import pytest
 import yaml
 
 from sumcurve.__main__ import fetch, make
-from sumcurve.corpora.errors import CorpusError
 from sumcurve.corpora.store import Corpus
-from sumcurve.plan import Plan, PlanError, raw_file
+from sumcurve.sources.errors import CorpusError
+from sumcurve.study.plan import Plan, PlanError, raw_file
 from titles import debian, gigaword, lcsts, org_data, sumdata
 from workplace import check_study, configured, corpus_of
 
@@ -171,7 +171,7 @@ def test_other_lists_than_the_studys_are_named_and_make_nothing(home: Path, monk
         debian(folder, 21)
         return "Debian 12.16 of some day"
 
-    monkeypatch.setattr("sumcurve.corpora.lists.fetch", fetched)
+    monkeypatch.setattr("sumcurve.harvest.lists.fetch", fetched)
     ((raw, settings),) = Plan.read(home / "config", "debian").contents
     pinned = home / raw_file(raw, settings.split).path
     pinned.parent.mkdir(parents=True)

@@ -10,8 +10,8 @@ from sumcurve.models.batch import Batch, Example, collate, encode
 from sumcurve.models.build import build
 from sumcurve.models.summarizer import Summarizer
 from sumcurve.models.vocabulary import EOS, UNK, Vocabulary
-from sumcurve.records import Record
 from sumcurve.settings import RecurrentSettings, TransformerSettings
+from sumcurve.store.records import Record
 
 WORDS = 12
 WIDTHS = {"kind": "recurrent", "embedding": 8, "hidden": 8}

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 import pytest
 import torch
 
-from sumcurve.annotations.questions import entity_in, renumbered
-from sumcurve.decoding.answers import AttentiveAnswers
-from sumcurve.models.reader import Posing, Words, build, collate
+from sumcurve.capabilities.apes.answers import AttentiveAnswers
+from sumcurve.capabilities.apes.questions import entity_in, renumbered
+from sumcurve.capabilities.apes.reader_model import Posing, Words, build, collate
 from sumcurve.settings import AttentiveSettings
 
 NOUNS = ["town", "bell", "bridge", "corn", "night"]
@@ -44,7 +44,7 @@ def reader() -> AttentiveAnswers:
 def one_by_one(
     reader: AttentiveAnswers, documents: Sequence[Sequence[str]], questions: Sequence[Sequence[Sequence[str]]]
 ) -> list[list[int | None]]:
-    """The loop: every question read alone, with its document, numbered by `annotations.questions.renumbered`."""
+    """The loop: every question read alone, with its document, numbered by `capabilities.apes.questions.renumbered`."""
     found: list[list[int | None]] = []
     for document, asked in zip(documents, questions, strict=True):
         answers: list[int | None] = []

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 import torch
 
-from sumcurve.decoding.labels import averaged, find_labels, labels_of, neighbours, related, write_labels
+from sumcurve.capabilities.labels.related import averaged, find_labels, labels_of, neighbours, related, write_labels
 from sumcurve.models.batch import Example, collate
 from sumcurve.models.summarizer import Summarizer
 from sumcurve.models.vocabulary import MARKS, Vocabulary
-from sumcurve.records import Record, read_csv
+from sumcurve.store.records import Record, read_csv
 
 
 def test_distributions_are_averaged_by_gold_label(
@@ -21,7 +21,7 @@ def test_distributions_are_averaged_by_gold_label(
     vocabulary: Vocabulary,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("sumcurve.decoding.labels.BATCH", 7)
+    monkeypatch.setattr("sumcurve.capabilities.labels.related.BATCH", 7)
     model, examples = make_model("pcov").eval(), make_examples(30)
     labels = [len(MARKS), len(MARKS) + 3, len(vocabulary) - 1]
     means, counts = averaged(model, examples, labels, "cpu")

@@ -13,14 +13,14 @@ import torch
 from torch import Tensor
 
 import pretrained
-from sumcurve.decoding.pretrained import in_subwords, target_logp, write
+from sumcurve.capabilities.pretrained.decoding import in_subwords, target_logp, write
+from sumcurve.capabilities.pretrained.model import DecoderOnly, Pretrained, load
+from sumcurve.capabilities.pretrained.subwords import TextExample
+from sumcurve.capabilities.pretrained.system import PretrainedSystem
 from sumcurve.decoding.search import generate, greedy
 from sumcurve.models.batch import Batch
-from sumcurve.models.pretrained import DecoderOnly, Pretrained, load
-from sumcurve.models.subwords import TextExample
-from sumcurve.records import Record, Text
 from sumcurve.settings import Reading, Search, TransformersSettings
-from sumcurve.systems.pretrained import PretrainedSystem
+from sumcurve.store.records import Record, Text
 from sumcurve.systems.system import Item
 
 WORDS = [f"w{number}" for number in range(30)]

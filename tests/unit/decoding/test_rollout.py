@@ -12,8 +12,8 @@ from sumcurve.decoding.search import greedy
 from sumcurve.models.batch import Batch, Example, collate, encode
 from sumcurve.models.summarizer import Summarizer, score
 from sumcurve.models.vocabulary import BOS, EOS, PAD, SEP, UNK, Vocabulary
-from sumcurve.records import Record
 from sumcurve.settings import Search
+from sumcurve.store.records import Record
 
 
 def written(tokens: Tensor) -> list[int]:

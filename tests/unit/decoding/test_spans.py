@@ -9,12 +9,12 @@ from safetensors.torch import load_file, save_file
 from transformers import BartConfig, BartForQuestionAnswering
 
 import pretrained
-from sumcurve.annotations.questions import entity_in
-from sumcurve.decoding.spans import MODEL, SpanAnswers
-from sumcurve.models.subwords import PretrainedError
-from sumcurve.records import read_csv
+from sumcurve.capabilities.apes.questions import entity_in
+from sumcurve.capabilities.apes.span_reader import take_over
+from sumcurve.capabilities.apes.spans import MODEL, SpanAnswers
+from sumcurve.capabilities.pretrained.subwords import PretrainedError
 from sumcurve.settings import SpanReaderSettings
-from sumcurve.training.span_reader import take_over
+from sumcurve.store.records import read_csv
 from towns import write_towns
 
 SETTINGS = SpanReaderSettings(kind="transformers", sha256="ab" * 32)

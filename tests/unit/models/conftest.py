@@ -8,7 +8,7 @@ import torch
 
 from sumcurve.models.batch import Batch, Example, collate, encode
 from sumcurve.models.vocabulary import Vocabulary
-from sumcurve.records import Record
+from sumcurve.store.records import Record
 
 WORDS = 40
 

@@ -6,7 +6,7 @@ import pytest
 
 from sumcurve.models.batch import Example, batches, bucketed, collate, encode, lengths
 from sumcurve.models.vocabulary import PAD, Vocabulary
-from sumcurve.records import Record
+from sumcurve.store.records import Record
 
 
 def test_padding_returns_the_examples(make_examples: Callable[..., list[Example]], vocabulary: Vocabulary) -> None:

@@ -10,14 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sumcurve.corpora import token_ids
-from sumcurve.corpora.errors import CorpusError
 from sumcurve.corpora.store import Corpus
 from sumcurve.corpora.token_ids import Drawn, TokenIds
-from sumcurve.manifest import sha256_file
 from sumcurve.models.batch import bucketed, collate, encode, lengths
 from sumcurve.models.examples import Examples, Spans
 from sumcurve.models.vocabulary import Vocabulary
-from sumcurve.records import Record, write_jsonl
+from sumcurve.sources.errors import CorpusError
+from sumcurve.store.manifest import sha256_file
+from sumcurve.store.records import Record, write_jsonl
 
 WORD = st.sampled_from(["a", "b", "<sep>", "<unk>", "näh", "x1", "x2", "x3", "中", "_"])
 SENTENCES = st.lists(st.lists(WORD, min_size=1, max_size=7).map(" ".join), min_size=1, max_size=4)

@@ -21,8 +21,8 @@ from sumcurve.models.extract_rewrite import (
     read_document,
 )
 from sumcurve.models.vocabulary import Vocabulary
-from sumcurve.records import Record
 from sumcurve.settings import ExtractRewriteSettings, RecurrentSettings
+from sumcurve.store.records import Record
 
 SIZES = [3, 1, 4, 2]  # sentences of the documents below
 

@@ -5,12 +5,12 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from sumcurve.config import read_method
+from sumcurve.capabilities.fairseq.model import END, OURS, THEIRS, Fairseq, FairseqError, FairseqModel, arguments
 from sumcurve.models.batch import encode
-from sumcurve.models.fairseq import END, OURS, THEIRS, Fairseq, FairseqError, FairseqModel, arguments
 from sumcurve.models.vocabulary import BOS, UNK, Vocabulary
-from sumcurve.records import Record
 from sumcurve.settings import FairseqSettings, Form
+from sumcurve.settings.config import read_method
+from sumcurve.store.records import Record
 
 METHODS = Path(__file__).parents[3] / "config" / "methods"
 VOCABULARY = Vocabulary(["the", "cat", "sat"])

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from sumcurve.config import read_method
 from sumcurve.models.build import build
 from sumcurve.models.extract_rewrite import build as build_extract_rewrite
 from sumcurve.models.summarizer import parameter_counts
 from sumcurve.settings import ExtractRewriteSettings
+from sumcurve.settings.config import read_method
 
 METHODS = Path(__file__).parents[3] / "config" / "methods"
 

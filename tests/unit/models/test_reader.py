@@ -7,17 +7,9 @@ import pytest
 import torch
 from torch import nn
 
-from sumcurve.models.reader import (
-    BiGRU,
-    Posing,
-    Words,
-    build,
-    collate,
-    read_vectors,
-    start_from,
-)
-from sumcurve.records import RecordError
+from sumcurve.capabilities.apes.reader_model import BiGRU, Posing, Words, build, collate, read_vectors, start_from
 from sumcurve.settings import AttentiveSettings
+from sumcurve.store.records import RecordError
 
 SMALL = AttentiveSettings(embedding=6, hidden=5, dropout=0.0)
 TEXT = ["the", "@entity0", "met", "@entity3", "and", "@placeholder", "of", "the", "town"]

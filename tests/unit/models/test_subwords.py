@@ -6,9 +6,9 @@ from tokenizers import processors
 from transformers import PreTrainedTokenizerFast
 
 import pretrained
+from sumcurve.capabilities.pretrained.subwords import PretrainedError, Subwords, first_words
 from sumcurve.corpora.tokens import tokenize
-from sumcurve.models.subwords import PretrainedError, Subwords, first_words
-from sumcurve.records import Record, Text
+from sumcurve.store.records import Record, Text
 
 TEXTS = [
     "The CAT sat on 1,000 mats; it's fine... really!",

@@ -8,19 +8,14 @@ from torch import Tensor
 from torch.nn import functional
 
 from invented import CONFIG, METHODS
-from sumcurve.config import read_method
 from sumcurve.models.batch import Batch, Example, collate
 from sumcurve.models.build import build
 from sumcurve.models.emission import Emission
 from sumcurve.models.summarizer import Summarizer, score
 from sumcurve.models.transformer import TransformerSummarizer
 from sumcurve.models.vocabulary import PAD, Vocabulary
-from sumcurve.settings import (
-    ExtractRewriteSettings,
-    NgramSettings,
-    RecurrentSettings,
-    TransformerSettings,
-)
+from sumcurve.settings import ExtractRewriteSettings, NgramSettings, RecurrentSettings, TransformerSettings
+from sumcurve.settings.config import read_method
 
 Summarizing = RecurrentSettings | TransformerSettings | NgramSettings
 

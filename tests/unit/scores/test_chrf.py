@@ -5,9 +5,9 @@ from collections import Counter
 
 import pytest
 
-from sumcurve.records import Record, write_jsonl
 from sumcurve.scores.chrf import ChrF
 from sumcurve.scores.scorer import NoSettings
+from sumcurve.store.records import Record, write_jsonl
 
 WORDS = ["fox", "foxes", "hen", "hens", "ran", "runs", "running", "home", ",", ".", "a", "the"]
 

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sumcurve.records import Record, write_jsonl
 from sumcurve.scores.extractiveness import ORDERS, Extractiveness, fragments, measures
 from sumcurve.scores.scorer import NoSettings
+from sumcurve.store.records import Record, write_jsonl
 
 WORDS = st.lists(st.sampled_from("abcd"), max_size=14)
 SENTENCES = st.lists(st.lists(st.sampled_from("abcdef"), min_size=1, max_size=6), min_size=1, max_size=4)

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sumcurve.records import Record, RecordError, write_jsonl
 from sumcurve.scores.frames import LEAST_ENGLISH, Frames, frame, measures
 from sumcurve.scores.scorer import NoSettings
+from sumcurve.store.records import Record, RecordError, write_jsonl
 from sumcurve.systems.extractive import FUNCTION_WORDS
 
 FILLED = [

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sumcurve.records import Record
+from sumcurve.store.records import Record
 from sumcurve.systems import baselines
 
 sentence = st.lists(st.sampled_from("abcdef"), min_size=1, max_size=6).map(" ".join)

@@ -6,12 +6,12 @@ from math import exp
 import pytest
 
 import programs
-from sumcurve.records import Record, Text
+from sumcurve.capabilities.programs.command import LOG_OF, Command, CommandSettings
+from sumcurve.capabilities.programs.process import MODEL
+from sumcurve.capabilities.programs.training import learn
 from sumcurve.settings import CorpusSettings
-from sumcurve.systems.command import LOG_OF, Command, CommandSettings
-from sumcurve.systems.process import MODEL
+from sumcurve.store.records import Record, Text
 from sumcurve.systems.system import Item
-from sumcurve.training.program import learn
 
 CORPUS = CorpusSettings.model_validate(
     {

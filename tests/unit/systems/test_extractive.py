@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sumcurve.records import Record, Text
 from sumcurve.settings import REFERENCE_SYSTEMS
+from sumcurve.store.records import Record, Text
 from sumcurve.systems import SYSTEMS
 from sumcurve.systems.extractive import by_score, content_words
 from sumcurve.systems.lexrank import similarities, stationary

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
+from sumcurve.capabilities.programs.command import LOG_OF
 from sumcurve.corpora.tokens import tokenize
-from sumcurve.records import Record, RecordError, Text
 from sumcurve.settings import CorpusSettings, Prepare
+from sumcurve.store.records import Record, RecordError, Text
 from sumcurve.systems import SYSTEMS
-from sumcurve.systems.command import LOG_OF
 from sumcurve.systems.system import Item
 
 SOURCES = {

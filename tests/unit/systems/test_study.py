@@ -10,9 +10,9 @@ import pytest
 import yaml
 
 from sumcurve.__main__ import make, tables
-from sumcurve.builders import BuildError
-from sumcurve.plan import Plan, PlanError
 from sumcurve.settings import REFERENCE_SYSTEMS
+from sumcurve.study.builders import BuildError
+from sumcurve.study.plan import Plan, PlanError
 
 ROOT = Path(__file__).parents[3]
 FIRST = "import json, sys\nfor line in sys.stdin: print(json.loads(line)['source'][0])\n"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from sumcurve.plan import Plan
+from sumcurve.study.plan import Plan
 from sumcurve.tables.results import Results
 from sumcurve.tables.study import made
 

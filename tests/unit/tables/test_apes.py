@@ -5,11 +5,12 @@ import dataclasses
 import numpy as np
 import pytest
 
-from sumcurve.scores.apes import AnswersQuestions
+from sumcurve.capabilities.apes.scorer import AnswersQuestions
+from sumcurve.capabilities.apes.tables import apes, apes_order, apes_readers, readers
 from sumcurve.settings import Bootstrap
 from sumcurve.statistics.design import Design, Replicates
 from sumcurve.statistics.intervals import estimate
-from sumcurve.tables import APPENDIX, TABLES, apes, apes_order, apes_readers, readers, scores
+from sumcurve.tables import APPENDIX, TABLES, scores
 from sumcurve.tables.evidence import CorpusStatistics, Items, Reader, Study
 from sumcurve.tables.report.findings import findings
 from sumcurve.tables.results import Results, replicates

@@ -10,24 +10,25 @@ import pytest
 import yaml
 
 from sumcurve import __main__ as verbs
-from sumcurve import manifest, verify
-from sumcurve.annotations.oracle.corpus import FEATURES
+from sumcurve.capabilities.extracts.corpus import FEATURES
 from sumcurve.curves import stopping
-from sumcurve.manifest import ManifestError
-from sumcurve.plan import Plan, PlanError
-from sumcurve.records import Record, write_jsonl
 from sumcurve.scores import SCORERS
 from sumcurve.scores.rouge_f1 import RougeF1
 from sumcurve.scores.run import write_scores
 from sumcurve.scores.scorer import Metric, NoSettings, Scores, group_of, summaries_of
-from sumcurve.steps import KINDS, RECIPES
+from sumcurve.store import manifest
+from sumcurve.store.manifest import ManifestError
+from sumcurve.store.records import Record, write_jsonl
+from sumcurve.study.collect import collect, timing, training
+from sumcurve.study.collect import items as read_items
+from sumcurve.study.kinds import KINDS, RECIPES
+from sumcurve.study.plan import Plan, PlanError
 from sumcurve.tables import study as tables
-from sumcurve.tables.collect import collect, timing, training
-from sumcurve.tables.collect import items as read_items
 from sumcurve.tables.figure import COLOURS, draw
 from sumcurve.tables.results import Results
 from sumcurve.tables.study import made, overlays
 from sumcurve.training.history import COLUMNS, History, Row
+from sumcurve.watch import verify
 
 ROOT = Path(__file__).parents[3]
 

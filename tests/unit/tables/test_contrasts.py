@@ -8,25 +8,19 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from sumcurve.annotations.contrasts import RULES
-from sumcurve.decoding.judged import Judged
-from sumcurve.people.results import ALL_RULES, SYMMETRIC, Share
-from sumcurve.people.results import Results as PeopleResults
-from sumcurve.scores.contrasts import Dodged, Escaped
+from sumcurve.capabilities.contrasts.judged import Judged
+from sumcurve.capabilities.contrasts.scorer import Dodged, Escaped
+from sumcurve.capabilities.contrasts.sets import RULES
+from sumcurve.capabilities.contrasts.tables import contrast_links, contrast_rules, contrasts
+from sumcurve.capabilities.contrasts.tables.contrasts import MECHANICS
+from sumcurve.capabilities.contrasts.tables.preferences import AT, escapes, preferred
+from sumcurve.capabilities.labels.tables import labels
+from sumcurve.capabilities.people.results import ALL_RULES, SYMMETRIC, Share
+from sumcurve.capabilities.people.results import Results as PeopleResults
+from sumcurve.capabilities.people.tables import contrast_people
 from sumcurve.statistics.intervals import Estimate
-from sumcurve.tables import (
-    APPENDIX,
-    TABLES,
-    answers,
-    contrast_links,
-    contrast_people,
-    contrast_rules,
-    contrasts,
-    labels,
-)
-from sumcurve.tables.contrasts import MECHANICS
+from sumcurve.tables import APPENDIX, TABLES, answers
 from sumcurve.tables.evidence import Items, JudgedByPeople, Preferences, RelatedWords
-from sumcurve.tables.preferences import AT, escapes, preferred
 from sumcurve.tables.report.findings import findings
 from sumcurve.tables.report.page import page
 from sumcurve.tables.results import MANY_TIES, TIED, Results

@@ -9,14 +9,14 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from sumcurve.annotations.oracle import METRICS as ORACLE_METRICS
-from sumcurve.annotations.oracle.searches import ALGORITHMS as SEARCHES
+from sumcurve.capabilities.extracts import METRICS as ORACLE_METRICS
+from sumcurve.capabilities.extracts.searches import ALGORITHMS as SEARCHES
+from sumcurve.capabilities.extracts.tables.extracts import ALGORITHMS, LENGTHS, frames, told
+from sumcurve.capabilities.extracts.tables.oracle_features import FEATURES
 from sumcurve.settings import Bootstrap, Oracle
 from sumcurve.statistics.design import Design, Replicates
 from sumcurve.statistics.intervals import estimate
 from sumcurve.tables.evidence import EvidenceError, Extracts
-from sumcurve.tables.extracts import ALGORITHMS, LENGTHS, frames, told
-from sumcurve.tables.oracle_features import FEATURES
 from sumcurve.tables.results import Results
 from sumcurve.tables.study import made
 

@@ -6,8 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sumcurve.scores.people import People
-from sumcurve.tables import APPENDIX, TABLES, correlations, verdicts
+from sumcurve.capabilities.people.scorer import People
+from sumcurve.capabilities.people.tables import correlations
+from sumcurve.tables import APPENDIX, TABLES, verdicts
 from sumcurve.tables.evidence import Items
 from sumcurve.tables.results import Results
 from sumcurve.tables.study import made, write_study

@@ -7,9 +7,9 @@ import io
 import numpy as np
 import pytest
 
+from sumcurve.capabilities.pretrained.tables.pretraining import sentences
 from sumcurve.settings import Bootstrap, Question
 from sumcurve.tables.evidence import Pretraining
-from sumcurve.tables.pretraining import sentences
 from sumcurve.tables.questions import NOT_KNOWN, UNASKED
 from sumcurve.tables.results import Results
 from sumcurve.tables.study import made

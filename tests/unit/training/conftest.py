@@ -10,8 +10,8 @@ import torch
 
 from sumcurve.models.batch import encode
 from sumcurve.models.vocabulary import Vocabulary
-from sumcurve.records import Record
 from sumcurve.settings import Optimizer, PhaseSettings, RecurrentSettings, Stop, Training, TransformerSettings
+from sumcurve.store.records import Record
 
 WORDS = [f"word{number}" for number in range(25)]
 STRANGERS = [f"stranger{number}" for number in range(15)]  # in no vocabulary

@@ -9,13 +9,21 @@ from typing import Any
 import pytest
 import torch
 
-from sumcurve.corpora.outside import bodies_path
+from sumcurve.capabilities.pretrained.bart import make, write_subwords
+from sumcurve.capabilities.pretrained.denoising import (
+    Body,
+    DenoisingLearner,
+    infilled,
+    noised,
+    permuted,
+    read_bodies,
+    span_lengths,
+)
+from sumcurve.capabilities.pretrained.outside import bodies_path
+from sumcurve.capabilities.pretrained.subwords import PretrainedError
 from sumcurve.corpora.store import Corpus
-from sumcurve.models.bart import make, write_subwords
-from sumcurve.models.subwords import PretrainedError
-from sumcurve.records import Record, write_jsonl
 from sumcurve.settings import Architecture, Noise, PhaseSettings, Training
-from sumcurve.training.denoising import Body, DenoisingLearner, infilled, noised, permuted, read_bodies, span_lengths
+from sumcurve.store.records import Record, write_jsonl
 from sumcurve.training.fit import Fitted, fit
 from sumcurve.training.run import read_state, write_state
 

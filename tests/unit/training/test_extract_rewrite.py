@@ -15,8 +15,7 @@ from sumcurve.models.batch import collate as collate_examples
 from sumcurve.models.batch import encode
 from sumcurve.models.extract_rewrite import ExtractRewrite, build, read_document
 from sumcurve.models.vocabulary import Vocabulary
-from sumcurve.records import Record
-from sumcurve.scores.rewards import repetition, words
+from sumcurve.rouge.rewards import repetition, words
 from sumcurve.settings import (
     ExtractRewriteSettings,
     Optimizer,
@@ -26,6 +25,7 @@ from sumcurve.settings import (
     Stop,
     Training,
 )
+from sumcurve.store.records import Record
 from sumcurve.training.extract_rewrite import (
     ExtractRewriteLearner,
     Labelled,

@@ -16,13 +16,13 @@ import yaml
 
 import pretrained
 from sumcurve.__main__ import show_model
-from sumcurve.corpora.errors import CorpusError
-from sumcurve.models.pretrained import load
-from sumcurve.models.subwords import PretrainedError
-from sumcurve.records import Record, Text
+from sumcurve.capabilities.pretrained.learner import PretrainedLearner
+from sumcurve.capabilities.pretrained.model import load
+from sumcurve.capabilities.pretrained.subwords import PretrainedError
 from sumcurve.settings import Form, PhaseSettings, Search, Training, TransformersSettings
+from sumcurve.sources.errors import CorpusError
+from sumcurve.store.records import Record, Text
 from sumcurve.training.fit import Fitted, ResumeError, State, fit
-from sumcurve.training.pretrained import PretrainedLearner
 from sumcurve.training.run import pretrained_learner, read_state, write_state
 
 CPU = torch.device("cpu")

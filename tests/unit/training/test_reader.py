@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from sumcurve.annotations.questions import Asked, asked_about
+from sumcurve.capabilities.apes import reader as training
+from sumcurve.capabilities.apes.questions import Asked, asked_about
+from sumcurve.capabilities.apes.reader import NOT_THERE, ONE_ENTITY, levels, posed, train_reader
 from sumcurve.corpora.store import Corpus
-from sumcurve.devices import Lease
-from sumcurve.records import Record, RecordError, read_csv
+from sumcurve.machine.devices import Lease
 from sumcurve.settings import AttentiveSettings, Optimizer, Stop
-from sumcurve.training import reader as training
-from sumcurve.training.reader import NOT_THERE, ONE_ENTITY, levels, posed, train_reader
+from sumcurve.store.records import Record, RecordError, read_csv
 from towns import write_towns
 
 SETTINGS = AttentiveSettings(
@@ -138,7 +138,7 @@ def test_a_corpus_without_entities_trains_nobody(train: Train, tmp_path: Path) -
     for part in ("train", "valid", "test"):
         lines = [Asked(name, {}, ()) for name in corpus.part(part).ids]
         training_path = tmp_path / "towns" / "questions"
-        from sumcurve.annotations.questions import write_questions
+        from sumcurve.capabilities.apes.questions import write_questions
 
         write_questions(training_path, part, lines)
     with pytest.raises(RecordError, match=r"questions, train: .*nothing to ask; remove the corpus's `cloze`"):

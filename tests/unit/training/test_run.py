@@ -3,7 +3,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from sumcurve.records import write_csv, write_json
+from sumcurve.store.records import write_csv, write_json
 from sumcurve.training import run
 from sumcurve.training.history import History, Row
 

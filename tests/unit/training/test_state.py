@@ -8,7 +8,7 @@ import random
 import pytest
 import torch
 
-from sumcurve.training.fairseq import STATE, _read_state
+from sumcurve.capabilities.fairseq.learner import STATE, _read_state
 from sumcurve.training.fit import STATE_KEYS, ResumeError
 from sumcurve.training.run import read_state, write_state
 

@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 import yaml
 
-from sumcurve.config import PlanError, read_method, read_settings
-from sumcurve.manifest import MANIFEST, digest, hashes, write_sealed
-from sumcurve.plan import Plan
 from sumcurve.settings import MethodSearch, Trial
-from sumcurve.training import trials
-from sumcurve.training.trials import (
+from sumcurve.settings.config import PlanError, read_method, read_settings
+from sumcurve.store.manifest import MANIFEST, digest, hashes, write_sealed
+from sumcurve.study import trials
+from sumcurve.study.plan import Plan
+from sumcurve.study.trials import (
     COLUMNS,
     KEY,
     TrialsSettings,
@@ -185,9 +185,9 @@ def test_a_key_that_is_not_there_is_asked_for(tmp_path: Path) -> None:
 @pytest.fixture
 def home(tmp_path: Path) -> Path:
     """A workplace whose trials are tiny: `smoke` as the form `small`, on the invented corpus of that study."""
-    from sumcurve.corpora.content import Content
     from sumcurve.corpora.prepare import prepare
-    from sumcurve.corpora.sources import SOURCES
+    from sumcurve.sources import SOURCES
+    from sumcurve.sources.content import Content
 
     shutil.copytree(CONFIG, tmp_path / "config")
     shutil.copy(CONFIG.parent / "recipes.yaml", tmp_path)
@@ -400,7 +400,7 @@ def test_a_program_has_the_trials_of_its_file_in_the_same_table(home: Path, ran:
     """It says the first words of a source, two or twelve: its worth is their ROUGE on the validation records."""
     from sumcurve.corpora.store import Corpus
     from sumcurve.corpora.tokens import tokenize
-    from sumcurve.scores.rouge import score_items
+    from sumcurve.rouge.scorer import score_items
     from sumcurve.settings import Rouge
 
     say_of_systems(home)

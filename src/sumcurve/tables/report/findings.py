@@ -7,15 +7,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from sumcurve.capabilities.apes.tables import apes
+from sumcurve.capabilities.contrasts.tables.contrasts import CHANCE, MECHANICS, either
+from sumcurve.capabilities.contrasts.tables.preferences import preferred
+from sumcurve.capabilities.people.tables.contrast_people import said
+from sumcurve.capabilities.pretrained.tables.pretraining import BETTER, WORSE
 from sumcurve.scores.scorer import Metric
-from sumcurve.tables import apes
 from sumcurve.tables.answers import ALONE, BEHIND, BEST, LEVEL_WITH, NONE, SHARED
 from sumcurve.tables.comparisons import NOT_SHOWN, SIZE
-from sumcurve.tables.contrast_people import said
-from sumcurve.tables.contrasts import CHANCE, MECHANICS, either
 from sumcurve.tables.lines import sentences as against_lines
-from sumcurve.tables.preferences import preferred
-from sumcurve.tables.pretraining import BETTER, WORSE
 from sumcurve.tables.questions import sentences as answered
 from sumcurve.tables.results import DECIDING, OPTIMUM, THESE_WEIGHTS, Results, System
 from sumcurve.tables.table import Row, Table, Value, listed, number, span

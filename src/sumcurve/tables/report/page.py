@@ -18,9 +18,9 @@ from urllib.parse import quote
 from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
-from sumcurve.records import write_text
+from sumcurve.capabilities.contrasts.tables.preferences import preferred
+from sumcurve.store.records import write_text
 from sumcurve.tables import TABLES
-from sumcurve.tables.preferences import preferred
 from sumcurve.tables.report.chart import charts, javascript
 from sumcurve.tables.report.findings import Finding
 from sumcurve.tables.report.readme import FIGURES, heading

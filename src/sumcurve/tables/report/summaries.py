@@ -6,10 +6,10 @@ from functools import cached_property
 from statistics import fmean
 from typing import Literal
 
-from sumcurve.scores.answered import ANSWERS, NOBODY
+from sumcurve.capabilities.apes.answered import ANSWERS, NOBODY
+from sumcurve.capabilities.apes.tables import apes
 from sumcurve.scores.scorer import Metric
 from sumcurve.statistics.design import Cell
-from sumcurve.tables import apes
 from sumcurve.tables.evidence import BLIND, Example, Examples
 from sumcurve.tables.results import Results, System
 from sumcurve.tables.table import number

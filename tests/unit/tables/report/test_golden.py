@@ -1,5 +1,5 @@
 import golden
-from sumcurve.manifest import hashes
+from sumcurve.store.manifest import hashes
 from sumcurve.tables.study import write_study
 
 

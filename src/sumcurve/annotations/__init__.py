@@ -1,1 +1,0 @@
-"""What is known of a corpus without any model under study."""

@@ -1,0 +1,1 @@
+"""What a study may have beside the core: a folder each."""

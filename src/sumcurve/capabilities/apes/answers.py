@@ -1,0 +1,121 @@
+"""What a trained reader answers to cloze questions about documents, such as summaries.
+
+A document is read once for all its questions, beside others of its length; so are questions.
+"""
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from pathlib import Path
+from typing import Protocol
+
+import torch
+from safetensors.torch import load_file
+from torch import Tensor, nn
+
+from sumcurve.capabilities.apes.reader_model import AttentiveReader, Words, build, entity, padded
+from sumcurve.settings import AttentiveSettings
+
+Text = Sequence[str]  # words, entities as @entityN
+TOKENS = 8_192  # of documents, or of questions, that are read together, padding included; answers do not depend on it
+WEIGHTS, WORDS = "weights.safetensors", "words.json"
+
+
+class Answering(Protocol):
+    """Whoever answers questions about documents."""
+
+    def answers(self, documents: Sequence[Text], questions: Sequence[Sequence[Text]]) -> list[list[int | None]]:
+        """Of every document's questions the number N of the entity (`@entityN`) that it takes for the answer.
+
+        None where the document has no entity: nobody is asked.
+        """
+        ...
+
+
+@dataclass(frozen=True)
+class _Read:
+    """A document with its questions in ids; `numbers` are the document's own of the reader's."""
+
+    place: int
+    document: list[int]
+    questions: list[list[int]]
+    numbers: dict[int, int]
+
+
+class AttentiveAnswers:
+    """Answers of an attentive reader.
+
+    With `renumber` entities are numbered by first occurrence, the document's before the question's, as in training.
+    """
+
+    def __init__(self, model: AttentiveReader, words: Words, renumber: bool, tokens: int = TOKENS) -> None:
+        self.model, self.words, self.renumber, self.tokens = model.eval(), words, renumber, tokens
+        self.device = next(model.parameters()).device
+
+    @torch.no_grad()
+    def answers(self, documents: Sequence[Text], questions: Sequence[Sequence[Text]]) -> list[list[int | None]]:
+        found: list[list[int | None]] = [[None] * len(asked) for asked in questions]
+        read = []
+        for place, (document, asked) in enumerate(zip(documents, questions, strict=True)):
+            if asked and any(entity(word) is not None for word in document):
+                read.append(self._read(place, document, asked))
+        put = self._asked([question for one in read for question in one.questions])
+        starts = [0, *accumulate(len(one.questions) for one in read)]
+        for batch in self._batches([len(one.document) for one in read]):
+            vectors = [put[starts[row] : starts[row + 1]] for row in batch]
+            for row, given in zip(batch, self._answered([read[row].document for row in batch], vectors), strict=True):
+                one = read[row]
+                found[one.place] = [one.numbers.get(answer) for answer in given[: len(one.questions)]]
+        return found
+
+    def _read(self, place: int, document: Text, asked: Sequence[Text]) -> _Read:
+        if not self.renumber:
+            numbers = {number: number for word in document if (number := entity(word)) is not None}
+            return _Read(place, self.words.ids(document), [self.words.ids(one) for one in asked], numbers)
+        mapping: dict[int, int] = {}
+        ids = self.words.ids(document, mapping)
+        there = {new: old for old, new in mapping.items()}
+        return _Read(place, ids, [self.words.ids(one, dict(mapping)) for one in asked], there)
+
+    def _batches(self, lengths: Sequence[int]) -> Iterator[list[int]]:
+        """Places of texts of similar length, at most `tokens` of them with padding."""
+        batch: list[int] = []
+        for place in sorted(range(len(lengths)), key=lambda place: (lengths[place], place)):
+            if batch and lengths[place] * (len(batch) + 1) > self.tokens:
+                yield batch
+                batch = []
+            batch.append(place)
+        if batch:
+            yield batch
+
+    def _asked(self, questions: Sequence[list[int]]) -> Tensor:
+        """What attention compares states with, [N, 2H] of N questions."""
+        model = self.model
+        found = torch.empty(len(questions), model.bilinear.out_features, device=self.device)
+        for batch in self._batches([len(one) for one in questions]):
+            asked, lengths = (one.to(self.device) for one in padded([questions[place] for place in batch]))
+            found[batch] = model.bilinear(model.ask(asked, lengths))
+        return found
+
+    def _answered(self, read: Sequence[list[int]], asked: Sequence[Tensor]) -> list[list[int]]:
+        """The reader's answers to the questions of D documents, as many of each as of the one with most."""
+        model = self.model
+        documents, lengths = (one.to(self.device) for one in padded(read))
+        states = model.read(documents, lengths)  # [D, S, 2H]
+        grid = nn.utils.rnn.pad_sequence(list(asked), batch_first=True)  # [D, Q, 2H]
+        padding = torch.arange(states.shape[1], device=self.device) >= lengths.unsqueeze(1)  # [D, S]
+        weights = (grid @ states.transpose(1, 2)).masked_fill(padding.unsqueeze(1), float("-inf")).softmax(2)
+        scores = model.answer(weights @ states)  # [D, Q, S] @ [D, S, 2H] -> [D, Q, K]
+        best: list[list[int]] = (
+            scores.masked_fill(~model.present(documents).unsqueeze(1), float("-inf")).argmax(2).tolist()
+        )
+        return best
+
+
+def read_reader(folder: Path, settings: AttentiveSettings, renumber: bool, device: str = "cpu") -> AttentiveAnswers:
+    """The reader whose weights and words a run's folder holds."""
+    words = Words.from_json(json.loads((folder / WORDS).read_text()))
+    model = build(words, settings, seed=0)
+    model.load_state_dict(load_file(folder / WEIGHTS))
+    return AttentiveAnswers(model.to(device), words, renumber)

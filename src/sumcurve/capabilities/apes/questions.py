@@ -1,0 +1,300 @@
+"""Cloze questions about a corpus's references, for APES: the entities that a summary lets a reader name.
+
+Eyal, Baumel and Elhadad (NAACL 2019), "Question answering as an automatic evaluation metric for news article
+summarization". A reference's entities are numbered (`numbered`); a question is a sentence of the reference in which
+every mention of one entity is `@placeholder` and every other entity is `@entityN`. A reader of the anonymised summary
+(`anonymise`) names the entity that is missing.
+
+Words are a record's own tokens, blank-separated, without possessives; names are in lower case. Mentions are whole
+tokens: a name inside another name is read as a part of the longer one, and no character of a name has a meaning.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import zip_longest
+from pathlib import Path
+from typing import Any
+
+from sumcurve.corpora.entities import PLACEHOLDER, Entities, Hyphenated, anonymised, longest_first, parted
+from sumcurve.corpora.entities import merged as entities_of
+from sumcurve.corpora.entities import questions as questions_about
+from sumcurve.corpora.store import Part
+from sumcurve.store.records import Record, RecordError, read_jsonl, write_jsonl
+
+MARKER = re.compile(r"@entity(\d+)")
+FEWEST = 2  # distinct entities of a reference that is asked about: of one alone any summary that names it is right
+NOT_ASKED = "no entity", "one entity", "no question"  # why nothing is asked about a reference
+GUESSES = "chance", "majority", "frequency"  # what guesses an answer without reading
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A sentence of a reference with one entity hidden.
+
+    `words` hold `@placeholder` and `@entityN`, `answer` is the hidden entity's N.
+    """
+
+    item: str  # id of the record
+    sentence: int  # of the reference, from 0
+    words: tuple[str, ...]
+    answer: int
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What is asked about one reference.
+
+    `names` is its entity graph: lower-case name to entity number. `lemmas` holds those of names that are not their own
+    lemma. `further` are names that the source has and the reference has not, numbered by `merged`. `salient` are the
+    spans of source tokens (half-open) where answers are mentioned. `questions` is empty where fewer than `FEWEST`
+    entities are named. `hyphenated` says what a token with hyphens is in the names and in whatever is read by them.
+    """
+
+    item: str
+    names: Mapping[str, int]
+    questions: tuple[Question, ...]
+    further: Mapping[str, int] = field(default_factory=dict)
+    lemmas: Mapping[str, str] = field(default_factory=dict)
+    salient: tuple[tuple[int, int], ...] = ()
+    hyphenated: Hyphenated = "whole"
+
+    @property
+    def source_names(self) -> dict[str, int]:
+        """What the source is anonymised with: the reference's graph and the source's own entities merged into it."""
+        return {**self.names, **self.further}
+
+    def anonymised(self, tokens: Iterable[str]) -> tuple[str, ...]:
+        """The tokens of the source, or of a summary, with `source_names` replaced."""
+        return anonymise([word for token in self.parted(tokens) for word in token.split(" ")], self.source_names)
+
+    def parted(self, texts: Iterable[str]) -> list[str]:
+        """Texts of blank-separated tokens in the words that names are compared by."""
+        return parted(texts, self.hyphenated)
+
+
+@dataclass(frozen=True, slots=True)
+class Cloze:
+    """A question about a document that holds its answer: what a reader learns, and is tested by.
+
+    Entities are numbered by `renumbered`.
+    """
+
+    item: str
+    document: tuple[str, ...]
+    question: tuple[str, ...]
+    answer: int
+
+
+# --- entities
+
+
+def numbered(lemmas: Mapping[str, str]) -> dict[str, int]:
+    """The entity graph of a text's names, given with their lemmas: every name's entity.
+
+    Names stand longest first (by length, then text, descending). Each joins the first listed one with the same lemma or
+    of which it is a part (whole words). An entity's number is the place of its first name, as in the authors' code, so
+    that there are gaps where names joined.
+    """
+    listed = longest_first(lemmas)
+    first = {name: names[0] for names in entities_of(lemmas) for name in names}
+    return {name: listed.index(first[name]) for name in listed}
+
+
+def merged(names: Mapping[str, int], own: Mapping[str, str], lemmas: Mapping[str, str] | None = None) -> dict[str, int]:
+    """The graph `names` with another text's `own` names (name to lemma) merged into it: new entities are distractors.
+
+    As the authors do for TAC: longest first, a new name joins the first listed one with the same lemma, or where one is
+    a part of the other (whole words), or else is a new entity. The numbers of `names` stay, and their order is the one
+    in which they are listed; new names are numbered on, with gaps where they joined. `lemmas` are those of `names` that
+    are not their own lemma.
+    """
+    graph = dict(names)
+    known = {name: (lemmas or {}).get(name, name) for name in names}
+    new = [name for name in longest_first(own) if name not in names]
+    for number, name in enumerate(new, start=max([len(graph) - 1, *graph.values()]) + 1):
+        same = (
+            other
+            for other in known
+            if own[name] == known[other] or f" {name} " in f" {other} " or f" {other} " in f" {name} "
+        )
+        graph[name] = next((graph[other] for other in same), number)
+        known[name] = own[name]
+    return graph
+
+
+def by_number(names: Mapping[str, int]) -> Entities:
+    """The names of every entity, by its number; none where a number is no entity's."""
+    found: Entities = [[] for _ in range(max(names.values(), default=-1) + 1)]
+    for name, number in names.items():
+        found[number].append(name)
+    return found
+
+
+def anonymise(words: Sequence[str], names: Mapping[str, int]) -> tuple[str, ...]:
+    """The words with every mention of a name replaced by `@entityN`, the longest name first.
+
+    A mention is a whole one: its tokens stand one behind the other, in any case, without possessives. What is not
+    replaced stays as it is but for possessives, and for words that look like a marker (`entities.anonymised`).
+    """
+    return tuple(anonymised(words, by_number(names)))
+
+
+# --- questions
+
+
+def asked_about(item: str, reference: Sequence[str], names: Mapping[str, int]) -> tuple[Question, ...]:
+    """One question for every sentence and distinct entity in it; none where `names` are fewer than `FEWEST` entities.
+
+    `reference` holds sentences of blank-separated tokens.
+    """
+    if len(set(names.values())) < FEWEST:
+        return ()
+    return tuple(
+        Question(item, one["sentence"], tuple(one["text"].split(" ")), one["answer"])
+        for one in questions_about(reference, by_number(names))
+    )
+
+
+def renumbered(
+    document: Sequence[str], question: Sequence[str]
+) -> tuple[tuple[str, ...], tuple[str, ...], dict[int, int]]:
+    """Document and question with entities numbered by their first occurrence, the document's before the question's.
+
+    The mapping leads from old to new numbers of all entities in them; an answer that neither names is not in it.
+    """
+    mapping: dict[int, int] = {}
+    for word in (*document, *question):
+        number = entity_in(word)
+        if number is not None:
+            mapping.setdefault(number, len(mapping))
+
+    def renamed(words: Sequence[str]) -> tuple[str, ...]:
+        return tuple(word if (number := entity_in(word)) is None else f"@entity{mapping[number]}" for word in words)
+
+    return renamed(document), renamed(question), mapping
+
+
+def clozes(document: Sequence[str], asked: Sequence[Question]) -> list[Cloze]:
+    """The questions whose answer occurs in the document, each renumbered with it; the others teach no reader.
+
+    `document` is anonymised: of a record its source, by `Asked.source_names`.
+    """
+    there, found = candidates(document), []
+    for one in asked:
+        if one.answer in there:
+            read, question, mapping = renumbered(document, one.words)
+            found.append(Cloze(one.item, read, question, mapping[one.answer]))
+    return found
+
+
+def entity_in(word: str) -> int | None:
+    """The number N of a word `@entityN`; None of any other word."""
+    found = MARKER.fullmatch(word)
+    return int(found[1]) if found else None
+
+
+def candidates(document: Iterable[str]) -> Counter[int]:
+    """How often every entity occurs in a document, in the order of first occurrence."""
+    return Counter(number for word in document if (number := entity_in(word)) is not None)
+
+
+# --- levels that need no reader
+
+
+def chance(document: Iterable[str], answer: int) -> float:
+    """The probability that a guess among the entities of the document is right: 0 where the answer is none of them."""
+    there = candidates(document)
+    return 1 / len(there) if answer in there else 0.0
+
+
+def most_frequent(document: Iterable[str]) -> int | None:
+    """The entity that occurs most often in the document, the first of several; None where there is none."""
+    there = candidates(document)
+    return max(there, key=there.__getitem__) if there else None
+
+
+def majority(answers: Iterable[int]) -> int | None:
+    """The entity that is most often the answer, the lowest number of several; None of no answers.
+
+    `answers` are those of training questions after `renumbered`: before, a number says nothing beyond its record.
+    """
+    counts = Counter(answers)
+    return min(counts, key=lambda number: (-counts[number], number)) if counts else None
+
+
+def presence(document: Iterable[str], asked: Sequence[Question]) -> float:
+    """The share (0..1) of questions whose answer occurs in the document: a bound, since readers choose among these.
+
+    ValueError for no questions.
+    """
+    if not asked:
+        raise ValueError("no questions: a document answers neither all nor none of them")
+    there = candidates(document)
+    return sum(one.answer in there for one in asked) / len(asked)
+
+
+# --- files
+
+
+def write_questions(folder: Path, part: str, rows: Iterable[Asked]) -> int:
+    """Write `<part>.jsonl`, a line for every reference in order; returns how many."""
+    return write_jsonl(folder / f"{part}.jsonl", map(_row, rows))
+
+
+def _row(asked: Asked) -> dict[str, Any]:
+    return {
+        "id": asked.item,
+        "names": dict(asked.names),
+        "lemmas": dict(asked.lemmas),
+        "further": dict(asked.further),
+        "questions": [
+            {"sentence": one.sentence, "text": " ".join(one.words), "answer": one.answer} for one in asked.questions
+        ],
+        "salient": [list(span) for span in asked.salient],
+        **({} if asked.hyphenated == "whole" else {"hyphenated": asked.hyphenated}),
+    }
+
+
+def read_questions(folder: Path, part: str = "test") -> Iterator[Asked]:
+    """What `write_questions` wrote of a part, in order; RecordError with file and line for what it did not write."""
+    path = folder / f"{part}.jsonl"
+    for number, row in enumerate(read_jsonl(path), start=1):
+        try:
+            asked = Asked(
+                item=row["id"],
+                names=row["names"],
+                questions=tuple(
+                    Question(row["id"], one["sentence"], tuple(one["text"].split(" ")), one["answer"])
+                    for one in row["questions"]
+                ),
+                further=row["further"],
+                lemmas=row["lemmas"],
+                salient=tuple((start, end) for start, end in row["salient"]),
+                hyphenated=row.get("hyphenated", "whole"),
+            )
+        except (KeyError, TypeError, ValueError) as error:
+            raise RecordError(
+                f"{path}:{number}: not a reference's questions ({error!r}); rebuild its folder"
+            ) from error
+        for one in asked.questions:
+            if PLACEHOLDER not in one.words:
+                raise RecordError(f"{path}:{number}: a question without {PLACEHOLDER}: {' '.join(one.words)!r}")
+        yield asked
+
+
+def asked_of(part: Part, folder: Path) -> Iterator[tuple[Record, Asked]]:
+    """Every record of a part with what is asked of it in `folder`.
+
+    RecordError where the two do not hold the same ids in the same order.
+    """
+    path = folder / f"{part.name}.jsonl"
+    for number, (record, asked) in enumerate(zip_longest(part, read_questions(folder, part.name)), start=1):
+        if record is None or asked is None or record.id != asked.item:
+            ids = [asked and asked.item, record and record.id]
+            raise RecordError(
+                f"{path}:{number}: questions about {ids[0]!r}, but {part.path} has {ids[1]!r} there: they are of "
+                "another corpus; rebuild the folder"
+            )
+        yield record, asked

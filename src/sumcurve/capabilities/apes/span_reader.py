@@ -1,0 +1,52 @@
+"""A reader of questions that comes from elsewhere: a run without training, and its answers of held-out questions."""
+
+import shutil
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from sumcurve.capabilities.apes.questions import majority, read_questions
+from sumcurve.capabilities.apes.reader import HELD_OUT, Posed, levels, posed
+from sumcurve.capabilities.apes.spans import MODEL, SpanAnswers
+from sumcurve.corpora.store import Corpus
+from sumcurve.settings import MODEL_FILES, SpanReaderSettings
+from sumcurve.store.records import RecordError, write_csv, write_json
+
+
+def take_over(
+    specification: dict[str, Any],
+    settings: SpanReaderSettings,
+    model: Path,
+    corpus: Path,
+    questions: Path,
+    stage: Path,
+) -> None:
+    """Copy the model's files to `model/` and write held_out.csv and training.json, as of a trained reader.
+
+    Raises PretrainedError as `SpanAnswers`, and RecordError where no test question can be asked of sources.
+    """
+    torch.set_num_threads(specification["threads"])
+    reader = SpanAnswers(model, settings)
+    left_out: dict[str, Counter[str]] = {part: Counter() for part in ("train", "test")}
+
+    def asked_of(part: str) -> Iterator[Posed]:
+        return posed(Corpus(corpus).part(part), read_questions(questions, part), left_out[part])
+
+    frequent = majority(one.answer for one in asked_of("train"))
+    test = list(asked_of("test"))
+    if not test:
+        raise RecordError(f"{questions}: no test question can be asked of sources; remove the corpus's `cloze`")
+    answers = reader.answers([one.document for one in test], [[one.question] for one in test])
+    rows = levels(test, [answer for (answer,) in answers], frequent)
+    write_csv(stage / HELD_OUT, list(rows[0]), rows)
+    (stage / MODEL).mkdir()
+    for path in sorted({path for pattern in MODEL_FILES for path in model.glob(pattern)}):
+        shutil.copyfile(path, stage / MODEL / path.name)
+    told = {part: dict(sorted(of.items())) for part, of in left_out.items()}
+    write_json(
+        stage / "training.json",
+        {"questions": {"train": 0, "valid": 0, "test": len(test)}, "left_out": told, "majority": frequent},
+    )

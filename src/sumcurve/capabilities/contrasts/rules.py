@@ -1,0 +1,447 @@
+"""The eight rules that break a gold summary, their filters, and the sample that is kept.
+
+Kumar and Cheung (NAACL 2019), as their code has them: a rule of origin "gold" exchanges two words of one class within
+the gold, one of origin "source" overwrites a word of the gold by one of the source. Classes are tags of the Penn
+Treebank. Filters hold in this order, and every one counts what it drops:
+
+1. `same`: both words are equal, ignoring case.
+2. `label`: prepositions whose dependency labels differ (`prepositions`).
+3. `repeated`: the same two words stood before at other places: unordered for gold, ordered for source.
+4. `coordinated`: both words stand in one sentence, and every second word between them is the same ",", "and" or "or".
+5. `context`: source only. Of up to two words on each side of the place, in the gold and in the source, so many are
+   shared that the word probably fits: at least 0.65 of the smaller number.
+6. `duplicate`: another contrast has the same words.
+"""
+
+import hashlib
+import random
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from itertools import combinations
+from typing import Literal, NamedTuple, TypeVar
+
+from sumcurve.capabilities.contrasts.sets import CLASSES, ORIGINS, RULES, Contrast
+from sumcurve.capabilities.contrasts.tags import Parsed
+
+NOUN, PREPOSITION, VERB, ADJECTIVE = CLASSES
+GOLD, SOURCE = ORIGINS
+# Words of different pools never change places.
+POOLS: dict[str, tuple[frozenset[str], ...]] = {
+    NOUN: (frozenset({"NN", "NNS"}), frozenset({"NNP"})),
+    PREPOSITION: (frozenset({"IN"}),),
+    VERB: (frozenset({"VB", "VBD", "VBG", "VBN", "VBP", "VBZ"}),),
+    ADJECTIVE: (frozenset({"JJ", "JJR", "JJS"}),),
+}
+POOL_OF = {tag: (name, pool) for name, told in POOLS.items() for pool, tags in enumerate(told) for tag in tags}
+NAMES = 1  # the pool of nouns whose determiner travels with them
+FILTERS = ("same", "label", "repeated", "coordinated", "context", "form", "duplicate")
+CONNECTORS = frozenset({",", "and", "or"})
+WINDOW, SHARED = 2, 0.65
+LATIN = re.compile(r"[A-Za-z\u00c0-\u024f]")
+
+# Of 50 contrasts a gold: shares of classes among candidates of 100 CNN/DM golds, by origin. The paper's code reads the
+# source's for both.
+SHARES = {GOLD: (16, 2, 5, 2), SOURCE: (15, 2, 5, 3)}
+
+Variant = Literal["paper", "code"]
+# The form that a word of one tag has where a word of another tag stood; None where there is none.
+Inflect = Callable[["Place", "Place"], str | None]
+
+
+class Place(NamedTuple):
+    """A word that may move: `head` is its place, `start` that of a determiner that travels with it, or its own."""
+
+    start: int
+    head: int
+    span: tuple[str, ...]  # the word, and its determiner before it
+    word: str  # in lower case
+    tag: str
+    label: str  # of prepositions; "" of others
+    before: str  # the word before `start`, in lower case; "" at the beginning of its sentence
+
+
+class Candidate(NamedTuple):
+    """A place of the gold whose word another's replaces, which is one of the source, or changes places with it.
+
+    `new` is the form of the second's word in the first's place, `old` that of the first's in the second's; None where
+    they stay as they are.
+    """
+
+    pool: int
+    first: Place
+    second: Place
+    swap: bool
+    new: str | None = None
+    old: str | None = None
+
+    @property
+    def edits(self) -> list[tuple[int, int, tuple[str, ...]]]:
+        """Half-open spans of the gold, which rise, and their new words."""
+        edits = [(self.first.start, self.first.head + 1, _formed(self.second.span, self.new))]
+        if self.swap:
+            edits.append((self.second.start, self.second.head + 1, _formed(self.first.span, self.old)))
+        return edits
+
+
+Pair = tuple[int, Place, Place, bool]  # a candidate without forms, before it is drawn: most never are
+C = TypeVar("C", bound=Candidate | Pair)
+
+
+def _formed(span: tuple[str, ...], form: str | None) -> tuple[str, ...]:
+    return span if form is None else (*span[:-1], form)
+
+
+def places(parsed: Parsed, name: str) -> list[list[Place]]:
+    """The words of a class, by pool.
+
+    Words need a Latin letter; "to" is no preposition, whatever a pipeline tags it.
+    """
+    return _Text(parsed).places[name]
+
+
+class _Text:
+    """A text with its words in small letters, and the places of each class, by pool."""
+
+    def __init__(self, parsed: Parsed) -> None:
+        self.parsed = parsed
+        self.lowered = lowered = [word.lower() for word in parsed.words]
+        self.places: dict[str, list[list[Place]]] = {name: [[] for _ in pools] for name, pools in POOLS.items()}
+        labels = prepositions(parsed)
+        words, sentence = parsed.words, parsed.sentence
+        for head, tag in enumerate(parsed.tags):
+            told = POOL_OF.get(tag)
+            if told is None or not LATIN.search(words[head]) or (told[0] == PREPOSITION and head not in labels):
+                continue
+            name, pool = told
+            start = head - 1 if name == NOUN and pool == NAMES and determined(parsed, head) else head
+            before = lowered[start - 1] if start and sentence[start - 1] == sentence[start] else ""
+            span = words[start : head + 1]
+            label = labels[head] if name == PREPOSITION else ""
+            self.places[name][pool].append(Place(start, head, span, lowered[head], tag, label, before))
+
+    def context(self, place: Place) -> list[str]:
+        """Up to two words on each side."""
+        start, head = place.start, place.head
+        return self.lowered[max(0, start - WINDOW) : start] + self.lowered[head + 1 : head + 1 + WINDOW]
+
+
+def determined(parsed: Parsed, head: int) -> bool:
+    """Whether a determiner of the word stands directly before it.
+
+    Where nothing parsed: a DT stands there, and the name has one word ("the Louvre", but not "the White House").
+    """
+    if head == 0 or parsed.sentence[head - 1] != parsed.sentence[head]:
+        return False
+    if parsed.labels is not None and parsed.heads is not None:
+        return parsed.labels[head - 1] == "det" and parsed.heads[head - 1] == head
+    last = head + 1 == len(parsed.words) or parsed.sentence[head + 1] != parsed.sentence[head]
+    return parsed.tags[head - 1] == "DT" and (last or not parsed.tags[head + 1].startswith("NN"))
+
+
+# --- prepositions
+
+# fmt: off
+CLAUSES = frozenset([
+    "although", "because", "if", "lest", "so", "that", "though", "unless", "whereas", "whether", "while",
+])
+EITHER = frozenset(["after", "as", "before", "except", "like", "once", "since", "than", "till", "until"])
+FINITE = frozenset(["VBD", "VBP", "VBZ", "MD"])
+NOMINAL = frozenset([  # in a noun phrase
+    "DT", "PDT", "PRP", "PRP$", "CD", "EX", "POS", "RB", "RBR", "RBS", "JJ", "JJR", "JJS", "NN", "NNS", "NNP", "NNPS",
+])
+# fmt: on
+# What spaCy's English labels call the one that universal dependencies call `case`.
+CASE = {"prep": "case", "agent": "case", "dative": "case"}
+
+
+def prepositions(parsed: Parsed) -> dict[int, str]:
+    """The label of every word tagged IN but "to", by place: the parser's, or else `case` or `mark` by what follows."""
+    found = {}
+    for place, (word, tag) in enumerate(zip(parsed.words, parsed.tags, strict=True)):
+        if tag == "IN" and word.lower() != "to":
+            if parsed.labels is not None:
+                found[place] = CASE.get(parsed.labels[place], parsed.labels[place])
+            else:
+                found[place] = "mark" if begins_clause(parsed, place) else "case"
+    return found
+
+
+def begins_clause(parsed: Parsed, place: int) -> bool:
+    """The surface condition in place of a dependency label: whether the word is a `mark`, not a `case`.
+
+    It is one of those that only begin clauses (if, because, that, …); or one of those that may (after, as, since, than,
+    …), and a finite verb follows behind words of a noun phrase alone; or a gerund follows which is not itself followed
+    by a noun ("by watching the door", but "in descending order").
+    """
+    word = parsed.words[place].lower()
+    if word in CLAUSES:
+        return True
+    tags = []
+    for after in range(place + 1, len(parsed.words)):
+        if parsed.sentence[after] != parsed.sentence[place]:
+            break
+        tags.append(parsed.tags[after])
+    if tags[:1] == ["VBG"]:
+        return not (len(tags) > 1 and tags[1] in ("NN", "NNS"))
+    if word in EITHER:
+        ends = next((tag for tag in tags if tag not in NOMINAL), "")
+        return len(tags) > 1 and ends in FINITE and tags[0] not in FINITE
+    return False
+
+
+# --- candidates and their filters
+
+
+def candidates(
+    rule: str, gold: Parsed, source: Parsed, counts: Counter[str], inflect: Inflect | None = None
+) -> list[Candidate]:
+    """What a rule makes of a gold that no filter drops, in the order of places.
+
+    Adds to `counts`: `candidates` before any filter, what each filter dropped, and `left`.
+    """
+    found = _candidates(rule, _Text(gold), _Text(source), counts, inflect)
+    return [one if isinstance(one, Candidate) else Candidate(*one) for one in found]
+
+
+def _candidates(
+    rule: str, gold: _Text, source: _Text, counts: Counter[str], inflect: Inflect | None
+) -> Sequence[Candidate | Pair]:
+    origin, name = rule.split("_")
+    swap = origin == GOLD
+    here = gold.places[name]
+    there = here if swap else source.places[name]
+    pairs: list[Pair] = []
+    for pool, own in enumerate(here):
+        told = _gold_pairs(own, gold.parsed, counts) if swap else _source_pairs(own, there[pool], gold, source, counts)
+        pairs += [(pool, first, second, swap) for first, second in told]
+    # Words that are exchanged one for one, as they are, never give the same twice.
+    if inflect is None and all(place.start == place.head for text in (here, there) for one in text for place in one):
+        counts["left"] += len(pairs)
+        return pairs
+    found = [Candidate(*pair) for pair in pairs]
+    if inflect is not None:
+        formed = [new for one in found if (new := _inflected(one, inflect)) is not None]
+        counts["form"] += len(found) - len(formed)
+        found = formed
+    different: dict[object, Candidate] = {}
+    for one in found:
+        plain = all(len(new) == end - start == 1 for start, end, new in one.edits)  # then the edits say it all
+        said = (
+            [(start, new[0].lower()) for start, _, new in one.edits] if plain else _lowered(broken(gold.parsed, one)[0])
+        )
+        different.setdefault(tuple(said), one)
+    unique = list(different.values())
+    counts["duplicate"] += len(found) - len(unique)
+    found = unique
+    counts["left"] += len(found)
+    return found
+
+
+def _inflected(one: Candidate, inflect: Inflect) -> Candidate | None:
+    """None where a form is missing, or the form is what stands there already."""
+    new = inflect(one.second, one.first) if one.first.tag != one.second.tag else one.second.span[-1]
+    old = inflect(one.first, one.second) if one.first.tag != one.second.tag and one.swap else one.first.span[-1]
+    if new is None or old is None:
+        return None
+    formed = one._replace(new=new, old=old)
+    told = zip(formed.edits, (one.first, one.second), strict=False)
+    return None if any(_lowered(words) == _lowered(slot.span) for (_, _, words), slot in told) else formed
+
+
+def _gold_pairs(here: list[Place], gold: Parsed, counts: Counter[str]) -> Iterator[tuple[Place, Place]]:
+    seen: set[tuple[str, str]] = set()
+    for first, second in combinations(here, 2):
+        counts["candidates"] += 1
+        pair = (first.word, second.word) if first.word < second.word else (second.word, first.word)
+        if first.word == second.word:
+            counts["same"] += 1
+        elif first.label != second.label:
+            counts["label"] += 1
+        elif pair in seen:
+            counts["repeated"] += 1
+        else:
+            seen.add(pair)
+            if coordinated(gold, first, second):
+                counts["coordinated"] += 1
+            else:
+                yield first, second
+
+
+def coordinated(gold: Parsed, first: Place, second: Place) -> bool:
+    """Whether both are members of one list, as "a , b , c" or "a and b"; a mixed one ("a , b and c") is none here."""
+    if gold.sentence[first.head] != gold.sentence[second.head]:
+        return False
+    between = [word.lower() for word in gold.words[first.head + 1 : second.start]]
+    return len(between) % 2 == 1 and between[0] in CONNECTORS and len(set(between[::2])) == 1
+
+
+def _source_pairs(
+    here: list[Place], there: list[Place], gold: _Text, source: _Text, counts: Counter[str]
+) -> list[tuple[Place, Place]]:
+    """Every word of the gold with every one of the source: words with their first places stand for all of them."""
+    counts["candidates"] += len(here) * len(there)
+    others = _first(there)
+    near = _Near(source, [second for second, _ in others], {word for place in here for word in gold.context(place)})
+    kept = []
+    same = label = repeated = context = 0
+    seen: set[tuple[str, str]] = set()
+    for first, many in _first(here):
+        own, labelled, fits = first.word, first.label, near.to(gold, first)
+        if labelled:
+            for place, (second, times) in enumerate(others):
+                if own == second.word:
+                    same += many * times
+                elif labelled != second.label:
+                    label += many * times
+                elif (own, second.word) in seen:  # under another label
+                    repeated += many * times
+                else:
+                    seen.add((own, second.word))
+                    repeated += many * times - 1
+                    if place in fits:
+                        context += 1
+                    else:
+                        kept.append((first, second))
+            continue
+        alike = next((place for place, (second, _) in enumerate(others) if second.word == own), None)
+        equal = others[alike][1] if alike is not None else 0
+        same += many * equal
+        repeated += many * (len(there) - equal) - (len(others) - (alike is not None))
+        dropped = fits | {alike} if alike is not None else fits
+        context += len(dropped) - (alike is not None)
+        if dropped:
+            kept += [(first, second) for place, (second, _) in enumerate(others) if place not in dropped]
+        else:
+            kept += [(first, second) for second, _ in others]
+    counts.update({"same": same, "label": label, "repeated": repeated, "context": context})
+    return kept
+
+
+class _Near:
+    """Which places of a source have a context like another's, found by the words of theirs that are `asked` for."""
+
+    def __init__(self, source: _Text, found: Sequence[Place], asked: set[str]) -> None:
+        self.by_word: dict[str, list[int]] = {}
+        self.least = []  # shared words that a place asks for at least, by its own number of them
+        for number, place in enumerate(found):
+            around = source.context(place)
+            self.least.append(SHARED * len(around))
+            for word in asked.intersection(around):
+                self.by_word.setdefault(word, []).append(number)
+
+    def to(self, gold: _Text, place: Place) -> set[int]:
+        """Those that share at least `SHARED` of the shorter context with that of a place of the gold."""
+        around, own = gold.context(place), self.least
+        least = SHARED * len(around)
+        shared: dict[int, int] = {}
+        for word in set(around):
+            for number in self.by_word.get(word, ()):
+                shared[number] = shared.get(number, 0) + 1
+        return {number for number, count in shared.items() if count >= least or count >= own[number]}
+
+
+def _first(found: list[Place]) -> list[tuple[Place, int]]:
+    """The first place of every word, and of every label that it has; and how many places it has."""
+    first: dict[tuple[str, str], Place] = {}
+    for place in found:
+        first.setdefault((place.word, place.label), place)
+    times = Counter((place.word, place.label) for place in found)
+    return [(place, times[key]) for key, place in first.items()]
+
+
+def _lowered(words: Sequence[str]) -> list[str]:
+    return [word.lower() for word in words]
+
+
+def broken(gold: Parsed, candidate: Candidate) -> tuple[tuple[str, ...], tuple[int, ...]]:
+    """The gold's words with the candidate's in their places, and the lengths of its sentences."""
+    edits = candidate.edits
+    words = list(gold.words)
+    numbers = gold.sentence
+    for start, end, new in reversed(edits):  # from behind, where places stay what they are
+        words[start:end] = new
+        if len(new) != end - start:
+            numbers = (*numbers[:start], *[numbers[start]] * len(new), *numbers[end:])
+    return tuple(words), lengths(numbers)
+
+
+@lru_cache(maxsize=1024)
+def lengths(numbers: tuple[int, ...]) -> tuple[int, ...]:
+    """How many words each sentence has, () for one; `numbers` are the sentences' of words, in order."""
+    found = tuple(Counter(numbers).values())
+    return found if len(found) > 1 else ()
+
+
+# --- the sample
+
+
+def quotas(each: int, variant: Variant) -> dict[str, int]:
+    """How many of `each` contrasts a gold are of each rule: by `SHARES`, with the largest remainders rounded up."""
+    told = (_shares(origin, variant) for origin in ORIGINS)
+    shares = dict(zip(RULES, (share for one in told for share in one), strict=True))
+    whole = sum(shares.values())
+    found = {rule: each * share // whole for rule, share in shares.items()}
+    rest = sorted(shares, key=lambda rule: (-(each * shares[rule] % whole), RULES.index(rule)))
+    for rule in rest[: each - sum(found.values())]:
+        found[rule] += 1
+    return found
+
+
+def _shares(origin: str, variant: Variant) -> tuple[int, ...]:
+    return SHARES[SOURCE if variant == "code" else origin]
+
+
+def sampled(found: Sequence[C], quota: int, variant: Variant, key: str) -> list[C]:
+    """As many as the quota, at random, in their order; all where they are fewer.
+
+    The draw depends on `key` alone, which names seed, item and rule. The paper's code divides the quota among the pools
+    in proportion to their candidates, each share rounded up.
+    """
+    if len(found) <= quota:
+        return list(found)
+    rng = random.Random(int.from_bytes(hashlib.blake2b(key.encode(), digest_size=8).digest()))
+    if variant == "paper":
+        return _drawn(found, quota, rng)
+    pools = sorted({one[0] for one in found})
+    kept = []
+    for pool in pools:
+        members = [one for one in found if one[0] == pool]
+        kept += _drawn(members, -(-quota * len(members) // len(found)), rng)
+    return kept
+
+
+def _drawn(found: Sequence[C], quota: int, rng: random.Random) -> list[C]:
+    """By `random` alone, whose numbers no version of Python changes."""
+    if len(found) <= quota:
+        return list(found)
+    chosen: set[int] = set()
+    while len(chosen) < quota:
+        chosen.add(int(rng.random() * len(found)))
+    return [found[place] for place in sorted(chosen)]
+
+
+def contrasts(
+    gold: Parsed,
+    source: Parsed,
+    key: str,
+    each: int | None,
+    variant: Variant,
+    counts: Mapping[str, Counter[str]],
+    inflect: Inflect | None = None,
+) -> tuple[Contrast, ...]:
+    """The contrasts of a gold, in the order of rules; all of them where `each` is None.
+
+    `key` names seed and item. Adds to the `counts` of every rule.
+    """
+    quota = quotas(each, variant) if each is not None else None
+    own, other = _Text(gold), _Text(source)
+    made: list[Contrast] = []
+    for rule in RULES:
+        found = _candidates(rule, own, other, counts[rule], inflect)
+        drawn = found if quota is None else sampled(found, quota[rule], variant, f"{key} {rule}")
+        kept = [one if isinstance(one, Candidate) else Candidate(*one) for one in drawn]
+        counts[rule]["sampled"] += len(kept)
+        made += [Contrast(rule, *broken(gold, one)) for one in kept]
+    return tuple(made)

@@ -1,0 +1,147 @@
+"""Can a system tell good from broken? The scorers `dodged` and `escaped` (Kumar and Cheung, 2019, section 3).
+
+A contrast is dodged where the gold is more probable, by sums of log-probabilities; a tie is not. A gold has escaped
+where all its contrasts are dodged. Systems are compared on the contrasts that all of them can tell apart: one that
+exchanges two unknown words is the gold itself to a model that does not know them. What else there is to say of
+contrasts, such as each system's own, is in table `contrasts`.
+"""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sumcurve.scores.scorer import Metric, Scorer, Scores, group_of
+from sumcurve.store.records import Record, RecordError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from sumcurve.capabilities.contrasts.judged import Judged
+    from sumcurve.capabilities.contrasts.sets import Contrasted
+
+POINTS = 100
+
+
+class _Judging(Scorer):
+    """Reads what the runs of every method were found to prefer."""
+
+    def inputs(
+        self, output: str, outputs: Sequence[str], specifications: Mapping[str, Mapping[str, Any]]
+    ) -> Mapping[str, Any] | None:
+        """The contrasts, and the runs of every folder that was judged on them; `own` is this output's.
+
+        None for an output of another checkpoint or search than those that were judged.
+        """
+        told = specifications[output]
+        run, corpus = told.get("run"), told.get("corpus")
+        judges = {key: one for key, one in specifications.items() if "runs" in one and one["corpus"] == corpus}
+        if not any(run in one["runs"] for one in judges.values()) or "checkpoint" in told:
+            return None
+        if specifications[str(run)].get("model", {}).get("kind") == "extract-rewrite":  # scores no token, has no twin
+            of_run = [key for key in outputs if specifications[key].get("run") == run]
+            common = output == next(key for key in of_run if specifications[key].get("corpus") == corpus)
+        else:
+            common = "reading" in told
+        if not common:  # of the search of a method's paper, which comes after
+            return None
+        found: dict[str, Any] = {one["contrasts"]: None for one in judges.values()}
+        for key in sorted(judges):
+            runs = sorted(judges[key]["runs"])
+            found[key] = {"runs": runs, "own": run if run in runs else None}
+        return found
+
+    def _read(self, records: Sequence[Record], inputs: Mapping[Path, Any]) -> "_Evidence":
+        from sumcurve.capabilities.contrasts.judged import digest, read_judged, read_told
+        from sumcurve.capabilities.contrasts.sets import read
+
+        (annotation,) = (path for path, told in inputs.items() if told is None)
+        contrasted = list(read(annotation))
+        of = digest(contrasted)
+        own: Judged | None = None
+        flags = []
+        for folder, told in inputs.items():
+            for run in told["runs"] if told else ():
+                path = folder / f"{run.split('/')[1]}.safetensors"
+                flags.append(read_told(path, of))
+                if run == told["own"]:
+                    own = read_judged(path, of)
+        assert own is not None
+        common = common_to(flags)
+        if not common.any():
+            raise RecordError(
+                f"none of the {len(common)} contrasts of {annotation} can be told apart by all {len(flags)} systems; "
+                "compare fewer systems, or ask for more contrasts"
+            )
+        groups = {record.id: group_of(record) for record in records}
+        return _Evidence(contrasted, own, common, groups, len(flags))
+
+
+class _Evidence:
+    """The contrasts, what one run finds of them, and which of them all runs can tell apart."""
+
+    def __init__(
+        self,
+        contrasted: Sequence["Contrasted"],
+        own: "Judged",
+        common: "NDArray[np.bool_]",
+        groups: Mapping[str, str],
+        systems: int,
+    ) -> None:
+        from sumcurve.capabilities.contrasts.judged import contrast_keys, margins
+
+        self.items, self.names = contrast_keys(contrasted)
+        self.dodged = margins(own.own, own) > 0
+        self.common, self.groups = common, groups
+        self.counts = {
+            "contrasts": int(common.sum()),
+            "left_out": round(1 - float(common.mean()), 6),
+            "cannot_tell": int((~own.told[own.contrast]).sum()),
+        }
+        self.signature = f"sum|ties:fail|systems:{systems}|contrasts:{int(common.sum())}"
+
+
+def common_to(flags: Sequence["NDArray[np.bool_]"]) -> "NDArray[np.bool_]":
+    """[contrasts]: which of them all systems can tell apart from their golds."""
+    import numpy as np
+
+    return np.logical_and.reduce(flags)
+
+
+class Dodged(_Judging):
+    """A contrast is an item."""
+
+    metrics = (Metric("dodged", "Dodged", "dodged", "%", decimals=1),)
+
+    def score(self, output: Path, records: Sequence[Record], inputs: Mapping[Path, Any]) -> Scores:
+        found = self._read(records, inputs)
+        kept = [place for place, common in enumerate(found.common.tolist()) if common]
+        items = [found.items[place] for place in kept]
+        return Scores(
+            ids=items,
+            groups=[found.groups[item] for item in items],
+            values={"dodged": [POINTS * float(found.dodged[place]) for place in kept]},
+            signature=found.signature,
+            further={"contrast": [found.names[place] for place in kept]},
+            counts=found.counts,
+        )
+
+
+class Escaped(_Judging):
+    """A gold is an item, where it has a contrast that counts."""
+
+    metrics = (Metric("escaped", "Escaped", "escaped", "%", decimals=1),)
+
+    def score(self, output: Path, records: Sequence[Record], inputs: Mapping[Path, Any]) -> Scores:
+        found = self._read(records, inputs)
+        escaped: dict[str, bool] = {}
+        for item, common, dodged in zip(found.items, found.common.tolist(), found.dodged.tolist(), strict=True):
+            if common:
+                escaped[item] = escaped.get(item, True) and dodged
+        return Scores(
+            ids=list(escaped),
+            groups=[found.groups[item] for item in escaped],
+            values={"escaped": [POINTS * float(one) for one in escaped.values()]},
+            signature=found.signature,
+            counts=found.counts,
+        )

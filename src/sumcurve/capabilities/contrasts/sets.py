@@ -1,0 +1,90 @@
+"""Broken references: contrasts by eight rules, of every test record.
+
+Kumar and Cheung (NAACL 2019), "Understanding the behaviour of neural abstractive summarizers using contrastive
+examples": a word of the reference (the gold summary) changes places with another of its class, or is overwritten by one
+of the source. Whoever reads the source should prefer the gold to each of its contrasts.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from sumcurve.store.records import RecordError, read_jsonl, write_jsonl
+
+FILE = "contrasts.jsonl"
+CLASSES = ("noun", "preposition", "verb", "adjective")
+ORIGINS = ("gold", "source")
+RULES = tuple(f"{origin}_{name}" for origin in ORIGINS for name in CLASSES)
+
+
+@dataclass(frozen=True)
+class Contrast:
+    """A broken gold: `words` are its tokens, `lengths` those of its sentences; () where it is one sentence.
+
+    A rule is its origin and its class of words, as "gold_noun".
+    """
+
+    rule: str
+    words: tuple[str, ...]
+    lengths: tuple[int, ...] = ()
+
+    @property
+    def sentences(self) -> list[str]:
+        """As records have them: tokens joined by blanks."""
+        return joined(self.words, self.lengths)
+
+
+@dataclass(frozen=True)
+class Contrasted:
+    """A test item (its record's id), its gold as far as contrasts reach, and its contrasts, in the order of rules."""
+
+    item: str
+    gold: tuple[str, ...]
+    contrasts: tuple[Contrast, ...]
+    lengths: tuple[int, ...] = ()  # of the gold's sentences; () where it is one
+
+    @property
+    def sentences(self) -> list[str]:
+        """The gold's, as records have them: tokens joined by blanks."""
+        return joined(self.gold, self.lengths)
+
+
+def joined(words: Sequence[str], lengths: Sequence[int]) -> list[str]:
+    """The sentences of these lengths, each as one string of tokens; one sentence where no lengths are given."""
+    sentences, start = [], 0
+    for length in lengths or [len(words)]:
+        sentences.append(" ".join(words[start : start + length]))
+        start += length
+    return sentences
+
+
+def write(folder: Path, rows: Iterable[Contrasted]) -> int:
+    """Write contrasts.jsonl, a line for each item; returns how many.
+
+    A line is `{"id", "gold", "contrasts": [{"rule", "words"}]}`; gold and words are lists of sentences of tokens.
+    """
+    return write_jsonl(folder / FILE, map(_row, rows))
+
+
+def read(folder: Path) -> Iterator[Contrasted]:
+    """What `write` wrote, in its order. RecordError for a line that is none of it."""
+    path = folder / FILE
+    for number, row in enumerate(read_jsonl(path), start=1):
+        try:
+            gold, lengths = _split(row["gold"])
+            contrasts = tuple(Contrast(one["rule"], *_split(one["words"])) for one in row["contrasts"])
+            yield Contrasted(row["id"], gold, contrasts, lengths)
+        except (KeyError, TypeError, AttributeError) as error:
+            raise RecordError(f"{path}:{number}: no item with its contrasts ({error}); rebuild its folder") from error
+
+
+def _row(told: Contrasted) -> dict[str, object]:
+    contrasts = [{"rule": one.rule, "words": one.sentences} for one in told.contrasts]
+    return {"id": told.item, "gold": told.sentences, "contrasts": contrasts}
+
+
+def _split(sentences: Sequence[str]) -> tuple[tuple[str, ...], tuple[int, ...]]:
+    """Sentences of tokens as words, and the sentences' lengths, () for one."""
+    tokens = [sentence.split(" ") for sentence in sentences]
+    lengths = tuple(map(len, tokens)) if len(tokens) != 1 else ()
+    return tuple(token for sentence in tokens for token in sentence), lengths

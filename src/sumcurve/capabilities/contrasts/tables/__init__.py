@@ -1,0 +1,1 @@
+"""Tables of this capability, a module each."""

@@ -1,0 +1,183 @@
+"""Which systems tell a gold summary from broken ones: dodged contrasts and escaped golds (Kumar and Cheung, 2019).
+
+The paper's table of systems has the columns dodged and escaped; the others say what these two rest on.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from sumcurve.capabilities.contrasts.tables.preferences import AT, POINTS, Preferred, preferred
+from sumcurve.statistics.design import Cell
+from sumcurve.statistics.intervals import Estimate
+from sumcurve.tables.results import MOST_TIES, TIED, Results, tied_share, value
+from sumcurve.tables.table import Column, Row, Table, Value, number
+
+CHANCE = "chance"
+RANKED = ("dodged", "escaped")  # the columns by which systems are ranked
+MECHANICS = (
+    "Contrasts that no person has judged may be as good as their golds: until people have, these figures describe how "
+    "scores behave, not how well systems understand."
+)
+
+
+def table(results: Results) -> Table:
+    """A row for every system and size, and for what knows no source: chance and language models of targets."""
+    rows: list[dict[str, Any]] = []
+    for one in preferred(results):
+        rows += _systems(results, one)
+        rows += _words(one)
+    assigned = any("dodged_assigned" in row for row in rows)
+    columns = [
+        Column("corpus", "corpus"),
+        Column("method", "method"),
+        Column("records", "records", "count"),
+        Column("seeds", "seeds", "count"),
+        Column("dodged", "dodged", "number", 1, interval=True),
+        Column("escaped", "escaped", "number", 1, interval=True),
+        Column("escaped_at", f"escaped at {AT}", "number", 1, interval=True, narrow=True),
+        Column("dodged_ties", "ties dodged", "number", 1, interval=True, narrow=True),
+        Column("escaped_ties", None, "number", 1, interval=True),
+        Column("dodged_mean", "by means", "number", 1, interval=True, narrow=True),
+        Column("escaped_mean", None, "number", 1, interval=True),
+        Column("dodged_other", "another's source", "number", 1, interval=True, narrow=True),
+        Column("escaped_other", None, "number", 1, interval=True),
+        Column("by_source", "by the source", "number", 1, interval=True),
+        Column("tells", "tells apart", "number", 1),
+        Column("ties", "ties", "number", 1),
+        Column("dodged_own", "dodged of own", "number", 1, interval=True, narrow=True),
+        Column("escaped_own", None, "number", 1, interval=True),
+        Column("dodged_every", "of every", "number", 1, interval=True, narrow=True),
+        Column("escaped_every", None, "number", 1, interval=True),
+        Column("dodged_assigned", "by assignment" if assigned else None, "number", 1, interval=True, narrow=True),
+        Column("escaped_assigned", None, "number", 1, interval=True),
+        Column("contrasts", None, "count"),
+        Column("golds", None, "count"),
+        Column("interval_covers", None),
+    ]
+    notes = [
+        "In percent. Dodged: of contrasts, those with a lower sum of log-probabilities than their gold; a tie (less "
+        "than a millionth nat) is not dodged, but in ties dodged. Escaped: of golds that have a contrast, those that "
+        f"dodge all of theirs; it falls with their number, so that escaped at {AT} is what {AT} of a gold's contrasts, "
+        f"whichever, would leave, of golds that have {AT}. By means: of log-probabilities over tokens. Another's "
+        "source: the same system given the source of a record of another group, which is what a language model dodges; "
+        "by the source: dodged less that, paired, in points.",
+        "Dodged and escaped are of contrasts that all systems tell apart: one that exchanges two words unknown to a "
+        "system is its gold to it. Tells apart: the share that the system does itself (all seeds); dodged of own is of "
+        "these. Of every: of all contrasts, where what is not told apart is not dodged.",
+        f"Ties: of what it tells apart, contrasts whose score is exactly their gold's. {TIED} more than "
+        f"{number(MOST_TIES)} %: such a system is left out of what dodged and escaped rank."
+        if any(row.get("ties") for row in rows)
+        else "",
+        *(_shares(one) for one in preferred(results)),
+        *(
+            f"{one.told.corpus}: {' and '.join(names)} have the same trainings and differ by their search alone: what "
+            "they prefer is the same."
+            for one in preferred(results)
+            for names in one.told.twins
+        ),
+        "By assignment: of a system that rewrites sentences, every sentence of the summary scored with a source "
+        "sentence of its own at the best assignment; else as its paper's readers did, of every extracted sentence the "
+        "most probable of the summary."
+        if assigned
+        else "",
+        f"{CHANCE}: scores that know nothing. unigram, trigram: language models of the training part's targets, which "
+        "see no source.",
+        *(f"{one.told.corpus}: {MECHANICS}" for one in preferred(results) if not one.told.people),
+        f"In brackets: {results.share} intervals; the CSV has those of all columns. They are symmetric: an end beyond "
+        f"0 or 100 stands for that. {results.seeds_note}",
+        *results.without_interval,
+        results.caveat,
+        results.marks_note,
+        *results.corpora_notes,
+        *(" ".join(either(results, one.told.corpus, rows)) for one in preferred(results)),
+    ]
+    title = "Which systems prefer a gold summary to broken ones"
+    return Table("contrasts", results.title(title), columns, rows, notes)
+
+
+def either(results: Results, corpus: str, rows: Sequence[Row]) -> Iterator[str]:
+    """What a system that ties too often dodges by each way of counting, at its largest size; `rows` are the table's."""
+    for system in results.largest(corpus).values():
+        if not results.often_ties(corpus, system.cell):
+            continue
+        name = results.name(system)
+        row = next(
+            row for row in rows if (row["corpus"], row["method"], row.get("records")) == (corpus, name, system.records)
+        )
+        ways = {"dodged": "where ties fail", "dodged_ties": "where ties count", "dodged_assigned": "by assignment"}
+        told = [f"{number(row[way].number, 1)} % {title}" for way, title in ways.items() if way in row]
+        why = ": what differs is in a sentence that its procedure does not take" if "dodged_assigned" in row else ""
+        yield (
+            f"{corpus}: {name} with {number(system.records)} records dodges {', '.join(told)}. "
+            f"{number(row['ties'], 1)} % of the contrasts that it reads have exactly their gold's score{why}."
+        )
+
+
+def _shares(one: Preferred) -> str:
+    whole, common = len(one.common), int(one.common.sum())
+    golds = len(set(one.told.items))
+    share = number(POINTS * common / max(1, whole), 1)
+    return (
+        f"{one.told.corpus}: {number(whole)} contrasts of {number(golds)} golds; all systems tell {number(common)} "
+        f"apart, {share} %."
+    )
+
+
+def _systems(results: Results, one: Preferred) -> list[dict[str, Any]]:
+    columns: dict[str, dict[Cell, Estimate]] = {
+        "dodged": one.dodged(),
+        "escaped": one.escaped(),
+        "escaped_at": one.escaped(at=AT),
+        "by_source": one.by_source(),
+        "dodged_own": one.dodged("own"),
+        "escaped_own": one.escaped("own"),
+        "dodged_every": one.dodged("every"),
+        "escaped_every": one.escaped("every"),
+    }
+    for way in ("ties", "mean", "other", "assigned"):
+        columns |= {f"dodged_{way}": one.dodged(way=way), f"escaped_{way}": one.escaped(way=way)}
+    rows = []
+    for cell, system in one.systems.items():
+        found, tied = columns["dodged"].get(cell), results.often_ties(one.told.corpus, cell)
+        rows.append(
+            {
+                "corpus": one.told.corpus,
+                "method": results.marked(one.told.corpus, cell),
+                "records": cell[1],
+                "seeds": len(system.seeds),
+                **{
+                    name: value(of[cell], mark=TIED if tied and name in RANKED else "")
+                    for name, of in columns.items()
+                    if cell in of
+                },
+                "ties": results.tie_shares[one.told.corpus, cell],
+                "tells": POINTS * float(system.told.mean()),
+                "contrasts": int(one.common.sum()),
+                "golds": len(set(one.items[one.common].tolist())),
+                "interval_covers": found.covers if found is not None and found.low is not None else None,
+            }
+        )
+    return rows
+
+
+def _words(one: Preferred) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = []
+    if (escaped := one.chance()) is not None:
+        rows.append({"method": CHANCE, "dodged": Value(POINTS / 2), "escaped": Value(escaped)})
+    for name in one.told.words:
+        dodged, escaped, ties, every = one.words(name)
+        found = one.told.words[name]
+        share = tied_share(found)
+        mark = TIED if share > MOST_TIES else ""
+        rows.append(
+            {
+                "method": name,
+                "dodged": Value(dodged, mark=mark),
+                "escaped": Value(escaped, mark=mark),
+                "dodged_ties": Value(ties),
+                "tells": POINTS * float(found.told[found.contrast].mean()),
+                "ties": share,
+                "dodged_every": Value(every),
+            }
+        )
+    return [{"corpus": one.told.corpus, **row} for row in rows]

@@ -1,0 +1,22 @@
+"""Extractive systems that do not see the abstract: lead, SumBasic, LexRank and LSA.
+
+Each takes as many sentences as the abstract has, in document order, so that it compares with the searches of Akhmetov
+et al. (2022), which know that number, too. They are those of every study (`sumcurve.systems`), with defaults.
+"""
+
+from sumcurve.capabilities.extracts.article import Article
+from sumcurve.systems.extractive import Extractive
+from sumcurve.systems.lexrank import LexRank
+from sumcurve.systems.lsa import Lsa
+from sumcurve.systems.sumbasic import SumBasic
+
+EXTRACTIVE: dict[str, type[Extractive]] = {"SumBasic": SumBasic, "LexRank": LexRank, "LSA": Lsa}
+
+
+def extracts(article: Article) -> dict[str, tuple[int, ...]]:
+    """By system the sentences that it takes, ascending."""
+    count = min(len(article.abstract), len(article.sentences))
+    found = {"Lead": tuple(range(count))}
+    for name, kind in EXTRACTIVE.items():
+        found[name] = tuple(kind(kind.Settings().own(), {}).extract(article.sentences, count))
+    return found

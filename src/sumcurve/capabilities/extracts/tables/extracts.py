@@ -1,0 +1,465 @@
+"""How far extracts of a study's items go, after Akhmetov et al. (2022), PeerJ CS 8:e1103.
+
+An article is an item of the test part, or of the parts that the corpus asks, with one of its references. Scores and
+shortfalls are F1 in percent. The optimum of an article is the best F1 of any set of its sentences in the order of the
+document; where it is not proven, the proven upper bound stands for it.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from sumcurve.capabilities.extracts import METRICS as ORACLE_METRICS
+from sumcurve.capabilities.extracts import PLACES
+from sumcurve.scores.rouge_f1 import RougeF1
+from sumcurve.settings import Bootstrap, Oracle
+from sumcurve.statistics.design import Cell, Design, Replicates
+from sumcurve.statistics.family import family
+from sumcurve.statistics.intervals import estimate
+from sumcurve.tables.evidence import EvidenceError, Extracts, Study, item_of
+from sumcurve.tables.results import LEVEL, Results
+from sumcurve.tables.table import Column, Table, Value, number
+
+TITLES = {metric.name: metric.title for metric in RougeF1.metrics}
+EXACT = "exact"
+# The order of rows: the proof, our heuristic, the paper's five; then systems by name.
+ALGORITHMS = (EXACT, "F1-greedy", "VNS", "Greedy", "VNS_Greedy", "Genetic", "Genetic_Greedy")
+LENGTHS = ("source_sentences", "source_words", "target_sentences", "target_words")
+DECIMALS = 6  # of the scores in found.csv
+DISTRIBUTION = {
+    "sd": "sd",
+    "min": "min",
+    "p05": None,
+    "q1": "25 %",
+    "median": "median",
+    "q3": "75 %",
+    "p95": None,
+    "max": "max",
+}
+
+Chosen = tuple[str, str, str]
+"""Who chose the sentences: algorithm, variant (paper, code or empty), the metric it optimised (empty for a system)."""
+
+
+@dataclass(frozen=True)
+class Searched:
+    """What was found on the articles of one corpus, all in the order of their ids.
+
+    `scores`, `optimum` and `gap` are by metric, in percent. `item` numbers the item of each article, `groups`
+    names the group of that item.
+    """
+
+    corpus: str
+    scorer: str
+    filter: Oracle
+    features: pd.DataFrame
+    scores: dict[str, dict[Chosen, NDArray[np.float64]]]
+    sentences: dict[Chosen, NDArray[np.float64]]
+    optimum: dict[str, NDArray[np.float64]]
+    gap: dict[str, NDArray[np.float64]]  # of the upper bound above what was found
+    proven: dict[str, NDArray[np.bool_]]
+    item: NDArray[np.int64]
+    groups: tuple[str, ...]
+
+    def contestants(self, metric: str) -> list[Chosen]:
+        """Who optimised the metric, and the systems, which optimise none."""
+        return [one for one in self.scores[metric] if one[2] in (metric, "")]
+
+    def design(self, metric: str, settings: Bootstrap) -> Design:
+        """All who chose, as systems over the articles; there is one article at least."""
+        systems = [Replicates(*_cell(chosen), (), f1[None]) for chosen, f1 in self.scores[metric].items()]
+        return Design(systems, self.groups, None, settings.confidence)
+
+
+def arranged(one: Extracts, groups: Mapping[str, str]) -> Searched:
+    """The evidence of one corpus by article, with the group of every test item; those of other parts say theirs.
+
+    Raises EvidenceError where its files do not have the same articles, or an article is of no scored test item.
+    """
+    features = one.features.set_index("id", drop=False)
+    if "group" in features:
+        groups = {**{item_of(name): group for name, group in features.group.items()}, **groups}
+    ids = sorted(features.id)
+    if unknown := [name for name in ids if item_of(name) not in groups]:
+        raise EvidenceError(f"{one.corpus}: article {unknown[0]} is of no scored test item; make the oracle anew")
+    if len(set(ids)) < len(ids):
+        raise EvidenceError(f"{one.corpus}: an article is twice in features.csv; make the oracle anew")
+    certified = {metric: {c["id"]: c for c in one.certificates if c["metric"] == metric} for metric in ORACLE_METRICS}
+    for metric, certificates in certified.items():
+        if sorted(certificates) != ids:
+            raise EvidenceError(f"{one.corpus}: {_odd(ids, certificates)} not in both features and {metric} proofs")
+    chosen = one.found[["algorithm", "variant", "optimised"]].itertuples(index=False, name=None)
+    columns = sorted({(str(a), str(v), str(o)) for a, v, o in chosen}, key=place_of)
+
+    def table(values: str, factor: float = 1.0) -> dict[Chosen, NDArray[np.float64]]:
+        rows: dict[Chosen, dict[str, float]] = {column: {} for column in columns}
+        named = one.found[["algorithm", "variant", "optimised", "id", values]]
+        for algorithm, variant, optimised, article, value in named.itertuples(index=False, name=None):
+            if article in rows[algorithm, variant, optimised]:
+                raise EvidenceError(f"{one.corpus}: {algorithm} {variant} {optimised} is twice for {article}")
+            rows[algorithm, variant, optimised][article] = value
+        for column, by_article in rows.items():
+            if sorted(by_article) != ids:
+                odd = _odd(ids, by_article)
+                raise EvidenceError(f"{one.corpus}: {' '.join(filter(None, column))} lacks or adds article {odd}")
+        return {
+            column: factor * np.array([by_article[name] for name in ids], dtype=float)
+            for column, by_article in rows.items()
+        }
+
+    items = {name: number for number, name in enumerate(dict.fromkeys(item_of(name) for name in ids))}
+    return Searched(
+        one.corpus,
+        one.scorer,
+        one.settings,
+        features.drop(columns=["id", *PLACES], errors="ignore").loc[ids].astype(float),
+        {metric: table(metric, 100) for metric in ORACLE_METRICS},
+        table("sentences"),
+        {m: 100 * np.array([float(certified[m][name]["bound"]) for name in ids]) for m in ORACLE_METRICS},
+        {m: 100 * np.array([float(certified[m][name]["gap"]) for name in ids]) for m in ORACLE_METRICS},
+        {m: np.array([certified[m][name]["status"] == "proven" for name in ids], dtype=bool) for m in ORACLE_METRICS},
+        np.array([items[item_of(name)] for name in ids], dtype=np.int64),
+        tuple(groups[item_of(name)] for name in ids),
+    )
+
+
+def corpora(found: Sequence[Searched], items: dict[str, int | None]) -> pd.DataFrame:
+    """The paper's Table 1: lengths of the articles that the filter let through; then how far the proofs went.
+
+    `left_out` counts the items, of those that the parts asked have, none of whose references is an article.
+    """
+    rows = []
+    for one in found:
+        given = items[one.corpus]
+        row: dict[str, Any] = {
+            "corpus": one.corpus,
+            "asked": given,
+            "left_out": None if given is None else given - len(set(one.item)),
+            "articles": len(one.item),
+        }
+        for name in LENGTHS:
+            row |= {f"{name}_{measure}": value for measure, value in _moments(one.features[name].to_numpy()).items()}
+        for metric in ORACLE_METRICS:
+            proven, gap = one.proven[metric], one.gap[metric]
+            row |= {
+                f"optimum_{metric}": one.optimum[metric].mean() if len(proven) else None,
+                f"proven_{metric}": proven.sum(),
+                f"proven_{metric}_percent": 100 * proven.mean() if len(proven) else None,
+                f"gap_{metric}": gap[~proven].max() if not proven.all() else None,
+                f"zero_{metric}": (proven & (one.optimum[metric] == 0)).sum(),
+            }
+        row["source_words_rouge1"] = 100 * one.features.source_words_bound.mean()
+        rows.append(row | {"filter": _filter(one.filter), "scorer": one.scorer})
+    columns = ["corpus", "asked", "left_out", "articles"]
+    columns += [f"{name}_{measure}" for name in LENGTHS for measure in ("mean", "sd", "min", "max")]
+    for metric in ORACLE_METRICS:
+        columns += [f"optimum_{metric}", f"proven_{metric}", f"proven_{metric}_percent", f"gap_{metric}"]
+        columns += [f"zero_{metric}"]
+    return pd.DataFrame(rows, columns=[*columns, "source_words_rouge1", "filter", "scorer"])
+
+
+def scores(found: Sequence[Searched], settings: Bootstrap) -> pd.DataFrame:
+    """The paper's Tables 2 and 3: the distribution of F1 over articles, and the distance from the optimum.
+
+    `reached_percent` is of the articles with a proven optimum above 0; `beyond` counts the articles on which the score
+    is above the optimum, as repeated sentences and another order can be.
+    """
+    rows = []
+    for one in found:
+        for metric, table in one.scores.items():
+            if not table:
+                continue  # no article
+            design = one.design(metric, settings)
+            optimum, proven = one.optimum[metric], one.proven[metric]
+            worth = proven & (optimum > 0)
+            for chosen in sorted(table, key=lambda column: (_turn(column, metric), *place_of(column))):
+                f1 = table[chosen]
+                short = np.round(optimum - f1, DECIMALS - 2)  # scores are known to so many decimals
+                moments = _moments(f1)
+                percentiles = np.percentile(f1, [5, 25, 50, 75, 95])
+                interval = estimate(design, _cell(chosen))
+                rows.append(
+                    {"corpus": one.corpus, "metric": metric, **named(chosen), "articles": len(f1)}
+                    | {"mean": moments["mean"], "low": interval.low, "high": interval.high, "sd": moments["sd"]}
+                    | {"cv_percent": 100 * moments["sd"] / moments["mean"] if moments["mean"] else None}
+                    | {"min": moments["min"], "max": moments["max"]}
+                    | dict(zip(("p05", "q1", "median", "q3", "p95"), percentiles, strict=True))
+                    | {"shortfall": short.mean(), "shortfall_max": short.max()}
+                    | {"reached_percent": 100 * (short == 0)[worth].mean() if worth.any() else None}
+                    | {"beyond": (short < 0).sum(), "sentences": one.sentences[chosen].mean()}
+                )
+    columns = ["corpus", "metric", "algorithm", "variant", "optimised", "articles", "mean", "low", "high", "sd"]
+    columns += ["cv_percent", "min", "p05", "q1", "median", "q3", "p95", "max"]
+    columns += ["shortfall", "shortfall_max", "reached_percent", "beyond", "sentences"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def best(frame: pd.DataFrame, tests: pd.DataFrame) -> set[tuple[str, ...]]:
+    """Corpus, metric, algorithm, variant and optimised of what is best and significantly ahead of all its rivals.
+
+    Rivals are those that optimise the metric, and systems; the exact search is none.
+    """
+    found = set()
+    names = ["algorithm", "variant", "optimised"]
+    for (corpus, metric), rows in frame.groupby(["corpus", "metric"], sort=False):
+        rivals = rows[(rows.algorithm != EXACT) & rows.optimised.isin(["", metric])]
+        if len(rivals) < 2:
+            continue
+        leader = tuple(rivals.loc[rivals["mean"].idxmax(), names])
+        here = tests[(tests.corpus == corpus) & (tests.metric == metric)]
+        here = here[(here.first_algorithm != EXACT) & here.second_optimised.isin(["", metric])]
+        mine = [
+            row.p_family
+            for row in here.itertuples(index=False)
+            if leader
+            in (
+                (row.first_algorithm, row.first_variant, row.first_optimised),
+                (row.second_algorithm, row.second_variant, row.second_optimised),
+            )
+        ]
+        if all(p is not None and p < LEVEL for p in mine):
+            found.add((str(corpus), str(metric), *leader))
+    return found
+
+
+def pairs(found: Sequence[Searched], settings: Bootstrap) -> pd.DataFrame:
+    """Every two contestants of each metric, and each against itself optimising the other metric; first minus second.
+
+    `p_family` is of max-|t| over all pairs of a corpus and metric, and `low` and `high` are of that test
+    (`statistics.family`); `p`, `pointwise_low` and `pointwise_high` are of each pair alone. Wins, ties and losses count
+    test items.
+    """
+    rows: list[dict[str, Any]] = []
+    for one in found:
+        for metric, table in one.scores.items():
+            contestants = one.contestants(metric)
+            compared = list(combinations(contestants, 2))
+            for chosen in contestants:
+                others = [other for other in table if other[:2] == chosen[:2] and other[2] not in ("", metric)]
+                compared += [(chosen, other) for other in others]
+            if not compared:
+                continue
+            cells = [(_cell(first), _cell(second)) for first, second in compared]
+            tests = family(one.design(metric, settings), cells, seed=settings.seed).tests
+            for (first, second), tested in zip(compared, tests, strict=True):
+                result, (low, high) = tested.difference, tested.interval or (None, None)
+                by_item = np.bincount(one.item, table[first] - table[second])
+                rows.append(
+                    {"corpus": one.corpus, "metric": metric}
+                    | {f"first_{key}": value for key, value in named(first).items()}
+                    | {f"second_{key}": value for key, value in named(second).items()}
+                    | {"items": len(by_item), "difference": result.mean, "low": low, "high": high}
+                    | {"pointwise_low": result.low, "pointwise_high": result.high}
+                    | {"wins": (by_item > 0).sum(), "ties": (by_item == 0).sum(), "losses": (by_item < 0).sum()}
+                    | {"p": result.p, "p_family": tested.p_family}
+                )
+    texts = [f"{place}_{key}" for place in ("first", "second") for key in ("algorithm", "variant", "optimised")]
+    measures = ["items", "difference", "low", "high", "pointwise_low", "pointwise_high"]
+    measures += ["wins", "ties", "losses", "p", "p_family"]
+    return pd.DataFrame(rows, columns=["corpus", "metric", *texts, *measures])
+
+
+def _cell(chosen: Chosen) -> Cell:
+    return " ".join(filter(None, chosen)), None
+
+
+def place_of(chosen: Chosen) -> tuple[Any, ...]:
+    """Algorithms in their order, the paper's before the code's; then systems by name."""
+    algorithm, variant, optimised = chosen
+    known = ALGORITHMS.index(algorithm) if algorithm in ALGORITHMS else len(ALGORITHMS)
+    return (known, algorithm, variant != "paper", variant, optimised)
+
+
+def _turn(chosen: Chosen, metric: str) -> int:
+    """Within a metric: those that optimise it, systems, those that optimise the other."""
+    return (metric, "").index(chosen[2]) if chosen[2] in (metric, "") else 2
+
+
+def named(chosen: Chosen) -> dict[str, str]:
+    return dict(zip(("algorithm", "variant", "optimised"), chosen, strict=True))
+
+
+def _odd(ids: Sequence[str], others: Any) -> str:
+    return str(sorted(set(ids) ^ set(others))[0])
+
+
+def _items(study: Study, one: Searched) -> int | None:
+    """How many items the parts have that were asked; None where that is not known."""
+    records = {part.part: part.records for told in study.statistics if told.corpus == one.corpus for part in told.parts}
+    return sum(records[part] for part in one.filter.parts) if records.keys() >= {*one.filter.parts} else None
+
+
+def _filter(settings: Oracle) -> str:
+    def within(least: int, most: int | None) -> str:
+        return f"{least} to {most}" if most is not None else f"{least} or more"
+
+    source = within(settings.min_source_sentences, settings.max_source_sentences)
+    target = within(settings.min_target_sentences, settings.max_target_sentences)
+    parts = "" if settings.parts == ("test",) else f"parts {', '.join(settings.parts)}; "
+    return f"{parts}{source} source sentences, {target} in the reference"
+
+
+def _unproven(found: Sequence[Searched]) -> list[str]:
+    """What must be said where an optimum is not proven."""
+    counts = [
+        f"{number(int((~one.proven[metric]).sum()))} of {one.corpus}'s {number(len(one.item))} ({TITLES[metric]})"
+        for one in found
+        for metric in ORACLE_METRICS
+        if not one.proven[metric].all()
+    ]
+    if not counts:
+        return []
+    return [f"Not proven: {', '.join(counts)}; there the proven upper bound stands for the optimum."]
+
+
+def _beyond(table: pd.DataFrame) -> list[str]:
+    """What must be said where a score is above the optimum."""
+    counts = [
+        f"{row.corpus} {name_of((row.algorithm, row.variant, row.optimised), row.metric)}, {TITLES[row.metric]}: "
+        f"{number(row.beyond)}"
+        for row in table.itertuples(index=False)
+        if row.beyond > 0
+    ]
+    if not counts:
+        return []
+    why = "a sentence taken twice, or sentences out of the document's order, neither of which the optimum may have"
+    return [f"Articles with a score above the optimum, by {why}: {'; '.join(counts)}."]
+
+
+def _moments(values: NDArray[np.float64]) -> dict[str, float]:
+    known = pd.Series(values, dtype=float)
+    return {"mean": known.mean(), "sd": known.std(), "min": known.min(), "max": known.max()}
+
+
+def name_of(chosen: Chosen, metric: str) -> str:
+    """A name for people in a table of one metric."""
+    algorithm, variant, optimised = chosen
+    name = f"{algorithm} ({variant})" if variant else algorithm
+    return name if optimised in ("", metric) else f"{name} for {TITLES[optimised]}"
+
+
+def searched(results: Results) -> list[Searched]:
+    """What was found on the articles of every corpus, by its name."""
+    extracts = sorted(results.study.extracts, key=lambda one: one.corpus)
+    made: list[Searched] = results.once(
+        "extracts", lambda: [arranged(one, _groups(results, one.corpus)) for one in extracts]
+    )
+    return made
+
+
+def _groups(results: Results, corpus: str) -> dict[str, str]:
+    """The group of every scored test item."""
+    scores = [items for one in results.outputs if one.corpus == corpus for items in one.scores.values()]
+    return {name: group for items in scores for name, group in zip(items.ids, items.groups, strict=True)}
+
+
+def frames(results: Results) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
+    """Scores, lengths and proofs by corpus, and pairs, worked out once."""
+
+    def made() -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
+        found = searched(results)
+        lengths = corpora(found, {one.corpus: _items(results.study, one) for one in found})
+        return scores(found, results.settings), lengths, pairs(found, results.settings)
+
+    kept: tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame] = results.once("extract frames", made)
+    return kept
+
+
+def told(results: Results) -> list[str]:
+    """What the figure says, too: what is not proven, and what the corpora are."""
+    found = searched(results)
+    titles = {one.corpus: one.title for one in results.study.statistics if one.title}
+    notes = [*_unproven(found), *(f"{one.corpus}: {titles[one.corpus]}" for one in found if one.corpus in titles)]
+    several = [one.corpus for one in found if len(set(one.item)) < len(one.item)]
+    if several:
+        notes.append(
+            f"{', '.join(several)}: an item with several references is an article for each, all of its item's group."
+        )
+    return notes
+
+
+def table(results: Results) -> Table:
+    """A row for who chose the sentences and every metric; the articles and proofs of every corpus are notes."""
+    frame, lengths, tests = frames(results)
+    ahead = best(frame, tests)
+    rows: list[dict[str, Any]] = []
+    for one in frame.itertuples(index=False):
+        low, high = (None if pd.isna(end) else float(end) for end in (one.low, one.high))
+        leads = (one.corpus, one.metric, one.algorithm, one.variant, one.optimised) in ahead
+        rows.append(
+            {
+                "corpus": one.corpus,
+                "metric": one.metric,
+                "metric_title": TITLES[one.metric],
+                "algorithm": one.algorithm,
+                "variant": one.variant,
+                "optimised": one.optimised,
+                "optimises": TITLES.get(one.optimised),
+                "mean": Value(one.mean, low, high, bold=leads),
+                **{name: getattr(one, name) for name in DISTRIBUTION},
+                **{name: getattr(one, name) for name in ("cv_percent", "shortfall", "shortfall_max")},
+                **{name: getattr(one, name) for name in ("reached_percent", "sentences", "articles", "beyond")},
+            }
+        )
+    columns = [
+        Column("corpus", "corpus"),
+        Column("metric", None),
+        Column("metric_title", "metric"),
+        Column("algorithm", "algorithm"),
+        Column("variant", "variant"),
+        Column("optimised", None),
+        Column("optimises", "optimises"),
+        Column("mean", "mean", "number", 2, interval=True),
+        *(Column(name, title, "number") for name, title in DISTRIBUTION.items()),
+        Column("cv_percent", None, "number", 1),
+        Column("shortfall", "short", "number"),
+        Column("shortfall_max", "at most", "number"),
+        Column("reached_percent", "reached (%)", "number", 1),
+        Column("sentences", "sentences", "number"),
+        Column("articles", "articles", "count"),
+        Column("beyond", None, "count"),
+    ]
+    found, settings = searched(results), results.settings
+    notes = [
+        f"F1 in percent. In brackets: {results.share} interval over groups of items, which are drawn together. "
+        "Articles are common to all rows, so whether two intervals overlap says nothing of a difference: see "
+        "oracle_pairs.csv.",
+        *_without_intervals(found, settings),
+        "Short: how far below the optimum of the metric, mean and largest. Reached: share of the articles with a "
+        "proven optimum above 0. Systems optimise nothing and take as many sentences as the abstract has. Rows that "
+        "optimise one metric and are read in the other are what the paper did for ROUGE-2.",
+        "Bold: best of those that optimise the metric and the systems, the exact search apart, and ahead of each "
+        f"(paired, max-|t| over all pairs of oracle_pairs under a metric, {100 * LEVEL:g} %).",
+        *(_lengths(row) for _, row in lengths.iterrows()),
+        *_beyond(frame),
+        *told(results),
+    ]
+    caption = "Extracts: how good they are, by who chose the sentences, and how far from the proven optimum"
+    return Table("extracts", results.title(caption), columns, rows, notes)
+
+
+def _without_intervals(found: Sequence[Searched], settings: Bootstrap) -> list[str]:
+    """Why a corpus has no intervals."""
+    whys = [(one.corpus, one.design(ORACLE_METRICS[0], settings).why) for one in found if one.scores["rouge1"]]
+    return [f"{corpus}: {why}." for corpus, why in whys if why]
+
+
+def _lengths(row: Any) -> str:
+    """The articles of one corpus, and how far the proofs went."""
+    lengths = ", ".join(f"{number(row[f'{name}_mean'], 1)} {name.replace('_', ' ')}" for name in LENGTHS)
+    optima = "; ".join(
+        f"{TITLES[metric]} optimum {number(row[f'optimum_{metric}'])}, proven for "
+        f"{number(row[f'proven_{metric}_percent'], 1)} %"
+        for metric in ORACLE_METRICS
+    )
+    of = "" if row["filter"].startswith("parts ") else "test "
+    left_out = "" if pd.isna(row.left_out) else f", {number(int(row.left_out))} {of}items left out"
+    return (
+        f"{row.corpus}: {number(int(row.articles))} articles{left_out} ({row['filter']}; scorer {row.scorer}); mean "
+        f"{lengths}. {optima}; with the source's words in any order ROUGE-1 {number(row.source_words_rouge1)}."
+    )

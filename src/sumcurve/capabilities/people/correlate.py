@@ -1,0 +1,314 @@
+"""`sumcurve correlate`: how far the scorers of a study, or scores in a file, agree with people.
+
+The layout is that of Tables 1 and 2 of Eyal, Baumel and Elhadad (2019). Heavy packages are imported when it runs.
+"""
+
+import argparse
+import csv
+from collections.abc import Iterator, Mapping
+from itertools import combinations
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sumcurve.cli.arguments import natural, positive
+from sumcurve.cli.rouge import CommandError, check_written
+from sumcurve.store.records import write_json
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+Scores = dict[str, dict[tuple[str, str], float]]  # by name of the score, then system and item
+
+TITLES = {
+    "system": "System level (systems' mean scores)",
+    "summary": "Summary level (mean over items of the correlation over systems)",
+    "pooled": "Pooled (all summaries as one sample)",
+}
+
+CORRELATE = """\
+Correlates what metrics and people say of the same summaries: Pearson's r, Spearman's ρ and Kendall's τ, with 95 %
+intervals of a bootstrap over systems and items; the metrics among each other; and Williams' test of every two metrics'
+Pearson correlations with people. Each is given at system level (of systems' mean scores), at summary level (the mean
+over items of the correlation over systems; items in which a score is the same for all systems are left out and counted)
+and pooled (all summaries as one sample, in which systems and items mix).
+
+People's scores are a CSV with the columns `system` and `item` and one for each score, or TAC 2011's AESOP data, your
+licensed copy (GuidedSumm2011_eval.tgz or its folder), whose scores are `pyramid` and `responsiveness`. The metrics'
+are a CSV of the same form, or those of a study's corpus: there a system is an output's folder without corpus and digest
+(pcov-100-s1, lead), and an item a record's id. Both must be of the same systems and items; --common takes those that
+both have, and says what it leaves out.
+"""
+
+
+def add_parser(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add the command. `arguments.run(arguments)` runs it; it raises CommandError."""
+    command = verbs.add_parser(
+        "correlate",
+        help="how far metrics agree with people",
+        description=CORRELATE,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    people = command.add_mutually_exclusive_group(required=True)
+    people.add_argument("--manual", type=Path, metavar="CSV", help="people's scores")
+    people.add_argument("--aesop", type=Path, metavar="TGZ", help="TAC 2011's, in place of a CSV")
+    metrics = command.add_mutually_exclusive_group(required=True)
+    metrics.add_argument("--scores", type=Path, metavar="CSV", help="the metrics' scores")
+    metrics.add_argument("--corpus", help="of a study, whose scorers are taken")
+    command.add_argument("--study", help="a file of config/studies without its ending [config.yaml's]")
+    command.add_argument("--results", type=Path, default=Path("results"))
+    command.add_argument("--metrics", help="of the metrics, separated by commas [all]")
+    command.add_argument("--common", action="store_true", help="of what only one of both has, leave the rest out")
+    command.add_argument("--resamples", type=positive, default=1000, help="of the bootstrap [1000]")
+    command.add_argument("--seed", type=natural, default=1, help="of the bootstrap [1]")
+    command.add_argument("--json", type=Path, metavar="OUT", help="write what is printed")
+    command.set_defaults(run=run_correlate)
+
+
+def run_correlate(arguments: argparse.Namespace) -> None:
+    """Print the tables and write the file asked for."""
+    check_written([arguments.json], (arguments.manual, arguments.aesop, arguments.scores))
+    people = read_scores(arguments.manual) if arguments.manual else of_aesop(arguments.aesop)
+    if arguments.scores:
+        metrics = read_scores(arguments.scores)
+    else:
+        metrics = of_study(arguments.study, arguments.corpus, arguments.results)
+    if arguments.metrics:
+        wanted = arguments.metrics.split(",")
+        if strange := [name for name in wanted if name not in metrics]:
+            raise CommandError(f"--metrics: no metric {strange[0]!r}; there are: {', '.join(metrics)}")
+        metrics = {name: metrics[name] for name in wanted}
+    if twice := sorted(set(people) & set(metrics)):
+        raise CommandError(f"{twice[0]!r} is a score of people and of metrics; rename one column")
+    systems, items = shared(people, metrics, arguments.common)
+    arrays = {name: in_order(of, systems, items) for name, of in {**people, **metrics}.items()}
+    found = correlated(arrays, list(people), list(metrics), arguments.resamples, arguments.seed)
+    found |= {"systems": len(systems), "items": len(items)}
+    for line in report(found):
+        print(line)
+    if arguments.json:
+        write_json(arguments.json, found)
+
+
+# --- scores
+
+
+def read_scores(path: Path) -> Scores:
+    """The scores of a CSV with the columns system and item; CommandError with the line for what is not one."""
+    found: Scores = {}
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as stream:  # spreadsheets begin with a byte order mark
+            reader = csv.DictReader(stream, strict=True)
+            columns = list(reader.fieldnames or [])
+            if twice := [name for name in columns if columns.count(name) > 1]:
+                raise CommandError(f"{path}:1: two columns are called {twice[0]!r}; rename one")
+            if lacking := [name for name in ("system", "item") if name not in columns]:
+                raise CommandError(f"{path}:1: no column {lacking[0]!r}; a row is a system, an item and their scores")
+            names = [name for name in columns if name not in ("system", "item")]
+            if not names:
+                raise CommandError(f"{path}:1: no score beside system and item; add a column for each")
+            found = {name: {} for name in names}
+            for row in reader:
+                where, key = f"{path}:{reader.line_num}", (row["system"], row["item"])
+                if None in row or None in row.values():
+                    raise CommandError(f"{where}: not {len(columns)} columns, as line 1 has")
+                for name in names:
+                    if key in found[name]:
+                        raise CommandError(f"{where}: system {key[0]!r} and item {key[1]!r} come twice; remove one")
+                    found[name][key] = _number(row[name], where, name)
+    except UnicodeDecodeError as error:
+        raise CommandError(f"{path}: not UTF-8 ({error}); convert the file to UTF-8") from error
+    except (OSError, csv.Error) as error:
+        raise CommandError(f"{path}: {error}") from error
+    if not all(found.values()):
+        raise CommandError(f"{path}: no row below its heads")
+    return found
+
+
+def _number(text: str, where: str, name: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = float("nan")
+    if value - value != 0:
+        raise CommandError(f"{where}: {name} is {text!r}, not a number; remove the row or correct it")
+    return value
+
+
+def of_aesop(path: Path) -> Scores:
+    """Pyramid and responsiveness of every system's summary of TAC 2011; an item is a topic's set, as D1103-A."""
+    from sumcurve.sources import aesop
+    from sumcurve.sources.errors import CorpusError
+
+    try:
+        judged = [one for one in aesop.read(path) if one.judgement is not None and not one.name.human]
+    except CorpusError as error:
+        raise CommandError(str(error)) from error
+    if not judged:
+        raise CommandError(f"{path}: no system's summary is judged: is manual/ in it?")
+    found: Scores = {"pyramid": {}, "responsiveness": {}}
+    for one in judged:
+        assert one.judgement is not None
+        key = one.name.author, f"{one.name.topic}-{one.name.set}"
+        found["pyramid"][key] = (
+            one.judgement.pyramid_jackknifed if one.judgement.pyramid is None else one.judgement.pyramid
+        )
+        found["responsiveness"][key] = float(one.judgement.responsiveness)
+    return found
+
+
+def of_study(study: str | None, corpus: str, results: Path) -> Scores:
+    """The values of every scorer of a study of one corpus; CommandError where none is finished."""
+    from sumcurve.store import manifest
+    from sumcurve.study.collect import items
+    from sumcurve.study.plan import Plan
+
+    plan = Plan.read(Path("config"), study)
+    found: Scores = {}
+    for row in plan.rows:
+        if row.corpus != corpus:
+            continue
+        system = plan.folder(row.output).stem.removeprefix(f"{corpus}-")
+        for key in row.scores.values():
+            if manifest.read(results / key) is None:
+                continue
+            told = items(results / key)
+            if told.further:
+                continue  # its items are not records alone
+            for metric, values in zip(told.metrics, told.values.tolist(), strict=True):
+                of = found.setdefault(metric.name, {})
+                of |= {(system, name): value for name, value in zip(told.ids, values, strict=True)}
+    if not found:
+        raise CommandError(f"{results}: no finished scores of {corpus} in study {plan.study}; run it first")
+    return found
+
+
+def shared(people: Scores, metrics: Scores, common: bool) -> tuple[list[str], list[str]]:
+    """Systems and items that every score has; CommandError where one lacks any, unless `common`."""
+    named = {**people, **metrics}
+    keys = {name: set(of) for name, of in named.items()}
+    both = set.intersection(*keys.values())
+    lost = {name: of - both for name, of in keys.items() if of - both}
+    if lost and not common:
+        (name, pairs), *_ = lost.items()
+        first = min(pairs)
+        lacking = next(other for other, of in keys.items() if first not in of)
+        raise CommandError(
+            f"{lacking} has no score of system {first[0]!r} and item {first[1]!r}, which {name} has "
+            f"({len(pairs)} are so); give both the same, or use --common{_unequal(people, metrics)}"
+        )
+    if not both:
+        raise CommandError(
+            f"people and metrics have no system and item in common; compare their names{_unequal(people, metrics)}"
+        )
+    systems, items = sorted({system for system, _ in both}), sorted({item for _, item in both})
+    missing = [(system, item) for system in systems for item in items if (system, item) not in both]
+    if missing and common:  # keep the items that all systems have
+        items = [item for item in items if all((system, item) in both for system in systems)]
+        if not items:
+            raise CommandError("no item is scored of all systems that people and metrics have in common")
+    elif missing:
+        raise CommandError(
+            f"system {missing[0][0]!r} has no score of item {missing[0][1]!r}, which others have ({len(missing)} are "
+            "so); score all systems on the same items, or use --common"
+        )
+    for name, pairs in lost.items():
+        print(f"{name}: {len(pairs)} of {len(keys[name])} scores are left out, as not all have them")
+    if unequal := _unequal(people, metrics):
+        print(f"O{unequal.removeprefix('; o')}")
+    return systems, items
+
+
+def _unequal(people: Scores, metrics: Scores) -> str:
+    """Which metrics score how many of the summaries that people judged, where that differs, and what to do."""
+    judged = set.intersection(*(set(of) for of in people.values()))
+    by_count: dict[int, list[str]] = {}
+    for name, of in metrics.items():
+        by_count.setdefault(len(judged & of.keys()), []).append(name)
+    if len(by_count) < 2:
+        return ""
+    told = "; ".join(f"{count} by {', '.join(by_count[count])}" for count in sorted(by_count, reverse=True))
+    return (
+        f"; of the {len(judged)} summaries that people judged are scored {told}: name those that you want by --metrics"
+    )
+
+
+def in_order(of: Mapping[tuple[str, str], float], systems: list[str], items: list[str]) -> "NDArray[Any]":
+    """``[systems, items]``"""
+    import numpy as np
+
+    return np.array([[of[system, item] for item in items] for system in systems])
+
+
+# --- correlations
+
+
+def correlated(
+    arrays: Mapping[str, "NDArray[Any]"], people: list[str], metrics: list[str], resamples: int, seed: int
+) -> dict[str, Any]:
+    """Every metric with every score of people, every two metrics, and Williams' test of these, as plain values."""
+    from sumcurve.statistics.metric_agreement import LEVELS, agreements, williams
+
+    systems, items = next(iter(arrays.values())).shape
+    rows, pairs, tests = [], [], []
+    for level in LEVELS:
+        pearson = {}
+        for metric in metrics:
+            for manual in people:
+                of_kind = agreements(arrays[metric], arrays[manual], level, resamples, seed=seed)
+                pearson[metric, manual] = of_kind["pearson"].value
+                row: dict[str, Any] = {"level": level, "metric": metric, "people": manual}
+                row["undefined_items"] = of_kind["pearson"].undefined
+                for kind, one in of_kind.items():
+                    row[kind] = {"value": one.value, "low": one.low, "high": one.high, "why": one.why}
+                rows.append(row)
+        for first, second in combinations(metrics, 2):
+            between = agreements(arrays[first], arrays[second], level, resamples=0)["pearson"]
+            pair: dict[str, Any] = {"level": level, "first": first, "second": second}
+            why = between.why if between.value is None else ""
+            pairs.append(pair | {"pearson": between.value, "why": why, "undefined_items": between.undefined})
+            count = {"system": systems, "pooled": systems * items}.get(level, 0)  # no test of means of correlations
+            for manual in people if count >= 4 else ():
+                own, other = pearson[first, manual], pearson[second, manual]
+                if between.value is not None and own is not None and other is not None:
+                    t, p = williams(own, other, between.value, count)
+                    tests.append(pair | {"people": manual, "t": t, "p": p})
+    return {"people": rows, "metrics": pairs, "williams": tests}
+
+
+def report(found: Mapping[str, Any]) -> Iterator[str]:
+    """What people read."""
+    yield f"{found['systems']} systems, {found['items']} items. Brackets: 95 % intervals over systems and items."
+    for level, title in TITLES.items():
+        name = title.split(" (")[0]
+        people, pairs, tests = (
+            [row for row in found[key] if row["level"] == level] for key in ("people", "metrics", "williams")
+        )
+        yield ""
+        yield f"{title}: metric, people's score, Pearson's r, Spearman's ρ, Kendall's τ"
+        for row in people:
+            cells = (_told(row[kind]) for kind in ("pearson", "spearman", "kendall"))
+            yield "  ".join((row["metric"], row["people"], *cells)) + _undefined(row, found["items"])
+        if pairs:
+            yield f"{name}: Pearson's r of two metrics"
+        for row in pairs:
+            value = f"– ({row['why']})" if row["pearson"] is None else f"{row['pearson']:.2f}"
+            yield f"{row['first']}  {row['second']}  {value}{_undefined(row, found['items'])}"
+        if tests:
+            yield f"{name}: Williams' test of two metrics' r with people, t and two-sided p"
+            yield from (
+                f"{row['first']}  {row['second']}  {row['people']}  {row['t']:.2f}  {row['p']:.3g}" for row in tests
+            )
+
+
+def _undefined(row: Mapping[str, Any], items: int) -> str:
+    if not row["undefined_items"]:
+        return ""
+    return f"  {row['undefined_items']} of {items} items undefined, left out: a score is the same for all systems"
+
+
+def _told(one: Mapping[str, Any]) -> str:
+    if one["value"] is None:
+        return f"– ({one['why']})"
+    if one["low"] is None:
+        return f"{one['value']:.3f} ({one['why']})"
+    return f"{one['value']:.3f} [{one['low']:.3f}, {one['high']:.3f}]"

@@ -1,0 +1,85 @@
+"""What people said of contrasts that a system failed to dodge (Kumar and Cheung 2019): what the change did.
+
+Where they find an issue, the system was wrong; where they find neither, the contrast is as good as its gold.
+"""
+
+from typing import Any
+
+from sumcurve.capabilities.contrasts.tables.preferences import preferred
+from sumcurve.capabilities.people.protocols import KUMAR_CHEUNG
+from sumcurve.capabilities.people.results import ALL_RULES, SYMMETRIC
+from sumcurve.tables.evidence import JudgedByPeople
+from sumcurve.tables.results import Results, value
+from sumcurve.tables.table import Column, Table, number, span
+
+POINTS = 100
+READABILITY, DISCREPANCY, NEITHER = KUMAR_CHEUNG.outcomes
+
+
+def table(results: Results) -> Table:
+    """A row for every rule of every system whose failures people judged, all rules before."""
+    rows: list[dict[str, Any]] = []
+    notes = []
+    for one in preferred(results):
+        for judged in one.told.people:
+            for share in judged.found.shares:
+                whole = sum(share.counts.values())
+                rows.append(
+                    {
+                        "corpus": one.told.corpus,
+                        "method": judged.method,
+                        "records": judged.records,
+                        "seed": judged.seed,
+                        "rule": share.name.replace("_", " "),
+                        "judgements": whole,
+                        **{name: POINTS * share.counts.get(name, 0) / whole for name in KUMAR_CHEUNG.outcomes},
+                        "issue": value(share.share),
+                    }
+                )
+            notes.append(_agreement(results, one.told.corpus, judged))
+    shares = [share for one in preferred(results) for judged in one.told.people for share in judged.found.shares]
+    columns = [
+        Column("corpus", "corpus"),
+        Column("method", "method"),
+        Column("records", "records", "count"),
+        Column("seed", "seed", "count"),
+        Column("rule", "rule"),
+        Column("judgements", "judgements", "count"),
+        *(Column(name, name, "number", 1) for name in KUMAR_CHEUNG.outcomes),
+        Column("issue", "an issue", "number", 1, interval=True),
+    ]
+    notes = [
+        "In percent of the judgements of contrasts that the system, with this seed, finds no less probable than their "
+        "golds: drawn by rule, so that all rules is no share of all its failures. Where people find neither issue, the "
+        f"contrast is as good as its gold. In brackets: {results.share} intervals, symmetric, groups of records drawn "
+        "together.",
+        *([SYMMETRIC] if any(share.leaves for share in shares) else []),
+        *notes,
+    ]
+    title = "What people say of contrasts that a system failed to dodge"
+    return Table("contrast_people", results.title(title), columns, rows, notes)
+
+
+def _agreement(results: Results, corpus: str, judged: JudgedByPeople) -> str:
+    told = []
+    for one in judged.found.agreements:
+        found = one.agreement
+        if found.value is not None and found.low is not None and found.high is not None:
+            told.append(f"{one.whose}: {one.coefficient} {span(found.value, found.low, found.high, 2)}")
+    who = f"{number(judged.annotators)} annotator{'s' if judged.annotators > 1 else ''}"
+    agree = f" Agreement. {'; '.join(told)}." if told else ""
+    left_out = f", {number(judged.found.left_out)} without an answer" if judged.found.left_out else ""
+    return f"{corpus}, {judged.method}: {number(judged.found.records)} contrasts{left_out}, {who}.{agree}"
+
+
+def said(results: Results, corpus: str) -> list[str]:
+    """A sentence for every system whose failures people judged."""
+    return [
+        f"People find an issue in {span(share.share.mean, share.share.low, share.share.high, 1)} % of the contrasts "
+        f"that {judged.method} with {number(judged.records)} records failed to dodge, drawn by rule."
+        for one in preferred(results)
+        if one.told.corpus == corpus
+        for judged in one.told.people
+        for share in judged.found.shares
+        if share.name == ALL_RULES
+    ]

@@ -1,0 +1,1 @@
+"""Pretrained models of subwords, and their pretraining."""

@@ -1,0 +1,418 @@
+"""Pretrained models of Hugging Face transformers behind the interface of our own: encode, step, teacher forcing.
+
+So the same search decodes them. Their computations are transformers' own; here are only what a search keeps of a
+hypothesis (the cache of keys and values, as [B, Q, ...] tensors) and what is written never (marks other than the end).
+
+Keys and values of a source are computed once for an example, whatever the width of the beam, and are not moved when
+hypotheses change places; a decoder's prompt is computed once, too.
+"""
+
+import inspect
+import os
+from abc import abstractmethod
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Literal
+
+os.environ["HF_HUB_OFFLINE"] = "1"  # before huggingface_hub is imported: nothing is fetched while computing
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from sumcurve.capabilities.pretrained.subwords import PretrainedError, Subwords, TextExample, collate
+from sumcurve.models.batch import Batch
+from sumcurve.models.emission import Emission, in_single
+from sumcurve.models.summarizer import Marks, Memory, State, Summarizer
+from sumcurve.settings import TransformersSettings
+
+DROPOUT = ("dropout", "dropout_rate", "resid_pdrop", "embd_pdrop")  # what configurations of architectures call it
+IGNORED = -100  # of cross-entropy
+
+
+def _cache(kept: dict[str, Tensor]) -> Any:
+    """transformers' cache of keys and values [N, heads, length, width] by name (`_kept`), without copying them."""
+    from transformers.cache_utils import DynamicCache, DynamicLayer
+
+    cache = DynamicCache()
+    for number in range(len(kept) // 2):
+        layer = DynamicLayer()
+        layer.lazy_initialization(kept[f"key {number}"], kept[f"value {number}"])
+        layer.keys, layer.values = kept[f"key {number}"], kept[f"value {number}"]
+        cache.layers.append(layer)
+    return cache
+
+
+def _kept(cache: Any) -> dict[str, Tensor]:
+    """The keys and values of a cache by name and layer: the inverse of `_cache`."""
+    found = {}
+    for number, layer in enumerate(cache.layers):
+        found[f"key {number}"], found[f"value {number}"] = layer.keys, layer.values
+    return found
+
+
+def _joined(kept: dict[str, Tensor]) -> dict[str, Tensor]:
+    """Tensors [B, Q, ...] as [B * Q, ...]."""
+    return {name: value.flatten(0, 1) for name, value in kept.items()}
+
+
+def _wide(tensor: Tensor, q: int) -> Tensor:
+    """[B, ...] -> [B, Q, ...], the same for every query."""
+    return tensor.unsqueeze(1).expand(-1, q, *tensor.shape[1:])
+
+
+class Pretrained(Summarizer):
+    """A network of transformers. `network` may be peft's wrapper of it; what is trained is what needs a gradient."""
+
+    network: Any
+
+    def __init__(self, network: Any, subwords: Subwords) -> None:
+        super().__init__()
+        self.network, self.subwords = network, subwords
+        self.vocabulary_size = int(network.config.get_text_config().vocab_size)
+        tokenizer = subwords.tokenizer
+        never = set(tokenizer.all_special_ids) - {subwords.end}
+        never = {number for number in never if number < self.vocabulary_size}
+        never |= set(range(len(tokenizer), self.vocabulary_size))  # rows of the output layer that stand for nothing
+        pad = tokenizer.pad_token_id
+        # A mark of our own where the model has none: a column of probability 0 behind its vocabulary.
+        self.own_pad = pad is None or pad not in never
+        self.source_pad = subwords.end if pad is None else pad
+        pad = self.vocabulary_size if self.own_pad else pad
+        self.vocabulary_size += self.own_pad
+        unknown = tokenizer.unk_token_id
+        self.marks = Marks(
+            pad, subwords.end, None if unknown == subwords.end else unknown, (pad, *sorted(never - {pad}))
+        )
+
+    @property
+    @abstractmethod
+    def prefix(self) -> list[int]:
+        """What the decoder reads before the first subword of a target."""
+
+    @abstractmethod
+    def collate(self, examples: Sequence[TextExample]) -> Batch: ...
+
+    @abstractmethod
+    def target_logits(self, batch: Batch, memory: Memory | None) -> Tensor:
+        """[B, T, V], each position given the true subwords before it; without memory in one pass, as training does."""
+
+    def start(self, memory: Memory, q: int) -> State:
+        return {}  # the first step computes what all queries share
+
+    def _emission(self, logits: Tensor) -> Emission:
+        logits = in_single(logits)
+        return Emission(functional.pad(logits, (0, 1), value=-torch.inf) if self.own_pad else logits)
+
+    def gold(self, batch: Batch, memory: Memory | None, label_smoothing: float = 0.0) -> tuple[Tensor, None]:
+        """As `Summarizer.gold`; without memory (None) the source is encoded in the same pass."""
+        logits = in_single(self.target_logits(batch, memory))
+        labels = batch.tgt.masked_fill(batch.tgt == self.marks.pad, IGNORED)
+        nll = functional.cross_entropy(
+            logits.flatten(0, 1),
+            labels.flatten(),
+            reduction="none",
+            ignore_index=IGNORED,
+            label_smoothing=label_smoothing,
+        )
+        return -nll.view_as(labels), None
+
+    def nothing_attended(self, tok: Tensor) -> Tensor:
+        """The attention [B, Q, 1] of models that show none."""
+        return torch.zeros(*tok.shape, 1, device=tok.device)
+
+    def trained(self) -> dict[str, nn.Parameter]:
+        """What training changes, by name; a parameter that is used twice stands here once."""
+        return {name: one for name, one in self.network.named_parameters() if one.requires_grad}
+
+    def weights(self) -> dict[str, Tensor]:
+        """The values of `trained`, as they are."""
+        return {name: one.detach() for name, one in self.trained().items()}
+
+    def load(self, weights: dict[str, Tensor]) -> None:
+        """Take over what `weights` gave. PretrainedError for weights of another model."""
+        own = self.trained()
+        if set(own) != set(weights):
+            strange = sorted(set(own) ^ set(weights))
+            raise PretrainedError(f"weights of another model: {', '.join(strange[:3])} are in one of both only")
+        with torch.no_grad():
+            for name, value in weights.items():
+                own[name].copy_(value)
+
+    def counts(self) -> dict[str, int]:
+        """Numbers of parameters as `models.summarizer.parameter_counts` gives them; `training_only` are none."""
+        network = self.network
+        ends = (network.get_input_embeddings(), network.get_output_embeddings())
+        words = {id(one): one.numel() for end in ends if end is not None for one in end.parameters()}
+        total = sum(one.numel() for one in network.parameters())
+        vocabulary = sum(words.values())
+        return {"total": total, "vocabulary": vocabulary, "other": total - vocabulary, "training_only": 0}
+
+
+class EncoderDecoder(Pretrained):
+    """BART, T5, LED and their like."""
+
+    def __init__(self, network: Any, subwords: Subwords) -> None:
+        super().__init__(network, subwords)
+        start = network.config.decoder_start_token_id
+        if start is None:
+            raise PretrainedError(
+                f"{subwords.tokenizer.name_or_path}: config.json names no decoder_start_token_id, with which a decoder "
+                "begins; add it"
+            )
+        self._prefix = [start, *subwords.before]
+        encoder = network.get_encoder()
+        self.global_attention = "global_attention_mask" in inspect.signature(encoder.forward).parameters
+
+    @property
+    def prefix(self) -> list[int]:
+        return self._prefix
+
+    def collate(self, examples: Sequence[TextExample]) -> Batch:
+        return collate(examples, self.marks.pad, self.source_pad, self.prefix)
+
+    def encode(self, batch: Batch) -> Memory:
+        places = torch.arange(batch.src.shape[1], device=batch.src.device)
+        mask = places.unsqueeze(0) < batch.src_len.unsqueeze(1)
+        further = {}
+        if self.global_attention:  # of the first subword alone, as Longformer's authors do for summaries
+            further["global_attention_mask"] = (places == 0).long().expand_as(batch.src)
+        encoder = self.network.get_encoder()
+        states = encoder(input_ids=batch.src, attention_mask=mask.long(), **further).last_hidden_state
+        return Memory(states, mask, {})
+
+    def _decode(self, states: Tensor, mask: Tensor, ids: Tensor, cache: Any) -> Any:
+        from transformers.modeling_outputs import BaseModelOutput
+
+        return self.network(
+            encoder_outputs=BaseModelOutput(last_hidden_state=states),
+            attention_mask=mask.long(),
+            decoder_input_ids=ids,
+            past_key_values=cache,
+            use_cache=cache is not None,
+            return_dict=True,
+        )
+
+    def step(self, tok: Tensor, memory: Memory, state: State) -> tuple[Emission, Tensor, State]:
+        """The first step reads the prefix, whatever `tok` is, and puts the source's keys and values into memory."""
+        from transformers.cache_utils import EncoderDecoderCache
+
+        size, q = tok.shape
+        if not state:
+            prefix = torch.tensor([self.prefix], device=tok.device).expand(size, -1)
+            cache = EncoderDecoderCache(_cache({}), _cache({}))
+            found = self._decode(memory.states, memory.mask, prefix, cache)
+            shared = _kept(found.past_key_values.cross_attention_cache)
+            memory.cache |= {name: _wide(value, q).contiguous() for name, value in shared.items()}
+            own = _kept(found.past_key_values.self_attention_cache)
+            state = {name: _wide(value, q) for name, value in own.items()}
+            logits = _wide(found.logits[:, -1], q)
+            return self._emission(logits), self.nothing_attended(tok), state
+        cache = EncoderDecoderCache(_cache(_joined(state)), _cache(_joined(memory.cache)))
+        # Of the source only its length is read here: its keys and values are in the cache.
+        states = memory.states.new_zeros(1, 1, 1).expand(size * q, *memory.states.shape[1:])
+        mask = _wide(memory.mask, q).flatten(0, 1)
+        found = self._decode(states, mask, tok.reshape(-1, 1), cache)
+        own = _kept(found.past_key_values.self_attention_cache)
+        state = {name: value.unflatten(0, (size, q)) for name, value in own.items()}
+        return self._emission(found.logits.view(size, q, -1)), self.nothing_attended(tok), state
+
+    def target_logits(self, batch: Batch, memory: Memory | None) -> Tensor:
+        memory = memory or self.encode(batch)
+        logits: Tensor = self._decode(memory.states, memory.mask, batch.inp, None).logits
+        return logits[:, len(self.prefix) - 1 :]
+
+
+class DecoderOnly(Pretrained):
+    """A language model that goes on with its prompt, which is no part of what it writes; padding stands before it."""
+
+    def __init__(self, network: Any, subwords: Subwords) -> None:
+        super().__init__(network, subwords)
+        self.keeps = "logits_to_keep" in inspect.signature(_inner(network).forward).parameters
+
+    @property
+    def prefix(self) -> list[int]:
+        return []
+
+    def collate(self, examples: Sequence[TextExample]) -> Batch:
+        return collate(examples, self.marks.pad, self.source_pad, [], left=True)
+
+    def _forward(self, ids: Tensor, mask: Tensor, last: int, cache: Any, use_cache: bool) -> Any:
+        """The network's output at the `last` columns of `ids`; `mask` covers what is cached, too."""
+        places = (mask.long().cumsum(1) - 1).clamp(min=0)[:, -ids.shape[1] :]
+        told = {"logits_to_keep": last} if self.keeps else {}
+        return self.network(
+            input_ids=ids,
+            attention_mask=mask.long(),
+            position_ids=places,
+            past_key_values=cache,
+            use_cache=use_cache,
+            return_dict=True,
+            **told,
+        )
+
+    def _prompt(self, batch: Batch) -> Tensor:
+        width = batch.src.shape[1]
+        return torch.arange(width, device=batch.src.device).unsqueeze(0) >= (width - batch.src_len).unsqueeze(1)
+
+    def encode(self, batch: Batch) -> Memory:
+        """Its `states` [B, 1, V] are the logits behind the prompt, its cache the prompt's keys and values."""
+        mask = self._prompt(batch)
+        found = self._forward(batch.src, mask, 1, _cache({}), use_cache=True)
+        logits = found.logits[:, -1:]
+        return Memory(logits, mask, _kept(found.past_key_values))
+
+    def step(self, tok: Tensor, memory: Memory, state: State) -> tuple[Emission, Tensor, State]:
+        """The first step's logits are those behind the prompt, whatever `tok` is."""
+        size, q = tok.shape
+        if not state:
+            state = {name: _wide(value, q) for name, value in memory.cache.items()}
+            return self._emission(memory.states.expand(-1, q, -1)), self.nothing_attended(tok), state
+        written = next(iter(state.values())).shape[3] - memory.mask.shape[1]
+        prompt = _wide(memory.mask, q).flatten(0, 1)
+        mask = functional.pad(prompt, (0, written + 1), value=True)
+        found = self._forward(tok.reshape(-1, 1), mask, 1, _cache(_joined(state)), use_cache=True)
+        own = _kept(found.past_key_values)
+        state = {name: value.unflatten(0, (size, q)) for name, value in own.items()}
+        return self._emission(found.logits.view(size, q, -1)), self.nothing_attended(tok), state
+
+    def target_logits(self, batch: Batch, memory: Memory | None) -> Tensor:
+        longest = batch.tgt.shape[1]
+        if memory is None:
+            ids = torch.cat((batch.src, batch.inp), 1)
+            mask = functional.pad(self._prompt(batch), (0, longest - 1), value=True)
+            logits: Tensor = self._forward(ids, mask, longest, None, use_cache=False).logits
+            return logits[:, -longest:]
+        if longest == 1:
+            return memory.states
+        mask = functional.pad(memory.mask, (0, longest - 1), value=True)
+        found = self._forward(batch.inp, mask, longest - 1, _cache(memory.cache), use_cache=True)
+        return torch.cat((memory.states, found.logits[:, -(longest - 1) :]), 1)
+
+
+def _inner(network: nn.Module) -> nn.Module:
+    """The network without peft's wrapper."""
+    get: Any = getattr(network, "get_base_model", None)
+    return get() if get is not None else network
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """transformers and its progress bars say nothing; what matters is an error here."""
+    from transformers.utils import logging
+
+    level, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        logging.set_verbosity(level)
+        if bars:
+            logging.enable_progress_bar()
+
+
+def positions(config: Any, side: Literal["encoder", "decoder"]) -> int | None:
+    """How many subwords a model's encoder or decoder has positions for.
+
+    None where the architecture sets no limit, as T5's relative positions do not.
+    """
+    for name in (f"max_{side}_position_embeddings", "max_position_embeddings"):
+        value = getattr(config.get_text_config(), name, None)
+        if isinstance(value, int):
+            return value
+    return None
+
+
+def load(folder: Path, settings: TransformersSettings, lower: bool, seed: int) -> Pretrained:
+    """The model of a folder, on the CPU in single precision, in training as `settings` say.
+
+    `seed` decides new weights (LoRA's). Nothing is fetched, no code of the folder is run, and no pickle is read.
+    `lower`: whether the corpus's words are in small letters.
+
+    Raises PretrainedError for a folder without safetensors, of another architecture, with weights missing, or with a
+    tokenizer that cannot be used.
+    """
+    try:
+        import transformers
+    except ModuleNotFoundError as error:
+        raise PretrainedError(f"{error}: a pretrained model needs `pip install 'sumcurve[pretrained]'`") from None
+
+    if not folder.is_dir() or not list(folder.glob("*.safetensors")):
+        raise PretrainedError(
+            f"{folder} holds no *.safetensors: other weights are pickles, which can run code, and are not read; save "
+            "the model with `save_pretrained` of transformers, which writes safetensors"
+        )
+    encoder = settings.architecture == "encoder-decoder"
+    auto: Any = transformers.AutoModelForSeq2SeqLM if encoder else transformers.AutoModelForCausalLM
+    local = {"local_files_only": True, "trust_remote_code": False}
+    with _quiet():
+        try:
+            config = transformers.AutoConfig.from_pretrained(folder, **local)
+            if settings.dropout is not None:
+                _set_dropout(config, settings.dropout, folder)
+            network, found = auto.from_pretrained(
+                folder,
+                config=config,
+                use_safetensors=True,
+                dtype=torch.float32,
+                output_loading_info=True,
+                **local,
+            )
+            tokenizer = transformers.AutoTokenizer.from_pretrained(folder, **local)
+        except PretrainedError:
+            raise
+        except (OSError, ValueError, KeyError, ImportError) as error:
+            raise PretrainedError(
+                f"{folder}: transformers cannot read it as {settings.architecture} ({error}); correct `architecture`, "
+                "or save the model with `save_pretrained`"
+            ) from error
+    if len(tokenizer) > (rows := config.get_text_config().vocab_size):
+        raise PretrainedError(
+            f"{folder}: its tokenizer has {len(tokenizer)} subwords and its model {rows}; give the tokenizer "
+            "that the model was trained with"
+        )
+    if missing := sorted(found["missing_keys"]):
+        raise PretrainedError(
+            f"{folder}: its weights lack {', '.join(missing[:3])} ({len(missing)} in all), which would be made up; "
+            "give the model of the architecture that its config.json names"
+        )
+    if settings.lora is not None:
+        network = _with_lora(network, settings, seed)
+    if settings.gradient_checkpointing:
+        network.activation_checkpointing_enable(activation_checkpointing_kwargs={"use_reentrant": False})
+    read = positions(config, "encoder" if encoder else "decoder")
+    writes = positions(config, "decoder") if encoder else None  # a decoder alone writes where it reads
+    subwords = Subwords(tokenizer, settings.template, read, writes, lower, encoder)
+    return EncoderDecoder(network, subwords) if encoder else DecoderOnly(network, subwords)
+
+
+def _set_dropout(config: Any, share: float, folder: Path) -> None:
+    there = [name for name in DROPOUT if hasattr(config, name)]
+    if not there:
+        raise PretrainedError(f"{folder}: config.json has none of {', '.join(DROPOUT)}; leave `dropout` out")
+    for name in there:
+        setattr(config, name, share)
+
+
+def _with_lora(network: nn.Module, settings: TransformersSettings, seed: int) -> nn.Module:
+    """The network in peft's wrapper; only LoRA's matrices are trained."""
+    import peft
+
+    assert settings.lora is not None
+    lora = settings.lora
+    kind = peft.TaskType.SEQ_2_SEQ_LM if settings.architecture == "encoder-decoder" else peft.TaskType.CAUSAL_LM
+    told = peft.LoraConfig(
+        r=lora.rank,
+        lora_alpha=lora.alpha,  # type: ignore[arg-type]  # any number will do
+        lora_dropout=lora.dropout,
+        target_modules=list(lora.modules) if lora.modules is not None else None,
+        task_type=kind,
+    )
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        try:
+            return peft.get_peft_model(network, told)
+        except ValueError as error:
+            raise PretrainedError(f"lora: {error}; name layers of the model under `lora: {{modules: […]}}`") from error

@@ -1,0 +1,225 @@
+"""What a pretrained model reads and writes: text as people do, in the subwords of its own tokenizer.
+
+A corpus counts in its own tokens, here called words. What a model may read of a source and is trained to write of a
+target are the same first words for every method; here they are the text up to the end of the last of them.
+"""
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from sumcurve.corpora.tokens import TOKEN
+from sumcurve.models.batch import Batch
+from sumcurve.store.records import Record, Text
+
+
+class PretrainedError(ValueError):
+    """A pretrained model that cannot be used; the message names folder or setting, value and remedy."""
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A stretch of text: of a corpus's word from `start` to `end`; of the mark between two sentences it is empty."""
+
+    start: int
+    end: int
+
+
+def first_words(sentences: Sequence[str], lower: bool, most: int) -> tuple[str, list[Span], bool]:
+    """The text of the sentences up to their first `most` words, the spans of these in it, and whether that is all.
+
+    Sentences are joined by a blank, and between two of them a mark is counted as a word, as `Vocabulary.target` does.
+    `lower` says whether the corpus's tokenizer reads small letters. A character that is longer in small letters
+    (Turkish İ) is in small letters here, so that words and text stay aligned.
+    """
+    text, spans = "", list[Span]()
+    for sentence in sentences:
+        read, shown = sentence, sentence
+        if lower:
+            read = sentence.lower()
+            shown = "".join(sign if len(sign.lower()) == 1 else sign.lower() for sign in sentence)
+        words = [match.span() for match in TOKEN.finditer(read)]
+        if not words:
+            continue
+        if text:
+            spans.append(Span(len(text), len(text)))
+            text += " "
+        spans += [Span(len(text) + start, len(text) + end) for start, end in words]
+        text += shown
+    if len(spans) <= most:
+        return text, spans, True
+    return text[: max(span.end for span in spans[:most])], spans[:most], False
+
+
+@dataclass(frozen=True, slots=True)
+class TextExample:
+    """One record in subwords. `target` ends with the end mark, unless the record's target was cut.
+
+    `words` says of each subword of the target which of the target's words (or marks) it belongs to, `size` how many
+    these are, the end mark counted. `truncated`: the model has no positions for all that it was to read.
+    """
+
+    record: Record
+    source: list[int]
+    target: list[int]
+    words: list[int]
+    size: int
+    truncated: bool
+
+
+class Subwords:
+    """A tokenizer with what a model needs beside it.
+
+    `template` holds `{source}`; `positions` are those of what the model reads, None: any number. `writes` is how many
+    subwords a decoder has positions for behind its prefix; None: any number, or those that reading leaves.
+    """
+
+    def __init__(
+        self,
+        tokenizer: Any,
+        template: str,
+        positions: int | None,
+        positions_written: int | None,
+        lower: bool,
+        encoder: bool,
+    ) -> None:
+        """`encoder`: whether what is read is a text of its own, with the marks that the tokenizer puts around one.
+
+        Raises PretrainedError for a tokenizer without an end mark, and one that does not say where its subwords stand.
+        """
+        if tokenizer.eos_token_id is None:
+            raise PretrainedError(
+                f"{tokenizer.name_or_path}: its tokenizer has no end mark, so that no summary could end; name one as "
+                "`eos_token` in its tokenizer_config.json"
+            )
+        if not tokenizer.is_fast:
+            raise PretrainedError(
+                f"{tokenizer.name_or_path}: its tokenizer does not say where its subwords stand in the text; save it "
+                "with tokenizer.json (a fast tokenizer)"
+            )
+        self.tokenizer, self.template, self.positions = tokenizer, template, positions
+        self.lower, self.encoder = lower, encoder
+        self.end: int = tokenizer.eos_token_id
+        around = list(tokenizer("")["input_ids"])
+        # What a target begins with: all that the tokenizer puts before the end mark of an empty text.
+        self.before = around[: around.index(self.end)] if encoder and self.end in around else []
+        # What a prompt begins with: what the tokenizer puts before any text; what it puts behind one would end it.
+        self.opening = [] if encoder else self._before_text()
+        self.writes = None if positions_written is None else positions_written - 1 - len(self.before)
+
+    def __len__(self) -> int:
+        return len(self.tokenizer)
+
+    def _before_text(self) -> list[int]:
+        text = "a"
+        whole, bare = list(self.tokenizer(text)["input_ids"]), self._ids(text)[0]
+        return whole[: next(at for at in range(len(whole)) if whole[at : at + len(bare)] == bare)]
+
+    def _ids(self, text: str) -> tuple[list[int], list[tuple[int, int]]]:
+        found = self.tokenizer(text, add_special_tokens=False, return_offsets_mapping=True)
+        return list(found["input_ids"]), list(found["offset_mapping"])
+
+    def _read(self, source: str) -> list[int]:
+        text = self.template.replace("{source}", source)
+        ids = self.tokenizer(text, add_special_tokens=self.encoder, verbose=False)["input_ids"]
+        return [*self.opening, *ids]
+
+    def source(self, sentences: Sequence[str], most_words: int, room: int = 0) -> tuple[list[int], bool]:
+        """What the model reads of a source, and whether it had no positions for all of it.
+
+        `room` are positions to be left free. The source's end is cut away, never the template. Raises PretrainedError
+        for a source without a word, and where the template alone is too long.
+        """
+        text, spans, _ = first_words(sentences, self.lower, most_words)
+        if not spans:
+            raise PretrainedError("a source is empty; drop it when the corpus is prepared")
+        ids = self._read(text)
+        truncated = False
+        while self.positions is not None and (excess := len(ids) + room - self.positions) > 0:
+            truncated = True
+            _, offsets = self._ids(text)
+            if excess >= len(offsets):
+                raise PretrainedError(
+                    f"template {self.template!r} and {room} subwords to be written leave no room in the model's "
+                    f"{self.positions} positions; shorten the template or the corpus's longest summary"
+                )
+            text = text[: offsets[len(offsets) - excess][0]].rstrip()
+            ids = self._read(text)
+        return ids, truncated
+
+    def target(self, sentences: Sequence[str], most_words: int) -> tuple[list[int], list[int], int]:
+        """A target's subwords, the word that each belongs to, and how many words these are (see `TextExample`).
+
+        A subword belongs to the first word that ends behind the subword's start. Of a target with more than
+        `most_words` words, marks counted, the first ones are kept, and no end mark.
+        """
+        text, spans, whole = first_words(sentences, self.lower, most_words)
+        if not spans:
+            return [self.end], [0], 1
+        ids, offsets = self._ids(text)
+        ends = [span.end for span in spans]
+        words = [min(bisect_right(ends, start), len(spans) - 1) for start, _ in offsets]
+        if whole:
+            return [*ids, self.end], [*words, len(spans)], len(spans) + 1
+        return ids, words, len(spans)
+
+    def example(self, record: Record, text: Text, source_words: int, target_words: int, room: int = 0) -> TextExample:
+        """The record as the model reads it. A decoder alone has `room` positions left to write in, and for its target.
+
+        PretrainedError, naming the record, for an empty source and a target that the decoder has no positions for.
+        """
+        ids, words, size = self.target(text.target, target_words)
+        try:
+            if self.writes is not None and len(ids) > self.writes:
+                raise PretrainedError(
+                    f"its target has {len(ids)} subwords, and the decoder positions for {self.writes}; lower the "
+                    "corpus's target_tokens"
+                )
+            source, truncated = self.source(text.source, source_words, 0 if self.encoder else max(room, len(ids)))
+        except PretrainedError as error:
+            raise PretrainedError(f"record {record.id!r}: {error}") from None
+        return TextExample(record, source, ids, words, size, truncated)
+
+    def text(self, ids: Sequence[int]) -> str:
+        """What was written, up to the end mark."""
+        ids = list(ids)
+        if self.end in ids:
+            ids = ids[: ids.index(self.end)]
+        text: str = self.tokenizer.decode(ids, skip_special_tokens=True, clean_up_tokenization_spaces=False)
+        return text.strip()
+
+
+def padded(rows: Sequence[Sequence[int]], pad: int, left: bool = False) -> torch.Tensor:
+    """Ids as one tensor [B, longest]."""
+    longest = max(len(row) for row in rows)
+    fill = [[pad] * (longest - len(row)) for row in rows]
+    whole = [[*more, *row] if left else [*row, *more] for row, more in zip(rows, fill, strict=True)]
+    return torch.tensor(whole, dtype=torch.long)
+
+
+def collate(
+    examples: Sequence[TextExample], pad: int, source_pad: int, prefix: Sequence[int], left: bool = False
+) -> Batch:
+    """Examples as a batch: `src` [B, S] padded on the right or left, `tgt` [B, T] padded with `pad`.
+
+    `inp` are decoder inputs: the prefix, then the target without its last subword.
+    """
+    src = padded([example.source for example in examples], source_pad, left)
+    return Batch(
+        src=src,
+        src_ext=src,
+        src_len=torch.tensor([len(example.source) for example in examples]),
+        inp=padded([[*prefix, *example.target[:-1]] for example in examples], source_pad),
+        tgt=padded([example.target for example in examples], pad),
+        n_ext=torch.zeros(len(examples), dtype=torch.long),
+        unknowns=[[] for _ in examples],
+        records=[example.record for example in examples],
+    )
+
+
+def lengths(example: TextExample) -> tuple[int, int]:
+    """What training batches are bucketed by."""
+    return len(example.target), len(example.source)

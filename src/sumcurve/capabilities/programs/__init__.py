@@ -1,0 +1,1 @@
+"""Somebody's program as a system: trained, asked and kept by commands."""

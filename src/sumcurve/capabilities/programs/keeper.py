@@ -1,0 +1,106 @@
+"""Runs a shell line for `capabilities.programs.process` and ends all that it has started: when it ends, when asked to, or alone.
+
+A process of its own, started by this file's name: on Linux whatever the line starts, daemons too, becomes its child
+when their parents end (prctl(2), PR_SET_CHILD_SUBREAPER), so that none is lost sight of and each is waited for. It ends
+as the shell does. Elsewhere what has left the shell's process group is not known.
+"""
+
+import ctypes
+import os
+import resource
+import signal
+import sys
+import time
+from contextlib import suppress
+
+DEATH_SIGNAL, SUBREAPER = 1, 36  # of prctl(2)
+ASKED = {signal.SIGTERM, signal.SIGCHLD}
+PATIENCE = 10.0  # seconds for killed processes to be gone; of another user's there may be some that cannot be killed
+TICK = 0.01  # seconds
+
+
+def adopting(parent: int) -> bool:
+    """Become the parent of orphans, and be asked to end when `parent` ends; whether this system can."""
+    if sys.platform != "linux":
+        return False
+    prctl = ctypes.CDLL(None).prctl
+    if prctl(SUBREAPER, 1, 0, 0, 0) or prctl(DEATH_SIGNAL, int(signal.SIGTERM), 0, 0, 0):
+        return False
+    if os.getppid() != parent:  # it ended before it could be watched
+        sys.exit(1)
+    return True
+
+
+def shell(command: str) -> int:
+    """Start the line in a session of its own; returns its process id."""
+    if pid := os.fork():
+        return pid
+    try:
+        for ignored in (signal.SIGPIPE, signal.SIGXFSZ):  # by Python, and its children would inherit that
+            signal.signal(ignored, signal.SIG_DFL)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, ASKED)
+        os.setsid()
+        os.execv("/bin/sh", ["sh", "-c", command])
+    finally:
+        os._exit(127)
+
+
+def reaped() -> dict[int, int] | None:
+    """The statuses of children that have ended, by process id; None where there are no children."""
+    found = {}
+    with suppress(ChildProcessError):
+        while (ended := os.waitpid(-1, os.WNOHANG))[0]:
+            found[ended[0]] = ended[1]
+        return found
+    return found or None
+
+
+def children() -> list[int]:
+    """Process ids of our children, those that have ended too."""
+    found = []
+    for name in os.listdir("/proc"):
+        if name.isdecimal():
+            with suppress(OSError), open(f"/proc/{name}/stat", "rb") as stream:
+                if int(stream.read().rpartition(b")")[2].split()[1]) == os.getpid():
+                    found.append(int(name))
+    return found
+
+
+def end(pid: int, adopts: bool) -> dict[int, int]:
+    """Kill the shell's session and all our children, of whom there are new ones as long as parents are killed."""
+    gone: dict[int, int] = {}
+    limit = time.monotonic() + PATIENCE
+    while time.monotonic() < limit:
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(pid, signal.SIGKILL)
+        for child in children() if adopts else ():
+            with suppress(ProcessLookupError, PermissionError):
+                os.kill(child, signal.SIGKILL)
+        ended = reaped()
+        if ended is None:
+            break
+        gone |= ended
+        time.sleep(TICK)
+    return gone
+
+
+def main(parent: int, command: str) -> None:
+    signal.pthread_sigmask(signal.SIG_BLOCK, ASKED)
+    adopts = adopting(parent)
+    pid = shell(command)
+    status: int | None = None
+    while status is None and signal.sigwait(ASKED) != signal.SIGTERM:
+        status = (reaped() or {}).get(pid)
+    gone = end(pid, adopts)
+    status = gone.get(pid, signal.SIGKILL) if status is None else status
+    if os.WIFSIGNALED(status):  # as the shell, without a dump of our memory
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        with suppress(OSError):  # SIGKILL has no handler
+            signal.signal(os.WTERMSIG(status), signal.SIG_DFL)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {os.WTERMSIG(status)})
+        os.kill(os.getpid(), os.WTERMSIG(status))
+    os._exit(os.waitstatus_to_exitcode(status))
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]), sys.argv[2])

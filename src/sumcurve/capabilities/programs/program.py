@@ -1,0 +1,75 @@
+"""What an outside program that the study has trained says of the test items."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from sumcurve.capabilities.programs.command import Command
+from sumcurve.corpora.derangement import GroupError, derangements
+from sumcurve.decoding.logp import TargetLogp, write_logp
+from sumcurve.settings import Reading
+from sumcurve.systems.system import Item, write_summaries
+
+WORD, MARK, END = 0, 1, 2
+
+
+def tokens_of(target: Sequence[str], most: int) -> tuple[list[str], list[int]]:
+    """A target's first `most` words and marks, as sentences of words; and what each of its tokens is.
+
+    Counted as `Vocabulary.target` does: a mark stands between two sentences, and an end follows what is not cut.
+    """
+    kept: list[list[str]] = []
+    kinds: list[int] = []
+    words = 0
+    for sentence in (sentence.split(" ") for sentence in target if sentence):
+        words += len(sentence) + bool(words)
+        room = most - len(kinds)
+        if kept and room > 0:
+            kinds.append(MARK)
+            room -= 1
+        if room > 0:
+            kept.append(sentence[:room])
+            kinds += [WORD] * len(sentence[:room])
+    if words <= most:
+        kinds.append(END)
+    return [" ".join(sentence) for sentence in kept], kinds
+
+
+def reading(system: Command, items: Sequence[Item], settings: Reading, most: int) -> TargetLogp:
+    """Log-probabilities of targets word by word, given the own and other groups' sources.
+
+    A mark between sentences has none, and 0; so has an end that the program does not speak of. Every word is known.
+    Raises GroupError where all records are of one group.
+    """
+    others = derangements([item.record for item in items], settings)
+    cut = [tokens_of(item.record.target, most) for item in items]
+    asked = np.vstack([np.arange(len(items)), others])
+    sources = [items[place] for row in asked.tolist() for place in row]
+    found = system.word_logp(sources, [target for target, _ in cut] * len(asked))
+    starts = np.cumsum([0, *(len(kinds) for _, kinds in cut)], dtype=np.int32)
+    logp = np.zeros((len(asked), starts[-1]), dtype=np.float32)
+    for place, values in enumerate(found):
+        index, number = divmod(place, len(items))
+        kinds = np.array(cut[number][1])
+        of_words = int((kinds == WORD).sum())
+        line = logp[index, starts[number] : starts[number + 1]]
+        line[kinds == WORD] = values[:of_words]
+        if len(values) > of_words:
+            line[kinds == END] = values[of_words]
+    known = np.ones(starts[-1], dtype=np.uint8)
+    return TargetLogp(logp[0], logp[1:], known, starts, others.astype(np.int32), most)
+
+
+def decode_program(
+    system: Command, items: Sequence[Item], asked: Reading | None, target_tokens: int, stage: Path
+) -> None:
+    """Write summaries.jsonl, and logp.safetensors where log-probabilities are `asked` for and there are two groups."""
+    write_summaries(system, items, stage)
+    if asked is None:
+        return
+    try:
+        found = reading(system, items, asked, target_tokens)
+    except GroupError:
+        return  # the scorer that would read the file says why there is none
+    write_logp(stage, found, [item.record.id for item in items])

@@ -1,0 +1,104 @@
+"""A training by an outside program: the records of a fraction in, whatever it leaves in its folder out."""
+
+import resource
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+from sumcurve.capabilities.programs.process import MODEL, Limits, check_size, environment_of, run
+from sumcurve.corpora.sizes import positions
+from sumcurve.corpora.store import Corpus, Part, take
+from sumcurve.store.records import RecordError, write_csv, write_json, write_jsonl
+
+
+def rows_of(part: Part, drawn: Sequence[int]) -> list[dict[str, Any]]:
+    """Id, source, target (and references, group) of the records at these positions, sentences as people wrote them."""
+    rows = []
+    for record, text in take(part.with_text, drawn, part.path):
+        rows.append(text.as_dict() | ({"group": record.group} if record.group is not None else {}))
+    return rows
+
+
+def learn(
+    told: Mapping[str, Any],
+    train: Sequence[Mapping[str, Any]],
+    valid: Sequence[Mapping[str, Any]],
+    seed: int,
+    threads: int,
+    device: str,
+    model: Path,
+    scratch: Path,
+    log: Path,
+) -> float:
+    """Let a program learn from these rows; returns what that cost.
+
+    `told` is what `Command.specify_training` gave. The cost are CPU seconds of all its processes on a CPU, seconds
+    that went by on a GPU. Raises RecordError where it fails, leaves nothing in `model`, or leaves links.
+    """
+    scratch.mkdir(parents=True, exist_ok=True)
+    model.mkdir()
+    command = told["train"]
+    with tempfile.TemporaryDirectory() as folder:
+        paths = {"SUMCURVE_TRAIN": (train, "train.jsonl"), "SUMCURVE_VALID": (valid, "valid.jsonl")}
+        environment = environment_of(told)
+        for name, (rows, file) in paths.items():
+            write_jsonl(Path(folder) / file, map(dict, rows))
+            environment[name] = str(Path(folder) / file)
+        environment |= {
+            "SUMCURVE_SEED": str(seed),
+            "SUMCURVE_MODEL": str(model.resolve()),
+            "SUMCURVE_SCRATCH": str(scratch.resolve()),
+            "SUMCURVE_DEVICE": device,
+            "OMP_NUM_THREADS": str(threads),
+        }
+        limits = Limits(
+            told["timeout"],
+            folder=model,
+            folder_bytes=int(told["max_gigabytes"] * 2**30),
+            raised_by="train_timeout",
+        )
+        before, start = _cpu_seconds(), monotonic()
+        run(command, log, limits, environment)
+        seconds = monotonic() - start if device == "cuda" else _cpu_seconds() - before
+    check_size(command, limits)
+    found = sorted(model.rglob("*"))
+    if links := [path for path in found if path.is_symlink()]:
+        raise RecordError(
+            f"`{command}` left a link in $SUMCURVE_MODEL ({links[0].relative_to(model)}); let it copy the file"
+        )
+    if not any(path.is_file() for path in found):
+        raise RecordError(
+            f"`{command}` ended well but left no file in the folder $SUMCURVE_MODEL, so that `summarize` would have "
+            f"nothing to read; write there what was learned (its log: {log})"
+        )
+    return seconds
+
+
+def _cpu_seconds() -> float:
+    """Of all children that have ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def train_program(
+    told: Mapping[str, Any],
+    seed: int,
+    threads: int,
+    fraction: Path,
+    corpus: Path,
+    stage: Path,
+    scratch: Path,
+    log: Path,
+    device: str,
+    note: Callable[[str], None],
+) -> None:
+    """Write model/ (what the program leaves), training.json and timings.csv. Raises RecordError."""
+    train, valid = (Corpus(corpus).part(name) for name in ("train", "valid"))
+    drawn = positions(fraction, train.ids, seed)
+    note(f"{len(drawn)} records, seed {seed}: `{told['train']}`, log in {log}")
+    rows = rows_of(train, drawn), rows_of(valid, range(len(valid)))
+    seconds = learn(told, *rows, seed, threads, device, stage / MODEL, scratch, log)
+    write_json(stage / "training.json", {"records": len(drawn)})
+    write_csv(stage / "timings.csv", ["seconds"], [{"seconds": round(seconds, 3)}])

@@ -1,0 +1,1 @@
+"""What a process uses of its machine: devices, sums, workers, compiled code, locks."""

@@ -1,0 +1,49 @@
+"""numba's `njit` for every kernel of the package, with a cache that follows the code of all of them.
+
+numba keeps compiled code as long as the file of the function is the same, and would go on calling what another file
+held when that was compiled. Here the folder of the cache is named after the content of every file that has kernels.
+"""
+
+import atexit
+import hashlib
+import os
+import shutil
+import tempfile
+from pathlib import Path
+
+import numba
+from numba import njit
+
+__all__ = ["njit"]
+
+_PACKAGE = Path(__file__).parents[1]
+
+
+def cache_folder() -> Path:
+    """Where compiled code of exactly these files lies: beside the package, else in the user's cache.
+
+    Where neither can be written, a folder that ends with the process: a shared one would run what others put there.
+    """
+    content = hashlib.sha256()
+    for path in sorted(_PACKAGE.rglob("*.py")):
+        code = path.read_bytes()
+        if b"njit" in code:
+            content.update(path.name.encode() + b"\0" + code)
+    name = f"numba-{content.hexdigest()[:8]}"
+    users = Path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"))
+    for parent in (_PACKAGE / "__pycache__", users / "sumcurve"):
+        if parent.is_absolute() and _can_write(parent):
+            return parent / name
+    own = tempfile.mkdtemp(prefix="sumcurve-")
+    atexit.register(shutil.rmtree, own, ignore_errors=True)
+    return Path(own) / name
+
+
+def _can_write(folder: Path) -> bool:
+    """Whether the folder can be written, or be made where it is missing."""
+    there = next(parent for parent in (folder, *folder.parents) if parent.exists())
+    return os.access(there, os.W_OK | os.X_OK)
+
+
+if not os.environ.get("NUMBA_CACHE_DIR"):
+    numba.config.CACHE_DIR = str(cache_folder())  # type: ignore[attr-defined]

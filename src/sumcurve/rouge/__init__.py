@@ -1,0 +1,1 @@
+"""The ROUGE engine, for training, extracts and scores alike."""

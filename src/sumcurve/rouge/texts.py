@@ -1,0 +1,334 @@
+"""Files of summaries and references, one item a line: plain text, JSON lines or a table, plain or in .gz or .zst.
+
+A file whose name ends in .csv or .tsv (before .gz or .zst) is a table, one in .jsonl, .ndjson or .json is JSON lines;
+so is any other whose first line is a JSON object. All lines of a file have the form of the first.
+
+Plain text: a line is a text. The marks ``<t>`` and ``</t>`` bound its sentences; without marks it is one sentence. An
+empty line is an empty text.
+
+JSON lines: a line is a text, or an object that holds one under a key.
+
+- A text is a string, whose sentences are bounded by line breaks and by the marks above, or a list of sentences, which
+  are taken as they are.
+- A candidate lies under "candidate", else "summary".
+- References lie under "reference", "references" or "target", else "summary". Several references are a list of lists of
+  sentences. Under "references" a list of strings is several references; elsewhere it is the sentences of one. Beside
+  "target", "references" holds further ones, as in a prepared record. Without a key, a list of lists is several
+  references, too.
+- Other keys are not read, but for "id".
+
+Tables: line 1 names the columns, which stand for the keys of an object, but that a cell is always one text, like a
+string above. Quotes are those of RFC 4180, so that a quoted cell may hold line breaks. Without a column of such a name
+the only one beside "id" is taken. A caller may name key or column itself.
+
+Files whose items have ids are joined by them, others by the order of their items.
+"""
+
+import csv
+import json
+import re
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Literal
+
+import zstandard
+
+from sumcurve.store.records import open_bytes
+
+JSON_NAMES = (".jsonl", ".ndjson", ".json")
+TABLES = {".csv": ",", ".tsv": "\t"}  # what parts their cells
+KEYS = {"candidate": ("candidate",), "reference": ("reference", "references", "target")}  # of an object, by role
+OPTIONS = {"candidate": "--column", "reference": "--reference-column"}  # of `sumcurve rouge`, by role
+MARK = re.compile(r"</?t>")
+LIST = re.compile(r"""\s*\[+\s*["'].*["']\s*\]+\s*""", re.DOTALL)  # as pandas and json write one into a cell
+
+Role = Literal["candidate", "reference"]
+Text = list[str]  # sentences
+
+
+class TextError(ValueError):
+    """A file of texts that cannot be read; the message names file, line and remedy."""
+
+
+@dataclass
+class Texts:
+    """The items of one file: a candidate is one text, references are one or more; ids where the file has them."""
+
+    path: Path
+    items: list[list[Text]] = field(default_factory=list)
+    ids: list[str | None] = field(default_factory=list)
+    lines: list[int] = field(default_factory=list)  # in which the items begin
+    column: str | None = None  # of a table
+    by_id: bool = False  # put into another file's order
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    @property
+    def named(self) -> bool:
+        return any(name is not None for name in self.ids)
+
+    def add(self, line: int, item: list[Text], name: str | None) -> None:
+        self.items.append(item)
+        self.ids.append(name)
+        self.lines.append(line)
+
+
+def read_texts(path: Path, role: Role, key: str | None = None) -> Texts:
+    """All items of a file, in order; the texts lie under `key`, a column or a key of objects, if one is given.
+
+    TextError where a line is no item, or where there is no line.
+    """
+    separator = separator_of(path)
+    texts = _table(path, role, key, separator) if separator else _by_line(path, role, key)
+    if not texts.items:
+        raise TextError(f"{path} is empty; it needs one item a line{' below the heads' if separator else ''}")
+    return texts
+
+
+def separator_of(path: Path) -> str | None:
+    """What parts the cells of a table; None where the file's name is not a table's."""
+    return next((separator for ending, separator in TABLES.items() if _unpacked(path).endswith(ending)), None)
+
+
+def _unpacked(path: Path) -> str:
+    return path.name.removesuffix(path.suffix if path.suffix in (".gz", ".zst") else "").lower()
+
+
+def _by_line(path: Path, role: Role, key: str | None) -> Texts:
+    texts = Texts(path)
+    form, json_lines = None, _unpacked(path).endswith(JSON_NAMES)
+    for number, line in enumerate(_lines(path), start=1):
+        place = f"{path}:{number}"
+        if number == 1:
+            json_lines = json_lines or _is_object(line)
+        if not json_lines:
+            if _is_object(line):
+                raise TextError(f"{place}: a JSON object, but line 1 is plain text; write all lines in one form")
+            if key is not None:
+                raise TextError(f"{place}: plain text, which has no {key!r}; leave {OPTIONS[role]} out")
+            texts.add(number, [sentences(line)], None)
+            continue
+        try:
+            value = json.loads(line, object_pairs_hook=_object)
+        except _RepeatedKey as error:
+            raise TextError(f"{place}: the key {error.args[0]!r} stands twice in an object; keep one") from None
+        except ValueError as error:
+            raise TextError(f"{place}: not JSON ({error}); in JSON lines every line is one JSON value") from None
+        item, found, name = _item(value, role, key, place)
+        form = form or found
+        if found and found != form:
+            raise TextError(f"{place}: {found}, but earlier lines are {form}; write all lines in one form")
+        texts.add(number, item, name)
+    return texts
+
+
+def _table(path: Path, role: Role, key: str | None, separator: str) -> Texts:
+    csv.field_size_limit(2**31 - 1)  # a column may hold whole sources
+    rows = csv.reader(_lines(path), delimiter=separator, strict=True)
+    texts = Texts(path)
+    try:
+        heads = next(rows, [])
+        texts.column = _column(heads, role, key, f"{path}:1") if heads else None
+        line = rows.line_num + 1
+        for row in rows:
+            if len(row) != len(heads):
+                raise TextError(
+                    f"{path}:{line}: {len(row)} cells, but line 1 has {len(heads)}; quote cells that hold "
+                    f'{separator!r} or a line break, write an empty text as "", and remove empty lines'
+                )
+            cells = dict(zip(heads, row, strict=True))
+            text = cells[texts.column or ""]
+            if LIST.fullmatch(text):
+                raise TextError(f"{path}:{line}: a list in a cell of {texts.column!r}; write lists as JSON lines")
+            texts.add(line, [sentences(text)], next((cells[name] for name in heads if _names_items(name)), "") or None)
+            line = rows.line_num + 1
+    except csv.Error as error:
+        raise TextError(f"{path}:{rows.line_num}: no row of a table ({error}); write it by a CSV library") from None
+    return texts
+
+
+def _column(heads: Sequence[str], role: Role, wanted: str | None, place: str) -> str:
+    """The column that holds the texts."""
+    found = _keys(heads, role, wanted)
+    ids = [name for name in heads if _names_items(name)]
+    if not found and wanted is None and ids:  # without it line 1 may be no heads
+        found = [name for name in heads if name not in ids]
+    if len(found) == 1 and heads.count(found[0]) == 1 and len(ids) < 2:
+        return found[0]
+    what = f"column {wanted!r}" if wanted is not None else f"one column of {role}s"
+    raise TextError(
+        f"{place}: not {what} among {', '.join(map(repr, heads))}; call the texts' column {KEYS[role][0]!r} and the "
+        f"ids' 'id', or name the texts' (`sumcurve rouge`: {OPTIONS[role]})"
+    )
+
+
+def _names_items(name: str) -> bool:
+    """Whether a column, or a key of objects, holds ids: "id", as spreadsheets and databases write it, too."""
+    return name.strip().casefold() in ("id", "_id")
+
+
+def in_order_of(first: Texts, second: Texts) -> Texts:
+    """The second file's items in the order of the first's: by id where both have ids, else as they stand.
+
+    TextError that names file, line and id where one of them is missing, doubled or not in the first, and where the
+    files have other numbers of items.
+    """
+    if first.path == second.path:
+        return second
+    if first.named and second.named:
+        wanted = {name: f"{first.path}:{first.lines[place]}" for name, place in places_of(first).items()}
+        joined = replace(second, items=[], ids=[], lines=[], by_id=True)
+        for place in places_by_id(second, wanted):
+            joined.add(second.lines[place], second.items[place], second.ids[place])
+        return joined
+    if len(first) != len(second):
+        shorter = min(first, second, key=len)
+        raise TextError(
+            f"{first.path} has {len(first)} items, {second.path} {len(second)}: {shorter.path} ends before item "
+            f"{len(shorter) + 1}; give both the same items, or ids"
+        )
+    return second
+
+
+def places_of(texts: Texts) -> dict[str, int]:
+    """The place of each id, in order; TextError where an item has none or another's."""
+    found: dict[str, int] = {}
+    for place, (name, line) in enumerate(zip(texts.ids, texts.lines, strict=True)):
+        if name is None:
+            raise TextError(f"{texts.path}:{line}: no id, but other lines have one; give every line an id or none")
+        if name in found:
+            raise TextError(
+                f"{texts.path}:{line}: id {name!r} comes a second time, after line {texts.lines[found[name]]}; keep one"
+            )
+        found[name] = place
+    return found
+
+
+def places_by_id(texts: Texts, wanted: Mapping[str, str]) -> list[int]:
+    """The place of each wanted id, of which `wanted` says in words where it stands; TextError unless they are all."""
+    found = places_of(texts)
+    for name, place in found.items():
+        if name not in wanted:
+            first, where = next(iter(wanted.items()))
+            raise TextError(
+                f"{texts.path}:{texts.lines[place]}: id {name!r} is of no test item; the first is {first!r} ({where}); "
+                "correct the id or remove the item"
+            )
+    if missing := [name for name in wanted if name not in found]:
+        raise TextError(
+            f"{texts.path}: no summary of id {missing[0]!r} ({wanted[missing[0]]}; {len(missing)} of {len(wanted)} "
+            'items have none); add it, an empty one as ""'
+        )
+    return [found[name] for name in wanted]
+
+
+def sentences(text: str) -> Text:
+    """The sentences of a string: what lies between line breaks and marks, stripped, without the empty ones."""
+    pieces = (piece.strip() for line in text.split("\n") for piece in MARK.split(line))
+    return [piece for piece in pieces if piece]
+
+
+def _lines(path: Path) -> Iterator[str]:
+    """The lines of a file, with their ends; a byte order mark is no text."""
+    try:
+        with open_bytes(path) as stream:
+            for number, line in enumerate(stream, start=1):
+                if b"\0" in line:
+                    raise TextError(
+                        f"{path}:{number}: a NUL character, as in UTF-16, which would part words; save the file as "
+                        "UTF-8, or remove the character"
+                    )
+                try:
+                    yield line.decode("utf-8-sig" if number == 1 else "utf-8")
+                except UnicodeDecodeError as error:
+                    raise TextError(f"{path}:{number}: not UTF-8 ({error}); convert the file to UTF-8") from None
+    except (OSError, EOFError, zlib.error, zstandard.ZstdError) as error:
+        raise TextError(f"{path} cannot be read: {error}") from error
+
+
+class _RepeatedKey(ValueError):
+    """Of a JSON object; json keeps the last of two equal keys and says nothing."""
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in found:
+            raise _RepeatedKey(key)
+        found[key] = value
+    return found
+
+
+def _is_object(line: str) -> bool:
+    if not line.lstrip().startswith("{"):
+        return False
+    try:
+        return isinstance(json.loads(line), dict)
+    except ValueError:
+        return False
+
+
+def _item(value: Any, role: Role, key: str | None, place: str) -> tuple[list[Text], str, str | None]:
+    """The texts of a JSON value, its form in words (empty where the value fits several), and its id."""
+    if not isinstance(value, dict):
+        if key is not None:
+            raise TextError(f"{place}: no object, which could have {key!r}; leave {OPTIONS[role]} out")
+        texts, form = _texts(value, role, "", place)
+        return texts, form, None
+    name = next((str(own) for other, own in value.items() if _names_items(other) and own is not None), None)
+    keys = _keys(list(value), role, key)
+    if not keys:
+        wanted = " or ".join(map(repr, (*KEYS[role], "summary") if key is None else (key,)))
+        raise TextError(
+            f"{place}: an object without {wanted}; it has {', '.join(map(repr, value)) or 'no key'}; rename the texts' "
+            f"key, or name it (`sumcurve rouge`: {OPTIONS[role]})"
+        )
+    if len(keys) > 1 and keys != ["references", "target"]:
+        raise TextError(f"{place}: both {keys[0]!r} and {keys[1]!r}; keep the one to score against")
+    texts, form = _texts(value[keys[-1]], role, keys[-1], place)
+    if len(keys) > 1:
+        texts += _texts(value["references"], role, "references", place)[0]
+    if not texts:
+        raise TextError(f"{place}: no reference; every item needs one")
+    return texts, form and f"objects with {keys[-1]!r}: {form}", name
+
+
+def _keys(names: Sequence[str], role: Role, wanted: str | None) -> list[str]:
+    """Those of an object, or a table, that hold the role's texts: the one wanted, the role's own, else "summary"."""
+    if wanted is not None:
+        return [wanted] if wanted in names else []
+    return [name for name in KEYS[role] if name in names] or [name for name in ("summary",) if name in names]
+
+
+def _texts(value: Any, role: Role, key: str, place: str) -> tuple[list[Text], str]:
+    """The texts of a value under a key, and its form in words; empty lists have the form of their neighbours."""
+    if isinstance(value, str):
+        return [_text(value, place)], "strings"
+    if isinstance(value, list):
+        kinds = {type(element) for element in value}
+        if kinds == {list} and role == "reference":
+            return [_text(element, place) for element in value], "lists of references"
+        if key == "references" and kinds <= {str}:
+            return [_text(element, place) for element in value], "lists of references" if value else ""
+        if kinds <= {str}:
+            return [_text(value, place)], "lists of sentences" if value else ""
+    several = ", a list of such lists" if role == "reference" else ""
+    where = f" under {key!r}" if key else ""
+    raise TextError(f"{place}: {json.dumps(value)[:60]}{where} is no text; give a string, a list of sentences{several}")
+
+
+def _text(value: Any, place: str) -> Text:
+    """One text of a string or a list of sentences."""
+    for sentence in [value] if isinstance(value, str) else value:
+        if not isinstance(sentence, str):
+            raise TextError(f"{place}: sentence {json.dumps(sentence)[:60]} is no string")
+        if not sentence.isascii() and any("\ud800" <= character <= "\udfff" for character in sentence):
+            raise TextError(f"{place}: half of a surrogate pair, which is no character; repair the text")
+        if "\0" in sentence:
+            raise TextError(f"{place}: a NUL character, which would part words; remove it")
+        if not isinstance(value, str) and "\n" in sentence:
+            raise TextError(f"{place}: a line break in sentence {sentence[:60]!r}; make it two sentences")
+    return sentences(value) if isinstance(value, str) else value

@@ -1,0 +1,1 @@
+"""What leaves a study: a model to use, an export, packs."""

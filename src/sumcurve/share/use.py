@@ -1,0 +1,244 @@
+"""A finished run, or what `sumcurve export` made of one, put to use: summaries of any text."""
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from sumcurve.capabilities.programs.command import LOG_OF, Command
+from sumcurve.capabilities.programs.process import MODEL
+from sumcurve.corpora.tokenizers import tokenizer
+from sumcurve.corpora.tokens import sentences
+from sumcurve.settings import Form, Search
+from sumcurve.share.packs import without
+from sumcurve.sources.raw import EMPTY_SOURCE, Refused, check_text
+from sumcurve.store import manifest
+from sumcurve.store.records import Record, RecordError, Text
+from sumcurve.study.plan import Folder, Plan, PlanError, Scored
+from sumcurve.systems.system import Item
+
+TOGETHER = 500  # texts that are read before they are summarized
+TOLD = "sumcurve.json"  # in an exported folder: what decides how its model is used
+WEIGHTS, VOCABULARY = "weights.safetensors", "vocabulary.json"
+TRANSFORMERS = "transformers"  # in an exported folder: the same model for transformers
+OF_A_STUDY = {"bart", "pretrain", "fairseq"}  # what needs folders or an environment that a run alone does not have
+
+
+@dataclass(frozen=True)
+class Run:
+    """What it takes to summarize: the run's specification, the search, whether words are in small letters, and files.
+
+    `pretrained` is the folder of the model that a fine-tuned run began with. `program` is what a trained program is
+    told. `row` and `plan` are of a run that still lies among results.
+    """
+
+    specification: Mapping[str, Any]
+    search: Search
+    lower: bool
+    folder: Path
+    tokenizer: str = "words"
+    pretrained: Path | None = None
+    program: Mapping[str, Any] | None = None
+    row: Scored | None = None
+    plan: Plan | None = None
+
+    @property
+    def form(self) -> Form:
+        """Its model and training; of a program there is none."""
+        return Form.of_run(dict(self.specification))
+
+    def told(self) -> dict[str, Any]:
+        """What an exported folder says, beside weights and vocabulary."""
+        search = self.search.model_dump(mode="json")
+        told = {"specification": dict(self.specification), "search": search, "lower": self.lower}
+        return told if self.tokenizer == "words" else {**told, "tokenizer": self.tokenizer}
+
+
+def read(path: Path, config: Path) -> Run:
+    """A run among a study's results, or an exported folder.
+
+    Raises PlanError for a folder that is neither, ManifestError for a run that is not finished or damaged.
+    """
+    path = path.resolve()
+    if path.name == manifest.MANIFEST:
+        path = path.parent
+    if (path / TOLD).is_file():
+        return _exported(path)
+    if path.parent.name != "runs":
+        raise PlanError(
+            f"{path} is neither a run (results/runs/…; `sumcurve status` lists them) nor what `sumcurve export` made"
+        )
+    plan = Plan.holding(config, f"runs/{path.name}")
+    return of_plan(plan, path)
+
+
+def of_plan(plan: Plan, path: Path) -> Run:
+    """The run of this folder of a study's results, verified. Raises ManifestError, PlanError for one `OF_A_STUDY`."""
+    folder = plan.folder(f"runs/{path.name}")
+    kind = folder.specification["model"]["kind"] if folder.kind == "train" else folder.kind
+    if kind in OF_A_STUDY:
+        raise PlanError(f"{path} is of kind {kind}, which is used within its study alone; name a run of another kind")
+    sealed = manifest.verify(path, folder.specification)
+    if sealed is None:
+        raise manifest.ManifestError(f"{path} is not finished; make it first (`make study`)")
+    if absent := manifest.lacking(path):
+        raise manifest.ManifestError(without(path, absent))
+    row = next(row for row in plan.rows if row.run == folder.key)
+    settings = plan.settings.corpora[row.corpus]
+    program = None
+    if folder.kind == "train_program":
+        kind, told = plan.systems[row.method]
+        program = kind.specify(told, settings)
+    return Run(
+        specification=folder.specification,
+        search=settings.search,
+        lower=settings.prepare.lower,
+        folder=path,
+        tokenizer=settings.prepare.tokenizer,
+        pretrained=_pretrained(folder, path.parents[2]),
+        program=program,
+        row=row,
+        plan=plan,
+    )
+
+
+def _pretrained(folder: Folder, home: Path) -> Path | None:
+    """The folder of the pretrained model that a run was made from, checked."""
+    for file in folder.files if folder.kind == "train" else ():
+        if file.observed(home) != file.sha256:
+            raise PlanError(f"{file.at(home)} is not what {file.pinned} pins; restore it")
+        return file.at(home)
+    return None
+
+
+def _exported(path: Path) -> Run:
+    try:
+        told = json.loads((path / TOLD).read_text())
+        search = Search.of_specification(told["search"])
+        specification, lower = told["specification"], bool(told["lower"])
+        words = str(told.get("tokenizer", "words"))
+        tokenizer(words)
+    except (ValueError, KeyError, TypeError) as error:
+        raise PlanError(f"{path / TOLD} is not what `sumcurve export` writes ({error}); export again") from None
+    pretrained = path / TRANSFORMERS if specification["model"]["kind"] == "transformers" else None
+    return Run(specification, search, lower, path, words, pretrained)
+
+
+def items_of(rows: Iterable[tuple[str, Any]], lower: bool, words: str = "words") -> Iterator[tuple[Any, Item]]:
+    """Of each line, a place and its text: the id it gives (else its number) and its source as systems read it.
+
+    `words` is the corpus's tokenizer.
+
+    Raises RecordError that names the place where a line is no JSON object with a source.
+    """
+    told = tokenizer(words)
+    for number, (place, line) in enumerate(rows, start=1):
+        try:
+            row = json.loads(line)
+        except ValueError as error:
+            raise RecordError(f'{place}: not JSON ({error}); give a line {{"id": …, "source": …}} for each') from None
+        if not isinstance(row, dict) or "source" not in row:
+            raise RecordError(f'{place}: no object with "source": {str(line)[:60]!r}')
+        try:
+            check_text(row["source"], "source", EMPTY_SOURCE)
+        except Refused as error:
+            raise RecordError(f"{place}: {error.reason} ({error.value}); correct it or leave the line out") from None
+        text = told.sentences(row["source"]) if isinstance(row["source"], str) else row["source"]
+        record = Record(str(number), told.tokens(text, lower), [])
+        yield row.get("id", number), Item(record, Text(str(number), text, []))
+
+
+class Summarizer:
+    """What a run's system says of items, as sentences: a pretrained model's as written, others' in their words."""
+
+    def __init__(self, run: Run, device: str) -> None:
+        self.run = run
+        self.system = _system(run, device)
+        self.read = self.truncated = 0  # sources, and those that a pretrained model had no positions for
+
+    def summaries(self, items: Sequence[Item]) -> list[list[str]]:
+        self.read += len(items)
+        if self.run.pretrained is not None:
+            examples = self.system.examples(items)
+            self.truncated += sum(example.truncated for example in examples)
+            return [sentences(text) for text in self.system.written(examples)]
+        return list(self.system.summarize(items))
+
+    def said(self) -> str:
+        """What is to be said of the sources that were read; empty where nothing is."""
+        if self.run.pretrained is None:
+            return ""
+        from sumcurve.capabilities.pretrained.decoding import told_of
+
+        return told_of(self.truncated, self.read, self.system.model)
+
+
+def _system(run: Run, device: str) -> Any:
+    if run.program is not None:
+        log = run.folder.parents[2] / "logs" / "programs" / f"{run.folder.name}.summarize.log"
+        return Command(run.program, {MODEL: run.folder / MODEL, LOG_OF: log})
+    import torch
+    from safetensors.torch import load_file
+
+    torch.set_num_threads(run.specification["threads"])
+    lengths = run.specification["source_tokens"], run.specification["target_tokens"]
+    if run.pretrained is not None:
+        from sumcurve.capabilities.pretrained.subwords import PretrainedError
+        from sumcurve.capabilities.pretrained.system import PretrainedSystem
+
+        settings: Any = run.form.model
+        try:
+            return PretrainedSystem(network_of(run), settings, run.search, *lengths, device)
+        except PretrainedError as error:
+            raise PlanError(f"{run.folder}: {error}") from error
+    from sumcurve.models.vocabulary import Vocabulary
+    from sumcurve.systems.trained import Trained, decoder_of
+
+    vocabulary = Vocabulary.from_json(json.loads((run.folder / VOCABULARY).read_text()))
+    weights = load_file(run.folder / WEIGHTS)
+    decoder = decoder_of(run.form, run.search, dict(run.specification), vocabulary, weights, device)
+    return Trained(decoder, vocabulary, *lengths, device)
+
+
+def network_of(run: Run) -> Any:
+    """The fine-tuned model (`capabilities.pretrained.model.Pretrained`) of a run that began with a pretrained one."""
+    from safetensors.torch import load_file
+
+    from sumcurve.capabilities.pretrained.model import load
+
+    assert run.pretrained is not None
+    settings: Any = run.form.model
+    model = load(run.pretrained, settings, run.lower, run.specification["seed"])
+    if (run.folder / WEIGHTS).is_file():  # an exported folder's model has them in it
+        model.load(load_file(run.folder / WEIGHTS))
+    return model
+
+
+def summarize(
+    run: Run, lines: Iterable[tuple[str, Any]], device: str, note: Callable[[str], None] = lambda text: None
+) -> Iterator[dict[str, Any]]:
+    """A row {id, summary} for each line {id, source}, in order; `lines` come with the place where each stands.
+
+    `note` is told at the end how many sources were longer than the model has positions, if any was.
+    Raises RecordError for the first line that cannot be read, after the summaries of the lines before.
+    """
+    summarizer = Summarizer(run, device)
+    waiting = items_of(lines, run.lower, run.tokenizer)
+    while True:
+        together: list[tuple[Any, Item]] = []
+        failed = None
+        try:
+            together += islice(waiting, TOGETHER)  # in place: what came before an error stays
+        except RecordError as error:
+            failed = error
+        found = summarizer.summaries([item for _, item in together]) if together else []
+        for (name, _), summary in zip(together, found, strict=True):
+            yield {"id": name, "summary": summary}
+        if failed is not None or len(together) < TOGETHER:
+            break
+    if said := summarizer.said():
+        note(said)
+    if failed is not None:
+        raise failed

@@ -1,0 +1,40 @@
+"""The formats in which raw records come: a file of this folder each, and a line here.
+
+What a harvest makes (`harvest.harvest`, which no package may be needed for) is JSON lines. Nothing heavy is imported,
+because the Snakefile reads this on every parse.
+"""
+
+from importlib import import_module
+from pathlib import PurePath
+
+from sumcurve.sources.source import Source
+
+SOURCES: dict[
+    str, Source
+] = {  # by the `format` of a study's raw content, which is the name of a module beside this one
+    name: import_module(f"{__name__}.{name}" if name != "questions" else "sumcurve.capabilities.apes.source").SOURCE
+    for name in (
+        "jsonl",
+        "parquet",
+        "oags",
+        "oag",
+        "scientific_papers",
+        "questions",
+        "stories",
+        "tagged",
+        "lcsts",
+        "debian",
+        "gigaword",
+    )
+}
+
+
+def format_of(path: str) -> str | None:
+    """The format that the ending of a path's name says, as `parquet` of train.parquet; None where it says none.
+
+    An ending that several formats have says JSON lines, where that is one of them, and else none: what a zip holds, its
+    name does not say.
+    """
+    file = PurePath(path).name
+    found = [name for name, source in SOURCES.items() if file.endswith(tuple(source.suffixes))]
+    return found[0] if len(found) == 1 or found[:1] == ["jsonl"] else None

@@ -1,0 +1,380 @@
+"""Repairs of raw texts before they are tokenised: an ordered choice of named steps, each from text to text.
+
+Steps are pure: they know no file, no corpus and no other record. A study names those that it wants (`prepare.clean`),
+and they run in that order on every sentence of source, target and references. What a step changes, and what has no text
+left behind it, is counted under its name (`Counts`).
+"""
+
+import html
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+
+from sumcurve.sources.language import Identifier, identifier
+from sumcurve.sources.raw import RawRecord, RawText, Refused
+
+Step = Callable[[str], str]
+
+# --- encoding
+
+# cp1252 has no letter for five bytes; programs write them as the control characters of the same number.
+_BYTES = {byte: bytes([byte]).decode("cp1252", "ignore") or chr(byte) for byte in range(0x80, 0xC0)}
+_BYTE_OF = {letter: byte for byte, letter in _BYTES.items()} | {chr(byte): byte for byte in _BYTES}
+_FOLLOWING = "[" + "".join(map(re.escape, _BYTE_OF)) + "]"
+# First bytes of Latin-1's signs and letters (C2, C3), of punctuation, currencies and arrows (E2), of ligatures, the
+# byte order mark and full-width forms (EF), of emoji (F0). Others are letters that people write before quotation marks.
+_MISREAD = re.compile(f"[ÂÃ]{_FOLLOWING}|[âï]{_FOLLOWING}{{2}}|ð{_FOLLOWING}{{3}}")
+_C1 = re.compile("[\x80-\x9f]")
+
+
+def encoding(text: str) -> str:
+    """UTF-8 that was read as cp1252 (`Â£57bn`, `donâ€™t`), once or twice, and cp1252's bytes read as Latin-1.
+
+    Only runs of characters are repaired whose bytes are UTF-8 of one printable character; what is around them stays.
+    """
+    if text.isascii():
+        return text
+    for _ in range(2):
+        if not any(first in text for first in "ÂÃâïð"):  # seeks them faster than the expression
+            break
+        repaired = _MISREAD.sub(_decoded, text)
+        if repaired == text:
+            break
+        text = repaired
+    return text if text.isprintable() else _C1.sub(lambda one: _BYTES[ord(one[0])], text)
+
+
+def _decoded(misread: re.Match[str]) -> str:
+    signs = misread[0]
+    try:
+        read = bytes([ord(signs[0]), *(_BYTE_OF[sign] for sign in signs[1:])]).decode()
+    except UnicodeDecodeError:
+        return misread[0]
+    return read if read == "\ufeff" or read == "\xa0" or read.isprintable() else misread[0]
+
+
+# --- markup
+
+_ENTITY = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
+
+
+def entities(text: str) -> str:
+    """HTML's character references (`&amp;`, `&#8217;`), also those that were escaped twice (`&amp;quot;`)."""
+    if "&" not in text:
+        return text
+    return _ENTITY.sub(_unescaped, _ENTITY.sub(_unescaped, text))
+
+
+def _unescaped(entity: re.Match[str]) -> str:
+    return html.unescape(entity[0])
+
+
+# Not <s>, </s> and <t>, which corpora put around sentences, and nothing that is no element of HTML: <unk>, a < b.
+_ELEMENTS = (
+    "a|abbr|article|aside|audio|b|blockquote|body|br|button|caption|center|cite|code|div|em|embed|figcaption|figure|"
+    "font|footer|form|h[1-6]|head|header|hr|html|i|iframe|img|input|ins|label|li|link|main|meta|nav|noscript|object|ol|"
+    "p|param|picture|pre|q|section|small|source|span|strike|strong|sub|sup|table|tbody|td|tfoot|th|thead|time|title|tr|"
+    "u|ul|video"
+)
+_INLINE_ELEMENTS = "a|abbr|b|cite|code|em|font|i|ins|q|small|span|strike|strong|sub|sup|u"
+_BOOLEAN = (  # attributes of HTML that stand without a value
+    "allowfullscreen|async|autofocus|autoplay|checked|compact|controls|default|defer|disabled|download|hidden|inert|"
+    "ismap|itemscope|loop|multiple|muted|nohref|noresize|noshade|novalidate|nowrap|open|playsinline|readonly|required|"
+    "reversed|selected"
+)
+_ATTRIBUTE = (
+    r"""(?:[a-z_:@][\w:.@-]*+\s*+=\s*+(?:"[^"<]*+"|'[^'<]*+'|[^\s<>]++)"""
+    rf"""|(?:{_BOOLEAN})(?=[\s/>]))"""
+)
+
+
+def _tag(elements: str) -> re.Pattern[str]:
+    """Opening and closing tags of elements, with attributes that are named as HTML names them."""
+    opening = rf"(?:{elements})(?:(?:\s++|(?<=[\"']))(?:{_ATTRIBUTE}))*\s*+/?>"
+    return re.compile(rf"<(?:{opening}|/(?:{elements})\s*+>)", re.I)
+
+
+_INLINE, _TAG = _tag(_INLINE_ELEMENTS), _tag(_ELEMENTS)
+_HIDING = re.compile(r"<(?:!--|(script|style)\b[^<>]*>)", re.I)
+_SHOWING = {name: re.compile(rf"</{name}\s*>", re.I) for name in ("script", "style")} | {"": re.compile("-->")}
+
+
+def markup(text: str) -> str:
+    """Without HTML's tags, comments, scripts and styles; a tag that ends a line of a page becomes a blank.
+
+    A tag is an element of HTML between angles, with attributes that have a value or are known to have none, so that
+    `a <b and c> d` stays. What hides and never ends stays, too.
+    """
+    if "<" not in text:
+        return text
+    return _TAG.sub(" ", _INLINE.sub("", _without_hidden(text)))
+
+
+def _without_hidden(text: str) -> str:
+    """A blank for every comment, script and style. What has no end behind it is sought no more."""
+    kept, place, endless = [], 0, set()
+    for begin in _HIDING.finditer(text):
+        name = (begin[1] or "").lower()
+        if begin.start() < place or name in endless:
+            continue
+        end = _SHOWING[name].search(text, begin.end())
+        if end is None:
+            endless.add(name)
+            continue
+        kept.append(text[place : begin.start()])
+        place = end.end()
+    return " ".join([*kept, text[place:]])
+
+
+# --- characters
+
+
+def nfc(text: str) -> str:
+    """Unicode's composed form."""
+    return text if text.isascii() else unicodedata.normalize("NFC", text)
+
+
+def nfkc(text: str) -> str:
+    """Unicode's compatibility form: full-width letters, digits and punctuation (，！１) become the usual ones."""
+    return text if text.isascii() else unicodedata.normalize("NFKC", text)
+
+
+_UNSEEN = re.compile("[\x00-\x08\x0e-\x1f\x7f\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060\ufeff\ufffe\uffff]")
+
+
+def controls(text: str) -> str:
+    """Without control characters, byte order marks, soft hyphens and other signs that nobody sees."""
+    return text if text.isprintable() else _UNSEEN.sub("", text)
+
+
+def spaces(text: str) -> str:
+    """Every run of blanks, tabs and Unicode's spaces is one blank, and none stands at an end of a line."""
+    return "\n".join(map(_spaced, text.split("\n")))
+
+
+def _spaced(line: str) -> str:
+    """Most lines are so already, which is seen faster than it is done: of white space only the blank is printable."""
+    if line.isprintable() and "  " not in line and line[:1] != " " and line[-1:] != " ":
+        return line
+    return " ".join(line.split())
+
+
+# --- what is no text of its author
+
+# Of pages that came from the Internet Archive, and of the site around an article (CNN/DailyMail).
+_ARCHIVE = re.compile(
+    r"https?://web\.archive\.org/web/\d{4,14}(?:[a-z]{2}_)?/(?=https?://)|\bweb\.archive\.org/web/\d{4,14}/"
+)
+_WAYBACK = re.compile(
+    r"(?:click here (?:for|to) [^.!?\n]{3,120}|scroll down for (?:the )?(?:video|more)s?[^.!?\n]{0,40}"
+    r"|the wayback machine *[-–—] *https?://\S+|the internet archive discovers and captures web pages[^.!?\n]{0,80}"
+    r"|view the web archive through the wayback machine|(?:success|loading)\.\.\.)\s*[.!]*",
+    re.I,
+)
+# Around an article of the BBC (XSum) and of other papers.
+_MONTH = "(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|"
+_MONTH += "nov(?:ember)?|dec(?:ember)?)"
+_DAY = r"\d{1,2}(?:st|nd|rd|th)?"
+_DATE = rf"(?:[a-z]{{3,6}}day,? )?(?:{_DAY} {_MONTH}|{_MONTH} {_DAY})(?:,? \d{{4}})?"
+_TIME = r"\d{1,2}[:.]\d\d(?: ?[ap]\.?m\.?)?(?: ?(?:gmt|bst|utc|e[sd]t|c[sd]t|p[sd]t))?"
+_STAMP = rf"(?:last )?(?:updated|published):? (?:at )?{_TIME}(?:,?(?: on)? {_DATE})?"
+_BOILERPLATE = re.compile(
+    r"(?:media playback is (?:not supported|unsupported) on (?:this|your) device"
+    rf"|{_STAMP}(?: ?\|? ?{_STAMP})?"
+    r"|image (?:copyright|source)[^.!?\n]{0,60}|image caption"
+    r"|share this (?:page|story|article|with(?: (?:e-?mail|facebook|messenger|twitter|pinterest|whatsapp|linkedin))*)"
+    r"|these are external links and will open in a new window"
+    r"|e-?mail to a friend"
+    r"|follow us on (?:twitter|facebook)[^.!?\n]{0,80}"
+    r"|(?:copyright (?:©|\(c\))?|©) ?(?:19|20)\d\d[^\n]{0,80}|all rights reserved)\s*[.!]*",
+    re.I,
+)
+
+
+def wayback(text: str) -> str:
+    """Without lines that a page's site or archive put there (`Click here for …`), and archives' part of addresses."""
+    if "web.archive.org" in text:
+        text = _ARCHIVE.sub("", text)
+    return _without_lines(text, _WAYBACK)
+
+
+def boilerplate(text: str) -> str:
+    """Without lines that a newspaper prints around every article (`Media playback is not supported on this device`)."""
+    return _without_lines(text, _BOILERPLATE)
+
+
+def _without_lines(text: str, pattern: re.Pattern[str]) -> str:
+    """A line goes where the pattern is all of it: a sentence that only begins like one stays."""
+    if "\n" not in text:
+        return "" if pattern.fullmatch(text.strip()) else text
+    return "\n".join(line for line in text.split("\n") if not pattern.fullmatch(line.strip()))
+
+
+# --- ends of sentences
+
+_BLANK_STOP = re.compile(r"(?<=[^\s.]) \.(?=\s|$)(?! \.)")
+_ENDS = (".", "!", "?", "'", "`", '"', "’", "”", ")")
+
+
+def blank_stops(text: str) -> str:
+    """Without the blank before a full stop, as version 3.0.0 of CNN/DailyMail has it; ` . . .` stays."""
+    return _BLANK_STOP.sub(".", text) if " ." in text else text
+
+
+def full_stops(text: str) -> str:
+    """A full stop at the end of every line that ends with no sign of an end, so that captions and highlights are
+    sentences (See et al. 2017's make_datafiles.py, with its signs).
+    """
+    return "\n".join(
+        line if not line.strip() or line.rstrip().endswith(_ENDS) else f"{line.rstrip()}." for line in text.split("\n")
+    )
+
+
+# --- words
+
+_UNKNOWN = re.compile(r"(?<!\S)<unk>(?!\S)", re.I)
+
+
+def unknown_words(text: str) -> str:
+    """`UNK` for the word `<unk>`: Gigaword's parts spell what stands for a rare word differently."""
+    return _UNKNOWN.sub("UNK", text) if "<" in text else text
+
+
+STEPS: dict[str, Step] = {  # by the names that a study has for them
+    "encoding": encoding,
+    "entities": entities,
+    "markup": markup,
+    "nfc": nfc,
+    "nfkc": nfkc,
+    "controls": controls,
+    "spaces": spaces,
+    "wayback": wayback,
+    "boilerplate": boilerplate,
+    "blank_stops": blank_stops,
+    "full_stops": full_stops,
+    "unknown_words": unknown_words,
+}
+LANGUAGE = "language"
+
+# Reasons for which a record is dropped
+NOTHING_LEFT = "no text after {}"
+OTHER_LANGUAGE = "another language"
+
+
+@dataclass(frozen=True, slots=True)
+class Cleaned:
+    """A record, the steps that changed it, and those that would have dropped it, were it not kept, in their order."""
+
+    record: RawRecord
+    changed: tuple[str, ...] = ()
+    left: tuple[str, ...] = ()
+
+
+class Cleaner:
+    """The steps that a study names, and the language that its sources must have (None: any).
+
+    Calling it is pure. Raises ValueError for a step that there is none of.
+    """
+
+    def __init__(self, steps: Sequence[str] = (), language: str | None = None) -> None:
+        for name in steps:
+            if name not in STEPS:
+                raise ValueError(f"no step {name!r} of cleaning; there are {', '.join(STEPS)}")
+        self.steps = tuple(steps)
+        self.language = language
+        self._identify: Identifier | None = None if language is None else identifier()
+
+    @property
+    def names(self) -> list[str]:
+        """All that it may count under."""
+        return [*self.steps, *([LANGUAGE] if self.language else [])]
+
+    def __call__(self, record: RawRecord, keep: bool = False) -> Cleaned:
+        """The record with its texts cleaned; a sentence that a step leaves nothing of goes.
+
+        Raises `StepRefused` where a step leaves no text of a source or target, and where the source, behind all steps,
+        is in another language. With `keep`, for records of a published test part, such a step is passed over.
+        """
+        texts: list[RawText] = [record.source, record.target, *record.references]
+        changed, left = [], []
+        for name in self.steps:
+            step = STEPS[name]
+            after = [cleaned(text, step) for text in texts]
+            if after == texts:
+                continue
+            if all(after):
+                changed.append(name)
+                texts = after
+            elif keep:
+                left.append(name)
+            else:
+                raise StepRefused(
+                    name, NOTHING_LEFT.format(name), next(t for t, a in zip(texts, after, strict=True) if not a)
+                )
+        if self._identify is not None:
+            found = self._identify(" ".join(texts[0]) if isinstance(texts[0], list) else texts[0])
+            if found != self.language:
+                if not keep:
+                    raise StepRefused(LANGUAGE, OTHER_LANGUAGE, found)
+                left.append(LANGUAGE)
+        if changed:
+            source, target, *references = texts
+            record = replace(record, source=source, target=target, references=references)
+        return Cleaned(record, tuple(changed), tuple(left))
+
+
+@cache
+def cleaner(steps: tuple[str, ...], language: str | None) -> Cleaner:
+    """The one of these steps and this language."""
+    return Cleaner(steps, language)
+
+
+class StepRefused(Refused):
+    """Refused by the step of this name."""
+
+    def __init__(self, step: str, reason: str, value: object) -> None:
+        super().__init__(reason, value)
+        self.step = step
+
+
+def cleaned(text: RawText, step: Step) -> RawText:
+    """The text behind a step; of a list of sentences those that are left."""
+    if isinstance(text, str):
+        after = step(text)
+        return after if after.strip() else ""
+    return [after for sentence in text if (after := step(sentence)).strip()]
+
+
+class Counts:
+    """By step the records that it changed, those that it dropped, and those that it would have dropped from a
+    published test part (left). Counts of shards are added with `+`.
+    """
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self.counts: dict[str, Counter[str]] = {name: Counter() for name in names}
+
+    def add(self, cleaned: Cleaned) -> None:
+        for name in cleaned.changed:
+            self.counts[name]["changed"] += 1
+        for name in cleaned.left:
+            self.counts[name]["left"] += 1
+
+    def drop(self, refused: StepRefused) -> None:
+        self.counts[refused.step]["dropped"] += 1
+
+    def __add__(self, other: "Counts") -> "Counts":
+        both = Counts([*self.counts, *(name for name in other.counts if name not in self.counts)])
+        for name, counts in both.counts.items():
+            counts.update(self.counts.get(name, {}))
+            counts.update(other.counts.get(name, {}))
+        return both
+
+    def as_dict(self) -> dict[str, dict[str, int]]:
+        """`changed`, `dropped` and `left` of every step, also where they are 0."""
+        return {
+            name: {what: counts[what] for what in ("changed", "dropped", "left")}
+            for name, counts in self.counts.items()
+        }

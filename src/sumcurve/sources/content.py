@@ -1,0 +1,186 @@
+"""The raw content of a corpus: one file, or the shards of a folder, and the records in them."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal
+
+from sumcurve.sources.errors import CorpusError
+from sumcurve.sources.members import names_of_shards
+from sumcurve.sources.raw import (
+    NO_SPLIT,
+    OTHER_SPLIT,
+    SPLITS,
+    Dropped,
+    Place,
+    RawRecord,
+    Refused,
+    check_numbers,
+    identity,
+    names_of,
+    record_of,
+    renamed,
+)
+from sumcurve.sources.source import Inside, Rows, Source
+
+PRECEDENCE = ("test", "valid", "train")  # who keeps what two parts share; who is filled first
+
+# Where parts that are ready come from: each record's field `split`, or for each part a pattern of files.
+Ready = Literal["records"] | Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Shard:
+    """One file of the content. `name` is its path below the corpus's folder, or just its name where there is none."""
+
+    name: str
+    path: Path
+    part: str | None = None  # where its file says it
+
+
+@dataclass(frozen=True)
+class Content:
+    """What a corpus is made from.
+
+    `path` is a file, or a folder whose shards are read in the order of their names: those with an ending of the source,
+    or, with patterns for `ready`, those that the patterns name, the test part's first. `fields` maps our names of
+    fields to the rows' (id to None: rows are numbered), and other fields are not read; None: they have our names and
+    there are no others. Where a source has names of its own, these hold for None.
+    `least` are limits of further fields that hold a number, as a grade that people gave: a row below one is dropped.
+    `roles` says of parts that rows say what they are taken for; others are taken for what they are.
+    """
+
+    path: Path
+    source: Source
+    fields: Mapping[str, Any] | None = None
+    ready: Ready | None = None
+    least: Mapping[str, int] = field(default_factory=dict)
+    roles: Mapping[str, str] = field(default_factory=dict)
+
+    @cached_property
+    def shards(self) -> list[Shard]:
+        """The files in the order in which they are read.
+
+        CorpusError where a part or all of them are missing, and where one is read with a file that is not among them,
+        of which the content's sha256 would not tell.
+        """
+        found = self._shards()
+        paths = {shard.path for shard in found}
+        for shard in found:
+            for path in self.source.beside(shard.path):
+                if path not in paths and path.is_file():
+                    remedy = f"name the folder of both as raw.path, not {shard.path.name}"
+                    if self.path.is_dir():
+                        remedy = f"let the pattern of split.ready that names {shard.name} name both"
+                    raise CorpusError(
+                        f"{shard.path} is read with {path.name}, which is not of the content whose sha256 the study "
+                        f"says: {remedy}"
+                    )
+        return found
+
+    def _shards(self) -> list[Shard]:
+        if not self.path.is_dir():
+            if isinstance(self.ready, Mapping):
+                raise CorpusError(f"{self.path} is no folder, but split.ready names files in it: check raw.path")
+            return [Shard(self.path.name, self.path)]
+        if self.source.folder:
+            if isinstance(self.ready, Mapping):
+                raise CorpusError(
+                    f"{self.path} is read as one, and its records say their parts: write `ready: records`"
+                )
+            return [Shard(self.path.name, self.path)]
+        if not isinstance(self.ready, Mapping):
+            return [Shard(name, self.path / name) for name in names_of_shards(self.path, patterns(self.source))]
+        shards: dict[str, Shard] = {}
+        for part in PRECEDENCE:
+            for name in names_of_shards(self.path, [self.ready[part]]):
+                if name in shards:
+                    raise CorpusError(
+                        f"{self.path / name} is a file of {shards[name].part} and of {part}: make the patterns of "
+                        "split.ready exclude each other"
+                    )
+                shards[name] = Shard(name, self.path / name, part)
+        return list(shards.values())
+
+    @property
+    def several(self) -> bool:
+        """Whether the content is a folder of shards, so that a row's number alone does not say where it stands."""
+        return self.path.is_dir() and not self.source.folder
+
+    def records(self) -> Iterator[RawRecord | Dropped]:
+        """Every row of every shard: the record, or why it is none. Whether ids repeat is not looked at.
+
+        CorpusError for a file that cannot be read, and for a record with a part of its own where the study draws parts.
+        """
+        for shard in self.shards:
+            yield from self.read(shard, self.source.rows(shard.path, self.names), 1)
+
+    @property
+    def named(self) -> Mapping[str, Any] | None:
+        """What the rows call our fields: as the study says, or else their format; None: as we do."""
+        return self.source.fields if self.fields is None else self.fields
+
+    @property
+    def names(self) -> list[str] | None:
+        """What the rows call the fields that are read, those with a limit among them; None: all are."""
+        if self.named is None:
+            return None
+        names = [name for name in names_of(self.named).values() if name is not None]
+        return names + [name for name in self.least if name not in names]
+
+    def read(self, shard: Shard, rows: Rows, first: int) -> Iterator[RawRecord | Dropped]:
+        """`records` of some rows of a shard, of which the first has this number."""
+        fields = self.named
+        number, file, several, part = first - 1, shard.name, self.several, shard.part
+        for row in rows:
+            if isinstance(row, Inside):
+                part = shard.part or row.part
+                if row.name:
+                    number, file, several = 0, f"{shard.name}/{row.name}" if self.several else row.name, True
+                continue
+            number += 1
+            place = Place(file, number, self.source.unit, several)
+            name, own = None, part
+            try:
+                if isinstance(row, Refused):
+                    raise row
+                own = part or self._part_of(row)
+                check_numbers(row, self.least)
+                if fields is not None:
+                    row = renamed(row, fields, place)
+                elif self.least:
+                    row = {name: value for name, value in row.items() if name not in self.least}
+                name = identity(row)
+                record = record_of(row, place)
+                yield self._in_part(record, shard.part)
+            except Refused as refused:
+                yield Dropped(place, name, refused.reason, refused.value, self.roles.get(own or "", own))
+
+    def _part_of(self, row: Mapping[str, Any]) -> str | None:
+        """The part that a row says that it is of, where rows do, whatever else is wrong with it."""
+        name = "split" if self.named is None else self.named.get("split")
+        said = row.get(name) if self.ready == "records" and name is not None else None
+        return SPLITS.get(said) if isinstance(said, str) else None
+
+    def _in_part(self, record: RawRecord, part: str | None) -> RawRecord:
+        """The record with the part that it is ready for, or none."""
+        if part is not None:
+            if record.split not in (None, part):
+                raise Refused(OTHER_SPLIT, f"{record.split}, in a file of {part}")
+            return replace(record, split=part)
+        if self.ready is None and record.split is not None:
+            raise CorpusError(
+                f"{self.path}: {record.place}: the record's own split is {record.split}, but the study draws the "
+                "parts: write `split: {ready: records}` in the study file, or leave the field `split` out"
+            )
+        if self.ready is not None and record.split is None:
+            raise Refused(NO_SPLIT, "split.ready: records")
+        return replace(record, split=self.roles.get(record.split or "", record.split))
+
+
+def patterns(source: Source, ready: Ready | None = None) -> tuple[str, ...]:
+    """Which paths below a folder are shards of its content."""
+    if isinstance(ready, Mapping):
+        return tuple(ready.values())
+    return tuple(f"**/*{ending}" for ending in source.suffixes)

@@ -1,0 +1,104 @@
+"""Titles and abstracts of the Open Academic Graph, which OAGS was made from: JSON lines in many zips.
+
+`mag_papers_*.zip` and `aminer_papers_*.zip` of one folder are read in the order of their names, their members where
+they are; unpacked ones are read, too. A record has an `id`, a `title`, an `abstract` or, where it is Microsoft's, an
+`indexed_abstract`: an inverted index of the abstract's words, itself written as JSON in a string, or as an object. The
+text is rebuilt from it. A record without either, as very many are, is refused.
+
+`lang` is not believed: Čano and Bojar found it unreliable and took an identifier of languages. Neither field's form is
+documented beside the files; both are those of records that others show, and what is otherwise is refused and counted.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from sumcurve.sources import jsonl, oags
+from sumcurve.sources.raw import Refused
+from sumcurve.sources.source import Rows, Source
+
+LONGEST_ABSTRACT = 100_000  # words; an index that says more is not believed, so that no memory is asked for it
+
+# Reasons for which a row is refused here.
+NO_ABSTRACT = "no abstract"
+NO_TITLE = "no title"
+BROKEN_INDEX = "broken index of an abstract"
+
+
+def rows(path: Path, names: Sequence[str] | None) -> Rows:
+    """Every line of every part as id, title and abstract; Refused for one that has no title or no abstract.
+
+    CorpusError as `oags.rows` says.
+    """
+    yield from papers(oags.rows(path, names))
+
+
+def between(path: Path, start: int, end: int) -> Rows:
+    yield from papers(jsonl.between(path, start, end))
+
+
+def member(path: Path, name: str) -> Rows:
+    yield from papers(oags.member(path, name))
+
+
+def papers(rows: Rows) -> Rows:
+    for row in rows:
+        if not isinstance(row, Mapping):
+            yield row
+            continue
+        try:
+            yield paper(row)
+        except Refused as refused:
+            yield refused
+
+
+def paper(row: Mapping[str, Any]) -> dict[str, Any]:
+    """The id, title and abstract of a row."""
+    identity = row.get("id")
+    if not row.get("title"):
+        raise Refused(NO_TITLE, f"id {identity}")
+    abstract = row.get("abstract") or rebuilt(row.get("indexed_abstract"))
+    if not abstract:
+        raise Refused(NO_ABSTRACT, f"id {identity}")
+    return {"id": str(identity) if type(identity) is int else identity, "title": row["title"], "abstract": abstract}
+
+
+def rebuilt(index: object) -> str:
+    """The text of an inverted index: `{"IndexLength": 3, "InvertedIndex": {"to": [0, 2], "be": [1]}}`, or its JSON.
+
+    Places of no word are passed over. Raises Refused for what is no index, a word that it has twice, a place that is
+    outside of the text, and a place of two words.
+    """
+    if not index:
+        return ""
+    if isinstance(index, str):
+        try:
+            index = json.loads(index, object_pairs_hook=jsonl.object_of)
+        except (ValueError, RecursionError) as error:
+            raise Refused(BROKEN_INDEX, error) from None
+    places = index.get("InvertedIndex") if isinstance(index, dict) else None
+    length = index.get("IndexLength") if isinstance(index, dict) else None
+    if not isinstance(places, dict) or type(length) is not int or not 0 <= length <= LONGEST_ABSTRACT:
+        raise Refused(BROKEN_INDEX, index)
+    words = [""] * length
+    for word, found in places.items():
+        for place in found if isinstance(found, list) else [found]:
+            if type(place) is not int or not 0 <= place < length:
+                raise Refused(BROKEN_INDEX, f"{word!r} at {place} of {length}")
+            if words[place]:
+                raise Refused(BROKEN_INDEX, f"{words[place]!r} and {word!r} at {place}")
+            words[place] = word
+    return " ".join(word for word in words if word)
+
+
+SOURCE = Source(
+    suffixes=oags.SOURCE.suffixes,
+    unit="line",
+    rows=rows,
+    lines=oags.lines,
+    between=between,
+    members=oags.members,
+    member=member,
+    fields={"id": "id", "source": "abstract", "target": "title"},
+)

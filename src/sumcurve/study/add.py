@@ -1,0 +1,322 @@
+"""`sumcurve add`: writes a study of a corpus of one's own, so that it runs without a file edited.
+
+What the study says is read from the data: its hash, the names of its fields, whether its parts are ready, and from the
+quantiles of its lengths what is left out, what a model reads and what it writes.
+"""
+
+import argparse
+import random
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import islice
+from math import ceil
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from sumcurve.corpora.prepare import tokenized
+from sumcurve.corpora.store import PARTS
+from sumcurve.scores import SCORERS
+from sumcurve.settings import Prepare
+from sumcurve.settings.config import PlanError
+from sumcurve.sources import SOURCES, format_of
+from sumcurve.sources.content import Content, patterns
+from sumcurve.sources.raw import FIELDS, SPLITS, Dropped, RawRecord, Refused
+from sumcurve.store.records import write_text
+from sumcurve.study.plan import NAME, File, Plan
+
+# What fields are called in corpora that are often used; our own names first.
+NAMES: dict[str, tuple[str, ...]] = {
+    "id": ("id", "guid"),
+    "source": ("source", "document", "article", "text", "dialogue", "body", "content"),
+    "target": ("target", "summary", "highlights", "abstract", "headline", "title"),
+    "references": ("references",),
+    "group": ("group",),
+    "split": ("split",),
+}
+FIRST_ROWS = 1000  # in which fields are looked for
+SAMPLE = 20_000  # records whose lengths are taken
+LEAST_RECORDS = 50
+PERCENTS = (3, 6, 12, 25, 50, 100)
+LEAST_OF_A_PERCENT = 200  # training records
+MOST_SOURCE_TOKENS, MOST_TARGET_TOKENS = 400, 120  # See et al. 2017 read and write as much
+MOST_PROOFS, MOST_PROVEN_SENTENCES = 2000, 150  # test items, and sentences of a long source
+# Scorers that ask for questions, contrasts or judgements, or for methods that learn entities.
+FOR_SOME = ("apes", "entity_attention", "dodged", "escaped", "people")
+
+
+@dataclass(frozen=True)
+class Lengths:
+    """Of a sample of records, in tokens and sentences."""
+
+    source: list[int] = field(default_factory=list)
+    target: list[int] = field(default_factory=list)
+    source_sentences: list[int] = field(default_factory=list)
+    target_sentences: list[int] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What one reading of the whole content tells."""
+
+    parts: Counter[str | None]  # usable records by the part that they say
+    dropped: Counter[str]
+    groups: int
+    lengths: Lengths
+
+
+def quantile(values: Iterable[int], share: float) -> int:
+    """The smallest of the values that at least this share of them does not exceed."""
+    ordered = sorted(values)
+    return ordered[max(0, ceil(share * len(ordered)) - 1)]
+
+
+def format_in(path: Path) -> str:
+    """The format of a file by its ending, or of a folder by those of its files; PlanError where none or several fit."""
+    if not path.exists():
+        raise PlanError(f"{path} is missing: name a file or a folder of raw records")
+    names = [path.name] if path.is_file() else [inner.name for inner in path.rglob("*") if inner.is_file()]
+    formats = sorted({one for one in map(format_of, names) if one})
+    if len(formats) != 1:
+        raise PlanError(
+            f"{path}: the endings of its files say {'no format' if not formats else ' and '.join(formats)}: "
+            f"say --format, one of {', '.join(SOURCES)}"
+        )
+    return formats[0]
+
+
+def ready_files(path: Path) -> dict[str, str] | None:
+    """For each part the files of a folder whose names begin with what parts are called; None where none are.
+
+    PlanError where only some parts are found.
+    """
+    if not path.is_dir():
+        return None
+    found: dict[str, str] = {}
+    for name, part in SPLITS.items():
+        for pattern in (f"{name}.*", f"{name}-*", f"{name}_*", f"{name}/*"):
+            if any(inner.is_file() for inner in path.glob(pattern)):
+                if part in found:
+                    raise PlanError(
+                        f"{path}: both {found[part]} and {pattern} are files of {part}: say --train, --valid and --test"
+                    )
+                found[part] = pattern
+    if found and (missing := [part for part in PARTS if part not in found]):
+        named = ", ".join(f"{found[part]} is {part}" for part in found)
+        raise PlanError(
+            f"{path}: {named}, but no file's name begins as those of {' and '.join(missing)} do: say --train, --valid "
+            "and --test, or move files of parts elsewhere, so that a published part is not mixed with others"
+        )
+    return {part: found[part] for part in PARTS} if found else None
+
+
+def fields_in(content: Content, told: Mapping[str, str | None]) -> dict[str, str | None]:
+    """Our names of fields and the data's; PlanError asks for those that cannot be recognised."""
+    rows = (row for shard in content.shards for row in content.source.rows(shard.path, None))
+    there = dict.fromkeys(
+        key for row in islice(rows, FIRST_ROWS) if isinstance(row, Mapping) for key, value in row.items() if value
+    )
+    found: dict[str, str | None] = {}
+    for name, candidates in NAMES.items():
+        if (given := told.get(name)) is not None:
+            if given not in there:
+                raise PlanError(f"{content.path}: no field {given!r} for --{name}; there are: {', '.join(there)}")
+            found[name] = given
+            continue
+        fitting = [one for one in candidates if one in there and one not in told.values()]
+        if name in fitting:
+            fitting = [name]
+        if len(fitting) == 1:
+            found[name] = fitting[0]
+        elif name in ("source", "target"):
+            known = " or ".join(fitting) or "none is known as one"
+            raise PlanError(
+                f"{content.path}: which field is the {name} ({known})? say --{name} FIELD; there are: "
+                + ", ".join(there)
+            )
+    if found["source"] == found["target"]:
+        raise PlanError(f"{content.path}: source and target are one field, {found['source']}: say --source or --target")
+    ours = {key: key for key in found}
+    if found == ours and set(there) <= set(FIELDS) and "id" in found:
+        return {}
+    return {"id": None, **found}
+
+
+def seen(content: Content) -> Seen:
+    """Read the content once. Lengths are of a seeded sample; the rest is of all."""
+    draw = random.Random(1)
+    parts: Counter[str | None] = Counter()
+    dropped: Counter[str] = Counter()
+    groups: set[str] = set()
+    sample: list[RawRecord] = []
+    for raw in content.records():
+        if isinstance(raw, Dropped):
+            dropped[raw.reason] += 1
+            continue
+        parts[raw.split] += 1
+        if raw.group is not None:
+            groups.add(raw.group)
+        if len(sample) < SAMPLE:
+            sample.append(raw)
+        elif (place := draw.randrange(parts.total())) < SAMPLE:
+            sample[place] = raw
+    lengths = Lengths()
+    for raw in sample:
+        try:
+            record, _ = tokenized(raw, Prepare())
+        except Refused as refused:
+            dropped[refused.reason] += 1
+            continue
+        lengths.source.append(len(record.source_tokens))
+        lengths.target.append(sum(sentence.count(" ") + 1 for sentence in record.target))
+        lengths.source_sentences.append(len(record.source))
+        lengths.target_sentences.append(len(record.target))
+    return Seen(parts, dropped, len(groups), lengths)
+
+
+def percents(records: int) -> list[int]:
+    """Shares of a training part that hold enough records to learn something from; the last two at least."""
+    return [*(one for one in PERCENTS[:-2] if one * records >= 100 * LEAST_OF_A_PERCENT), *PERCENTS[-2:]]
+
+
+def corpus_of(path: Path, told: Seen, raw: Mapping[str, Any], ready: Any) -> dict[str, Any]:
+    """The corpus's block of the study."""
+    lengths, count = told.lengths, told.parts.total()
+    titles = quantile(lengths.target_sentences, 0.95) == 1
+    most = min(quantile(lengths.target, 0.95), MOST_TARGET_TOKENS)
+    split: dict[str, Any] = (
+        {"ready": ready} if ready else {"valid": min(count // 20, 500), "test": min(count // 10, 1000)}
+    )
+    test = told.parts["test"] if ready else split["test"]
+    train = told.parts["train"] if ready else count - split["valid"] - split["test"]
+    valid = told.parts["valid"] if ready else split["valid"]
+    corpus: dict[str, Any] = {"title": f"{count} records of {path.name}.", "raw": dict(raw)}
+    if not ready:  # nothing is left out of parts that others have made
+        corpus["prepare"] = {
+            "min_source_tokens": quantile(lengths.source, 0.01),
+            "max_source_tokens": quantile(lengths.source, 0.99),
+            "min_target_tokens": quantile(lengths.target, 0.01),
+            "max_target_tokens": quantile(lengths.target, 0.99),
+        }
+    corpus |= {
+        "split": split,
+        "published": {"train": train, "valid": valid, "test": test},
+        "percents": percents(train),
+        "target": "titles" if titles else "summaries",
+        "source_tokens": min(quantile(lengths.source, 0.9), MOST_SOURCE_TOKENS),
+        "target_tokens": most,
+        "search": {"beam": 4, "min_tokens": min(quantile(lengths.target, 0.05), most), "max_tokens": most},
+        "lead_sentences": quantile(lengths.target_sentences, 0.5),
+    }
+    if test > MOST_PROOFS or quantile(lengths.source_sentences, 0.95) > MOST_PROVEN_SENTENCES:
+        corpus["oracle"] = None
+    return corpus
+
+
+WIDTH = 120
+COMMENTS = {  # of keys, in the lines before them
+    "prepare": "The middle 98 % of lengths in tokens; what is outside is dropped and counted.",
+    "published": "As counted before anything is dropped, for `make plan` alone.",
+    "percents": "Of the training part; verdicts need four sizes.",
+    "source_tokens": "What a model reads of a source: all of it in nine of ten records, if that is no more than 400.",
+    "target_tokens": "What it learns to write: all of it in 19 of 20 records, if that is no more than 120.",
+    "oracle": "Proofs of the best extracts would take long for so many, or so long, test items.",
+}
+
+
+def written(study: Mapping[str, Any]) -> str:
+    """The study's file."""
+
+    def flow(value: Any) -> str:
+        text = yaml.safe_dump(value, default_flow_style=True, allow_unicode=True, width=float("inf"), sort_keys=False)
+        return text.removesuffix("\n").removesuffix("\n...")
+
+    def lines(told: Mapping[str, Any], indent: str) -> Iterator[str]:
+        for key, value in told.items():
+            line = f"{indent}{key}: {flow(value)}"
+            if key in COMMENTS:
+                yield f"{indent}# {COMMENTS[key]}"
+            if isinstance(value, dict) and (key == "corpora" or len(line) > WIDTH):
+                yield f"{indent}{key}:"
+                yield from lines(value, indent + "  ")
+            else:
+                yield line
+
+    head = ["# yaml-language-server: $schema=../schema/study.json", "# Written by `sumcurve add`; yours to change."]
+    return "\n".join([*head, *lines(study, "")]) + "\n"
+
+
+def add(arguments: argparse.Namespace, config: Path, note: Callable[[str], None] = print) -> Path:
+    """Write `config/studies/NAME.yaml` and say what to type next; PlanError where something has to be said first."""
+    name, path = arguments.name, arguments.corpus
+    study = config / "studies" / f"{name}.yaml"
+    if not NAME.fullmatch(name):
+        raise PlanError(
+            f"--name {name!r}: a corpus's name holds small letters, digits and underscores only, 64 at most"
+        )
+    if study.exists():
+        raise PlanError(f"{study} is there already: say another --name, or delete it")
+    kind = arguments.format or format_in(path)
+    if kind not in SOURCES:
+        raise PlanError(f"--format {kind!r}: there are {', '.join(SOURCES)}")
+    files = {part: getattr(arguments, part) for part in PARTS}
+    if any(files.values()) and not all(files.values()):
+        raise PlanError("say all of --train, --valid and --test, or none")
+    ready: Any = files if all(files.values()) else None if SOURCES[kind].folder else ready_files(path)
+    fields = fields_in(Content(path, SOURCES[kind], None, ready), {one: getattr(arguments, one) for one in NAMES})
+    if ready is None and fields.get("split", "split" if not fields else None):
+        ready = "records" if _says_parts(path, kind, fields) else None
+    content = Content(path, SOURCES[kind], fields or None, ready)
+    told = seen(content)
+    count = told.parts.total()
+    drops = ", ".join(f"{number} for {reason}" for reason, number in told.dropped.items())
+    if count < LEAST_RECORDS or not told.lengths.source:
+        raise PlanError(
+            f"{path} has {count} usable records, and a study needs at least {LEAST_RECORDS}"
+            + (f"; not usable: {drops}" if drops else "")
+        )
+    if ready is not None and (empty := [part for part in PARTS if not told.parts[part]]):
+        raise PlanError(
+            f"{path}: its parts are ready, but no usable record is of {' or '.join(empty)} (not usable: "
+            f"{drops or 'none'}): add some, or take the parts out of the data to have them drawn"
+        )
+    raw: dict[str, Any] = {"path": str(path)}
+    raw["sha256"] = File("", str(path), shards=patterns(content.source, ready)).observed(Path())
+    if format_of(str(path)) != kind:
+        raw["format"] = kind
+    if fields:
+        raw["fields"] = fields
+    corpus = corpus_of(path, told, raw, ready)
+    settings = {
+        "title": f"{name}. Three methods that differ in kind, on records of {path.name}",
+        "corpora": {name: corpus},
+        "methods": ["abs", "pcov", "trans"],
+        "form": arguments.form,
+        "seeds": [1, 2, 3],
+        "scores": {scorer: {} for scorer in SCORERS if scorer not in FOR_SOME},
+    }
+    write_text(study, written(settings))
+    try:
+        plan = Plan.read(config, name)
+    except PlanError:
+        study.unlink()
+        raise
+    names = ", ".join(f"{ours}: {theirs}" for ours, theirs in fields.items() if theirs) or "by our names"
+    parts = "drawn" if ready is None else "ready: " + ", ".join(f"{told.parts[part]} {part}" for part in PARTS)
+    note(f"{path}: {count} records ({kind}); fields {names}; {told.groups or 'no'} groups; parts {parts}")
+    if drops:
+        note(f"not usable: {drops} (the corpus's folder will list each in dropped.jsonl)")
+    shares = ", ".join(map(str, corpus["percents"]))
+    note(f"{study}: {len(plan.named('runs'))} trainings, at {shares} % of the training part")
+    note(f"what it would cost: make plan STUDY={name}")
+    note(f"next: make study STUDY={name}")
+    return study
+
+
+def _says_parts(path: Path, kind: str, fields: Mapping[str, str | None]) -> bool:
+    name = fields.get("split") or "split"
+    content = Content(path, SOURCES[kind])
+    rows = (row for shard in content.shards for row in content.source.rows(shard.path, None))
+    return any(isinstance(row, Mapping) and row.get(name) for row in islice(rows, FIRST_ROWS))

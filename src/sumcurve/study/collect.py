@@ -1,0 +1,547 @@
+"""A study's finished folders, read into the evidence that its tables are made of."""
+
+import json
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from sumcurve.capabilities.apes.questions import GUESSES, NOT_ASKED, entity_in, read_questions
+from sumcurve.capabilities.contrasts.judged import digest, read_judged
+from sumcurve.capabilities.contrasts.sets import Contrasted, read
+from sumcurve.capabilities.extracts import PLACES
+from sumcurve.capabilities.people.answers import read_answers
+from sumcurve.capabilities.people.protocols import KUMAR_CHEUNG, PeopleError
+from sumcurve.capabilities.people.results import results as people_results
+from sumcurve.capabilities.people.sheets import read_key, sha256_of
+from sumcurve.capabilities.people.texts import words
+from sumcurve.corpora.entities import PLACEHOLDER
+from sumcurve.corpora.fraction import read_statistics, read_words
+from sumcurve.corpora.store import Corpus
+from sumcurve.curves.stopping import read_history
+from sumcurve.models.vocabulary import MARKS, Vocabulary
+from sumcurve.scores.scorer import Metric, group_of
+from sumcurve.settings import Bootstrap, Judgements, Oracle, Rouge, Search, SubwordSettings
+from sumcurve.store import manifest
+from sumcurve.store.manifest import ManifestError, sha256_file
+from sumcurve.store.records import read_csv, read_jsonl
+from sumcurve.study.plan import Folder, Plan, Scored
+from sumcurve.tables.evidence import (
+    Asked,
+    CorpusStatistics,
+    EvidenceError,
+    Example,
+    Examples,
+    Extracts,
+    Items,
+    JudgedByPeople,
+    Missing,
+    PartStatistics,
+    Preferences,
+    Pretraining,
+    Reader,
+    RelatedWords,
+    ScoredOutput,
+    Study,
+    Timing,
+    Training,
+)
+
+HELD_OUT = "held_out.csv"  # of a reader's run
+GAP = "____"  # what is hidden in a question
+LABELS = 10  # whose related words are shown
+EXAMPLES = 40  # test items of a corpus that are drawn for reading
+
+
+def _json(path: Path) -> Any:
+    return json.loads(path.read_text())
+
+
+def _facts(run: Path) -> dict[str, Any]:
+    sealed = manifest.read(run)
+    if sealed is None:
+        raise ManifestError(f"{run} is not finished; run the study first")
+    return sealed["facts"]
+
+
+def training(run: Path) -> Training:
+    """What a run trained and how it ended, by its own files."""
+    told = _json(run / "training.json")
+    return Training(
+        parameters=told["parameters"],
+        epochs=told["epochs"],
+        ended=[(entry["phase"], entry["reason"]) for entry in told["ended"]],
+        precision=told["precision"],
+        threads=_facts(run)["threads"],
+        selected=(told["selected"]["phase"], told["selected"]["update"]),
+    )
+
+
+def timing(run: Path) -> Timing:
+    """What a run cost up to its selected checkpoint, by its own files.
+
+    Seconds in timings.csv are those of the path to each validation (see `training.history`): a later phase starts at
+    its row of update 0, with the seconds of the checkpoint that it starts from.
+    """
+    facts = _facts(run)
+    told = _json(run / "training.json")
+    selected = told["selected"]
+    names = [entry["phase"] for entry in told["ended"]]
+    rows = read_csv(run / "timings.csv")
+    first: dict[str, float] = {names[0]: 0.0}
+    last: dict[str, float] = {}
+    for row in rows:
+        first.setdefault(row["phase"], float(row["seconds"]))
+        last[row["phase"]] = float(row["seconds"])
+        if row["phase"] == selected["phase"] and int(row["update"]) == selected["update"]:
+            seconds = float(row["seconds"])
+    ends = [*(first[name] for name in names[1:]), seconds]
+    return Timing(
+        seconds=seconds,
+        total_seconds=sum(last[name] - first[name] for name in names),
+        updates=told["updates"],
+        examples=told["examples"],
+        device=facts["device"],
+        exclusive=facts["exclusive"],
+        phases={name: end - first[name] for name, end in zip(names, ends, strict=True)},
+    )
+
+
+def timing_of_program(run: Path) -> Timing:
+    """What the training of an outside program cost, by its own files."""
+    facts, (row,) = _facts(run), read_csv(run / "timings.csv")
+    seconds = float(row["seconds"])
+    return Timing(seconds, seconds, None, None, facts["device"], facts["exclusive"])
+
+
+def items(folder: Path) -> Items:
+    """Per-item values with the metrics that the score folder describes."""
+    told = _json(folder / "scores.json")
+    metrics = tuple(Metric(**metric) for metric in told["metrics"])
+    rows = read_csv(folder / "items.csv")
+    known = {*told["key"], "group", *(metric.name for metric in metrics)}
+    return Items(
+        metrics=metrics,
+        ids=tuple(row["id"] for row in rows),
+        groups=tuple(row["group"] for row in rows),
+        values=np.array([[float(row[metric.name]) for row in rows] for metric in metrics]),
+        signature=told["signature"],
+        counts=told["counts"],
+        further={column: tuple(row[column] for row in rows) for column in told["key"] if column != "id"},
+        references=told["references"],
+        details={column: tuple(row[column] for row in rows) for column in rows[0] if column not in known},
+    )
+
+
+def scored_output(plan: Plan, results: Path, row: Scored) -> ScoredOutput:
+    """One output with its per-item values and what its training cost."""
+    run = results / row.run if row.run else None
+    told = plan.folder(row.output).specification
+    search = Search.of_specification(told["search"]).signature() if run and row.search != "own" else ""
+    sealed = manifest.read(results / row.output) or {}
+    measured = run if row.part in ("study", "after") else None  # the others are compared by what they write alone
+    trained = measured if row.search != "own" else None
+    records = None
+    if row.size is not None:
+        records = _json(run / "training.json")["records"] if run else _records(results, row)
+    cost = timing(trained) if trained else timing_of_program(measured) if measured else None
+    return ScoredOutput(
+        corpus=row.corpus,
+        method=row.method,
+        percent=row.percent,
+        records=records,
+        seed=row.seed,
+        search=row.search,
+        run=row.table_name,
+        scores={scorer: items(results / key) for scorer, key in row.scores.items()},
+        search_signature=search,
+        part=row.part,
+        draw=row.draw,
+        timing=cost,
+        training=training(trained) if trained else None,
+        history=read_history(trained) if trained else (),
+        summaries=sealed.get("files", {}).get("summaries.jsonl", {}).get("sha256", ""),
+        role=row.role,
+    )
+
+
+def _records(results: Path, row: Scored) -> int:
+    """How many records the fraction has that a file from outside is said to be of."""
+    assert row.fraction is not None
+    return int(read_statistics(results / row.fraction)["records"])
+
+
+def prepared_folders(plan: Plan) -> list[Folder]:
+    """The folders of the corpora, and of the parts that some of them hold out."""
+    return plan.named("corpora", "corpus") + plan.named("corpora", "unseen")
+
+
+def corpus_statistics(plan: Plan, results: Path, prepared: Folder, fractions: list[Folder]) -> CorpusStatistics:
+    """What became of a corpus, from the docstrings found or the records read to its parts and `fractions`."""
+    corpus = plan.corpus_name(prepared.key)
+    made = Corpus(results / prepared.key)
+    statistics, counts = made.statistics, made.harvest
+    read, dropped = statistics["read"], dict(statistics["dropped"])
+    if counts is not None:
+        read = counts["found"]
+        dropped = {f"docstring: {reason}": count for reason, count in counts["dropped"].items()} | dropped
+    parts = [
+        replace(
+            _part("train", read_statistics(results / folder.key), folder.specification.get("percent")),
+            words_used=_words_used(plan, results, folder),
+        )
+        for folder in fractions
+    ]
+    parts += [_part(part, statistics["parts"][part], None) for part in statistics["parts"] if part != "train"]
+    title = plan.corpora[corpus].title
+    whole = statistics["parts"].get("train", {}).get("records")
+    return CorpusStatistics(corpus, title, read, statistics["kept"], dropped, parts, whole)
+
+
+def _words_used(plan: Plan, results: Path, fraction: Folder) -> int | None:
+    """How many of a fraction's words the methods know that are trained on it and read whole words; the most of any."""
+    runs = {row.run: plan.methods[row.method] for row in plan.rows if row.run and row.method in plan.methods}
+    forms = [form for run, form in runs.items() if fraction.key in plan.folder(run).inputs]
+    limits = {
+        (form.training.vocabulary, form.training.min_count)
+        for form in forms
+        if not isinstance(form.model, SubwordSettings)
+    }
+    known = [Vocabulary.from_counts(read_words(results / fraction.key), *limit) for limit in limits]
+    return max((len(one) - len(MARKS) for one in known), default=None)
+
+
+def _part(part: str, statistics: dict[str, Any], percent: int | None) -> PartStatistics:
+    return PartStatistics(
+        part=part,
+        percent=percent,
+        records=statistics["records"],
+        mean_source_tokens=statistics["mean_source_tokens"],
+        mean_target_tokens=statistics["mean_target_tokens"],
+        vocabulary=statistics["vocabulary"],
+    )
+
+
+def extracts(plan: Plan, results: Path, folder: Folder) -> Extracts:
+    """What a finished oracle's folder holds."""
+    path = results / folder.key
+
+    def table(name: str) -> pd.DataFrame:
+        words = dict.fromkeys(("id", "algorithm", "variant", "optimised", *PLACES), str)
+        return pd.read_csv(path / name, dtype=words, keep_default_na=False)
+
+    return Extracts(
+        plan.corpus_name(folder.specification["corpus"]),
+        Oracle.of_specification(folder.specification["oracle"]),
+        Rouge.of_specification(folder.specification["rouge"]).scorer,
+        table("found.csv"),
+        table("features.csv"),
+        table("timings.csv"),
+        list(read_jsonl(path / "certificates.jsonl")),
+    )
+
+
+def cloze(plan: Plan, results: Path, folder: Folder) -> list[Asked]:
+    """What is asked of every part of a corpus, by a finished folder of questions."""
+    corpus = plan.corpus_name(folder.specification["corpus"])
+    return [
+        Asked(
+            corpus=corpus,
+            part=part,
+            references=told["records"],
+            asked=told["asked"],
+            not_asked={reason: told[reason] for reason in NOT_ASKED},
+            entities=told["entities"],
+            questions=told["questions"],
+            answerable=told["answerable"],
+            right={guess: told[guess] for guess in GUESSES},
+        )
+        for part, told in _json(results / folder.key / "statistics.json")["parts"].items()
+    ]
+
+
+def pretraining(plan: Plan, results: Path, folder: Folder) -> Pretraining:
+    """What a finished pretraining cost and was made of, and the methods that it is for."""
+    apart = plan.folder(folder.specification["outside"])
+    corpus = plan.corpus_name(apart.specification["corpus"])
+    run, statistics = results / folder.key, Corpus(results / apart.key).statistics
+    told, cost = _json(run / "training.json"), timing(run)
+    learned = {name: form.model.outside for name, form in plan.methods.items() if form.model.kind == "bart"}
+    return Pretraining(
+        corpus=corpus,
+        scratch=next((name for name, outside in learned.items() if outside == "nothing"), None),
+        methods={name: outside == "bodies" for name, outside in learned.items() if outside != "nothing"},
+        seconds=cost.seconds,
+        updates=told["updates"],
+        texts=told["records"],
+        nll=told["test_nll"],
+        read=statistics["read"],
+        removed=statistics["removed"],
+        sentences=statistics["sentences"],
+        sentences_removed=statistics["sentences_removed"],
+    )
+
+
+def reader(plan: Plan, results: Path, folder: Folder) -> Reader:
+    """What a finished reader learned from and answers of held-out questions."""
+    run = results / folder.key
+    told, rows = _json(run / "training.json"), read_csv(run / HELD_OUT)
+
+    def column(name: str) -> np.ndarray:
+        return np.array([float(row[name]) for row in rows])
+
+    of_summaries = {one.item for one in read_questions(results / folder.specification["questions"]) if one.questions}
+    trained = "updates" in told
+    return Reader(
+        corpus=plan.corpus_name(folder.specification["corpus"]),
+        seed=folder.specification["seed"],
+        groups=tuple(row["group"] for row in rows),
+        right=column("reader"),
+        majority=column("majority"),
+        frequency=column("frequency"),
+        several=np.array([row["id"] in of_summaries for row in rows], dtype=bool),
+        chance=float(column("chance").mean()),
+        questions=told["questions"],
+        left_out=told["left_out"]["train"],
+        updates=told["updates"] if trained else None,
+        seconds=timing(run).seconds if trained else None,
+    )
+
+
+def preferences(plan: Plan, results: Path, corpus: str, outputs: Sequence[tuple[Scored, ScoredOutput]]) -> Preferences:
+    """What the finished folders of a corpus hold of golds and contrasts."""
+    folders = [one for one in plan.judged if plan.corpus_name(one.specification["corpus"]) == corpus]
+    contrasted = list(read(results / folders[0].specification["contrasts"]))
+    of = digest(contrasted)
+    prepared = results / folders[0].specification["corpus"]
+    asked = plan.corpora[corpus].contrasts
+    group = {record.id: group_of(record) for record in Corpus(prepared).part("test")}
+    systems = {}
+    methods: dict[str, dict[str, None]] = {}
+    runs: dict[str, tuple[str, int | None, int | None]] = {}
+    for row, output in outputs:
+        if row.corpus == corpus and row.judged is not None and manifest.read(results / row.judged) is not None:
+            methods.setdefault(row.judged, {})[row.method] = None
+            run, cell = str(row.run).split("/")[1], (row.method, output.records, row.seed)
+            systems[cell] = read_judged(results / row.judged / f"{run}.safetensors", of)
+            runs.setdefault(run, cell)
+    words = {}
+    for folder in folders:
+        if folder.kind == "judge_words" and manifest.read(results / folder.key) is not None:
+            for name in folder.specification["orders"]:
+                words[name] = read_judged(results / folder.key / f"{name}.safetensors", of)
+    return Preferences(
+        corpus=corpus,
+        items=tuple(one.item for one in contrasted for _ in one.contrasts),
+        rules=tuple(told.rule for one in contrasted for told in one.contrasts),
+        groups=tuple(group[one.item] for one in contrasted for _ in one.contrasts),
+        systems=systems,
+        words=words,
+        targets=[told.sentences for one in contrasted for told in one.contrasts],
+        golds={one.item: one.sentences for one in contrasted},
+        twins=[tuple(names) for names in methods.values() if len(names) > 1],
+        people=[
+            judged_by_people(
+                f"study {plan.study}: {corpus}", one, prepared.name, contrasted, runs, plan.settings.bootstrap
+            )
+            for one in (asked.people if asked is not None else ())
+        ],
+    )
+
+
+def judged_by_people(
+    where: str,
+    told: Judgements,
+    prepared: str,
+    contrasted: Sequence[Contrasted],
+    runs: Mapping[str, tuple[str, int | None, int | None]],
+    settings: Bootstrap,
+) -> JudgedByPeople:
+    """What people said of contrasts of a corpus, whose folder is called `prepared`.
+
+    `runs` are those that were judged on the contrasts, by the names of their folders, each with method, records and
+    seed. Raises EvidenceError, which begins with `where`, for files that are missing or others, and for sheets of other
+    contrasts or another run.
+    """
+    for path, sha256 in ((told.key, told.key_sha256), (told.answers, told.answers_sha256)):
+        observed = sha256_file(Path(path)) if Path(path).is_file() else None
+        if observed != sha256:
+            found = f"has sha256 {observed}, not {sha256}" if observed else "is missing"
+            raise EvidenceError(f"{where}: {path} {found}; put it back, or write what is there into the study")
+    try:
+        key = read_key(Path(told.key))
+        answers = read_answers([Path(told.answers)], key, partial=True)
+    except PeopleError as error:
+        raise EvidenceError(f"{where}: {error}") from error
+    if key.protocol is not KUMAR_CHEUNG:
+        raise EvidenceError(f"{where}: {told.key} is of protocol {key.protocol.name}; name it below `scores: people:`")
+    if key.corpus not in ("", prepared):
+        raise EvidenceError(f"{where}: {told.key} is of {key.corpus}, and this study has {prepared}; make sheets anew")
+    known = {(one.item, sha256_of(words(some.sentences))) for one in contrasted for some in one.contrasts}
+    for code, entry in key.entries.items():
+        if (entry.id, entry.sha256) not in known:
+            raise EvidenceError(
+                f"{where}: {told.key}: code {code} is of no contrast of this study ({entry.id}); make sheets anew"
+            )
+    if key.system not in runs:
+        raise EvidenceError(
+            f"{where}: {told.key} is of what {key.system!r} failed to dodge, which is no run of this study that is "
+            "judged; make sheets anew with --system and the name of one"
+        )
+    if not answers.given:
+        raise EvidenceError(f"{where}: {told.answers} holds no answer; remove it from the study")
+    annotators = {key.entries[code].annotator for code in answers.given}
+    return JudgedByPeople(*runs[key.system], len(annotators), people_results(answers, settings))
+
+
+def related_words(plan: Plan, results: Path, folder: Folder) -> RelatedWords:
+    """What a finished folder of labels holds."""
+    run = plan.folder(folder.specification["run"]).specification
+    corpus = plan.corpus_name(plan.folder(run["fraction"]).specification["corpus"])
+    shown: dict[str, list[str]] = {}
+    for row in read_csv(results / folder.key / "labels.csv"):
+        if row["label"] in shown or len(shown) < LABELS:
+            shown.setdefault(row["label"], []).append(row["word"])
+    told = _json(results / folder.key / "labels.json")
+    records = _json(results / folder.specification["run"] / "training.json")["records"]
+    return RelatedWords(corpus, run["method"], records, **told, examples=list(shown.items()))
+
+
+def examples(plan: Plan, results: Path, corpus: str, outputs: Sequence[tuple[Scored, ScoredOutput]]) -> Examples:
+    """Test items of a corpus, drawn by the study's seed, with what every system wrote under the common search."""
+    settings, seed = plan.corpora[corpus], plan.settings.bootstrap.seed
+    (prepared,) = (one.key for one in prepared_folders(plan) if plan.corpus_name(one.key) == corpus)
+    part = Corpus(results / prepared).part("test")
+    ids = sorted(part.ids)
+    drawn = random.Random(f"{seed} {corpus}").sample(ids, min(EXAMPLES, len(ids)))
+    written: dict[str, dict[tuple[str, int | None], Sequence[str]]] = {name: {} for name in drawn}
+    for row, output in sorted(outputs, key=lambda pair: pair[0].seed or 0):
+        cell = output.method, output.records
+        if row.corpus == corpus and row.part == "study" and row.search != "paper" and cell not in written[drawn[0]]:
+            for line in read_jsonl(results / row.output / "summaries.jsonl"):
+                if line["id"] in written:
+                    written[line["id"]][cell] = line["summary"]
+    asked = about(plan, results, prepared, drawn)
+    found = {
+        record.id: Example(
+            record.id,
+            text.source,
+            [text.target, *text.references],
+            record.source_tokens,
+            written[record.id],
+            *asked.get(record.id, ((), {})),
+        )
+        for record, text in part.with_text
+        if record.id in written
+    }
+    return Examples(corpus, seed, settings.source_tokens, [found[name] for name in drawn])
+
+
+def about(
+    plan: Plan, results: Path, prepared: str, drawn: Sequence[str]
+) -> dict[str, tuple[list[tuple[str, int]], dict[int, str]]]:
+    """The questions about the references of these items, where a corpus has any, and the names of entities.
+
+    In a question entities have the longest of their names, and what is hidden is a gap.
+    """
+    found = {}
+    for folder in plan.named("annotations", "questions"):
+        if folder.specification["corpus"] != prepared or manifest.read(results / folder.key) is None:
+            continue
+        for one in read_questions(results / folder.key):
+            if one.item in drawn and one.questions:
+                names = {
+                    number: name for name, number in sorted(one.source_names.items(), key=lambda told: len(told[0]))
+                }
+                texts = [(in_words(question.words, names), question.answer) for question in one.questions]
+                found[one.item] = texts, names
+    return found
+
+
+def in_words(words: Sequence[str], names: Mapping[int, str]) -> str:
+    """A question as people read it."""
+    told = []
+    for word in words:
+        number = entity_in(word)
+        told.append(GAP if word == PLACEHOLDER else word if number is None else names.get(number, word))
+    return " ".join(told)
+
+
+def collect(plan: Plan, results: Path, partial: bool = False) -> Study:
+    """All evidence of the study; with `partial`, of what is finished, with a list of what is not.
+
+    Raises ManifestError for a folder that is not finished, EvidenceError where no output is.
+    """
+
+    def finished(key: str) -> bool:
+        return manifest.read(results / key) is not None
+
+    for folder in plan.folders.values():
+        needless = folder.step == "annotations" and folder.kind not in ("prove", "questions")
+        if not partial and not needless and not finished(folder.key):
+            raise ManifestError(
+                f"{results / folder.key} is not finished; run the study first, or make its tables with --partial"
+            )
+    rows, missing = [], []
+    for row in plan.rows:
+        way = [key for key in (row.fraction, row.run, row.output, *row.scores.values()) if key]
+        first = next((key for key in way if not finished(key)), None)
+        if first is None:
+            rows.append(row)
+        else:
+            missing.append(Missing(row.corpus, row.method, row.percent, row.seed, row.search, first, row.records))
+    missing += [
+        Missing(plan.corpus_name(one.specification["corpus"]), "extractive optimum", None, None, None, one.key)
+        for one in plan.named("annotations", "prove")
+        if not finished(one.key)
+    ]
+    if not rows:
+        raise EvidenceError("no output is finished and scored; run the study first")
+    if partial and not missing:
+        return collect(plan, results)
+    shown = {row.corpus for row in rows}
+    statistics = []
+    for prepared in prepared_folders(plan):
+        if plan.corpus_name(prepared.key) in shown:
+            fractions: dict[int, Folder] = {}  # of each size the first seed's
+            for folder in plan.named("corpora", "fraction"):
+                if folder.specification["corpus"] == prepared.key and finished(folder.key):
+                    told = folder.specification
+                    fractions.setdefault(told.get("percent") or told["records"], folder)
+            statistics.append(corpus_statistics(plan, results, prepared, list(fractions.values())))
+    outputs = [scored_output(plan, results, row) for row in rows]
+    return Study(
+        title=plan.settings.title,
+        form=plan.settings.form,
+        statistics=statistics,
+        outputs=outputs,
+        titles=plan.titles,
+        systems=plan.system_titles,
+        missing=missing,
+        trained=sum(row.size is not None for row in plan.rows),
+        scores=[key for row in rows for key in row.scores.values()],
+        extracts=[extracts(plan, results, one) for one in plan.named("annotations", "prove") if finished(one.key)],
+        pretrainings=[pretraining(plan, results, one) for one in plan.named("runs", "pretrain") if finished(one.key)],
+        readers=[reader(plan, results, one) for one in plan.named("runs", "reader") if finished(one.key)],
+        equivalence=plan.settings.equivalence,
+        questions=plan.settings.questions,
+        shown_items=plan.settings.shown_items,
+        cloze=[
+            one
+            for folder in plan.named("annotations", "questions")
+            if finished(folder.key)
+            for one in cloze(plan, results, folder)
+        ],
+        related_words=[
+            related_words(plan, results, one) for one in plan.named("outputs", "labels") if finished(one.key)
+        ],
+        preferences=[
+            preferences(plan, results, corpus, list(zip(rows, outputs, strict=True)))
+            for corpus in sorted({plan.corpus_name(one.specification["corpus"]) for one in plan.judged} & shown)
+        ],
+        examples=[examples(plan, results, corpus, list(zip(rows, outputs, strict=True))) for corpus in sorted(shown)],
+    )

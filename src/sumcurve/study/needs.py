@@ -1,0 +1,98 @@
+"""What a job that makes a folder asks of a machine: memory and time, from the plan alone.
+
+Estimates on the safe side of what was measured, for a scheduler that ends jobs which take more. Too little memory is
+asked for twofold the next time (`out_of_memory`); a training that runs out of time goes on where it was.
+
+Imports nothing heavy: the Snakefile reads it on every parse.
+"""
+
+import json
+import math
+import re
+from functools import lru_cache
+from pathlib import Path
+
+from sumcurve.capabilities.programs.command import Command
+from sumcurve.settings import Form
+from sumcurve.study.kinds import KINDS
+from sumcurve.study.plan import Folder, Plan
+
+LIGHT = ("fraction", "unseen", "annotate", "baseline", "system", "judge_words", "score")
+"""Kinds that take seconds, where a job of a cluster takes nine to start; see `light`."""
+DECODING_MINUTES = 15  # that a job which decodes is given, whatever it decodes, and
+MINUTES_PER_THOUSAND = 5  # for every thousand items of each of its searches; a small model takes ten seconds
+PRETRAINED_MB = 16_000  # of a model that comes from elsewhere, or is run by somebody's program
+WIDE_MB = 2_000  # what a model needs beyond its kind's memory from which on it is thought to train for days
+WIDE_TIMES = 6  # as long as a small one
+WIDTHS = ("embedding", "hidden", "decoder", "width", "filters", "attention_width")  # keys of models
+# What Slurm writes into a job's log: with cgroups, with jobacct_gather's OverMemoryKill, and the kernel by itself.
+KILLED = re.compile(rb"oom[-_ ]?kill|exceeded (?:job |step )?memory limit|out[ _]of[ _]memory", re.IGNORECASE)
+MOST_DOUBLINGS = 4
+DECODED = ("decode", "untrained")
+
+
+def memory_mb(plan: Plan, folder: Folder) -> int:
+    """Megabytes of main memory that a job which makes this folder asks for at first."""
+    return KINDS[folder.kind].mem_mb + _of_model(plan, folder)
+
+
+def minutes(plan: Plan, folder: Folder, attempt: int = 1) -> int:
+    """Minutes that such a job is given at an attempt. A training always gets the same, for it goes on where it was."""
+    kind = KINDS[folder.kind]
+    wide = _of_model(plan, folder) > WIDE_MB
+    return _with_small_model(plan, folder) * (WIDE_TIMES if wide else 1) * (1 if kind.together else attempt)
+
+
+def _with_small_model(plan: Plan, folder: Folder) -> int:
+    """Minutes by the number of items where a model of ours decodes them and the plan knows how many they are."""
+    items = plan.test_items.get(plan.corpus_name(folder.specification["corpus"])) if folder.kind in DECODED else None
+    if items is None:
+        return KINDS[folder.kind].minutes
+    decodings = max((len(keys) for keys in plan.together.values() if folder.key in keys), default=1)
+    return DECODING_MINUTES + math.ceil(MINUTES_PER_THOUSAND * decodings * items / 1000)
+
+
+def light(plan: Plan) -> set[str]:
+    """The kinds whose jobs take seconds in this study: systems do but for somebody's program."""
+    programs = any(issubclass(kind, Command) for kind, _ in plan.systems.values())
+    return set(LIGHT) - ({"system"} if programs else set())
+
+
+def _of_model(plan: Plan, folder: Folder) -> int:
+    """What a model takes beyond the memory of its kind."""
+    if folder.kind == "decode":
+        folder = plan.folder(folder.specification["run"])
+    if folder.kind in ("train_program", "decode_program", "untrained"):
+        return PRETRAINED_MB
+    if folder.kind != "train":
+        return 0
+    told = folder.specification
+    lengths = told["source_tokens"], told["target_tokens"]
+    return _of_form(json.dumps({key: told[key] for key in ("model", "training")}), *lengths)
+
+
+@lru_cache(maxsize=1024)
+def _of_form(told_of_form: str, source_tokens: int, target_tokens: int) -> int:
+    """As `_of_model`, by what a run's specification says of its training: all seeds and most sizes say the same."""
+    form = Form.of_run(json.loads(told_of_form))
+    if form.model.kind in ("transformers", "fairseq"):
+        return PRETRAINED_MB
+    told = form.model.model_dump()
+    width = max((value for key, value in told.items() if key in WIDTHS and value), default=256)
+    layers = sum(value for key, value in told.items() if key.endswith("layers"))
+    weights = form.training.vocabulary * (told.get("embedding") or width) + 12 * width * width * max(1, layers)
+    positions = form.training.batch * target_tokens
+    activations = positions * (form.training.vocabulary + 2 * width * source_tokens)
+    # float32: weights, gradients, Adam's two moments, the best and the last checkpoint and their copies; and of what
+    # backpropagation keeps, a few tensors of each size.
+    return int(32 * weights + 12 * activations) // 1_000_000
+
+
+def out_of_memory(logs: Path) -> int:
+    """How many of the logs that a scheduler left of a job say that it was ended for want of memory."""
+    return sum(KILLED.search(log.read_bytes()) is not None for log in logs.glob("*.log"))
+
+
+def doubled(mem_mb: int, logs: Path) -> int:
+    """`mem_mb`, twofold for every attempt that was ended for want of memory, and for no other."""
+    return mem_mb * 2 ** min(MOST_DOUBLINGS, out_of_memory(logs))

@@ -1,0 +1,1415 @@
+"""The study and every folder it asks for, named before any data exists.
+
+`Plan.read` validates the configuration once and derives, step by step, the folders with their specifications: all that
+decides a folder's content, and nothing else. A folder's name ends in the digest of its specification; since a
+specification names the folders it was made from, names chain from the raw corpus to the scores.
+
+Imports nothing heavy: the Snakefile reads it on every parse.
+"""
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Literal
+
+from sumcurve.capabilities.programs.command import Command, CommandSettings
+from sumcurve.harvest.archives import chosen, normalized, read_archives
+from sumcurve.scores import SCORERS
+from sumcurve.scores.files import ReadsFiles
+from sumcurve.scores.needs import Needing
+from sumcurve.scores.scorer import Scorer
+from sumcurve.settings import (
+    MODEL_FILES,
+    Cloze,
+    CorpusSettings,
+    Equivalence,
+    Form,
+    Harvest,
+    Labels,
+    MethodSettings,
+    Preparation,
+    Pretraining,
+    Raw,
+    Reading,
+    Rouge,
+    Search,
+    Split,
+    StudySettings,
+    SubwordSettings,
+    VarianceTable,
+    fairseq_search,
+)
+from sumcurve.settings.config import Block, PlanError, read, read_method, read_study
+from sumcurve.sources import SOURCES
+from sumcurve.sources.content import patterns
+from sumcurve.sources.errors import CorpusError
+from sumcurve.sources.members import names_of_shards
+from sumcurve.store.manifest import digest, sha256_file, sha256_files
+from sumcurve.store.provenance import versions
+from sumcurve.store.records import RecordError
+from sumcurve.study.builders import (
+    AnnotateSpecification,
+    ContrastsSpecification,
+    CorpusSpecification,
+    DecodeProgramSpecification,
+    DecodeSpecification,
+    EntitiesSpecification,
+    FractionSpecification,
+    JudgeSpecification,
+    JudgeWordsSpecification,
+    LabelsSpecification,
+    OutsideSpecification,
+    PretrainSpecification,
+    ProveSpecification,
+    QuestionsSpecification,
+    ScoreSpecification,
+    Sized,
+    SubwordsSpecification,
+    SystemSpecification,
+    TrainProgramSpecification,
+    TrainSpecification,
+    UnseenSpecification,
+    UntrainedSpecification,
+)
+from sumcurve.study.kinds import CORPUS_PARTS, KINDS, RECIPES
+from sumcurve.study.recipes import Recipe, Version, read_recipes
+from sumcurve.systems import SYSTEMS
+from sumcurve.systems.file import FileSettings
+from sumcurve.systems.outside import OutsideSettings
+from sumcurve.systems.system import Role, System, SystemSettings
+
+# Folders are named by several of these, with numbers and digests, and a file system takes 255 bytes.
+NAME = re.compile(r"[a-z][a-z0-9_]{,63}")
+SYSTEM_NAME = re.compile(r"[a-z][a-z0-9_-]{,63}")
+OUTSIDE = "outside-packages"  # the corpus that a pretraining reads; no corpus of a study can have this name
+HELD_OUT = "-unseen"  # what follows a corpus's name where the part is meant that it holds out whole
+ZERO_SHOT = "-zero-shot"  # what follows a method's name where its pretrained model is meant before any training
+# What of its fraction's words an outside program is asked about: all, as far as the study's methods know them.
+EVERY_WORD = {"vocabulary": 10**9, "least_count": 1}
+# What would prefer a gold without a source: language models of the training part's targets, by their order.
+WORD_MODELS = {"unigram": 1, "trigram": 3}
+JUDGING = ("dodged", "escaped")  # scorers that read what systems find of contrasts
+WORD_MODELS_COUNT = 2  # occurrences of a word that they know, at least
+STUDY_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{,63}")  # it becomes a folder's name and part of shell lines
+
+
+@dataclass(frozen=True)
+class File:
+    """What is read from outside of the results, whose content is pinned.
+
+    What is `harvested`, or fetched, lies below the study's home.
+
+    It may be a folder. Its content are the files below it that match one of the patterns `shards`.
+    """
+
+    sha256: str | None  # None: the study does not say it yet
+    path: str
+    harvested: bool = False
+    shards: tuple[str, ...] = ()
+    pinned: str = ""  # the file of the configuration that says the sha256; "": the study's
+    files: tuple[tuple[str, str | None], ...] = ()  # of a folder, where the study names them: each with its sha256
+
+    def at(self, home: Path) -> Path:
+        return home / self.path if self.harvested else Path(self.path)
+
+    def observed(self, home: Path) -> str | None:
+        """The sha256 of what is there; of a folder that of the lines that `sha256sum` prints of its sorted shards.
+
+        None where nothing is there; CorpusError for a folder without shards.
+        """
+        path = self.at(home)
+        if path.is_dir():
+            return sha256_files(path, names_of_shards(path, self.shards))
+        return sha256_file(path) if path.is_file() else None
+
+    def problem(self, home: Path, study: str) -> str:
+        """What is wrong with what is there, and what to do."""
+        path, observed = self.at(home), self.observed(home)
+        pinned = self.pinned or f"config/studies/{study}.yaml"
+        if observed is None:
+            return f"{path} is missing; what it is, and where it comes from: {pinned} and docs/corpora.md"
+        if self.sha256 is None:
+            return (
+                f"{path} has sha256 {observed}, and {pinned} does not say which copy is meant: if it is this one, "
+                f"write `sha256: {observed}` below its `raw:`"
+            )
+        others = "; ".join(self._others(path))
+        return (
+            f"{path} has sha256 {observed}, but study {study} pins {self.sha256}{f' ({others})' if others else ''}: "
+            f"restore it, or name its new content by `sha256: {observed}` in {pinned}"
+        )
+
+    def _others(self, folder: Path) -> Iterator[str]:
+        """Which files of a folder are not those that the study names."""
+        if not self.files or not folder.is_dir():
+            return
+        there = set(names_of_shards(folder, self.shards))
+        for name, sha256 in self.files:
+            if name not in there:
+                yield f"{name} is missing"
+            elif sha256 is not None and (found := sha256_file(folder / name)) != sha256:
+                yield f"{name} has sha256 {found}, not {sha256}"
+        for name in sorted(there - {name for name, _ in self.files}):
+            yield f"{name} is not of it"
+
+
+@dataclass(frozen=True)
+class Folder:
+    """One folder of results: `step/name` below the results folder, of a kind (`sumcurve.study.kinds`), made from `inputs`."""
+
+    kind: str
+    name: str
+    specification: dict[str, Any]
+    inputs: tuple[str, ...]  # keys of other folders
+    files: tuple[File, ...] = ()
+
+    @property
+    def step(self) -> str:
+        return KINDS[self.kind].step
+
+    @property
+    def key(self) -> str:
+        return f"{self.step}/{self.name}"
+
+    @property
+    def stem(self) -> str:
+        """Its name without the digest."""
+        return self.name.rsplit("-", 1)[0]
+
+    @property
+    def code(self) -> tuple[str, ...]:
+        """The modules that decide it, for `sumcurve.store.fingerprint`."""
+        return KINDS[self.kind].code(self.specification)
+
+
+@dataclass(frozen=True)
+class Scored:
+    """One output of the score table: which folders stand behind it.
+
+    Every run is decoded with its corpus's common search, and at the largest percent with the search of its method's
+    paper, too, where that is another one. Programs and files from outside that make a curve have a search of their
+    "own"; of a file the `fraction` is all that is known of its training. A system that is not trained (of another
+    `role`, see `sumcurve.systems.system`) has no percent, seed, search and run.
+
+    Of a corpus with `sizes` there are `records` in place of a percent.
+
+    `part` is "study" but for what tells a last phase's worth, at the largest percent of methods of several phases: the
+    checkpoint "before" that phase, the "control" that spent the same updates on the loss of the phase before, and
+    "after" it, where the study itself has no such seed. "variance" are trainings whose records another seed drew.
+    """
+
+    corpus: str
+    method: str
+    percent: int | None
+    seed: int | None
+    search: Literal["common", "paper", "own"] | None
+    run: str | None  # keys of folders
+    output: str
+    scores: Mapping[str, str] = field(default_factory=dict)  # by scorer; without those that do not apply
+    part: Literal["study", "after", "before", "control", "variance"] = "study"
+    draw: int | None = None  # which seed drew the records, where it is not `seed`
+    role: Role = "trained"
+    fraction: str | None = None  # of a file from outside: of which records it is
+    records: int | None = None  # where the corpus has `sizes` in place of percents
+    judged: str | None = None  # the folder that has what the run finds of golds and contrasts, where the study asks
+
+    @property
+    def size(self) -> int | None:
+        """The percent, or the number of records; None of what is not trained."""
+        return self.percent if self.percent is not None else self.records
+
+    @property
+    def table_name(self) -> str:
+        """What the table's column `run` calls it: its run's folder, or its output's where it has no run of its own."""
+        own = self.search != "paper" and self.part != "before"
+        return (self.run if self.run and own else self.output).split("/")[1]
+
+
+@dataclass(frozen=True)
+class _Corpus:
+    """A corpus while its folders are planned; `prepared` and `entities` are keys of folders."""
+
+    name: str
+    settings: CorpusSettings
+    prepared: str
+    entities: str | None = None  # where a method learns them, or a search reads them: their folder, or the questions'
+    outside: str | None = None  # these three where a BART is made here
+    subwords: str | None = None
+    pretrained: str | None = None
+    seen: "_Corpus | None" = None  # of a part that is held out: the corpus
+
+    def sized(self, size: int) -> Sized:
+        """One of its sizes as specifications and rows say it."""
+        return {"percent": size} if self.settings.percents is not None else {"records": size}
+
+    def called(self, size: int) -> str:
+        """One of its sizes as names of folders say it."""
+        return f"{size:03d}" if self.settings.percents is not None else f"n{size}"
+
+    def read_by(self, form: Form) -> list[str]:
+        """The folders that a system of this form reads of it: of a part that is held out its corpus's, too.
+
+        That one says whether tokens are in small letters, which models of subwords ask.
+        """
+        cased = self.seen is not None and isinstance(form.model, SubwordSettings)
+        return [self.prepared, self.seen.prepared] if self.seen is not None and cased else [self.prepared]
+
+
+def _check_scorers(block: Block, settings: StudySettings) -> None:
+    """PlanError for no scorer, one that does not exist, and one that is told what it does not know."""
+    if not settings.scores:
+        raise PlanError(f"{block.where('scores')}: name at least one of {', '.join(SCORERS)}")
+    for name in settings.scores:
+        if name not in SCORERS:
+            raise PlanError(f"{block.where('scores', name)}: no scorer {name!r}; there are: {', '.join(SCORERS)}")
+        block.validated(SCORERS[name].Settings, "scores", name)
+        if name in JUDGING and not any(corpus.contrasts for corpus in settings.corpora.values()):
+            raise PlanError(
+                f"{block.where('scores', name)}: {name} is asked of contrasts; give a corpus `contrasts: {{}}`, or "
+                f"leave {name} out"
+            )
+
+
+def _check_systems(block: Block, settings: StudySettings) -> None:
+    """PlanError for a system of no kind, one that is told what its kind does not know, and one of no corpus."""
+    given = block.deepest(("systems",))[0].mapping if "systems" in block.mapping else {}
+    for name, told in settings.systems.items():
+        where = block.where("systems", name)
+        if not SYSTEM_NAME.fullmatch(name):
+            raise PlanError(
+                f"{where}: a system's name holds small letters, digits, hyphens and underscores, 64 at most"
+            )
+        if name in settings.methods:
+            raise PlanError(f"{where}: a method of this study has that name; give the system another")
+        if name.endswith(ZERO_SHOT):
+            raise PlanError(f"{where}: names that end in {ZERO_SHOT} are those of pretrained methods; give it another")
+        kind = (told or {}).get("kind", name)
+        if kind not in SYSTEMS:
+            raise PlanError(f"{where}: no kind {kind!r}; there are: {', '.join(SYSTEMS)}")
+        if name not in given:
+            continue  # a reference system of every study
+        validated = block.validated(SYSTEMS[kind].Settings, "systems", name)
+        if strange := [one for one in validated.corpora or [] if one not in settings.corpora]:
+            raise PlanError(f"{where}: corpora: no corpus {strange[0]!r}; there are: {', '.join(settings.corpora)}")
+
+
+def _check_methods(block: Block, settings: StudySettings, methods: dict[str, Form]) -> None:
+    """PlanError for a method that a corpus cannot serve, which nobody then finds in a table."""
+    problems = []
+    for name, corpus in settings.corpora.items():
+        asked = settings.methods if corpus.methods is None else corpus.methods
+        reasons = {method: refusal(methods[method], corpus) for method in asked}
+        served = ", ".join(method for method, reason in reasons.items() if reason is None)
+        problems += [
+            f"{block.where('corpora', name, *reason.key)}: corpus {name} cannot serve {method}: {reason.why}; change "
+            f"it, or list in {block.path} the methods that it serves: `corpora: {{{name}: {{methods: [{served}]}}}}`"
+            for method, reason in reasons.items()
+            if reason is not None
+        ]
+    if problems:
+        raise PlanError("\n".join(problems))
+
+
+def _check_variance(block: Block, settings: StudySettings, table: VarianceTable, methods: dict[str, Form]) -> None:
+    """PlanError where the study does not have what is to be trained anew."""
+
+    def where(key: str) -> str:
+        return block.where("variance", key)
+
+    if table.corpus not in settings.corpora:
+        raise PlanError(f"{where('corpus')}: no corpus {table.corpus!r}; there are: {', '.join(settings.corpora)}")
+    corpus = settings.corpora[table.corpus]
+    if corpus.percents is None:
+        raise PlanError(
+            f"{where('corpus')}: {table.corpus} has `sizes`; draws are compared at a percent: choose another"
+        )
+    if table.percent not in corpus.percents:
+        raise PlanError(f"{where('percent')}: {table.percent} is none of {table.corpus}'s percents {corpus.percents}")
+    trained = [method for method in methods if corpus.methods is None or method in corpus.methods]
+    if strange := [method for method in table.methods if method not in trained]:
+        raise PlanError(
+            f"{where('methods')}: {', '.join(strange)}: not trained on {table.corpus}; "
+            f"choose among {', '.join(trained)}"
+        )
+    for key, values in (("methods", table.methods), ("draws", table.draws), ("seeds", table.seeds)):
+        if len(set(map(str, values))) < len(values):
+            raise PlanError(f"{where(key)}: {values} names one twice")
+
+
+def _check_equivalence(block: Block, told: Equivalence, methods: dict[str, Form], scorers: Iterable[str]) -> None:
+    """PlanError where a method or the metric is not the study's, or a method is to equal itself."""
+    known = [metric.name for name in scorers for metric in SCORERS[name].metrics]
+    if told.metric not in known:
+        where = block.where("equivalence", "metric")
+        raise PlanError(f"{where}: no metric {told.metric!r} in the study; there are: {', '.join(known)}")
+    for method, other in told.methods.items():
+        where = block.where("equivalence", "methods", method)
+        if strange := [one for one in (method, other) if one not in methods]:
+            raise PlanError(f"{where}: no method {strange[0]!r} in the study; there are: {', '.join(methods)}")
+        if method == other:
+            raise PlanError(f"{where}: {method} equals itself; name another method")
+
+
+def _check_labels(block: Block, told: Labels, methods: dict[str, Form]) -> None:
+    """PlanError for a method that is not the study's, or whose model has no words of its own."""
+    for place, method in enumerate(told.methods):
+        where = block.where("labels", "methods", place)
+        if method not in methods:
+            raise PlanError(f"{where}: no method {method!r} in the study; there are: {', '.join(methods)}")
+        if (kind := methods[method].model.kind) not in ("recurrent", "transformer", "ngram"):
+            raise PlanError(f"{where}: a model of kind {kind} has no labels that are words; leave {method} out")
+
+
+def _check_sizes(block: Block, name: str, settings: StudySettings) -> None:
+    """PlanError for sizes that do not rise, and for sizes and seeds of a method that its study does not have."""
+
+    def where(*keys: str) -> str:
+        return block.where("corpora", name, *keys)
+
+    corpus = settings.corpora[name]
+    key = "percents" if corpus.percents is not None else "sizes"
+    if not corpus.asked:
+        raise PlanError(f"{where(key)}: name one at least (value: [])")
+    if corpus.asked != sorted(set(corpus.asked)):
+        raise PlanError(f"{where()}: {key} must rise without repetition, not {corpus.asked}")
+    for method, told in corpus.trainings.items():
+        if method not in (settings.methods if corpus.methods is None else corpus.methods):
+            raise PlanError(f"{where('trainings', method)}: no method of this corpus; correct it, or remove it")
+        if told.sizes is not None and told.sizes != [size for size in corpus.asked if size in told.sizes]:
+            raise PlanError(
+                f"{where('trainings', method, 'sizes')}: {told.sizes}: name some of {key} {corpus.asked}, rising"
+            )
+    if strange := sorted(set(corpus.seeds_at) - set(corpus.asked)):
+        raise PlanError(f"{where('seeds_at')}: {strange[0]} is none of {key} {corpus.asked}")
+    given: dict[tuple[str, ...], list[int]] = {
+        ("trainings", method, "seeds"): told.seeds or [] for method, told in corpus.trainings.items()
+    }
+    given |= {("seeds_at", str(size)): seeds for size, seeds in corpus.seeds_at.items()}
+    for keys, seeds in given.items():
+        if strange := sorted(set(seeds) - set(settings.seeds)):
+            raise PlanError(f"{where(*keys)}: {strange[0]} is none of the study's seeds {settings.seeds}")
+    for method in settings.methods:
+        for size in corpus.asked_of(method):
+            if not corpus.seeds_of(method, size, settings.seeds):
+                raise PlanError(f"{where('seeds_at')}: no seed is left of {method} at {size}; name one that it has")
+
+
+def _check_pretraining(block: Block, settings: StudySettings, methods: dict[str, Form], config: Path) -> None:
+    """PlanError where a BART has no pretraining, and where this reads packages of a corpus that it is trained for."""
+    made = [method for method, form in methods.items() if form.model.kind == "bart"]
+    told = settings.pretraining
+    if told is None:
+        if made:
+            raise PlanError(
+                f"{block.where('methods')}: {made[0]} is of kind bart, which a study's `pretraining` makes: write one "
+                "(config/studies/pretraining.yaml has one), or leave the method out"
+            )
+        return
+    outside = packages_of(told.raw.harvest, config)
+    for name, corpus in settings.corpora.items():
+        shared = outside & packages_of(corpus.raw.harvest, config) if corpus.methods != [] else set()
+        if shared:
+            raise PlanError(
+                f"{block.where('pretraining', 'raw', 'harvest')}: {', '.join(sorted(shared))}: packages of corpus "
+                f"{name}, too; leave them out by `without`"
+            )
+
+
+def _check_questions(block: Block, settings: StudySettings) -> None:
+    """PlanError for a question about a metric, corpus, method or size that the study does not have."""
+    ranking = [metric.name for name in settings.scores for metric in SCORERS[name].metrics if metric.ranks]
+    for place, one in enumerate(settings.questions):
+        known: dict[str, tuple[Collection[Any], Sequence[Any]]] = {
+            "corpus": (settings.corpora, [one.corpus] if one.corpus else []),
+            "methods": (settings.methods, one.methods or []),
+            "metric": (ranking, [one.metric]),
+        }
+        asked = [corpus for name, corpus in settings.corpora.items() if one.corpus in (None, name)]
+        if all(corpus.sizes is not None for corpus in asked):  # of percents the numbers are not known yet
+            known["sizes"] = ({size for corpus in asked for size in corpus.asked}, one.sizes or [])
+        for key, (there, told) in known.items():
+            if strange := [value for value in told if value not in there]:
+                raise PlanError(
+                    f"{block.where('questions', place, key)}: {strange[0]!r} is none of the study's "
+                    f"({', '.join(map(str, sorted(there)))})"
+                )
+
+
+def packages_of(harvest: Harvest | None, config: Path) -> set[str]:
+    """The packages of a harvest, by their normalized names; PlanError for a list that cannot be read."""
+    if harvest is None:
+        return set()
+    if harvest.archives is None:
+        return set(map(normalized, harvest.packages or {}))
+    try:
+        archives = chosen(read_archives(config / "harvest" / f"{harvest.archives}.csv"), harvest.without, harvest.only)
+    except CorpusError as error:
+        raise PlanError(str(error)) from None
+    return {normalized(archive.name) for archive in archives}
+
+
+def _twin(config: Path, path: Path, content: MethodSettings, name: str) -> Form:
+    """The form `name` of the method that `content`, of `path`, begins as; PlanError where it begins otherwise."""
+    where = f"{read(path).where('begins_as')}: {content.begins_as}"
+    file = config / "methods" / f"{content.begins_as}.yaml"
+    if not file.is_file():
+        raise PlanError(f"{where}: there is no {file}")
+    other = read_method(file)
+    if other.begins_as is not None:
+        raise PlanError(f"{where}: that begins as {other.begins_as} itself; name this one")
+    if name not in other.forms:
+        raise PlanError(f"{where}: {file} has no form {name!r}; there are {sorted(other.forms)}")
+    own, base = content.forms[name], other.forms[name]
+    if len(base.training.phases) < 2 or len(own.training.phases) != len(base.training.phases):
+        raise PlanError(f"{where}: both need the same number of phases, two or more")
+    if (own.before().model, own.before().training) != (base.before().model, base.before().training):
+        raise PlanError(
+            f"{where}: model, batches or phases before the last of form {name!r} differ from those of {file}; "
+            "make them equal, or remove begins_as"
+        )
+    return base
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """Why a corpus cannot serve a method, and by which of its keys."""
+
+    key: tuple[str, ...]
+    why: str
+
+
+def refusal(method: Form, corpus: CorpusSettings) -> Refusal | None:
+    """Why a corpus cannot serve a method; None where it can."""
+    search = corpus.search
+    if isinstance(method.model, SubwordSettings):
+        for penalty in ("coverage_penalty", "entity_penalty"):
+            if getattr(search, penalty):
+                return Refusal(("search", penalty), "pretrained models show no attention, which this penalty looks at")
+        if (words := corpus.prepare.tokenizer) != "words":
+            why = f"pretrained models write text, which becomes the tokenizer words' tokens, not those of {words}"
+            return Refusal(("prepare", "tokenizer"), why)
+    if method.model.kind == "fairseq" and (why := fairseq_search(search)):
+        return Refusal(("search",), why)
+    if method.model.kind == "extract-rewrite" and corpus.target == "titles":
+        why = (
+            "titles have no sentences to extract: Chen and Bansal's method needs several; "
+            "Čano and Bojar 2020 leave it out on titles too"
+        )
+        return Refusal(("target",), why)
+    return None
+
+
+def model_file(form: Form, config: Path, method: str) -> File | None:
+    """The folder of a method's pretrained model; None where it has none. PlanError where no place is said."""
+    model = form.model
+    if model.kind != "transformers":
+        return None
+    pinned = str(config / "methods" / f"{method}.yaml")
+    if model.path is not None:
+        return File(model.sha256, model.path, shards=MODEL_FILES, pinned=pinned)
+    if model.hub is None:
+        raise PlanError(f"{pinned}: model: say by `path`, or by `hub` and `revision`, where the model comes from")
+    return File(model.sha256, fetched_model(model.sha256), harvested=True, shards=MODEL_FILES, pinned=pinned)
+
+
+def fetched_model(sha256: str) -> str:
+    """Where a model of the hub lies, below the study's home."""
+    return f"data/raw/model-{sha256[:12]}"
+
+
+def model_of(form: Form) -> dict[str, Any]:
+    """What of a method's model decides a training."""
+    model = form.model
+    return model.decides() if model.kind in ("transformers", "fairseq") else model.model_dump(mode="json")
+
+
+def _row(
+    corpus: _Corpus, method: str, size: int, seed: int, search: Literal["common", "own"], run: str | None, **told: Any
+) -> Scored:
+    """A row of one training whose output is not planned yet."""
+    sized = corpus.sized(size)
+    return Scored(
+        corpus.name, method, sized.get("percent"), seed, search, run, "", records=sized.get("records"), **told
+    )
+
+
+def _makes_a_curve(system: SystemSettings) -> bool:
+    """Whether it has rows by percent and seed, as a method has."""
+    return isinstance(system, OutsideSettings) and bool(system.trainings([1], [1]))
+
+
+def _learns_entities(method: Form) -> bool:
+    return method.model.kind == "recurrent" and method.model.entity_attention
+
+
+def _scores_tokens(method: Form) -> bool:
+    """Whether its system gives the log-probability of a single token, which one that extracts sentences does not."""
+    return method.model.kind != "extract-rewrite"
+
+
+def _paper_search(method: Form, corpus: CorpusSettings) -> Search | None:
+    """What the method's paper asks of decoding, where it differs from the corpus's common search."""
+    search = method.search.over(corpus.search) if method.search else corpus.search
+    return search if search != corpus.search else None
+
+
+def _reads_entities(search: Search | None) -> bool:
+    return search is not None and search.entity_positions == "gold"
+
+
+class Plan:
+    """A study's folders by key (`step/name`), its score rows, and the digest of its tables."""
+
+    def __init__(
+        self,
+        study: str,
+        settings: StudySettings,
+        methods: dict[str, Form],
+        titles: dict[str, str],
+        twins: dict[str, tuple[str, Form]],
+        recipes: Mapping[str, Recipe],
+        config: Path,
+    ) -> None:
+        self.study = study
+        self.settings = settings
+        self.methods = methods
+        self.titles = dict(titles)  # of methods, and of what else makes a curve
+        self.twins = twins  # of a method that begins as another: that one and its form
+        self.config = config
+        self.corpora: dict[str, CorpusSettings] = {}  # also of parts that are held out, by the names of their rows
+        self.folders: dict[str, Folder] = {}
+        self.rows: list[Scored] = []
+        self.shards: dict[str, int] = {}  # of corpora that are prepared by shards: by the names of their folders
+        # Folders that one process makes, in its order. Outputs: of each run of a corpus, with all searches and of all
+        # parts. Scores: of each method and size of a corpus, and of each scorer of a corpus that asks for it. A folder
+        # is in one of them; what several methods have is the first one's.
+        self.together: dict[tuple[str, Literal["run", "method", "scorer"], str], list[str]] = {}
+        self._recipes = recipes
+        self.scorers: dict[str, Scorer] = {
+            name: SCORERS[name](SCORERS[name].Settings.model_validate(told)) for name, told in settings.scores.items()
+        }
+        self.systems: dict[str, tuple[type[System], SystemSettings]] = {}  # by name: kind, and what it is told
+        for name, told in settings.systems.items():
+            kind = SYSTEMS[(told or {}).get("kind", name)]
+            self.systems[name] = kind, kind.Settings.model_validate(told)
+        curves = {name for name, (_, told) in self.systems.items() if _makes_a_curve(told)}
+        self.titles |= {name: title for name, title in self._system_titles().items() if name in curves}
+        for corpus, corpus_settings in settings.corpora.items():
+            self._plan_corpus(corpus, corpus_settings)
+        self._check_files()
+        self.tables = digest(
+            {
+                "study": settings.title,
+                "form": settings.form,
+                "methods": self.titles,
+                "systems": self.system_titles,
+                "scores": [[row.output, row.part, dict(row.scores)] for row in self.rows],
+                "oracles": [folder.key for folder in self.named("annotations", "prove")],
+                "refused": [],  # methods that a corpus did not serve, when a plan could leave them out
+                "corpora": {name: corpus.title for name, corpus in settings.corpora.items()},
+                "bootstrap": settings.bootstrap.model_dump(mode="json"),
+                "questions": [one.model_dump(mode="json") for one in settings.questions],
+                "fingerprint": self._version("tables"),
+                **({"cloze": asked} if (asked := [one.key for one in self.named("annotations", "questions")]) else {}),
+                **({"labels": labels} if (labels := [one.key for one in self.named("outputs", "labels")]) else {}),
+                **({"judged": judged} if (judged := [one.key for one in self.judged]) else {}),
+                **({"people": people} if (people := self._judgements()) else {}),
+                **({"shown_items": settings.shown_items} if settings.shown_items else {}),
+                **({} if settings.equivalence is None else {"equivalence": settings.equivalence.model_dump()}),
+            }
+        )
+
+    def _judgements(self) -> list[list[str]]:
+        """The content of what people said of contrasts, of each corpus."""
+        blocks = [one.contrasts for one in self.settings.corpora.values() if one.contrasts is not None]
+        return [[one.key_sha256, one.answers_sha256] for block in blocks for one in block.people]
+
+    @classmethod
+    def read(cls, config: Path, study: str | None = None) -> "Plan":
+        """The plan of a study of `config/studies/`; without a name, of the one that config.yaml names."""
+        main = read(config / "config.yaml").plain()
+        if not isinstance(main, dict) or set(main) != {"study"} or not isinstance(main["study"], str):
+            raise PlanError(
+                f"{config / 'config.yaml'} must hold one key, `study`, that names a file of {config / 'studies'}"
+            )
+        study = study or main["study"]
+        if not STUDY_NAME.fullmatch(study):
+            raise PlanError(
+                f"{study!r} is no study's name: it holds letters, digits, hyphens and underscores, 64 at most, and "
+                f"names a file of {config / 'studies'} without its ending"
+            )
+        path = config / "studies" / f"{study}.yaml"
+        block = read_study(path)
+        settings = block.validated(StudySettings)
+        _check_scorers(block, settings)
+        _check_systems(block, settings)
+        for corpus, corpus_settings in settings.corpora.items():
+            where = block.where("corpora", corpus)
+            if not NAME.fullmatch(corpus):
+                raise PlanError(
+                    f"{where}: a corpus's name holds small letters, digits and underscores only, 64 at most"
+                )
+            _check_sizes(block, corpus, settings)
+            if corpus_settings.search.min_tokens > corpus_settings.search.max_tokens:
+                raise PlanError(f"{where}: search.min_tokens is above search.max_tokens")
+            if strange := sorted(set(corpus_settings.methods or []) - set(settings.methods)):
+                raise PlanError(
+                    f"{where}: methods: {', '.join(strange)}: not among the study's methods; add them there"
+                )
+        methods, titles, twins = {}, {}, {}
+        for method in settings.methods:
+            if not NAME.fullmatch(method):
+                raise PlanError(
+                    f"{path}: methods: {method!r} is no method's name (small letters, digits, underscores, 64 at most)"
+                )
+            file = config / "methods" / f"{method}.yaml"
+            content = read_method(file)
+            titles[method] = content.title
+            if settings.form not in content.forms:
+                raise PlanError(
+                    f"{file}: no form {settings.form!r}, which {path} asks for; there are {sorted(content.forms)}"
+                )
+            methods[method] = content.forms[settings.form]
+            if content.begins_as is not None:
+                twins[method] = (content.begins_as, _twin(config, file, content, settings.form))
+        _check_methods(block, settings, methods)
+        if settings.variance is not None:
+            _check_variance(block, settings, settings.variance, methods)
+        if settings.equivalence is not None:
+            _check_equivalence(block, settings.equivalence, methods, settings.scores)
+        if settings.labels is not None:
+            _check_labels(block, settings.labels, methods)
+        _check_pretraining(block, settings, methods, config)
+        _check_questions(block, settings)
+        recipes = read_recipes(config.parent / "recipes.yaml", RECIPES)
+        return cls(study, settings, methods, titles, twins, recipes, config)
+
+    @classmethod
+    def holding(cls, config: Path, key: str, home: Path = Path()) -> "Plan":
+        """The plan of a study that asks for the folder `key`: config.yaml's, or else another.
+
+        Folders of one name have one specification, but studies may name one raw content by several paths: the first
+        whose files are there is taken, below `home` what is fetched. A study that cannot be read hinders no other.
+        """
+        unread: list[str] = []
+        without: Plan | None = None
+        for study in (None, *studies(config)):
+            try:
+                plan = cls.read(config, study)
+            except PlanError as error:
+                unread.append(str(error))
+                continue
+            if key in plan.folders:
+                if all(file.at(home).exists() for file in plan.folders[key].files):
+                    return plan
+                without = without or plan
+        if without is not None:
+            return without
+        raise PlanError(
+            f"no study in {config / 'studies'} asks for {key}: settings, code or recipes have changed since its name "
+            "was made; run the study again" + "".join(f"\nnot read: {error}" for error in dict.fromkeys(unread))
+        )
+
+    def _add(
+        self,
+        kind: str,
+        specification: Mapping[str, object],
+        inputs: Iterable[str],
+        files: Iterable[File] = (),
+        **named: Any,
+    ) -> str:
+        """The key of a folder of the kind; `named` is what its stem tells of it."""
+        row = KINDS[kind]
+        whole = dict(specification)
+        whole[row.version_key] = self._version(row.recipe(kind, whole))
+        folder = Folder(kind, f"{row.stem.format(**named)}-{digest(whole)}", whole, tuple(inputs), tuple(files))
+        self.folders[folder.key] = folder
+        return folder.key
+
+    def _version(self, recipe: str) -> Version:
+        """The version of what a row of recipes.yaml stands for, in this study's names."""
+        return self._recipes[recipe].of(self.study)
+
+    def _plan_corpus(self, name: str, corpus: CorpusSettings) -> None:
+        self.corpora[name] = corpus
+        prepared = self._plan_prepared(name, corpus, corpus.raw)
+        if corpus.shards is not None:
+            self.shards[self.folder(prepared).name] = corpus.shards
+        extraction: AnnotateSpecification = {"corpus": prepared}
+        annotations = {"annotate": self._add("annotate", extraction, [prepared], corpus=name)}
+        if corpus.oracle is not None:
+            proven: ProveSpecification = {
+                "corpus": prepared,
+                "oracle": corpus.oracle.model_dump(mode="json"),
+                "rouge": Rouge.model_validate(self.settings.scores.get("rouge", {})).model_dump(mode="json"),
+                "versions": versions("numpy", "scipy"),
+            }
+            annotations["prove"] = self._add("prove", proven, [prepared], corpus=name)
+        self._plan_contrasts(name, corpus, prepared)
+        planned = _Corpus(name, corpus, prepared)
+        asked = self._plan_questions(planned, corpus.cloze) if corpus.cloze is not None else None
+        for system, (kind, told) in self.systems.items():
+            if told.corpora is None or name in told.corpora:
+                self._plan_system(planned, system, kind, told, annotations)
+        methods = {
+            method: form for method, form in self.methods.items() if corpus.methods is None or method in corpus.methods
+        }
+        searches = [corpus.search, *(_paper_search(form, corpus) for form in methods.values())]
+        needed = any(map(_learns_entities, methods.values())) or any(map(_reads_entities, searches))
+        if needed and corpus.salient == "cloze":
+            planned = replace(planned, entities=asked)
+        elif needed:
+            found: EntitiesSpecification = {
+                "corpus": prepared,
+                "pipeline": corpus.entities,
+                "versions": versions("spacy", *([corpus.entities] if corpus.entities != "rules" else [])),
+            }
+            if corpus.hyphenated != "whole":
+                found["hyphenated"] = corpus.hyphenated
+            planned = replace(planned, entities=self._add("entities", found, [prepared], corpus=name))
+        if self.settings.pretraining is not None and any(form.model.kind == "bart" for form in methods.values()):
+            planned = self._plan_pretraining(planned, self.settings.pretraining)
+        for method in self._untrained():
+            if method in methods:
+                self._plan_untrained(planned, method, methods[method])
+        for size in corpus.asked:
+            for seed in self.settings.seeds:
+                self._plan_fraction(planned, size, seed)
+            for method, form in methods.items():
+                if size in corpus.asked_of(method):
+                    for seed in corpus.seeds_of(method, size, self.settings.seeds):
+                        self._plan_row(planned, method, form, size, seed)
+        for method, form in methods.items():
+            if len(form.training.phases) > 1:
+                self._plan_phases(planned, method, form)
+        if self.settings.variance is not None and self.settings.variance.corpus == name:
+            self._plan_variance(planned, methods, self.settings.variance)
+        self._plan_judged(planned)
+        for method in self.settings.labels.methods if self.settings.labels else []:
+            if method in methods:
+                self._plan_labels(planned, method, methods[method])
+        self._plan_scores(planned)
+        if corpus.split.unseen is not None:
+            self._plan_unseen(planned, corpus.split.unseen)
+
+    def _plan_questions(self, corpus: _Corpus, told: Cloze) -> str:
+        """The questions about a corpus's references."""
+        specification: QuestionsSpecification = {"corpus": corpus.prepared}
+        files: list[File] = []
+        if told.files is not None:
+            prepare = corpus.settings.prepare
+            specification["files"] = {
+                "sha256": told.files.sha256,
+                "tokenizer": prepare.tokenizer,
+                "lower": prepare.lower,
+            }
+            files = [File(told.files.sha256, told.files.path, shards=patterns(SOURCES["questions"]))]
+        elif told.recogniser is not None:
+            recogniser = told.recogniser
+            specification["recogniser"] = recogniser.model_dump(mode="json", exclude={"path"})
+            shards, packages = {
+                "spacy": (("**/*",), ("spacy",)),
+                "transformers": (MODEL_FILES, ("spacy", "tokenizers", "torch", "transformers")),
+            }[recogniser.kind]
+            specification["versions"] = versions(*packages)
+            files = [File(recogniser.sha256, recogniser.path, shards=shards)]
+        else:
+            specification["pipeline"] = corpus.settings.entities
+            named = [corpus.settings.entities] if corpus.settings.entities != "rules" else []
+            specification["versions"] = versions("spacy", *named)
+        if told.salient != "names":
+            specification["salient"] = told.salient
+        if corpus.settings.hyphenated != "whole":
+            specification["hyphenated"] = corpus.settings.hyphenated
+        return self._add("questions", specification, [corpus.prepared], files, corpus=corpus.name)
+
+    def _plan_contrasts(self, name: str, corpus: CorpusSettings, prepared: str) -> None:
+        """Broken references, as far as systems read and write."""
+        if corpus.contrasts is None:
+            return
+        told = corpus.contrasts.model_copy(
+            update={
+                "source_tokens": min(corpus.contrasts.source_tokens, corpus.source_tokens),
+                "target_tokens": min(corpus.contrasts.target_tokens, corpus.target_tokens),
+            }
+        )
+        ours = told.tagger == "textblob"
+        tools = ["textblob"] if ours else ["spacy", told.tagger]
+        specification: ContrastsSpecification = {
+            "corpus": prepared,
+            "contrasts": told.model_dump(mode="json"),
+            "versions": versions(*tools, *(["lemminflect"] if told.inflect else [])),
+        }
+        self._add("contrasts", specification, [prepared], corpus=name)
+
+    def _plan_prepared(self, name: str, settings: Preparation, raw: Raw) -> str:
+        """A prepared corpus."""
+        specification: CorpusSpecification = {
+            "raw": raw.sha256 or f"unknown, of {raw_file(raw, settings.split).path}",
+            **raw.form_and_fields(),
+            "compose": settings.compose.model_dump(mode="json") if settings.compose else None,
+            "prepare": settings.prepare.model_dump(mode="json"),
+            "split": settings.split.model_dump(mode="json"),
+        }
+        used = (settings.prepare.tokenizer, *settings.prepare.clean, raw.format_in_force())
+        in_force = {part: self._version(f"corpus/{part}") for part in used if part in CORPUS_PARTS}
+        if revisions := {part: version for part, version in in_force.items() if version != 1}:
+            specification["revisions"] = revisions
+        return self._add("corpus", specification, [], [raw_file(raw, settings.split)], corpus=name)
+
+    def _plan_pretraining(self, corpus: _Corpus, told: Pretraining) -> _Corpus:
+        """What a BART is made of, away from this corpus's validation and test parts; and its pretraining."""
+        packages = self._plan_prepared(OUTSIDE, told, told.raw)
+        apart: OutsideSpecification = {
+            "outside": packages,
+            "corpus": corpus.prepared,
+            "overlap": told.overlap,
+            "near_duplicates": told.near_duplicates,
+        }
+        outside = self._add("outside", apart, [packages, corpus.prepared], corpus=corpus.name)
+        lower = corpus.settings.prepare.lower
+        words: SubwordsSpecification = {"outside": outside, "subwords": told.subwords, "lower": lower}
+        subwords = self._add("subwords", words, [outside], corpus=corpus.name)
+        specification: PretrainSpecification = {
+            "outside": outside,
+            "subwords": subwords,
+            "model": told.model.model_dump(mode="json"),
+            "dropout": told.dropout,
+            "tokens": told.tokens,
+            "noise": told.noise.model_dump(mode="json"),
+            "training": told.training().model_dump(mode="json"),
+            "seed": told.seed,
+            "threads": self.settings.threads,
+            "sums": self.settings.sums,
+        }
+        pretrained = self._add("pretrain", specification, [outside, subwords], corpus=corpus.name)
+        return replace(corpus, outside=outside, subwords=subwords, pretrained=pretrained)
+
+    def _plan_unseen(self, corpus: _Corpus, groups: Sequence[str]) -> None:
+        """What all systems say of the part that the corpus holds out, under the common search: rows of their own."""
+        title = f"{corpus.settings.title} No training has seen {', '.join(groups)}.".lstrip()
+        contrasts = corpus.settings.contrasts and corpus.settings.contrasts.model_copy(update={"people": ()})
+        settings = corpus.settings.model_copy(
+            update={"title": title, "contrasts": contrasts}
+        )  # judged: the test part's
+        name = corpus.name + HELD_OUT
+        self.corpora[name] = settings
+        specification: UnseenSpecification = {"corpus": corpus.prepared}
+        prepared = self._add("unseen", specification, [corpus.prepared], corpus=name)
+        unseen = _Corpus(name, settings, prepared, seen=corpus)
+        extraction: AnnotateSpecification = {"corpus": unseen.prepared}
+        annotation = self._add("annotate", extraction, [unseen.prepared], corpus=name)
+        if settings.cloze is not None:
+            self._plan_questions(unseen, settings.cloze)
+        self._plan_contrasts(name, settings, unseen.prepared)
+        for system, (kind, told) in self.systems.items():
+            here = told.corpora is None or corpus.name in told.corpora
+            here = here and "prove" not in kind.needs.values()  # which is of the test part alone
+            if here and not _makes_a_curve(told) and not isinstance(told, FileSettings):  # which is of the test items
+                self._plan_system(unseen, system, kind, told, {"annotate": annotation})
+        for row in [row for row in self.rows if row.corpus == corpus.name and row.run and row.part == "study"]:
+            other, stem = replace(row, corpus=name, scores={}), self.folders[str(row.run)].stem
+            if row.search == "common":
+                self._plan_output(unseen, other, stem, settings.search, variant="-unseen")
+            elif row.search == "own":
+                self._plan_output_of_program(unseen, other, stem, variant="-unseen")
+        self._plan_judged(unseen)
+        self._plan_scores(unseen)
+
+    def _plan_fraction(self, corpus: _Corpus, size: int, seed: int) -> str:
+        specification: FractionSpecification = {"corpus": corpus.prepared, **corpus.sized(size)}
+        variant = ""
+        if seed != 1:  # which takes the corpus's own order (corpora.fraction)
+            specification["seed"] = seed
+            variant = f"-s{seed}"
+        inputs = [corpus.prepared]
+        called = corpus.called(size)
+        return self._add("fraction", specification, inputs, corpus=corpus.name, size=called, variant=variant)
+
+    def _plan_system(
+        self, corpus: _Corpus, name: str, kind: type[System], settings: SystemSettings, annotations: Mapping[str, str]
+    ) -> None:
+        """What a system says that is no method of ours; `annotations` are keys of folders by the kind of folder."""
+        try:
+            if isinstance(settings, OutsideSettings) and _makes_a_curve(settings):
+                self._plan_curve(corpus, name, settings)
+                return
+            decides = kind.specify(settings, corpus.settings)
+            files = [File(sha256, path) for sha256, path in kind.files(settings).items()]
+        except RecordError as error:
+            raise PlanError(f"study {self.study}: systems.{name}: {error}") from None
+        needed = {key: annotations[made] for key, made in kind.needs.items()}
+        told = decides | needed
+        inputs, named = [corpus.prepared, *needed.values()], {"corpus": corpus.name, "system": name}
+        whose = {"corpus": corpus.prepared, "system": settings.kind or name}
+        if kind.recipe:
+            output = self._add("baseline", whose | told, inputs, files, **named)
+        else:
+            output = self._add("system", whose | {"told": told}, inputs, files, **named)
+        self.rows.append(Scored(corpus.name, name, None, None, None, None, output, role=kind.role))
+
+    def _plan_curve(self, corpus: _Corpus, name: str, settings: OutsideSettings) -> None:
+        """What a program or files from outside say at every percent and seed. Raises RecordError."""
+        for size, seed in settings.trainings(corpus.settings.asked, self.settings.seeds):
+            fraction = self._plan_fraction(corpus, size, seed)
+            row = _row(corpus, name, size, seed, "own", None, fraction=fraction)
+            if isinstance(settings, CommandSettings):
+                self._plan_program(corpus, row, settings)
+            elif isinstance(settings, FileSettings):
+                kind, one = self.systems[name][0], settings.at(size, seed)
+                specification: SystemSpecification = {
+                    "corpus": corpus.prepared,
+                    "system": settings.kind or name,
+                    "told": kind.specify(one, corpus.settings),
+                }
+                files = [File(sha256, path) for sha256, path in kind.files(one).items()]
+                named = {"corpus": corpus.name, "system": f"{name}-{corpus.called(size)}-s{seed}"}
+                output = self._add("system", specification, [corpus.prepared], files, **named)
+                self.rows.append(replace(row, output=output))
+
+    def _plan_program(self, corpus: _Corpus, row: Scored, settings: CommandSettings) -> None:
+        """A training of an outside program, and what it says then."""
+        assert row.fraction is not None
+        assert row.seed is not None
+        assert row.size is not None
+        told = Command.specify_training(settings)
+        specification: TrainProgramSpecification = {
+            "fraction": row.fraction,
+            "told": told,
+            "seed": row.seed,
+            "threads": self.settings.threads,
+            "training": EVERY_WORD,
+        }
+        files = [File(sha256, path) for path, sha256 in told["files"].items()]
+        named = {"corpus": corpus.name, "method": row.method, "size": corpus.called(row.size), "seed": row.seed}
+        run = self._add("train_program", specification, [corpus.prepared, row.fraction], files, **named)
+        self._plan_output_of_program(corpus, replace(row, run=run), KINDS["train_program"].stem.format(**named))
+
+    def _plan_output_of_program(self, corpus: _Corpus, row: Scored, stem: str, variant: str = "") -> None:
+        kind, settings = self.systems[row.method]
+        assert isinstance(settings, CommandSettings)
+        specification: DecodeProgramSpecification = {
+            "run": str(row.run),
+            "corpus": corpus.prepared,
+            "system": settings.kind or row.method,
+            "told": kind.specify(settings, corpus.settings),
+        }
+        if settings.logp is not None:
+            reading = Reading.model_validate(self.settings.scores.get("reading", {}))
+            specification["reading"] = reading.model_dump(mode="json")
+            specification["target_tokens"] = corpus.settings.target_tokens
+        files = [File(sha256, path) for sha256, path in kind.files(settings).items()]
+        inputs = [str(row.run), corpus.prepared]
+        output = self._add("decode_program", specification, inputs, files, run=stem, variant=variant)
+        self._decoded(row, output)
+
+    def _plan_row(self, corpus: _Corpus, method: str, form: Form, size: int, seed: int) -> None:
+        """A training, decoded with the common search, and at the method's largest size with its paper's, too."""
+        stem, run = self._plan_run(corpus, method, form, size, seed)
+        row = _row(corpus, method, size, seed, "common", run)
+        self._plan_output(corpus, row, stem, corpus.settings.search)
+        paper = _paper_search(form, corpus.settings)
+        if paper is not None and size == corpus.settings.asked_of(method)[-1]:
+            self._plan_output(corpus, replace(row, search="paper"), stem, paper, variant="-paper")
+
+    def _plan_phases(self, corpus: _Corpus, method: str, form: Form) -> None:
+        """What tells the worth of the method's last phase, at its largest size (see `Scored`)."""
+        size, search = corpus.settings.asked_of(method)[-1], corpus.settings.search
+        own = corpus.settings.seeds_of(method, size, self.settings.seeds)
+        more = self.settings.phases.seeds if self.settings.phases else []
+        control = form.control()
+        for seed in [*own, *(seed for seed in more if seed not in own)]:
+            stem, run = self._plan_run(corpus, method, form, size, seed)
+            row = _row(corpus, method, size, seed, "common", run)
+            if seed not in own:
+                self._plan_output(corpus, replace(row, part="after"), stem, search)
+            self._plan_output(corpus, replace(row, part="before"), stem, search, variant="-before")
+            if control is not None:
+                other, spent = self._plan_run(corpus, method, control, size, seed, parent=run)
+                self._plan_output(corpus, replace(row, run=spent, part="control"), other, search)
+
+    def _plan_variance(self, corpus: _Corpus, methods: dict[str, Form], table: VarianceTable) -> None:
+        """Every draw with every seed; a draw's own seed of the study is there already."""
+        for method in table.methods:
+            for draw in table.draws:
+                for seed in table.seeds:
+                    if draw == seed and seed in self.settings.seeds:
+                        continue
+                    stem, run = self._plan_run(corpus, method, methods[method], table.percent, seed, draw=draw)
+                    row = Scored(
+                        corpus.name, method, table.percent, seed, "common", run, "", part="variance", draw=draw
+                    )
+                    self._plan_output(corpus, row, stem, corpus.settings.search)
+
+    def _plan_run(
+        self,
+        corpus: _Corpus,
+        method: str,
+        form: Form,
+        size: int,
+        seed: int,
+        parent: str | None = None,
+        draw: int | None = None,
+    ) -> tuple[str, str]:
+        """Stem and key of a training; with `parent`, of the control that starts from that run's checkpoint before.
+
+        A method that begins as another starts from that one's checkpoint before. The seed draws the records, too,
+        unless `draw` is another.
+        """
+        settings = corpus.settings
+        fraction = self._plan_fraction(corpus, size, draw if draw is not None else seed)
+        specification: TrainSpecification = {
+            "fraction": fraction,
+            "method": method,
+            "model": model_of(form),
+            "training": form.training.model_dump(mode="json"),
+            "source_tokens": settings.source_tokens,
+            "target_tokens": settings.target_tokens,
+            "validation": settings.search.greedy().model_dump(mode="json"),
+            "seed": seed,
+            "threads": self.settings.threads,
+            "sums": self.settings.sums,
+        }
+        inputs = [corpus.prepared, fraction]
+        if _learns_entities(form) and corpus.entities:
+            specification["entities"] = corpus.entities
+            inputs.append(corpus.entities)
+        if form.model.kind == "bart":
+            inputs += self._made_of(corpus, form.model.outside, specification)
+        variant = ""
+        if draw is not None and draw != seed:
+            specification["draw"] = draw
+            variant += f"-d{draw}"
+        if parent is not None:
+            specification["parent"] = parent
+            specification["method"] = self.folders[parent].specification["method"]  # twins may share the parent
+            inputs.append(parent)
+            variant += "-control"
+        named: dict[str, Any] = {"corpus": corpus.name, "method": specification["method"]}
+        named |= {"size": corpus.called(size), "seed": seed, "variant": variant}
+        stem = KINDS["train"].stem.format(**named)
+        if parent is None and method in self.twins:
+            other, base = self.twins[method]
+            _, begins = self._plan_run(corpus, other, base, size, seed, draw=draw)
+            if (base.model, base.training) == (form.model, form.training):  # they differ by their search alone
+                return stem, begins
+            specification["begins"] = begins
+            inputs.append(begins)
+        return stem, self._add("train", specification, inputs, self._models(form, method), **named)
+
+    def _made_of(
+        self, corpus: _Corpus, outside: Literal["nothing", "bodies", "pairs"], specification: TrainSpecification
+    ) -> list[str]:
+        """Put into a training's specification what a BART is made of; returns its folders."""
+        told = self.settings.pretraining
+        assert told
+        assert corpus.subwords
+        assert corpus.pretrained
+        assert corpus.outside
+        specification["architecture"] = told.model.model_dump(mode="json")
+        specification["subwords"] = corpus.subwords
+        if outside == "bodies":
+            specification["pretrained"] = corpus.pretrained
+            return [corpus.subwords, corpus.pretrained]
+        if outside == "pairs":
+            specification["outside"] = corpus.outside
+            return [corpus.subwords, corpus.outside]
+        return [corpus.subwords]
+
+    def _models(self, form: Form, method: str) -> list[File]:
+        """The pretrained model that a method reads, if it is one."""
+        file = model_file(form, self.config, method)
+        return [file] if file is not None else []
+
+    def _plan_untrained(self, corpus: _Corpus, method: str, form: Form) -> None:
+        """What a pretrained model says before training: a system from elsewhere, shown at 0 records of the method."""
+        model = model_of(form) | {"lora": None, "gradient_checkpointing": False, "dropout": None}
+        specification: UntrainedSpecification = {
+            "model": model,
+            "corpus": corpus.prepared,
+            "search": corpus.settings.search.model_dump(mode="json"),
+            "source_tokens": corpus.settings.source_tokens,
+            "target_tokens": corpus.settings.target_tokens,
+            "threads": self.settings.threads,
+            "sums": self.settings.sums,
+        }
+        named = {"corpus": corpus.name, "method": method}
+        output = self._add("untrained", specification, [corpus.prepared], self._models(form, method), **named)
+        self.rows.append(Scored(corpus.name, method + ZERO_SHOT, None, None, None, None, output, role="outside"))
+
+    def _plan_output(self, corpus: _Corpus, row: Scored, stem: str, search: Search, variant: str = "") -> None:
+        specification: DecodeSpecification = {
+            "run": str(row.run),
+            "corpus": corpus.prepared,
+            "search": search.model_dump(mode="json"),
+            "sums": self.settings.sums,
+        }
+        if row.part == "before":
+            specification["checkpoint"] = "before"
+        inputs = [str(row.run), *corpus.read_by(self.methods[row.method])]
+        if row.search == "common" and _scores_tokens(self.methods[row.method]):  # whoever asks: no scorer renames it
+            reading = Reading.model_validate(self.settings.scores.get("reading", {}))
+            specification["reading"] = reading.model_dump(mode="json")
+        if _reads_entities(search) and corpus.entities:
+            specification["entities"] = corpus.entities
+            inputs.append(corpus.entities)
+        models = self._models(self.methods[row.method], row.method)
+        output = self._add("decode", specification, inputs, models, run=stem, variant=variant)
+        self._decoded(row, output)
+
+    def _decoded(self, row: Scored, output: str) -> None:
+        """The row of a run's output, which one process makes with all others of the run."""
+        outputs = self.together.setdefault((row.corpus.removesuffix(HELD_OUT), "run", str(row.run)), [])
+        if output not in outputs:  # methods that differ by their search alone share a run
+            outputs.append(output)
+        self.rows.append(replace(row, output=output))
+
+    def _plan_judged(self, corpus: _Corpus) -> None:
+        """What the runs of every method find of golds and contrasts, a folder for a method; and what words alone do.
+
+        Nothing where the corpus has no contrasts, or no scorer asks.
+        """
+        made_of = (one.key for one in self.named("annotations", "contrasts") if corpus.prepared in one.inputs)
+        contrasts = next(made_of, None)
+        if contrasts is None or not any(name in JUDGING for name in self.scorers):
+            return
+        runs: dict[str, list[str]] = {}
+        places: dict[str, list[int]] = {}
+        for place, row in enumerate(self.rows):
+            asked = row.corpus == corpus.name and row.run is not None and row.part == "study" and row.search != "paper"
+            if asked and self._gives_logp(row):
+                runs.setdefault(row.method, []).append(str(row.run))
+                places.setdefault(row.method, []).append(place)
+        known: dict[tuple[str, ...], str] = {}
+        for method, made in runs.items():
+            key = tuple(dict.fromkeys(made))
+            if key in known:  # methods that differ by their search alone are one to prefer by
+                self._judged(places[method], known[key])
+                continue
+            specification: JudgeSpecification = {
+                "corpus": corpus.prepared,
+                "contrasts": contrasts,
+                "runs": list(key),
+                "others": Reading(others=1).model_dump(mode="json"),
+                "sums": self.settings.sums,
+            }
+            if method in self.systems:
+                kind, told = self.systems[method]
+                specification["system"] = told.kind or method
+                specification["told"] = kind.specify(told, corpus.settings)
+                specification["target_tokens"] = corpus.settings.target_tokens
+                read = [corpus.prepared]
+                files = [File(sha256, path) for sha256, path in kind.files(told).items()]
+            else:
+                read = corpus.read_by(self.methods[method])
+                files = self._models(self.methods[method], method)
+            inputs = [*read, contrasts, *specification["runs"]]
+            known[key] = self._add("judge", specification, inputs, files, corpus=corpus.name, method=method)
+            self._judged(places[method], known[key])
+        words: JudgeWordsSpecification = {
+            "corpus": corpus.prepared,
+            "contrasts": contrasts,
+            "orders": dict(WORD_MODELS),
+            "min_count": WORD_MODELS_COUNT,
+        }
+        inputs = [corpus.prepared, contrasts]
+        if corpus.seen is not None:  # what is held out has no training part
+            words["seen"] = corpus.seen.prepared
+            inputs.append(corpus.seen.prepared)
+        self._add("judge_words", words, inputs, corpus=corpus.name)
+
+    def _judged(self, places: Sequence[int], judged: str) -> None:
+        """Rows whose run the folder has."""
+        for place in places:
+            self.rows[place] = replace(self.rows[place], judged=judged)
+
+    def _plan_labels(self, corpus: _Corpus, method: str, form: Form) -> None:
+        """Which words a method takes for related, at its largest size with its first seed."""
+        told = self.settings.labels
+        assert told is not None
+        size = corpus.settings.asked_of(method)[-1]
+        seed = corpus.settings.seeds_of(method, size, self.settings.seeds)[0]
+        stem, run = self._plan_run(corpus, method, form, size, seed)
+        specification: LabelsSpecification = {
+            "run": run,
+            "labels": told.labels,
+            "related": told.related,
+            "sums": self.settings.sums,
+        }
+        fraction = str(self.folders[run].specification["fraction"])
+        self._add("labels", specification, [run, fraction, corpus.prepared], run=stem)
+
+    def _gives_logp(self, row: Scored) -> bool:
+        """Whether the system behind a row of a run gives log-probabilities."""
+        if row.method not in self.systems:
+            return True
+        told = self.systems[row.method][1]
+        return isinstance(told, CommandSettings) and told.logp is not None
+
+    def _plan_scores(self, corpus: _Corpus) -> None:
+        """One folder for every output of the corpus and every scorer that has something to say of it."""
+        needed = {name: self._plan_needs(corpus, name, scorer) for name, scorer in self.scorers.items()}
+        outputs = [row.output for row in self.rows if row.corpus == corpus.name]
+        specifications = {key: folder.specification for key, folder in self.folders.items()}
+        placed: set[str] = {key for keys in self.together.values() for key in keys}
+        for place, row in enumerate(self.rows):
+            if row.corpus != corpus.name:
+                continue
+            scores: dict[str, str] = {}
+            for name, scorer in self.scorers.items():
+                inputs, needs = scorer.inputs(row.output, outputs, specifications), needed[name]
+                if inputs is None or needs is None:
+                    continue
+                inputs = {**needs, **inputs}
+                given = scorer.files(self.folders[row.output].name) if isinstance(scorer, ReadsFiles) else {}
+                specification: ScoreSpecification = {
+                    "output": row.output,
+                    "corpus": corpus.prepared,
+                    "inputs": dict(inputs) | {sha256: told for sha256, (_, told) in given.items()},
+                    "scorer": name,
+                    "settings": scorer.settings.model_dump(mode="json"),
+                }
+                made_from = dict.fromkeys([row.output, corpus.prepared, *inputs])
+                stem = self.folders[row.output].stem
+                files = [File(sha256, path) for sha256, (path, _) in given.items()]
+                scores[name] = self._add("score", specification, made_from, files, output=stem, scorer=name)
+                if scores[name] not in placed:
+                    placed.add(scores[name])
+                    sized = row.method if row.size is None else f"{row.method} {row.size}"
+                    group: tuple[str, Literal["method", "scorer"], str] = (corpus.name, "method", sized)
+                    if isinstance(scorer, Needing) and scorer.together:
+                        group = (corpus.name, "scorer", name)
+                    self.together.setdefault(group, []).append(scores[name])
+            self.rows[place] = replace(row, scores=scores)
+
+    def _check_files(self) -> None:
+        """PlanError where a scorer's files are of outputs that the study does not have."""
+        outputs = {self.folders[row.output].name for row in self.rows}
+        for name, scorer in self.scorers.items():
+            if isinstance(scorer, ReadsFiles):
+                try:
+                    scorer.check(outputs)
+                except RecordError as error:
+                    raise PlanError(f"study {self.study}: scores.{name}: {error}") from None
+
+    def _plan_needs(self, corpus: _Corpus, name: str, scorer: Scorer) -> dict[str, Any] | None:
+        """What a scorer reads of a corpus beside outputs, by key, and what it is told; None where it says nothing.
+
+        Of a part that is held out it reads the questions about it, and what was trained on the corpus.
+        """
+        if not isinstance(scorer, Needing):
+            return {}
+        seen = corpus.seen or corpus
+        try:
+            needs = scorer.needs(seen.name, self.settings)
+        except RecordError as error:
+            raise PlanError(f"study {self.study}: scores.{name}: {error}") from None
+        if needs is None:
+            return None
+        made: dict[str, str] = {}
+        told = {}
+        for need in needs:
+            if need.kind == "questions":
+                assert corpus.settings.cloze is not None
+                made[need.kind] = self._plan_questions(seen, corpus.settings.cloze)
+                told[self._plan_questions(corpus, corpus.settings.cloze)] = need.told
+                continue
+            of = {kind: made[kind] for kind in need.of}
+            files = [File(sha256, path, shards=shards) for sha256, (path, shards) in need.files.items()]
+            specification = {"corpus": seen.prepared, **of, **need.specification}
+            key = self._add(
+                need.kind, specification, [seen.prepared, *of.values()], files, corpus=seen.name, **need.named
+            )
+            made.setdefault(need.kind, key)
+            told[key] = need.told
+        return told
+
+    @property
+    def contents(self) -> list[tuple[Raw, Preparation]]:
+        """Where the records of the corpora come from, and those of the pretraining, and how they are prepared."""
+        told: list[CorpusSettings | Pretraining] = [*self.settings.corpora.values()]
+        told += [self.settings.pretraining] if self.settings.pretraining else []
+        return [(one.raw, one) for one in told]
+
+    @property
+    def raws(self) -> list[Raw]:
+        return [raw for raw, _ in self.contents]
+
+    @property
+    def system_titles(self) -> dict[str, str]:
+        """What each system that is not trained is, by name."""
+        told = {name: title for name, title in self._system_titles().items() if name not in self.titles}
+        return told | {f"{name}{ZERO_SHOT}": f"{self.titles[name]} before any training" for name in self._untrained()}
+
+    def _system_titles(self) -> dict[str, str]:
+        return {name: told.title or kind.title for name, (kind, told) in self.systems.items()}
+
+    def _untrained(self) -> list[str]:
+        """The pretrained methods that are asked for their summaries before any training."""
+        return [
+            name for name, form in self.methods.items() if form.model.kind == "transformers" and form.model.zero_shot
+        ]
+
+    @property
+    def test_items(self) -> dict[str, int | None]:
+        """How many items each corpus's test part has, by its split or study; a part held out is taken for as large."""
+        return {name: one.split.test or one.published.get("test") for name, one in self.corpora.items()}
+
+    @property
+    def judged(self) -> list[Folder]:
+        """The folders of what systems, and words alone, find of golds and contrasts."""
+        return self.named("outputs", "judge") + self.named("outputs", "judge_words")
+
+    def folder(self, key: str) -> Folder:
+        """The folder of this key; PlanError when the study does not ask for it."""
+        try:
+            return self.folders[key]
+        except KeyError:
+            raise PlanError(
+                f"study {self.study} asks for no folder {key}: settings, code or recipes have changed since its name "
+                "was made; run the study again"
+            ) from None
+
+    @staticmethod
+    def corpus_name(prepared: str) -> str:
+        """The name of the corpus whose folder has this key."""
+        return prepared.split("/")[1].rsplit("-", 1)[0]
+
+    def named(self, step: str, kind: str | None = None) -> list[Folder]:
+        """The folders of one step, and of one kind where given, in the plan's order."""
+        return [folder for folder in self.folders.values() if folder.step == step and kind in (None, folder.kind)]
+
+
+def raw_file(raw: Raw, split: Split) -> File:
+    """The raw content of a corpus. Harvested files are named after it and shared by the corpora made from it."""
+    if raw.harvest:
+        return File(raw.sha256, f"data/raw/harvest-{str(raw.sha256)[:12]}.jsonl", harvested=True)
+    if raw.apt:
+        return File(
+            raw.sha256, place_of_lists(str(raw.sha256)), harvested=True, shards=patterns(SOURCES[raw.format_in_force()])
+        )
+    shards = patterns(SOURCES[raw.format_in_force()], split.files())
+    files = tuple(sorted((raw.files or {}).items()))
+    if raw.path:
+        return File(raw.sha256, raw.path, shards=shards, files=files)
+    return File(raw.sha256, place_of_hub(raw), harvested=True, shards=shards, files=files)
+
+
+HUB, LISTS = "hub-", "lists-"
+
+
+def place_of_hub(raw: Raw) -> str:
+    """Where files of the hub lie, below the study's home: what is asked of the hub decides it."""
+    asked = {"hub": raw.hub, "revision": raw.revision, "files": sorted(raw.files or {})}
+    return f"data/raw/{HUB}{digest(asked)}"
+
+
+def place_of_lists(sha256: str) -> str:
+    """Where Debian's lists of packages lie, below the study's home."""
+    return f"data/raw/{LISTS}{sha256[:12]}"
+
+
+def studies(config: Path) -> list[str]:
+    """The names of all studies, sorted."""
+    return sorted(path.stem for path in (config / "studies").glob("*.yaml"))

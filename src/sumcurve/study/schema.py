@@ -1,0 +1,247 @@
+"""What the configuration may hold, for editors and people: JSON schemas and `config/README.md`.
+
+Both are pydantic's own account of `sumcurve.settings`, with the docstrings of its keys, and are written by
+`python -m sumcurve config --schema`.
+"""
+
+import ast
+import inspect
+import json
+from collections.abc import Iterator
+from functools import cache
+from itertools import chain
+from pathlib import Path
+from types import ModuleType
+from typing import Any, Union
+
+from pydantic import BaseModel, Field, create_model
+from pydantic.json_schema import GenerateJsonSchema
+
+from sumcurve import settings
+from sumcurve.scores import SCORERS
+from sumcurve.settings import (
+    BartSettings,
+    ExtractRewriteSettings,
+    FairseqSettings,
+    FormFile,
+    Layer,
+    MethodFile,
+    MethodSearch,
+    NgramSettings,
+    PhaseSettings,
+    RecurrentSettings,
+    StudySettings,
+    Training,
+    TransformerSettings,
+    TransformersSettings,
+    part_of,
+)
+from sumcurve.store.records import write_text
+from sumcurve.study import trials
+
+MODELS: tuple[type[BaseModel], ...] = (
+    RecurrentSettings,
+    TransformerSettings,
+    NgramSettings,
+    ExtractRewriteSettings,
+    TransformersSettings,
+    BartSettings,
+    FairseqSettings,
+)
+
+
+class _Generator(GenerateJsonSchema):
+    """Without a title for every key, which would say its name once more."""
+
+    def field_title_should_be_set(self, schema: Any) -> bool:
+        return False
+
+
+def _study() -> type[BaseModel]:
+    scorers = {name: (part_of(scorer.Settings) | None, None) for name, scorer in SCORERS.items()}
+    base = part_of(StudySettings)
+    return create_model(
+        "Study",
+        __base__=base,
+        __doc__="A file of `config/studies/`.",
+        extends=(str | None, Field(None, description="Another study, without its ending: this one says what differs.")),
+        scores=(create_model("Scores", **scorers), Field({}, description="By scorer, what it is told.")),  # type: ignore[call-overload]
+    )
+
+
+def _method() -> type[BaseModel]:
+    parts = tuple(part_of(model) for model in MODELS)
+    said: dict[str, Any] = {
+        "model": (Union[parts], {}),  # noqa: UP007
+        "search": (part_of(MethodSearch) | None, None),
+        "training": (part_of(Training, "phases"), {}),
+        "phases": (dict[str, part_of(PhaseSettings, "name")], {}),  # type: ignore[misc]
+    }
+    layer = create_model("Layer", __base__=Layer, __doc__=Layer.__doc__, **said)
+    by_form = (dict[str, layer | None], ...)  # type: ignore[valid-type]
+    return create_model("Method", __base__=MethodFile, __doc__=MethodFile.__doc__, **said, forms=by_form)
+
+
+@cache
+def _docstrings(module: ModuleType) -> dict[str, dict[str, str]]:
+    """By class of a module what the docstring below each of its keys says."""
+    found: dict[str, dict[str, str]] = {}
+    for node in ast.parse(inspect.getsource(module)).body:
+        if isinstance(node, ast.ClassDef):
+            for key, said in zip(node.body, node.body[1:], strict=False):
+                if isinstance(key, ast.AnnAssign) and isinstance(said, ast.Expr) and isinstance(key.target, ast.Name):
+                    text = " ".join(ast.literal_eval(said.value).split())
+                    found.setdefault(node.name, {})[key.target.id] = text
+    return found
+
+
+def _descriptions() -> dict[str, dict[str, str]]:
+    """By class of settings what is said of each of its keys, inherited ones too."""
+    known = [*vars(settings).values(), *vars(trials).values(), *(scorer.Settings for scorer in SCORERS.values())]
+    found: dict[str, dict[str, str]] = {}
+    for model in known:
+        if isinstance(model, type) and issubclass(model, settings.Settings):
+            for one in reversed(model.__mro__):
+                if issubclass(one, settings.Settings) and (module := inspect.getmodule(one)):
+                    found.setdefault(model.__name__, {}).update(_docstrings(module).get(one.__name__, {}))
+    return {**found, "Study": found["StudySettings"], "Method": found["MethodFile"]}
+
+
+def schemas() -> dict[str, dict[str, Any]]:
+    """By name of a file of `config/schema/`, without its ending, its JSON schema."""
+    models: dict[str, type[BaseModel]] = {
+        "study": _study(),
+        "method": _method(),
+        "form": FormFile,
+        "trials": trials.TrialsSettings,
+    }
+    return {name: _described(model) for name, model in models.items()}
+
+
+def _described(model: type[BaseModel]) -> dict[str, Any]:
+    schema = model.model_json_schema(by_alias=False, schema_generator=_Generator)
+    told = _descriptions()
+    for block in (schema, *schema.get("$defs", {}).values()):
+        if "description" in block:
+            block["description"] = " ".join(block["description"].split())
+        for key, said in block.get("properties", {}).items():
+            text = told.get(block["title"], {}).get(key)
+            if text and "description" not in said:
+                said["description"] = text
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
+
+
+# --- the page
+
+
+HEAD = """\
+# Configuration
+
+Written by `make schema` from the settings' own descriptions: change those (`src/sumcurve/settings/`), not this page.
+
+`config.yaml` names the study that is recorded. A study, `studies/NAME.yaml`, is run by `make study STUDY=NAME`. It
+names methods, `methods/NAME.yaml`, and the *form* in which they are trained, `forms/NAME.yaml`.
+
+- A **form** holds what all methods share: batch, vocabulary, optimiser and stopping rule of first and last phases.
+- A **method** says what it is in every form, and under `forms:` what differs in one. What it says of a form stands
+  over what it says of all, and that over what the form says. Phases have the order of their keys. Values that trials
+  have chosen (`trials.yaml`, `trials-large.yaml`) stand in the method's file.
+- A **study** may say `extends: NAME` and then only what differs from that study; a form may do so, too.
+
+Mappings are merged key by key; anything else, lists too, replaces what it stands over. In a study a corpus or a scorer
+of `null` is left out of what it extends. No name of a result depends on where a value came from.
+
+`python -m sumcurve config [STUDY]` prints a study with all that decides it, and the file and line of each value.
+`make add CORPUS=data/mine.jsonl NAME=mine` writes the study of a corpus of your own. Editors with the YAML language
+server read `schema/`. An unknown key is an error. A key without a default has to be said by one of the files that are
+merged.
+"""
+
+
+def page(found: dict[str, dict[str, Any]]) -> str:
+    """The Markdown of `config/README.md`: every block of every schema once, in the order in which they are reached."""
+    titles = {"study": "Studies", "method": "Methods", "form": "Forms", "trials": "Trials"}
+    shown: set[str] = set()
+    parts = [HEAD]
+    for name, schema in found.items():
+        parts.append(f"## {titles[name]}\n")
+        for title, block in _blocks(schema):
+            if title not in shown:
+                shown.add(title)
+                parts += [] if block is schema else [f"### {title}\n"]
+                parts += [block["description"] + "\n"] if "description" in block else []
+                parts += ["| key | what it may be | default | what it says |", "|---|---|---|---|"]
+                parts += [_row(key, said, schema) for key, said in block["properties"].items()]
+                parts.append("")
+    return "\n".join(parts).rstrip() + "\n"
+
+
+def _blocks(schema: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The schema and the blocks with keys that it refers to, each once, the nearest first."""
+    waiting, seen = [schema], {schema["title"]}
+    while waiting:
+        block = waiting.pop(0)
+        if block.get("properties"):
+            yield block["title"], block
+        for name in _references(block.get("properties", {})):
+            if (title := schema["$defs"][name]["title"]) not in seen:
+                seen.add(title)
+                waiting.append(schema["$defs"][name])
+
+
+def _references(value: Any) -> Iterator[str]:
+    if isinstance(value, dict):
+        if "$ref" in value:
+            yield value["$ref"].rsplit("/", 1)[1]
+        yield from chain.from_iterable(map(_references, value.values()))
+    elif isinstance(value, list):
+        yield from chain.from_iterable(map(_references, value))
+
+
+def _row(key: str, said: dict[str, Any], schema: dict[str, Any]) -> str:
+    default = "" if "default" not in said or said["default"] == {} else f"`{json.dumps(said['default'])}`"
+    if isinstance(said.get("default"), dict):
+        default = ""  # that of the block
+    cells = (f"`{key}`", _kind(said, schema), default, said.get("description", ""))
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+
+
+def _kind(said: dict[str, Any], schema: dict[str, Any]) -> str:
+    """What a value may be, in words."""
+    if "$ref" in said:
+        block = schema["$defs"][said["$ref"].rsplit("/", 1)[1]]
+        title = block["title"]
+        return f"[{title}](#{title.lower()})" if block.get("properties") else "keys and values"
+    if "anyOf" in said:
+        return " or ".join(dict.fromkeys(_kind(one, schema) for one in said["anyOf"]))
+    if "enum" in said or "const" in said:
+        return ", ".join(f"`{value}`" for value in said.get("enum", [said.get("const")]))
+    kind = said.get("type", "any value")
+    if kind == "array":
+        inner = said.get("prefixItems", [said.get("items", {})])
+        return f"list of {_kind(inner[0], schema)}"
+    if kind == "object":
+        inner = said.get("additionalProperties")
+        return f"names, each with {_kind(inner, schema)}" if isinstance(inner, dict) and inner else "keys and values"
+    if kind == "null":
+        return "`null`"
+    signs = {"minimum": "≥", "exclusiveMinimum": ">", "maximum": "≤", "exclusiveMaximum": "<"}
+    limits = ", ".join(f"{sign} {said[name]:g}" for name, sign in signs.items() if name in said)
+    return " ".join(filter(None, ({"boolean": "true, false"}.get(kind, kind), limits)))
+
+
+def files(config: Path) -> dict[Path, str]:
+    """The generated files of the configuration and what they must hold."""
+    found = schemas()
+    told = {
+        config / "schema" / f"{name}.json": json.dumps(schema, indent=1, ensure_ascii=False) + "\n"
+        for name, schema in found.items()
+    }
+    return {**told, config / "README.md": page(found)}
+
+
+def write(config: Path) -> None:
+    """Write the schemas and the page anew."""
+    for path, text in files(config).items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_text(path, text)

@@ -1,0 +1,1 @@
+"""What people ask of a study: its state, its cost, the way of a number, what is damaged."""

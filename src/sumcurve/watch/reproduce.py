@@ -1,0 +1,108 @@
+"""A recorded study against its rebuilding elsewhere: what differs first, measured time apart.
+
+The record is in git: the manifest of the study's tables holds what every folder says (`manifest.content`), and
+dvc.lock the hash of the tables with that manifest.
+"""
+
+import json
+import re
+import subprocess
+from pathlib import Path
+from typing import Any
+
+from sumcurve.store import manifest
+from sumcurve.store.manifest import ManifestError
+from sumcurve.study.kinds import STEPS
+from sumcurve.study.plan import Plan, PlanError
+from sumcurve.tables import MEASURED
+from sumcurve.watch import verify
+
+
+class Difference(ManifestError):
+    """A rebuilt study that is not the recorded one; the message names what differs, the first first."""
+
+
+def _recorded(plan: Plan, results: Path) -> dict[str, Any]:
+    path = verify.tables_manifest(plan, results)
+    sealed = manifest.read_sealed(path, verify.TABLES_KEYS, f"restore it (`git checkout -- {path.parent}`)")
+    if sealed is None or path.name == verify.PARTIAL:
+        raise PlanError(
+            f"{path.parent} holds no tables of the study {plan.study} as it is configured now: check out the commit "
+            "that recorded it"
+        )
+    manifest.require(manifest.changed_files(path.parent, sealed["files"], verify.besides(path), "restore it"))
+    return sealed
+
+
+def require_lock(tables: Path) -> None:
+    """Raise ManifestError where the tables are not those that dvc.lock records, PlanError where DVC cannot say."""
+    try:
+        told = subprocess.run(["dvc", "status", "--json", "study"], capture_output=True, text=True, check=True)
+    except (OSError, subprocess.CalledProcessError) as error:
+        raise PlanError(f"`dvc status` cannot read dvc.lock: {getattr(error, 'stderr', error)}") from error
+    changes = [change for change in json.loads(told.stdout).get("study", []) if isinstance(change, dict)]
+    outputs = {path: state for change in changes for path, state in change.get("changed outs", {}).items()}
+    if tables.as_posix() in outputs:
+        raise ManifestError(
+            f"{tables} is not what dvc.lock records ({outputs[tables.as_posix()]}): check out its commit"
+        )
+
+
+def _measured(name: str) -> bool:
+    """Whether a file of tables holds measured time; what else it says is made of folders that are compared.
+
+    A page may have its table's rank before the name.
+    """
+    return re.sub(r"^\d+-", "", Path(name).stem) in MEASURED
+
+
+def _different_files(one: Path, other: Path) -> list[str]:
+    """The files that differ between two folders, by their manifests; empty where one is not here."""
+    here, there = manifest.read(one), manifest.read(other)
+    if here is None or there is None:
+        return []
+    names = sorted(set(here["files"]) | set(there["files"]))
+    return [
+        name
+        for name in names
+        if Path(name).name != manifest.MEASURED and here["files"].get(name) != there["files"].get(name)
+    ]
+
+
+def compare(plan: Plan, results: Path, rebuilt: Path) -> str:
+    """What was compared, in a sentence; Difference names, in the order of the steps, every folder that differs.
+
+    ManifestError or PlanError where the record or the rebuilt study is damaged or not whole.
+    """
+    recorded = _recorded(plan, results)
+    found = verify.study(plan, rebuilt)
+    found.require()
+    if found.missing:
+        raise ManifestError(
+            f"{found.missing[0]} is not finished ({len(found.missing)} in all): rebuild the study first"
+        )
+    if found.packed:
+        raise ManifestError(
+            f"{rebuilt / min(found.packed)} was taken up from a pack ({len(found.packed)} folders in all): that is no "
+            "rebuilding; delete them, then rebuild the study"
+        )
+    contents = found.contents
+    keys = sorted(contents, key=lambda key: STEPS.index(key.split("/")[0]))
+    wrong = []
+    for key in keys:
+        if contents[key] != recorded["inputs"].get(key):
+            files = _different_files(results / key, rebuilt / key)
+            wrong.append(f"{rebuilt / key}" + (f" ({', '.join(files)})" if files else ""))
+    folder = verify.tables_manifest(plan, rebuilt).parent
+    hashes = {name: value for name, value in recorded["files"].items() if not _measured(name)}
+    for name in sorted(hashes):
+        if not (folder / name).is_file() or manifest.sha256_file(folder / name) != hashes[name]:
+            wrong.append(f"{folder / name}")
+    counts = f"{len(keys)} folders and {len(hashes)} files of tables"
+    if wrong:
+        raise Difference(
+            f"{len(wrong)} of {counts} differ from the record. The first is {wrong[0]}; then follow:\n"
+            + "\n".join(wrong[1:])
+        )
+    measured = len(recorded["files"]) - len(hashes)
+    return f"{counts} are the recorded bytes; {measured} files of tables with measured time were left out"

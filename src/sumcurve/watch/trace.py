@@ -1,0 +1,324 @@
+"""From any cell of any table of a study back to the raw corpus, recomputing the cell and every hash on the way.
+
+Three things are shown. The tables are those of the folders that are here: every file of the study is hashed, and what
+the tables' manifest says they were made from is what is here. The cell is what its table gives when it is made again of
+these folders. And from the outputs that the row is about, `Folder.inputs` is followed to the raw content.
+"""
+
+import csv
+import io
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sumcurve.store import manifest
+from sumcurve.store.manifest import ManifestError
+from sumcurve.store.records import read_csv
+from sumcurve.study.collect import collect
+from sumcurve.study.plan import File, Folder, Plan, PlanError, Scored
+from sumcurve.tables import APPENDIX, TABLES
+from sumcurve.tables.evidence import ScoredOutput
+from sumcurve.tables.results import FRAMED, MARK, UNREAD, Results
+from sumcurve.tables.study import made
+from sumcurve.watch import verify
+
+SEEDS = "seeds"  # the table of single outputs
+FORM = (
+    "name a cell by TABLE:ROW:COLUMN, the row by its number from 1 or by what it holds: scores:7:rouge1, "
+    "scores:method=pcov,percent=100:rouge1"
+)
+# What a row is about beside the outputs of its methods: kinds of folders of its corpus.
+FOLDERS: Mapping[str, Sequence[str]] = {
+    "cloze": ("questions",),
+    "contrast_links": ("contrasts", "judge_words"),
+    "contrast_rules": ("contrasts", "judge_words"),
+    "contrasts": ("contrasts", "judge_words"),
+    "corpora": ("corpus", "unseen", "fraction"),
+    "efficiency": ("prove",),  # how much of the way to the optimum is gone
+    "extracts": ("prove",),
+    "labels": ("labels",),
+    "oracle_features": ("prove",),
+    "oracle_pairs": ("prove",),
+    "oracle_timings": ("prove",),
+    "pretraining": ("pretrain",),
+    "readers": ("reader",),
+}
+OF_NO_OUTPUT = {
+    "cloze",
+    "corpora",
+    "extracts",
+    "labels",
+    "oracle_features",
+    "oracle_pairs",
+    "oracle_timings",
+    "readers",
+}
+JUDGED = {"contrasts", "contrast_links", "contrast_rules"}  # of what systems find of golds and contrasts
+# Whose cells compare a method with others, or with itself at other sizes, than those that the row names.
+OF_THE_CORPUS = {
+    "answers",
+    "contrast_links",
+    "correlations",
+    "metric_correlations",
+    "pretraining",
+    "questions",
+    "verdicts",
+}
+SIZES = ("records", "from_records", "to_records", "first_records", "second_records")
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One cell of a study's table, as it stands in the CSV."""
+
+    path: Path
+    number: int  # of its row, from 1
+    row: Mapping[str, str]
+    column: str
+
+    @property
+    def table(self) -> str:
+        return self.path.stem
+
+    @property
+    def text(self) -> str:
+        return self.row[self.column]
+
+    def __str__(self) -> str:
+        about = [f"{name} {told}" for name, told in list(self.row.items())[:6] if told and name != self.column]
+        return f"{self.path}, row {self.number} ({', '.join(about)}): {self.column} = {self.text or 'nothing'}"
+
+
+def find(tables: Path, told: str | None) -> Cell:
+    """The cell that is meant; without `told` the first metric of the first trained output in `SEEDS`.
+
+    Raises PlanError for what names no cell, or not one, with what there is.
+    """
+    name, _, rest = (told or SEEDS).partition(":")
+    wanted, _, column = rest.rpartition(":") if ":" in rest else (rest, "", "")
+    name = Path(name).name.removesuffix(".csv").removesuffix(".md")
+    path = tables / f"{name}.csv"
+    if name not in (*TABLES, *APPENDIX) or not path.is_file():
+        there = ", ".join(sorted(one.stem for one in tables.glob("*.csv")))
+        raise PlanError(f"{tables} has no table {name!r}; {f'it has {there}' if there else 'run `make study`'}; {FORM}")
+    rows = read_csv(path)
+    if told is None:
+        number = next((place for place, row in enumerate(rows, start=1) if row["seed"]), 1)
+        return Cell(path, number, rows[number - 1], list(rows[0])[list(rows[0]).index("draw") + 1])
+    if wanted.isdecimal():
+        if not 1 <= int(wanted) <= len(rows):
+            raise PlanError(f"{path} has {len(rows)} rows, and no row {wanted}")
+        number = int(wanted)
+    else:
+        number = _only(path, rows, wanted)
+    columns = list(rows[0])
+    if column not in columns:
+        raise PlanError(f"{path} has no column {column!r}, but {', '.join(columns)}; {FORM}")
+    return Cell(path, number, rows[number - 1], column)
+
+
+def _only(path: Path, rows: Sequence[Mapping[str, str]], wanted: str) -> int:
+    """The number of the only row that holds what is wanted of it."""
+    found = list(range(1, len(rows) + 1))
+    for condition in filter(None, wanted.split(",")):
+        column, sign, value = condition.partition("=")
+        if not sign or column not in rows[0]:
+            raise PlanError(f"{path}: {condition!r} is no condition on one of {', '.join(rows[0])}; {FORM}")
+        found = [place for place in found if rows[place - 1][column] == value.rstrip(MARK + UNREAD + FRAMED)]
+    if len(found) != 1:
+        places = ", ".join(map(str, found[:10])) + (", …" if len(found) > 10 else "")
+        raise PlanError(f"{path}: {wanted or 'no condition'} leaves {len(found)} rows ({places}), not one; {FORM}")
+    return found[0]
+
+
+def _asked(cell: Cell, outputs: Sequence[tuple[Scored, ScoredOutput]]) -> list[Scored]:
+    """The outputs that a cell's row is about."""
+    row = cell.row
+    if cell.table in OF_NO_OUTPUT:
+        return []
+    if cell.table == SEEDS:
+        return [one for one, output in outputs if output.run == row["run"]]
+    found = [(one, output) for one, output in outputs if output.corpus == row["corpus"]]
+    if cell.table in OF_THE_CORPUS:
+        return [one for one, output in found if output.part == "study"]
+    known = {output.method for _, output in found}
+    methods = {name for name in row.values() if name in known}
+    if cell.table in JUDGED and not methods:
+        return []  # of words alone
+    sizes = {int(row[name]) for name in SIZES if row.get(name)}
+    largest = max((output.records or 0 for _, output in found if output.method in methods), default=0)
+    chosen = []
+    for one, output in found:
+        if methods and output.method not in methods:
+            continue
+        if cell.table == "phases":
+            asked = output.records == largest and output.search != "paper"
+        elif cell.table == "variance":
+            asked = output.part in ("study", "variance") and str(output.percent) == row["percent"]
+        elif cell.table == "decoding":
+            asked = output.part == "study" and str(output.percent) == row["percent"]
+        else:
+            of_size = not sizes or output.records is None or output.records in sizes
+            of_part = output.part == row.get("part", "study")
+            asked = of_part and of_size and (output.search == "paper") == (row.get("search") == "paper")
+        if asked:
+            chosen.append(one)
+    return chosen
+
+
+def _behind(plan: Plan, keys: Iterable[str]) -> list[str]:
+    """These folders, and all that they were made from, each once and before what it was made from."""
+    waiting = list(keys)
+    for key in waiting:  # which grows
+        waiting += plan.folder(key).inputs
+    return list(dict.fromkeys(waiting))
+
+
+def _beside(plan: Plan, cell: Cell) -> list[str]:
+    """The folders that a row is about that are not of an output."""
+    row, found = cell.row, []
+    for folder in plan.folders.values():
+        if folder.kind not in FOLDERS.get(cell.table, ()):
+            continue
+        if not any(
+            plan.folder(key).kind in ("corpus", "unseen") and plan.corpus_name(key) == row["corpus"]
+            for key in _behind(plan, [folder.key])
+        ):
+            continue
+        told = folder.specification
+        if cell.table == "readers" and str(told["seed"]) != row["seed"]:
+            continue
+        if cell.table == "corpora" and folder.kind == "fraction":
+            if row["part"] != "train" or row["percent"] not in ("", str(told.get("percent", ""))):
+                continue
+        elif cell.table == "labels" and f"-{row['method']}-" not in folder.name:
+            continue
+        found.append(folder.key)
+    return found
+
+
+def _scores(plan: Plan, cell: Cell, asked: Sequence[Scored]) -> list[str]:
+    """The score folders of these outputs that have the cell's metric; all where the cell is of none alone."""
+    titled = cell.row.get("metric", "").split(" (")[0]  # without its unit
+    of_metric = [
+        name
+        for name, scorer in plan.scorers.items()
+        if any(metric.name in (cell.column, titled) or metric.title == titled for metric in scorer.metrics)
+    ]
+    scorers = [name for name in of_metric if any(name in row.scores for row in asked)] or list(plan.scorers)
+    return [row.scores[name] for row in asked for name in scorers if name in row.scores]
+
+
+def about(plan: Plan, cell: Cell, outputs: Sequence[tuple[Scored, ScoredOutput]]) -> list[str]:
+    """The folders that a cell's row is about: scores of its outputs, these, and what it says beside of its corpus."""
+    asked = _asked(cell, outputs)
+    judged = [row.judged for row in asked if row.judged and cell.table in JUDGED]
+    first = [*_scores(plan, cell, asked), *(row.output for row in asked), *judged, *_beside(plan, cell)]
+    if not first:
+        raise PlanError(f"{cell.path}:{cell.number + 1}: no folder of the study is known to be behind this row")
+    return first
+
+
+def _show(results: Path, key: str, sealed: Mapping[str, Any], absent: Sequence[str]) -> None:
+    """Print what is known of a folder that was hashed."""
+    if not key.endswith(manifest.digest(sealed["specification"])):
+        raise ManifestError(f"{results / key}: the manifest's specification does not give the folder's name")
+    facts = sealed["facts"]
+    clean = {True: "", False: " (with uncommitted changes)", None: ""}[facts["clean"]]
+    print(f"{results / key}")
+    kept = f", of the {len(sealed['files']) - len(absent)} that are here" if absent else ""
+    print(f"    name = digest of its specification: yes; {len(sealed['files'])} files as recorded: yes{kept}")
+    commit = (facts["commit"] or "unknown")[:12]
+    print(f"    code {facts['fingerprint']}, commit {commit}{clean}, Python {facts['python']}")
+    if absent:
+        print(f"    taken up from a pack: {', '.join(absent)} stayed behind, and are known by their hashes alone")
+    if "device" in facts:
+        print(f"    torch {facts['versions']['torch']} on {facts['device']}")
+
+
+def _check_means(cell: Cell, results: Path, scores: Iterable[str]) -> None:
+    """The metrics of a single output are the means of its items, whatever code made the table."""
+    for key in scores:
+        items = read_csv(results / key / "items.csv")
+        for metric in (one["name"] for one in json.loads((results / key / "scores.json").read_text())["metrics"]):
+            mean, told = sum(float(item[metric]) for item in items) / len(items), cell.row[metric]
+            if abs(mean - float(told)) > 1e-3:
+                raise ManifestError(
+                    f"{cell.path}: {metric} is {told}, but the mean of {len(items)} items is {mean:.4f}"
+                )
+            print(f"    {metric} {told} = mean of {len(items)} items: yes")
+
+
+def _check_weights(results: Path, folder: Folder, sealed: Mapping[str, Mapping[str, Any]]) -> None:
+    run = folder.specification["run"]
+    file = "before.safetensors" if folder.specification.get("checkpoint") == "before" else "weights.safetensors"
+    weights = sealed[run]["files"][file]["sha256"]
+    if sealed[folder.key]["facts"]["weights"] != weights:
+        raise ManifestError(f"{results / folder.key} was decoded from other weights than {results / run} holds")
+    print(f"{results / folder.key}\n    weights {weights[:12]} of {run} are those that were decoded: yes")
+
+
+def _check_file(file: File, home: Path) -> None:
+    path, observed = file.at(home), file.observed(home)
+    if observed is None:
+        print(f"{path}\n    not on this machine; its sha256 must be {file.sha256}")
+    elif observed != file.sha256:
+        raise ManifestError(f"{path} does not have sha256 {file.sha256}")
+    else:
+        print(f"{path}\n    sha256 {file.sha256}: yes")
+
+
+def _verified(plan: Plan, results: Path) -> verify.Verification:
+    """The study, hashed, whose tables were made of what is here; what hinders that is an error."""
+    found = verify.study(plan, results)
+    found.require()
+    if found.missing:
+        raise ManifestError(
+            f"{found.missing[0]} is not finished or not here ({len(found.missing)} in all): get it (`make pull`) or "
+            "make it (`make study`)"
+        )
+    path = verify.tables_manifest(plan, results)
+    if not path.is_file() or path.name == verify.PARTIAL:
+        raise PlanError(f"{path.parent} has no tables of the whole study as it is configured now: run `make study`")
+    return found
+
+
+def _check_again(cell: Cell, results: Results) -> None:
+    """ManifestError where the cell's row is not what its table gives when it is made again."""
+    again = list(csv.DictReader(io.StringIO(made(cell.table, results).csv())))
+    row = again[cell.number - 1] if len(again) >= cell.number else {}
+    for column in (cell.column, *cell.row):
+        if row.get(column) != cell.row[column]:
+            raise ManifestError(
+                f"{cell.path}:{cell.number + 1}: {column} is {cell.row[column]}, but what is here gives "
+                f"{row.get(column)}"
+            )
+
+
+def trace(plan: Plan, results: Path, told: str | None) -> None:
+    """Print the way from the cell that `told` names to the raw corpus (see `find`).
+
+    Raises ManifestError or PlanError at the first thing that is not what it should be.
+    """
+    cell = find(results / "tables" / plan.study, told)
+    print(cell)
+    if cell.table == "missing":
+        raise PlanError(f"{cell.path} says what is not there: nothing is behind its cells")
+    found = _verified(plan, results)
+    print(f"    {len(found.manifests)} folders of the study are what its tables were made from: yes")
+    study = collect(plan, results)
+    _check_again(cell, Results(study, plan.settings.bootstrap))
+    print("    made again of these folders, the row is the same: yes")
+    outputs = list(zip(plan.rows, study.outputs, strict=True))
+    if cell.table == SEEDS:
+        _check_means(cell, results, (key for row in _asked(cell, outputs) for key in row.scores.values()))
+    behind = [plan.folder(key) for key in _behind(plan, about(plan, cell, outputs))]
+    for folder in behind:
+        _show(results, folder.key, found.manifests[folder.key], found.packed.get(folder.key, ()))
+    for folder in behind:
+        if folder.kind == "decode":
+            _check_weights(results, folder, found.manifests)
+    for file in dict.fromkeys(file for folder in behind for file in folder.files):
+        _check_file(file, results.parent)

@@ -1,0 +1,283 @@
+import json
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sumcurve.capabilities.apes.questions import (
+    Asked,
+    Question,
+    anonymise,
+    asked_about,
+    asked_of,
+    candidates,
+    chance,
+    clozes,
+    entity_in,
+    majority,
+    merged,
+    most_frequent,
+    numbered,
+    presence,
+    read_questions,
+    renumbered,
+    write_questions,
+)
+from sumcurve.corpora.entities import longest_first
+from sumcurve.corpora.store import Part
+from sumcurve.store.records import Record, RecordError, write_jsonl
+
+# As the paper's Figure 3: one reference of three sentences that gives exactly six questions.
+REFERENCE = [
+    "marta lind moved the harbour museum to bergen .",
+    "lind says that bergen won her heart .",
+    "nobody asked aarhus .",
+]
+NAMES = ["marta lind", "lind", "harbour museum", "bergen", "aarhus"]
+
+
+def plain(*names: str) -> dict[str, int]:
+    """The graph of names that are their own lemmas."""
+    return numbered({name: name for name in names})
+
+
+def test_one_reference_gives_exactly_its_six_questions_with_the_right_answers() -> None:
+    names = plain(*NAMES)
+    assert names == {"harbour museum": 0, "marta lind": 1, "bergen": 2, "aarhus": 3, "lind": 1}
+    assert [(one.sentence, " ".join(one.words), one.answer) for one in asked_about("r", REFERENCE, names)] == [
+        (0, "@entity1 moved the @placeholder to @entity2 .", 0),
+        (0, "@placeholder moved the @entity0 to @entity2 .", 1),
+        (0, "@entity1 moved the @entity0 to @placeholder .", 2),
+        (1, "@placeholder says that @entity2 won her heart .", 1),
+        (1, "@entity1 says that @placeholder won her heart .", 2),
+        (2, "nobody asked @placeholder .", 3),
+    ]
+
+
+def test_by_presence_three_summaries_answer_a_third_a_third_and_all() -> None:
+    """As the paper's Figure 1: three questions; what a summary keeps of the entities bounds what it answers."""
+    names = plain("marta lind", "bergen", "aarhus")
+    asked = asked_about("r", ["marta lind left .", "she went to bergen .", "aarhus wept ."], names)
+    assert len(asked) == 3
+    summaries = ["marta lind went away .", "it rains in bergen , says bergen .", "aarhus lost marta lind to bergen ."]
+    shares = [presence(anonymise(summary.split(), names), asked) for summary in summaries]
+    assert [round(share, 2) for share in shares] == [0.33, 0.33, 1.0]
+    assert presence((), asked) == 0.0
+    with pytest.raises(ValueError, match="no questions"):
+        presence((), ())
+
+
+@pytest.mark.parametrize("names", [[], ["bergen"], ["bergen", "bergens"]])
+def test_a_reference_with_fewer_than_two_entities_is_not_asked_about(names: list[str]) -> None:
+    graph = numbered(dict.fromkeys(names, "bergen"))
+    assert len(set(graph.values())) < 2
+    assert asked_about("r", ["bergen and bergens ."], graph) == ()
+
+
+@pytest.mark.parametrize("summary", ["@entity0 @entity1", "@entity0's @ENTITY1 @placeholder", "x @entity1 @entity0 ."])
+def test_a_text_names_no_entity_by_its_number(summary: str) -> None:
+    """As the tokenizer `ptb` leaves such words whole, one could answer all questions by writing every marker."""
+    names = plain("bergen", "marta lind")
+    asked = asked_about("r", ["marta lind moved to bergen ."], names)
+    document = anonymise(summary.split(), names)
+    assert presence(document, asked) == 0.0
+    assert "@placeholder" not in document
+    assert len(document) == len(summary.split())
+    assert presence(anonymise(f"{summary} Bergen".split(), names), asked) == 0.5
+    (question, _) = asked_about("r", ["marta lind wrote @placeholder and @entity0 to bergen ."], names)
+    assert question.words.count("@placeholder") == 1
+    assert candidates(question.words) == {
+        names["marta lind"] if question.answer == names["bergen"] else names["bergen"]: 1
+    }
+
+
+def test_numbers_are_places_in_the_order_of_length_with_gaps_where_names_joined() -> None:
+    lemmas = {"the moroccan group": "the moroccan group", "moroccan": "moroccan", "rabat": "rabat", "fes": "fes"}
+    assert numbered(lemmas) == {"the moroccan group": 0, "moroccan": 0, "rabat": 2, "fes": 3}
+    assert numbered({"otters": "otter", "otter": "otter", "bat": "bat"}) == {"otters": 0, "otter": 0, "bat": 2}
+    assert numbered({}) == {}
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "expected"),
+    [
+        ("c++", "C++ or c or c+++ or ++", "@entity0 or c or c+++ or ++"),
+        ("a.b", "a.b axb", "@entity0 axb"),
+        ("[x]", "[x] x [ x ]", "@entity0 x [ x ]"),
+        ("( .*", "( .* ( any", "@entity0 ( any"),
+        ("$1", "$1 \\1", "@entity0 \\1"),
+        ("lind", "Lind's lindy LIND blind ( lind )", "@entity0 lindy @entity0 blind ( @entity0 )"),
+    ],
+)
+def test_a_name_means_itself_as_a_whole_word_in_any_case(name: str, text: str, expected: str) -> None:
+    assert " ".join(anonymise(text.split(), {name: 0})) == expected
+
+
+def test_a_name_inside_another_name_is_a_part_of_the_longer_one() -> None:
+    names = plain("bank of the north", "the bank", "bank")
+    assert names == {"bank of the north": 0, "the bank": 1, "bank": 0}
+    words = anonymise(["the", "bank", "of", "the", "north", "and", "the", "bank"], names)
+    assert words == ("the", "@entity0", "and", "@entity1")
+
+
+def test_a_summary_gets_the_articles_map_alone_or_its_own_names_as_distractors() -> None:
+    names = plain("marta lind", "lind", "bergen")
+    own = {"bergen town": "bergen town", "oslo": "oslo", "osloers": "oslo", "lind": "lind"}
+    both = merged(names, own)
+    assert {name: both[name] for name in names} == names
+    assert both["bergen town"] == names["bergen"]  # a known name is a part of it
+    assert both["oslo"] == both["osloers"]
+    assert both["oslo"] not in names.values()
+    summary = ["lind", "left", "oslo", "and", "osloers", "for", "bergen", "town"]
+    assert " ".join(anonymise(summary, names)) == "@entity0 left oslo and osloers for @entity2 town".replace(
+        "@entity2", f"@entity{names['bergen']}"
+    )
+    assert candidates(anonymise(summary, both)).total() == 4
+    assert merged({"otters": 4}, {"otter": "otter"}, {"otters": "otter"}) == {"otters": 4, "otter": 4}
+    assert merged({"otters": 4}, {"otter": "otter"}) == {"otters": 4, "otter": 5}
+    assert merged({}, {"b": "b", "aa": "aa"}) == {"aa": 0, "b": 1}
+
+
+LETTERS = st.text("ab", min_size=1, max_size=2)
+GRAPHS = st.dictionaries(
+    st.lists(LETTERS, min_size=1, max_size=3).map(" ".join), st.sampled_from(["a", "b", "c"]), max_size=8
+)
+
+
+def graph_by_the_authors_steps(lemmas: dict[str, str], graph: list[tuple[str, str, int | None]]) -> None:
+    """Nodes of name, lemma and parent; every new one is compared with all others, in order (Eyal et al.'s `merge`)."""
+    for name in longest_first(lemmas):
+        if name in [node[0] for node in graph]:
+            continue
+        parent = next(
+            (
+                place
+                for place, (other, lemma, _) in enumerate(graph)
+                if lemma == lemmas[name]
+                or re.search(rf"(?<!\S){re.escape(name)}(?!\S)", other)
+                or re.search(rf"(?<!\S){re.escape(other)}(?!\S)", name)
+            ),
+            None,
+        )
+        graph.append((name, lemmas[name], parent))
+
+
+def roots(graph: list[tuple[str, str, int | None]]) -> dict[str, int]:
+    found = {}
+    for place, (name, _, parent) in enumerate(graph):
+        while parent is not None:
+            place, parent = parent, graph[parent][2]
+        found[name] = place
+    return found
+
+
+@given(GRAPHS, GRAPHS)
+def test_names_are_numbered_and_merged_by_the_authors_steps(lemmas: dict[str, str], own: dict[str, str]) -> None:
+    graph: list[tuple[str, str, int | None]] = []
+    graph_by_the_authors_steps(lemmas, graph)
+    names = numbered(lemmas)
+    assert names == roots(graph)
+    own = {name: lemmas.get(name, lemma) for name, lemma in own.items()}
+    graph_by_the_authors_steps(own, graph)
+    assert merged(names, own, lemmas) == roots(graph)
+
+
+WORDS = st.lists(st.sampled_from(["@entity7", "@entity0", "@entity12", "@placeholder", "a", "@entity"]), max_size=8)
+
+
+@given(WORDS, WORDS)
+def test_renumbering_goes_by_first_occurrence_and_changes_nothing_else(
+    document: list[str], question: list[str]
+) -> None:
+    read, asked, mapping = renumbered(document, question)
+    assert list(mapping.values()) == list(range(len(mapping)))
+    seen = [number for word in (*read, *asked) if (number := entity_in(word)) is not None]
+    assert list(dict.fromkeys(seen)) == sorted(set(seen))
+    back = {f"@entity{new}": f"@entity{old}" for old, new in mapping.items()}
+    assert [back.get(word, word) for word in (*read, *asked)] == [*document, *question]
+    assert renumbered(read, asked)[:2] == (read, asked)
+
+
+def test_what_a_document_cannot_answer_is_no_cloze() -> None:
+    names = plain("marta lind", "bergen", "aarhus")
+    asked = asked_about("r", ["marta lind left aarhus for bergen ."], names)
+    document = anonymise(["to", "bergen", ",", "wrote", "marta", "lind", ",", "to", "bergen"], names)
+    found = clozes(document, asked)
+    assert [(one.document[1], one.question[0], one.answer) for one in found] == [
+        ("@entity0", "@placeholder", 1),
+        ("@entity0", "@entity1", 0),
+    ]
+    assert all(f"@entity{one.answer}" in one.document for one in found)
+
+
+def test_levels_of_guessing() -> None:
+    document = ["@entity4", "saw", "@entity2", "and", "@entity2", "@placeholder", "entity9"]
+    assert candidates(document) == {4: 1, 2: 2}
+    assert [chance(document, answer) for answer in (4, 2, 9)] == [0.5, 0.5, 0.0]
+    assert most_frequent(document) == 2
+    assert most_frequent(["@entity4", "and", "@entity2", "and", "@entity1"]) == 4  # the first
+    assert most_frequent(["nobody"]) is None
+    assert majority([3, 1, 3, 1, 0]) == 1
+    assert majority([]) is None
+
+
+@given(WORDS)
+def test_a_guess_among_the_entities_present_is_right_once_on_average(document: list[str]) -> None:
+    there = candidates(document)
+    assert sum(chance(document, answer) for answer in there) == pytest.approx(1.0 if there else 0.0)
+
+
+def asked(item: str, *questions: Question) -> Asked:
+    return Asked(item, {"marta lind": 0, "ö": 3}, questions, {"oslo": 4}, {"ö": "o"}, ((1, 3), (5, 6)))
+
+
+def test_what_was_written_is_read(tmp_path: Path) -> None:
+    rows = [
+        asked("a", Question("a", 0, ("@placeholder", "saw", "@entity3"), 0)),
+        asked("b"),
+        Asked("c", {}, ()),
+    ]
+    assert write_questions(tmp_path, "test", rows) == 3
+    assert list(read_questions(tmp_path)) == rows
+    assert rows[0].source_names == {"marta lind": 0, "ö": 3, "oslo": 4}
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda row: row.pop("names"), r"test.jsonl:2: not a reference's questions \(KeyError\('names'\)\); rebuild"),
+        (lambda row: row.update(salient=[[1]]), r"test.jsonl:2: not a reference's questions"),
+        (lambda row: row["questions"][0].update(text="it"), r"test.jsonl:2: a question without @placeholder: 'it'"),
+    ],
+)
+def test_a_line_that_is_none_of_ours_is_named(tmp_path: Path, change, message: str) -> None:
+    write_questions(tmp_path, "test", [asked(item, Question(item, 0, ("@placeholder",), 0)) for item in "ab"])
+    rows = [json.loads(line) for line in (tmp_path / "test.jsonl").read_text().splitlines()]
+    change(rows[1])
+    write_jsonl(tmp_path / "test.jsonl", rows)
+    with pytest.raises(RecordError, match=message):
+        list(read_questions(tmp_path))
+
+
+def test_questions_about_other_records_are_refused(tmp_path: Path) -> None:
+    records = [Record(item, ["s"], ["t"]) for item in "abc"]
+    write_jsonl(tmp_path / "test.jsonl", (one.as_dict() for one in records))
+    part, folder = Part(tmp_path, "test"), tmp_path / "questions"
+    folder.mkdir()
+    write_questions(folder, "test", map(asked, "abc"))
+    assert [(record, of.item) for record, of in asked_of(part, folder)] == list(zip(records, "abc", strict=True))
+    for items, message in [("axc", "'x'.*'b'"), ("ab", "None.*'c'"), ("abcd", "'d'.*None")]:
+        write_questions(folder, "test", map(asked, items))
+        number = next(
+            place for place, (one, other) in enumerate(zip(items + "-", "abc-", strict=False), 1) if one != other
+        )
+        with pytest.raises(RecordError, match=rf"test.jsonl:{number}: questions about {message}"):
+            list(asked_of(part, folder))
+
+
+def test_a_counter_of_candidates_is_in_the_order_of_the_document() -> None:
+    assert list(candidates(["@entity5", "@entity1", "@entity5"])) == [5, 1]
+    assert isinstance(candidates([]), Counter)

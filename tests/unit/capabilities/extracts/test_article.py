@@ -1,0 +1,175 @@
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rouge_score import rouge_scorer
+
+from sumcurve.capabilities.extracts.article import (
+    SCORERS,
+    Article,
+    OracleError,
+    authors_words,
+    instance,
+    instances,
+    tokenized,
+    value,
+)
+from sumcurve.rouge.tokens import tokenize
+
+TESTED = [scorer for scorer in SCORERS if scorer != "rouge-1.5.5-m"]  # its exception table may not be installed
+SENTENCE = st.lists(
+    st.sampled_from(["a", "b", "c", "B", "reads", "reading", "3.5", ".", ",", "..", "e\u0301t", "中文", "\u00a0"]),
+    max_size=6,
+).map(" ".join)
+TEXT = st.lists(SENTENCE, max_size=6)
+ARTICLE = st.builds(Article, st.just("x"), TEXT, TEXT)
+
+
+def words(scorer: str, sentence: str) -> list[str]:
+    if scorer in ("set", "multiset"):
+        return authors_words(sentence)
+    mode, stem = (scorer[: -len("-stem")], True) if scorer.endswith("-stem") else (scorer, False)
+    return tokenize(sentence, mode, stem)
+
+
+def ngrams(scorer: str, order: int, sentences: list[str]) -> Counter:
+    text = [word for sentence in sentences for word in words(scorer, sentence)]
+    grams = Counter(tuple(text[start : start + order]) for start in range(len(text) - order + 1))
+    return Counter(set(grams)) if scorer == "set" else grams
+
+
+def brute(article: Article, scorer: str, order: int, chosen: list[int]) -> tuple[int, int]:
+    ours = ngrams(scorer, order, [article.sentences[index] for index in chosen])
+    theirs = ngrams(scorer, order, article.abstract)
+    return 2 * (ours & theirs).total(), ours.total() + theirs.total()
+
+
+@given(ARTICLE, st.sampled_from(TESTED), st.sampled_from([1, 2]), st.data())
+@settings(max_examples=300, deadline=None)
+def test_value_counts_the_ngrams_of_the_joined_sentences_in_the_order_given(article, scorer, order, data) -> None:
+    size = len(article.sentences)
+    chosen = data.draw(st.lists(st.integers(0, size - 1), max_size=6)) if size else []
+    assert value(instance(article, scorer, order), chosen) == brute(article, scorer, order, chosen)
+
+
+@given(ARTICLE, st.booleans(), st.randoms())
+@settings(max_examples=80, deadline=None)
+def test_value_is_the_f1_of_rouge_score(article, stem, random) -> None:
+    chosen = random.sample(range(len(article.sentences)), random.randint(0, len(article.sentences)))
+    scorer = rouge_scorer.RougeScorer(["rouge1", "rouge2"], use_stemmer=stem)
+    expected = scorer.score("\n".join(article.abstract), "\n".join(article.sentences[index] for index in chosen))
+    for counted in instances(article, "rouge-score-stem" if stem else "rouge-score"):
+        numerator, denominator = value(counted, chosen)
+        f1 = numerator / denominator if denominator else 0
+        assert f1 == pytest.approx(expected[f"rouge{counted.order}"].fmeasure, abs=1e-12)
+
+
+@given(ARTICLE, st.sampled_from(TESTED), st.sampled_from([1, 2]))
+@settings(max_examples=150, deadline=None)
+def test_every_count_is_that_of_a_naive_loop(article, scorer, order) -> None:
+    counted = instance(article, scorer, order)
+    texts = [words(scorer, sentence) for sentence in article.sentences]
+    numbers = {}  # word -> id
+    for word, number in zip(
+        [word for text in texts for word in text] + [word for text in article.abstract for word in words(scorer, text)],
+        [*counted.words.tolist(), *counted.reference_words.tolist()],
+        strict=True,
+    ):
+        assert numbers.setdefault(word, number) == number
+    assert len(set(numbers.values())) == len(numbers)
+
+    def gram(kind: int) -> tuple[int, ...]:
+        key = int(counted.grams[kind])
+        return (key,) if order == 1 else (key >> 32, key & 0xFFFFFFFF)
+
+    def numbered(grams: Counter) -> Counter:
+        return Counter({tuple(numbers[word] for word in one): many for one, many in grams.items()})
+
+    theirs = numbered(ngrams(scorer, order, article.abstract))
+    assert {gram(kind): many for kind, many in enumerate(counted.reference.tolist())} == theirs
+    assert counted.reference_total == theirs.total()
+    assert counted.lengths.tolist() == [len(text) for text in texts]
+    assert counted.first.tolist() == [numbers[text[0]] if text else -1 for text in texts]
+    assert counted.last.tolist() == [numbers[text[-1]] if text else -1 for text in texts]
+    for index, sentence in enumerate(article.sentences):
+        ours = numbered(ngrams(scorer, order, [sentence]))
+        row = slice(counted.rows[index], counted.rows[index + 1])
+        kinds = counted.types[row].tolist()
+        assert kinds == sorted(kinds)
+        inside = dict(zip(map(gram, kinds), counted.counts[row].tolist(), strict=True))
+        assert inside == {one: many for one, many in ours.items() if one in theirs}
+        if scorer == "set":
+            row = slice(counted.other_rows[index], counted.other_rows[index + 1])
+            keys = {int(counted.other_grams[other]) for other in counted.others[row]}
+            shift = [32 * (order - 1 - place) for place in range(order)]
+            assert keys == {sum(map(int.__lshift__, one, shift)) for one in ours if one not in theirs}
+            assert len(keys) == row.stop - row.start
+
+
+@pytest.mark.parametrize(
+    ("sentence", "expected"),
+    [
+        ("We use 3.5 mm .", ["We", "use", "3", "5", "mm"]),
+        ("a . . b", ["a", "", "b"]),
+        ("a.. b", ["a", "b"]),
+        (" . a", ["", "a"]),
+        ("a . ", ["a", ""]),
+        ("", []),
+        ("  ", [""]),
+        (",a\u00a0b\tc", [",a", "b", "c"]),
+    ],
+)
+def test_the_authors_words(sentence, expected) -> None:
+    assert authors_words(sentence) == expected
+
+
+@given(st.lists(st.text(alphabet="ab. \n\t\u00a0\u2003中\U0001f600\udc80", max_size=8), max_size=6))
+@settings(max_examples=400, deadline=None)
+def test_the_compiled_words_are_the_authors(texts) -> None:
+    compiled = tokenized(Article("x", texts, []), "multiset")
+    numbers: dict[str, int] = {}
+    for index, text in enumerate(texts):
+        ids = compiled.ids[compiled.starts[index] : compiled.starts[index + 1]].tolist()
+        assert len(ids) == len(authors_words(text))
+        for word, number in zip(authors_words(text), ids, strict=True):
+            assert numbers.setdefault(word, number) == number
+    assert len(set(numbers.values())) == len(numbers) == compiled.size
+
+
+@pytest.mark.parametrize("scorer", TESTED)
+def test_odd_articles_have_an_answer(scorer) -> None:
+    for order in (1, 2):
+        nothing = instance(Article("x", [], ["a b"]), scorer, order)
+        assert nothing.size == 0
+        assert value(nothing, []) == (0, 3 - order)
+        assert value(instance(Article("x", ["a b"], []), scorer, order), [0]) == (0, 3 - order)
+        assert value(instance(Article("x", [], []), scorer, order), []) == (0, 0)
+        wordless = instance(Article("x", ["a b", "", "c"], ["b c"]), scorer, order)
+        assert value(wordless, [0, 1, 2]) == value(wordless, [0, 2])
+    bigrams = instance(Article("x", ["a b", "", "c"], ["b c"]), scorer, 2)
+    assert value(bigrams, [0, 1, 2]) == (2, 3)  # a sentence without words does not part its neighbours
+
+
+def test_ten_thousand_sentences_are_counted() -> None:
+    rng = np.random.default_rng(1)
+    sentences = [" ".join(map(str, rng.integers(0, 50, 5))) for _ in range(10_000)]
+    article = Article("x", sentences, sentences[:20])
+    for scorer in ("set", "multiset", "rouge-score"):
+        one, two = instances(article, scorer)
+        assert value(one, range(20)) == (2 * one.reference_total, 2 * one.reference_total)
+        assert value(two, range(20)) == (2 * two.reference_total, 2 * two.reference_total)
+
+
+def test_bad_input_is_named() -> None:
+    article = Article("x", ["a"], ["a"])
+    with pytest.raises(OracleError, match=r"unknown scorer 'rouge'.*multiset"):
+        instance(article, "rouge", 1)
+    with pytest.raises(OracleError, match=r"order 3.*take 1 or 2"):
+        instance(article, "set", 3)
+    for index in (1, -1):
+        with pytest.raises(OracleError, match=f"sentence {index} of an article of 1"):
+            value(instance(article, "set", 1), [index])
+    with pytest.raises(OracleError, match=r"'x'.*`abstract` must be a list of strings"):
+        Article("x", ["a"], "a b")  # type: ignore[arg-type]

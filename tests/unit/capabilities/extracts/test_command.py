@@ -1,0 +1,355 @@
+import argparse
+import gzip
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import zstandard
+from rouge_score.rouge_scorer import RougeScorer
+
+from sumcurve.capabilities.extracts import command
+from sumcurve.capabilities.extracts.article import SCORERS
+from sumcurve.capabilities.extracts.certificates import ALGORITHMS, FIELDS, VARIANTS
+from sumcurve.capabilities.extracts.command import add_parser, article, articles
+from sumcurve.cli.rouge import CommandError
+from sumcurve.machine.locks import locked
+
+MEASURED = ("seconds", "digest")  # differ from run to run
+MAIN = """
+import argparse
+from sumcurve.capabilities.extracts.command import add_parser
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    add_parser(parser.add_subparsers(required=True))
+    arguments = parser.parse_args()
+    arguments.run(arguments)
+"""
+
+
+@pytest.fixture
+def sumcurve(capsys) -> Callable[..., str]:
+    """Runs a command line and returns what it prints."""
+
+    def run(*words: object) -> str:
+        parser = argparse.ArgumentParser()
+        add_parser(parser.add_subparsers(required=True))
+        arguments = parser.parse_args([str(word) for word in words])
+        arguments.run(arguments)
+        streams = capsys.readouterr()
+        return streams.out + streams.err
+
+    return run
+
+
+def invented(count: int, sentences: int = 12) -> list[dict[str, Any]]:
+    rng = random.Random(count)
+    words = [f"{first}{second}rt" for first in "bcdfghk" for second in "aeiou"]
+
+    def text(number: int) -> list[str]:
+        return [" ".join(rng.choice(words) for _ in range(rng.randint(3, 9))) + "." for _ in range(number)]
+
+    return [{"id": f"a{number}", "sentences": text(sentences), "abstract": text(3)} for number in range(count)]
+
+
+def write(path: Path, rows: list[Any]) -> Path:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+def results(path: Path) -> list[dict[str, Any]]:
+    """The lines of OUT, without what is measured."""
+    rows = [json.loads(line) for line in path.read_text().splitlines()]
+    return [{name: value for name, value in row.items() if name not in MEASURED} for row in rows]
+
+
+def test_the_choices_are_those_of_the_package() -> None:
+    assert command.SCORERS == SCORERS
+    assert command.ALGORITHMS == ALGORITHMS
+    assert set(VARIANTS) == {"paper", "code"}
+
+
+@pytest.mark.parametrize("metric", ["rouge1", "rouge2"])
+def test_every_article_gets_a_line_that_rouge_score_confirms(sumcurve, tmp_path, metric) -> None:
+    rows = invented(6)
+    source, out = write(tmp_path / "in.jsonl", rows), tmp_path / "out.jsonl"
+    printed = sumcurve("oracle", "--input", source, "--metric", metric, "--output", out)
+    assert "6 proven" in printed
+    scorer = RougeScorer([metric])
+    found = [json.loads(line) for line in out.read_text().splitlines()]
+    assert [line["id"] for line in found] == [row["id"] for row in rows]
+    for row, line in zip(rows, found, strict=True):
+        extract = " ".join(row["sentences"][index] for index in line["sentences"])
+        assert scorer.score(" ".join(row["abstract"]), extract)[metric].fmeasure == pytest.approx(line["value"])
+        assert line["value"] == line["numerator"] / line["denominator"] == line["bound"]
+        assert set(line) == set(FIELDS)
+    assert not (tmp_path / "out.jsonl.journal").exists()
+    assert "6 certificates hold (6 proven); 3 found again" in sumcurve(
+        "oracle", "verify", out, "--input", source, "--share", 0.5
+    )
+
+
+def test_verify_refuses_a_tampered_file(sumcurve, tmp_path) -> None:
+    source, out = write(tmp_path / "in.jsonl", invented(3)), tmp_path / "out.jsonl"
+    sumcurve("oracle", "--input", source, "--metric", "rouge2", "--output", out)
+    rows = [json.loads(line) for line in out.read_text().splitlines()]
+    rows[1]["sentences"] = rows[1]["sentences"][1:]
+    write(out, rows)
+    with pytest.raises(CommandError, match=r"(?s)problems.*article a1: F1 is"):
+        sumcurve("oracle", "verify", out, "--input", source)
+    out.write_text("{\n")
+    with pytest.raises(CommandError, match=r"out.jsonl:1: not JSON"):
+        sumcurve("oracle", "verify", out, "--input", source)
+
+
+def test_searches_are_labelled_heuristic_and_depend_on_the_seed_alone(sumcurve, tmp_path) -> None:
+    source = write(tmp_path / "in.jsonl", invented(4))
+    outs = [tmp_path / name for name in ("a.jsonl", "b.jsonl", "c.jsonl")]
+    for out, seed in zip(outs, (1, 1, 2), strict=True):
+        sumcurve("oracle", "--input", source, "--algorithm", "vns", "--output", out, "--seed", seed)
+    first, second, third = map(results, outs)
+    assert first == second != third
+    assert {row["status"] for row in first} == {"heuristic"}
+
+
+def strings(row: dict[str, Any]) -> dict[str, Any]:
+    """The same article, its sentences in one string of capitalised sentences."""
+    text = {name: " ".join(sentence.capitalize() for sentence in row[name]) for name in ("sentences", "abstract")}
+    return {"id": row["id"], "text": text["sentences"], "summary": text["abstract"]}
+
+
+def test_all_keys_forms_and_packings_hold_the_same_articles(tmp_path) -> None:
+    rows = invented(3)
+    expected = list(articles(write(tmp_path / "in.jsonl", rows)))
+    for keys in zip(
+        ("id", "article_id", "id", "id"),
+        ("sentences", "source", "article_text", "text"),
+        ("abstract", "target", "summary", "abstract_text"),
+        strict=True,
+    ):
+        renamed = [dict(zip(keys, (row["id"], row["sentences"], row["abstract"]), strict=True)) for row in rows]
+        assert list(articles(write(tmp_path / "renamed.jsonl", renamed))) == expected
+    plain = (tmp_path / "in.jsonl").read_bytes()
+    (tmp_path / "in.jsonl.gz").write_bytes(gzip.compress(plain))
+    (tmp_path / "in.jsonl.zst").write_bytes(zstandard.compress(plain))
+    for name in ("in.jsonl.gz", "in.jsonl.zst"):
+        assert list(articles(tmp_path / name)) == expected
+    split = list(articles(write(tmp_path / "text.jsonl", [strings(row) for row in rows])))
+    assert [[sentence.lower() for sentence in one.sentences] for one in split] == [one.sentences for one in expected]
+    marked = {"article_id": 7, "article_text": ["a b"], "abstract_text": ["<S> b c . </S>"]}
+    one = article(Path("x"), 1, json.dumps(marked).encode())
+    assert (one.id, one.sentences, one.abstract) == ("7", ["a b"], ["b c ."])
+
+
+GOOD = {"id": "good", "sentences": ["a b"], "abstract": ["a b"]}
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("{", "2: not JSON"),
+        ("[1]", "2: a list, not an object"),
+        ('{"id": "x", "abstract": ["a"]}', "2: none of the keys sentences, source"),
+        ('{"id": "x", "sentences": ["a"]}', "2: none of the keys abstract, target"),
+        ('{"sentences": ["a"], "abstract": ["a"]}', "2: none of the keys id"),
+        ('{"id": " ", "sentences": ["a"], "abstract": ["a"]}', "2: id is ' '"),
+        ('{"id": null, "sentences": ["a"], "abstract": ["a"]}', "2: id is None"),
+        ('{"id": "good", "sentences": ["a"], "abstract": ["a"]}', "2: id 'good' is that of line 1"),
+        ('{"id": "x", "sentences": 5, "abstract": ["a"]}', "2: sentences is a int"),
+        ('{"id": "x", "sentences": ["a"], "abstract": [["a"]]}', "2: abstract is a list"),
+        ('{"id": "x", "sentences": ["\\ud800"], "abstract": ["a"]}', "2: sentences holds half a surrogate"),
+    ],
+)
+def test_a_line_that_cannot_be_used_is_named_before_any_work(sumcurve, tmp_path, line, message) -> None:
+    source, out = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
+    source.write_text(json.dumps(GOOD) + "\n" + line + "\n")
+    with pytest.raises(CommandError, match=f"in.jsonl:{message}"):
+        sumcurve("oracle", "--input", source, "--output", out)
+    assert list(tmp_path.iterdir()) == [source]
+
+
+def test_files_that_cannot_be_used_are_named(sumcurve, tmp_path) -> None:
+    source, out = write(tmp_path / "in.jsonl", [GOOD]), tmp_path / "out.jsonl"
+    with pytest.raises(CommandError, match="needs --input"):
+        sumcurve("oracle", "--output", out)
+    with pytest.raises(CommandError, match=r"none.jsonl is no file"):
+        sumcurve("oracle", "--input", tmp_path / "none.jsonl", "--output", out)
+    with pytest.raises(CommandError, match="folder that exists"):
+        sumcurve("oracle", "--input", source, "--output", tmp_path / "nowhere" / "out.jsonl")
+    with pytest.raises(CommandError, match="not published"):
+        sumcurve("oracle", "--input", source, "--output", out, "--algorithm", "greedy", "--variant", "code")
+    for content in ("", "\n\n"):
+        (tmp_path / "empty.jsonl").write_text(content)
+        with pytest.raises(CommandError, match=r"empty.jsonl (is empty|holds no article)"):
+            sumcurve("oracle", "--input", tmp_path / "empty.jsonl", "--output", out)
+    (tmp_path / "torn.jsonl.gz").write_bytes(gzip.compress(source.read_bytes())[:-5])
+    with pytest.raises(CommandError, match=r"torn.jsonl.gz is truncated"):
+        sumcurve("oracle", "--input", tmp_path / "torn.jsonl.gz", "--output", out)
+
+
+@pytest.mark.parametrize("option", [["--seconds", "-1"], ["--seconds", "nan"], ["--nodes", "-1"], ["--jobs", "0"]])
+def test_budgets_below_zero_are_refused(sumcurve, tmp_path, option) -> None:
+    with pytest.raises(SystemExit):
+        sumcurve("oracle", "--input", tmp_path, "--output", tmp_path, *option)
+
+
+@pytest.mark.parametrize("metric", ["rouge1", "rouge2"])
+def test_odd_articles_get_an_answer(sumcurve, tmp_path, metric) -> None:
+    rows = [
+        {"id": "no sentences", "sentences": [], "abstract": ["a b"]},
+        {"id": "blank", "text": " \n ", "summary": "A b."},
+        {"id": "one sentence", "sentences": ["a b c"], "abstract": ["a b"]},
+        {"id": "long abstract", "sentences": ["a b"], "abstract": ["a b", "c d", "e f"]},
+        {"id": "no abstract", "sentences": ["a b"], "abstract": []},
+        {"id": "repeated", "sentences": ["a b c"] * 30, "abstract": ["a b"]},
+        {"id": "no words", "sentences": ["!", "", "a b"], "abstract": ["a b"]},
+    ]
+    source = write(tmp_path / "in.jsonl", rows)
+    for number, budget in enumerate((["--seconds", "none"], ["--seconds", 0], ["--nodes", 0])):
+        out = tmp_path / f"out{number}.jsonl"
+        sumcurve("oracle", "--input", source, "--metric", metric, "--output", out, *budget)
+        sumcurve("oracle", "verify", out, "--input", source, "--share", 1)
+        found = {row["id"]: row for row in results(out)}
+        assert all(row["value"] <= row["bound"] <= 1 for row in found.values())
+        for name in ("no sentences", "blank", "no abstract"):
+            assert (found[name]["value"], found[name]["status"], found[name]["sentences"]) == (0.0, "proven", [])
+        assert found["no words"]["sentences"] == [2]
+        assert found["repeated"]["value"] > 0
+
+
+class Crash(Exception):
+    pass
+
+
+def test_a_run_that_ended_anywhere_goes_on_from_there(sumcurve, tmp_path, monkeypatch) -> None:
+    source, out = write(tmp_path / "in.jsonl", invented(12)), tmp_path / "out.jsonl"
+    journal = tmp_path / "out.jsonl.journal"
+    words = ["oracle", "--input", source, "--metric", "rouge2", "--output", out]
+
+    def crash(*_: object) -> None:
+        raise Crash
+
+    with monkeypatch.context() as patch:
+        patch.setattr(command, "write_jsonl", crash)
+        with pytest.raises(Crash):
+            sumcurve(*words)
+    assert not out.exists()
+    full = journal.read_bytes()
+    sumcurve(*words)
+    expected = results(out)
+    assert len(expected) == 12
+
+    made = []
+    real = command._answer
+    monkeypatch.setattr(command, "_answer", lambda *a: made.append(a[0][0]) or real(*a))
+    ends = [index + 1 for index, byte in enumerate(full) if byte == 10]
+    for cut in [0, 5, ends[0], ends[0] + 1, ends[3], ends[3] - 1, ends[7] + 100, len(full) - 1, len(full)]:
+        out.unlink(missing_ok=True)
+        journal.write_bytes(full[:cut])
+        made.clear()
+        sumcurve(*words)
+        assert results(out) == expected
+        kept = max(full[:cut].count(b"\n") - 1, 0)
+        assert sorted(made) == list(range(kept + 1, 13))
+        assert not journal.exists()
+
+
+def test_a_damaged_journal_is_named_but_for_its_last_line(sumcurve, tmp_path) -> None:
+    source, out = write(tmp_path / "in.jsonl", invented(3)), tmp_path / "out.jsonl"
+    journal = tmp_path / "out.jsonl.journal"
+    journal.write_bytes(b"{}\n[1, {}]\n")
+    with pytest.raises(CommandError, match=r"journal:1: damaged"):
+        sumcurve("oracle", "--input", source, "--output", out)
+    journal.write_bytes(b"\x00\xff")
+    sumcurve("oracle", "--input", source, "--output", out)
+    assert len(results(out)) == 3
+
+
+def test_an_output_of_another_run_is_refused(sumcurve, tmp_path, monkeypatch) -> None:
+    rows = invented(4)
+    source, out = write(tmp_path / "in.jsonl", rows), tmp_path / "out.jsonl"
+    words = ["oracle", "--input", source, "--metric", "rouge2", "--output", out]
+    longer = write(tmp_path / "longer.jsonl", invented(5))
+    changed = write(tmp_path / "changed.jsonl", [*rows[:3], rows[3] | {"abstract": ["ba"]}])
+    others = [
+        ([*words, "--seconds", 3], "budget"),
+        ([*words, "--scorer", "set"], "scorer"),
+        ([*words, "--metric", "rouge1"], "metric"),
+        (["oracle", "--input", longer, "--metric", "rouge2", "--output", out], "articles"),
+        (["oracle", "--input", changed, "--metric", "rouge2", "--output", out], "sha256"),
+    ]
+
+    def crash(*_: object) -> None:
+        raise Crash
+
+    with monkeypatch.context() as patch:
+        patch.setattr(command, "write_jsonl", crash)
+        with pytest.raises(Crash):
+            sumcurve(*words)
+    for other, difference in others:
+        with pytest.raises(CommandError, match=rf"journal is of another run.*{difference}"):
+            sumcurve(*other)
+    sumcurve(*words)
+    before = out.read_bytes()
+    assert "finished already" in sumcurve(*words)
+    for other, difference in others:
+        with pytest.raises(CommandError, match=difference):
+            sumcurve(*other)
+    assert out.read_bytes() == before
+
+
+def test_two_runs_do_not_write_one_output(sumcurve, tmp_path) -> None:
+    source, out = write(tmp_path / "in.jsonl", invented(1)), tmp_path / "out.jsonl"
+    with (
+        locked(tmp_path / "out.jsonl.journal"),
+        pytest.raises(CommandError, match="in use"),
+    ):
+        sumcurve("oracle", "--input", source, "--output", out)
+
+
+@pytest.mark.slow
+def test_several_processes_give_the_same_file(sumcurve, tmp_path) -> None:
+    source = write(tmp_path / "in.jsonl", invented(20))
+    outs = [tmp_path / "one.jsonl", tmp_path / "two.jsonl"]
+    for jobs, out in enumerate(outs, start=1):
+        sumcurve("oracle", "--input", source, "--metric", "rouge2", "--output", out, "--jobs", jobs)
+    assert results(outs[0]) == results(outs[1])
+
+
+def children(process: int) -> list[int]:
+    return [int(word) for word in Path(f"/proc/{process}/task/{process}/children").read_text().split()]
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="reads /proc")
+@pytest.mark.parametrize("jobs", [1, pytest.param(2, marks=pytest.mark.slow)])
+def test_a_killed_run_goes_on_and_leaves_no_process(sumcurve, tmp_path, jobs) -> None:
+    script = tmp_path / "main.py"
+    script.write_text(MAIN)
+    source, out = write(tmp_path / "in.jsonl", invented(250, sentences=30)), tmp_path / "out.jsonl"
+    journal = tmp_path / "out.jsonl.journal"
+    words = ["oracle", "--input", source, "--metric", "rouge2", "--output", out, "--jobs", jobs]
+    run = subprocess.Popen([sys.executable, script, *map(str, words)], stderr=subprocess.DEVNULL)
+    while run.poll() is None and not (journal.exists() and journal.read_bytes().count(b"\n") > 5):
+        time.sleep(0.005)
+    started = children(run.pid)
+    assert run.poll() is None, "the run ended before it could be killed"
+    os.kill(run.pid, signal.SIGKILL)
+    run.wait()
+    assert not out.exists()
+    assert journal.read_bytes().count(b"\n") < 251
+    deadline = time.monotonic() + 20
+    while any(Path(f"/proc/{child}/cmdline").exists() for child in started) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert not any(Path(f"/proc/{child}/cmdline").exists() for child in started)
+    assert len(started) >= (2 if jobs == 2 else 0)
+    sumcurve(*words[:-1], 1)
+    whole = tmp_path / "whole.jsonl"
+    sumcurve("oracle", "--input", source, "--metric", "rouge2", "--output", whole, "--jobs", 1)
+    assert results(out) == results(whole)

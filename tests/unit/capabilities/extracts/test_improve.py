@@ -1,0 +1,88 @@
+from fractions import Fraction
+from itertools import chain, combinations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sumcurve.capabilities.extracts.article import Article, Instance, OracleError, instance, value
+from sumcurve.capabilities.extracts.improve import f1_greedy, improved
+
+SENTENCE = st.lists(st.sampled_from("abcdefgh"), max_size=6).map(" ".join)
+ARTICLE = st.builds(
+    Article, st.just("x"), st.lists(SENTENCE, min_size=1, max_size=7), st.lists(SENTENCE, min_size=1, max_size=4)
+)
+SCORER = st.sampled_from(["set", "multiset", "rouge-score", "characters"])
+ORDER = st.sampled_from([1, 2])
+
+
+def f1(counted: Instance, chosen) -> Fraction:
+    numerator, denominator = value(counted, sorted(chosen))
+    return Fraction(numerator, denominator) if denominator else Fraction(0)
+
+
+def subsets(size: int):
+    return chain.from_iterable(combinations(range(size), number) for number in range(size + 1))
+
+
+@given(ARTICLE, SCORER, ORDER, st.sets(st.integers(0, 6)))
+@settings(max_examples=200, deadline=None)
+def test_no_move_improves_what_is_below_the_optimum(article, scorer, order, start) -> None:
+    counted = instance(article, scorer, order)
+    start = {index for index in start if index < counted.size}
+    optimum = max(f1(counted, chosen) for chosen in subsets(counted.size))
+    for result in (improved(counted, sorted(start)), f1_greedy(counted)):
+        ours = Fraction(result.numerator, result.denominator or 1)
+        chosen = set(result.sentences)
+        assert result.sentences == sorted(chosen)
+        assert ours == f1(counted, chosen) <= optimum
+        for index in range(counted.size):
+            assert f1(counted, chosen ^ {index}) <= ours
+            for other in chosen:
+                assert f1(counted, chosen - {other} | {index}) <= ours
+    assert f1(counted, improved(counted, sorted(start)).sentences) >= f1(counted, start)
+
+
+@given(ARTICLE, SCORER, ORDER)
+@settings(max_examples=200, deadline=None)
+def test_the_greedy_choice_is_that_of_a_naive_loop(article, scorer, order) -> None:
+    counted = instance(article, scorer, order)
+    chosen: list[int] = []
+    while True:
+        rest = [index for index in range(counted.size) if index not in chosen]
+        best = max(rest, key=lambda index: (f1(counted, [*chosen, index]), -index), default=None)
+        if best is None or f1(counted, [*chosen, best]) <= f1(counted, chosen):
+            break
+        chosen.append(best)
+    result = f1_greedy(counted, swap=False)
+    assert result.sentences == sorted(chosen)
+    assert result.iterations == len(chosen)
+    assert f1(counted, f1_greedy(counted).sentences) >= f1(counted, chosen)
+
+
+def test_an_exchange_finds_what_greedy_misses() -> None:
+    # The first choice, "a b c x", blocks the two sentences that are the abstract.
+    counted = instance(Article("x", ["a b c x", "a b", "c d"], ["a b c d"]), "rouge-score", 1)
+    assert f1_greedy(counted, swap=False).f1 < 1
+    assert f1_greedy(counted).sentences == [1, 2]
+
+
+@pytest.mark.parametrize("scorer", ["set", "multiset", "rouge-score"])
+@pytest.mark.parametrize("order", [1, 2])
+def test_odd_articles_have_an_answer(scorer, order) -> None:
+    for sentences, abstract in (([], ["a b"]), (["a b"], []), (["", ""], ["a b"]), ([], []), (["x y"], ["a b"])):
+        result = f1_greedy(instance(Article("x", sentences, abstract), scorer, order))
+        assert result.sentences == []
+        assert result.f1 == 0
+    twice = f1_greedy(instance(Article("x", ["a b", "a b", ""], ["a b"]), scorer, order))
+    assert twice.sentences == [0]
+    assert twice.f1 == 1
+    longer = f1_greedy(instance(Article("x", ["a b"], ["a b c d", "e f g h"]), scorer, order))
+    assert longer.sentences == [0]
+
+
+def test_a_start_may_repeat_itself_but_not_leave_the_article() -> None:
+    counted = instance(Article("x", ["a b", "c", ""], ["a b c"]), "rouge-score", 1)
+    assert improved(counted, [2, 0, 0]).sentences == [0, 1]
+    with pytest.raises(OracleError, match="sentence 3 of an article of 3"):
+        improved(counted, [3])

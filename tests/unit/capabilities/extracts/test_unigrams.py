@@ -1,0 +1,349 @@
+"""The proof of the optimum of ROUGE-1 against counting all extracts and HiGHS; its parts by their definitions."""
+
+import random
+from collections import Counter
+from fractions import Fraction
+from itertools import chain, combinations, count, product
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sumcurve.capabilities.extracts import unigrams as module
+from sumcurve.capabilities.extracts.article import SCORERS, Article, Instance, OracleError, instance, value
+from sumcurve.capabilities.extracts.improve import f1_greedy
+from sumcurve.capabilities.extracts.optimum import Optimum
+from sumcurve.capabilities.extracts.unigram_search import (
+    FINE,
+    FREE,
+    IN,
+    OUT,
+    Best,
+    Multipliers,
+    ceiling,
+    dominators,
+    measure,
+)
+from sumcurve.capabilities.extracts.unigrams import _coverage, optimum, optimum_by_milp, source_words_bound
+
+SENTENCE = st.lists(st.sampled_from("abcdefgh"), max_size=6).map(" ".join)
+ARTICLE = st.builds(Article, st.just("x"), st.lists(SENTENCE, max_size=7), st.lists(SENTENCE, max_size=4))
+SCORER = st.sampled_from(SCORERS)
+QUICK = settings(max_examples=100, deadline=None)
+
+
+def f1(found: Optimum) -> Fraction:
+    return Fraction(found.numerator, found.denominator or 1)
+
+
+def bound(found: Optimum) -> Fraction:
+    return Fraction(found.bound_numerator, found.bound_denominator or 1)
+
+
+def extract_f1(counted: Instance, chosen) -> Fraction:
+    numerator, denominator = value(counted, chosen)
+    return Fraction(numerator, denominator or 1)
+
+
+def subsets(size: int):
+    return chain.from_iterable(combinations(range(size), number) for number in range(size + 1))
+
+
+def naive_optimum(article: Article, unique: bool) -> Fraction:
+    """The best F1 over all extracts, each counted in plain Python; words stand between blanks."""
+    words = [sentence.split() for sentence in article.sentences]
+    kind = set if unique else list
+    theirs = Counter(kind(" ".join(article.abstract).split()))
+    best = Fraction(0)
+    for chosen in subsets(len(words)):
+        ours = Counter(kind(word for index in chosen for word in words[index]))
+        total = ours.total() + theirs.total()
+        best = max(best, Fraction(2 * (ours & theirs).total(), total or 1))
+    return best
+
+
+def invented(seed: int, sentences: int, vocabulary: int = 40) -> Article:
+    """Random sentences, some words frequent; an abstract of as many words as about a quarter of the sentences have."""
+    rng = random.Random(seed)
+
+    def sentence() -> str:
+        return " ".join(f"w{int(vocabulary ** rng.random())}" for _ in range(rng.randint(1, 9)))
+
+    return Article(str(seed), [sentence() for _ in range(sentences)], [sentence() for _ in range(sentences // 4 + 1)])
+
+
+def every_score(counted: Instance) -> set[tuple[int, int]]:
+    """(hits, denominator) of all extracts of up to 16 sentences, counted at once."""
+    size, width = counted.size, len(counted.reference)
+    chosen = (np.arange(1 << size)[:, None] >> np.arange(size)) & 1  # [2**S, S]
+    matrix = np.zeros((size, width), np.int64)
+    for s in range(size):
+        row = slice(counted.rows[s], counted.rows[s + 1])
+        matrix[s, counted.types[row]] = counted.counts[row]
+    hits = np.minimum(chosen @ matrix, counted.reference).sum(1)
+    if counted.scorer == "set":
+        words = np.zeros((size, int(counted.words.max()) + 1), np.int64)
+        for s in range(size):
+            words[s, counted.words[counted.starts[s] : counted.starts[s + 1]]] = 1
+        lengths = (chosen @ words > 0).sum(1)
+    else:
+        lengths = chosen @ counted.lengths
+    return {(int(one), int(other) + counted.reference_total) for one, other in zip(hits, lengths, strict=True)}
+
+
+def exhaustive(counted: Instance) -> Fraction:
+    return max(Fraction(2 * hits, denominator) for hits, denominator in every_score(counted))
+
+
+def consistent(found: Optimum, counted: Instance) -> bool:
+    """Whether an answer agrees with itself and with `value`."""
+    return (
+        list(found.sentences) == sorted(set(found.sentences))
+        and (found.numerator, found.denominator) == value(counted, found.sentences)
+        and (bound(found) == f1(found)) == (found.status == "proven")
+        and bound(found) >= f1(found)
+        and found.gap == pytest.approx(float(bound(found) - f1(found)))
+    )
+
+
+@given(ARTICLE, st.booleans())
+@settings(max_examples=1000, deadline=None)
+def test_the_proven_optimum_is_the_best_of_all_extracts(article: Article, unique: bool) -> None:
+    counted = instance(article, "set" if unique else "multiset", 1)
+    found = optimum(counted)
+    assert found.status == "proven"
+    assert consistent(found, counted)
+    assert f1(found) == naive_optimum(article, unique)
+
+
+@given(ARTICLE, SCORER)
+@settings(max_examples=500, deadline=None)
+def test_it_is_for_every_scorer(article: Article, scorer: str) -> None:
+    counted = instance(article, scorer, 1)
+    found = optimum(counted)
+    assert found.status == "proven"
+    assert consistent(found, counted)
+    assert f1(found) == max(extract_f1(counted, chosen) for chosen in subsets(counted.size))
+
+
+@pytest.mark.parametrize("scorer", ["multiset", "set"])
+def test_branching_finds_what_counting_all_extracts_finds(scorer: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("_ROOT_STEPS", "_AGAIN_STEPS", "_NODE_STEPS"):  # with more, the root alone settles such articles
+        monkeypatch.setattr(module, name, 1)
+    nodes = 0
+    for seed in range(60):
+        counted = instance(invented(seed, 10 + seed % 5), scorer, 1)
+        found = optimum(counted)
+        assert found.status == "proven"
+        assert found.solver == "branch-and-bound"
+        assert consistent(found, counted)
+        assert f1(found) == exhaustive(counted)
+        nodes += found.nodes
+    assert nodes > 600
+
+
+@pytest.mark.parametrize("scorer", ["multiset", "set"])
+def test_highs_agrees_on_articles_too_large_to_enumerate(scorer: str) -> None:
+    for seed in range(6):
+        counted = instance(invented(100 + seed, 30 + 5 * seed, 200), scorer, 1)
+        ours, theirs = optimum(counted, milp_nodes=0), optimum_by_milp(counted)
+        assert (ours.status, theirs.status) == ("proven", "proven")
+        assert (ours.solver, theirs.solver) == ("branch-and-bound", "milp")
+        assert consistent(theirs, counted)
+        assert f1(ours) == f1(theirs)
+
+
+@given(ARTICLE, st.sampled_from(["multiset", "set", "rouge-score-stem"]))
+@QUICK
+def test_highs_agrees_with_all_extracts_of_small_articles(article: Article, scorer: str) -> None:
+    counted = instance(article, scorer, 1)
+    found = optimum_by_milp(counted)
+    assert found.status == "proven"
+    assert consistent(found, counted)
+    assert f1(found) == max(extract_f1(counted, chosen) for chosen in subsets(counted.size))
+
+
+@given(st.integers(0, 10**6), st.sampled_from(["multiset", "set"]), st.integers(0, 6), st.integers(0, 2))
+@settings(max_examples=150, deadline=None)
+def test_whatever_the_budget_the_optimum_lies_between_value_and_bound(
+    seed: int, scorer: str, nodes: int, milp_nodes: int
+) -> None:
+    counted = instance(invented(seed, 13), scorer, 1)
+    found = optimum(counted, nodes=nodes, milp_nodes=milp_nodes if nodes == 6 else 0)
+    assert consistent(found, counted)
+    greedy = f1_greedy(counted)
+    assert Fraction(greedy.numerator, greedy.denominator) <= exhaustive(counted) <= bound(found)
+    if nodes < 6:
+        assert found.nodes <= nodes
+    if found.status == "proven":
+        assert f1(found) == exhaustive(counted)
+
+
+@pytest.mark.parametrize("scorer", ["multiset", "set"])
+def test_a_larger_budget_tightens_the_bound_of_a_hard_article(scorer: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    counted = instance(invented(7, 120, 3000), scorer, 1)
+    proven = optimum(counted)
+    assert proven.status == "proven"
+    for name in ("_ROOT_STEPS", "_AGAIN_STEPS"):
+        monkeypatch.setattr(module, name, 5)
+    none, one = (optimum(counted, nodes=nodes, milp_nodes=0) for nodes in (0, 1))
+    assert (none.status, one.status) == ("bounded", "bounded")
+    assert Fraction(*source_words_bound(counted)) == bound(none) > bound(one) > f1(proven) >= f1(one)
+
+
+def test_highs_goes_on_where_branch_and_bound_stops() -> None:
+    counted = instance(invented(7, 120, 3000), "multiset", 1)
+    stopped, fallback = optimum(counted, nodes=2, milp_nodes=0), optimum(counted, nodes=2)
+    assert (stopped.status, fallback.status, fallback.solver) == ("bounded", "proven", "milp")
+    assert f1(fallback) == f1(optimum(counted)) <= bound(stopped)
+
+
+def test_highs_bound_is_believed_as_far_as_it_goes(monkeypatch: pytest.MonkeyPatch) -> None:
+    beaten = 0
+    for seed in range(40):
+        counted = instance(invented(seed, 12, 25), "multiset", 1)
+        start = f1(optimum(counted, nodes=0, milp_nodes=0)) / 2
+        a, b = start.numerator, start.denominator
+        most = max(b * hits - a * denominator for hits, denominator in every_score(counted))
+        stopped = SimpleNamespace(x=None, mip_dual_bound=-(most + a * counted.reference_total), mip_node_count=1)
+        monkeypatch.setattr(module, "milp", lambda *_, stopped=stopped, **__: stopped)
+        found = optimum_by_milp(counted)
+        assert found.status == ("bounded" if most else "proven")
+        assert f1(found) <= exhaustive(counted) <= bound(found)
+        beaten += most > 0
+    assert beaten > 3
+
+
+def test_seconds_are_counted_by_the_clock_that_is_given() -> None:
+    counted = instance(invented(7, 120, 3000), "multiset", 1)
+    for by in (optimum, optimum_by_milp):
+        none = by(counted, seconds=0.0, clock=count().__next__)
+        assert (none.status, none.nodes, none.solver) == ("bounded", 0, "trivial")
+        assert bound(none) == Fraction(*source_words_bound(counted))
+    ticks = count()
+    some = optimum(counted, seconds=2.5, clock=ticks.__next__)
+    assert some.status == "bounded"
+    assert f1(some) <= f1(optimum(counted)) <= bound(some)
+    assert some.seconds == next(ticks) - 1
+    assert optimum(counted, seconds=1e9, clock=count().__next__).status == "proven"
+
+
+@given(ARTICLE, st.sets(st.integers(0, 6)))
+@QUICK
+def test_the_answer_is_at_least_as_good_as_its_start(article: Article, start: set[int]) -> None:
+    counted = instance(article, "multiset", 1)
+    start = {index for index in start if index < counted.size}
+    found = optimum(counted, list(start), nodes=0, milp_nodes=0)
+    assert extract_f1(counted, sorted(start)) <= f1(found) <= bound(found)
+
+
+def test_a_start_that_is_no_set_of_sentences_is_refused() -> None:
+    counted = instance(Article("x", ["a b", "c"], ["a c"]), "multiset", 1)
+    for start in ([0, 0], [2], [-1]):
+        with pytest.raises(OracleError, match="not distinct sentences of an article of 2"):
+            optimum(counted, start)
+
+
+def test_another_order_is_refused() -> None:
+    counted = instance(Article("x", ["a b"], ["a b"]), "multiset", 2)
+    for function in (optimum, optimum_by_milp, source_words_bound):
+        with pytest.raises(OracleError, match="order 2"):
+            function(counted)
+
+
+@pytest.mark.parametrize("scorer", ["multiset", "set"])
+@pytest.mark.parametrize("by", [optimum, optimum_by_milp])
+def test_unusual_articles_have_an_answer(scorer: str, by) -> None:
+    cases = {  # sentences, abstract: sentences chosen, F1
+        "no sentences": ([], ["a"], (), Fraction(0)),
+        "nothing at all": ([], [], (), Fraction(0)),
+        "an empty abstract": (["a", "b"], [], (), Fraction(0)),
+        "an abstract without words": (["a", "b"], ["", ""], (), Fraction(0)),
+        "nothing in common": (["a", "b"], ["c d"], (), Fraction(0)),
+        "one sentence": (["a b"], ["b c"], (0,), Fraction(1, 2)),
+        "an abstract longer than the article": (["a", "z"], ["a b c d e"], (0,), Fraction(1, 3)),
+        "sentences without words": (["", "a", "", "b"], ["a b"], (1, 3), Fraction(1)),
+        "one sentence many times": (["a b z"] * 9, ["a b c d"], (0,), Fraction(4, 7)),
+    }
+    for name, (sentences, abstract, chosen, expected) in cases.items():
+        counted = instance(Article("x", sentences, abstract), scorer, 1)
+        found = by(counted)
+        assert (found.status, f1(found)) == ("proven", expected), name
+        assert found.sentences == chosen or (len(found.sentences), f1(found)) == (len(chosen), expected), name
+        assert consistent(found, counted), name
+
+
+@given(ARTICLE, st.sampled_from(["multiset", "set"]), st.randoms(use_true_random=False))
+@QUICK
+def test_order_wordless_sentences_and_copies(article: Article, scorer: str, rng: random.Random) -> None:
+    plain = f1(optimum(instance(article, scorer, 1)))
+    mixed = rng.sample(article.sentences, len(article.sentences))
+    assert f1(optimum(instance(Article("x", [*mixed, "", ""], article.abstract), scorer, 1))) == plain
+    twice = f1(optimum(instance(Article("x", article.sentences * 2, article.abstract), scorer, 1)))
+    assert twice >= plain
+    if scorer == "set":  # a second copy brings no new word
+        assert twice == plain
+
+
+@given(ARTICLE, st.sampled_from(["multiset", "set"]))
+@QUICK
+def test_the_bound_of_source_words_is_the_optimum_of_single_words(article: Article, scorer: str) -> None:
+    counted = instance(article, scorer, 1)
+    numerator, denominator = source_words_bound(counted)
+    words = Article("x", [word for sentence in article.sentences for word in sentence.split()], article.abstract)
+    assert Fraction(numerator, denominator or 1) == f1(optimum(instance(words, scorer, 1), milp_nodes=0))
+    assert f1(optimum(counted)) <= Fraction(numerator, denominator or 1)
+
+
+@pytest.mark.parametrize("scorer", ["multiset", "set"])
+def test_ten_thousand_sentences_have_an_answer(scorer: str) -> None:
+    counted = instance(invented(3, 10_000, 20_000), scorer, 1)
+    counted = instance(
+        Article("x", invented(3, 10_000, 20_000).sentences, invented(4, 80, 20_000).sentences), scorer, 1
+    )
+    found = optimum(counted, nodes=20, milp_nodes=0)
+    assert consistent(found, counted)
+    greedy = f1_greedy(counted)
+    assert Fraction(greedy.numerator, greedy.denominator) <= bound(found) < Fraction(*source_words_bound(counted))
+
+
+@given(st.integers(0, 10**6), st.sampled_from(["multiset", "set"]))
+@QUICK
+def test_any_multipliers_bound_any_subproblem(seed: int, scorer: str) -> None:
+    rng = np.random.default_rng(seed)
+    counted = instance(invented(seed, 9), scorer, 1)
+    coverage, size = _coverage(counted), counted.size
+    state = rng.choice(np.array([FREE, FREE, FREE, OUT, IN], np.int8), size)
+    ratios = {}
+    for bits in product((OUT, IN), repeat=size):
+        chosen = np.array(bits, np.int8)
+        if ((state == FREE) | (state == chosen)).all():
+            hits, cost = measure(coverage, chosen)
+            assert (2 * hits, cost) == value(counted, [int(index) for index in np.flatnonzero(chosen)])
+            ratios[bits] = Fraction(hits, cost)
+    scale = 1000
+    best = Best(np.array([0, 1, 0, coverage.total]), np.zeros(size, np.int8))
+    top = max(ratios, key=lambda bits: ratios[bits])
+    have = np.zeros(len(coverage.reference), np.int64)
+    for s in np.flatnonzero(top):
+        row = slice(coverage.rows[s], coverage.rows[s + 1])
+        have[coverage.types[row]] += coverage.counts[row]
+    tight = np.where(have > coverage.reference, 0, scale)  # these do not overrate the hits of the best
+    for words in (rng.integers(0, scale + 1, len(have)), tight):
+        multipliers = Multipliers(words, rng.integers(0, scale + 1, len(coverage.others)))
+        assert Fraction(ceiling(coverage, state, multipliers, best, scale), FINE) >= ratios[top]
+
+
+@given(st.lists(SENTENCE, min_size=1, max_size=7), SENTENCE.filter(bool), st.sampled_from(["multiset", "set"]))
+@QUICK
+def test_some_best_extract_has_no_sentence_without_the_one_that_dominates_it(sentences, abstract, scorer) -> None:
+    counted = instance(Article("x", sentences, [abstract]), scorer, 1)
+    pairs = dominators(_coverage(counted), np.full(counted.size, FREE, np.int8))
+    assert len({frozenset(pair) for pair in pairs.tolist()}) == len(pairs)  # none dominates the other and back
+    respected = [
+        chosen for chosen in subsets(counted.size) if all(s not in chosen or t in chosen for s, t in pairs.tolist())
+    ]
+    every = max(extract_f1(counted, chosen) for chosen in subsets(counted.size))
+    assert max(extract_f1(counted, chosen) for chosen in respected) == every

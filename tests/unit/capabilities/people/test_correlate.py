@@ -1,0 +1,229 @@
+"""`sumcurve correlate`: files in, tables out; what is not of the same summaries is refused."""
+
+import io
+import json
+import tarfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from papers import tac
+from sumcurve.__main__ import parser
+from sumcurve.capabilities.people.correlate import read_scores, shared
+from sumcurve.cli.rouge import CommandError
+
+ROWS = [(system, item) for system in ("a", "b", "c", "d") for item in ("x", "y", "z")]
+
+
+def write(path: Path, rows: list[tuple[str, ...]], *names: str) -> Path:
+    lines = [("system", "item", *names), *((*map(str, row),) for row in rows)]
+    path.write_text("".join(",".join(line) + "\n" for line in lines))
+    return path
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> tuple[Path, Path]:
+    people = [(*row, 5 * "abcd".index(row[0]) + "xyz".index(row[1])) for row in ROWS]
+    metrics = [(*row[:2], 2 * row[2] + 1, (7 * row[2]) % 11) for row in people]
+    return (
+        write(tmp_path / "people.csv", people, "responsiveness"),
+        write(tmp_path / "metrics.csv", metrics, "same", "other"),
+    )
+
+
+def run(manual: Path, scores: Path, *further: str) -> None:
+    arguments = parser().parse_args(
+        ["correlate", "--manual", str(manual), "--scores", str(scores), "--resamples", "50", *further]
+    )
+    arguments.run(arguments)
+
+
+def test_a_metric_that_is_people_agrees_in_full(files, tmp_path, capsys) -> None:
+    out = tmp_path / "out.json"
+    run(*files, "--json", str(out))
+    found = json.loads(out.read_text())
+    assert (found["systems"], found["items"]) == (4, 3)
+    rows = {(row["level"], row["metric"]): row for row in found["people"]}
+    levels = ("system", "summary", "pooled")
+    assert set(rows) == {(level, metric) for level in levels for metric in ("same", "other")}
+    for kind in ("pearson", "spearman", "kendall"):
+        assert [rows[level, "same"][kind]["value"] for level in levels] == pytest.approx([1, 1, 1])
+        assert rows["pooled", "other"][kind]["value"] < 0.9
+    assert [row["level"] for row in found["metrics"]] == list(levels)  # one pair
+    tests = {row["level"]: row for row in found["williams"]}
+    assert set(tests) == {"system", "pooled"}
+    assert tests["pooled"]["t"] > 0
+    printed = capsys.readouterr().out
+    for title in ("System level (", "Summary level (mean over items of the correlation over systems)", "Pooled ("):
+        assert f"\n{title}" in printed
+    assert "Pooled: Williams' test" in printed
+    assert "undefined" not in printed
+
+
+def test_items_without_a_correlation_are_counted(files, tmp_path, capsys) -> None:
+    people, metrics = files
+    scores = read_scores(people)["responsiveness"]
+    rows = [(*key, 3 if key[1] == "y" else value) for key, value in scores.items()]
+    out = tmp_path / "out.json"
+    run(write(tmp_path / "constant.csv", rows, "responsiveness"), metrics, "--json", str(out))
+    assert "1 of 3 items undefined, left out: a score is the same for all systems" in capsys.readouterr().out
+    undefined = {(row["level"], row["undefined_items"]) for row in json.loads(out.read_text())["people"]}
+    assert undefined == {("system", 0), ("summary", 1), ("pooled", 0)}
+
+
+def test_unequal_summaries_are_refused_and_common_ones_can_be_taken(files, tmp_path, capsys) -> None:
+    people, metrics = files
+    lines = people.read_text().splitlines(keepends=True)
+    fewer = tmp_path / "fewer.csv"
+    fewer.write_text("".join(lines[:-1]))  # without d, z
+    with pytest.raises(CommandError, match=r"responsiveness has no score of system 'd' and item 'z', which same has"):
+        run(fewer, metrics)
+    run(fewer, metrics, "--common")
+    printed = capsys.readouterr().out
+    assert "same: 1 of 12 scores are left out" in printed
+    assert "4 systems, 2 items" in printed
+
+
+def test_scorers_of_other_items_are_told_apart_and_named(files, tmp_path, capsys) -> None:
+    """As in a study: APES asks about few records, people judge a sample of all."""
+    people, _ = files
+    paths = {
+        "whole": write(tmp_path / "whole.csv", [(*row, len(str(row))) for row in ROWS], "whole"),
+        "few": write(tmp_path / "few.csv", [(*row, number) for number, row in enumerate(ROWS) if row[1] != "z"], "few"),
+    }
+    scores = {name: read_scores(path)[name] for name, path in paths.items()}
+    manual = read_scores(people)
+    told = "of the 12 summaries that people judged are scored 12 by whole; 8 by few: name those that you want by --metr"
+    with pytest.raises(CommandError, match=told):
+        shared(manual, scores, common=False)
+    assert shared(manual, scores, common=True) == (list("abcd"), ["x", "y"])
+    assert told[1:] in capsys.readouterr().out
+    assert shared(manual, {"whole": scores["whole"]}, common=False) == (list("abcd"), list("xyz"))
+    other = {"gone": dict.fromkeys((("q", "x"),), 1.0), **scores}
+    with pytest.raises(CommandError, match=r"no system and item in common; .*; 0 by gone: name those"):
+        shared(manual, other, common=True)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("system,score\na,1\n", "people.csv:1: no column 'item'"),
+        ("system,item\na,x\n", "people.csv:1: no score beside system and item"),
+        ("system,item,score\na,x,1\na,x,2\n", "people.csv:3: system 'a' and item 'x' come twice"),
+        ("system,item,score\na,x,good\n", "people.csv:2: score is 'good', not a number"),
+        ("system,item,score\na,x,inf\n", "people.csv:2: score is 'inf', not a number"),
+        ("system,item,score\na,x\n", "people.csv:2: not 3 columns"),
+        ("system,item,score\n", "people.csv: no row below its heads"),
+        ("system,item,score,score\na,x,1,2\n", "people.csv:1: two columns are called 'score'"),
+        ("system,item,same\na,x,1\n", "'same' is a score of people and of metrics"),
+    ],
+)
+def test_a_file_that_is_none_is_refused(files, text: str, message: str) -> None:
+    people, metrics = files
+    people.write_text(text)
+    with pytest.raises(CommandError, match=message):
+        run(people, metrics)
+
+
+@pytest.mark.parametrize("words", [("--seed", "-1"), ("--resamples", "0"), ("--resamples", "-5"), ("--seed", "x")])
+def test_a_bootstrap_that_is_none_is_refused(files, words, capsys) -> None:
+    with pytest.raises(SystemExit):
+        run(*files, *words)
+    assert f"argument {words[0]}: '{words[1]}' is no whole number" in capsys.readouterr().err
+
+
+def test_a_byte_order_mark_is_no_column_and_another_encoding_is_named(files, capsys) -> None:
+    run(*files)
+    printed = capsys.readouterr().out
+    text = files[0].read_text()
+    files[0].write_bytes(text.encode("utf-8-sig"))
+    run(*files)
+    assert capsys.readouterr().out == printed
+    files[0].write_bytes(text.encode("utf-16"))
+    with pytest.raises(CommandError, match=r"people\.csv: not UTF-8 .*; convert the file to UTF-8"):
+        run(*files)
+
+
+def test_scores_that_are_read_are_not_written_over(files) -> None:
+    for path in files:
+        with pytest.raises(CommandError, match=f"{path.name}: this file is read, and would be lost"):
+            run(*files, "--json", str(path))
+
+
+@pytest.fixture
+def licensed(tmp_path: Path) -> Path:
+    """An archive in the form of TAC 2011's, with invented texts and scores."""
+    path = tmp_path / "GuidedSumm2011_eval.tgz"
+    with tarfile.open(path, "w:gz") as made:
+        for name, data in tac(topics=3, people="ABCD", systems=6).items():
+            info = tarfile.TarInfo(name)
+            info.size = len(data)
+            made.addfile(info, io.BytesIO(data))
+    return path
+
+
+def judged(licensed: Path) -> dict[tuple[str, str], tuple[float, float]]:
+    """Pyramid and responsiveness of systems' summaries, read from the columns of the archive's tables."""
+    found = {}
+    with tarfile.open(licensed) as told:
+        for member in told:
+            if member.name.endswith(("manual.peer.A", "manual.peer.B")):
+                stream = told.extractfile(member)
+                assert stream is not None
+                for line in stream.read().decode().splitlines():
+                    topic, author, pyramid, *_, responsiveness = line.split()
+                    found[author, topic] = float(pyramid), float(responsiveness)
+    return found
+
+
+def test_scores_are_compared_with_a_licensed_copy_of_tac(licensed: Path, tmp_path: Path, capsys) -> None:
+    people = judged(licensed)
+    systems, items = (sorted({key[place] for key in people}) for place in (0, 1))
+    assert (len(systems), len(items)) == (6, 6)  # every topic has a set A and a set B; people's summaries are left out
+    noise = np.random.default_rng(4).normal(0, 0.3, len(people))
+    rows = [(*key, people[key][0] + more, more) for key, more in zip(sorted(people), noise.tolist(), strict=True)]
+    metrics = write(tmp_path / "metrics.csv", rows, "apes", "noise")
+    out = tmp_path / "out.json"
+    told = ["correlate", "--aesop", str(licensed), "--scores", str(metrics), "--resamples", "20", "--json", str(out)]
+    arguments = parser().parse_args(told)
+    arguments.run(arguments)
+    found = json.loads(out.read_text())
+    assert (found["systems"], found["items"]) == (6, 6)
+    values = {(system, item): value for system, item, value, _ in rows}
+    own, pyramid = (
+        np.array([[of[system, item] for item in items] for system in systems])
+        for of in (values, {key: both[0] for key, both in people.items()})
+    )
+    got = {(row["level"], row["metric"], row["people"]): row for row in found["people"]}
+    assert {key[2] for key in got} == {"pyramid", "responsiveness"}
+    known = {"pearson": stats.pearsonr, "spearman": stats.spearmanr, "kendall": stats.kendalltau}
+    for kind, statistic in known.items():
+        expected = {
+            "system": statistic(own.mean(axis=1), pyramid.mean(axis=1)).statistic,
+            "summary": np.mean([statistic(*pair).statistic for pair in zip(own.T, pyramid.T, strict=True)]),
+            "pooled": statistic(own.ravel(), pyramid.ravel()).statistic,
+        }
+        values = {level: got[level, "apes", "pyramid"][kind]["value"] for level in expected}
+        assert values == pytest.approx(expected)
+    assert "Williams' test" in capsys.readouterr().out
+
+
+def test_a_system_that_tac_has_and_the_metric_has_not_is_named(licensed: Path, tmp_path: Path, capsys) -> None:
+    people = judged(licensed)
+    rows = [(*key, value) for key, (value, _) in people.items() if key[0] != "3"]
+    metrics = write(tmp_path / "metrics.csv", rows, "apes")
+    told = ["correlate", "--aesop", str(licensed), "--scores", str(metrics), "--resamples", "5"]
+    arguments = parser().parse_args(told)
+    with pytest.raises(CommandError, match="apes has no score of system '3' and item 'D1101-A', which pyramid has"):
+        arguments.run(arguments)
+    arguments = parser().parse_args([*told, "--common"])
+    arguments.run(arguments)
+    assert "5 systems, 6 items" in capsys.readouterr().out
+
+
+def test_an_archive_that_is_none_of_tac_is_refused(files: tuple[Path, Path]) -> None:
+    arguments = parser().parse_args(["correlate", "--aesop", str(files[0]), "--scores", str(files[1])])
+    with pytest.raises(CommandError, match=r"people\.csv"):
+        arguments.run(arguments)

@@ -1,0 +1,167 @@
+"""From what a system failed to dodge to what people say of it: sheets, both ways back, the table's figures."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from annotators import CORPUS, ISSUES, Annotator, exported, fill, read_sheet, write_corpus, write_export
+from sumcurve.__main__ import parser
+from sumcurve.capabilities.contrasts import sets as contrasts
+from sumcurve.capabilities.contrasts.judged import Judged, write_judged
+from sumcurve.capabilities.contrasts.sets import RULES, Contrast, Contrasted
+from sumcurve.capabilities.people.protocols import KUMAR_CHEUNG, PeopleError
+from sumcurve.capabilities.people.results import ALL_RULES
+from sumcurve.capabilities.people.texts import of_judged
+from sumcurve.corpora.store import Corpus
+from sumcurve.settings import Bootstrap, Judgements
+from sumcurve.store import manifest
+from sumcurve.store.manifest import sha256_file
+from sumcurve.study.collect import judged_by_people
+from sumcurve.tables.evidence import EvidenceError
+
+ANNOTATION = "annotations/foxes-contrasts-0a1b2c3d"
+RUN, OTHER = "foxes-pcov-100-s1-0a1b2c3d", "foxes-pcov-050-s1-0a1b2c3d"
+RECORDS, DODGED, TIED, UNTOLD = 60, 3, 5, 7  # every third contrast is dodged; some tie, some cannot be told
+WORDS = list(ISSUES)
+
+
+def run(*arguments):
+    told = parser().parse_args(["people", *map(str, arguments)])
+    told.run(told)
+
+
+@pytest.fixture(scope="module")
+def judged(tmp_path_factory):
+    """A folder of judged contrasts of two runs: of every gold one contrast of each rule, whose last word says what is
+    wrong with it."""
+    home = tmp_path_factory.mktemp("judged")
+    write_corpus(home, {}, records=RECORDS)
+    items = list(Corpus(home / "results" / CORPUS).part("test"))
+    rows = [
+        Contrasted(
+            item.id,
+            tuple(item.target[0].split(" ")),
+            tuple(
+                Contrast(rule, ("a", "hen", str(number), str(place), WORDS[(number + place * place) % 3]))
+                for place, rule in enumerate(RULES)
+            ),
+        )
+        for number, item in enumerate(items)
+    ]
+    with manifest.building(home / "results" / ANNOTATION, {"corpus": CORPUS}, {}) as stage:
+        contrasts.write(stage, rows)
+    each = 1 + len(RULES)
+    places = np.arange(RECORDS * each)
+    gold = places % each == 0
+    told = ~gold & (places % UNTOLD != 0)
+    own = np.where(gold | ~told | (places % TIED == 0), -5.0, np.where(places % DODGED == 0, -6.0, -4.0))
+    found = Judged(own, np.full(len(own), 5, np.int32), told, np.arange(0, len(own) + 1, each, dtype=np.int32))
+    folder = home / "results" / "outputs" / "foxes-pcov-contrasts-0a1b2c3d"
+    runs = [f"runs/{RUN}", f"runs/{OTHER}"]
+    with manifest.building(folder, {"corpus": CORPUS, "contrasts": ANNOTATION, "runs": runs}, {}) as stage:
+        write_judged(stage / f"{RUN}.safetensors", found, rows)
+        all_dodged = Judged(np.where(gold, -1.0, -9.0), found.tokens, ~gold, found.starts)
+        write_judged(stage / f"{OTHER}.safetensors", all_dodged, rows)
+    failed = {
+        (one.item, some.sentences[0]): some.rule
+        for one, place in zip(rows, range(0, len(own), each), strict=True)
+        for number, some in enumerate(one.contrasts, start=place + 1)
+        if number % UNTOLD and (number % TIED == 0 or number % DODGED)
+    }
+    return folder, rows, failed
+
+
+def test_failures_are_those_that_the_run_tells_and_does_not_dodge(judged):
+    folder, _, failed = judged
+    corpus, texts, told = of_judged(folder, RUN)
+    assert corpus == CORPUS.split("/")[1]
+    assert {(text.id, text.shown["contrast"]): text.of[0] for text in texts} == failed
+    assert told > len(failed)
+    groups = {text.id: text.group for text in texts}
+    assert all(groups[f"den/{number}"] == f"den{number // 2}" for number in range(RECORDS))
+    assert all(text.shown["source"].endswith("ran.\nIt was late.") for text in texts), "as people wrote it"
+
+
+@pytest.mark.parametrize(
+    ("change", "what"),
+    [
+        ({"run": "foxes-pcov-025-s1-0a1b2c3d"}, f"is no run of foxes-pcov-contrasts-0a1b2c3d; it has {RUN}, {OTHER}"),
+        ({"run": OTHER}, "dodges every contrast of .* none is left"),
+        ({"folder": ANNOTATION}, "holds no judged contrasts; name a file of JSON lines, or a folder results/outputs"),
+    ],
+)
+def test_what_has_no_failures_is_named(judged, change, what):
+    folder = judged[0].parents[1] / change["folder"] if "folder" in change else judged[0]
+    with pytest.raises(PeopleError, match=what):
+        of_judged(folder, change.get("run", RUN))
+
+
+@pytest.fixture(scope="module", params=["sheet", "label studio"])
+def answered(judged, tmp_path_factory, request):
+    """What a study says of sheets that went out, were filled, and came back; and what was shown on them."""
+    home = tmp_path_factory.mktemp("answered")
+    run("sheet", "--contrasts", judged[0], "--system", RUN, "--to", home / "sheets", "--annotators", "a,b")
+    filled = []
+    for name in "ab":
+        (home / name).mkdir()
+        if request.param == "sheet":
+            filled.append(fill(home / "sheets" / f"{name}-2.csv", KUMAR_CHEUNG, Annotator(1), home / name))
+        else:
+            tasks = exported(home / "sheets" / f"{name}-2.label-studio.json", KUMAR_CHEUNG, Annotator(1))
+            filled.append(write_export(home / f"{name}.json", tasks))
+    key, answers = home / "sheets.key.json", home / "answers.csv"
+    run("read", *filled, "--key", key, "--write", answers)
+    told = Judgements(
+        key=str(key), key_sha256=sha256_file(key), answers=str(answers), answers_sha256=sha256_file(answers)
+    )
+    return told, read_sheet(home / "sheets" / "a-2.csv")
+
+
+def collected(judged, told, **changed):
+    given = {"prepared": CORPUS.split("/")[1], "contrasted": judged[1], "runs": {RUN: ("pcov", 6339, 1)}} | changed
+    return judged_by_people("study x: foxes", told, given["prepared"], given["contrasted"], given["runs"], Bootstrap())
+
+
+def test_the_figures_are_what_was_put_in(judged, answered):
+    told, shown = answered
+    found = collected(judged, told)
+    assert (found.method, found.records, found.seed, found.annotators) == ("pcov", 6339, 1, 2)
+    of = {contrast: rule for (_, contrast), rule in judged[2].items()}
+    by_rule = {ALL_RULES: [ISSUES[row["contrast"].split(" ")[-1]] for row in shown]}
+    for row in shown:
+        by_rule.setdefault(of[row["contrast"]], []).append(ISSUES[row["contrast"].split(" ")[-1]])
+    failed = Counter(judged[2].values())
+    assert {rule: len(by_rule[rule]) for rule in RULES} == {rule: min(25, failed[rule]) for rule in RULES}
+    assert max(failed.values()) > 25 > min(failed.values())
+    assert {share.name for share in found.found.shares} == set(by_rule)
+    for share in found.found.shares:
+        meant = by_rule[share.name]
+        assert share.counts == {one: 2 * meant.count(one) for one in set(meant)}  # by two annotators
+        assert share.share.mean == pytest.approx(100 * sum(one != "neither" for one in meant) / len(meant))
+    assert all(one.agreement.value == pytest.approx(1) for one in found.found.agreements)
+
+
+def test_a_study_is_told_what_is_not_of_it(judged, answered):
+    told, _ = answered
+    elsewhere = [Contrasted(one.item, one.gold, one.contrasts[:1]) for one in judged[1]]
+    for change, what in (
+        ({"prepared": "foxes-99999999"}, "is of foxes-0a1b2c3d, and this study has foxes-99999999; make sheets anew"),
+        ({"contrasted": elsewhere}, "is of no contrast of this study .den/.*; make sheets anew"),
+        ({"runs": {OTHER: ("pcov", 3170, 1)}}, f"what '{RUN}' failed to dodge, which is no run of this study"),
+    ):
+        with pytest.raises(EvidenceError, match=what):
+            collected(judged, told, **change)
+    for change, what in (
+        ({"key": "gone.json"}, "gone.json is missing; put it back"),
+        ({"answers_sha256": "0" * 64}, "answers.csv has sha256 [0-9a-f]{64}, not 0{64}"),
+    ):
+        with pytest.raises(EvidenceError, match=f"study x: foxes: .*{what}"):
+            collected(judged, told.model_copy(update=change))
+
+
+def test_people_answers_change_no_folder_of_a_study():
+    from sumcurve.settings import Contrasts
+
+    told = {"key": "k", "key_sha256": "0" * 64, "answers": "a", "answers_sha256": "1" * 64}
+    assert Contrasts.model_validate({"people": [told]}).model_dump() == Contrasts().model_dump()

@@ -1,0 +1,379 @@
+"""Sheets go out, simulated annotators fill them, and what comes back shows what was put in."""
+
+import json
+import re
+from xml.etree import ElementTree
+
+import pytest
+
+import annotators
+from annotators import Annotator, exported, fill, read_sheet, write_corpus, write_csv_export, write_export
+from sumcurve.__main__ import parser
+from sumcurve.capabilities.people.answers import read_answers
+from sumcurve.capabilities.people.protocols import GOOD, KUMAR_CHEUNG, WEI, PeopleError
+from sumcurve.capabilities.people.results import results
+from sumcurve.capabilities.people.sheets import MAIN, PILOT, read_key
+from sumcurve.settings import Bootstrap
+from sumcurve.store.records import write_jsonl
+
+SHARES = {
+    "sound": {"garbled": 0.05, "elsewhere": 0.05, "wrong": 0.1, "fine": 0.8},
+    "shaky": {"garbled": 0.2, "elsewhere": 0.2, "wrong": 0.2, "fine": 0.4},
+}
+SETTINGS = Bootstrap(resamples=400)
+
+
+def run(*arguments):
+    told = parser().parse_args(["people", *map(str, arguments)])
+    told.run(told)
+
+
+@pytest.fixture(scope="module")
+def sent(tmp_path_factory):
+    """Sheets of two systems and the references for two annotators, with a pilot."""
+    home = tmp_path_factory.mktemp("people")
+    outputs = write_corpus(home, SHARES, records=340)
+    run("sheet", *outputs, "--to", home / "sheets", "--items", 240, "--pilot", 100, "--seed", 3)
+    return home / "sheets"
+
+
+def returned(folder, to, form="sheet", people=None):
+    """All sheets, filled, in a form."""
+    found = []
+    for name, annotator in zip("ab", people or [Annotator(1), Annotator(2)], strict=True):
+        for number in (1, 2, 3):
+            sheet = folder / f"{name}-{number}.csv"
+            tasks = folder / f"{name}-{number}.label-studio.json"
+            if form == "sheet":
+                found.append(fill(sheet, WEI, annotator, to))
+            elif form == "json":
+                found.append(write_export(to / f"{sheet.stem}.json", exported(tasks, WEI, annotator)))
+            else:
+                there = exported(tasks, WEI, annotator, {"id": 4, "email": "a@example.org", "first_name": "A"})
+                found.append(write_csv_export(to / f"{sheet.stem}.csv", there))
+    return found
+
+
+def truth(folder):
+    """The share of good summaries of every system on the main sheets, by their last words, in percent."""
+    key = read_key(folder.with_name("sheets.key.json"))
+    found = {}
+    for path in folder.glob("?-2.csv"):
+        for row in read_sheet(path):
+            for name in key.entries[row["code"]].of:
+                found.setdefault(name, []).append(row["summary"].endswith("fine"))
+    return {name: 100 * sum(good) / len(good) for name, good in found.items()}
+
+
+@pytest.mark.parametrize("form", ["sheet", "json", "csv"])
+def test_what_faultless_annotators_say_is_what_was_put_in(sent, tmp_path, form):
+    answers = read_answers(returned(sent, tmp_path, form), read_key(sent.with_name("sheets.key.json")))
+    found = results(answers, SETTINGS)
+    assert (found.records, found.left_out) == (240, 0)
+    assert {share.name: pytest.approx(share.share.mean) for share in found.shares} == truth(sent)
+    assert all(sum(share.counts.values()) == 240 for share in found.shares)
+    for agreed in found.agreements:
+        assert agreed.agreement.value == pytest.approx(1)
+        assert agreed.agreement.same == 1
+
+
+def test_noisy_and_lenient_annotators_give_what_their_bias_makes_of_the_truth(sent, tmp_path):
+    # Right in .8, else one of four; then a bad one becomes good with .25.
+    right, lenient = 0.8, 0.25
+    people = [Annotator(seed, right, lenient) for seed in (5, 6)]
+    found = results(
+        read_answers(returned(sent, tmp_path, people=people), read_key(sent.with_name("sheets.key.json"))), SETTINGS
+    )
+    for share in found.shares:
+        put_in = truth(sent)[share.name] / 100
+        before = right * put_in + (1 - right) / 4
+        known = 100 * (before + lenient * (1 - before))
+        assert share.name == "reference" or share.share.low < known < share.share.high
+    by_pair = {frozenset((one.first, one.second)): one for one in found.differences}
+    apart = by_pair[frozenset(("foxes-sound-12345678", "foxes-shaky-12345678"))]
+    assert apart.p < 0.001
+    assert len(found.differences) == 3
+    alone = [one.difference.p for one in found.differences]
+    assert all(one.p >= alone[place] for place, one in enumerate(found.differences))
+    for one in found.differences:
+        low, high = one.interval
+        assert (one.p < 0.05) == (low > 0 or high < 0)
+        assert low <= one.difference.low <= one.difference.high <= high
+
+
+def test_agreement_falls_with_how_often_annotators_are_right(sent, tmp_path):
+    key = read_key(sent.with_name("sheets.key.json"))
+    by_right = {}
+    for right in (0.5, 0.9):
+        people = [Annotator(seed, right) for seed in (5, 6)]
+        found = results(read_answers(returned(sent, tmp_path, people=people), key), SETTINGS).agreements
+        by_right[right] = {(one.whose, one.coefficient): one.agreement for one in found}
+    whose = {name for name, _ in by_right[0.5]}
+    assert whose == {"a twice, pilot", "b twice, pilot", "a and b, pilot", "all annotators, pilot"}
+    for name, agreement in by_right[0.9].items():
+        assert agreement.value > by_right[0.5][name].value + 0.2
+        assert agreement.low < kappa_of(0.9, sent) < agreement.high
+
+
+def kappa_of(right, folder):
+    """Of two who are right with this probability and else say any of four outcomes, on the pilot's texts."""
+    words = [row["summary"].split()[-1] for row in read_sheet(folder / "a-1.csv")]
+    meant = [annotators.WORDS[word] for word in words]
+    shares = [meant.count(outcome) / len(meant) for outcome in WEI.outcomes]
+    seen, other = right + (1 - right) / 4, (1 - right) / 4
+    same = seen**2 + 3 * other**2
+    chance = sum((right * share + other) ** 2 for share in shares)
+    return (same - chance) / (1 - chance)
+
+
+def test_sheets_are_blind_shuffled_and_by_source(sent):
+    key = read_key(sent.with_name("sheets.key.json"))
+    shown = "".join(path.read_text() for path in sorted(sent.iterdir()))
+    for told in ("sound", "shaky", "reference", "den/", "foxes-", "12345678"):
+        assert told not in shown
+    assert not list(sent.glob("*key*"))
+    own = {name: {key.entries[row["code"]].id for row in read_sheet(sent / f"{name}-2.csv")} for name in "ab"}
+    assert not own["a"] & own["b"]
+    assert len(own["a"]) == len(own["b"]) == 120
+    for name in "ab":
+        order = [key.entries[row["code"]].id for row in read_sheet(sent / f"{name}-2.csv")]
+        assert len(order) == 3 * 120
+        assert all(len(set(order[place : place + 3])) == 1 for place in range(0, len(order), 3))
+        assert order != sorted(order)
+        firsts = {key.entries[row["code"]].of for row in read_sheet(sent / f"{name}-2.csv")[::3]}
+        assert len(firsts) == 3, "any system may come first"
+    assert not {entry.id for entry in key.entries.values() if entry.round == PILOT} & (own["a"] | own["b"])
+
+
+def test_the_pilot_comes_again_in_another_order_under_other_codes(sent):
+    key = read_key(sent.with_name("sheets.key.json"))
+    first, again = ([row["code"] for row in read_sheet(sent / f"a-{number}.csv")] for number in (1, 3))
+    assert not set(first) & set(again)
+    units = [[key.entries[code].unit for code in codes] for codes in (first, again)]
+    assert sorted(units[0]) == sorted(units[1])
+    assert units[0] != units[1]
+    assert not [path for path in sent.iterdir() if "pilot" in path.name], "no name tells that texts come again"
+
+
+def test_the_same_seed_gives_the_same_sheets_and_another_others(tmp_path):
+    outputs = write_corpus(tmp_path, SHARES, records=30)
+    for name, seed in (("one", 1), ("two", 1), ("three", 2)):
+        run("sheet", *outputs, "--to", tmp_path / name, "--items", 20, "--seed", seed)
+    said = {name: (tmp_path / name / "a-2.csv").read_bytes() for name in ("one", "two", "three")}
+    assert said["one"] == said["two"] != said["three"]
+
+
+def test_equal_summaries_of_a_source_are_judged_once_and_count_for_all(tmp_path):
+    outputs = write_corpus(tmp_path, {"sound": SHARES["sound"]}, records=40)
+    twin = tmp_path / "results" / "outputs" / "foxes-twin-87654321"
+    with annotators.manifest.building(twin, {"corpus": annotators.CORPUS}, {}) as stage:
+        (stage / "summaries.jsonl").write_bytes((outputs[0] / "summaries.jsonl").read_bytes())
+    run("sheet", *outputs, twin, "--to", tmp_path / "sheets", "--items", 40, "--annotators", "a")
+    assert len(read_sheet(tmp_path / "sheets" / "a-2.csv")) == 2 * 40
+    key = read_key(tmp_path / "sheets.key.json")
+    found = results(read_answers([fill(tmp_path / "sheets" / "a-2.csv", WEI, Annotator(1), tmp_path)], key), SETTINGS)
+    means = {share.name: share.share.mean for share in found.shares}
+    assert means["foxes-twin-87654321"] == means[outputs[0].name]
+    assert means["reference"] == 100
+
+
+def test_no_cell_of_a_sheet_is_a_formula_and_no_code_a_number_or_date(sent):
+    computed = 0
+    for path in sent.glob("*.csv"):
+        for row in read_sheet(path):
+            assert not any(cell.startswith(("=", "+", "-", "@", "\t", "\r")) for cell in row.values())
+            assert re.fullmatch("[bcdfghjkmnpqrtvwxz]{6}", row["code"])
+            computed += row["source"].startswith("'=HYPERLINK")
+    assert computed, "a source begins as a formula does"
+    tasks = "".join(path.read_text() for path in sent.glob("*.label-studio.json"))
+    assert '"=HYPERLINK' in tasks, "Label Studio computes nothing"
+
+
+def test_label_studio_shows_a_question_where_it_follows(sent):
+    view = ElementTree.parse(sent / "label-studio.xml").getroot()
+    assert view.tag == "View"
+    choices = {one.get("name"): one for one in view.iter("Choices")}
+    assert list(choices) == ["fluent", "related", "faithful"]
+    texts = {one.get("name"): one.get("value") for one in view.iter("Text")}
+    tasks = json.loads((sent / "a-2.label-studio.json").read_text())
+    assert set(tasks[0]) == {"data"}
+    assert set(tasks[0]["data"]) == {"code", *texts}
+    own = {"id", "annotator", "annotation_id", "created_at", "updated_at", "lead_time", "was_cancelled", "agreement"}
+    assert not own & {"code", *texts, *choices}, "a CSV export has these columns of its own"
+    assert {value.removeprefix("$") for value in texts.values()} == set(texts)
+    for name, before in (("fluent", None), ("related", "fluent"), ("faithful", "related")):
+        one = choices[name]
+        assert one.get("toName") in texts
+        assert [choice.get("value") for choice in one.iter("Choice")] == ["yes", "no"]
+        told = ("choice-selected", before, "yes") if before else (None, None, None)
+        assert tuple(one.get(key) for key in ("visibleWhen", "whenTagName", "whenChoiceValue")) == told
+        assert one.get("required") == "true"
+
+
+def test_the_number_of_sources_follows_from_power(tmp_path, capsys):
+    from sumcurve.statistics.power import Aim, Noise, items_needed
+
+    outputs = write_corpus(tmp_path, SHARES, records=400)
+    ask = ("--effect", 30, "--discordant", 0.5, "--without-reference")
+    run("sheet", *outputs, "--to", tmp_path / "sheets", *ask)
+    needed = items_needed(Noise(100 * (0.5 - 0.3**2) ** 0.5), Aim(30.0))
+    key = read_key(tmp_path / "sheets.key.json")
+    assert len({entry.id for entry in key.entries.values()}) == needed
+    assert f"{needed} sources" in capsys.readouterr().out
+    run("sheet", *outputs, "--to", tmp_path / "all", "--effect", 1, "--pilot", 10)
+    key = read_key(tmp_path / "all.key.json")
+    assert len({entry.id for entry in key.entries.values() if entry.round == MAIN}) == 390
+    said = capsys.readouterr().out
+    assert "there are 400" in said
+    assert "any two of 3 systems" in said
+
+
+def test_a_pilot_that_leaves_no_source_for_the_main_sheets_is_refused(tmp_path):
+    outputs = write_corpus(tmp_path, SHARES, records=40)
+    for pilot in (40, 2000):
+        for size in (("--effect", 5), ("--items", 3)):
+            with pytest.raises(PeopleError, match=f"--pilot {pilot}, but there are 40 sources"):
+                run("sheet", *outputs, "--to", tmp_path / "sheets", "--pilot", pilot, *size)
+    assert not (tmp_path / "sheets").exists()
+    run("sheet", *outputs, "--to", tmp_path / "sheets", "--pilot", 39, "--effect", 5)
+    key = read_key(tmp_path / "sheets.key.json")
+    assert [len({key.entries[code].id for code in key.codes(when)}) for when in (MAIN, PILOT)] == [1, 39]
+
+
+def contrasts(path, rules=4, each=40):
+    """Contrasts of which each rule has its own share of issues; one rule has fewer than are asked for."""
+    words = list(annotators.ISSUES)
+    rows = [
+        {
+            "id": f"den/{number}",
+            "group": f"den{number}",
+            "rule": f"rule{rule}",
+            "source": "The fox ran .",
+            "gold": ["a", "fox", str(number)],
+            "contrast": ["a", "hen", str(number), str(rule), words[(number * (rule + 1)) % 3]],
+        }
+        for rule in range(rules)
+        for number in range(12 if rule == 3 else each)
+    ]
+    write_jsonl(path, rows)
+    return path
+
+
+@pytest.mark.parametrize("form", ["sheet", "json"])
+def test_contrasts_are_drawn_by_rule_and_come_back(tmp_path, form, capsys):
+    file = contrasts(tmp_path / "failed.jsonl")
+    sheets = tmp_path / "sheets"
+    ask = ("--contrasts", file, "--system", "abs", "--annotators", "one,two")
+    run("sheet", "--to", sheets, *ask)
+    key = read_key(tmp_path / "sheets.key.json")
+    assert key.system == "abs"
+    per_rule = {rule: {one.unit for one in key.entries.values() if one.of == (rule,)} for rule in key.of}
+    assert [len(units) for units in per_rule.values()] == [25, 25, 25, 12]
+    shown = (sheets / "one-2.csv").read_text()
+    assert "rule" not in shown
+    assert "abs" not in shown
+    filled = []
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        if form == "sheet":
+            filled.append(fill(sheets / f"{name}-2.csv", KUMAR_CHEUNG, Annotator(1), tmp_path / name))
+        else:
+            tasks = exported(sheets / f"{name}-2.label-studio.json", KUMAR_CHEUNG, Annotator(1))
+            filled.append(write_export(sheets / f"{name}.json", tasks))
+    found = results(read_answers(filled, key), SETTINGS)
+    assert found.records == 25 * 3 + 12
+    rows = [row for name in ("one", "two") for row in read_sheet(sheets / f"{name}-2.csv")]
+    meant = [annotators.ISSUES[row["contrast"].split()[-1]] for row in rows]
+    everything = found.shares[0]
+    assert everything.counts == {one: meant.count(one) for one in set(meant)}
+    assert everything.share.mean == pytest.approx(100 * sum(one != "neither" for one in meant) / len(meant))
+    assert all(one.agreement.value == pytest.approx(1) for one in found.agreements)
+    assert len(found.agreements) == 3
+    run("read", "--key", tmp_path / "sheets.key.json", *filled)
+    assert "readability" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("pilot", [1, 40, 45, 107])
+def test_a_pilot_of_contrasts_is_as_large_as_asked_for_and_apart(tmp_path, pilot):
+    """Rules have 40, 40, 40 and 12 contrasts; with 5 of each in the main sheets, 35, 35, 35 and 7 are left."""
+    file = contrasts(tmp_path / "failed.jsonl")
+    ask = ("--contrasts", file, "--system", "abs", "--each", 5, "--annotators", "a", "--pilot", pilot)
+    run("sheet", "--to", tmp_path / "sheets", *ask)
+    key = read_key(tmp_path / "sheets.key.json")
+    main, judged = ({key.entries[code].unit for code in key.codes(when)} for when in (MAIN, PILOT))
+    assert (len(main), len(judged)) == (20, pilot)
+    assert not main & judged
+
+
+@pytest.mark.parametrize(("bad", "leaves"), [(1, True), (15, False), (29, True)])
+def test_an_interval_that_leaves_the_shares_is_said(tmp_path, capsys, bad, leaves):
+    outputs = write_corpus(tmp_path, {"sound": {"fine": 1}}, records=30, per_group=1)
+    run("sheet", *outputs, "--to", tmp_path / "sheets", "--items", 30, "--annotators", "a", "--without-reference")
+    filled = fill(tmp_path / "sheets" / "a-2.csv", WEI, Annotator(1), tmp_path)
+    rows = [row | {"faithful": "no" if place < bad else "yes"} for place, row in enumerate(read_sheet(filled))]
+    annotators.write_filled(filled, rows)
+    capsys.readouterr()
+    run("read", filled, "--key", tmp_path / "sheets.key.json", "--json", tmp_path / "out.json")
+    (share,) = json.loads((tmp_path / "out.json").read_text())["shares"]
+    assert (share["share"]["low"] < 0 or share["share"]["high"] > 100) == leaves
+    assert ("an end beyond 0 or 100 stands for that" in capsys.readouterr().out) == leaves
+
+
+def test_answers_read_with_the_key_of_other_systems_are_refused(tmp_path):
+    outputs = write_corpus(tmp_path, {**SHARES, "other": SHARES["shaky"]}, records=20)
+    for name, asked in (("one", outputs[:2]), ("two", outputs[1:])):
+        run("sheet", *asked, "--to", tmp_path / name, "--items", 10, "--pilot", 3, "--annotators", "a")
+    (tmp_path / "filled").mkdir()
+    filled = [
+        fill(tmp_path / "one" / f"a-{number}.csv", WEI, Annotator(1), tmp_path / "filled") for number in (1, 2, 3)
+    ]
+    run("read", *filled, "--key", tmp_path / "one.key.json", "--write", tmp_path / "answers.csv")
+    with pytest.raises(PeopleError, match=r"answers\.csv, row 2, column code: .* no code of these sheets"):
+        run("read", tmp_path / "answers.csv", "--key", tmp_path / "two.key.json", "--partial")
+
+
+def test_contrasts_of_two_systems_have_other_codes(tmp_path):
+    file = contrasts(tmp_path / "failed.jsonl")
+    for name in ("one", "two"):
+        run("sheet", "--to", tmp_path / name, "--contrasts", file, "--system", name)
+    keys = [read_key(tmp_path / f"{name}.key.json") for name in ("one", "two")]
+    assert not keys[0].entries.keys() & keys[1].entries.keys()
+
+
+def test_read_prints_results_and_what_a_study_says(sent, tmp_path, capsys):
+    filled = returned(sent, tmp_path)
+    place = tmp_path / "answers.csv"
+    ask = ("--key", sent.with_name("sheets.key.json"), "--write", place, "--json", tmp_path / "out.json")
+    run("read", *filled, *ask)
+    said = capsys.readouterr().out
+    assert "Cohen's kappa 1.00" in said
+    assert "foxes-shaky-12345678 minus foxes-sound-12345678" in said
+    assert "- foxes-sound-12345678" in said
+    assert "- reference" not in said
+    told = json.loads((tmp_path / "out.json").read_text())
+    assert {one["name"]: pytest.approx(one["share"]["mean"]) for one in told["shares"]} == truth(sent)
+    key = read_key(sent.with_name("sheets.key.json"))
+    again = read_answers([place], key)
+    assert results(again, SETTINGS) == results(read_answers(filled, key), SETTINGS)
+    assert "fox" not in place.read_text(), "no text leaves with the answers"
+
+
+def test_in_part_records_without_all_their_answers_are_left_out_and_counted(sent, tmp_path):
+    key = read_key(sent.with_name("sheets.key.json"))
+    filled = returned(sent, tmp_path)
+    rows = read_sheet(filled[1])
+    for row in rows[:2]:  # two of a source's three
+        row |= dict.fromkeys(("fluent", "related", "faithful"), "")
+    annotators.write_filled(filled[1], rows)
+    with pytest.raises(PeopleError, match=r"2 of \d+ codes have no answer"):
+        read_answers(filled, key)
+    answers = read_answers(filled, key, partial=True)
+    found = results(answers, SETTINGS)
+    assert (found.records, found.left_out, len(answers.unanswered)) == (239, 1, 2)
+
+
+def test_outcomes_of_wei_stop_at_the_first_no():
+    assert WEI.outcome({"fluent": "no"}) == "not fluent"
+    assert WEI.outcome({"fluent": "yes", "related": "no"}) == "not related"
+    assert WEI.outcome({"fluent": "yes", "related": "yes", "faithful": "no"}) == "not faithful"
+    assert WEI.outcome({"fluent": "yes", "related": "yes", "faithful": "yes"}) == GOOD == WEI.outcomes[-1]

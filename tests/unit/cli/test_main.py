@@ -1,0 +1,191 @@
+"""What the command says of places and of files that no file system gives: a sentence, never a traceback."""
+
+import errno
+import re
+import shutil
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from sumcurve.__main__ import Process, Task, main, refused
+from sumcurve.machine import sums
+from sumcurve.store import manifest
+from sumcurve.study.kinds import KINDS
+from sumcurve.study.plan import Plan
+from sumcurve.watch import estimate as costs
+from workplace import configured
+
+ROOT = Path(__file__).parents[3]
+
+
+def said(monkeypatch, *arguments: object) -> str:
+    """What the command ends with in this process; a status that is no text is no sentence."""
+    monkeypatch.setattr(sys, "argv", ["sumcurve", *map(str, arguments)])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert isinstance(ended.value.code, str)  # which Python prints, and ends with status 1
+    return ended.value.code
+
+
+@pytest.mark.parametrize(
+    ("arguments", "form"),
+    [
+        ("make x", "results/STEP/FOLDER"),
+        ("make results/x", "results/STEP/FOLDER"),
+        ("packages x", "results/STEP/FOLDER"),
+        ("tables smoke", "results/tables/STUDY"),
+        ("tables smoke --form html", "results/tables/STUDY"),
+        ("fetch x.csv", "data/raw/FOLDER/LIST.csv"),
+        ("shard a-of-2/plan.json", "scratch/shards/CORPUS-of-SHARDS/STEP.json"),
+    ],
+)
+def test_a_path_without_the_folders_above_it_is_refused_with_its_form(monkeypatch, arguments, form):
+    monkeypatch.chdir(ROOT)
+    assert said(monkeypatch, *arguments.split()).endswith(f"give it from the study's home on, as {form}")
+
+
+def test_packages_are_those_of_a_corpus(monkeypatch):
+    monkeypatch.chdir(ROOT)
+    run = Plan.read(ROOT / "config", "smoke").named("runs")[0]
+    assert "is no folder of a corpus" in said(monkeypatch, "packages", f"results/{run.key}")
+
+
+@pytest.fixture
+def finished(tmp_path, monkeypatch):
+    """A home with one training of the smoke study; the study's folders are made by nobody here."""
+    monkeypatch.chdir(configured(tmp_path))
+    run = Plan.read(Path("config"), "smoke").named("runs", "train")[0]
+    with manifest.building(Path("results") / run.key, run.specification, {}, {}) as stage:
+        (stage / "training.json").write_text("{}")
+    return run
+
+
+def test_what_the_system_refuses_is_said_with_its_path_and_reason(finished, monkeypatch):
+    monkeypatch.setattr("sumcurve.share.packs.unfinished", lambda *_: [])  # as if it were decoded, too
+    assert said(monkeypatch, "pack", "--study", "smoke", "--to", "/dev/null/x") == (
+        "sumcurve: /dev/null/x: Not a directory"
+    )
+    (Path("scratch/locks") / finished.name).mkdir(parents=True)
+    assert said(monkeypatch, "make", f"results/{finished.key}") == (
+        f"sumcurve: scratch/locks/{finished.name}: Is a directory"
+    )
+    (Path("scratch/locks") / finished.name).rmdir()
+    shutil.rmtree("results")
+    Path("results").mkdir()
+    (Path("results") / ".partial").write_text("")
+    corpus = next(folder for folder in Plan.read(Path("config"), "smoke").named("corpora") if not folder.inputs)
+    assert re.fullmatch(
+        r"sumcurve: results/\.partial/.*: (Not a directory|File exists)",
+        said(monkeypatch, "make", f"results/{corpus.key}"),
+    )
+
+
+def test_a_job_plans_the_study_that_it_is_told_and_no_other(finished, monkeypatch):
+    """A person who names none is served by the first study that asks for the folder."""
+    plans, proper = [], Plan.read.__func__
+
+    def read(cls, config, study=None):
+        plans.append(study)
+        return proper(cls, config, study)
+
+    monkeypatch.setattr(Plan, "read", classmethod(read))
+    (Path("scratch/locks") / finished.name).mkdir(parents=True)  # so that nothing is made
+    path = f"results/{finished.key}"
+    for arguments in ([], ["--together"]):
+        plans.clear()
+        assert "Is a directory" in said(monkeypatch, "make", "--study", "smoke", *arguments, path)
+        assert plans == ["smoke"]
+    assert f"study demo asks for no folder {finished.key}" in said(monkeypatch, "make", "--study", "demo", path)
+    plans.clear()
+    assert "Is a directory" in said(monkeypatch, "make", path)
+    assert plans[0] is None
+    steps = "scratch/shards/tales-0123abcd-of-2/plan.json"
+    assert "study smoke asks for no folder corpora/tales-0123abcd" in said(
+        monkeypatch, "shard", "--study", "smoke", steps
+    )
+
+
+def test_an_error_of_two_files_names_both_and_one_of_none_says_its_words() -> None:
+    assert refused(OSError(errno.EXDEV, "Invalid cross-device link", "a", None, "b")) == (
+        "a -> b: Invalid cross-device link"
+    )
+    assert refused(OSError(errno.EIO, "Input/output error")) == "while reading or writing: Input/output error"
+    assert refused(ConnectionError("the hub hung up")) == "the hub hung up"
+
+
+@pytest.mark.parametrize("verb", ["verify", "status", "plan", "prune", "metrics"])
+@pytest.mark.parametrize("path", ["nowhere", "results/runs", "results/{key}"])
+def test_a_folder_that_holds_no_steps_is_refused_as_results(finished, monkeypatch, capsys, verb, path):
+    path = path.format(key=finished.key)
+    monkeypatch.setattr(sys, "argv", ["sumcurve", verb, path])
+    with pytest.raises(SystemExit):
+        main()
+    assert f"{path!r} is no results folder" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("--part test --percent 50", "--percent 50: only the training part is drawn from"),
+        ("--part valid --seed 2", "--seed 2: only the training part is drawn from"),
+        ("--percent 50 --records 5", "--percent 50 and --records 5: name one of them"),
+        ("", "train.jsonl is not w"),
+        ("--part test", "train.jsonl is not w"),
+    ],
+)
+def test_records_come_from_verified_folders_and_all_that_is_asked_for_counts(tmp_path, monkeypatch, words, message):
+    folder = tmp_path / "results" / "corpora" / "tales-1"
+    with manifest.building(folder, {"corpus": "tales"}, {}, {}) as stage:
+        for part in ("train", "valid", "test"):
+            (stage / f"{part}.jsonl").write_text("")
+    (folder / "train.jsonl").write_text("{}\n")
+    assert message in said(monkeypatch, "records", folder, *words.split())
+
+
+@pytest.mark.parametrize("verb", ["verify", "status"])
+def test_a_manifest_that_is_none_ends_in_no_traceback(finished, monkeypatch, verb, capsys):
+    path = Path("results") / finished.key / "manifest.json"
+    path.write_text("[" * 100_000)
+    if verb == "verify":
+        assert str(path) in said(monkeypatch, "verify", "--study", "smoke")
+    else:
+        monkeypatch.setattr(sys, "argv", ["sumcurve", "status", "--study", "smoke"])
+        main()
+        assert f"damaged: {finished.key}" in capsys.readouterr().out
+
+
+def test_a_damaged_manifest_of_recorded_tables_is_named_where_costs_are_asked(finished):
+    path = Path("results/tables/other/manifest-00000000.json")
+    path.parent.mkdir(parents=True)
+    (path.parent / "corpora.csv").write_text("corpus,part,percent,records\n")
+    path.write_text("[")
+    with pytest.raises(manifest.ManifestError, match=rf"{path} is not JSON"):
+        costs.recorded_sizes(Path("results/tables"))
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_processes_of_torchrun_leave_their_group_at_the_end(finished, monkeypatch, tmp_path, fails):
+    """Also where the training raises: a group that stays holds the processes at their exit."""
+    from torch import distributed
+
+    def build(specification, inputs, stage):
+        distributed.init_process_group("gloo", init_method=f"file://{tmp_path}/group", rank=0, world_size=1)
+        if fails:
+            raise ValueError("of the training")
+
+    monkeypatch.setitem(KINDS, finished.kind, replace(KINDS[finished.kind], builder=build))
+    monkeypatch.setattr(Task, "inputs", {})
+    monkeypatch.setattr(sums, "apply", lambda told: told)
+    monkeypatch.setenv("SUMCURVE_DEVICE", "cpu")
+    started = {"RANK": "0", "WORLD_SIZE": "2", "LOCAL_RANK": "0", "LOCAL_WORLD_SIZE": "2", "MASTER_ADDR": "localhost"}
+    for name, value in (started | {"MASTER_PORT": "29400", "TORCHELASTIC_RUN_ID": "none"}).items():
+        monkeypatch.setenv(name, value)
+    try:
+        with Process() as process:
+            Task(Path("results") / finished.key, Plan.read(Path("config"), "smoke"), process).build(tmp_path, {})
+        assert not fails
+    except ValueError:
+        assert fails
+    assert not distributed.is_initialized()

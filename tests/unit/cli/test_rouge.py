@@ -1,0 +1,430 @@
+import argparse
+import csv
+import gzip
+import importlib.metadata
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from rouge_score.rouge_scorer import RougeScorer
+from scipy import stats
+
+from sumcurve.cli.rouge import CommandError, add_parser
+from sumcurve.statistics.power import Aim, Noise, items_needed, paired_sd, pooled_sd, power, seeds_needed
+from sumcurve.statistics.ungrouped import holm, sign_flip_p
+
+METRICS = ("rouge1", "rouge2", "rougeLsum")
+WORDS = [f"w{number}" for number in range(12)]
+
+
+@pytest.fixture
+def sumcurve(capsys) -> Callable[..., str]:
+    """Runs a command line and returns what it prints."""
+
+    def run(*words: object) -> str:
+        parser = argparse.ArgumentParser()
+        add_parser(parser.add_subparsers(required=True))
+        arguments = parser.parse_args([str(word) for word in words])
+        arguments.run(arguments)
+        return capsys.readouterr().out
+
+    return run
+
+
+@pytest.fixture
+def texts(tmp_path) -> SimpleNamespace:
+    """40 items of several sentences: references `r`, candidates `c`, better ones `d`, all as lists and in files."""
+    generator = np.random.default_rng(1)
+
+    def drawn(number: int) -> list[str]:
+        return [" ".join(generator.choice(WORDS, generator.integers(2, 7))) for _ in range(number)]
+
+    r = [drawn(2) for _ in range(40)]
+    c = [drawn(2) for _ in range(39)] + [[]]
+    d = [[text[0], *drawn(1)] for text in r]  # half right
+    made = SimpleNamespace(r=r, c=c, d=d)
+    for name in "rcd":
+        rows = [json.dumps({"id": f"i{number}", "summary": text}) for number, text in enumerate(getattr(made, name))]
+        path = tmp_path / f"{name}.jsonl"
+        path.write_text("\n".join(rows) + "\n")
+        setattr(made, f"{name}_file", path)
+    return made
+
+
+def reference_scores(texts: SimpleNamespace, name: str, stem: bool = False) -> dict[str, np.ndarray]:
+    """(precision, recall, F) of every item by the package rouge-score: ``[items, 3]`` of each metric."""
+    scorer = RougeScorer(METRICS, use_stemmer=stem)
+    rows = [scorer.score("\n".join(r), "\n".join(c)) for r, c in zip(texts.r, getattr(texts, name), strict=True)]
+    return {metric: np.array([tuple(row[metric]) for row in rows]) for metric in METRICS}
+
+
+def test_the_json_holds_means_and_intervals_as_the_issue_asks(sumcurve, texts, tmp_path) -> None:
+    out = tmp_path / "out.json"
+    sumcurve("rouge", "--references", texts.r_file, "--candidates", texts.c_file, "--json", out, "--seed", 4)
+    found = json.loads(out.read_text())
+    assert set(found) == {"signature", "items", "empty_references", *METRICS}
+    assert found["items"] == 40
+    expected = reference_scores(texts, "c")
+    for metric in METRICS:
+        assert set(found[metric]) == {"precision", "recall", "f", "low", "high"}
+        means = [found[metric][part] for part in ("precision", "recall", "f")]
+        assert means == pytest.approx(list(expected[metric].mean(axis=0)), rel=1e-12)
+        f = expected[metric][:, 2]
+        interval = stats.bootstrap([f], np.mean, n_resamples=2000, method="BCa", rng=np.random.default_rng(4))
+        assert (found[metric]["low"], found[metric]["high"]) == pytest.approx(interval.confidence_interval)
+
+
+def test_the_comparison_is_candidates_minus_the_other_file(sumcurve, texts, tmp_path) -> None:
+    out = tmp_path / "out.json"
+    files = ("--references", texts.r_file, "--candidates", texts.d_file, "--compare", texts.c_file)
+    printed = sumcurve("rouge", *files, "--json", out, "--resamples", 500)
+    found = json.loads(out.read_text())
+    assert set(found) == {"signature", "items", "empty_references", *METRICS, "comparison"}
+    d, c = reference_scores(texts, "d"), reference_scores(texts, "c")
+    differences = np.stack([d[metric][:, 2] - c[metric][:, 2] for metric in METRICS])
+    p = sign_flip_p(differences, 500, 1)
+    for metric, one, p_one, p_holm in zip(METRICS, differences, p, holm(p), strict=True):
+        row = found["comparison"][metric]
+        assert row["difference"] == pytest.approx(found[metric]["f"] - row["f"])
+        assert row["difference"] > 0.1
+        bootstrap = stats.bootstrap([one], np.mean, n_resamples=500, method="BCa", rng=np.random.default_rng(1))
+        assert (row["low"], row["high"]) == pytest.approx(bootstrap.confidence_interval)
+        assert (row["p"], row["p_holm"]) == pytest.approx((p_one, p_holm))
+        assert (row["wins"], row["losses"]) == ((one > 0).sum(), (one < 0).sum())
+        assert f"{100 * row['difference']:+.2f}" in printed
+    assert row["wins"] + row["ties"] + row["losses"] == 40
+
+
+def test_what_is_printed_says_all_that_a_reader_needs(sumcurve, texts) -> None:
+    printed = sumcurve("rouge", "--references", texts.r_file, "--candidates", texts.c_file, "--resamples", 300)
+    assert "40 items, 1 empty" in printed
+    assert "95 % interval of F" in printed
+    assert "BCa intervals of 300 resamples of the items, seed 1" in printed
+    assert "mode:rouge-score-0.1.2" in printed
+    assert "refs:1" in printed
+    for metric, rows in reference_scores(texts, "c").items():
+        line = next(line for line in printed.splitlines() if line.startswith(metric))
+        assert line.split()[1:4] == [f"{100 * mean:.2f}" for mean in rows.mean(axis=0)]
+
+
+def test_every_items_scores_are_written(sumcurve, texts, tmp_path) -> None:
+    out = tmp_path / "items.csv"
+    files = ("--references", texts.r_file, "--candidates", texts.c_file, "--compare", texts.d_file)
+    sumcurve("rouge", *files, "--per-item", out, "--stem")
+    with out.open() as stream:
+        rows = list(csv.DictReader(stream))
+    assert [row["system"] for row in rows] == ["candidates"] * 40 + ["compare"] * 40
+    assert [row["item"] for row in rows] == 2 * [str(number) for number in range(1, 41)]
+    assert [row["id"] for row in rows] == 2 * [f"i{number}" for number in range(40)]
+    assert [row["empty"] for row in rows].index("1") == 39
+    for name, part in (("c", rows[:40]), ("d", rows[40:])):
+        for metric, expected in reference_scores(texts, name, stem=True).items():
+            columns = [[float(row[f"{metric}_{one}"]) for row in part] for one in ("precision", "recall", "f")]
+            assert np.array_equal(np.transpose(columns), expected)  # to the last bit
+
+
+def test_plain_text_packed_text_and_json_lines_score_alike(sumcurve, texts, tmp_path) -> None:
+    results = []
+    marked = {name: ["".join(f"<t> {s} </t>" for s in text) for text in getattr(texts, name)] for name in "rc"}
+    for name, lines in marked.items():
+        (tmp_path / f"{name}.txt.gz").write_bytes(gzip.compress("\n".join([*lines, ""]).encode()))
+    both = tmp_path / "both.jsonl"
+    rows = ({"reference": r, "candidate": c} for r, c in zip(texts.r, texts.c, strict=True))
+    both.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    for r, c in (
+        (texts.r_file, texts.c_file),
+        (tmp_path / "r.txt.gz", tmp_path / "c.txt.gz"),
+        (tmp_path / "r.txt.gz", texts.c_file),
+        (both, both),
+    ):
+        out = tmp_path / "out.json"
+        sumcurve("rouge", "--references", r, "--candidates", c, "--json", out, "--threads", len(results) % 2 + 1)
+        results.append(out.read_text())
+    assert len(set(results)) == 1
+
+
+def test_tables_and_files_in_other_orders_score_as_the_files(sumcurve, texts, tmp_path) -> None:
+    def scores(*words: object) -> dict:
+        printed = sumcurve("rouge", *words, "--json", tmp_path / "out.json")
+        return json.loads((tmp_path / "out.json").read_text()) | {"printed": printed}
+
+    table, plain = tmp_path / "all.tsv", tmp_path / "r.txt"
+    order = np.random.default_rng(2).permutation(40)
+    with table.open("w", newline="") as stream:
+        writer = csv.writer(stream, delimiter="\t")
+        writer.writerow(["id", "reference", "c", "d"])
+        writer.writerows([f"i{n}", *("\n".join(getattr(texts, name)[n]) for name in "rcd")] for n in order)
+    shuffled = tmp_path / "d.csv"
+    shuffled.write_text("id,d\n" + "".join(f'i{n},"{chr(10).join(texts.d[n])}"\n' for n in order))
+    plain.write_text("".join("".join(f"<t> {one} </t>" for one in text) + "\n" for text in texts.r))
+    expected = scores("--references", texts.r_file, "--candidates", texts.c_file, "--compare", texts.d_file)
+    both = ("--column", "c", "--compare-column", "d")
+    by_id = scores("--references", texts.r_file, "--candidates", table, "--compare", table, *both)
+    assert f"{table}, column 'c': 40 items, 1 empty, joined by id" in by_id.pop("printed")
+    by_order = scores(
+        "--references", plain, "--candidates", texts.c_file, "--compare", shuffled, "--compare-column", "d"
+    )
+    by_order_printed = by_order.pop("printed")
+    assert "joined by order" in by_order_printed  # and compare by id with the candidates
+    assert by_order_printed.startswith(f"WARNING: no ids in {plain}, but in another file")
+    assert "joined by id" not in expected.pop("printed").splitlines()[0]
+    assert by_id == by_order == expected
+    one_file = scores("--references", table, "--candidates", table, "--column", "c")
+    assert one_file["rouge1"]["f"] == pytest.approx(expected["rouge1"]["f"])
+
+
+def test_empty_references_are_told_first_and_score_nothing(sumcurve, texts, tmp_path) -> None:
+    r, c, out = tmp_path / "r.txt", tmp_path / "c.txt", tmp_path / "out.json"
+    texts.r[3], texts.r[7] = [], ["…"]
+    for path, items in ((r, texts.r), (c, texts.c)):
+        path.write_text("".join("".join(f"<t> {one} </t>" for one in text) + "\n" for text in items))
+    printed = sumcurve("rouge", "--references", r, "--candidates", c, "--json", out)
+    assert printed.startswith(f"WARNING: 2 of 40 items have an empty reference (first: {r}:4); they score 0")
+    found = json.loads(out.read_text())
+    assert found["empty_references"] == 2
+    for metric, rows in reference_scores(texts, "c").items():  # rouge-score leaves none out
+        assert found[metric]["f"] == pytest.approx(rows[:, 2].mean())
+    r.write_text("\n…\n" * 20)
+    with pytest.raises(CommandError, match=r"r\.txt: none of its 40 items has a reference with a word"):
+        sumcurve("rouge", "--references", r, "--candidates", c)
+
+
+def test_of_several_references_the_best_counts_and_the_signature_counts_them(sumcurve, tmp_path) -> None:
+    r, c, out = tmp_path / "r.jsonl", tmp_path / "c.txt", tmp_path / "out.json"
+    r.write_text(json.dumps({"references": ["a b", "x y"]}) + "\n" + json.dumps({"references": ["q", "c d"]}) + "\n")
+    c.write_text("x y\nc d\n")
+    printed = sumcurve("rouge", "--references", r, "--candidates", c, "--json", out, "--metrics", "rouge1,rougeL")
+    found = json.loads(out.read_text())
+    assert set(found) == {"signature", "items", "empty_references", "rouge1", "rougeL"}
+    assert found["rouge1"]["f"] == found["rougeL"]["f"] == 1
+    assert "refs:2" in found["signature"]
+    assert found["signature"] in printed
+    pooled = ("--mode", "rouge-1.5.5", "--metrics", "rouge1", "--json", out)
+    sumcurve("rouge", "--references", r, "--candidates", c, *pooled)
+    assert json.loads(out.read_text())["rouge1"]["precision"] == 0.5  # -f A counts every reference
+    sumcurve("rouge", "--references", r, "--candidates", c, *pooled, "--multi", "best")
+    assert json.loads(out.read_text())["rouge1"]["precision"] == 1
+
+
+def test_notes_say_where_sentence_breaks_are_missing(sumcurve, texts, tmp_path) -> None:
+    flat, other = tmp_path / "flat.txt", tmp_path / "other.txt"
+    for path in (flat, other):
+        path.write_text("".join(" ".join(text) + "\n" for text in texts.r))
+    assert "\nnote:" not in sumcurve("rouge", "--references", texts.r_file, "--candidates", texts.c_file)
+    assert "as rougeL" in sumcurve("rouge", "--references", flat, "--candidates", other)
+    printed = sumcurve("rouge", "--references", texts.r_file, "--candidates", flat)
+    assert f"note: no text of {flat} has more than one sentence" in printed
+    assert "\nnote:" not in sumcurve("rouge", "--references", flat, "--candidates", other, "--metrics", "rouge1")
+
+
+def test_another_mode_counts_its_own_tokens(sumcurve, tmp_path) -> None:
+    r, c, out = tmp_path / "r.txt", tmp_path / "c.txt", tmp_path / "out.json"
+    r.write_text("上海天气\n")
+    c.write_text("上海很热\n")
+    line = ("rouge", "--references", r, "--candidates", c, "--json", out, "--metrics", "rouge1")
+    sumcurve(*line, "--mode", "characters")
+    assert json.loads(out.read_text())["rouge1"]["f"] == 0.5
+    with pytest.raises(CommandError, match=r"r\.txt: none of its 1 items has a reference with a word .* characters"):
+        sumcurve(*line)  # rouge-score sees no Chinese word
+    with pytest.raises(CommandError, match="stem"):
+        sumcurve(*line, "--mode", "characters", "--stem")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--metrics", "rouge0"], "rouge0"),
+        (["--metrics", ","], "metric"),
+        (["--mode", "rouge-1.5.5", "--metrics", "rougeL"], "rougeLsum"),
+        (["--multi", "average"], "average"),
+        (["--compare-column", "d"], "no --compare"),
+        (["--column", "d"], r"c\.jsonl:1: an object without 'd'; it has 'id', 'summary'"),
+        (["--json", "nowhere/out.json"], "no folder nowhere"),
+        (["--per-item", "nowhere/out.csv"], "no folder nowhere"),
+        (["--json", "."], "this is a folder"),
+        (["--json", "out", "--per-item", "./out"], "two results would be written to it"),
+    ],
+)
+def test_what_cannot_be_done_is_said(sumcurve, texts, words, message) -> None:
+    with pytest.raises(CommandError, match=message):
+        sumcurve("rouge", "--references", texts.r_file, "--candidates", texts.c_file, *words)
+
+
+def test_no_file_that_is_read_is_written_over(sumcurve, texts, tmp_path) -> None:
+    files = ("--references", texts.r_file, "--candidates", texts.c_file, "--compare", texts.d_file)
+    before = {path: path.read_bytes() for path in (texts.r_file, texts.c_file, texts.d_file)}
+    for option in ("--json", "--per-item"):
+        for path in before:
+            with pytest.raises(CommandError, match=f"{path.name}: this file is read, and would be lost"):
+                sumcurve("rouge", *files, option, tmp_path / "." / path.name)
+    items = tmp_path / "items.csv"
+    sumcurve("rouge", *files, "--per-item", items)
+    with pytest.raises(CommandError, match=r"items\.csv: this file is read"):
+        sumcurve("power", "--per-item", items, "--json", items)
+    assert {path: path.read_bytes() for path in before} == before
+
+
+@pytest.mark.parametrize(("count", "words", "warned"), [(1, [], True), (2, [], False), (40, ["--resamples", 99], True)])
+def test_intervals_of_one_item_or_few_resamples_come_with_a_warning(sumcurve, tmp_path, count, words, warned) -> None:
+    path = tmp_path / "r.txt"
+    path.write_text("a b\n" * count)
+    printed = sumcurve("rouge", "--references", path, "--candidates", path, *words)
+    assert ("WARNING" in printed) is warned
+
+
+def test_unequal_files_are_refused_and_leave_no_file(sumcurve, texts, tmp_path) -> None:
+    short, out = tmp_path / "short.jsonl", tmp_path / "out.json"
+    short.write_text("".join(texts.c_file.read_text().splitlines(keepends=True)[:-1]))
+    message = r"short\.jsonl: no summary of id 'i39' \(.*r\.jsonl:40; 1 of 40 items have none\)"
+    files = ("--references", texts.r_file, "--json", out, "--per-item", tmp_path / "out.csv")
+    with pytest.raises(CommandError, match=message):
+        sumcurve("rouge", *files, "--candidates", short)
+    with pytest.raises(CommandError, match=message):
+        sumcurve("rouge", *files, "--candidates", texts.c_file, "--compare", short)
+    short.write_text('"one"\ntwo\n')
+    with pytest.raises(CommandError, match=r"short\.jsonl:2: not JSON"):
+        sumcurve("rouge", *files, "--candidates", short)
+    assert not list(tmp_path.glob("out*"))
+
+
+@pytest.mark.parametrize("word", ["0", "-1", "2.5", "x"])
+def test_a_senseless_number_is_a_usage_error(sumcurve, texts, word, capsys) -> None:
+    with pytest.raises(SystemExit):
+        sumcurve("rouge", "--references", texts.r_file, "--candidates", texts.c_file, f"--resamples={word}")
+    assert "whole number" in capsys.readouterr().err
+
+
+@pytest.mark.skipif("SUMCURVE_REFERENCE_DATA" not in os.environ, reason="SUMCURVE_REFERENCE_DATA names no folder")
+@pytest.mark.parametrize("stem", [False, True])
+def test_the_official_lines_are_the_scripts(sumcurve, stem) -> None:
+    if stem and not any(one.metadata["Name"] == "py-rouge" for one in importlib.metadata.distributions()):
+        pytest.skip("no table of exceptions: py-rouge is not installed")
+    folder = Path(os.environ["SUMCURVE_REFERENCE_DATA"])
+    averages = sorted(folder.glob("*.average.csv"))
+    assert averages
+    for path in averages:
+        texts = path.with_name(path.name.replace(".average.csv", ".jsonl"))
+        words = ["--mode", "rouge-1.5.5", "--metrics", "rouge1,rouge2,rougeLsum,rougeSU4", "--resamples", "10"]
+        printed = sumcurve("rouge", "--references", texts, "--candidates", texts, *words, *["--stem"] * stem)
+        with path.open() as stream:
+            rows = [row for row in csv.DictReader(stream) if row["mode"] == ("stem" if stem else "plain")]
+        assert rows
+        for row in rows:
+            mean, low, high = (f"{float(row[key]):.5f}" for key in ("mean", "ci_low", "ci_high"))
+            line = f"{row['metric']} Average_{row['statistic']}: {mean} (95%-conf.int. {low} - {high})"
+            assert f"1 {line}" in printed
+
+
+def test_power_takes_its_noise_from_per_item_files(sumcurve, texts, tmp_path) -> None:
+    both, alone = tmp_path / "both.csv", tmp_path / "alone.csv"
+    files = ("rouge", "--references", texts.r_file, "--candidates")
+    sumcurve(*files, texts.c_file, "--compare", texts.d_file, "--per-item", both)
+    sumcurve(*files, texts.d_file, "--per-item", alone)
+    c, d = (100 * reference_scores(texts, name)["rouge2"][:, 2] for name in "cd")
+    noise = Noise(float(np.std(c - d, ddof=1)))
+    need = items_needed(noise, Aim(2.5))
+    for paths in ([both], [both, alone]):
+        out = tmp_path / "out.json"
+        printed = sumcurve("power", "--per-item", *paths, "--metric", "rouge2", "--effect", 2.5, "--json", out)
+        found = json.loads(out.read_text())
+        assert (found["noise"]["sd_items"], found["noise"]["sd_seed"]) == pytest.approx((noise.sd_items, 0))
+        assert [row["items"] for row in found["answers"]] == [need]
+        assert f"{need:,} items" in printed
+        assert "two trained models" in printed
+
+
+def test_power_answers_what_was_asked(sumcurve, tmp_path) -> None:
+    out = tmp_path / "out.json"
+    noise = Noise(12.0, pooled_sd([[31.2, 31.5, 30.9], [28.0, 28.4, 28.3]]))
+
+    def ask(*words: object) -> tuple[str, list[dict]]:
+        seeds = ("--seed-scores", "31.2,31.5,30.9", "28.0,28.4,28.3")
+        printed = sumcurve("power", "--sd-items", 12, *seeds, "--json", out, *words)
+        return printed, json.loads(out.read_text())["answers"]
+
+    printed, rows = ask()
+    assert [row["seeds"] for row in rows] == [2, 3, 5, 10, 20]
+    assert rows[0]["items"] is None
+    assert "seeds are the limit" in printed
+    assert rows[3]["items"] == items_needed(noise, Aim(), 10)
+    assert "trained models" not in printed
+
+    _, rows = ask("--seeds", 10)
+    assert [(row["items"], row["seeds"]) for row in rows] == [(items_needed(noise, Aim(), 10), 10)]
+
+    _, rows = ask("--items", 3000)
+    assert [(row["items"], row["seeds"]) for row in rows] == [(3000, seeds_needed(noise, Aim(), 3000))]
+
+    printed, rows = ask("--items", 1500, "--seeds", 3)
+    assert 0 < rows[0]["power"] < 0.8
+    assert rows[0]["effect"] > 1
+    assert (rows[1]["items"], rows[1]["seeds"]) == (1500, seeds_needed(noise, Aim(), 1500))
+    assert (rows[2]["items"], rows[2]["seeds"]) == (items_needed(noise, Aim(), 3), 3)
+
+    printed, rows = ask("--items", 100)
+    assert rows[0]["seeds"] is None
+    assert "items are the limit" in printed
+
+
+def test_power_alone_and_in_a_family_of_paired_seeds(sumcurve, tmp_path) -> None:
+    out = tmp_path / "out.json"
+    seeds = ["20.1,20.9,22.1", "18.0,18.7,20.2", "17.2,17.9,19.0"]
+    words = ["--sd-items", 12, "--design-effect", 1.6, "--items", 1000, "--seeds", 3, "--effect", 2.2, "--json", out]
+    printed = sumcurve("power", *words, "--seed-scores", *seeds, "--paired", "--systems", 3)
+    rows = json.loads(out.read_text())["answers"]
+    alone, family = (next(row for row in rows if row["question"] == one) for one in ("alone", "all pairs of 3"))
+    assert 0.5 < family["power"] < alone["power"] < 1
+    assert f"alone: 1,000 items and 3 seeds: power {alone['power']:.3f}" in printed
+    assert f"all pairs of 3: 1,000 items and 3 seeds: power {family['power']:.3f}" in printed
+    noise = Noise(12, paired_sd([[float(one) for one in text.split(",")] for text in seeds]), 1.6, True, 3)
+    assert alone["power"] == pytest.approx(float(power(noise, Aim(2.2), 1000, 3)))
+    assert noise.sd_seed < 0.2  # seeds rise and fall together
+    with pytest.raises(CommandError, match="paired seeds take"):
+        sumcurve("power", *words, "--seed-scores", "1,2,3", "1,2", "--paired")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--sd-items", "0"], "sd_items is 0"),
+        (["--sd-items", "9", "--design-effect", "0"], "design_effect"),
+        (["--sd-items", "9", "--systems", "1"], "systems is 1"),
+        (["--sd-items", "9", "--sd-seed", "-1"], "sd_seed"),
+        (["--sd-items", "9", "--effect", "0"], "effect"),
+        (["--sd-items", "9", "--effect", "1e308"], "--effect 1e\\+308"),
+        (["--sd-items", "9", "--items", "99999999999999999999"], "--items 99999999999999999999"),
+        (["--sd-items", "9", "--sd-seed", "1", "--seeds", "99999999999999999999"], "--seeds 99999999999999999999"),
+        (["--sd-items", "1e200"], "sd_items is 1e\\+200"),
+        (["--sd-items", "9", "--sd-seed", "1e200"], "sd_seed is 1e\\+200"),
+        (["--sd-items", "9", "--design-effect", "1e-300"], "--design-effect 1e-300"),
+        (["--sd-items", "9", "--seed-scores", "1;2"], "commas"),
+        (["--sd-items", "9", "--seed-scores", "31.2", "30"], "one seed says nothing"),
+        (["--per-item", "nowhere.csv"], r"nowhere\.csv cannot be read"),
+        (["--per-item", "a", "b", "c"], "not 3"),
+    ],
+)
+def test_power_refuses_senseless_questions(sumcurve, words, message) -> None:
+    with pytest.raises(CommandError, match=message):
+        sumcurve("power", *words)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("item,rouge1_f\n1,0.5\n", "no column 'system'"),
+        ("system,item,rouge1_f\ncandidates,1,0.5\ncandidates,2,0.4\n", "holds one system"),
+        ("system,item,rouge1_f\ncompare,1,0.5\n", "no rows of system 'candidates'"),
+        ("system,item,rouge1_f\ncandidates,1,0.5\ncompare,1,many\n", r"items\.csv:3: rouge1_f is 'many'"),
+        ("system,item,rouge1_f\ncandidates,1,0.5\ncompare,2,0.5\n", "other items"),
+        ("system,item,rouge1_f\ncandidates,1,0.5\ncompare,1,0.4\n", "two items or more"),
+    ],
+)
+def test_a_file_that_is_no_per_item_file_is_named(sumcurve, tmp_path, content, message) -> None:
+    path = tmp_path / "items.csv"
+    path.write_text(content)
+    with pytest.raises(CommandError, match=message):
+        sumcurve("power", "--per-item", path)

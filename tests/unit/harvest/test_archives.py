@@ -1,0 +1,410 @@
+"""Every archive read here is invented and written by the test, but for one that a slow test downloads."""
+
+import hashlib
+import http.server
+import io
+import json
+import socketserver
+import stat
+import subprocess
+import sys
+import tarfile
+import threading
+import zipfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sumcurve.harvest import archives as module
+from sumcurve.harvest import harvest as harvesting
+from sumcurve.harvest.archives import Archive, ArchiveError, fetch, read_archive, read_archives
+from sumcurve.harvest.harvest import harvest, harvest_archives
+from wheels import listed, metadata, wheel
+
+DOC = '"""Swim in {0}.\n\nBe careful there, {0} is deep.\n"""\n'
+FILES: dict[str, str | bytes] = {
+    "pond/__init__.py": DOC.format("the pond"),
+    "pond/deep/__init__.py": "",
+    "pond/deep/otter.py": f"import shutil\nclass Otter:\n    {DOC.format('a river')}",
+    "pond/latin.py": b"# coding: latin-1\n" + DOC.format("\xe9t\xe9").encode("latin-1"),
+    "pond/tests/test_otter.py": DOC.format("a test"),
+}
+
+
+def sdist(
+    folder: Path, files: dict[str, str | bytes], members: Sequence[tarfile.TarInfo] = (), below: str = ""
+) -> Archive:
+    """A source archive in `folder`, its files `below` its own folder; `members` are written as they are."""
+    path = folder / "pond-1.5.tar.gz"
+    texts = {f"pond-1.5/{below}{inside}": text for inside, text in files.items()}
+    texts |= {"pond-1.5/setup.py": DOC.format("setup"), "pond-1.5/PKG-INFO": metadata("pond", "1.5", "License: ISC\n")}
+    with tarfile.open(path, "w:gz") as opened:
+        for inside, text in texts.items():
+            data = text if isinstance(text, bytes) else text.encode()
+            member = tarfile.TarInfo(inside)
+            member.size = len(data)
+            opened.addfile(member, io.BytesIO(data))
+        for member in members:
+            opened.addfile(member, io.BytesIO(b"0" * member.size))
+    return listed(path, "pond", "1.5")
+
+
+def harvested(folder: Path, *archives: Archive, workers: int = 1) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    destination = folder / "harvest.jsonl"
+    counts = harvest_archives(archives, folder, destination, workers)
+    rows = [json.loads(line) for line in destination.read_bytes().splitlines()]
+    assert counts["found"] == counts["kept"] + sum(counts["dropped"].values())
+    assert counts["kept"] == len(rows) == sum(archive["kept"] for archive in counts["archives"])
+    assert counts["sha256"] == hashlib.sha256(destination.read_bytes()).hexdigest()
+    return rows, counts
+
+
+def test_archives_give_what_their_installed_files_give(tmp_path: Path) -> None:
+    site = tmp_path / "site"
+    for inside, text in FILES.items():
+        (site / inside).parent.mkdir(parents=True, exist_ok=True)
+        (site / inside).write_bytes(text if isinstance(text, bytes) else text.encode())
+    (site / "pond-1.5.dist-info").mkdir()
+    (site / "pond-1.5.dist-info/METADATA").write_text(metadata("pond", "1.5", ""))
+    (site / "pond-1.5.dist-info/RECORD").write_text("".join(f"{inside},,\n" for inside in FILES))
+    harvest({"pond": "1.5"}, tmp_path / "installed.jsonl", 1, [str(site)])
+    installed = [json.loads(line) for line in (tmp_path / "installed.jsonl").read_bytes().splitlines()]
+    assert [row["target"] for row in installed] == ["Swim in the pond", "Swim in a river", "Swim in été"]
+    of_wheel, counts = harvested(tmp_path, wheel(tmp_path, FILES))
+    of_source, counts_of_source = harvested(tmp_path, sdist(tmp_path, FILES, below="src/"))
+    assert of_wheel == of_source == installed
+    assert [counts["archives"][0]["licence"], counts_of_source["archives"][0]["licence"]] == ["MIT", "ISC"]
+    assert counts["archives"][0]["bytes"] == (tmp_path / "pond-1.5-py3-none-any.whl").stat().st_size
+
+
+def test_nothing_of_an_archive_is_imported_executed_or_unpacked(tmp_path: Path) -> None:
+    trap = f"open({str(tmp_path / 'sprung')!r}, 'w')\n"
+    files = {f"pond/{name}.py": DOC.format(name) + trap for name in ("__init__", "setup", "sitecustomize")}
+    for archive in (wheel(tmp_path, dict(files)), sdist(tmp_path, dict(files))):
+        assert len(harvested(tmp_path, archive)[0]) == 3
+    assert "pond" not in sys.modules
+    assert {path.name for path in tmp_path.iterdir()} == {
+        "pond-1.5-py3-none-any.whl",
+        "pond-1.5.tar.gz",
+        "harvest.jsonl",
+    }
+
+
+def test_several_processes_and_orders_write_the_same(tmp_path: Path) -> None:
+    one, two = wheel(tmp_path, FILES), wheel(tmp_path, {"Brook.py": DOC.format("a brook")}, "Brook")
+    first = harvested(tmp_path, one, two)
+    assert harvested(tmp_path, two, one, workers=2) == first
+    assert [row["group"] for row in first[0]][:2] == ["Brook.py", "pond/__init__.py"]
+
+
+ELSEWHERE = ["../pond.py", "/pond.py", "pond/../../pond.py", "..\\pond.py", "C:/pond.py", "pond//pond.py", "a\nb.py"]
+
+
+@pytest.mark.parametrize("name", ELSEWHERE)
+def test_a_member_that_would_lie_elsewhere_is_an_error(tmp_path: Path, name: str) -> None:
+    folder = tmp_path / "in" / "here"
+    folder.mkdir(parents=True)
+    zipped = zipfile.ZipInfo("x.py")
+    zipped.filename = name  # the constructor would correct it
+    member = tarfile.TarInfo(name)
+    for archive in (wheel(folder, FILES, members=[(zipped, b"")]), sdist(folder, FILES, [member])):
+        with pytest.raises(ArchiveError, match="outside of its folder or has no usable name"):
+            harvested(folder, archive)
+    assert [path.name for path in tmp_path.rglob("*.py")] == []
+    assert not (folder / "harvest.jsonl").exists()
+
+
+def test_links_and_devices_are_counted_and_never_followed(tmp_path: Path) -> None:
+    (tmp_path / "secret.py").write_text(DOC.format("a secret"))
+    members = []
+    for number, kind in enumerate((tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.CHRTYPE, tarfile.FIFOTYPE)):
+        member = tarfile.TarInfo(f"pond-1.5/pond/link{number}.py")
+        member.type, member.linkname = kind, str(tmp_path / "secret.py")
+        members.append(member)
+    rows, counts = harvested(tmp_path, sdist(tmp_path, FILES, members))
+    assert counts["files_dropped"] == {module.NOT_REGULAR: 4}
+    zipped = zipfile.ZipInfo("pond/link.py")
+    zipped.external_attr = (stat.S_IFLNK | 0o777) << 16
+    again, counts = harvested(tmp_path, wheel(tmp_path, FILES, members=[(zipped, b"../secret.py")]))
+    assert counts["files_dropped"] == {module.NOT_REGULAR: 1}
+    assert again == rows
+    assert not any("secret" in row["target"] for row in rows)
+
+
+def test_what_unpacks_to_more_than_allowed_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "LARGEST_CONTENT", 3_000_000)
+    zeros = tarfile.TarInfo("pond-1.5/zeros.bin")
+    zeros.size = 4_000_000
+    header = tarfile.TarInfo("pond-1.5/" + "x" * 4_000_000)  # a name so long that the header is the bomb
+    plain = [wheel(tmp_path, {"zeros.bin": b"0" * 4_000_000}, "zeros")]
+    for archive in (*plain, sdist(tmp_path, FILES, [zeros])):
+        assert (tmp_path / archive.file).stat().st_size < 10_000
+        with pytest.raises(ArchiveError, match="3,000,000 bytes are allowed"):
+            harvested(tmp_path, archive)
+    with pytest.raises(ArchiveError, match="3,000,000 bytes are allowed"):
+        harvested(tmp_path, sdist(tmp_path, FILES, [header]))
+    monkeypatch.setattr(module, "MOST_MEMBERS", 2)
+    with pytest.raises(ArchiveError, match="2 members"):
+        harvested(tmp_path, wheel(tmp_path, FILES))
+
+
+def test_a_source_file_that_is_too_large_is_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "LARGEST_FILE", 500)
+    large = {"pond/large.py": DOC.format("a sea") + "#" * 500}
+    rows, counts = harvested(tmp_path, wheel(tmp_path, FILES | large))
+    assert counts["files_dropped"] == {module.TOO_LARGE: 1}
+    assert rows == harvested(tmp_path, wheel(tmp_path, FILES))[0]
+
+
+def test_another_content_than_pinned_is_an_error(tmp_path: Path) -> None:
+    archive = wheel(tmp_path, FILES)
+    other = Archive(archive.name, archive.version, archive.file, "0" * 64)
+    with pytest.raises(ArchiveError, match=rf"{archive.file} has sha256 {archive.sha256}, the list pins 0000"):
+        harvested(tmp_path, other)
+    (tmp_path / archive.file).unlink()
+    with pytest.raises(ArchiveError, match=r"is missing: fetch"):
+        harvested(tmp_path, archive)
+    assert not (tmp_path / "harvest.jsonl").exists()
+
+
+def test_another_release_than_listed_is_an_error(tmp_path: Path) -> None:
+    archive = wheel(tmp_path, FILES)
+    for name, version in (("lake", "1.5"), ("pond", "1.6")):
+        with pytest.raises(ArchiveError, match=rf"is pond 1\.5, the list says {name} {version}"):
+            harvested(tmp_path, Archive(name, version, archive.file, archive.sha256))
+
+
+def test_a_broken_archive_is_an_error(tmp_path: Path) -> None:
+    for archive in (wheel(tmp_path, FILES), sdist(tmp_path, FILES)):
+        path = tmp_path / archive.file
+        path.write_bytes(path.read_bytes()[:300])
+        with pytest.raises(ArchiveError, match="a broken archive"):
+            harvested(tmp_path, listed(path, "pond", "1.5"))
+
+
+def test_a_file_that_does_not_parse_is_counted(tmp_path: Path) -> None:
+    bad: dict[str, str | bytes] = {
+        "pond/two.py": DOC.format("x") + "print 'two'\n",
+        "pond/null.py": DOC.format("x") + "\0",
+        "pond/cookie.py": "# coding: no-such-encoding\n" + DOC.format("x"),
+        "pond/bytes.py": DOC.format("x").encode() + b"x = '\xe9'\n",
+        "pond/later.py": DOC.format("x") + "type X = int\n",  # Python 3.12, which may be the one that runs
+        "pond/deep.py": DOC.format("x") + "(" * 500 + ")" * 500,
+    }
+    rows, counts = harvested(tmp_path, wheel(tmp_path, FILES | bad))
+    assert counts["files_dropped"] == {harvesting.NOT_PARSED: len(bad)}
+    assert rows == harvested(tmp_path, wheel(tmp_path, FILES))[0]
+
+
+HEADS = ["# Generated by the protocol compiler.  DO NOT EDIT!\n", "#!/usr/bin/python\n# This file was autogenerated.\n"]
+
+
+@pytest.mark.parametrize("head", HEADS)
+def test_a_file_that_says_it_is_generated_is_counted(tmp_path: Path, head: str) -> None:
+    rows, counts = harvested(tmp_path, wheel(tmp_path, FILES | {"pond/made.py": head + DOC.format("x")}))
+    assert counts["files_dropped"] == {harvesting.GENERATED: 1}
+    spoken = f"def f():\n    {DOC.format('a text generated by a pond')}    # do not edit\n"
+    more, counts = harvested(tmp_path, wheel(tmp_path, FILES | {"pond/spoken.py": spoken}))
+    assert counts["files_dropped"] == {}
+    assert len(more) == len(rows) + 1
+
+
+def functions(*summaries: str) -> str:
+    return "".join(
+        f"def f_{place}():\n    '''{summary}.\n\n    Body {place} says something else.\n    '''\n"
+        for place, summary in enumerate(summaries)
+    )
+
+
+def test_what_a_template_made_is_dropped_wherever_it_stands_in_a_package(tmp_path: Path) -> None:
+    names = ["BertModel", "GPT2Model", "otter_net", "T5"]
+    made = [f"Construct a fast {name} tokenizer backed by {number} threads" for number, name in enumerate(names)]
+    human = ["Swim across the pond at night", "Swim across the lake at noon", "Return the mean", "Return the sum"]
+    files = {"pond/one.py": functions(*made[:2], *human), "pond/two.py": functions(*made[2:])}
+    rows, counts = harvested(tmp_path, wheel(tmp_path, dict(files)))
+    assert [row["target"] for row in rows] == human
+    assert counts["dropped"] == {harvesting.TEMPLATED: len(made)}
+    files["pond/two.py"] = functions(made[2])  # three alike are no template yet
+    assert len(harvested(tmp_path, wheel(tmp_path, dict(files)))[0]) == 3 + len(human)
+
+
+NOUNS = ["mean", "median", "mode", "range", "sum", "variance"]
+
+
+def test_short_summary_lines_and_words_of_the_object_do_not_tell_a_template(tmp_path: Path) -> None:
+    short = "".join(f"def {name}():\n    '''Return the {name}.\n\n    It is a {name}.\n    '''\n" for name in NOUNS)
+    assert len(harvested(tmp_path, wheel(tmp_path, {"pond.py": short}))[0]) == 6
+    long = short.replace("Return the", "Return with great care the")
+    assert harvested(tmp_path, wheel(tmp_path, {"pond.py": long}))[1]["dropped"] == {harvesting.TEMPLATED: 6}
+
+
+# --- lists
+
+SHA = "0" * 64
+HEADER = "name,version,file,sha256\n"
+URLS = "name,version,file,sha256,url\n"
+
+
+def test_a_list_is_read_in_the_order_of_names(tmp_path: Path) -> None:
+    path = tmp_path / "list.csv"
+    lines = [
+        f"pond,1,pond-1-py3-none-any.whl,{SHA},",
+        f"Brook,2,brook-2.tar.gz,{SHA},https://example.org/brook-2.tar.gz",
+    ]
+    path.write_text(URLS + "\n".join(lines))
+    brook, pond = read_archives(path)
+    assert pond == Archive("pond", "1", "pond-1-py3-none-any.whl", SHA)
+    assert brook == Archive("Brook", "2", "brook-2.tar.gz", SHA, "https://example.org/brook-2.tar.gz")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("name,version,sha256\n", r":1: the columns must be .*missing: \['file'\]"),
+        (HEADER, "lists no archive"),
+        (HEADER + "pond,1\n", ":2: another number of fields"),
+        (HEADER + f"po nd,1,pond-1-py3-none-any.whl,{SHA}\n", ":2: name 'po nd'"),
+        (HEADER + f"--pond,1,pond-1-py3-none-any.whl,{SHA}\n", ":2: name '--pond'"),
+        (HEADER + f"pond,1 --pre,pond-1-py3-none-any.whl,{SHA}\n", ":2: version '1 --pre'"),
+        (HEADER + f"pond,1,../pond-1-py3-none-any.whl,{SHA}\n", ":2: file '../pond-1"),
+        (HEADER + f"pond,1,pond-1.exe,{SHA}\n", ":2: file 'pond-1.exe' must be"),
+        (HEADER + "pond,1,pond-1-py3-none-any.whl,12\n", ":2: sha256 '12'"),
+        (HEADER + f"pond,1,pond-1.tar.gz,{SHA}\n", ":2: pond-1.tar.gz needs a url: pip builds"),
+        (HEADER + f"pond,1,pond.whl,{SHA}\n", ":2: pond.whl is no wheel's name"),
+        (
+            URLS + f"pond,1,pond-1.tar.gz,{SHA},http://me:hunter2@x.org/y\n",
+            ":2: url 'http://x.org/y' must begin with https",
+        ),
+        (URLS + f"pond,1,pond-1.tar.gz,{SHA},ftp://x.org/y\n", ":2: url 'ftp://x.org/y' must begin with https"),
+        (
+            HEADER + f"Pond.x,1,pond_x-1-py3-none-any.whl,{SHA}\npond_X,2,pond_x-2-py3-none-any.whl,{SHA}\n",
+            ":3: pond_X 2 stands in line 2 already, maybe in another version",
+        ),
+    ],
+)
+def test_a_line_that_cannot_be_used_is_named(tmp_path: Path, text: str, message: str) -> None:
+    path = tmp_path / "list.csv"
+    path.write_text(text)
+    with pytest.raises(ArchiveError, match=message):
+        read_archives(path)
+
+
+def test_the_lists_of_the_project_can_be_used() -> None:
+    for path in (Path(__file__).parents[3] / "config" / "harvest").glob("*.csv"):
+        assert read_archives(path)
+
+
+# --- fetching
+
+
+class Served(http.server.SimpleHTTPRequestHandler):
+    asked: list[str]
+
+    def do_GET(self) -> None:
+        self.asked.append(self.path)
+        super().do_GET()
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@pytest.fixture
+def served(tmp_path: Path) -> Iterator[tuple[Path, str, list[str]]]:
+    """A folder whose files a server on this machine gives, where it does so, and the paths that it was asked for."""
+    folder, asked = tmp_path / "served", list[str]()
+    folder.mkdir()
+
+    class Handler(Served):
+        def __init__(self, *arguments: Any) -> None:
+            super().__init__(*arguments, directory=str(folder))
+
+    Handler.asked = asked
+    with socketserver.TCPServer(("127.0.0.1", 0), Handler) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield folder, f"http://127.0.0.1:{server.server_address[1]}", asked
+        server.shutdown()
+        thread.join()
+
+
+def test_an_archive_with_a_url_is_fetched_once_and_anew_where_it_was_damaged(
+    tmp_path: Path, served: tuple[Path, str, list[str]]
+) -> None:
+    folder, url, asked = served
+    made = sdist(folder, FILES)
+    archive = Archive(made.name, made.version, made.file, made.sha256, f"{url}/{made.file}")
+    fetched = tmp_path / "raw"
+    size = fetch([archive], fetched)
+    assert size == (folder / made.file).stat().st_size
+    assert fetch([archive], fetched) == 0
+    assert len(asked) == 1
+    (fetched / made.file).write_bytes(b"half")
+    assert fetch([archive], fetched) == size
+    assert [path.name for path in fetched.iterdir()] == [made.file]
+    assert harvested(fetched, archive)[0]
+
+
+def test_what_cannot_be_fetched_leaves_nothing(
+    tmp_path: Path, served: tuple[Path, str, list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, url, _ = served
+    made = sdist(folder, FILES)
+    fetched = tmp_path / "raw"
+    with pytest.raises(ArchiveError, match="the list pins 0000"):
+        fetch([Archive("pond", "1.5", made.file, SHA, f"{url}/{made.file}")], fetched)
+    with pytest.raises(ArchiveError, match=r"cannot be fetched from .*404"):
+        fetch([Archive("pond", "1.5", made.file, made.sha256, f"{url}/nowhere")], fetched)
+    for broken in ("http://[::1/x", "http://127.0.0.1:abc/x", "no url"):
+        with pytest.raises(ArchiveError, match="does the url hold"):
+            fetch([Archive("pond", "1.5", made.file, made.sha256, broken)], fetched)
+    with pytest.raises(ArchiveError, match=r"cannot be fetched from http://127.0.0.1:1/x") as error:
+        fetch([Archive("pond", "1.5", made.file, made.sha256, "http://me:hunter2@127.0.0.1:1/x")], fetched)
+    assert (error.value.__cause__, error.value.__suppress_context__) == (None, True)
+    assert "hunter2" not in str(error.value)
+    monkeypatch.setattr(module, "LARGEST_ARCHIVE", 100)
+    with pytest.raises(ArchiveError, match="larger than 100 bytes"):
+        fetch([Archive("pond", "1.5", made.file, made.sha256, f"{url}/{made.file}")], fetched)
+    assert list(fetched.iterdir()) == []
+
+
+def test_pip_fetches_the_wheel_that_the_hash_pins_whatever_machine_it_is_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    offered, fetched = tmp_path / "offered", tmp_path / "raw"
+    offered.mkdir()
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_FIND_LINKS", str(offered))
+    tags = "cp310-cp310-macosx_11_0_arm64"  # no machine that runs this test
+    foreign = wheel(offered, FILES, tags=tags, more="Requires-Python: <3\n")
+    other = wheel(offered, {"pond.py": ""})
+    assert fetch([foreign], fetched) == (offered / foreign.file).stat().st_size
+    assert [path.name for path in fetched.iterdir()] == [foreign.file] != [other.file]
+    with pytest.raises(ArchiveError, match=r"pip cannot download pond-1\.5-py3-none-any\.whl of pond 1\.5"):
+        fetch([Archive("pond", "1.5", other.file, SHA)], fetched)
+
+
+SMALL = Archive(
+    "traitlets",
+    "5.16.1",
+    "traitlets-5.16.1-py3-none-any.whl",
+    "f775618166caa0396c8e337099240f2bd3e5e917d203b2e6fbe21a58d3cb1f6b",
+)
+
+
+@pytest.mark.slow
+def test_a_real_wheel_is_downloaded_and_harvested(tmp_path: Path) -> None:
+    index = [sys.executable, "-m", "pip", "index", "versions", SMALL.name]
+    if subprocess.run(index, capture_output=True).returncode:
+        pytest.skip("pip reaches no index here")
+    assert fetch([SMALL], tmp_path) > 0
+    rows, counts = harvested(tmp_path, SMALL)
+    assert counts["archives"][0]["licence"]
+    assert all(row["group"].startswith("traitlets/") for row in rows)
+    assert len(rows) > 10
+
+
+def test_reading_asks_for_nothing_but_the_wanted_files(tmp_path: Path) -> None:
+    content = read_archive(wheel(tmp_path, FILES), tmp_path / "pond-1.5-py3-none-any.whl", lambda name: "deep" in name)
+    assert [name for name, _ in content.files] == ["pond/deep/__init__.py", "pond/deep/otter.py"]

@@ -1,0 +1,272 @@
+"""Models and corpora of the hub: what is fetched, and that it is what was pinned. A server here is the hub."""
+
+import hashlib
+import shutil
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+import yaml
+
+from hub import REVISION, Hub, serving
+from sumcurve import __main__ as command
+from sumcurve.harvest.fetch import fetch, fetch_model, sha256_of_model
+from sumcurve.settings.config import HUB_LOCK
+from sumcurve.sources.errors import CorpusError
+from sumcurve.study.plan import Folder, Plan, PlanError
+
+pytest.importorskip("huggingface_hub")
+
+FILES = {
+    "model.safetensors": b"weights",
+    "config.json": b'{"model_type": "bart"}',
+    "tokenizer.json": b"[]",
+    "merges.txt": b"a b",
+}
+TALES = (Path(__file__).parents[2] / "data" / "tales.jsonl").read_bytes()
+SHARDS = {"data/train-0.jsonl": TALES[:9000], "data/train-1.jsonl": TALES[9000:]}
+
+
+@pytest.fixture
+def models(monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
+    with serving(Hub(dict(FILES), "models")) as hub:
+        monkeypatch.setenv("HF_ENDPOINT", hub.url)
+        yield hub
+
+
+@pytest.fixture
+def corpora(monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
+    with serving(Hub(SHARDS | {"README.md": b"text"})) as hub:
+        monkeypatch.setenv("HF_ENDPOINT", hub.url)
+        yield hub
+
+
+def test_a_fetched_model_is_known_by_its_files(tmp_path: Path, models: Hub) -> None:
+    models.files |= {"pytorch_model.bin": b"pickle", "modeling.py": b"code", "onnx/model.safetensors": b"other"}
+    found = fetch_model("owner/name", REVISION, tmp_path / "model-x")
+    lines = "".join(f"{hashlib.sha256(FILES[name]).hexdigest()}  {name}\n" for name in sorted(FILES))
+    assert found == hashlib.sha256(lines.encode()).hexdigest() == sha256_of_model(tmp_path / "model-x")
+    assert {path.name: path.read_bytes() for path in (tmp_path / "model-x").iterdir()} == FILES
+    assert [path.name for path in tmp_path.iterdir()] == ["model-x"]
+
+
+def test_a_model_without_safetensors_is_refused(tmp_path: Path, models: Hub) -> None:
+    del models.files["model.safetensors"]
+    with pytest.raises(CorpusError, match=r"no \*\.safetensors.*pickles"):
+        fetch_model("owner/name", REVISION, tmp_path / "model-x")
+    assert list(tmp_path.iterdir()) == []
+    assert models.asked == []
+
+
+def test_a_hub_out_of_reach_and_a_file_that_is_not_there_are_named(
+    tmp_path: Path, corpora: Hub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(CorpusError, match=r"(?s)owner/name at 1212.*EntryNotFound.*commit and files"):
+        fetch("owner/name", REVISION, ["data/none.jsonl"], tmp_path / "x", "dataset")
+    monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
+    with pytest.raises(CorpusError, match=r"(?s)owner/name at 1212.*network"):
+        fetch("owner/name", REVISION, list(SHARDS), tmp_path / "x", "dataset")
+    assert not (tmp_path / "x").exists()
+
+
+def test_an_interrupted_fetch_goes_on_where_it_ended(
+    tmp_path: Path, corpora: Hub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        "huggingface_hub.constants.DOWNLOAD_CHUNK_SIZE", 500
+    )  # what is kept of a cut file: whole chunks
+    corpora.cut = {"data/train-1.jsonl": 1000}
+    with pytest.raises(CorpusError, match="What has arrived is kept"):
+        fetch("owner/name", REVISION, list(SHARDS), tmp_path / "x", "dataset")
+    assert not (tmp_path / "x").exists()
+    corpora.broken = False
+    corpora.asked.clear()
+    fetch("owner/name", REVISION, list(SHARDS), tmp_path / "x", "dataset")
+    assert corpora.asked == [("GET", "data/train-1.jsonl", "bytes=1000-")]
+    assert {name: (tmp_path / "x" / name).read_bytes() for name in SHARDS} == SHARDS
+    assert [path.name for path in tmp_path.iterdir()] == ["x"]
+
+
+def test_a_file_that_arrives_as_another_is_not_kept(tmp_path: Path, corpora: Hub) -> None:
+    corpora.lies = {"data/train-0.jsonl": SHARDS["data/train-0.jsonl"][::-1]}
+    with pytest.raises(CorpusError, match=r"data/train-0\.jsonl of owner/name at 1212.*arrived with sha256 \w{64}"):
+        fetch("owner/name", REVISION, list(SHARDS), tmp_path / "x", "dataset")
+    corpora.lies = {}
+    fetch("owner/name", REVISION, list(SHARDS), tmp_path / "x", "dataset")
+    assert {name: (tmp_path / "x" / name).read_bytes() for name in SHARDS} == SHARDS
+
+
+def checkout(path: Path) -> Path:
+    root = Path(__file__).parents[3]
+    shutil.copytree(root / "config", path / "config")
+    (path / "config" / HUB_LOCK).unlink(missing_ok=True)
+    shutil.copy(root / "recipes.yaml", path)
+    return path / "config" / "studies" / "smoke.yaml"
+
+
+@dataclass
+class Checkout:
+    """Studies of this project in a folder that is the present one; `smoke` reads files of a hub."""
+
+    path: Path
+
+    def __post_init__(self) -> None:
+        self.lock = self.path / "config" / HUB_LOCK
+
+    def corpus(self, files: Mapping[str, str | None]) -> Folder:
+        """The corpus's folder in the plan, where its study says this of the hub's files."""
+        study = self.path / "config" / "studies" / "smoke.yaml"
+        told = yaml.safe_load(study.read_text())
+        told["corpora"]["tales"]["raw"] = {"hub": "owner/name", "revision": REVISION, "files": dict(files)}
+        study.write_text(yaml.safe_dump(told, sort_keys=False))
+        (found,) = (one for one in Plan.read(Path("config"), "smoke").named("corpora", "corpus") if one.stem == "tales")
+        return found
+
+
+@pytest.fixture
+def smoke(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Checkout:
+    checkout(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    return Checkout(tmp_path)
+
+
+UNKNOWN: dict[str, str | None] = dict.fromkeys(SHARDS)
+PINNED: dict[str, str | None] = {name: hashlib.sha256(data).hexdigest() for name, data in SHARDS.items()}
+
+
+def test_the_step_fetches_what_the_study_reads(smoke: Checkout, corpora: Hub) -> None:
+    place = smoke.corpus(PINNED).files[0].at(smoke.path)
+    command.fetch(place)
+    assert {name: (place / name).read_bytes() for name in SHARDS} == SHARDS
+    asked = len(corpora.asked)
+    command.fetch(place)
+    assert len(corpora.asked) == asked  # it is there and verified
+    assert not smoke.lock.exists()
+    shutil.rmtree(place)
+    assert smoke.corpus(PINNED | {"data/train-0.jsonl": "1" * 64}).files[0].at(smoke.path) == place
+    with pytest.raises(
+        CorpusError, match=r"data/train-0\.jsonl of owner/name.*hub states sha256 \w{64}, but .* says 1111"
+    ):
+        command.fetch(place)
+    assert not place.exists()
+    assert len(corpora.asked) == asked
+    with pytest.raises(PlanError, match="names files of the hub"):
+        command.fetch(place.with_name("hub-00000000"))
+
+
+@pytest.mark.parametrize("by", ["pin", "fetch"])
+def test_what_the_hub_states_is_as_if_the_study_had_said_it(smoke: Checkout, corpora: Hub, by: str) -> None:
+    said = smoke.corpus(PINNED)
+    unknown = smoke.corpus(UNKNOWN)
+    assert unknown.name != said.name
+    place = unknown.files[0].at(smoke.path)
+    if by == "pin":
+        command.pin("smoke")
+        assert corpora.asked == []  # no file has come
+    else:
+        command.fetch(place)
+        assert {name: (place / name).read_bytes() for name in SHARDS} == SHARDS
+    assert smoke.corpus(UNKNOWN) == said
+    assert yaml.safe_load(smoke.lock.read_text()) == {"owner/name": {REVISION: PINNED}}
+    before = smoke.lock.read_bytes()
+    command.pin("smoke")
+    command.fetch(place)
+    assert smoke.lock.read_bytes() == before
+
+
+def test_a_hub_that_states_something_else_than_before_is_refused_before_anything_is_fetched(
+    smoke: Checkout, corpora: Hub
+) -> None:
+    place = smoke.corpus(UNKNOWN).files[0].at(smoke.path)
+    command.pin("smoke")
+    before = smoke.lock.read_bytes()
+    corpora.files |= {"data/train-1.jsonl": b"{}"}
+    with pytest.raises(CorpusError, match=r"data/train-1\.jsonl of owner/name.*hub states.*hub\.lock\.yaml says"):
+        command.fetch(place)
+    assert (corpora.asked, place.exists(), smoke.lock.read_bytes()) == ([], False, before)
+
+
+def test_a_lock_keeps_what_it_says_of_other_commits_and_what_a_study_says_stands_over_it(
+    smoke: Checkout, corpora: Hub
+) -> None:
+    others = {"owner/name": {"34" * 20: {"a": "5" * 64}}, "x/y": {REVISION: {"b": "6" * 64}}}
+    smoke.lock.write_text(yaml.safe_dump(others))
+    mixed = smoke.corpus(UNKNOWN | {"data/train-0.jsonl": PINNED["data/train-0.jsonl"]})
+    command.pin("smoke")
+    others["owner/name"][REVISION] = {"data/train-1.jsonl": str(PINNED["data/train-1.jsonl"])}
+    assert yaml.safe_load(smoke.lock.read_text()) == others
+    assert smoke.corpus(PINNED).name != mixed.name
+    smoke.lock.write_text(yaml.safe_dump({"owner/name": {REVISION: dict.fromkeys(SHARDS, "7" * 64)}}))
+    assert smoke.corpus(PINNED).specification["raw"] not in smoke.corpus(UNKNOWN).specification["raw"]
+    smoke.lock.write_text(f"owner/name:\n  '{REVISION}':\n    data/train-0.jsonl: none\n")
+    with pytest.raises(PlanError, match=rf"{HUB_LOCK}:3: .*data/train-0\.jsonl.*pattern"):
+        smoke.corpus(UNKNOWN)
+
+
+def test_what_the_hub_keeps_without_a_sha256_stays_unknown_and_is_said(
+    smoke: Checkout, corpora: Hub, capsys: pytest.CaptureFixture[str]
+) -> None:
+    corpora.small = {"data/train-0.jsonl"}
+    unknown = smoke.corpus(UNKNOWN)
+    command.fetch(unknown.files[0].at(smoke.path))
+    lines = "".join(f"{PINNED[name]}  {name}\n" for name in sorted(SHARDS))
+    assert f"write `sha256: {hashlib.sha256(lines.encode()).hexdigest()}`" in capsys.readouterr().err
+    assert smoke.corpus(UNKNOWN).name == unknown.name
+
+
+@pytest.fixture
+def project(tmp_path: Path, models: Hub, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of the configuration with a method of the hub, and a hub; returns the folder its model belongs into."""
+    study = checkout(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    for name, content in FILES.items():
+        (tmp_path / "models").mkdir(exist_ok=True)
+        (tmp_path / "models" / name).write_bytes(content)
+    sha256 = sha256_of_model(tmp_path / "models")
+    model = {"kind": "transformers", "hub": "owner/name", "revision": REVISION, "sha256": sha256}
+    method = {
+        "title": "M",
+        "paper": "P.",
+        "model": model,
+        "phases": {"nll": {"loss": "nll"}},
+        "forms": {"smoke": {}},
+    }
+    (tmp_path / "config" / "methods" / "mine.yaml").write_text(yaml.safe_dump(method))
+    study.write_text(study.read_text().replace("methods: [", "methods: [mine, "))
+    return tmp_path / "data" / "raw" / f"model-{sha256[:12]}"
+
+
+def test_the_step_makes_the_folder_that_the_study_reads(project: Path) -> None:
+    command.fetch(project)
+    assert sorted(path.name for path in project.iterdir()) == sorted(FILES)
+    command.fetch(project)  # and then does nothing
+    with pytest.raises(PlanError, match="names a model of the hub"):
+        command.fetch(project.with_name("model-000000000000"))
+
+
+def test_another_content_than_the_pinned_is_kept_apart(project: Path, models: Hub) -> None:
+    models.files["config.json"] = b"{1}"
+    with pytest.raises(CorpusError, match=r"has sha256 \w{64}, but config/methods/mine\.yaml pins"):
+        command.fetch(project)
+    assert not project.exists()
+    assert project.with_name(project.name + ".fetched").is_dir()
+
+
+def test_what_a_method_says_of_a_model_is_printed(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    command.show_model("models", None)
+    told = capsys.readouterr().out
+    assert f"  sha256: {sha256_of_model(Path('models'))}" in told
+    assert "  path: models" in told
+    command.show_model("owner/name", REVISION.upper())
+    assert yaml.safe_load(capsys.readouterr().out)["model"]["revision"] == REVISION  # a text, though it has no letter
+    assert project.is_dir()
+    with pytest.raises(PlanError, match=r"'\.\./x' is no name of the hub"):
+        command.show_model("../x", REVISION)
+    with pytest.raises(PlanError, match="40 hex digits"):
+        command.show_model("owner/name", "main")
+
+
+def test_a_name_of_the_hub_without_a_commit_is_no_folder(tmp_path: Path) -> None:
+    with pytest.raises(CorpusError, match=r"owner/name is no folder.*--revision"):
+        sha256_of_model(tmp_path / "owner/name")

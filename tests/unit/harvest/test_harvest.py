@@ -1,0 +1,532 @@
+"""Every package harvested here is invented and written by the test."""
+
+import base64
+import hashlib
+import json
+import os
+import random
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sumcurve.harvest import harvest as module
+from sumcurve.harvest.harvest import HarvestError, Kind, harvest
+
+SOURCE = Path(__file__).parents[3] / "src"
+
+
+KINDS: tuple[Kind, ...] = ("docstrings", "outlines")
+
+
+def install(site: Path, name: str, version: str, files: dict[str, str | bytes]) -> None:
+    """Lay files out as an installer does, RECORD included, in the order of `files`."""
+    info = f"{name}-{version}.dist-info"
+    contents = {**files, f"{info}/METADATA": f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n"}
+    lines = []
+    for inside, text in contents.items():
+        data = text if isinstance(text, bytes) else text.encode()
+        path = site / inside
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+        digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
+        lines.append(f"{inside},sha256={digest},{len(data)}")
+    (site / info / "RECORD").write_text("\n".join([*lines, f"{info}/RECORD,,"]) + "\n")
+
+
+def harvested(
+    site: Path, packages: dict[str, str], workers: int = 1, kind: Kind = "docstrings"
+) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    destination = site.parent / f"{site.name}.jsonl"
+    counts = harvest(packages, destination, workers, [str(site)], kind)
+    data = destination.read_bytes()
+    assert counts["sha256"] == hashlib.sha256(data).hexdigest()
+    assert counts["found"] == counts["kept"] + sum(counts["dropped"].values())
+    assert counts["kept"] == data.count(b"\n") == sum(counts["packages"].values())
+    return [json.loads(line) for line in data.splitlines()], counts
+
+
+def cleaned(tmp_path: Path, docstring: str) -> dict[str, Any] | str:
+    """The record of a function with this docstring, or the reason for which it was dropped."""
+    site = tmp_path / "site"
+    install(site, "pond", "1", {"pond.py": f"def swim():\n    r'''{docstring}'''\n"})
+    rows, counts = harvested(site, {"pond": "1"})
+    return rows[0] if rows else next(iter(counts["dropped"]))
+
+
+OTTER = """
+    Let an :class:`~pond.animals.Otter` swim to the *far* shore.
+
+    The otter starts at once, and ``swim`` returns :meth:`.Otter.tired` or
+    `ready <https://pond.invalid/ready>`_; see https://pond.invalid/x_1 and [1]_.
+    It needs :math:`\\\\frac{a}{b}` fish.
+
+    .. versionadded:: 1.2
+       Nothing of this stays.
+
+    .. note:: Otters are **wet**.
+
+    The call looks like this::
+
+        otter.swim(far=True)
+
+        otter.rest()
+
+    Afterwards:
+
+    >>> swim()
+    Otter(tired)
+
+    Parameters
+    ----------
+    far : bool, default True
+        Whether the shore is the far one.
+    speed, depth : float
+        How fast and how deep.
+
+        In metres.
+    **options
+        Passed on.
+
+    Returns
+    -------
+    Otter
+        The otter itself.
+
+    See Also
+    --------
+    dive : Go below.
+
+    Notes
+    -----
+    * first a fish
+      of silver
+    * then a stone
+
+    ====  =====
+    a     b
+    ====  =====
+    1     2
+    ====  =====
+
+    :param far: the distance
+    :type far: bool
+
+    References
+    ----------
+    .. [1] A book of otters.
+"""
+
+
+def test_running_text_stays_and_markup_goes(tmp_path: Path) -> None:
+    row = cleaned(tmp_path, OTTER.replace("\\\\", "\\"))
+    assert isinstance(row, dict)
+    assert row["target"] == "Let an Otter swim to the far shore"
+    assert row["source"].split("\n\n") == [
+        "The otter starts at once, and swim returns Otter.tired or ready; see URL and. It needs MATH fish.",
+        "Otters are wet.",
+        "The call looks like this:",
+        "Whether the shore is the far one.",
+        "How fast and how deep.",
+        "In metres.",
+        "Passed on.",
+        "The otter itself.",
+        "first a fish of silver",
+        "then a stone",
+        "the distance",
+    ]
+
+
+BODY = "\n\n    The body says more.\n    "
+
+
+@pytest.mark.parametrize(
+    ("docstring", "expected"),
+    [
+        ("One line.", module.ONE_PARAGRAPH),
+        ("One paragraph\n    of two lines.", module.ONE_PARAGRAPH),
+        ("Summary.\n\n    >>> swim()\n    1\n", module.EMPTY_BODY),
+        ("Summary.\n\n    See Also\n    --------\n    dive : Go below.\n", module.EMPTY_BODY),
+        ("Parameters\n    ----------\n    a : int\n        A number.\n\n        Whole.\n", module.NO_SUMMARY),
+        ("---" + BODY, module.EMPTY_BODY),
+        ("The following:" + BODY, module.INTRODUCES),
+        ("Draw %(what)s now." + BODY, module.TEMPLATE),
+        ("Draw {what} now." + BODY, module.TEMPLATE),
+    ],
+)
+def test_a_docstring_without_summary_and_body_is_dropped_for_a_reason(
+    tmp_path: Path, docstring: str, expected: str
+) -> None:
+    assert cleaned(tmp_path, docstring) == expected
+
+
+@pytest.mark.parametrize(
+    "summary",
+    [
+        "Swim now.",
+        "\n    Swim\n    now.",
+        "swim(a, b=(1, 2)) -> Otter\n\n    Swim now.",
+        "swim(a)\n    swim(a, b)\n\n    Swim now.",
+        "Swim now\n    ========",
+    ],
+)
+def test_the_summary_is_the_first_paragraph_that_is_no_signature(tmp_path: Path, summary: str) -> None:
+    row = cleaned(tmp_path, summary + BODY)
+    assert isinstance(row, dict)
+    assert (row["target"], row["source"]) == ("Swim now", "The body says more.")
+
+
+def test_a_line_that_starts_with_a_minus_is_no_bullet_inside_running_text(tmp_path: Path) -> None:
+    row = cleaned(tmp_path, "Sum.\n\n    It is n\n    - 1 fish and *one* or 2 * 3 stones.\n")
+    assert isinstance(row, dict)
+    assert row["source"] == "It is n - 1 fish and one or 2 * 3 stones."
+
+
+MODULE = '''
+"""A pond.
+
+It is wet.
+"""
+from otters import add_newdoc
+
+if True:
+    class Otter:
+        """An otter.
+
+        It swims.
+        """
+        @property
+        def size(self):
+            """The size.
+
+            In metres.
+            """
+        @size.setter
+        def size(self, value):
+            """Set the size.
+
+            In metres, too.
+            """
+else:
+    try:
+        async def dive():
+            """Go below.
+
+            And up.
+            """
+    except OSError:
+        def dive():
+            """Stay.
+
+            Here.
+            """
+
+def outer():
+    x = """Not a docstring.
+
+    At all."""
+    def inner():
+        """Inside.
+
+        Deeper.
+        """
+add_newdoc("pond", "fish", """fish(x)
+
+Catch x.
+
+It bites.""")
+add_newdoc("pond", "Lake", ("flow", """Flow.
+
+Down."""))
+add_newdoc("pond", "Lake", [("ebb", """Ebb.
+
+Away."""), ("rise", """Rise.
+
+Up.""")])
+'''
+
+
+def test_names_say_where_a_docstring_stands(tmp_path: Path) -> None:
+    site = tmp_path / "site"
+    install(site, "pond", "1", {"pond/a.py": MODULE})
+    rows, counts = harvested(site, {"pond": "1"})
+    names = [row["id"].removeprefix("pond/a.py:") for row in rows]
+    assert names == [
+        "<module>",
+        "Otter",
+        "Otter.size",
+        "Otter.size#2",
+        "dive",
+        "dive#2",
+        "outer.inner",
+        "fish",
+        "Lake.flow",
+        "Lake.ebb",
+        "Lake.rise",
+    ]
+    assert {row["group"] for row in rows} == {"pond/a.py"}
+    assert rows[names.index("fish")]["target"] == "Catch x"
+    assert counts["dropped"] == {}
+
+
+DOC = 'def f():\n    """Do {0}.\n\n    It does {0}.\n    """\n'
+
+
+def site_of_many(tmp_path: Path) -> Path:
+    site = tmp_path / "site"
+    files: dict[str, str | bytes] = {f"pond/m{number}.py": DOC.format(number) for number in (3, 1, 20, 2)}
+    skipped = [
+        "pond/tests/a.py",
+        "pond/_vendor/a.py",
+        "pond/distutils/a.py",
+        "pond/conftest.py",
+        "pond/_version.py",
+    ]
+    files |= {name: DOC.format(name) for name in skipped}
+    files |= {
+        "pond/data.txt": DOC,
+        "pond/latin.py": b"# coding: latin-1\n" + DOC.format("\xe9").encode("latin-1"),
+    }
+    files |= {"pond/bare.py": "x = 1\n", "../bin/pond.py": DOC.format("script")}
+    files |= {"pond/escape.py": DOC.format(r"\d"), "pond/lone.py": DOC.format(r"\ud800")}
+    functions = "".join(f"def f{n}(): 'Do {n}. Now.'\n" for n in range(9))
+    files["pond/outline.py"] = f"'One. Two.'\n{functions}"  # no triple quotes: nothing for the kind docstrings
+    install(site, "pond", "1.5", files)
+    (site / "pond" / "stray.py").write_text(DOC.format("not listed"))
+    install(site, "Brook", "2.0+local", {"brook.py": DOC.format("brook")})
+    return site
+
+
+PACKAGES = {"pond": "1.5", "Brook": "2.0"}
+
+
+def test_listed_source_files_are_read_in_the_order_of_their_names(tmp_path: Path) -> None:
+    rows, counts = harvested(site_of_many(tmp_path), PACKAGES)
+    assert [row["group"] for row in rows] == [
+        "brook.py",
+        *(f"pond/{name}.py" for name in ("escape", "latin", "m1", "m2", "m20", "m3")),
+    ]
+    assert rows[2]["target"] == "Do é"
+    assert counts["packages"] == {"Brook": 1, "pond": 6}
+    assert counts["dropped"] == {module.NOT_UNICODE: 1}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_several_processes_write_what_one_writes(tmp_path: Path, kind: Kind) -> None:
+    site = site_of_many(tmp_path)
+    assert harvested(site, PACKAGES, 2, kind) == harvested(site, PACKAGES, 1, kind)
+
+
+SCRIPT = """
+import sys
+sys.path.insert(0, sys.argv[1])
+from pathlib import Path
+from sumcurve.harvest.harvest import harvest
+site = sys.argv[2]
+for kind in sys.argv[3:]:
+    print(harvest({"pond": "1.5", "Brook": "2.0"}, Path(site).with_suffix(".txt"), 1, [site], kind)["sha256"])
+outside = {name.split(".")[0] for name in sys.modules} - set(sys.stdlib_module_names)
+assert outside <= {"sumcurve", "__main__", "__mp_main__"}, outside
+"""
+
+
+@pytest.mark.parametrize("seed", ["0", "1"])
+@pytest.mark.parametrize("python", [sys.executable, "python3.11", "python3.12", "python3.13"])
+def test_every_python_and_hash_seed_writes_the_same_without_a_package(tmp_path: Path, python: str, seed: str) -> None:
+    if shutil.which(python) is None or subprocess.run([python, "-c", ""], capture_output=True).returncode:
+        pytest.skip(f"no {python} here")
+    site = site_of_many(tmp_path)
+    here = [harvested(site, PACKAGES, kind=kind)[1] for kind in KINDS]
+    assert all(counts["kept"] for counts in here)
+    command = [python, "-S", "-W", "error", "-c", SCRIPT, str(SOURCE), str(site), *KINDS]
+    found = subprocess.run(command, env={**os.environ, "PYTHONHASHSEED": seed}, capture_output=True, text=True)
+    assert found.stderr == ""
+    assert found.stdout.split() == [counts["sha256"] for counts in here]
+
+
+def test_another_version_names_both_and_the_line_to_change(tmp_path: Path) -> None:
+    with pytest.raises(HarvestError, match=r"pond is installed as 1\.5, the study pins 1\.6.*packages\.pond"):
+        harvested(site_of_many(tmp_path), {"pond": "1.6"})
+    assert not (tmp_path / "site.jsonl").exists()
+
+
+def test_a_package_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(HarvestError, match="lake is not installed, the study pins lake==3"):
+        harvested(site_of_many(tmp_path), {"lake": "3"})
+
+
+def test_a_listed_file_that_is_missing_is_an_error(tmp_path: Path) -> None:
+    site = site_of_many(tmp_path)
+    (site / "pond" / "m2.py").unlink()
+    with pytest.raises(HarvestError, match=r"m2\.py is missing"):
+        harvested(site, PACKAGES)
+
+
+def test_a_file_that_does_not_parse_is_an_error_and_leaves_nothing_finished(tmp_path: Path) -> None:
+    site = tmp_path / "site"
+    install(site, "pond", "1", {"pond.py": '"""A.\n\nB."""\ndef:\n'})
+    with pytest.raises(HarvestError, match=r"pond\.py: not Python"):
+        harvested(site, {"pond": "1"})
+    assert not (tmp_path / "site.jsonl").exists()
+
+
+def test_an_installation_without_source_files_is_an_error(tmp_path: Path) -> None:
+    site = tmp_path / "site"
+    install(site, "pond", "1", {"pond.so": b"\x00"})
+    with pytest.raises(HarvestError, match="lists no Python files"):
+        harvested(site, {"pond": "1"})
+
+
+# --- outlines
+
+
+class Invention:
+    """A random module whose docstrings are numbered by position, and what stands below each docstring of it.
+
+    `below` maps the number of a module's or class's docstring to those of all docstrings inside.
+    """
+
+    def __init__(self, seed: int) -> None:
+        self.random = random.Random(seed)
+        self.lines: list[str] = []
+        self.count = 0
+        self.above: list[int] = []  # modules and classes that are open
+        self.below: dict[int, list[int]] = {}
+        self.body("", 0, opens=True)
+
+    def docstring(self, indent: str, opens: bool) -> int:
+        number, self.count = self.count, self.count + 1
+        for one in self.above:
+            self.below[one].append(number)
+        if opens:
+            self.below[number] = []
+        quotes = self.random.choice(['"', "'", '"""'])
+        self.lines.append(f"{indent}{quotes}Otter {number} swims.{quotes}")
+        return number
+
+    def body(self, indent: str, depth: int, opens: bool) -> None:
+        if self.random.random() < 0.8:
+            number = self.docstring(indent, opens)
+            self.above += [number] * opens
+        else:
+            opens = False
+        for _ in range(self.random.randint(0, 4) if depth else 6):
+            if depth < 4:
+                self.statement(indent, depth)
+        self.lines.append(f"{indent}pass")
+        if opens:
+            self.above.pop()
+
+    def statement(self, indent: str, depth: int) -> None:
+        inside = indent + "    "
+        match self.random.choice(["class", "class", "def", "async def", "if", "try", "text"]):
+            case "text":
+                self.lines += [f"{indent}x = 1", f"{indent}'This is no docstring.'"]
+            case "if":
+                self.lines.append(f"{indent}if True:")
+                self.branch(inside, depth)
+                self.lines.append(f"{indent}else:")
+                self.branch(inside, depth)
+            case "try":
+                self.lines.append(f"{indent}try:")
+                self.branch(inside, depth)
+                self.lines.append(f"{indent}except OSError:")
+                self.branch(inside, depth)
+                self.lines.append(f"{indent}finally:")
+                self.lines.append(f"{inside}pass")
+            case kind:
+                name = f"n{self.random.randrange(4)}"
+                self.lines.append(f"{indent}{kind} {name}" + ("(object):" if kind == "class" else "():"))
+                self.body(inside, depth + 1, opens=kind == "class")
+
+    def branch(self, indent: str, depth: int) -> None:
+        self.lines.append(f"{indent}pass")
+        self.statement(indent, depth + 1) if depth < 3 else None
+
+
+def test_an_outline_joins_all_docstrings_below_a_module_or_class_in_order(tmp_path: Path) -> None:
+    inventions = [Invention(seed) for seed in range(40)]
+    site = tmp_path / "site"
+    install(site, "pond", "1", {f"pond/m{n:02}.py": "\n".join(one.lines) for n, one in enumerate(inventions)})
+    rows, counts = harvested(site, {"pond": "1"}, kind="outlines")
+    expected = [
+        (f"pond/m{n:02}.py", f"Otter {number} swims.", [f"Otter {lower} swims." for lower in below])
+        for n, one in enumerate(inventions)
+        for number, below in sorted(one.below.items())
+    ]
+    kept = [one for one in expected if len(one[2]) >= module.LEAST_BELOW]
+    assert [(row["group"], row["target"], row["source"].split("\n\n")) for row in rows] == kept
+    assert counts["dropped"] == {module.FEW_BELOW: len(expected) - len(kept)}
+    assert counts["below"] == {
+        "found": sum(len(one[2]) for one in kept),
+        "kept": counts["below"]["found"],
+        "dropped": {},
+    }
+    assert len({row["id"] for row in rows}) == len(rows)
+    assert min(len(kept), len(expected) - len(kept)) > 40  # the inventions are no easy ones
+
+
+METHODS = "".join(f"    def swim{n}(self):\n        'Swim {n} times.'\n" for n in range(module.LEAST_BELOW))
+
+
+def outline(tmp_path: Path, docstring: str, rest: str = METHODS) -> tuple[dict[str, Any] | None, dict[str, Any]]:
+    """The outline of a class with this docstring, and the counts."""
+    site = tmp_path / "site"
+    install(site, "pond", "1", {"pond.py": f"class Otter:\n    r'''{docstring}'''\n{rest}"})
+    rows, counts = harvested(site, {"pond": "1"}, kind="outlines")
+    return rows[0] if rows else None, counts
+
+
+def test_the_target_of_an_outline_is_the_whole_running_text(tmp_path: Path) -> None:
+    row, counts = outline(tmp_path, OTTER.replace("\\\\", "\\"))
+    as_title = cleaned(tmp_path / "title", OTTER.replace("\\\\", "\\"))
+    assert row is not None
+    assert isinstance(as_title, dict)
+    assert row["id"] == "pond.py:Otter"
+    assert row["target"] == f"{as_title['target']}.\n\n{as_title['source']}"
+    assert row["source"] == "\n\n".join(f"Swim {n} times." for n in range(module.LEAST_BELOW))
+    assert (counts["found"], counts["kept"]) == (1, 1)
+
+
+@pytest.mark.parametrize(
+    ("docstring", "expected"),
+    [
+        ("", module.NO_SUMMARY),
+        (">>> swim()\n    1", module.NO_SUMMARY),
+        ("Parameters\n    ----------\n    a : int\n        A number.", module.NO_SUMMARY),
+        ("Swim.\n\n    With %(what)s now.", module.TEMPLATE),
+        ("Swim as {what}.", module.TEMPLATE),
+    ],
+)
+def test_a_class_without_running_text_is_no_outline_for_a_reason(tmp_path: Path, docstring: str, expected: str) -> None:
+    row, counts = outline(tmp_path, docstring)
+    assert row is None
+    assert counts["dropped"] == {expected: 1}
+    assert counts["below"] == {"found": 0, "kept": 0, "dropped": {}}
+
+
+def test_what_is_left_out_below_an_outline_is_counted_and_does_not_count_as_text(tmp_path: Path) -> None:
+    empty = "    def sleep(self):\n        '>>> sleep()'\n    def dive(self):\n        'Dive %(deep)s.'\n"
+    row, counts = outline(tmp_path, "An otter.", METHODS + empty)
+    assert row is not None
+    assert row["source"].count("\n\n") + 1 == module.LEAST_BELOW
+    assert counts["below"] == {
+        "found": module.LEAST_BELOW + 2,
+        "kept": module.LEAST_BELOW,
+        "dropped": {module.NO_TEXT: 1, module.TEMPLATE: 1},
+    }
+    fewer = METHODS[: METHODS.rindex("    def")]
+    row, counts = outline(tmp_path / "fewer", "An otter.", fewer + empty)
+    assert row is None
+    assert counts["dropped"] == {module.FEW_BELOW: 1}
+
+
+def test_a_field_lists_descriptions_are_running_text_below_an_outline(tmp_path: Path) -> None:
+    lines = ["'''", "Parameters", "----------", "a : int", "    The age.", "b : int", "    The size.", "'''"]
+    start = "    def __init__(self, a):\n" + "".join(f"        {line}\n" for line in lines)
+    row, _ = outline(tmp_path, "An otter.", start + METHODS)
+    assert row is not None
+    assert row["source"].startswith("The age.\n\nThe size.\n\nSwim 0 times.")

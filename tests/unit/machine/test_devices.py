@@ -1,0 +1,452 @@
+"""A lent device belongs to one process; the kernel takes it back."""
+
+import errno
+import fcntl
+import os
+import select
+import shutil
+import stat
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from sumcurve.__main__ import ERRORS, lock
+from sumcurve.machine import devices, torchrun
+from sumcurve.machine.torchrun import TorchrunError
+from sumcurve.training.parallel import Group, join, own_card
+
+CUDA = r"""
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+static int cards[64], number;
+/* Four cards; as CUDA, it shows those that CUDA_VISIBLE_DEVICES names by index or UUID, up to the first unknown. */
+static int start(const char *from) {
+    char *all = strdup(from);
+    for (char *one = strtok(all, ","); one; one = strtok(NULL, ",")) {
+        int card = strchr(one, '/') ? atoi(strchr(one, '/') + 1)  /* MIG-GPU-<uuid>/<instance>/0, as they once were */
+            : strchr(one, '-') && one[0] != '-' ? atoi(one + strlen(one) - 2) : atoi(one);
+        if (card < 0 || card > 3) break;
+        cards[number++] = card;
+    }
+    return number ? 0 : 100;
+}
+int cuInit(unsigned flags) {
+    if (getenv("BROKEN")) return 803;
+    return start(getenv("CUDA_VISIBLE_DEVICES") ? getenv("CUDA_VISIBLE_DEVICES") : getenv("CARDS"));
+}
+int cuDeviceGetCount(int *count) { *count = number; return 0; }
+int cuDeviceGet(int *device, int index) { *device = cards[index]; return 0; }
+int cuDeviceGetUuid_v2(unsigned char *uuid, int device) { memset(uuid, 0, 16); uuid[15] = device; return 0; }
+int cuDeviceGetName(char *name, int size, int device) {
+    snprintf(name, size, getenv("SLICED") ? "NVIDIA A100 MIG 1g.5gb" : "NVIDIA A100");
+    return 0;
+}
+"""
+
+
+def name(card):
+    return f"GPU-00000000-0000-0000-0000-0000000000{card:02d}"
+
+
+@pytest.fixture(scope="module")
+def driver(tmp_path_factory):
+    """The environment of a machine with a driver and four cards; only the driver is invented."""
+    compiler = shutil.which("cc")
+    if compiler is None:
+        pytest.skip("no C compiler")
+    folder = tmp_path_factory.mktemp("driver")
+    (folder / "cuda.c").write_text(CUDA)
+    built = [compiler, "-shared", "-fPIC", "-o", str(folder / "libcuda.so.1"), str(folder / "cuda.c")]
+    subprocess.run(built, check=True)
+    return {"LD_LIBRARY_PATH": str(folder), "CARDS": "0,1,2,3"}
+
+
+HOLDER = """
+import sys, time
+from pathlib import Path
+from sumcurve.machine.devices import lease
+with lease(sys.argv[1].split(","), Path(sys.argv[2]), wait_seconds=0.02) as device:
+    print(device, flush=True)
+    time.sleep(60)
+"""
+
+
+def hold(pool, locks):
+    process = subprocess.Popen([sys.executable, "-c", HOLDER, pool, str(locks)], stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    return process, process.stdout.readline().strip()
+
+
+def test_two_processes_get_two_devices_and_a_killed_one_frees_its_own(tmp_path):
+    first, device_of_first = hold("0,1", tmp_path)
+    second, device_of_second = hold("0,1", tmp_path)
+    try:
+        assert {device_of_first, device_of_second} == {"0", "1"}
+        third = subprocess.Popen(
+            [sys.executable, "-c", HOLDER, "0,1", str(tmp_path)], stdout=subprocess.PIPE, text=True
+        )
+        time.sleep(0.3)
+        assert third.poll() is None  # it waits
+        second.kill()
+        assert third.stdout is not None
+        assert third.stdout.readline().strip() == device_of_second
+        third.kill()
+    finally:
+        for process in (first, second):
+            process.kill()
+
+
+SHARER = """
+import sys, time
+from pathlib import Path
+from sumcurve.machine.devices import lease
+with lease(sys.argv[1].split(","), Path(sys.argv[2]), wait_seconds=0.02, shares=int(sys.argv[3])) as device:
+    print(device, flush=True)
+    time.sleep(60)
+"""
+
+
+def test_cards_are_shared_by_those_who_say_so_and_by_no_more(tmp_path):
+    """Two by two on two cards; a fifth waits, and so does one that wants a card alone, until a whole card is free."""
+
+    def start(shares):
+        command = [sys.executable, "-c", SHARER, "a,b", str(tmp_path), str(shares)]
+        return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+
+    sharers = [start(2) for _ in range(4)]
+    waiting = []
+    try:
+        cards = [process.stdout.readline().strip() for process in sharers]
+        assert sorted(cards) == ["a", "a", "b", "b"]
+        waiting = [start(1)]
+        on_a = [process for process, card in zip(sharers, cards, strict=True) if card == "a"]
+        on_a[0].kill()
+        assert waiting[0].poll() is None
+        assert not select.select([waiting[0].stdout], [], [], 0.5)[0]  # half a card is not one
+        on_a[1].kill()
+        assert waiting[0].stdout.readline().strip() == "a"
+        fifth = start(2)
+        waiting.append(fifth)
+        next(process for process, card in zip(sharers, cards, strict=True) if card == "b").kill()
+        assert fifth.stdout.readline().strip() == "b"
+    finally:
+        for process in sharers + waiting:
+            process.kill()
+            process.wait()
+
+
+@pytest.mark.parametrize(("told", "shares"), [("1", 1), ("1.0", 1), ("0.5", 2), ("0.33", 3), ("0.25", 4)])
+def test_a_share_of_a_card_is_a_number_of_runs(told, shares):
+    assert devices.shares({devices.PER_RUN: told}) == shares
+    assert devices.shares({}) == 1
+
+
+@pytest.mark.parametrize("told", ["2", "0", "-1", "0.4", "half", "nan", "inf", ""])
+def test_what_is_no_share_of_a_card_is_refused(told):
+    with pytest.raises(devices.DeviceError, match=devices.PER_RUN):
+        devices.shares({devices.PER_RUN: told})
+
+
+def test_a_shared_card_is_no_exclusive_lease(driver, usable, tmp_path):
+    """Which tables refuse to read seconds from (`curves`, `tables.efficiency`)."""
+    environment = driver | {"CARDS": "1", devices.PER_RUN: "0.5"}
+    with devices.device(environment, tmp_path) as first, devices.device(environment, tmp_path) as second:
+        assert first == second == devices.Lease("cuda", exclusive=False)
+    with devices.device(driver | {"CARDS": "1"}, tmp_path) as alone:
+        assert alone.exclusive
+
+
+def test_no_pool_is_the_cpu(tmp_path):
+    with devices.device({"SUMCURVE_DEVICE": "cpu", "CUDA_VISIBLE_DEVICES": "0"}, tmp_path) as lease:
+        assert lease == devices.Lease("cpu", exclusive=True)
+
+
+def test_cards_are_named_by_uuid_however_they_are_asked_for(driver):
+    """An index and a UUID of one card are one name, so one lease; blanks are no part of a name."""
+    assert devices.pool(driver) == [name(card) for card in range(4)]
+    for asked in ("2,1", " 2, 1", f"{name(2)},{name(1)}", f"2, {name(1)}", "2,1,-1,0", "2,1,9"):
+        assert devices.pool(driver | {"CUDA_VISIBLE_DEVICES": asked}) == [name(2), name(1)], asked
+
+
+def test_a_container_with_one_card_that_is_not_the_first_has_that_card(driver):
+    """Its device file is called nvidia3, and CUDA calls the card 0; with WSL there is no device file at all."""
+    assert devices.pool(driver | {"CARDS": "3"}) == [name(3)]
+
+
+@pytest.mark.parametrize("hidden", ["", " ", "-1", "NoDevFiles", "none", "void", "-1,0"])
+def test_what_hides_all_cards_is_the_cpu(hidden, driver, tmp_path):
+    environment = driver | {"CUDA_VISIBLE_DEVICES": hidden}
+    assert devices.pool(environment) == []
+    with devices.device(environment, tmp_path) as lease:
+        assert lease == devices.Lease("cpu", exclusive=True)
+
+
+def test_a_mig_device_is_one_however_it_is_asked_for(driver, tmp_path):
+    """By its UUID, by the name that such devices once had, by its index: one name, so one lease."""
+    mig = driver | {"SLICED": "1"}
+    first, second = (name(card).replace("GPU", "MIG") for card in (1, 2))
+    for asked in (f"MIG-GPU-1b2c/1/0,{second}", f"{first}, MIG-GPU-1b2c/2/0", f"{first},{second},MIG-GPU-1b2c/1/0"):
+        found = devices.pool(mig | {"CUDA_VISIBLE_DEVICES": asked})
+        assert found == [first, second], asked
+    with devices.lease(found, tmp_path) as one, devices.lease(found, tmp_path) as other:
+        assert [one, other] == [first, second]
+    assert devices.pool(mig | {"CUDA_VISIBLE_DEVICES": "1"}) == [first]
+    assert devices.pool(mig | {"CARDS": "1"}) == [first]
+
+
+def test_a_driver_that_fails_is_told(driver):
+    with pytest.raises(devices.DeviceError, match="cuInit returned 803"):
+        devices.pool(driver | {"BROKEN": "1"})
+    with pytest.raises(devices.DeviceError, match="GPU 7 was granted"):
+        devices.pool(driver | {"CUDA_VISIBLE_DEVICES": "7"})
+
+
+def test_a_machine_without_a_driver_has_no_cards(monkeypatch):
+    """Whatever this machine is, the library asked for is in no folder."""
+    monkeypatch.setattr(devices, "_ASK", devices._ASK.replace("libcuda.so.1", "libcuda-of-no-machine.so.1"))
+    assert devices.pool({}) == []
+
+
+@pytest.fixture
+def usable(monkeypatch):
+    """As if torch could use what was lent; what a lease sets in the environment is undone."""
+    monkeypatch.setattr(devices, "_require_cuda", lambda lent: None)
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
+
+
+def test_processes_of_one_allocation_take_different_cards(driver, usable, tmp_path):
+    environment = driver | {"SLURM_JOB_ID": "7", "CUDA_VISIBLE_DEVICES": "0,1"}
+    seen = set()
+    with devices.device(environment, tmp_path) as first:
+        seen.add(os.environ["CUDA_VISIBLE_DEVICES"])
+        with devices.device(environment, tmp_path) as second:
+            seen.add(os.environ["CUDA_VISIBLE_DEVICES"])
+            assert first == second == devices.Lease("cuda", exclusive=True)
+    assert seen == {name(0), name(1)}
+
+
+def test_single_precision_on_a_card_is_no_tf32(driver, usable, tmp_path, monkeypatch):
+    """torch's own choice for cuDNN is TF32: a mantissa of 10 bits in every LSTM and convolution."""
+    import torch
+
+    monkeypatch.setattr(torch.backends.cudnn, "allow_tf32", True)
+    with devices.device(driver, tmp_path):
+        assert not torch.backends.cudnn.allow_tf32
+        assert torch.get_float32_matmul_precision() == "highest"
+
+
+TORCHRUN = {
+    "TORCHELASTIC_RUN_ID": "none",
+    "RANK": "2",
+    "WORLD_SIZE": "4",
+    "LOCAL_RANK": "0",
+    "LOCAL_WORLD_SIZE": "2",
+    "MASTER_ADDR": "localhost",
+    "MASTER_PORT": "29400",
+}
+
+
+def test_ranks_take_the_cards_of_their_numbers(driver, usable, tmp_path):
+    ranks = [driver | TORCHRUN | {"LOCAL_RANK": str(rank), "CUDA_VISIBLE_DEVICES": "3,1"} for rank in (1, 0)]
+    with devices.device(ranks[0], tmp_path):
+        assert os.environ["CUDA_VISIBLE_DEVICES"] == name(1)
+        with devices.device(ranks[1], tmp_path):
+            assert os.environ["CUDA_VISIBLE_DEVICES"] == name(3)
+    with (
+        pytest.raises(devices.DeviceError, match=r"3 processes .* 2 GPUs"),
+        devices.device(ranks[0] | {"LOCAL_WORLD_SIZE": "3"}, tmp_path),
+    ):
+        pass
+
+
+def test_a_rank_that_sees_several_cards_computes_on_its_own():
+    assert own_card({}, 4) == 0
+    third = TORCHRUN | {"LOCAL_RANK": "3", "LOCAL_WORLD_SIZE": "4"}
+    assert own_card(third, 4) == 3
+    assert own_card(third, 1) == 0  # its lease shows it one
+    with pytest.raises(ValueError, match="LOCAL_RANK is 3 and this process sees 2"):
+        own_card(third, 2)
+
+
+@pytest.mark.parametrize("left", [{"RANK": "1"}, {"RANK": ""}, {"WORLD_SIZE": "2"}, {"LOCAL_RANK": "x"}, "the rest"])
+def test_what_a_cluster_exports_without_torchrun_is_one_process(monkeypatch, left):
+    """As a second one it would train without the folder's lock, and wait for others that nobody started."""
+    told = {name: value for name, value in TORCHRUN.items() if name != torchrun.RUN} if left == "the rest" else left
+    for key, value in told.items():
+        monkeypatch.setenv(key, value)
+    assert torchrun.place(told) == torchrun.Place(rank=0, size=1, local_rank=0, local_size=1)
+    assert join(SimpleNamespace(type="cpu")) == Group(rank=0, size=1)
+    assert own_card(told, 4) == 0
+    assert devices._of_rank(["GPU-3", "GPU-1"], told) == ["GPU-3", "GPU-1"]
+
+
+@pytest.mark.parametrize(
+    ("told", "said"),
+    [
+        (dict.fromkeys(TORCHRUN, "") | {"TORCHELASTIC_RUN_ID": "none"}, "RANK is '', WORLD_SIZE is ''"),
+        (TORCHRUN | {"RANK": "4"}, "RANK is '4'"),
+        (TORCHRUN | {"RANK": "-1"}, "RANK is '-1'"),
+        (TORCHRUN | {"LOCAL_WORLD_SIZE": "0"}, "LOCAL_RANK is '0'"),
+        ({key: value for key, value in TORCHRUN.items() if key != "MASTER_PORT"}, "MASTER_PORT is None"),
+    ],
+)
+def test_half_of_what_torchrun_says_is_refused_with_what_to_do(told, said):
+    assert torchrun.place(TORCHRUN) == torchrun.Place(rank=2, size=4, local_rank=0, local_size=2)
+    with pytest.raises(TorchrunError, match=rf"{said}.*unset TORCHELASTIC_RUN_ID") as caught:
+        torchrun.place(told)
+    assert isinstance(caught.value, ERRORS)
+
+
+def test_a_granted_gpu_that_torch_cannot_use_is_an_error(tmp_path):
+    import torch
+
+    if torch.cuda.is_available():
+        pytest.skip("this machine has a GPU that torch can use")
+    with (
+        pytest.raises(devices.DeviceError, match="cannot use it"),
+        devices.device({"CUDA_VISIBLE_DEVICES": "0"}, tmp_path),
+    ):
+        pass
+
+
+@pytest.fixture
+def everybodys():
+    """A folder like /tmp."""
+    folder = Path(tempfile.mkdtemp())
+    folder.chmod(0o1777)
+    yield folder
+    shutil.rmtree(folder)
+
+
+def holds_for_nobody(told: Callable[[], bool]) -> bool:
+    """Whether it holds in a process of the user nobody."""
+    child = os.fork()
+    if not child:
+        status = 1
+        try:
+            os.setgid(65534)
+            os.setuid(65534)
+            status = 0 if told() else 2
+        finally:
+            os._exit(status)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can act as two users")
+@pytest.mark.parametrize("mask", [0o022, 0o077])
+def test_a_lock_that_another_user_made_can_be_taken(everybodys, mask):
+    """Whatever the umask of who came first."""
+    before = os.umask(mask)
+    with devices.lease(["0"], everybodys):
+        os.umask(before)
+
+    def lent() -> bool:
+        with devices.lease(["0"], everybodys) as card:
+            return card == "0"
+
+    assert holds_for_nobody(lent)
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can act as two users")
+def test_a_lock_that_cannot_be_read_is_an_error_that_names_it(everybodys):
+    """Made by hand, or by something else of that name: waiting would never end."""
+    lock = everybodys / "sumcurve-gpu-0.lock"
+    lock.touch(0o600)
+
+    def named() -> bool:
+        try:
+            with devices.lease(["0"], everybodys):
+                return False
+        except devices.DeviceError as error:
+            return f"{lock}: the lock file" in str(error)
+
+    assert holds_for_nobody(named)
+
+
+def test_a_lock_file_is_everybodys_and_alone(tmp_path):
+    before = os.umask(0o077)
+    try:
+        with devices.lease(["0"], tmp_path):
+            pass
+    finally:
+        os.umask(before)
+    (made,) = tmp_path.iterdir()  # nothing temporary stays
+    assert stat.S_IMODE(made.stat().st_mode) == 0o666
+
+
+@pytest.mark.parametrize("number", [errno.EBADF, errno.EOPNOTSUPP, errno.ENOLCK])
+def test_a_file_system_without_locks_is_an_error_at_once_for_a_card_and_nothing_for_a_bar(
+    number, tmp_path, monkeypatch
+):
+    """As NFS and Lustre answer."""
+
+    def refuse(opened, how):
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(fcntl, "flock", refuse)
+    with (
+        pytest.raises(devices.DeviceError, match=r"lock: its file system \(\w+\) takes no lock"),
+        devices.lease(["0"], tmp_path),
+    ):
+        pass
+    with devices.bar_line(tmp_path) as line:
+        assert line == 0
+
+
+def test_waiting_is_said_once(tmp_path):
+    """Three looks at a card in use, one sentence that names it."""
+    with devices.lease(["GPU-a"], tmp_path):
+        waiting = """
+import sys
+from pathlib import Path
+from sumcurve.machine.devices import lease
+with lease(["GPU-a"], Path(sys.argv[1]), wait_seconds=0.02, say=lambda text: print(text, flush=True)):
+    print("mine", flush=True)
+"""
+        process = subprocess.Popen([sys.executable, "-c", waiting, str(tmp_path)], stdout=subprocess.PIPE, text=True)
+        assert process.stdout is not None
+        assert process.stdout.readline() == (
+            f"waiting for a GPU: GPU-a in use by other processes (locks in {tmp_path})\n"
+        )
+        time.sleep(0.2)
+    assert process.communicate(timeout=20)[0] == "mine\n"
+
+
+def test_waiting_for_a_folder_is_said(tmp_path):
+    """Whoever makes the same folder, a job that a killed scheduler left behind, say, is named by the lock it holds."""
+    waiting = """
+import sys
+from pathlib import Path
+from sumcurve.__main__ import lock
+with lock(Path(sys.argv[1]), "run-1"):
+    print("mine", file=sys.stderr, flush=True)
+"""
+    with lock(tmp_path, "run-1"):
+        process = subprocess.Popen([sys.executable, "-c", waiting, str(tmp_path)], stderr=subprocess.PIPE, text=True)
+        assert process.stderr is not None
+        assert process.stderr.readline().startswith("run-1: waiting for another process that makes this folder")
+    assert process.communicate(timeout=20)[1] == "mine\n"
+
+
+def test_bars_have_lines_of_their_own_and_nobody_waits_for_one(tmp_path):
+    with devices.bar_line(tmp_path, 2) as first, devices.bar_line(tmp_path, 2) as second:
+        assert [first, second] == [0, 1]
+        with devices.bar_line(tmp_path, 2) as third:
+            assert third == 0
+    with devices.bar_line(tmp_path / "a file" / "folder", 2) as line:
+        assert line == 0
+    (tmp_path / "plain").touch()
+    with devices.bar_line(tmp_path / "plain", 2) as line:
+        assert line == 0
+
+
+def test_an_error_of_the_training_is_not_the_lines(tmp_path):
+    with pytest.raises(OSError, match="of the training"), devices.bar_line(tmp_path):
+        raise OSError("of the training")

@@ -1,0 +1,455 @@
+import csv
+import json
+import os
+import random
+from importlib.metadata import PackageNotFoundError, distribution
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rouge_score.rouge_scorer import RougeScorer
+
+from sumcurve.rouge import scorer as rouge
+from sumcurve.rouge.scorer import METRICS, Scorer, bootstrap_155, score_items, signature
+from sumcurve.settings import Rouge
+
+try:
+    distribution("py-rouge")
+    STEMS = [False, True]
+except PackageNotFoundError:  # no irregular forms, no -m
+    STEMS = [False]
+
+PLAIN = Rouge()
+EVERY = ["rouge1", "rouge2", "rouge3", "rouge9", "rougeL", "rougeLsum"]
+OFFICIAL = ["rouge1", "rouge2", "rougeLsum", "rougeS4", "rougeSU4"]
+WORDS = st.sampled_from(["a", "b", "c", "d", "e", "f", "g", "reads", "writes", "reading", "7", "."])
+SENTENCE = st.lists(WORDS, min_size=1, max_size=9).map(" ".join)
+SUMMARY = st.lists(SENTENCE, min_size=1, max_size=4)
+
+
+def score(summary: list[str], *references: list[str], stemmer: bool = False) -> dict:
+    return score_items([summary], [list(references)], Rouge(stemmer=stemmer))[0]
+
+
+# Each expectation is (precision, recall) worked by hand from Lin (2004).
+@pytest.mark.parametrize(
+    ("summary", "reference", "expected"),
+    [
+        # 3 of 4 words against 3 of 5; "the old" of 3 bigrams against 4; subsequence "the old sleeps"
+        (
+            ["the old dog sleeps"],
+            ["the old cat sleeps here"],
+            [(3 / 4, 3 / 5), (1 / 3, 1 / 4), (3 / 4, 3 / 5)],
+        ),
+        # a repeated word counts as often as the reference has it
+        (["go go go"], ["go now"], [(1 / 3, 1 / 2), (0, 0), (1 / 3, 1 / 2)]),
+        # punctuation is no token, case does not count; "a.b" is two tokens
+        (["A.b , c !"], ["a b c"], [(1, 1), (1, 1), (1, 1)]),
+        # Lsum: order of the sentences does not count, bigrams cross the sentence mark of the joined text
+        (["c d", "a b"], ["a b", "c d"], [(1, 1), (2 / 3, 2 / 3), (1, 1)]),
+        # Lin's union: w1 w2 and w1 w3 w5 cover 4 of the reference's 5 words, but w1 is clipped to none extra
+        (
+            ["w1 w2 w6 w7 w8", "w1 w3 w8 w9 w5"],
+            ["w1 w2 w3 w4 w5"],
+            [(4 / 10, 4 / 5), (1 / 9, 1 / 4), (4 / 10, 4 / 5)],
+        ),
+    ],
+)
+def test_scores_agree_with_hand_worked_cases(summary, reference, expected) -> None:
+    result = score(summary, reference)
+    for metric, (precision, recall) in zip(METRICS, expected, strict=True):
+        f1 = 2 * precision * recall / (precision + recall) if precision + recall else 0
+        assert result[f"{metric}_precision"] == pytest.approx(precision)
+        assert result[f"{metric}_recall"] == pytest.approx(recall)
+        assert result[metric] == pytest.approx(f1)
+
+
+def test_lsum_sees_sentences_where_the_text_is_the_same() -> None:
+    apart, joined = score(["c d", "a b"], ["a b", "c d"]), score(["c d a b"], ["a b c d"])
+    assert apart["rouge1"] == joined["rouge1"] == 1
+    assert apart["rougeLsum"] == 1
+    assert joined["rougeLsum"] == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize("summary", [[], [""], ["  "]])
+def test_an_empty_summary_scores_zero_and_stays(summary) -> None:
+    first, second = score_items([summary, ["a b"]], [[["a b"]], [["a b"]]], PLAIN)
+    assert first["empty"] is True
+    assert second["empty"] is False
+    assert all(value == 0 for name, value in first.items() if name != "empty")
+    assert second["rouge1"] == 1
+
+
+def test_of_several_references_the_best_f1_counts_for_each_metric() -> None:
+    # The first reference has all words in another order, the second fewer words but the order.
+    summary, shuffled, ordered = ["a b c d"], ["d c b a"], ["a b c x y z"]
+    alone = [score(summary, reference) for reference in (shuffled, ordered)]
+    both = score(summary, shuffled, ordered)
+    for metric in METRICS:
+        best = max(alone, key=lambda result: result[metric])
+        for part in ("", "_precision", "_recall"):
+            assert both[metric + part] == best[metric + part]
+    assert alone[0]["rouge1"] > alone[1]["rouge1"]
+    assert alone[0]["rouge2"] < alone[1]["rouge2"]
+
+
+def test_stemming_joins_inflected_words() -> None:
+    assert score(["writes"], ["writing"])["rouge1"] == 0
+    assert score(["writes"], ["writing"], stemmer=True)["rouge1"] == 1
+
+
+@given(SUMMARY)
+@settings(max_examples=40, deadline=None)
+def test_a_text_scores_one_against_itself(summary) -> None:
+    words = [word for sentence in summary for word in sentence.split() if word != "."]
+    result = score(summary, summary)
+    assert result["rouge1"] == result["rougeLsum"] == (1 if words else 0)
+    assert result["rouge2"] == (1 if len(words) > 1 else 0)
+
+
+@given(SUMMARY, SUMMARY)
+@settings(max_examples=80, deadline=None)
+def test_swapping_texts_swaps_precision_and_recall(summary, reference) -> None:
+    there, back = score(summary, reference), score(reference, summary)
+    # The union over the other side's sentences makes ROUGE-Lsum symmetric for single sentences only.
+    single = len(summary) == len(reference) == 1
+    for metric in METRICS if single else METRICS[:2]:
+        assert there[f"{metric}_precision"] == pytest.approx(back[f"{metric}_recall"])
+        assert there[metric] == pytest.approx(back[metric])
+
+
+@given(SUMMARY, SUMMARY, st.data())
+@settings(max_examples=80, deadline=None)
+def test_a_foreign_sentence_never_raises_precision_or_recall(summary, reference, data) -> None:
+    # Not a foreign word within a sentence: with repeated words it can turn the tie-break of a longest common
+    # subsequence, in ROUGE-1.5.5 as here, and so widen the union.
+    place = data.draw(st.integers(0, len(summary)))
+    longer = [*summary[:place], "foreign", *summary[place:]]
+    before, after = score(summary, reference), score(longer, reference)
+    for metric in METRICS:
+        assert after[f"{metric}_precision"] <= before[f"{metric}_precision"]
+        assert after[f"{metric}_recall"] <= before[f"{metric}_recall"]
+
+
+@given(st.lists(st.tuples(SUMMARY, SUMMARY), min_size=2, max_size=5), st.randoms())
+@settings(max_examples=20, deadline=None)
+def test_items_are_scored_one_by_one(pairs, random) -> None:
+    summaries, references = [pair[0] for pair in pairs], [[pair[1]] for pair in pairs]
+    rows = score_items(summaries, references, PLAIN)
+    order = list(range(len(pairs)))
+    random.shuffle(order)
+    again = score_items([summaries[i] for i in order], [references[i] for i in order], PLAIN)
+    assert again == [rows[i] for i in order]
+
+
+@pytest.mark.parametrize(
+    ("summaries", "references", "message"),
+    [
+        ([["a"]], [], "1 summaries for 0 items"),
+        ([["a"], ["b"]], [[["a"]], []], "item 1 has no reference"),
+        ([["a\nb"]], [[["a"]]], "item 0.*line break"),
+        ([["a"]], [[["a\nb"]]], "item 0.*line break"),
+        ("ab", ["a", "b"], "a string in place of a list"),
+        (["a", "b"], "ab", "a string in place of a list"),
+    ],
+)
+def test_bad_input_is_named(summaries, references, message) -> None:
+    with pytest.raises(ValueError, match=message):
+        score_items(summaries, references, PLAIN)
+
+
+def test_the_signature_tells_apart_what_does_not_compare() -> None:
+    one, two = [[["a"]]], [[["a"], ["b"]]]
+    every = {
+        signature(PLAIN, one),
+        signature(Rouge(stemmer=True), one),
+        signature(PLAIN, two),
+        signature(PLAIN, one + two),
+    }
+    assert len(every) == 4
+    assert "refs:var" in signature(PLAIN, one + two)
+    assert "Lsum" in signature(PLAIN, one)
+
+
+# --- the modes against the scorers that they match
+
+TEXT = st.text(st.sampled_from("aAbcgiİ\u212aßé01-. <>\n\r\u2028\uff21\ud800"), max_size=40) | st.lists(
+    st.sampled_from(["the", "The", "cat's", "running", "runs", "argument", "flies", "3.14", "1980s", "\n", "a", "-"]),
+    max_size=25,
+).map(" ".join)
+
+
+def as_tuples(scores: rouge.Scores, metric: str) -> list[tuple[float, float, float]]:
+    parts = (scores.precision[metric], scores.recall[metric], scores.f[metric])
+    return list(zip(*(part.tolist() for part in parts), strict=True))
+
+
+@pytest.mark.parametrize("stem", [False, True])
+@given(st.lists(st.tuples(TEXT, st.lists(TEXT, min_size=1, max_size=3)), min_size=1, max_size=4))
+@settings(max_examples=120, deadline=None)
+def test_rouge_score_is_equalled_bit_for_bit(stem, items) -> None:
+    scores = Scorer(EVERY, stem=stem).score([text for text, _ in items], [targets for _, targets in items])
+    package = RougeScorer(EVERY, use_stemmer=stem)
+    expected = [package.score_multi(targets, text) for text, targets in items]
+    for metric in EVERY:
+        assert as_tuples(scores, metric) == [tuple(row[metric]) for row in expected]
+
+
+def test_rouge_score_is_equalled_on_long_sentences() -> None:
+    rng = random.Random(3)
+
+    def text(words: int, longest: int) -> list[str]:
+        return [
+            " ".join(f"w{rng.randrange(words)}" for _ in range(rng.randint(0, longest)))
+            for _ in range(rng.randint(0, 3))
+        ]
+
+    pairs = [(text(k, n), text(k, n)) for k in (2, 30) for n in (63, 140) for _ in range(5)]
+    scores = Scorer(EVERY).score([one for one, _ in pairs], [[other] for _, other in pairs])
+    package = RougeScorer(EVERY)
+    expected = [package.score("\n".join(other), "\n".join(one)) for one, other in pairs]
+    for metric in EVERY:
+        assert as_tuples(scores, metric) == [tuple(row[metric]) for row in expected]
+
+
+def five(value: float) -> float:
+    return float(f"{value:.5f}")
+
+
+@given(st.lists(st.tuples(TEXT, TEXT), min_size=1, max_size=6))
+@settings(max_examples=100, deadline=None)
+def test_without_stemming_the_modes_differ_by_rounding_only(pairs) -> None:
+    # ASCII, since the two lower-case other letters in their own ways
+    pairs = [tuple(text.encode("ascii", "ignore").decode() for text in pair) for pair in pairs]
+    candidates, references = [one for one, _ in pairs], [[other] for _, other in pairs]
+    names = ["rouge1", "rouge2", "rougeLsum"]
+    exact = Scorer(names).score(candidates, references)
+    official = Scorer(names, "rouge-1.5.5").score(candidates, references)
+    unicode_words = Scorer(names, "unicode").score(candidates, references)
+    for metric in names:
+        for (precision, recall, _), rounded in zip(as_tuples(exact, metric), as_tuples(official, metric), strict=True):
+            p, r = five(precision), five(recall)
+            assert rounded == (p, r, five(p * r / (0.5 * p + 0.5 * r)) if p + r else 0)
+        assert as_tuples(unicode_words, metric) == as_tuples(exact, metric)
+
+
+# (precision, recall) by hand, from the counts that the script prints
+@pytest.mark.parametrize(
+    ("summary", "references", "multi", "expected"),
+    [
+        # a b c: skip-bigrams ab ac bc, unigrams a b (the last word is none); a c: ac, a
+        ("a b c", ["a c"], None, {"rougeS4": (1 / 3, 1 / 1), "rougeSU4": (2 / 5, 2 / 2)}),
+        # one word has no units
+        ("a", ["a"], None, {"rouge1": (1, 1), "rougeS4": (0, 0), "rougeSU4": (0, 0)}),
+        # four words may be skipped, five may not
+        ("a b", ["a v w x y b"], None, {"rougeS4": (1, 1 / 15)}),
+        ("a b", ["a v w x y z b"], None, {"rougeS4": (0, 0)}),
+        # skip-bigrams cross sentences
+        ("a\nb", ["a b"], None, {"rougeS4": (1, 1), "rouge2": (1, 1), "rougeLsum": (1, 1)}),
+        # pooled: 2 + 1 hits of 4 + 2 and of 2 + 2 words
+        ("a b", ["a b c d", "b x"], None, {"rouge1": (3 / 4, 3 / 6)}),
+        ("a b", ["a b c d", "b x"], "average", {"rouge1": (3 / 4, 3 / 6)}),
+        # by recall the second is best, though its F is not
+        ("a b c d e f", ["a b c d x x x x x x", "e"], "best", {"rouge1": (1 / 6, 1 / 1)}),
+        # equal recall: the first
+        ("a b c", ["a x", "b c y z"], "best", {"rouge1": (1 / 3, 1 / 2)}),
+        # a reference without words still counts the summary's
+        ("a b", ["a", "-"], None, {"rouge1": (1 / 4, 1 / 1)}),
+        ("", ["a", "b"], None, {"rouge1": (0, 0), "rougeLsum": (0, 0), "rougeSU4": (0, 0)}),
+        # ties go to the even digit: 1/64 is 0.015625 exactly
+        ("a", ["a" + 63 * " x"], None, {"rouge1": (1, 0.01562)}),
+        ("a <b> c", ["b"], None, {"rouge1": (1 / 3, 1)}),
+    ],
+)
+def test_the_official_mode_by_hand(summary, references, multi, expected) -> None:
+    scores = Scorer(OFFICIAL, "rouge-1.5.5", multi=multi).score([summary], [references])
+    for metric, (precision, recall) in expected.items():
+        assert scores.precision[metric][0] == five(precision)
+        assert scores.recall[metric][0] == five(recall)
+
+
+@given(st.lists(st.tuples(SUMMARY, st.lists(SUMMARY, min_size=1, max_size=3)), min_size=1, max_size=5))
+@settings(max_examples=60, deadline=None)
+def test_several_references_follow_from_single_ones(items) -> None:
+    candidates, references = [one for one, _ in items], [targets for _, targets in items]
+    average = Scorer(OFFICIAL, "rouge-1.5.5").score(candidates, references)
+    best = Scorer(OFFICIAL, "rouge-1.5.5", multi="best").score(candidates, references)
+    for index, (candidate, targets) in enumerate(items):
+        single = Scorer(OFFICIAL, "rouge-1.5.5").score([candidate] * len(targets), [[target] for target in targets])
+        for metric in OFFICIAL:
+            assert average.hits[metric][index] == single.hits[metric].sum()
+            assert average.candidate_units[metric][index] == single.candidate_units[metric].sum()
+            assert average.reference_units[metric][index] == single.reference_units[metric].sum()
+            chosen = int(np.argmax(single.recall[metric]))
+            assert as_tuples(best, metric)[index] == as_tuples(single, metric)[chosen]
+
+
+@given(st.lists(st.tuples(SUMMARY, SUMMARY), min_size=1, max_size=5), st.sampled_from(["rouge-score", "rouge-1.5.5"]))
+@settings(max_examples=60, deadline=None)
+def test_counts_and_fractions_keep_their_bounds(pairs, mode) -> None:
+    names = OFFICIAL if mode == "rouge-1.5.5" else EVERY
+    scores = Scorer(names, mode).score([one for one, _ in pairs], [[other] for _, other in pairs])
+    for metric in names:
+        assert np.all(scores.hits[metric] >= 0)
+        assert np.all(scores.hits[metric] <= np.minimum(scores.candidate_units[metric], scores.reference_units[metric]))
+        for precision, recall, f in as_tuples(scores, metric):
+            # up to the official script's rounding
+            assert min(precision, recall) - 2e-5 <= f <= (precision + recall) / 2 + 2e-5
+            assert max(precision, recall) <= 1
+    assert np.all(scores.hits["rouge2"] <= scores.hits["rouge1"])
+    assert np.all(scores.hits["rougeLsum"] <= scores.hits["rouge1"])
+
+
+def test_threads_and_chunks_do_not_matter(monkeypatch) -> None:
+    rng = random.Random(0)
+    texts = [
+        " ".join(rng.choices(["reads", "reading", "dogs", "dog", "b", "c"], k=rng.randrange(12))) for _ in range(90)
+    ]
+    references = [rng.choices(texts, k=rng.randint(1, 3)) for _ in texts]
+    once = Scorer(EVERY, stem=True, threads=1).score(texts, references)
+    monkeypatch.setattr(rouge, "CHUNK", 7)
+    again = Scorer(EVERY, stem=True, threads=3).score(texts, references)
+    for metric in EVERY:
+        assert as_tuples(again, metric) == as_tuples(once, metric)
+    assert again.empty.tolist() == once.empty.tolist() == [not text for text in texts]
+
+
+def test_lines_of_a_string_are_sentences() -> None:
+    summary, reference = ["a b", "", "c d"], ["c d", "a b"]
+    lists = Scorer(EVERY).score([summary, []], [[reference], [reference]])
+    strings = Scorer(EVERY).score(["\n".join(summary), ""], [["\n".join(reference)], ["\n".join(reference)]])
+    for metric in EVERY:
+        assert as_tuples(lists, metric) == as_tuples(strings, metric)
+
+
+@pytest.mark.parametrize("mode", ["rouge-score", "rouge-1.5.5"])
+def test_a_string_is_one_reference(mode) -> None:
+    texts, references = ["a b c", "d e", ""], ["a b d", "d e", "x"]
+    scorer = Scorer(OFFICIAL[:3], mode)
+    strings, lists = scorer.score(texts, references), scorer.score(texts, [[one] for one in references])
+    for metric in scorer.metrics:
+        assert as_tuples(strings, metric) == as_tuples(lists, metric)
+    assert strings.f["rouge1"].tolist() == pytest.approx([2 / 3, 1, 0], abs=1e-5)
+    assert scorer.signature_for(references) == scorer.signature_for([[one] for one in references])
+    assert score_items(texts, references, PLAIN) == score_items(texts, [[one] for one in references], PLAIN)
+
+
+def test_references_without_a_word_are_told(monkeypatch) -> None:
+    references = ["a", "", [[], "…"], ["", "b"], "…", [["", "c"]]]
+    monkeypatch.setattr(rouge, "CHUNK", 4)
+    scores = Scorer(METRICS).score(["a b"] * 6, references)
+    assert scores.empty_references.tolist() == [False, True, True, False, True, False]
+    assert not scores.empty.any()
+    assert scores.f["rouge1"][scores.empty_references].tolist() == [0, 0, 0]
+
+
+def test_characters_score_chinese() -> None:
+    scores = Scorer(METRICS, "characters").score(["我爱北京"], [["我爱上海。"]])
+    assert scores.f["rouge1"][0] == 2 / 4
+    assert scores.f["rouge2"][0] == pytest.approx(1 / 3)
+    assert Scorer(METRICS).score(["我爱北京"], [["我爱上海。"]]).empty[0]
+
+
+def test_no_items() -> None:
+    scores = Scorer(METRICS, "rouge-1.5.5").score([], [])
+    assert scores.f["rouge1"].shape == scores.empty.shape == (0,)
+    assert score_items([], [], PLAIN) == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"metrics": ["rougeL"], "mode": "rouge-1.5.5"}, "ROUGE-L is rougeLsum"),
+        ({"metrics": ["rougeSU4"]}, "has no rougeSU4; take mode 'rouge-1.5.5'"),
+        ({"metrics": ["rouge0"]}, "no metric 'rouge0'; take some of rouge1"),
+        ({"metrics": []}, "no metrics"),
+        ({"metrics": ["rouge1"], "multi": "average"}, "average is for rouge-1.5.5"),
+        ({"metrics": ["rouge1"], "multi": "worst"}, "'worst': take best or average"),
+        ({"metrics": ["rouge1"], "mode": "unicode", "stem": True}, "no stemmer"),
+        ({"metrics": ["rouge1"], "threads": 0}, "0 threads"),
+    ],
+)
+def test_options_that_a_mode_lacks_are_refused(arguments, message) -> None:
+    with pytest.raises(ValueError, match=message):
+        Scorer(**arguments)
+
+
+def test_signatures_of_modes_differ() -> None:
+    scorers = [
+        Scorer(["rouge1"], mode, stem, multi)
+        for mode, stem, multi in [
+            ("rouge-score", False, None),
+            ("rouge-score", True, None),
+            ("rouge-1.5.5", False, None),
+            ("rouge-1.5.5", False, "best"),
+            *[("rouge-1.5.5", True, None)][: len(STEMS) - 1],
+            ("unicode", False, None),
+            ("characters", False, None),
+        ]
+    ]
+    scorers += [Scorer(["rouge2"]), Scorer(["rouge1", "rouge2"])]
+    assert len({scorer.signature for scorer in scorers}) == len(scorers)
+
+
+# --- the script's own bootstrap
+
+
+def resampled(values: list[float], seed: int) -> float:
+    """Mean of one resample, drawn with perl's rand after srand(seed): the 48-bit generator of drand48."""
+    state, total = seed * 65536 + 0x330E, 0.0
+    for _ in values:
+        state = (state * 0x5DEECE66D + 11) % 2**48
+        total += values[int(state / 2**48 * len(values))]
+    return total / len(values)
+
+
+def test_the_bootstrap_agrees_with_a_plain_loop() -> None:
+    rng = random.Random(5)
+    values = [round(rng.random(), 5) for _ in range(23)]
+    ids = [f"{number}.1" for number in range(1, 24)]
+    in_order = [value for _, value in sorted(zip(ids, values, strict=True))]  # 1.1, 10.1, 11.1, ...
+    means = sorted(resampled(in_order, seed) for seed in range(1000))
+    mean, low, high = bootstrap_155(values)
+    assert mean == pytest.approx(sum(means) / 1000, abs=5.1e-6)
+    assert low == pytest.approx(means[25], abs=5.1e-6)
+    assert high == pytest.approx(means[974], abs=5.1e-6)
+    shuffled = rng.sample(range(23), 23)
+    assert bootstrap_155([values[i] for i in shuffled], [ids[i] for i in shuffled]) == (mean, low, high)
+
+
+@pytest.mark.parametrize(("values", "ids"), [([], None), ([0.5], ["1.1", "2.1"]), ([0.5, 0.5], ["1.1", "1.1"])])
+def test_the_bootstrap_wants_one_id_per_item(values, ids) -> None:
+    with pytest.raises(ValueError, match="give at least one item"):
+        bootstrap_155(values, ids)
+
+
+@pytest.mark.skipif("SUMCURVE_REFERENCE_DATA" not in os.environ, reason="SUMCURVE_REFERENCE_DATA names no folder")
+@pytest.mark.parametrize("stem", STEMS)
+def test_the_official_scripts_outputs_are_equalled_digit_by_digit(stem) -> None:
+    """Every item and every line of -r 1000, with -m and without."""
+    folder = Path(os.environ["SUMCURVE_REFERENCE_DATA"])
+    columns = {"ROUGE-1": "rouge1", "ROUGE-2": "rouge2", "ROUGE-L": "rougeLsum", "ROUGE-SU4": "rougeSU4"}
+    mode = "stem" if stem else "plain"
+    items = lines = 0
+    for texts in sorted(folder.glob("*.jsonl")):
+        pairs = [json.loads(line) for line in texts.read_text().split("\n") if line]
+        scorer = Scorer(list(columns.values()), "rouge-1.5.5", stem)
+        scores = scorer.score([pair["candidate"] for pair in pairs], [[pair["reference"]] for pair in pairs])
+        parts = {"R": scores.recall, "P": scores.precision, "F": scores.f}
+        with texts.with_suffix(".per_item.csv").open() as stream:
+            for row in csv.DictReader(stream):
+                if row["mode"] == mode:
+                    metric, item = columns[row["metric"]], int(row["item"])
+                    found = tuple(part[metric][item] for part in parts.values())
+                    assert found == tuple(float(row[name]) for name in ("recall", "precision", "f"))
+                    items += 1
+        with texts.with_suffix(".average.csv").open() as stream:
+            for row in csv.DictReader(stream):
+                if row["mode"] == mode:
+                    found = bootstrap_155(parts[row["statistic"]][columns[row["metric"]]])
+                    assert found == tuple(float(row[name]) for name in ("mean", "ci_low", "ci_high"))
+                    lines += 1
+    assert items == 4 * 800
+    assert lines == 3 * 4 * 3

@@ -1,0 +1,257 @@
+import csv
+import gzip
+import io
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+import zstandard
+
+from sumcurve.rouge.texts import TextError, in_order_of, read_texts, sentences
+
+
+@pytest.fixture
+def file(tmp_path):
+    def write(content: str | bytes, name: str = "texts.txt") -> Path:
+        path = tmp_path / name
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+        return path
+
+    return write
+
+
+def lines(*values: object) -> str:
+    return "".join(json.dumps(value) + "\n" for value in values)
+
+
+def test_marks_bound_sentences_and_nothing_between_them_is_dropped() -> None:
+    assert sentences("<t> A b . </t> <t> C . </t>") == ["A b .", "C ."]
+    assert sentences("<t> A . </t> between <t> cut off") == ["A .", "between", "cut off"]
+    assert sentences("one\ntwo <t>three</t>\n\n") == ["one", "two", "three"]
+    assert sentences("a < b <T> c </ t>") == ["a < b <T> c </ t>"]  # no marks
+    assert sentences("  ") == []
+
+
+@pytest.mark.parametrize("ending", ["\n", "\r\n"])
+@pytest.mark.parametrize("last", [True, False])
+def test_a_line_of_plain_text_is_an_item_however_it_ends(file, ending, last) -> None:
+    content = ending.join(["<t> a b </t> <t> c </t>", "", "d\u2028e\x0bf \x85"]) + (ending if last else "")
+    texts = read_texts(file(content), "candidate")
+    assert texts.items == [[["a b", "c"]], [[]], [["d\u2028e\x0bf"]]]
+    assert texts.ids == [None, None, None]
+
+
+def test_a_byte_order_mark_is_no_text(file) -> None:
+    assert read_texts(file(b"\xef\xbb\xbfone\ntwo\n"), "candidate").items == [[["one"]], [["two"]]]
+    assert read_texts(file(b'\xef\xbb\xbf{"summary": "one"}\n'), "candidate").items == [[["one"]]]
+
+
+def test_packed_files_are_the_files(file) -> None:
+    content = lines({"candidate": ["a", "b"]}, {"candidate": []})
+    plain = read_texts(file(content, "c.jsonl"), "candidate").items
+    assert read_texts(file(gzip.compress(content.encode()), "c.jsonl.gz"), "candidate").items == plain
+    assert read_texts(file(zstandard.compress(content.encode()), "c.jsonl.zst"), "candidate").items == plain
+    assert read_texts(file(gzip.compress(content.encode()), "c.gz"), "candidate").items == plain
+    with pytest.raises(TextError, match=r"broken\.gz cannot be read"):
+        read_texts(file(b"no gzip", "broken.gz"), "candidate")
+    with pytest.raises(TextError, match="cannot be read"):
+        read_texts(file(gzip.compress(content.encode())[:-9], "cut.gz"), "candidate")
+    with pytest.raises(TextError, match="cannot be read"):
+        read_texts(file(b"no zstandard", "broken.zst"), "candidate")
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        ("a\nb <t> c </t>", ["a", "b", "c"]),
+        (["a <t> b", "c"], ["a <t> b", "c"]),  # a list is taken as it is
+        ([], []),
+        ({"candidate": "a", "reference": "b", "summary": "c"}, ["a"]),
+        ({"summary": ["a", "b"], "score": 3}, ["a", "b"]),
+    ],
+)
+def test_a_candidate_is_a_text_or_lies_under_a_key(file, value, expected) -> None:
+    assert read_texts(file(lines(value), "c.jsonl"), "candidate").items == [[expected]]
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        ("a\nb", [["a", "b"]]),
+        (["a", "b"], [["a", "b"]]),
+        ([["a", "b"], ["c"]], [["a", "b"], ["c"]]),
+        ({"reference": ["a", "b"], "candidate": "x", "summary": "y"}, [["a", "b"]]),
+        ({"reference": [["a", "b"], ["c"]]}, [["a", "b"], ["c"]]),
+        ({"references": ["a\nb", "c"]}, [["a", "b"], ["c"]]),
+        ({"references": [["a", "b"], ["c"]]}, [["a", "b"], ["c"]]),
+        ({"references": "a"}, [["a"]]),
+        ({"id": 3, "source": ["s"], "target": ["a"], "references": [["b", "c"]]}, [["a"], ["b", "c"]]),
+        ({"summary": "a", "document": "d"}, [["a"]]),
+        ({"reference": []}, [[]]),
+    ],
+)
+def test_references_are_one_text_or_several(file, value, expected) -> None:
+    assert read_texts(file(lines(value), "r.jsonl"), "reference").items == [expected]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("a.txt", "", "a.txt is empty"),
+        ("a.jsonl", "", "a.jsonl is empty"),
+        ("a.jsonl", '"one"\ntwo\n', r"a\.jsonl:2: not JSON"),
+        ("a.jsonl", '"one"\n\n', r"a\.jsonl:2: not JSON"),
+        ("a.txt", '{"reference": "one"}\ntwo\n', r"a\.txt:2: not JSON"),
+        ("a.txt", 'one\n{"reference": "two"}\n', r"a\.txt:2: a JSON object, but line 1 is plain text"),
+        ("a.jsonl", '"one"\n["two"]\n', r"a\.jsonl:2: lists of sentences, but earlier lines are strings"),
+        ("a.jsonl", '"one"\n{"target": "two"}\n', r"a\.jsonl:2: objects with 'target': strings, but"),
+        ("a.jsonl", '{"target": "a"}\n{"reference": "b"}\n', r"a\.jsonl:2: objects with 'reference'"),
+        ("a.jsonl", '["a"]\n[]\n[["b"]]\n', r"a\.jsonl:3: lists of references, but"),
+        ("a.jsonl", '{"target": "a"}\n{"text": "b"}\n', r"a\.jsonl:2: an object without 'reference' or .*'text'"),
+        ("a.jsonl", '{"target": "a", "reference": "b"}\n', r"a\.jsonl:1: both 'reference' and 'target'"),
+        ("a.jsonl", '{"references": []}\n', r"a\.jsonl:1: no reference"),
+        ("a.jsonl", "3\n", r"a\.jsonl:1: 3 is no text"),
+        ("a.jsonl", '{"target": null}\n', r"a\.jsonl:1: null under 'target' is no text"),
+        ("a.jsonl", '["a", 3]\n', r"a\.jsonl:1: .* is no text"),
+        ("a.jsonl", '[["a", 3]]\n', r"a\.jsonl:1: sentence 3 is no string"),
+        ("a.jsonl", '["a\\nb"]\n', r"a\.jsonl:1: a line break in sentence"),
+        ("a.jsonl", '"a \\ud800 b"\n', r"a\.jsonl:1: half of a surrogate pair"),
+        ("a.txt", b"one\nt\xe9\n", r"a\.txt:2: not UTF-8"),
+        ("a.txt", b"one\nt\0wo\n", r"a\.txt:2: a NUL character, as in UTF-16"),
+        ("a.txt", "one\n".encode("utf-16-le"), r"a\.txt:1: a NUL character, as in UTF-16"),
+        ("a.csv", b"id,reference\n1,a\0b\n", r"a\.csv:2: a NUL character"),
+        ("a.jsonl", '"a\\u0000b"\n', r"a\.jsonl:1: a NUL character"),
+        ("a.jsonl", '{"target": "a", "target": "b"}\n', r"a\.jsonl:1: the key 'target' stands twice"),
+    ],
+)
+def test_a_line_that_is_no_item_is_named(file, name, content, message) -> None:
+    with pytest.raises(TextError, match=message):
+        read_texts(file(content, name), "reference")
+
+
+def test_a_candidate_is_one_text(file) -> None:
+    with pytest.raises(TextError, match=r"c\.jsonl:1: .* is no text; give a string, a list of sentences$"):
+        read_texts(file(lines([["a"], ["b"]]), "c.jsonl"), "candidate")
+
+
+def test_a_file_that_is_not_there_is_named(tmp_path) -> None:
+    with pytest.raises(TextError, match=r"nowhere\.txt cannot be read"):
+        read_texts(tmp_path / "nowhere.txt", "candidate")
+
+
+def test_the_first_line_without_partner_is_named_whichever_file_is_longer(file) -> None:
+    longer = read_texts(file("x\n" * 8, "long.txt"), "candidate")
+    shorter = read_texts(file("x\n" * 7, "short.txt"), "candidate")
+    for first, second in ((longer, shorter), (shorter, longer)):
+        with pytest.raises(TextError, match=r"short\.txt ends before item 8") as caught:
+            in_order_of(first, second)
+        assert f"{first.path} has {len(first)} items, {second.path} {len(second)}:" in str(caught.value)
+    assert in_order_of(longer, longer) is longer
+
+
+@pytest.mark.parametrize(("name", "separator"), [("c.csv", ","), ("c.tsv", "\t"), ("c.CSV.gz", ",")])
+def test_a_table_is_read_by_column_as_a_csv_library_wrote_it(file, name, separator) -> None:
+    texts = ['one, "two"\tthree', "<t> a b </t> <t> c </t>", "d\r\n\ne", "", "x" * 200_000]
+    stream = io.StringIO()
+    writer = csv.writer(stream, delimiter=separator)
+    writer.writerows([["id", "model", "summary"], *([number, "m", text] for number, text in enumerate(texts))])
+    content = stream.getvalue().encode("utf-8-sig")
+    path = file(gzip.compress(content) if name.endswith(".gz") else content, name)
+    read = read_texts(path, "candidate")
+    assert read.items == [[text] for text in ([texts[0]], ["a b", "c"], ["d", "e"], [], [texts[4]])]
+    assert (read.ids, read.lines, read.column) == (list("01234"), [2, 3, 4, 7, 8], "summary")
+    assert read_texts(path, "candidate", "model").items == [[["m"]]] * 5
+    assert pd.read_csv(path, sep=separator, keep_default_na=False)["summary"].tolist() == texts
+
+
+@pytest.mark.parametrize(
+    ("heads", "role", "key", "column"),
+    [
+        ("id,candidate,reference,summary", "candidate", None, "candidate"),
+        ("id,candidate,reference,summary", "reference", None, "reference"),
+        ("id,document,summary", "reference", None, "summary"),
+        ("id,output", "candidate", None, "output"),
+        ("summary", "candidate", None, "summary"),
+        ("a,b", "candidate", "b", "b"),
+    ],
+)
+def test_the_column_is_guessed_where_there_is_one(file, heads, role, key, column) -> None:
+    row = ",".join(f"text of {name}" for name in heads.split(","))
+    texts = read_texts(file(f"{heads}\n{row}\n", "t.csv"), role, key)
+    assert (texts.column, texts.items) == (column, [[[f"text of {column}"]]])
+
+
+@pytest.mark.parametrize(
+    ("content", "key", "message"),
+    [
+        ("id,model,output\n", None, r"t\.csv:1: not one column of references among 'id', 'model', 'output'; .*-column"),
+        ("the first text\nthe second\n", None, r"t\.csv:1: not one column"),  # no heads
+        ("reference,target\na,b\n", None, r"t\.csv:1: not one column"),
+        ("target,target\na,b\n", None, r"t\.csv:1: not one column"),
+        ("id,target\n1,b\n", "text", r"t\.csv:1: not column 'text' among 'id', 'target'"),
+        ("id,target\n1,b\n2,c,d\n", None, r"t\.csv:3: 3 cells, but line 1 has 2; quote"),
+        ('id,target\n1,"b\nb"\n\n2,c\n', None, r"t\.csv:4: 0 cells, but line 1 has 2; .*remove empty lines"),
+        ('id,target\n1,"b" c\n', None, r"t\.csv:2: no row of a table"),
+        ('id,target\n1,"b\n', None, r"t\.csv:2: no row of a table"),
+        ("id,target\n1,\"['b', 'c']\"\n", None, r"t\.csv:2: a list in a cell of 'target'; write lists as JSON lines"),
+        ("id,target\n", None, "t.csv is empty; it needs one item a line below the heads"),
+        ("", None, "t.csv is empty"),
+    ],
+)
+def test_a_table_without_such_a_column_or_with_a_broken_row_is_named(file, content, key, message) -> None:
+    with pytest.raises(TextError, match=message):
+        read_texts(file(content, "t.csv"), "reference", key)
+
+
+def test_a_key_of_json_objects_may_be_named(file) -> None:
+    path = file(lines({"text": "a", "summary": "b"}), "c.jsonl")
+    assert read_texts(path, "candidate", "text").items == [[["a"]]]
+    with pytest.raises(TextError, match=r"c\.jsonl:1: an object without 'other'; .*: --column"):
+        read_texts(path, "candidate", "other")
+    with pytest.raises(TextError, match=r"texts\.txt:1: plain text, which has no 'text'; leave --column out"):
+        read_texts(file("a\n"), "candidate", "text")
+    with pytest.raises(TextError, match=r"s\.jsonl:1: no object"):
+        read_texts(file('"a"\n', "s.jsonl"), "candidate", "text")
+
+
+def test_items_are_joined_by_id_where_both_files_have_ids(file) -> None:
+    rows = [{"id": number, "summary": f"text {number}"} for number in range(4)]
+    first = read_texts(file(lines(*rows), "a.jsonl"), "reference")
+    second = file("id,summary\n" + "".join(f"{number},text {number}\n" for number in (2, 0, 3, 1)), "b.csv")
+    joined = in_order_of(first, read_texts(second, "candidate"))
+    assert (joined.ids, joined.items, joined.lines) == (first.ids, first.items, [3, 5, 2, 4])
+    assert joined.by_id
+    by_order = in_order_of(first, read_texts(file("d\nc\nb\na\n"), "candidate"))
+    assert by_order.items == [[[letter]] for letter in "dcba"]
+    assert not by_order.by_id
+
+
+@pytest.mark.parametrize(
+    ("ids", "message"),
+    [
+        (["a", "c"], r"b\.jsonl: no summary of id 'b' \(.*a\.jsonl:2; 1 of 3 items have none\); add it"),
+        (["c", "a", "x", "b"], r"b\.jsonl:3: id 'x' is of no test item; the first is 'a' \(.*a\.jsonl:1\); .*remove"),
+        (["c", "a", "c", "b"], r"b\.jsonl:3: id 'c' comes a second time, after line 1; keep one"),
+        (["c", None, "a"], r"b\.jsonl:2: no id, but other lines have one"),
+    ],
+)
+def test_an_id_that_is_missing_doubled_or_unknown_is_named(file, ids, message) -> None:
+    first = read_texts(file(lines(*({"id": name, "summary": "x"} for name in "abc")), "a.jsonl"), "reference")
+    second = read_texts(file(lines(*({"id": name, "summary": "x"} for name in ids)), "b.jsonl"), "candidate")
+    with pytest.raises(TextError, match=message):
+        in_order_of(first, second)
+    if ids.count("c") == 2:
+        with pytest.raises(TextError, match="comes a second time"):
+            in_order_of(second, first)
+
+
+@pytest.mark.parametrize("head", ["ID", "Id", " id", "_id"])
+def test_ids_are_ids_however_a_spreadsheet_heads_them(file, head) -> None:
+    first = read_texts(file("id,summary\na,y z\nb,m n\n", "first.csv"), "candidate")
+    other = read_texts(file(f"{head},summary\nb,m n\na,y z\n", "other.csv"), "candidate")
+    lines = read_texts(
+        file(f'{{"{head}": "b", "summary": "m n"}}\n{{"{head}": "a", "summary": "y z"}}\n', "o.jsonl"), "candidate"
+    )
+    for second in (other, lines):
+        assert in_order_of(first, second).items == first.items

@@ -1,0 +1,161 @@
+import random
+import re
+import sys
+import unicodedata
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sumcurve.rouge.tokens import MODES, token_ids, tokenize
+
+# Every code point between two letters: what a character is, and what it does to its neighbours.
+EVERY = " ".join(f"a{chr(point)}b" for point in range(sys.maxunicode + 1))
+SCRIPTS = st.text(
+    st.sampled_from("aZé\u0301ßſİKΣς_-9٣½²हिन्दी\u200d\u200c我年カﾆ々각，。A1 \n\t❤\ufe0f𠀀\ud800"), max_size=40
+)
+
+
+def test_rouge_score_lowers_as_python_does() -> None:
+    assert tokenize(EVERY, "rouge-score") == re.findall("[a-z0-9]+", EVERY.lower())
+
+
+def test_rouge_155_lowers_ascii_only() -> None:
+    assert tokenize(EVERY, "rouge-1.5.5") == [
+        token.decode() for token in re.findall(b"[a-z0-9]+", EVERY.encode("utf-8", "surrogatepass").lower())
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "official", "package"),
+    [
+        ("\u212aelvin", ["elvin"], ["kelvin"]),  # Kelvin sign
+        ("\u0130zmir", ["zmir"], ["i", "zmir"]),  # capital I with a dot
+        ("Straße", ["stra", "e"], ["stra", "e"]),
+        ("\uff21bc \uff11", ["bc"], ["bc"]),  # full-width A and 1
+        ("state-of-the-art, 3.14 <b>x</b>", *[["state", "of", "the", "art", "3", "14", "b", "x", "b"]] * 2),
+        ("one\r\ntwo_three\x00four", *[["one", "two", "three", "four"]] * 2),
+        ("", [], []),
+        ("\n \n", [], []),
+        ("- ... —", [], []),
+    ],
+)
+def test_the_two_scorers_cut_unusual_text(text, official, package) -> None:
+    assert tokenize(text, "rouge-1.5.5") == official
+    assert tokenize(text, "rouge-score") == package
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Ünïcode_WÖRTER 3.14", ["ünïcode", "wörter", "3", "14"]),
+        ("Cafe\u0301 café", ["café", "café"]),  # composed and not
+        ("ΣΟΦΟΣ", ["σοφος"]),  # the last sigma has a form of its own
+        ("हिन्दी भाषा", ["हिन्दी", "भाषा"]),  # vowel signs and virama are combining marks
+        ("می\u200cخواهم", ["می\u200cخواهم"]),
+        ("❤\ufe0f \u0301 x", ["x"]),  # a mark without a letter is no word
+        ("我爱NLP", ["我爱nlp"]),
+        ("", []),
+    ],
+)
+def test_unicode_words(text, expected) -> None:
+    assert tokenize(text, "unicode") == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("我爱NLP2020年，ok！3.5", ["我", "爱", "nlp2020", "年", "ok", "3", "5"]),
+        ("コーヒーと각하", ["コ", "ー", "ヒ", "ー", "と", "각", "하"]),
+        ("か\u3099", ["が"]),  # composed first
+        ("葛\U000e0100飾", ["葛\U000e0100", "飾"]),  # a variation selector stays with its character
+        ("人々 𠀀x", ["人", "々", "𠀀", "x"]),
+        ("naïve—tests", ["naïve", "tests"]),
+    ],
+)
+def test_characters(text, expected) -> None:
+    assert tokenize(text, "characters") == expected
+
+
+def read(text: str, single: bool) -> list[str]:
+    """Words one code point at a time."""
+    found: list[str] = []
+    state = ""  # what the last code point left: "", "word" or "single"
+    for character in unicodedata.normalize("NFC", text.lower()):
+        name, category = unicodedata.name(character, ""), unicodedata.category(character)
+        asian = ("CJK UNI", "IDEOGRAPHIC IT", "HIRAGANA L", "KATAKANA L", "HALFWIDTH KAT", "HANGUL SYLLABLE")
+        if single and name.startswith(asian):
+            found.append(character)
+            state = "single"
+        elif category[0] in "LN":
+            if state == "word":
+                found[-1] += character
+            else:
+                found.append(character)
+            state = "word"
+        elif state and (category[0] == "M" or character in "\u200c\u200d"):
+            found[-1] += character
+        else:
+            state = ""
+    return found
+
+
+@given(SCRIPTS)
+@settings(max_examples=200, deadline=None)
+def test_other_scripts_agree_with_a_reader_of_single_characters(text) -> None:
+    assert tokenize(text, "unicode") == read(text, False)
+    assert tokenize(text, "characters") == read(text, True)
+
+
+@given(SCRIPTS, st.sampled_from(["unicode", "characters"]))
+@settings(max_examples=100, deadline=None)
+def test_canonically_equal_texts_have_equal_tokens(text, mode) -> None:
+    assert tokenize(unicodedata.normalize("NFD", text), mode) == tokenize(unicodedata.normalize("NFC", text), mode)
+
+
+@given(st.lists(SCRIPTS | st.text("abAB1. \n", max_size=30), max_size=6), st.sampled_from(MODES))
+@settings(max_examples=100, deadline=None)
+def test_texts_together_are_texts_apart(texts, mode) -> None:
+    ids, firsts, words = token_ids(texts, mode)
+    assert len(set(words)) == len(words)
+    assert len(firsts) == len(texts) + 1
+    apart = [[words[token] for token in ids[firsts[i] : firsts[i + 1]]] for i in range(len(texts))]
+    assert apart == [tokenize(text, mode) for text in texts]
+
+
+@pytest.mark.parametrize("mode", ["rouge-score", "unicode"])
+def test_many_and_long_words_keep_their_identity(mode) -> None:
+    # More words than the table starts with; words that differ in one place, of all lengths around a key's
+    rng = random.Random(0)
+    words = [f"w{number}" for number in range(20_000)]
+    words += ["x" * place + letter + "x" * rest for place in range(20) for rest in range(20) for letter in "ab"]
+    words *= 2
+    rng.shuffle(words)
+    ids, _, vocabulary = token_ids([" ".join(words)], mode)
+    assert [vocabulary[token] for token in ids] == words
+    assert sorted(vocabulary) == sorted(set(words))
+
+
+def test_words_with_one_hash_stay_apart() -> None:
+    # Found by search: the table of words gives both the same key, and only their letters tell them apart.
+    ids, _, words = token_ids(["abcdefghstemming 1n51zyy7tt4e8vqd abcdefghstemming"])
+    assert ids.tolist() == [0, 1, 0]
+    assert words == ["abcdefghstemming", "1n51zyy7tt4e8vqd"]
+
+
+def test_stems_share_a_number() -> None:
+    ids, firsts, words = token_ids(["writes cats", "writing cat"], stem=True)
+    assert ids.tolist() == [0, 1, 0, 1]
+    assert firsts.tolist() == [0, 2, 4]
+    assert words == ["write", "cat"]
+
+
+@pytest.mark.parametrize("mode", ["unicode", "characters"])
+def test_no_stemmer_for_other_scripts(mode) -> None:
+    with pytest.raises(ValueError, match="English"):
+        tokenize("a", mode, stem=True)
+
+
+def test_an_unknown_mode_is_named() -> None:
+    with pytest.raises(ValueError, match="no mode 'rouge-2'; take one of rouge-score"):
+        tokenize("a", "rouge-2")

@@ -1,0 +1,613 @@
+"""What was packed here is taken up there, without weights and without text; what is not as it was packed is refused."""
+
+import io
+import json
+import lzma
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+from contextlib import nullcontext
+from dataclasses import fields
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import yaml
+from safetensors.numpy import save
+
+from sumcurve.capabilities.contrasts.judged import Judged
+from sumcurve.share import packs
+from sumcurve.share.packs import PackError
+from sumcurve.store import manifest
+from sumcurve.store.manifest import ManifestError
+from sumcurve.study.kinds import KINDS, RECIPES, STEPS
+from sumcurve.study.plan import Plan
+from sumcurve.study.recipes import read_recipes
+from sumcurve.watch import verify
+from sumcurve.watch.reproduce import compare
+
+ROOT = Path(__file__).parents[3]
+RECIPES_HERE = read_recipes(ROOT / "recipes.yaml", RECIPES)
+SOURCE = "the quick brown fox that jumps over a lazy dog stays in the corpus"  # stands in for its text
+IDS = ["pkg/mod.py:one", "pkg/mod.py:two"]
+WEIGHTS = save({"embedding": np.arange(6, dtype="float32")})
+
+
+@pytest.fixture(scope="module")
+def plan():
+    return Plan.read(ROOT / "config", "smoke")
+
+
+def judged(digest="ab" * 32, **more):
+    """What one run found of two golds, each with a contrast."""
+    found = Judged(np.array([-9.0, -8.0]), np.array([3, 3], "int32"), np.array([0, 1]) > 0, np.array([0, 2], "int32"))
+    tensors = {name: value for name, value in vars(found).items() if value is not None}
+    return save(tensors | {"told": tensors["told"].astype("uint8")} | more, {"contrasts": digest})
+
+
+def content(folder):
+    """Files as each kind of folder has them."""
+    items = "id,group,rouge1,empty\n" + "".join(f"{name},pkg/mod.py,{len(folder.key)}.5,False\n" for name in IDS)
+    summaries = "".join(json.dumps({"id": name, "summary": [f"says {folder.name}"]}) + "\n" for name in IDS)
+    if folder.specification.get("scorer") == "apes":
+        items = "id,group,apes,questions,right_1,answers_1\n"
+        items += "".join(f"{name},pkg/mod.py,{len(folder.key)}.5,3,2,0 - 12\n" for name in IDS)
+    by_kind = {
+        "reader": {
+            "training.json": json.dumps({"questions": {"train": 12}}),
+            "history.csv": "phase,update\nread,10\n",
+            "timings.csv": "phase,update,seconds\nread,10,1.5\n",
+            "held_out.csv": "id,group,reader,majority,frequency,chance\npkg/mod.py:one,pkg/mod.py,1,0,1,0.25\n",
+            "weights.safetensors": "w" * 5000,
+            "words.json": json.dumps(SOURCE.split()),
+        },
+        "train": {
+            "training.json": json.dumps({"records": 12}),
+            "history.csv": "phase,update\nnll,10\n",
+            "timings.csv": "phase,update,seconds\nnll,10,1.5\n",
+            "weights.safetensors": "w" * 5000,
+            "before.safetensors": "b" * 5000,
+            "vocabulary.json": json.dumps(SOURCE.split()),
+        },
+        "pretrain": {
+            "training.json": "{}",
+            "history.csv": "phase,update\ndenoise,10\n",
+            "timings.csv": "phase,update,seconds\ndenoise,10,1.5\n",
+            "weights.safetensors": WEIGHTS,
+        },
+        "decode": {"summaries.jsonl": summaries, "logp.safetensors": "l" * 900},
+        "score": {"items.csv": items, "scores.json": "{}\n"},
+    }
+    if folder.kind == "judge":
+        return {f"{key.split('/')[1]}.safetensors": judged() for key in folder.specification["runs"]}
+    return by_kind.get(folder.kind, {"train.jsonl": json.dumps({"source": [f"{SOURCE} {folder.key}"]}) + "\n"})
+
+
+def code_of(folder):
+    """A fingerprint that recipes.yaml knows of the code behind a folder."""
+    return RECIPES_HERE[KINDS[folder.kind].recipe(folder.kind, folder.specification)].code[0]
+
+
+def build(plan, results, clean=True, wanted=None):
+    contents: dict[str, str] = {}
+    for folder in sorted(plan.folders.values(), key=lambda one: STEPS.index(one.step)):
+        if wanted is not None and folder.key not in wanted:
+            continue
+        facts = {"clean": clean, "fingerprint": code_of(folder), "commit": None, "python": "3.11"}
+        inputs = {key: contents[key] for key in folder.inputs}
+        with manifest.building(results / folder.key, folder.specification, facts, inputs) as stage:
+            for name, text in content(folder).items():
+                (stage / name).write_bytes(text if isinstance(text, bytes) else text.encode())
+        contents[folder.key] = manifest.content(manifest.read(results / folder.key))
+    return contents
+
+
+def tables(plan, results):
+    found = verify.folders(plan, results)
+    folder = results / "tables" / plan.study
+    folder.mkdir(parents=True)
+    facts = {"clean": True} | ({verify.WITHOUT_WEIGHTS: sorted(found.packed)} if found.packed else {})
+    told = {"study": plan.study, "inputs": found.contents, "files": {}, "facts": facts}
+    manifest.write_sealed(folder / f"manifest-{plan.tables}.json", told)
+
+
+@pytest.fixture(scope="module")
+def made(plan, tmp_path_factory):
+    """A finished study."""
+    results = tmp_path_factory.mktemp("there") / "results"
+    build(plan, results)
+    return results
+
+
+@pytest.fixture(scope="module")
+def packed(plan, made, tmp_path_factory):
+    """Packs of all its trainings."""
+    to = tmp_path_factory.mktemp("packs")
+    for folder in plan.named("runs"):
+        assert packs.pack(plan, made, folder.key, to)[1] == []
+    return to
+
+
+@pytest.fixture
+def source(packed, tmp_path):
+    return Path(shutil.copytree(packed, tmp_path / "packs"))
+
+
+def merge(plan, results, source):
+    return packs.merge([plan], results, source, lambda name: nullcontext())
+
+
+def of_runs(plan):
+    return {folder.key for run in plan.named("runs") for folder in packs.behind(plan, run.key)}
+
+
+def test_what_is_taken_up_says_what_was_packed_and_only_weights_and_text_stay_behind(plan, made, packed, tmp_path):
+    here = tmp_path / "results"
+    merged = merge(plan, here, packed)
+    assert set(merged.taken) == of_runs(plan)
+    assert merged.here == []
+    for key in merged.taken:
+        assert (here / key / "manifest.json").read_bytes() == (made / key / "manifest.json").read_bytes()
+        assert manifest.state(here / key) in ("packed", "finished")
+        for pattern in packs.KEPT[plan.folder(key).kind]:
+            for path in (made / key).glob(pattern):
+                assert (here / key / path.name).read_bytes() == path.read_bytes()
+    run, output, score = (
+        next(f.key for f in plan.named(step, kind))
+        for step, kind in (("runs", "train"), ("outputs", "decode"), ("scores", "score"))
+    )
+    assert manifest.lacking(here / run) == ["before.safetensors", "vocabulary.json", "weights.safetensors"]
+    assert manifest.lacking(here / output) == ["logp.safetensors"]
+    assert any(manifest.state(here / key) == "finished" for key in merged.taken if key.startswith("scores/"))
+    assert score in plan.folders
+    assert merge(plan, here, packed).taken == []  # again: nothing to do
+
+
+def test_no_pack_holds_text_of_the_corpus(plan, made, packed):
+    words = SOURCE.split()
+    for path in packed.iterdir():
+        unpacked = lzma.decompress(path.read_bytes()).decode()
+        assert " ".join(words[:3]) not in unpacked
+        assert f'"{words[3]}"' not in unpacked  # a word of the vocabulary
+    run = next(folder for folder in plan.named("runs", "train"))
+    assert (made / run.key / "vocabulary.json").is_file()
+    systems = {folder.key for folder in plan.named("outputs") if folder.kind in ("system", "baseline")}
+    assert systems
+    assert not systems & {key for path in packed.iterdir() for key in packs.read(path).folders}
+
+
+def test_equal_folders_give_equal_bytes(plan, made, packed, tmp_path):
+    run = plan.named("runs", "train")[0]
+    path, _ = packs.pack(plan, made, run.key, tmp_path)
+    assert path.read_bytes() == (packed / path.name).read_bytes()
+
+
+def test_what_only_weights_can_make_is_in_a_pack_or_there_is_none(plan, made, tmp_path):
+    """Of a pack without it nobody could make it any more: the study would have to be trained again."""
+    results = Path(shutil.copytree(made, tmp_path / "results"))
+    run = plan.named("runs", "train")[0]
+    parts = packs.behind(plan, run.key)[1:]
+    asked = [one for one in parts if one.kind == "decode" or one.specification["scorer"] == "reading"]
+    assert {one.kind for one in asked} == {"decode", "score"}
+    for one in parts:
+        shutil.move(results / one.key, tmp_path / "away")
+        if one in asked:
+            assert packs.unfinished(plan, results, run.key) == [one.key]
+            with pytest.raises(
+                PackError, match=f"{one.key} cannot be made from its pack, .* study=smoke -- results/{one.key}"
+            ):
+                packs.pack(plan, results, run.key, tmp_path / "to")
+            assert not (tmp_path / "to").exists() or not any((tmp_path / "to").iterdir())
+        else:
+            assert packs.pack(plan, results, run.key, tmp_path / "to" / "scored")[1] == [one.key]
+            shutil.rmtree(tmp_path / "to")
+        shutil.move(tmp_path / "away", results / one.key)
+    assert packs.unfinished(plan, results, run.key) == []
+
+
+def test_a_study_goes_on_from_packs_and_what_needs_weights_says_so(plan, made, packed, tmp_path):
+    """The rest is made beside what was taken up, and all of it verifies as one study."""
+    here = tmp_path / "results"
+    merge(plan, here, packed)
+    for key in set(plan.folders) - of_runs(plan):
+        shutil.copytree(made / key, here / key)
+    found = verify.study(plan, here)
+    assert (found.damages, found.missing) == ([], [])
+    assert found.contents == verify.study(plan, made).contents
+    assert set(found.packed) == {key for key in of_runs(plan) if manifest.lacking(here / key)}
+    assert "were taken up from packs" in str(found)
+    tables(plan, made)
+    with pytest.raises(ManifestError, match=r"taken up from a pack .*that is no rebuilding"):
+        compare(plan, made, here)
+    output = plan.named("outputs", "decode")[0]
+    shutil.rmtree(here / output.key)
+    command = [sys.executable, "-m", "sumcurve", "make", str(here / output.key)]  # a process of its own pins its sums
+    told = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert told.returncode
+    assert re.search(r"was taken up from a pack, without .*weights.*delete .*runs/", told.stderr, re.DOTALL)
+
+
+def test_a_study_is_recorded_without_weights_only_for_the_share_that_it_states(plan, made, packed, tmp_path):
+    here = Path(shutil.copytree(made, tmp_path / "results", ignore=shutil.ignore_patterns("tables")))
+    run = plan.named("runs", "train")[0]
+    for folder in packs.behind(plan, run.key):
+        shutil.rmtree(here / folder.key)
+    merge(plan, here, packed)
+    tables(plan, here)
+    found = verify.study(plan, here)
+    with pytest.raises(ManifestError, match=rf"weights of 1 of {len(plan.named('runs'))} trainings .*packed_percent"):
+        verify.require_recordable(plan, here, found)
+    stated = plan.settings.model_copy(update={"packed_percent": 50})
+    plan.settings, before = stated, plan.settings
+    try:
+        verify.require_recordable(plan, here, found)
+        (path,) = (here / "tables" / plan.study).glob("manifest-*.json")
+        assert run.key in json.loads(path.read_text())["facts"]["packed"]
+        for name in manifest.lacking(here / run.key):  # the weights come after all
+            shutil.copy(made / run.key / name, here / run.key / name)
+        assert manifest.state(here / run.key) == "finished"
+        with pytest.raises(ManifestError, match=r"does not name what was taken up"):
+            verify.require_recordable(plan, here, verify.study(plan, here))
+    finally:
+        plan.settings = before
+
+
+def test_a_changed_byte_of_a_taken_up_folder_and_a_mark_of_another_manifest_are_damage(plan, packed, tmp_path):
+    here = tmp_path / "results"
+    merge(plan, here, packed)
+    run, other = (here / folder.key for folder in plan.named("runs", "train")[:2])
+    (run / "history.csv").write_text("phase,update\nnll,11\n")
+    assert [one.path.name for one in manifest.damages(run)[1]] == ["history.csv"]
+    shutil.copy(run / "packed.json", other / "packed.json")
+    assert manifest.state(other) == "damaged"
+    assert [one.path.name for one in manifest.damages(other)[1]] == ["packed.json"]
+    (run / "packed.json").unlink()
+    assert {one.path.name for one in manifest.damages(run)[1]} >= {"weights.safetensors"}
+
+
+# --- what is refused
+
+
+def rewritten(path, change, also=()):
+    """The pack with other members: `change` gets and returns (name, content, type) of each; `also` come last."""
+    with tarfile.open(fileobj=io.BytesIO(lzma.decompress(path.read_bytes()))) as tar:
+        members = [(one.name, tar.extractfile(one).read(), tarfile.REGTYPE) for one in tar]
+    stream = io.BytesIO()
+    with tarfile.open(fileobj=stream, mode="w") as tar:
+        for name, data, kind in [*(found for one in members if (found := change(*one))), *also]:
+            member = tarfile.TarInfo(name)
+            member.size, member.type, member.linkname = len(data) * (kind == tarfile.REGTYPE), kind, "/etc/passwd"
+            tar.addfile(member, io.BytesIO(data) if kind == tarfile.REGTYPE else None)
+    path.write_bytes(lzma.compress(stream.getvalue()))
+
+
+def same(name, data, kind):
+    return name, data, kind
+
+
+def first(source):
+    return sorted(source.glob("*.tar.xz"))[0]
+
+
+@pytest.mark.parametrize(
+    "member",
+    [
+        ("/etc/cron.d/x", b"x", tarfile.REGTYPE),
+        ("../../x", b"x", tarfile.REGTYPE),
+        ("runs/../../x/y", b"x", tarfile.REGTYPE),
+        ("runs/a/.hidden", b"x", tarfile.REGTYPE),
+        ("tables/smoke/scores.csv", b"x", tarfile.REGTYPE),
+        ("runs/a/training.json", b"", tarfile.SYMTYPE),
+        ("runs/a/training.json", b"", tarfile.LNKTYPE),
+        ("runs/a", b"", tarfile.DIRTYPE),
+        ("runs/a/pipe", b"", tarfile.FIFOTYPE),
+    ],
+)
+def test_members_that_are_no_files_of_results_are_refused_and_nothing_is_written(plan, source, tmp_path, member):
+    path = first(source)
+    rewritten(path, same, [member])
+    with pytest.raises(PackError, match=rf"{path.name}: .*no pack has those"):
+        merge(plan, tmp_path / "results", source)
+    assert not [found for found in tmp_path.rglob("*") if found.is_file() and source not in found.parents]
+
+
+@pytest.mark.parametrize(
+    "key", ["{}/evil", "../../../evil", "runs/..", "runs/a/../../../evil", "runs", "tables/smoke", ""]
+)
+def test_a_header_makes_no_folder_but_of_results(plan, tmp_path, key):
+    key, here = key.format(tmp_path), tmp_path / "results"
+    packs_of = tmp_path / "packs"
+    packs_of.mkdir()
+    (packs_of / f"x{packs.ENDING}").write_bytes(packs._archive(key, {key: {}}))
+    with pytest.raises(PackError, match=rf"x{packs.ENDING}: .*is no folder of results"):
+        merge(plan, here, packs_of)
+    assert sorted(tmp_path.iterdir()) == [packs_of]
+
+
+@pytest.mark.parametrize("header", ["[" * 100_000, '{"format": 1, "folders": {}, "run": []}', "[]", "null", '"x"'])
+def test_a_header_that_nothing_wrote_is_refused(plan, source, tmp_path, header):
+    rewritten(first(source), lambda name, data, kind: (name, header.encode() if name == packs.HEADER else data, kind))
+    with pytest.raises(PackError, match=rf"{first(source).name}: its {packs.HEADER} cannot be read"):
+        merge(plan, tmp_path / "results", source)
+
+
+def test_a_folder_with_the_name_of_a_pack_is_refused(plan, source, tmp_path):
+    (source / f"x{packs.ENDING}").mkdir()
+    with pytest.raises(PackError, match=rf"x{packs.ENDING}: is a folder"):
+        merge(plan, tmp_path / "results", source)
+
+
+def test_half_written_doubled_and_changed_packs_are_refused_by_name(plan, source, tmp_path):
+    path, here = first(source), tmp_path / "results"
+    whole = path.read_bytes()
+    for length in (0, 10, len(whole) // 2, len(whole) - 1):
+        path.write_bytes(whole[:length])
+        with pytest.raises(PackError, match=rf"{path.name}: "):
+            merge(plan, here, source)
+    path.write_bytes(whole + b"more")
+    with pytest.raises(PackError, match=rf"{path.name}: goes on behind its end"):
+        merge(plan, here, source)
+    path.write_bytes(whole)
+    rewritten(path, lambda name, data, kind: None if name.endswith("history.csv") else (name, data, kind))
+    with pytest.raises(PackError, match=rf"{path.name}: runs/.*history.csv is missing"):
+        merge(plan, here, source)
+    path.write_bytes(whole)
+    rewritten(path, lambda name, data, kind: (name, data + b"\n" * name.endswith("items.csv"), kind))
+    with pytest.raises(PackError, match=rf"{path.name}: scores/.*items.csv is not what its list says"):
+        merge(plan, here, source)
+    path.write_bytes(whole)
+    rewritten(path, same, [("runs/a/training.json", b"{}", tarfile.REGTYPE)])
+    with pytest.raises(PackError, match=rf"{path.name}: runs/a/training.json is not in its list"):
+        merge(plan, here, source)
+    path.write_bytes(whole)
+    shutil.copy(path, source / f"copy{packs.ENDING}")
+    with pytest.raises(PackError, match=r"both hold (runs|outputs|scores)/"):
+        merge(plan, here, source)
+    assert not here.exists() or not [one for one in here.rglob("*") if one.is_file()]
+
+
+def test_what_unpacks_to_too_much_is_refused(source, monkeypatch):
+    monkeypatch.setattr(packs, "MOST_BYTES", 10**6)
+    path = first(source)
+    path.write_bytes(lzma.compress(bytes(10**7)))
+    assert path.stat().st_size < 10**4
+    with pytest.raises(PackError, match=r"unpacks to more than 1,000,000 bytes|is not xz"):
+        packs.read(path)
+
+
+def edited(plan, made, tmp_path, change):
+    """Packs of a study of which one training was made otherwise, by its manifest."""
+    results = Path(shutil.copytree(made, tmp_path / "other", ignore=shutil.ignore_patterns("tables")))
+    run = plan.named("runs", "train")[0]
+    for folder in [*packs.behind(plan, run.key)[1:]]:
+        shutil.rmtree(results / folder.key)
+    sealed = manifest.read(results / run.key)
+    change(sealed, results / run.key)
+    manifest.write_sealed(results / run.key / "manifest.json", sealed)
+    to = tmp_path / "edited"
+    folders = {run.key: {name: (results / run.key / name).read_bytes() for name in ("manifest.json", "training.json")}}
+    to.mkdir()
+    (to / f"{run.name}{packs.ENDING}").write_bytes(packs._archive(run.key, folders))
+    return run, to
+
+
+def test_an_older_pack_need_not_name_the_corpus_of_a_part_held_out(tmp_path):
+    inputs = {"outputs/o": ("runs/r", "corpora/x-unseen", "corpora/x"), "corpora/x-unseen": ("corpora/x",)}
+    kinds = {"outputs/o": "decode", "corpora/x-unseen": "unseen"}
+    plan = SimpleNamespace(folder=lambda key: SimpleNamespace(kind=kinds.get(key), inputs=inputs.get(key, ())))
+
+    def require(*recorded):
+        one = SimpleNamespace(path="o.pack")
+        packs._require_inputs(one, "outputs/o", dict.fromkeys(recorded, "0"), plan, {}, tmp_path)
+
+    require("runs/r", "corpora/x-unseen", "corpora/x")
+    require("runs/r", "corpora/x-unseen")
+    for wrong in (["runs/r", "corpora/x"], ["corpora/x-unseen", "corpora/x"], [*inputs["outputs/o"], "runs/other"]):
+        with pytest.raises(PackError, match="made from other folders than its study says"):
+            require(*wrong)
+
+
+def test_packs_of_another_recipe_or_code_are_refused_with_what_differs(plan, made, tmp_path):
+    def older(sealed, folder):
+        sealed["specification"]["recipe"] = 1
+
+    def code(sealed, folder):
+        sealed["facts"]["fingerprint"] = "0123456789abcdef"
+
+    def inputs(sealed, folder):
+        sealed["inputs"].popitem()
+
+    for number, (change, said) in enumerate(
+        [
+            (older, r"under another specification \(recipe differ"),
+            (code, r"made by code 0123456789abcdef, which recipes.yaml does not accept"),
+            (inputs, r"made from other folders than its study says"),
+        ]
+    ):
+        (tmp_path / str(number)).mkdir()
+        run, to = edited(plan, made, tmp_path / str(number), change)
+        with pytest.raises(PackError, match=rf"{run.name}.tar.xz: .*{said}"):
+            merge(plan, tmp_path / "results", to)
+    assert not (tmp_path / "results" / "runs").exists()
+
+
+def test_a_pack_of_a_study_with_other_settings_names_the_setting(plan, source, tmp_path):
+    config = Path(shutil.copytree(ROOT / "config", tmp_path / "checkout" / "config"))
+    shutil.copy(ROOT / "recipes.yaml", tmp_path / "checkout")
+    path = config / "studies" / "smoke.yaml"
+    path.write_text(path.read_text().replace("max_tokens: 20}", "max_tokens: 19}", 1))
+    with pytest.raises(PackError, match=r"is not what study smoke asks for now \(.*search|validation.*here\)"):
+        merge(Plan.read(config, "smoke"), tmp_path / "results", source)
+
+
+def test_packs_that_contradict_what_is_here_or_each_other_are_refused(plan, made, packed, source, tmp_path):
+    def otherwise(sealed, folder):
+        (folder / "training.json").write_text('{"records": 13}')
+        data = (folder / "training.json").read_bytes()
+        sealed["files"]["training.json"] = {
+            "bytes": len(data),
+            "sha256": manifest.sha256_file(folder / "training.json"),
+        }
+
+    run, to = edited(plan, made, tmp_path, otherwise)
+    here = tmp_path / "results"
+    merge(plan, here, packed)
+    with pytest.raises(PackError, match=rf"{run.key} says something else than .*{run.name}"):
+        merge(plan, here, to)
+    os.replace(next(to.iterdir()), source / f"again{packs.ENDING}")
+    with pytest.raises(PackError, match=rf"(contradict each other in|both hold) .*{run.key}"):
+        merge(plan, tmp_path / "empty", source)
+    corpus = next(key for key in plan.folder(run.key).inputs)
+    apart = tmp_path / "apart"
+    with manifest.building(apart / corpus, plan.folder(corpus).specification, {}) as stage:
+        (stage / "train.jsonl").write_text("another corpus\n")
+    with pytest.raises(PackError, match=rf"made from another {corpus} than is here"):
+        merge(plan, apart, packed)
+
+
+def test_text_where_numbers_belong_is_in_no_pack(plan, made, tmp_path):
+    results = Path(shutil.copytree(made, tmp_path / "results", ignore=shutil.ignore_patterns("tables")))
+    run = plan.named("runs", "train")[0]
+    score = next(one for one in packs.behind(plan, run.key) if one.kind == "score")
+    sealed = manifest.read(results / score.key)
+    shutil.rmtree(results / score.key)
+    with manifest.building(results / score.key, score.specification, sealed["facts"], sealed["inputs"]) as stage:
+        (stage / "items.csv").write_text(f"id,group,rouge1,reference\na,g,1.0,{SOURCE}\n")
+        (stage / "scores.json").write_text("{}")
+    with pytest.raises(PackError, match=r"items.csv:2: reference holds 'the quick"):
+        packs.pack(plan, results, run.key, tmp_path / "to")
+    outside = next(one for one in plan.named("outputs") if one.kind in ("system", "baseline"))
+    with pytest.raises(PackError, match=r"may be text of the corpus"):
+        packs.pack(plan, results, outside.key, tmp_path / "to")
+
+
+@pytest.mark.parametrize("data", [b"not JSON", b"[" * 100_000, b"\xff"])
+def test_summaries_that_nobody_can_read_are_in_no_pack(data):
+    with pytest.raises(PackError, match=r"here.* is not (JSON|UTF-8)"):
+        packs._require_no_text("here", "summaries.jsonl", data)
+
+
+def scored(folder, scores, **corpus):
+    """A plan of one method's trainings with these scores, in a configuration of its own in `folder`.
+
+    `corpus` is what its one corpus says that those of the smoke study do not.
+    """
+    config = Path(shutil.copytree(ROOT / "config", folder / "config"))
+    shutil.copy(ROOT / "recipes.yaml", folder)
+    path = config / "studies" / "smoke.yaml"
+    told = yaml.safe_load(path.read_text())
+    told["corpora"] = {"tales": told["corpora"]["tales"] | {"methods": None} | corpus}
+    told |= {"methods": ["abs"], "scores": {"rouge": {}, **scores}, "systems": {"gold": {}}}
+    path.write_text(yaml.safe_dump(told))
+    return Plan.read(config, "smoke")
+
+
+@pytest.fixture
+def asking(tmp_path):
+    """A plan whose summaries are asked questions by two readers."""
+    return scored(tmp_path, {"apes": {"seeds": [1, 2]}}, cloze={}, contrasts=None, percents=[100])
+
+
+def test_readers_are_packed_with_the_answers_that_only_they_can_give(asking, tmp_path):
+    there, here, to = tmp_path / "there", tmp_path / "here", tmp_path / "to"
+    build(asking, there)
+    trained, readers = asking.named("runs", "train"), asking.named("runs", "reader")
+    assert (len(trained), len(readers)) == (1, 2)
+    for run in (*trained, *readers):
+        assert packs.pack(asking, there, run.key, to)[1] == []
+    merged = merge(asking, here, to)
+    asked = {one.key for one in asking.named("scores") if one.specification["scorer"] == "apes"}
+    assert asked <= set(merged.taken)
+    for run in readers:
+        assert manifest.lacking(here / run.key) == ["weights.safetensors", "words.json"]
+        assert (here / run.key / "held_out.csv").read_bytes() == (there / run.key / "held_out.csv").read_bytes()
+    decoded = {one.key for one in asking.named("outputs", "decode")}
+    assert {one.key for one in asking.named("outputs")} & set(merged.taken) == decoded  # no text of the corpus
+    for key in set(asking.folders) - set(merged.taken):
+        shutil.copytree(there / key, here / key)
+    assert verify.study(asking, here).damages == []
+
+
+def test_answers_are_numbers(asking, tmp_path):
+    build(asking, tmp_path / "there")
+    (run,) = asking.named("runs", "train")
+    score = next(one for one in packs.behind(asking, run.key) if one.specification.get("scorer") == "apes")
+    path = tmp_path / "there" / score.key
+    facts = {"clean": True, "fingerprint": code_of(score), "commit": None, "python": "3.11"}
+    contents = manifest.read(path)["inputs"]
+    shutil.rmtree(path)
+    with manifest.building(path, score.specification, facts, contents) as stage:
+        (stage / "items.csv").write_text("id,group,apes,answers_1\na,a,50,0 the\n")
+    with pytest.raises(PackError, match="answers_1 holds '0 the'"):
+        packs.pack(asking, tmp_path / "there", run.key, tmp_path / "to")
+
+
+@pytest.fixture
+def judging(tmp_path):
+    """A plan whose trainings are asked of contrasts."""
+    return scored(tmp_path, {"dodged": {}})
+
+
+def test_what_runs_find_of_contrasts_is_packed_whole_beside_them(judging, tmp_path):
+    """It needs the weights of all runs of a method: where they stayed behind it could not be made."""
+    there, here, to = tmp_path / "there", tmp_path / "here", tmp_path / "to"
+    build(judging, there)
+    (judge,) = judging.named("outputs", "judge")
+    for folder in (*judging.named("runs"), judge):
+        assert packs.pack(judging, there, folder.key, to)[1] == []
+    assert judge.key in merge(judging, here, to).taken
+    assert manifest.state(here / judge.key) == "finished"
+    for path in (there / judge.key).iterdir():
+        assert (here / judge.key / path.name).read_bytes() == path.read_bytes()
+    for key in set(judging.folders) - {one.key for one in judging.named("runs")}:
+        if not (here / key).exists():
+            shutil.copytree(there / key, here / key)
+    assert verify.study(judging, here).damages == []
+
+
+def test_what_runs_find_of_contrasts_is_packed_as_numbers_alone(judging, tmp_path):
+    assert {field.name for field in fields(Judged)} == set(packs.JUDGED)
+    (judge,) = judging.named("outputs", "judge")
+    text = np.frombuffer(SOURCE.encode(), "uint8")
+    for number, (data, said) in enumerate(
+        (
+            (judged(source=text), "'source' is nothing that systems find"),
+            (judged(digest=SOURCE), "'__metadata__' is nothing that systems find"),
+            (judged()[:20], "is not in the form of safetensors"),
+            (judged() + SOURCE.encode(), "is not in the form of safetensors"),
+        )
+    ):
+        results = tmp_path / str(number) / "results"
+        facts = {"clean": True, "fingerprint": code_of(judge), "commit": None, "python": "3.11"}
+        with manifest.building(results / judge.key, judge.specification, facts, {}) as stage:
+            (stage / "run.safetensors").write_bytes(data)
+        with pytest.raises(PackError, match=f"run.safetensors.*{said}"):
+            packs.pack(judging, results, judge.key, tmp_path / "to")
+
+
+def test_a_pretraining_is_packed_with_the_weights_that_trainings_begin_from(tmp_path, monkeypatch):
+    """Without them they would be made anew, on another CPU with other bytes, and what began from them would be lost."""
+    plan = Plan.read(ROOT / "config", "pretraining")
+    there, here, to = tmp_path / "there", tmp_path / "here", tmp_path / "to"
+    (pretrained,) = plan.named("runs", "pretrain")
+    needed = {pretrained.key, *(key for key in plan.folders if not key.startswith(("runs/", "outputs/", "scores/")))}
+    build(plan, there, wanted=needed)
+    packs.pack(plan, there, pretrained.key, to)
+    assert merge(plan, here, to).taken == [pretrained.key]
+    assert manifest.state(here / pretrained.key) == "finished"
+    assert (here / pretrained.key / "weights.safetensors").read_bytes() == WEIGHTS
+    monkeypatch.setitem(globals(), "WEIGHTS", save({}, {"source": SOURCE}))
+    build(plan, tmp_path / "text", wanted=needed)
+    with pytest.raises(PackError, match="__metadata__"):
+        packs.pack(plan, tmp_path / "text", pretrained.key, to)
+
+
+def test_more_than_packs_may_hold_is_not_packed(plan, made, tmp_path, monkeypatch):
+    monkeypatch.setattr(packs, "MOST_BYTES", 1000)
+    with pytest.raises(PackError, match="more than packs may hold"):
+        packs.pack(plan, made, plan.named("runs")[0].key, tmp_path)
+    assert not list(tmp_path.iterdir())

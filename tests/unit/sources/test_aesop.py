@@ -1,0 +1,135 @@
+"""TAC 2011's evaluation; every file here is written by `papers`, with invented texts and scores."""
+
+import io
+import tarfile
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from papers import tac
+from sumcurve.sources.aesop import Judgement, Name, read
+from sumcurve.sources.errors import CorpusError
+
+TOP = "GuidedSumm2011_eval"
+
+
+def pack(path: Path, files: Mapping[str, bytes]) -> Path:
+    with tarfile.open(path, "w:gz") as made:
+        for name, data in files.items():
+            info = tarfile.TarInfo(name)
+            info.size = len(data)
+            made.addfile(info, io.BytesIO(data))
+    return path
+
+
+def unpack(path: Path, files: Mapping[str, bytes]) -> Path:
+    for name, data in files.items():
+        (path / name).parent.mkdir(parents=True, exist_ok=True)
+        (path / name).write_bytes(data)
+    return path / TOP
+
+
+def test_a_name_says_topic_set_type_length_assessor_and_author() -> None:
+    name = Name.parsed("D1103-A.M.100.A.1")
+    assert name == Name("D1103", "A", "M", 100, "A", "1")
+    assert not name.human
+    assert Name.parsed("D1103-B.M.100.A.H").human
+    assert Name.parsed("D1144-A.M.100.C.51").author == "51"
+
+
+@pytest.mark.parametrize("name", ["D1103.M.100.A.1", "D1103-C.M.100.A.1", "D1103-A.M.100.A", "D1103-A.M.100.A.1.txt"])
+def test_another_name_is_an_error(name: str) -> None:
+    with pytest.raises(CorpusError, match="is no name of a summary as D1103-A"):
+        Name.parsed(name)
+
+
+def test_the_archive_and_its_folder_give_every_summary_with_what_was_said_of_it(tmp_path: Path) -> None:
+    files = tac(topics=3, people="ABCD", systems=5)
+    found = read(pack(tmp_path / f"{TOP}.tgz", files))
+    assert found == read(unpack(tmp_path, files))
+    assert len(found) == 3 * 2 * (4 + 5)
+    assert len({one.name.key for one in found}) == len(found)
+    assert sum(one.name.human for one in found) == 3 * 2 * 4
+    for one in found:
+        folder = "models" if one.name.human else "peers"
+        file = f"{TOP}/ROUGE/{folder}/{one.name.topic}-{one.name.set}.M.100.E.{one.name.author}"
+        assert one.sentences == files[file].decode().splitlines()
+        assert one.judgement is not None
+        assert (one.judgement.pyramid is None) == one.name.human
+
+
+def with_tables(files: dict[str, bytes], peer: str, model: str = "") -> dict[str, bytes]:
+    """The files with these two tables of set A alone."""
+    kept = {name: data for name, data in files.items() if "manual." not in name}
+    return kept | {f"{TOP}/manual/manual.peer.A": peer.encode(), f"{TOP}/manual/manual.model.A": model.encode()}
+
+
+def test_columns_are_those_of_the_tables(tmp_path: Path) -> None:
+    peer, model = "D1101-A  1  1.042 7 2 E 4 0.951 3 5\n\n", "D1101-A B 9 E 4 0.812 5 4\r\n"
+    found = read(pack(tmp_path / "a.tgz", with_tables(tac(), peer, model)))
+    judged = {one.name.key: one.judgement for one in found if one.judgement}
+    assert judged == {
+        ("D1101", "A", "1"): Judgement(1.042, 0.951, readability=3, responsiveness=5),
+        ("D1101", "A", "B"): Judgement(None, 0.812, readability=5, responsiveness=4),
+    }
+    assert len(found) == 2 * 2 * 7  # those of which nothing was said are there, too
+
+
+GOOD = "D1101-A 1 0.5 7 2 E 4 0.4 3 5"
+
+
+@pytest.mark.parametrize(
+    ("peer", "message"),
+    [
+        ("D1101-A 1 0.5 7 2 E 0.4 3 5", r"manual\.peer\.A:1: 9 columns, not 10"),
+        (f"{GOOD}\nD1101-A 2 0.5 7 2 E 4 0.4 6 5", r"manual\.peer\.A:2: '6' is no grade from 1 to 5"),
+        ("D1101-A 1 0.5 7 2 E 4 0.4 3 4.5", r"'4\.5' is no grade"),
+        ("D1101-A 1 - 7 2 E 4 0.4 3 5", r"'-' is no Pyramid score"),
+        ("D1101-B 1 0.5 7 2 E 4 0.4 3 5", r"D1101-B 1 is no summary of manual\.peer\.A"),
+        ("D1101-A B 0.5 7 2 E 4 0.4 3 5", r"D1101-A B is no summary of manual\.peer\.A"),
+        (f"{GOOD}\n{GOOD}", r"manual\.peer\.A:2: judged before, at .*manual\.peer\.A:1"),
+        ("D1101-A 77 0.5 7 2 E 4 0.4 3 5", "a judgement of D1101 A 77, of which there is no summary"),
+    ],
+)
+def test_a_table_of_another_form_is_an_error_with_its_line(tmp_path: Path, peer: str, message: str) -> None:
+    with pytest.raises(CorpusError, match=message):
+        read(pack(tmp_path / "a.tgz", with_tables(tac(), peer)))
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({f"{TOP}/ROUGE/peers/D1101-A.M.100.E.1": b" \n"}, "has no sentence"),
+        ({f"{TOP}/ROUGE/peers/D1101-A.M.100.E.G": b"One .\n"}, "lies in peers, but its author is G"),
+        ({f"{TOP}/ROUGE/peers/D1101-A.M.100.F.1": b"One .\n"}, "a second summary of D1101 A 1"),
+        ({f"{TOP}/ROUGE/peers/notes": b"One .\n"}, "'notes' is no name of a summary"),
+        ({f"{TOP}/../escape": b"x"}, "outside of its folder"),
+    ],
+)
+def test_files_that_do_not_belong_are_errors(tmp_path: Path, changes: dict[str, bytes], message: str) -> None:
+    with pytest.raises(CorpusError, match=message):
+        read(pack(tmp_path / "a.tgz", tac() | changes))
+
+
+def test_another_archive_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(CorpusError, match="holds no ROUGE/models/ or ROUGE/peers/"):
+        read(pack(tmp_path / "a.tgz", {"notes.txt": b"x"}))
+
+
+def test_quotes_of_newswire_are_read(tmp_path: Path) -> None:
+    files = tac() | {f"{TOP}/ROUGE/peers/D1101-A.M.100.E.1": "It’s “so” .".encode("cp1252")}
+    (found,) = (one for one in read(pack(tmp_path / "a.tgz", files)) if one.name.key == ("D1101", "A", "1"))
+    assert found.sentences == ["It’s “so” ."]
+
+
+def test_only_ends_of_lines_part_sentences_and_rows(tmp_path: Path) -> None:
+    """Not every sign that `str.splitlines` takes for one; a row of a table that is wrong is named by its line."""
+    files = tac(topics=1)
+    name = f"{TOP}/ROUGE/peers/D1101-A.M.100.E.1"
+    inside = ["An\x0botter", "swims\x0c.", "It\x1cdives", "and\u2028eats", "a\x85fish"]
+    files[name] = " ".join(inside).encode() + b"\r\nIt rests.\rIt sleeps.\n"
+    (found,) = (one for one in read(pack(tmp_path / "a.tgz", files)) if one.name == Name.parsed(name.split("/")[-1]))
+    assert found.sentences == [" ".join(inside), "It rests.", "It sleeps."]
+    with pytest.raises(CorpusError, match=r"manual\.peer\.A:2: 1 columns"):
+        read(pack(tmp_path / "b.tgz", files | {f"{TOP}/manual/manual.peer.A": b" \x0c \nwrong\n"}))

@@ -1,0 +1,342 @@
+import hashlib
+import json
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sumcurve.sources import SOURCES, format_of, raw
+from sumcurve.sources.content import Content, Ready, patterns
+from sumcurve.sources.errors import CorpusError
+from sumcurve.sources.raw import Dropped, Place, RawRecord
+from sumcurve.sources.source import Source
+from sumcurve.study.plan import File
+
+JSONL = SOURCES["jsonl"]
+
+
+def line(**changes: Any) -> bytes:
+    row = {"id": "a", "source": "The otter swims.", "target": "otter", **changes}
+    return json.dumps({key: value for key, value in row.items() if value is not ...}).encode()
+
+
+def read(path: Path, data: bytes, ready: Ready | None = None) -> list[RawRecord | Dropped]:
+    path.write_bytes(data)
+    return list(Content(path, JSONL, ready=ready).records())
+
+
+BAD = [
+    (b'{"id": "a", "source": "x"', raw.NOT_JSON),
+    (b'{"id": "a", "source": "x", "target": NaNN}', raw.NOT_JSON),
+    (b"[" * 100_000, raw.NOT_JSON),
+    (b"9" * 10_000, raw.NOT_JSON),
+    (line()[:-2] + b'\xff"}', raw.NOT_UTF8),
+    (b"", raw.EMPTY_LINE),
+    (b" \t", raw.EMPTY_LINE),
+    (b'["a", "b"]', raw.NOT_OBJECT),
+    (b"null", raw.NOT_OBJECT),
+    (b'{"id": "a", "id": "b", "source": "x", "target": "y"}', raw.REPEATED_KEY),
+    (line(id=...), raw.MISSING_KEY),
+    (line(source=...), raw.MISSING_KEY),
+    (line(target=...), raw.MISSING_KEY),
+    (line(titel="x"), raw.UNKNOWN_KEY),
+    (line(id=7), raw.WRONG_TYPE),
+    (line(source=None), raw.WRONG_TYPE),
+    (line(source={"text": "x"}), raw.WRONG_TYPE),
+    (line(source=["x", 1]), raw.WRONG_TYPE),
+    (line(target=3.5), raw.WRONG_TYPE),
+    (line(references="x"), raw.WRONG_TYPE),
+    (line(references=[["x", None]]), raw.WRONG_TYPE),
+    (line(group=["g"]), raw.WRONG_TYPE),
+    (line(split=1), raw.WRONG_TYPE),
+    (line(source="\ud800"), raw.SURROGATE),
+    (line(id="\udfff"), raw.SURROGATE),
+    (line(group="\udfff"), raw.SURROGATE),
+    (line(target=["x", "a\0b"]), raw.NUL),
+    (line(id=" "), raw.BAD_ID),
+    (line(id="a\tb"), raw.BAD_ID),
+    (line(source=" \n"), raw.EMPTY_SOURCE),
+    (line(source=[]), raw.EMPTY_SOURCE),
+    (line(target=""), raw.EMPTY_TARGET),
+    (line(target=["", " "]), raw.EMPTY_TARGET),
+    (line(source=["x", ""]), raw.EMPTY_SENTENCE),
+    (line(references=["x", ""]), raw.EMPTY_REFERENCE),
+    (line(group=""), raw.EMPTY_GROUP),
+    (line(split="exam"), raw.BAD_SPLIT),
+]
+
+
+@pytest.mark.parametrize(("bad", "reason"), BAD)
+def test_a_bad_line_is_reported_with_its_number_and_its_neighbours_are_read(
+    tmp_path: Path, bad: bytes, reason: str
+) -> None:
+    rows = read(tmp_path / "raw.jsonl", b"\n".join([line(id="before"), bad, line(id="after")]))
+    assert [type(row) for row in rows] == [RawRecord, Dropped, RawRecord]
+    assert isinstance(rows[1], Dropped)
+    assert (rows[1].place.number, rows[1].reason) == (2, reason)
+    assert len(rows[1].value) <= raw.EXCERPT
+    json.dumps(rows[1].as_dict(), ensure_ascii=False).encode()  # can be written
+
+
+def test_every_reason_has_a_case() -> None:
+    named = {getattr(raw, name) for name in dir(raw) if name.isupper() and isinstance(getattr(raw, name), str)}
+    assert named == {reason for _, reason in BAD} | {
+        raw.OTHER_SPLIT,
+        raw.NO_SPLIT,
+        raw.LONG_LINE,
+    }  # below, and in test_jsonl.py
+
+
+def test_fields_arrive_as_written(tmp_path: Path) -> None:
+    data = line(source=["One.", "Two."], references=["r", ["s", "t"]], group="g", split="valid")
+    (row,) = read(tmp_path / "raw.jsonl", data, ready="records")
+    place = Place("raw.jsonl", 1)
+    assert row == RawRecord(place, "a", ["One.", "Two."], "otter", ["r", ["s", "t"]], "g", "valid")
+
+
+def test_null_is_an_optional_key_left_out_and_a_byte_order_mark_is_no_text(tmp_path: Path) -> None:
+    (row,) = read(tmp_path / "raw.jsonl", b"\xef\xbb\xbf" + line(group=None, references=None) + b"\r\n")
+    assert row == RawRecord(Place("raw.jsonl", 1), "a", "The otter swims.", "otter")
+
+
+def records(content: Content) -> list[RawRecord]:
+    """Its records; none may be dropped."""
+    found = list(content.records())
+    assert all(isinstance(row, RawRecord) for row in found), found
+    return [row for row in found if isinstance(row, RawRecord)]
+
+
+def lay(folder: Path, shards: Mapping[str, bytes]) -> Path:
+    for name, data in shards.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(data)
+    return folder
+
+
+def sha256(path: Path, ready: Ready | None = None) -> str | None:
+    return File("", str(path), shards=patterns(JSONL, ready)).observed(Path())
+
+
+SHARDS = {"b.jsonl": line(id="b1") + b"\n" + line(id="b2"), "a/9.jsonl": line(id="a1"), "c.jsonl": line(id="c1")}
+
+
+def test_a_folder_is_read_like_one_file_of_its_shards_in_the_order_of_their_names(tmp_path: Path) -> None:
+    folder = lay(
+        tmp_path / "shards", {**SHARDS, "README.md": b"# No record", ".b.jsonl.swp": b"{", ".git/x.jsonl": b"{"}
+    )
+    found = records(Content(folder, JSONL))
+    whole = tmp_path / "whole.jsonl"
+    whole.write_bytes(b"\n".join(SHARDS[name] for name in sorted(SHARDS)))
+    expected = records(Content(whole, JSONL))
+    assert [(row.id, row.source) for row in found] == [(row.id, row.source) for row in expected]
+    assert [str(row.place) for row in found] == [
+        "line 1 of a/9.jsonl",
+        "line 1 of b.jsonl",
+        "line 2 of b.jsonl",
+        "line 1 of c.jsonl",
+    ]
+    assert [str(row.place) for row in expected] == ["line 1", "line 2", "line 3", "line 4"]
+
+
+def test_a_folders_hash_is_that_of_what_sha256sum_prints(tmp_path: Path) -> None:
+    folder = lay(tmp_path / "shards", SHARDS)
+    printed = subprocess.run(["sha256sum", *sorted(SHARDS)], cwd=folder, capture_output=True, check=True).stdout
+    assert sha256(folder) == hashlib.sha256(printed).hexdigest()
+    one = folder / "b.jsonl"
+    assert sha256(one) == hashlib.sha256(one.read_bytes()).hexdigest()
+
+
+@pytest.mark.parametrize(
+    ("changed", "same"),
+    [({"b.jsonl": b"{}"}, False), ({"d.jsonl": b"{}"}, False), ({"README.md": b"more"}, True), ({}, True)],
+)
+def test_a_folders_hash_follows_its_shards(tmp_path: Path, changed: dict[str, bytes], same: bool) -> None:
+    one, other = lay(tmp_path / "one", SHARDS), lay(tmp_path / "other", {**SHARDS, **changed})
+    assert (sha256(one) == sha256(other)) == same
+    (other / "b.jsonl").rename(other / "b2.jsonl")
+    assert sha256(one) != sha256(other)
+
+
+PARTS_AS_FILES = {"train": "train-*.jsonl", "valid": "validation/*.jsonl", "test": "test.jsonl"}
+PUBLISHED = {
+    "train-0.jsonl": line(id="t1"),
+    "train-1.jsonl": line(id="t2", split="train"),
+    "validation/0.jsonl": line(id="v", split="dev"),
+    "test.jsonl": line(id="x"),
+    "extra.jsonl": b"not of the corpus",
+}
+
+
+def test_files_say_the_parts_of_their_records(tmp_path: Path) -> None:
+    content = Content(lay(tmp_path / "raw", PUBLISHED), JSONL, ready=PARTS_AS_FILES)
+    assert [(row.id, row.split) for row in records(content)] == [
+        ("x", "test"),
+        ("v", "valid"),
+        ("t1", "train"),
+        ("t2", "train"),
+    ]
+    before = sha256(tmp_path / "raw", PARTS_AS_FILES)
+    (tmp_path / "raw" / "extra.jsonl").write_bytes(b"else")
+    assert sha256(tmp_path / "raw", PARTS_AS_FILES) == before
+
+
+def test_a_record_of_another_part_than_its_files_is_dropped(tmp_path: Path) -> None:
+    shards = {**PUBLISHED, "train-1.jsonl": line(id="t2", split="test") + b"\n" + line(id="t3")}
+    found = list(Content(lay(tmp_path / "raw", shards), JSONL, ready=PARTS_AS_FILES).records())
+    (dropped,) = (row for row in found if isinstance(row, Dropped))
+    assert (dropped.id, dropped.reason, dropped.split) == ("t2", raw.OTHER_SPLIT, "train")
+    assert (dropped.place.file, dropped.place.number) == ("train-1.jsonl", 1)
+
+
+def test_records_say_their_parts_in_the_words_that_published_corpora_use(tmp_path: Path) -> None:
+    said = {"train": "train", "training": "train", "valid": "valid", "validation": "valid", "val": "valid"}
+    said |= {"dev": "valid", "test": "test"}
+    data = b"\n".join(line(id=word, split=word) for word in said)
+    found = read(tmp_path / "raw.jsonl", data, ready="records")
+    assert {row.id: row.split for row in found} == said
+
+
+def test_parts_that_records_say_may_be_exchanged(tmp_path: Path) -> None:
+    path = tmp_path / "raw.jsonl"
+    path.write_bytes(
+        b"\n".join(
+            line(id=word, split=word, **({"source": ""} if word == "val" else {}))
+            for word in ("train", "dev", "val", "test")
+        )
+    )
+    found = Content(path, JSONL, None, "records", roles={"valid": "test", "test": "valid"}).records()
+    assert [row.split for row in found] == ["train", "test", "test", "valid"]  # the third is dropped
+
+
+def test_a_record_without_a_part_is_dropped_where_records_say_theirs(tmp_path: Path) -> None:
+    found = read(tmp_path / "raw.jsonl", line(split="test") + b"\n" + line(id="b"), ready="records")
+    assert [type(row) for row in found] == [RawRecord, Dropped]
+    assert isinstance(found[1], Dropped)
+    assert (found[1].id, found[1].reason) == ("b", raw.NO_SPLIT)
+
+
+@pytest.mark.parametrize("fields", [None, {"group": "topic", "split": "part"}])
+def test_a_row_that_is_no_record_is_dropped_of_the_part_that_it_says(
+    tmp_path: Path, fields: dict[str, str] | None
+) -> None:
+    name = "split" if fields is None else "part"
+    bad: list[dict[str, Any]] = [{"source": ""}, {"source": 1}, {"id": None}, {"grade": 2}, {"grade": "high"}]
+    (tmp_path / "raw.jsonl").write_bytes(b"\n".join(line(**{name: "dev", **row}) for row in bad))
+    content = Content(tmp_path / "raw.jsonl", JSONL, fields, "records", {"grade": 3})
+    found = [row for row in content.records() if isinstance(row, Dropped)]
+    assert [row.split for row in found] == ["valid"] * len(bad)
+    assert {row.as_dict()["split"] for row in found} == {"valid"}
+
+
+@pytest.mark.parametrize("said", [..., "exam", 1, ["test"]])
+def test_a_row_that_says_no_known_part_is_dropped_of_none(tmp_path: Path, said: object) -> None:
+    (row,) = read(tmp_path / "raw.jsonl", line(split=said), ready="records")
+    assert isinstance(row, Dropped)
+    assert "split" not in row.as_dict()
+
+
+def test_a_record_with_a_part_of_its_own_stops_a_study_that_draws_parts(tmp_path: Path) -> None:
+    with pytest.raises(CorpusError, match=r"raw\.jsonl: line 2: .*own split is test.*ready: records"):
+        read(tmp_path / "raw.jsonl", line() + b"\n" + line(id="b", split="test"))
+
+
+@pytest.mark.parametrize(
+    ("patterns", "message"),
+    [
+        ({"valid": "dev.jsonl"}, r"raw holds no file dev\.jsonl: check raw\.path and split\.ready"),
+        ({"train": "t*.jsonl"}, r"test\.jsonl is a file of test and of train"),
+    ],
+)
+def test_patterns_that_name_no_parts_are_errors(tmp_path: Path, patterns: dict[str, str], message: str) -> None:
+    content = Content(lay(tmp_path / "raw", PUBLISHED), JSONL, ready={**PARTS_AS_FILES, **patterns})
+    with pytest.raises(CorpusError, match=message):
+        list(content.records())
+
+
+def test_a_folder_without_shards_and_a_file_with_patterns_are_errors(tmp_path: Path) -> None:
+    with pytest.raises(CorpusError, match=r"empty holds no file \*\*/\*\.jsonl or"):
+        list(Content(lay(tmp_path / "empty", {"empty/README.md": b"x"}), JSONL).records())
+    file = tmp_path / "raw.jsonl"
+    file.write_bytes(line())
+    with pytest.raises(CorpusError, match=r"raw\.jsonl is no folder"):
+        list(Content(file, JSONL, ready=PARTS_AS_FILES).records())
+
+
+def test_fields_may_have_other_names_and_others_are_not_read(tmp_path: Path) -> None:
+    rows = [
+        {"url": "u1", "article": "The otter swims.", "highlights": ["otter"], "more": ["o"], "date": 1},
+        {"url": "u2", "article": "It dives.", "highlights": "dive", "date": 2},
+    ]
+    path = tmp_path / "raw.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    fields = {"id": "url", "source": "article", "target": "highlights", "references": "more"}
+    first, second = records(Content(path, JSONL, fields))
+    assert (first.id, first.source, first.target, first.references) == ("u1", "The otter swims.", ["otter"], ["o"])
+    assert (second.id, second.target, second.references) == ("u2", "dive", [])
+    unnamed = list(Content(path, JSONL).records())
+    assert [row.reason for row in unnamed if isinstance(row, Dropped)] == [raw.UNKNOWN_KEY] * 2
+    misspelt = list(Content(path, JSONL, {**fields, "source": "artcle"}).records())
+    assert {(row.reason, row.value) for row in misspelt if isinstance(row, Dropped)} == {
+        (raw.MISSING_KEY, "artcle (raw.fields: source)")
+    }
+
+
+def test_records_without_ids_are_called_by_their_places(tmp_path: Path) -> None:
+    row = b'{"source": "The otter swims.", "target": "otter"}'
+    fields = {"id": None}
+    path = tmp_path / "raw.jsonl"
+    path.write_bytes(row + b"\n" + row)
+    assert [one.id for one in records(Content(path, JSONL, fields))] == ["1", "2"]
+    folder = lay(tmp_path / "raw", {"a.jsonl": row, "b.jsonl": row + b"\n" + row})
+    assert [one.id for one in records(Content(folder, JSONL, fields))] == ["a.jsonl:1", "b.jsonl:1", "b.jsonl:2"]
+
+
+@pytest.mark.parametrize(
+    ("path", "name"),
+    [
+        ("data/a.jsonl", "jsonl"),
+        ("a.jsonl.zst", "jsonl"),
+        ("a.txt.gz", "jsonl"),
+        ("a.parquet", "parquet"),
+        ("shards", None),
+        ("a.jsonl/", "jsonl"),
+        ("part_0_0.txt", "jsonl"),
+        ("oags.zip", None),  # several formats are packed so
+    ],
+)
+def test_an_ending_says_the_format(path: str, name: str | None) -> None:
+    assert format_of(path) == name
+
+
+def test_records_are_read_one_by_one(tmp_path: Path) -> None:
+    """A reader that stops has not asked its source for more than the next row."""
+    asked = []
+
+    def rows(path: Path, names: Any) -> Any:
+        for number in range(1000):
+            asked.append(number)
+            yield {"id": str(number), "source": "a", "target": "b"}
+
+    reader = Content(tmp_path / "raw", Source([".x"], "row", rows)).records()
+    for _ in range(3):
+        next(reader)
+    assert asked == [0, 1, 2]
+
+
+@pytest.mark.parametrize(
+    ("lines", "source", "target"),
+    [
+        ({}, "a\r\nb\n\nc", "x .\ny ."),
+        ({"target": "sentences"}, "a\r\nb\n\nc", ["x .", "y ."]),
+        ({"source": "paragraphs", "target": "sentences"}, "a\n\nb\n\nc", ["x .", "y ."]),
+    ],
+)
+def test_ends_of_lines_part_a_text_where_the_study_says_so(
+    tmp_path: Path, lines: dict[str, str], source: object, target: object
+) -> None:
+    path = tmp_path / "raw.jsonl"
+    path.write_bytes(line(source="a\r\nb\n\nc", target="x .\ny ."))
+    (row,) = records(Content(path, JSONL, {"lines": lines}))
+    assert (row.source, row.target) == (source, target)

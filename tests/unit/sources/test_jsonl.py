@@ -1,0 +1,116 @@
+import gzip
+import hashlib
+import json
+import tracemalloc
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+import zstandard
+
+from sumcurve.sources.errors import CorpusError
+from sumcurve.sources.jsonl import rows
+from sumcurve.sources.raw import LONG_LINE, NOT_JSON, Refused
+from sumcurve.sources.source import Inside
+
+
+def line(**changes: Any) -> bytes:
+    return json.dumps({"id": "a", "source": "The otter swims.", "target": "otter", **changes}).encode()
+
+
+def read(path: Path, data: bytes) -> list[Mapping[str, Any] | Refused | Inside]:
+    path.write_bytes(data)
+    return list(rows(path, None))
+
+
+def test_compressed_files_read_like_plain_ones(tmp_path: Path) -> None:
+    data = b"".join(line(id=f"{number}", source=f"word {number}") + b"\n" for number in range(3000))
+    expected = read(tmp_path / "raw.jsonl", data)
+    assert len(expected) == 3000
+    assert read(tmp_path / "raw.jsonl.gz", gzip.compress(data, mtime=0)) == expected
+    pack = zstandard.ZstdCompressor().compress
+    assert read(tmp_path / "raw.jsonl.zst", pack(data)) == expected
+    assert read(tmp_path / "frames.jsonl.zst", pack(data[:1001]) + pack(data[1001:])) == expected
+    assert read(tmp_path / "no_end.jsonl.zst", pack(data[:-1])) == expected
+
+
+@pytest.mark.parametrize("suffix", [".gz", ".zst"])
+def test_a_truncated_archive_is_an_error_wherever_it_ends(tmp_path: Path, suffix: str) -> None:
+    data = b"".join(line(id=f"{number}", source=f"word {number * 7919}") + b"\n" for number in range(200))
+    packed = gzip.compress(data, mtime=0) if suffix == ".gz" else zstandard.ZstdCompressor().compress(data)
+    for end in range(4, len(packed), 97):
+        with pytest.raises(CorpusError, match=r"raw\.jsonl.*truncated"):
+            read(tmp_path / f"raw.jsonl{suffix}", packed[:end])
+    broken = bytearray(packed)
+    broken[len(packed) // 2] ^= 0xFF
+    if suffix == ".gz":  # zstd frames carry no checksum by default
+        with pytest.raises(CorpusError, match="damaged"):
+            read(tmp_path / f"raw.jsonl{suffix}", bytes(broken))
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "message"),
+    [
+        ("raw.jsonl", b"", "is empty"),
+        ("raw.jsonl.gz", b"", "is empty"),
+        ("raw.jsonl.gz", gzip.compress(b"", mtime=0), "is empty"),
+        ("raw.jsonl.zst", zstandard.ZstdCompressor().compress(b""), "is empty"),
+        ("raw.jsonl.gz", line(), "is not a .gz file"),
+        ("raw.jsonl.zst", line(), "is not a .zst file"),
+        ("raw.jsonl", gzip.compress(line(), mtime=0), "rename it to raw.jsonl.gz"),
+        ("raw.jsonl", zstandard.ZstdCompressor().compress(line()), "rename it to raw.jsonl.zst"),
+    ],
+)
+def test_an_unusable_file_is_an_error_that_names_it(tmp_path: Path, name: str, data: bytes, message: str) -> None:
+    with pytest.raises(CorpusError, match=message) as error:
+        read(tmp_path / name, data)
+    assert str(tmp_path / name) in str(error.value)
+
+
+def test_a_missing_file_and_a_folder_are_errors(tmp_path: Path) -> None:
+    for path in (tmp_path / "none.jsonl", tmp_path):
+        with pytest.raises(CorpusError, match="cannot be read"):
+            list(rows(path, None))
+
+
+@pytest.mark.parametrize("suffix", ["", ".gz", ".zst"])
+def test_memory_does_not_grow_with_the_file(tmp_path: Path, suffix: str) -> None:
+    pack = {"": bytes, ".gz": gzip.compress, ".zst": zstandard.ZstdCompressor().compress}[suffix]
+
+    def peak(count: int) -> int:
+        """Bytes in use at most, while so many lines of half a kilobyte are read."""
+        texts = (hashlib.shake_128(b"%d" % number).hexdigest(200) for number in range(count))
+        packed = pack(b"".join(line(id=text[:9], source=text) + b"\n" for text in texts))
+        path = tmp_path / f"{count}.jsonl{suffix}"
+        path.write_bytes(packed)
+        del packed
+        tracemalloc.start()
+        try:
+            assert sum(1 for _ in rows(path, None)) == count
+            return tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+
+    peak(10)  # what is loaded once
+    small, large = peak(1000), peak(8000)  # half a megabyte, and four
+    assert large < small + 200_000
+
+
+@pytest.mark.parametrize("suffix", ["", ".gz", ".zst"])
+def test_a_line_of_fifty_megabytes_is_refused_and_its_neighbours_are_read(tmp_path: Path, suffix: str) -> None:
+    pack = {"": bytes, ".gz": gzip.compress, ".zst": zstandard.ZstdCompressor().compress}[suffix]
+    found = read(
+        tmp_path / f"raw.jsonl{suffix}", pack(line() + b"\n" + line(source="a" * 50_000_000) + b"\r\n" + line())
+    )
+    assert [isinstance(row, Refused) for row in found] == [False, True, False]
+    assert isinstance(found[1], Refused)
+    assert found[1].reason == LONG_LINE
+    assert found[1].value.startswith("50,000,0")
+
+
+def test_what_editors_and_disks_leave_is_refused_or_passed_over(tmp_path: Path) -> None:
+    """A mark of byte order, ends of lines of two systems, NUL bytes where a disk was full."""
+    data = b"\xef\xbb\xbf" + line(id="a") + b"\r\n" + line(id="b") + b"\n" + b"\0" * 100 + b"\n" + line(id="c")
+    found = read(tmp_path / "raw.jsonl", data)
+    assert [row.reason if isinstance(row, Refused) else row["id"] for row in found] == ["a", "b", NOT_JSON, "c"]

@@ -1,0 +1,179 @@
+"""OAGS and OAG as they were published; every file here is written by `papers`, with invented texts."""
+
+import gzip
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from papers import inverted, line, oags, parts_of, write_zip
+from sumcurve.sources import SOURCES, raw
+from sumcurve.sources.content import Content
+from sumcurve.sources.errors import CorpusError
+from sumcurve.sources.oag import BROKEN_INDEX, LONGEST_ABSTRACT, NO_ABSTRACT, NO_TITLE, rebuilt
+from sumcurve.sources.raw import Dropped, RawRecord, Refused
+
+ROWS = [oags(number) for number in range(25)]
+TEXTS = [(row["abstract"], row["title"]) for row in ROWS]
+
+
+def read(path: Path, form: str = "oags") -> list[RawRecord | Dropped]:
+    return list(Content(path, SOURCES[form]).records())
+
+
+def texts(rows: list[RawRecord | Dropped]) -> list[tuple[Any, Any]]:
+    return [(row.source, row.target) for row in rows if isinstance(row, RawRecord)]
+
+
+def test_an_archive_gives_every_record_of_every_part_and_says_where_it_stood(tmp_path: Path) -> None:
+    members = parts_of(map(line, ROWS), 10) | {
+        "README.txt": b"About this collection.\n",
+        "__MACOSX/._part_0_0.txt": b"x",
+    }
+    rows = read(write_zip(tmp_path / "oags.zip", members))
+    assert texts(rows) == TEXTS
+    assert len(rows) == len(ROWS)
+    assert [str(row.place) for row in rows[8:12]] == [
+        "line 9 of part_0_0.txt", "line 10 of part_0_0.txt", "line 1 of part_0_1.txt", "line 2 of part_0_1.txt"
+    ]  # fmt: skip
+    ids = [row.id for row in rows]
+    assert ids[9:11] == ["part_0_0.txt:10", "part_0_1.txt:1"]
+    assert len(set(ids)) == len(ids)
+
+
+def test_where_an_archive_lies_and_what_it_is_called_decides_no_id(tmp_path: Path) -> None:
+    members = parts_of(map(line, ROWS), 10)
+    (tmp_path / "elsewhere").mkdir()
+    first = read(write_zip(tmp_path / "oags.zip", members))
+    second = read(write_zip(tmp_path / "elsewhere" / "copy.zip", members))
+    assert [row.id for row in first] == [row.id for row in second]
+
+
+@pytest.mark.parametrize("ending", [".txt", ".jsonl", ".txt.gz"])
+def test_unpacked_parts_are_the_same_records_in_the_order_of_their_names(tmp_path: Path, ending: str) -> None:
+    for name, data in parts_of(map(line, ROWS), 10).items():
+        path = tmp_path / name.replace(".txt", ending)
+        path.write_bytes(gzip.compress(data) if ending.endswith(".gz") else data)
+    rows = read(tmp_path)
+    assert texts(rows) == TEXTS
+    assert str(rows[10].place) == f"line 1 of part_0_1{ending}"
+
+
+def test_members_come_in_the_order_of_the_archive(tmp_path: Path) -> None:
+    members = parts_of(map(line, ROWS), 10)
+    backwards = dict(reversed(members.items()))
+    assert texts(read(write_zip(tmp_path / "a.zip", backwards))) == TEXTS[20:] + TEXTS[10:20] + TEXTS[:10]
+
+
+def test_every_line_is_a_record_or_is_counted_by_its_reason(tmp_path: Path) -> None:
+    good = [line(row) for row in ROWS]
+    bad = {
+        b"": raw.EMPTY_LINE,
+        good[0][:40]: raw.NOT_JSON,
+        b"\0" * 50: raw.NOT_JSON,
+        line(list(ROWS[0].values())): raw.NOT_OBJECT,
+        b'{"title": "\xff", "abstract": "x"}': raw.NOT_UTF8,
+        b'{"title": "a", "title": "b", "abstract": "x"}': raw.REPEATED_KEY,
+        line({"title": "no abstract"}): raw.MISSING_KEY,
+        line({"title": "empty", "abstract": " "}): raw.EMPTY_SOURCE,
+        line({"title": None, "abstract": "x"}): raw.WRONG_TYPE,
+        line({"title": "", "abstract": "x"}): raw.EMPTY_TARGET,
+        line({"title": "lone \ud800", "abstract": "x"}): raw.SURROGATE,
+    }
+    data = b"\xef\xbb\xbf" + b"\r\n".join([*good[:12], *bad, *good[12:]])  # a mark of byte order, ends of Windows
+    path = write_zip(tmp_path / "oags.zip", {"part_0_0.txt": data + b"\r\n", "part_0_1.txt": b"\n".join(good)})
+    rows = read(path)
+    assert len(rows) == len(bad) + 2 * len(good)
+    assert texts(rows) == [*TEXTS, *TEXTS]
+    dropped = [row for row in rows if isinstance(row, Dropped)]
+    assert [row.reason for row in dropped] == list(bad.values())
+    assert [(row.place.file, row.place.number) for row in dropped] == [
+        ("part_0_0.txt", 13 + number) for number in range(len(bad))
+    ]
+
+
+@pytest.mark.parametrize(
+    ("members", "message"),
+    [
+        ({"oags.csv": b"x"}, r"oags\.zip has no member \.txt, \.jsonl, \.json"),
+        ({"part_0_0.txt.gz": b"x"}, r"part_0_0\.txt\.gz is packed inside of the archive: unpack it once"),
+        ({"../part_0_0.txt": b"{}"}, "would be unpacked outside"),
+    ],
+)
+def test_another_archive_is_an_error(tmp_path: Path, members: dict[str, bytes], message: str) -> None:
+    with pytest.raises(CorpusError, match=message):
+        read(write_zip(tmp_path / "oags.zip", members))
+
+
+def test_oag_has_abstracts_as_text_as_an_index_and_as_an_index_in_a_string(tmp_path: Path) -> None:
+    told = [
+        {"id": "53e99", "title": row["title"], "abstract": row["abstract"], "lang": "en", "year": 2001}
+        for row in ROWS[:3]
+    ]
+    told[1] = {"id": 2095, "title": told[1]["title"], "indexed_abstract": json.dumps(inverted(ROWS[1]["abstract"]))}
+    told[2] = {"id": "7", "title": told[2]["title"], "indexed_abstract": inverted(ROWS[2]["abstract"]), "abstract": ""}
+    bad = {
+        line({"id": "8", "title": "without", "lang": "en"}): NO_ABSTRACT,
+        line({"id": "9", "title": "empty", "abstract": "", "indexed_abstract": ""}): NO_ABSTRACT,
+        line({"id": "10", "abstract": "without a title"}): NO_TITLE,
+        line({"id": "11", "title": "broken", "indexed_abstract": '{"IndexLength":'}): BROKEN_INDEX,
+        line({"title": "without an id", "abstract": "x"}): raw.WRONG_TYPE,
+        b"nonsense": raw.NOT_JSON,
+    }
+    (tmp_path / "mag").mkdir()
+    write_zip(tmp_path / "mag" / "mag_papers_0.zip", {"mag_papers_0.txt": b"\n".join(map(line, told))})
+    write_zip(tmp_path / "mag" / "mag_papers_1.zip", {"mag_papers_4.txt": b"\n".join(bad)})
+    rows = read(tmp_path / "mag", "oag")
+    assert texts(rows) == TEXTS[:3]
+    assert [row.id for row in rows[:3]] == ["53e99", "2095", "7"]
+    dropped = [row for row in rows if isinstance(row, Dropped)]
+    assert Counter(row.reason for row in dropped) == Counter(bad.values())
+    assert str(dropped[0].place) == "line 1 of mag_papers_1.zip/mag_papers_4.txt"
+
+
+@pytest.mark.parametrize("text", ["to be or not to be", "one", "a a a a", "naïve “signs” stay"])
+def test_a_text_is_rebuilt_from_its_index(text: str) -> None:
+    assert rebuilt(inverted(text)) == rebuilt(json.dumps(inverted(text))) == text
+
+
+def test_places_of_no_word_are_passed_over() -> None:
+    assert rebuilt({"IndexLength": 4, "InvertedIndex": {"a": [0], "d": [3]}}) == "a d"
+
+
+@pytest.mark.parametrize(
+    "index",
+    [
+        "[1]",
+        "nonsense",
+        {"InvertedIndex": {"a": [0]}},
+        {"IndexLength": 1},
+        {"IndexLength": 1, "InvertedIndex": {"a": [1]}},
+        {"IndexLength": 1, "InvertedIndex": {"a": [-1]}},
+        {"IndexLength": 1, "InvertedIndex": {"a": ["0"]}},
+        {"IndexLength": 1, "InvertedIndex": {"a": [0], "b": [0]}},
+        {"IndexLength": True, "InvertedIndex": {"a": [0]}},
+        {"IndexLength": LONGEST_ABSTRACT + 1, "InvertedIndex": {"a": [0]}},
+    ],
+)
+def test_what_is_no_index_is_refused(index: Any) -> None:
+    with pytest.raises(Refused, match=BROKEN_INDEX):
+        rebuilt(index)
+
+
+@pytest.mark.parametrize(
+    "index",
+    [
+        '{"IndexLength": 3, "InvertedIndex": {"to": [0], "be": [1], "to": [2]}}',
+        '{"IndexLength": 1, "InvertedIndex": {"to": [0]}, "InvertedIndex": {"be": [0]}}',
+        '{"IndexLength": 1, "IndexLength": 2, "InvertedIndex": {"to": [0]}}',
+    ],
+)
+@pytest.mark.parametrize("string", [True, False])
+def test_an_index_that_says_a_word_twice_is_refused_and_loses_none(tmp_path: Path, index: str, string: bool) -> None:
+    path = tmp_path / "mag_papers_0.txt"
+    path.write_text('{"id": "1", "title": "one", "indexed_abstract": %s}' % (json.dumps(index) if string else index))
+    (row,) = read(path, "oag")
+    assert isinstance(row, Dropped)
+    assert row.reason == raw.REPEATED_KEY

@@ -1,0 +1,218 @@
+"""How a study names its sources. That a new one is a file and a line: tests/workflow/test_doors.py."""
+
+import hashlib
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from sumcurve.study.plan import File, Folder, Plan, PlanError
+
+ROOT = Path(__file__).parents[3]
+SHA256 = "0" * 64
+TALES = [json.loads(line) for line in (ROOT / "tests" / "data" / "tales.jsonl").read_text().splitlines()]
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """A workplace with the methods of this one and no study."""
+    shutil.copytree(ROOT / "config", tmp_path / "config")
+    shutil.copy(ROOT / "recipes.yaml", tmp_path)
+    return tmp_path
+
+
+def write_study(home: Path, study: str, raw: dict[str, Any], split: dict[str, Any] | None = None) -> None:
+    """The smoke study with this corpus."""
+    told = yaml.safe_load((ROOT / "config" / "studies" / "smoke.yaml").read_text())
+    split = split or {"valid": 12, "test": 20}
+    told["corpora"] = {"tales": told["corpora"]["tales"] | {"raw": raw, "split": split, "methods": None}}
+    (home / "config" / "studies" / f"{study}.yaml").write_text(yaml.safe_dump(told | {"methods": ["pcov"]}))
+
+
+def corpus(home: Path, raw: dict[str, Any], split: dict[str, Any] | None = None) -> Folder:
+    write_study(home, "mine", raw, split)
+    (folder,) = Plan.read(home / "config", "mine").named("corpora", "corpus")
+    return folder
+
+
+def sha256(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def test_what_decides_how_content_is_read_decides_the_name(home: Path) -> None:
+    def name(split: dict[str, Any] | None = None, **raw: Any) -> str:
+        return corpus(home, {"sha256": SHA256, "path": "a.jsonl", **raw}, split).name
+
+    (smoke,) = (one for one in Plan.read(ROOT / "config", "smoke").named("corpora", "corpus") if one.stem == "tales")
+    pinned = smoke.specification["raw"]
+    assert name(sha256=pinned) == smoke.name  # where no format, field or part is named, nothing of them is in the name
+    assert name(sha256=pinned, format="jsonl", path="elsewhere") == smoke.name
+    assert name(path="a.parquet") == name(path="a", format="parquet")
+    fields = {"source": "article"}
+    assert name(fields=fields) == name(fields={**fields, "id": "id"})
+    assert name(min={}) == name()
+    files = {part: f"{part}*.jsonl" for part in ("train", "valid", "test")}
+    different = [
+        name(),
+        name(sha256="1" * 64),
+        name(path="a.parquet"),
+        name(fields=fields),
+        name(fields={"id": None}),
+        name(min={"grade": 3}),
+        name(min={"grade": 4}),
+        name(split={"ready": "records"}),
+        name(split={"ready": files}),
+        name(split={"ready": {**files, "test": "public.jsonl"}}),
+        name(split={"ready": "records", "test": 20}),
+    ]
+    assert len(set(different)) == len(different)
+
+
+@pytest.mark.parametrize(
+    ("raw", "split", "message"),
+    [
+        ({"path": "data/mine"}, {}, r"raw: .*'data/mine' says no format; add `format:`, one of jsonl, parquet"),
+        ({"path": "a.jsonl", "format": "xml"}, {}, r"no format 'xml'; there are jsonl, parquet"),
+        (
+            {"harvest": {"packages": {}}, "format": "jsonl"},
+            {},
+            "`format`, `fields`, `files` and `min` are for",
+        ),
+        ({"apt": {"codename": "bookworm"}, "min": {"size": 3}}, {}, r"`files` and `min` are for a `path`"),
+        ({"path": "a.jsonl", "hub": "a/b"}, {}, "give one of `harvest`, `apt`, `path` and `hub`"),
+        ({"path": "a.jsonl", "apt": {"codename": "bookworm"}}, {}, "give one of `harvest`, `apt`, `path` and `hub`"),
+        ({"apt": {"codename": "../x"}}, {}, r"raw\.apt\.codename: String should match"),
+        ({"sha256": None, "apt": {"codename": "bookworm"}}, {}, "give the `sha256` of what is harvested or fetched"),
+        ({"hub": "a/b", "files": {"a.jsonl": None}}, {}, "`hub` needs a `revision` and `files`"),
+        ({"hub": "a/b", "revision": "main", "files": {"a.jsonl": None}}, {}, r"raw\.revision: String should match"),
+        (
+            {"hub": "../x", "revision": "0" * 40, "files": {"a.jsonl": None}},
+            {},
+            r"raw\.hub: '\.\./x' is no name of the hub",
+        ),
+        ({"path": "a.jsonl", "revision": "0" * 40}, {}, "`revision` is for a `hub`"),
+        ({"path": "a", "files": {"../a.jsonl": None}}, {}, r"'\.\./a\.jsonl' names no file below"),
+        ({"path": "a", "files": {"a.jsonl": "1" * 64}}, {}, "the sha256 of `files` give [0-9a-f]{64}, not what"),
+        ({"path": "a", "files": {"a.jsonl": None, "b.parquet": None}}, {}, "'a' says no format"),
+        ({"sha256": None, "harvest": {"packages": {}}}, {}, "give the `sha256` of what is harvested"),
+        ({"path": "a.jsonl", "fields": {"titel": "t"}}, {}, r"raw\.fields\.titel: unknown key"),
+        ({"path": "a.jsonl"}, {"valid": 3}, r"give the sizes `valid` and `test`, or say by `ready`"),
+        ({"path": "a.jsonl"}, {"ready": {"train": "a", "valid": "b"}}, r"ready.*test: Field required"),
+        (
+            {"path": "a"},
+            {"ready": {"train": "../a", "valid": "b", "test": "c"}},
+            r"'\.\./a' names no file",
+        ),
+    ],
+)
+def test_a_source_that_cannot_be_is_an_error_with_its_line(
+    home: Path, raw: dict[str, Any], split: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(PlanError, match=rf"mine\.yaml:\d+: .*{message}"):
+        corpus(home, {"sha256": SHA256, **raw}, split)
+
+
+HUB = {"hub": "owner/name", "revision": "12" * 20}
+
+
+def test_the_sha256_of_files_are_that_of_their_folder(home: Path) -> None:
+    (home / "raw" / "b").mkdir(parents=True)
+    for name in ("b/1.jsonl", "a.jsonl"):
+        (home / "raw" / name).write_text(name)
+    files = {name: sha256(home / "raw" / name) for name in ("b/1.jsonl", "a.jsonl")}
+    folder = corpus(home, {"path": "raw", "files": files})
+    (file,) = folder.files
+    assert folder.specification["raw"] == file.sha256 == File("", str(home / "raw"), shards=file.shards).observed(home)
+    of_hub = corpus(home, {**HUB, "files": files})
+    assert of_hub.name == folder.name  # wherever it comes from
+    assert of_hub.files[0].harvested
+    other = corpus(home, {**HUB, "revision": "34" * 20, "files": files})
+    assert (other.name, other.files[0].path == of_hub.files[0].path) == (of_hub.name, False)
+
+
+def test_what_differs_from_the_files_of_a_study_is_named(home: Path) -> None:
+    (home / "raw").mkdir()
+    for name in ("a.jsonl", "b.jsonl"):
+        (home / "raw" / name).write_text(name)
+    files = {"a.jsonl": sha256(home / "raw" / "a.jsonl"), "b.jsonl": "1" * 64, "c.jsonl": "2" * 64}
+    (file,) = corpus(home, {"path": str(home / "raw"), "files": files}).files
+    problem = file.problem(home, "mine")
+    assert "b.jsonl has sha256 " in problem
+    assert "c.jsonl is missing" in problem
+    assert "a.jsonl" not in problem
+    (home / "raw" / "d.jsonl").write_text("d")
+    assert "d.jsonl is not of it" in file.problem(home, "mine")
+
+
+@pytest.mark.parametrize("told", [{"path": "raw/a.jsonl"}, {"path": "raw", "files": {"a.jsonl": None}}])
+def test_content_that_no_study_can_know_is_planned_and_not_made(home: Path, told: dict[str, Any]) -> None:
+    (home / "raw").mkdir()
+    (home / "raw" / "a.jsonl").write_bytes((ROOT / "tests" / "data" / "tales.jsonl").read_bytes())
+    folder = corpus(home, {"sha256": None, **told})
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), *filter(None, sys.path)])}
+    command = [sys.executable, "-m", "sumcurve", "make", f"results/{folder.key}"]
+    done = subprocess.run(command, cwd=home, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode != 0
+    assert not (home / "results" / folder.key).exists()
+    (line,) = set(re.findall(r"write `sha256: ([0-9a-f]{64})` below its `raw:`", done.stderr))
+    completed = corpus(home, {**told, "sha256": line})
+    assert completed.name != folder.name
+    make(home, "mine")
+
+
+MAKE = """
+import sys
+from pathlib import Path
+from sumcurve.__main__ import main
+from sumcurve.study.plan import Plan
+(folder,) = Plan.read(Path("config"), sys.argv[1]).named("corpora", "corpus")
+sys.argv[1:] = ["make", f"results/{folder.key}"]
+main()
+print(folder.key)
+"""
+
+
+def make(home: Path, study: str) -> tuple[Path, str]:
+    """Where the command line made the study's corpus, and what it said."""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), *filter(None, sys.path)])}
+    command = [sys.executable, "-c", MAKE, study]
+    done = subprocess.run(command, cwd=home, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return home / "results" / done.stdout.strip(), done.stderr
+
+
+def test_published_parquet_makes_a_corpus(home: Path) -> None:
+    """As hubs publish: files of each part, fields of other names, no ids; and a test record in training."""
+    pyarrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    rows = [{"document": row["source"], "summary": row["target"], "date": 1} for row in TALES]
+    parts = {"train-00000-of-00002": rows[:60] + rows[100:101], "train-00001-of-00002": rows[60:90]}
+    parts |= {"validation-00000-of-00001": rows[90:100], "test-00000-of-00001": rows[100:120]}
+    folder = home / "hub"
+    folder.mkdir()
+    for name, part in parts.items():
+        parquet.write_table(pyarrow.Table.from_pylist(part), folder / f"{name}.parquet")
+    files = sorted(path.name for path in folder.iterdir())
+    printed = subprocess.run(["sha256sum", *files], cwd=folder, capture_output=True, check=True).stdout
+    raw = {
+        "path": "hub",
+        "format": "parquet",
+        "sha256": hashlib.sha256(printed).hexdigest(),
+        "fields": {"id": None, "source": "document", "target": "summary"},
+    }
+    ready = {"train": "train-*.parquet", "valid": "validation-*.parquet", "test": "test-*.parquet"}
+    write_study(home, "mine", raw, {"ready": ready})
+    made, said = make(home, "mine")
+    statistics = json.loads((made / "statistics.json").read_text())
+    assert {part: told["kept"] for part, told in statistics["ready"].items()} == {"train": 90, "valid": 10, "test": 20}
+    (dropped,) = map(json.loads, (made / "dropped.jsonl").read_text().splitlines())
+    assert (dropped["file"], dropped["line"]) == ("train-00000-of-00002.parquet", 61)
+    assert dropped["reason"] == "source shared by two parts"
+    assert "hub: parquet, 4 files" in said
+    assert "train: kept 90, dropped 1: {'source shared by two parts': 1}" in said

@@ -1,0 +1,212 @@
+"""A corpus of one's own becomes a study that runs without a file edited."""
+
+import json
+import random
+import shutil
+import sys
+from itertools import islice
+from pathlib import Path
+
+import pytest
+import yaml
+
+from sumcurve.__main__ import main, make
+from sumcurve.corpora.store import Corpus
+from sumcurve.study.add import percents, quantile, ready_files
+from sumcurve.study.plan import Plan, PlanError
+from sumcurve.watch import estimate as costs
+
+ROOT = Path(__file__).parents[3]
+WORDS = [f"{a}{b}" for a in ("ba", "ke", "lo", "mi", "nu", "ra", "so") for b in ("ran", "del", "mit", "sol", "ver")]
+
+
+def sentence(draw, words):
+    return " ".join(draw.choices(WORDS, k=words)).capitalize() + "."
+
+
+def records(count, **names):
+    draw = random.Random(7)
+    for number in range(count):
+        yield {
+            names.get("source", "source"): " ".join(sentence(draw, draw.randint(5, 12)) for _ in range(3)),
+            names.get("target", "target"): sentence(draw, draw.randint(4, 9)),
+            names.get("id", "id"): f"r{number}",
+        }
+
+
+def write(path, rows):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+
+
+@pytest.fixture
+def place(tmp_path, monkeypatch):
+    shutil.copytree(ROOT / "config", tmp_path / "config")
+    shutil.copy(ROOT / "recipes.yaml", tmp_path)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def add(monkeypatch, *words):
+    monkeypatch.setattr(sys, "argv", ["sumcurve", "add", *words])
+    main()
+
+
+def said_of(study):
+    return yaml.safe_load(Path("config/studies", f"{study}.yaml").read_text())["corpora"][study]
+
+
+def prepared(study):
+    """The plan of a study of one corpus, and that corpus as the workflow makes it."""
+    plan = Plan.read(Path("config"), study)
+    (folder,) = plan.named("corpora", "corpus")
+    place = Path("results") / folder.key
+    make(place)
+    return plan, Corpus(place)
+
+
+def ids(corpus, part):
+    return {record.id for record in corpus.part(part)}
+
+
+def test_a_file_of_ones_own_becomes_a_study_that_is_planned_and_prepared(place, monkeypatch, capsys):
+    rows = [{**row, "url": "elsewhere"} for row in records(300, source="article", target="highlights", id="guid")]
+    write(place / "data" / "mine.jsonl", rows)
+    add(monkeypatch, "data/mine.jsonl", "--name", "mine", "--form", "smoke")
+    told = capsys.readouterr().out
+    assert "source: article" in told
+    assert told.endswith("next: make study STUDY=mine\n")
+    plan, corpus = prepared("mine")
+    parts = {part: len(ids(corpus, part)) for part in ("train", "valid", "test")}
+    assert (parts["valid"], parts["test"]) == (15, 30)
+    assert 285 <= sum(parts.values()) <= 300, "one per cent of lengths may fall outside at each of four ends"
+    settings = plan.settings.corpora["mine"]
+    assert settings.target == "titles"
+    whole = [record for record in corpus.part("train") if len(record.source_tokens) <= settings.source_tokens]
+    assert 0.8 <= len(whole) / parts["train"] < 1
+    assert {folder.specification["method"] for folder in plan.named("runs")} == {"abs", "pcov", "trans"}
+    assert plan.settings.form == "smoke"
+    counted = plan.settings.corpora["mine"].published
+    assert counted == {"train": 255, "valid": 15, "test": 30}
+    assert parts["train"] <= counted["train"]
+    recorded = ROOT / "results" / "tables"
+    found = costs.estimate(
+        plan, place / "elsewhere", costs.Costs(costs.measured(ROOT / "config", recorded), ROOT / "config")
+    )
+    assert not found.unpriced
+    assert max(records for _, _, records in found.trainings) == 255
+
+
+def test_our_own_names_need_no_word_and_records_keep_their_ids(place, monkeypatch):
+    write(place / "mine.jsonl", records(80))
+    add(monkeypatch, "mine.jsonl", "--name", "mine")
+    assert said_of("mine")["raw"].keys() == {"path", "sha256"}
+    _, corpus = prepared("mine")
+    assert ids(corpus, "test") < {f"r{number}" for number in range(80)}
+
+
+def test_parts_that_records_say_are_kept(place, monkeypatch, capsys):
+    split = ["train"] * 60 + ["validation"] * 10 + ["test"] * 30
+    write(place / "mine.jsonl", ({**row, "split": part} for row, part in zip(records(100), split, strict=True)))
+    add(monkeypatch, "mine.jsonl", "--name", "mine")
+    assert "ready: 60 train, 10 valid, 30 test" in capsys.readouterr().out
+    _, corpus = prepared("mine")
+    assert ids(corpus, "test") == {f"r{number}" for number in range(70, 100)}
+    assert said_of("mine")["published"] == {"train": 60, "valid": 10, "test": 30}
+
+
+def test_ready_parts_of_which_one_is_empty_are_no_study(place, monkeypatch):
+    write(place / "mine.jsonl", ({**row, "split": "train"} for row in records(100)))
+    with pytest.raises(SystemExit, match="no usable record is of valid or test"):
+        add(monkeypatch, "mine.jsonl", "--name", "mine")
+
+
+def test_parts_that_are_files_of_a_folder_are_kept(place, monkeypatch):
+    rows = list(records(100, target="summary"))
+    for name, part in (("train-0", rows[:30]), ("train-1", rows[30:60]), ("val", rows[60:70]), ("test", rows[70:])):
+        write(place / "data" / f"{name}.jsonl", part)
+    add(monkeypatch, "data", "--name", "mine")
+    _, corpus = prepared("mine")
+    assert len(ids(corpus, "train")) == 60
+    assert ids(corpus, "test") == {f"r{number}" for number in range(70, 100)}
+
+
+@pytest.mark.parametrize(
+    ("names", "words", "message"),
+    [
+        ({"target": "gist"}, [], r"which field is the target .* say --target FIELD; there are: source, gist, id"),
+        ({"source": "text", "target": "summary", "id": "title"}, [], r"target \(summary or title\)\? say --target"),
+        ({}, ["--target", "gist"], r"no field 'gist' for --target; there are: source, target, id"),
+        ({}, ["--name", "Mine"], "small letters"),
+        ({}, ["--name", "smoke"], "smoke.yaml is there already"),
+        ({}, ["--format", "nonsense"], "there are jsonl, parquet"),
+        ({}, ["--form", "huge"], "no form 'huge'"),
+        ({}, ["--train", "a*"], "say all of --train, --valid and --test"),
+    ],
+)
+def test_what_cannot_be_known_is_asked_for_and_nothing_is_written(place, monkeypatch, names, words, message):
+    write(place / "mine.jsonl", records(60, **names))
+    before = sorted((place / "config" / "studies").iterdir())
+    with pytest.raises(SystemExit, match=message):
+        add(monkeypatch, "mine.jsonl", "--name", "mine", *words)
+    assert sorted((place / "config" / "studies").iterdir()) == before
+
+
+def test_a_flag_settles_what_could_be_two_fields(place, monkeypatch):
+    write(place / "mine.jsonl", records(60, source="text", target="summary", id="title"))
+    add(monkeypatch, "mine.jsonl", "--name", "mine", "--target", "summary", "--id", "title")
+    assert said_of("mine")["raw"]["fields"] == {"id": "title", "source": "text", "target": "summary"}
+
+
+def test_too_few_records_are_no_study(place, monkeypatch):
+    write(place / "mine.jsonl", [*records(20), {"id": "x", "source": "", "target": "a"}])
+    with pytest.raises(SystemExit, match=r"20 usable records, .* at least 50; not usable: 1 for empty source"):
+        add(monkeypatch, "mine.jsonl", "--name", "mine")
+
+
+def test_a_missing_file_is_named(place, monkeypatch):
+    with pytest.raises(SystemExit, match=r"nowhere.jsonl is missing"):
+        add(monkeypatch, "nowhere.jsonl", "--name", "mine")
+
+
+def test_percents_hold_enough_to_learn_from():
+    for count in (40, 300, 2000, 10_000, 1_000_000):
+        found = percents(count)
+        assert found[-1] == 100
+        assert found == sorted(set(found))
+        assert all(one * count >= 100 * 200 for one in found[:-2])
+    assert len(percents(1_000_000)) > len(percents(300))
+
+
+def test_a_quantile_is_the_smallest_value_that_enough_do_not_exceed():
+    values = [3, 1, 2, 2, 9]
+    for share in (0.1, 0.2, 0.5, 0.9, 1.0):
+        found = quantile(values, share)
+        assert sum(value <= found for value in values) >= share * len(values)
+        assert sum(value < found for value in values) < share * len(values)
+
+
+def test_a_folder_that_names_some_parts_only_is_refused(tmp_path):
+    for name in ("tr_part", "dev", "test"):
+        (tmp_path / f"{name}.jsonl").write_text('{"source": "a", "target": "b"}\n')
+    with pytest.raises(PlanError, match=r"(?s)dev.* is valid.* begins as those of train do: say --train"):
+        ready_files(tmp_path)
+    (tmp_path / "dev.jsonl").unlink()
+    (tmp_path / "test.jsonl").unlink()
+    assert ready_files(tmp_path) is None
+
+
+def test_a_folder_whose_files_tell_of_each_other_is_read_as_one(place, monkeypatch):
+    every = records(80)
+    for part, count in {"train": 60, "val": 10, "test": 10}.items():
+        rows = list(islice(every, count))
+        (place / "data" / "tagged").mkdir(parents=True, exist_ok=True)
+        for ending, lines in {
+            "src": [row["source"] for row in rows],
+            "tgt.tagged": [f"<t> {row['target']} </t>" for row in rows],
+        }.items():
+            (place / "data" / "tagged" / f"{part}.txt.{ending}").write_text("".join(f"{line}\n" for line in lines))
+    add(monkeypatch, "data/tagged", "--format", "tagged", "--name", "tagged", "--form", "smoke")
+    assert said_of("tagged")["split"] == {"ready": "records"}
+    _, corpus = prepared("tagged")
+    assert {part: len(ids(corpus, part)) for part in ("valid", "test")} == {"valid": 10, "test": 10}

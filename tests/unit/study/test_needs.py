@@ -1,0 +1,101 @@
+"""What jobs ask of a cluster comes from the plan."""
+
+from pathlib import Path
+
+import pytest
+
+from sumcurve.capabilities.programs.command import Command
+from sumcurve.settings import Split
+from sumcurve.study import needs
+from sumcurve.study.kinds import KINDS
+from sumcurve.study.plan import Plan
+
+CONFIG = Path(__file__).parents[3] / "config"
+
+
+@pytest.fixture(scope="module")
+def plans() -> dict[str, Plan]:
+    return {study: Plan.read(CONFIG, study) for study in ("smoke", "docstrings", "cnndm", "fairseq")}
+
+
+def test_paper_settings_ask_for_more_than_small_ones_and_all_for_what_their_kind_does(plans: dict[str, Plan]) -> None:
+    asked = {}
+    for study, plan in plans.items():
+        for folder in plan.folders.values():
+            memory, minutes = needs.memory_mb(plan, folder), needs.minutes(plan, folder)
+            assert memory >= KINDS[folder.kind].mem_mb
+            assert minutes >= (needs.DECODING_MINUTES if folder.kind == "decode" else KINDS[folder.kind].minutes)
+            asked.setdefault((study, folder.kind), set()).add((memory, minutes))
+    for kind in ("train", "decode"):
+        small, paper = asked["docstrings", kind], asked["cnndm", kind]
+        assert max(memory for memory, _ in small) < min(memory for memory, _ in paper)
+        assert max(minutes for _, minutes in small) < min(minutes for _, minutes in paper)
+    assert asked["docstrings", "score"] == asked["cnndm", "score"]
+
+
+def test_an_output_asks_for_what_its_training_does(plans: dict[str, Plan]) -> None:
+    plan = plans["cnndm"]
+    outputs = plan.named("outputs", "decode")
+    assert outputs
+    for output in outputs:
+        assert needs.memory_mb(plan, output) == needs.memory_mb(plan, plan.folder(output.specification["run"]))
+
+
+def test_a_decoding_is_given_time_by_its_items_and_searches(plans: dict[str, Plan]) -> None:
+    plan = Plan.read(CONFIG, "docstrings")
+    one, several = (
+        next(keys for (_, by, _), keys in plan.together.items() if by == "run" and len(keys) == many) for many in (1, 3)
+    )
+    items, limits = plan.test_items["docstrings"], {}
+    assert items is not None
+    for keys in (one, several):
+        asked = {needs.minutes(plan, plan.folder(key)) for key in keys}
+        (limits[len(keys)],) = asked  # whichever of them stands for all
+        assert asked == {needs.DECODING_MINUTES + -(-needs.MINUTES_PER_THOUSAND * items * len(keys) // 1000)}
+    assert limits[1] < limits[3] < KINDS["decode"].minutes
+    plan.corpora["docstrings"] = plan.corpora["docstrings"].model_copy(update={"split": Split(ready="records")})
+    assert needs.minutes(plan, plan.folder(one[0])) == KINDS["decode"].minutes  # nobody knows how many items
+
+
+def test_somebody_s_program_is_no_step_of_seconds(plans: dict[str, Plan]) -> None:
+    assert needs.light(plans["smoke"]) == set(needs.LIGHT)
+    plan = Plan.read(CONFIG, "smoke")
+    plan.systems["theirs"] = Command, Command.Settings(summarize="cat")
+    assert set(needs.LIGHT) - needs.light(plan) == {"system"}
+
+
+def test_what_cannot_resume_gets_more_time_at_each_attempt(plans: dict[str, Plan]) -> None:
+    plan = plans["smoke"]
+    for folder in plan.folders.values():
+        first, third = needs.minutes(plan, folder, 1), needs.minutes(plan, folder, 3)
+        assert third == (first if folder.kind == "train" else 3 * first)
+
+
+# As Slurm writes them: with cgroups (two releases), with jobacct_gather's OverMemoryKill, and the state of a job.
+FOR_MEMORY = [
+    "slurmstepd: error: Detected 1 oom_kill event in StepId=12.0. Some of the step tasks have been OOM Killed.",
+    "slurmstepd: error: Detected 1 oom-kill event(s) in step 12.batch cgroup. Some of your processes may have been",
+    "slurmstepd: error: StepId=12.0 exceeded memory limit (3221225472 > 1073741824), being killed",
+    "slurmstepd: error: Job 12 exceeded memory limit (1100 > 1000), being killed",
+]
+FOR_ELSE = [
+    "slurmstepd: error: *** JOB 12 ON node CANCELLED AT 2026-11-22T14:00:00 ***",
+    "slurmstepd: error: *** STEP 12.0 ON node CANCELLED AT 2026-11-22T14:00:00 DUE TO TIME LIMIT ***",
+    "slurmstepd: error: *** JOB 12 ON node CANCELLED AT 2026-11-22T14:00:00 DUE TO PREEMPTION ***",
+    "    resources: mem_mb=3000, mem=3 GB, mem_mib=2862, tmpdir=<TBD>",
+]
+
+
+@pytest.mark.parametrize(("said", "killed"), [*((one, 1) for one in FOR_MEMORY), *((one, 0) for one in FOR_ELSE)])
+def test_memory_rises_after_a_kill_for_memory_and_after_nothing_else(said: str, killed: int, tmp_path: Path) -> None:
+    assert needs.doubled(3000, tmp_path / "no such folder") == 3000
+    (tmp_path / "12.log").write_text(f"Building DAG of jobs...\n{said}\n")
+    assert needs.doubled(3000, tmp_path) == 3000 * 2**killed
+    (tmp_path / "13.log").write_bytes(b"\xff\xfe " + said.encode() + b"\n" + said.encode())
+    assert needs.doubled(3000, tmp_path) == 3000 * 4**killed
+
+
+def test_memory_does_not_rise_without_bound(tmp_path: Path) -> None:
+    for number in range(9):
+        (tmp_path / f"{number}.log").write_text(FOR_MEMORY[0])
+    assert needs.doubled(3000, tmp_path) == 3000 * 2**needs.MOST_DOUBLINGS

@@ -1,0 +1,1515 @@
+"""Names decide: what changes a result changes its folder's name and those behind it, and nothing else does."""
+
+import re
+import shutil
+from itertools import product
+from pathlib import Path
+
+import pytest
+import yaml
+from pydantic import BaseModel
+
+from pretrained import bart_method, fables, pretraining
+from sumcurve.scores import SCORERS
+from sumcurve.scores.scorer import Metric
+from sumcurve.settings import REFERENCE_SYSTEMS, Search, Split
+from sumcurve.study.kinds import KINDS, RECIPES
+from sumcurve.study.plan import JUDGING, Plan, PlanError, packages_of
+
+ROOT = Path(__file__).parents[3]
+
+
+@pytest.fixture
+def config(tmp_path):
+    shutil.copytree(ROOT / "config", tmp_path / "config")
+    shutil.copy(ROOT / "recipes.yaml", tmp_path)
+    return tmp_path / "config"
+
+
+def edit(path, change):
+    content = yaml.safe_load(path.read_text())
+    change(content)
+    path.write_text(yaml.safe_dump(content, sort_keys=False))  # phases come in the order of their keys
+
+
+def names(plan, *steps):
+    return {key for key, folder in plan.folders.items() if not steps or folder.step in steps}
+
+
+def smoke(config):
+    return Plan.read(config, "smoke")
+
+
+PRETRAINED = {"kind": "transformers", "sha256": "ab" * 32, "path": "models/mine", "zero_shot": True}
+
+
+def add_pretrained(config, **told):
+    """A pretrained method among those of the smoke study."""
+    model = {key: value for key, value in (PRETRAINED | told).items() if value is not None}
+    content = {"title": "BART", "paper": "Lewis et al. 2020.", "model": model, "phases": {"nll": {"loss": "nll"}}}
+    (config / "methods" / "mine.yaml").write_text(yaml.safe_dump({**content, "forms": {"smoke": None}}))
+
+    def change(study):
+        for named in (study, study["corpora"]["tales"]):
+            named["methods"].append("mine")
+
+    edit(config / "studies" / "smoke.yaml", change)
+
+
+def add_apes(config, corpora=("modules",), **told):
+    """Questions about corpora of the smoke study, and readers that answer them."""
+
+    def change(study):
+        for name in corpora:
+            study["corpora"][name]["cloze"] = {}
+        study["scores"]["apes"] = told
+
+    edit(config / "studies" / "smoke.yaml", change)
+
+
+def add_judged(config, method="pcov"):
+    """Contrasts of the smoke study's tales, which its systems are scored by, and labels of a method."""
+
+    def change(study):
+        study["corpora"]["tales"]["contrasts"] = {"golds": 5, "each": 3}
+        study["scores"] |= {"dodged": {}, "escaped": {}}
+        study["labels"] = {"methods": [method]}
+
+    edit(config / "studies" / "smoke.yaml", change)
+
+
+def changed(before, after, step):
+    """Stems (names without digests) of a step's folders that got another name."""
+    return {key.split("/")[1].rsplit("-", 1)[0] for key in names(before, step) - names(after, step)}
+
+
+def test_every_study_of_this_repository_is_valid():
+    studies = sorted(path.stem for path in (ROOT / "config" / "studies").glob("*.yaml"))
+    assert {"docstrings", "smoke"} <= set(studies)
+    for study in studies:
+        plan = Plan.read(ROOT / "config", study)
+        assert plan.folders
+
+
+def test_the_large_corpus_is_prepared_and_read_as_the_default_one():
+    small = Plan.read(ROOT / "config", "docstrings").settings.corpora["docstrings"]
+    large = Plan.read(ROOT / "config", "docstrings-large").settings.corpora["docstrings_large"]
+    differs = {"raw", "split", "percents", "sizes", "trainings", "title", "contrasts"}
+    assert large.model_dump(exclude=differs) == small.model_dump(exclude=differs)
+    assert large.split.model_copy(update={"unseen": None}) == small.split
+
+
+def test_every_input_is_a_folder_of_the_plan(config):
+    plan = smoke(config)
+    for folder in plan.folders.values():
+        for key in folder.inputs:
+            assert key in plan.folders
+
+
+def test_every_method_percent_and_seed_is_scored_once_with_the_common_search(config):
+    plan = smoke(config)
+    settings = plan.settings
+    expected = {
+        (corpus, method, percent, seed)
+        for corpus, of_corpus in settings.corpora.items()
+        for method in of_corpus.methods or settings.methods
+        for percent in of_corpus.percents
+        for seed in settings.seeds
+    } | {(corpus, system, None, None) for corpus in settings.corpora for system in REFERENCE_SYSTEMS}
+    common = [row for row in plan.rows if row.part == "study" and row.search != "paper"]
+    rows = [(row.corpus, row.method, row.percent, row.seed) for row in common]
+    assert len(rows) == len(expected)
+    assert set(rows) == expected
+    assert all((row.search is None) == (row.role != "trained") for row in plan.rows)
+
+
+def test_what_is_held_out_is_decoded_by_the_same_trainings_as_rows_of_its_own(config):
+    before = smoke(config)
+    edit(config / "studies" / "smoke.yaml", lambda content: content["corpora"]["tales"]["split"].update(unseen=["zoo"]))
+    after = smoke(config)
+    assert {stem for stem in changed(before, after, "runs") if not stem.startswith("tales-")} == set()
+    assert [folder.stem for folder in after.named("runs")] == [folder.stem for folder in before.named("runs")]
+    (held_out,) = after.named("corpora", "unseen")
+    rows = {
+        corpus: {
+            (row.method, row.percent, row.seed, row.role): (row.run, set(row.scores))
+            for row in after.rows
+            if row.corpus == corpus and row.part == "study" and row.search != "paper"
+        }
+        for corpus in ("tales", "tales-unseen")
+    }
+    assert rows["tales-unseen"] == rows["tales"]
+    for row in after.rows:
+        if row.corpus == "tales-unseen":
+            assert after.folder(row.output).specification["corpus"] == held_out.key
+            assert all(after.folder(key).specification["corpus"] == held_out.key for key in row.scores.values())
+    assert "zoo" in after.corpora["tales-unseen"].title
+
+
+def of_two_corpora(config, methods, **changes):
+    """A study of two corpora, tales in two fractions and modules in one, with these methods."""
+
+    def change(content):
+        content["methods"] = methods
+        content["corpora"]["tales"].pop("methods", None)
+        for corpus, keys in changes.items():
+            content["corpora"][corpus] |= keys
+
+    edit(config / "studies" / "smoke.yaml", change)
+    return smoke(config)
+
+
+def test_a_corpus_may_take_some_of_the_studys_methods(config):
+    every = of_two_corpora(config, ["pcov", "trans"])
+    plan = of_two_corpora(config, ["pcov", "trans"], modules={"methods": ["trans"]})
+    assert set(plan.folders) == {key for key in every.folders if "/modules-pcov-" not in key}
+    with pytest.raises(PlanError, match="methods: ghost: not among the study's methods"):
+        of_two_corpora(config, ["pcov", "trans"], modules={"methods": ["ghost"]})
+
+
+def ask(config, method, search):
+    """Make the search that a method's paper asks for this one: with these keys, plain in others."""
+    if search is not None:
+        search = {"beam": 4, "length_penalty": "average", "block_ngram": 3} | search
+
+    def change(content):
+        content["search"] = search
+
+    edit(config / "methods" / f"{method}.yaml", change)
+
+
+@pytest.mark.parametrize("search", [None, {"beam": 2}, {"beam": 2, "alpha": 1, "unknown": "copy"}])
+def test_a_paper_that_asks_for_the_common_search_is_decoded_once(config, search):
+    ask(config, "pcov", search)
+    plan = of_two_corpora(config, ["pcov"])
+    assert plan.settings.corpora["tales"].search.beam == 2
+    assert {row.search for row in plan.rows} == {None, "common"}
+
+
+def test_the_search_of_a_paper_is_decoded_at_the_largest_percent_from_the_same_run(config):
+    ask(config, "pcov", {"beam": 9, "coverage_penalty": 0.5})
+    plan = of_two_corpora(config, ["pcov", "abs"], tales={"percents": [25, 50, 75]})
+    rows = [row for row in plan.rows if row.method == "pcov" and row.part == "study"]
+    assert {(row.corpus, row.percent) for row in rows if row.search == "paper"} == {("tales", 75), ("modules", 100)}
+    for row in rows:
+        common = next(
+            other
+            for other in rows
+            if (other.corpus, other.percent, other.search) == (row.corpus, row.percent, "common")
+        )
+        search = plan.folder(row.output).specification["search"]
+        expected = plan.settings.corpora[row.corpus].search.model_dump(mode="json")
+        assert search == expected | ({"beam": 9, "coverage_penalty": 0.5} if row.search == "paper" else {})
+        assert row.run == common.run
+        assert ("-paper-" in row.output, "-paper-" in row.scores["rouge"]) == 2 * (row.search == "paper",)
+
+
+def test_a_papers_search_renames_no_run_and_no_common_output(config):
+    ask(config, "pcov", {"beam": 9})
+    before = smoke(config)
+    ask(config, "pcov", {"beam": 8})
+    after = smoke(config)
+    assert names(before, "corpora", "annotations", "runs") == names(after, "corpora", "annotations", "runs")
+    for step in ("outputs", "scores"):
+        stems = changed(before, after, step)
+        assert stems
+        outputs = {stem.rsplit("-", 1)[0] if step == "scores" else stem for stem in stems}  # without the scorer
+        assert all("-pcov-" in stem and stem.endswith("-paper") for stem in outputs)
+
+
+def test_each_output_has_a_name_of_its_own_in_the_table_and_trace_finds_it(config):
+    ask(config, "pcov", {"beam": 9})
+    plan = smoke(config)
+    told = [row.table_name for row in plan.rows]
+    assert len(set(told)) == len(told)
+    for row in plan.rows:
+        found = {key for key in plan.folders if key.split("/")[1] == row.table_name and not key.startswith("scores")}
+        own = row.search == "common" and row.part != "before"
+        assert found == {row.run if own else row.output}
+
+
+@pytest.mark.parametrize(
+    ("method", "keys", "value", "reason"),
+    [
+        ("fastrl", ["target"], "titles", "titles have no sentences to extract"),
+        ("mine", ["prepare", "tokenizer"], "ptb", "tokenizer words' tokens, not those of ptb"),
+        ("mine", ["search", "coverage_penalty"], 1.0, "pretrained models show no attention"),
+        ("fairseq_lstm", ["search"], {"beam": 2, "max_tokens": 9, "length_penalty": "gnmt"}, "no length_penalty gnmt"),
+    ],
+)
+def test_a_method_that_a_corpus_cannot_serve_is_an_error_with_the_key_to_change(config, method, keys, value, reason):
+    add_pretrained(config)
+    prepare, search = {"tokenizer": "words"}, {"beam": 2, "max_tokens": 9}
+    plain = of_two_corpora(config, [method, "abs"], tales={"target": "summaries", "prepare": prepare, "search": search})
+
+    def change(study):
+        place = study["corpora"]["tales"]
+        for key in keys[:-1]:
+            place = place[key]
+        place[keys[-1]] = value
+
+    edit(config / "studies" / "smoke.yaml", change)
+    with pytest.raises(
+        PlanError, match=rf"tales cannot serve {method}: .*{reason}.*smoke.yaml .*{{methods: \[abs\]}}}}`"
+    ) as said:
+        smoke(config)
+    number, key = re.match(r".*/smoke.yaml:(\d+): corpora\.tales\.(\S+): ", str(said.value)).groups()
+    assert key == ".".join(keys)
+    text = (config / "studies" / "smoke.yaml").read_text().splitlines()
+    assert text[int(number) - 1].strip().startswith(f"{keys[-1]}:")
+
+    edit(config / "studies" / "smoke.yaml", lambda study: study["corpora"]["tales"].update(methods=["abs"]))
+    served = smoke(config)
+    assert any(f"/tales-{method}-" in key for key in plain.folders)
+    assert not any(f"/tales-{method}-" in key for key in served.folders)
+    assert any(f"/modules-{method}-" in key for key in served.folders)
+
+
+@pytest.mark.parametrize(
+    ("methods", "runs", "papers"),
+    [
+        (["abs", "pcov"], set(), set()),
+        (["abs", "ent_loss"], {"ent_loss"}, set()),
+        (["abs", "ent_gold"], set(), {"ent_gold"}),
+        (["ent_gold", "ent"], {"ent"}, {"ent_gold"}),
+    ],
+)
+def test_entities_are_annotated_where_a_method_or_a_search_needs_them(config, methods, runs, papers):
+    plan = of_two_corpora(config, methods)
+    entities = plan.named("annotations", "entities")
+    assert len(entities) == (len(plan.settings.corpora) if runs | papers else 0)
+    keys = {folder.specification["corpus"]: folder.key for folder in entities}
+    for row in plan.rows:
+        if row.run is None:
+            continue
+        run, output = plan.folder(row.run), plan.folder(row.output)
+        for folder, needed in (
+            (run, row.method in runs),
+            (output, row.method in papers and row.search == "paper"),
+        ):
+            corpus = output.specification["corpus"]
+            assert folder.specification.get("entities") == (keys[corpus] if needed else None)
+            assert (keys.get(corpus) in folder.inputs) == needed
+    assert all(folder.code == KINDS["entities"].modules for folder in entities)
+
+
+def test_another_pipeline_or_recipe_for_entities_renames_what_learns_them(config):
+    before = of_two_corpora(config, ["abs", "ent_loss"])
+    after = of_two_corpora(config, ["abs", "ent_loss"], tales={"entities": "en_core_web_sm"})
+    assert changed(before, after, "annotations") == {"tales-entities"}
+    learners = {f"tales-ent_loss-{which}" for which in ("050-s1", "100-s1", "100-s1-control")}
+    assert changed(before, after, "runs") == learners
+    edit(config.parent / "recipes.yaml", lambda content: content["entities"].update(version=99))
+    raised = smoke(config)
+    assert changed(after, raised, "annotations") == {"tales-entities", "modules-entities"}
+    assert {stem.split("-")[1] for stem in changed(after, raised, "runs")} == {"ent_loss"}
+
+
+def test_contrasts_are_made_where_a_corpus_asks_for_them_within_what_systems_read(config):
+    methods = [method for method in smoke(config).settings.methods if method != "fastrl"]  # tales are titles
+    before = of_two_corpora(config, methods, tales={"contrasts": None})
+    assert not before.named("annotations", "contrasts")
+    after = of_two_corpora(config, methods, tales={"contrasts": {"target_tokens": 7}})
+    made = after.named("annotations", "contrasts")
+    prepared = {folder.key: folder.stem for folder in after.named("corpora")}
+    assert {prepared[folder.specification["corpus"]] for folder in made} >= {"tales"}
+    assert not {prepared[folder.specification["corpus"]] for folder in made} & {"modules"}
+    for folder in made:
+        told = folder.specification["contrasts"]
+        assert told["target_tokens"] == 7
+        assert told["source_tokens"] == min(400, after.settings.corpora["tales"].source_tokens)
+    assert names(after) - names(before) == {folder.key for folder in made}
+    assert names(before) <= names(after)
+    other = of_two_corpora(config, methods, tales={"contrasts": {"target_tokens": 7, "seed": 2}})
+    assert changed(after, other, "annotations") == {folder.stem for folder in made}
+
+
+def test_a_method_is_judged_once_and_every_training_of_it_is_scored(config):
+    asked = {"contrasts": {"golds": 5, "each": 3}}
+
+    def scorers(content):
+        content["scores"] = {"rouge": {}, "dodged": {}, "escaped": {}}
+
+    edit(config / "studies" / "smoke.yaml", scorers)
+    plan = of_two_corpora(config, ["pcov", "abs"], tales=asked)
+    (contrasts,) = plan.named("annotations", "contrasts")
+    judges = plan.named("outputs", "judge")
+    assert [one.stem for one in judges] == ["tales-pcov-contrasts", "tales-abs-contrasts"]
+    for judge in judges:
+        runs = {row.run for row in plan.rows if row.judged == judge.key}
+        assert set(judge.specification["runs"]) == runs
+        assert len(runs) == 2  # both fractions
+        assert {contrasts.key, *runs} <= set(judge.inputs)
+    for row in plan.rows:
+        told = {"dodged", "escaped"} & set(row.scores)
+        assert len(told) == (2 if row.judged and row.search == "common" else 0)
+        if told:
+            made = plan.folder(row.scores["dodged"])
+            assert {contrasts.key, *(one.key for one in judges)} <= set(made.inputs)
+    assert {row.corpus for row in plan.rows if row.judged} == {"tales"}
+    assert not [row for row in plan.rows if row.judged and row.part != "study"]
+
+
+def test_methods_that_differ_by_their_search_alone_are_judged_once(config):
+    add_judged(config)
+    plan = of_two_corpora(config, ["pcov", "ent", "ent_loss"])
+    judged = {row.method: row.judged for row in plan.rows if row.judged}
+    assert judged["ent"] == judged["ent_loss"] != judged["pcov"]
+    assert len(plan.named("outputs", "judge")) == 2
+    for row in plan.rows:
+        if row.judged and row.search == "common":
+            (made,) = {plan.folder(row.scores[name]).specification["inputs"][row.judged]["own"] for name in JUDGING}
+            assert made == row.run
+
+
+def test_what_is_held_out_has_contrasts_of_its_own_that_every_run_is_judged_by(config):
+    add_judged(config)
+    edit(config / "studies" / "smoke.yaml", lambda content: content["corpora"]["tales"]["split"].update(unseen=["zoo"]))
+    plan = smoke(config)
+    (held_out,) = plan.named("corpora", "unseen")
+    by_corpus = {}
+    for row in plan.rows:
+        if row.judged and row.search == "common":
+            judge = plan.folder(row.judged)
+            by_corpus.setdefault(row.corpus, {})[row.run] = judge.specification["corpus"]
+            contrasts = plan.folder(judge.specification["contrasts"])
+            assert contrasts.specification["corpus"] == judge.specification["corpus"]
+            for name in JUDGING:
+                assert plan.folder(row.scores[name]).specification["corpus"] == judge.specification["corpus"]
+    assert by_corpus["tales"].keys() == by_corpus["tales-unseen"].keys()
+    assert set(by_corpus["tales-unseen"].values()) == {held_out.key}
+    seen, unseen = plan.named("outputs", "judge_words")  # the same models of words, of the one training part
+    assert unseen.specification["corpus"] == held_out.key
+    assert unseen.specification["seen"] == seen.specification["corpus"]
+    assert unseen.specification["seen"] in unseen.inputs
+
+
+def test_scorers_of_contrasts_without_contrasts_are_refused(config):
+    def change(content):
+        content["scores"]["dodged"] = {}
+        content["corpora"]["tales"].pop("contrasts", None)
+
+    edit(config / "studies" / "smoke.yaml", change)
+    with pytest.raises(PlanError, match=r"smoke\.yaml:.*dodged is asked of contrasts; give a corpus `contrasts: \{\}`"):
+        smoke(config)
+
+
+@pytest.mark.parametrize(
+    ("methods", "message"),
+    [(["abs"], "no method 'abs' in the study"), (["fastrl"], "a model of kind extract-rewrite has no labels")],
+)
+def test_labels_of_what_has_none_are_refused(config, methods, message):
+    def change(content):
+        content["labels"] = {"methods": methods}
+
+    edit(config / "studies" / "smoke.yaml", change)
+    with pytest.raises(PlanError, match=message):
+        smoke(config)
+
+
+def parts(plan, corpus, method, part):
+    return [row for row in plan.rows if (row.corpus, row.method, row.part) == (corpus, method, part)]
+
+
+def test_a_last_phase_is_told_from_before_it_and_from_its_control_at_the_largest_percent(config):
+    plan = of_two_corpora(config, ["pcov", "abs", "ent_base"], tales={"percents": [25, 50, 75]})
+    assert not any(row.part != "study" for row in plan.rows if row.method in ("abs", *REFERENCE_SYSTEMS))
+    for corpus, percent in (("tales", 75), ("modules", 100)):
+        (before,), (control,) = (parts(plan, corpus, "pcov", part) for part in ("before", "control"))
+        (after,) = (
+            row for row in parts(plan, corpus, "pcov", "study") if (row.percent, row.search) == (percent, "common")
+        )
+        assert {(row.percent, row.seed, row.search) for row in (before, control)} == {(percent, 1, "common")}
+        told = [plan.folder(row.output).specification for row in (after, before, control)]
+        assert told[1] == told[0] | {"checkpoint": "before"}
+        assert told[2] == told[0] | {"run": control.run}
+        run, spent = plan.folder(after.run).specification, plan.folder(control.run).specification
+        assert set(spent) - set(run) == {"parent"}
+        assert spent["parent"] == after.run
+        assert after.run in plan.folder(control.run).inputs
+        assert {key for key in run if run[key] != spent[key]} == {"training"}
+        *first, last = run["training"]["phases"]
+        *same, own = spent["training"]["phases"]
+        assert first == same
+        assert {key for key in last if last[key] != own[key]} == {"name", "loss", "coverage", "stop"}
+        assert {key for key in last["stop"] if last["stop"][key] != own["stop"][key]} == {"patience"}
+        assert (own["loss"], own["optimizer"]) == (first[-1]["loss"], last["optimizer"])
+        # The last phase of ent_base has the loss of the phase before: it is its own control.
+        assert len(parts(plan, corpus, "ent_base", "before")) == 1
+        assert parts(plan, corpus, "ent_base", "control") == []
+
+
+def test_seeds_of_phases_are_trained_at_the_largest_percent_for_methods_of_several_phases_alone(config):
+    edit(config / "studies" / "smoke.yaml", lambda content: content["scores"].pop("reading"))  # compares who is there
+    before = of_two_corpora(config, ["pcov", "abs"])
+    edit(config / "studies" / "smoke.yaml", lambda content: content.update(phases={"seeds": [1, 2, 3]}))
+    after = smoke(config)
+    assert names(before) < names(after)
+    added = [row for row in after.rows if row not in before.rows]
+    assert {(row.method, row.seed, row.part) for row in added} == {
+        ("pcov", seed, part) for seed in (2, 3) for part in ("after", "before", "control")
+    }
+    assert {(row.corpus, row.percent) for row in added} == {("tales", 100), ("modules", 100)}
+    assert {row.search for row in added} == {"common"}
+    edit(config / "studies" / "smoke.yaml", lambda content: content.update(seeds=[1, 2, 3]))
+    study = smoke(config)
+    assert not any(row.part == "after" for row in study.rows)
+    assert {key for key in names(after) if "pcov" in key} <= names(study)
+
+
+def test_twins_start_from_one_checkpoint_and_those_that_differ_by_their_search_alone_share_a_run(config):
+    plan = of_two_corpora(config, ["ent_penalty", "ent", "ent_loss", "pcov"])
+    runs = {row.method: plan.folder(row.run) for row in plan.rows if row.percent == 50 and row.part == "study"}
+    assert runs["ent"] == runs["ent_loss"] != runs["ent_penalty"]
+    base, twin = runs["ent_loss"], runs["ent_penalty"]
+    assert twin.specification["begins"] == base.key
+    assert base.key in twin.inputs
+    *before, last = (run.specification["training"]["phases"] for run in (base, twin))
+    assert before[0][:-1] == last[:-1]
+    assert before[0][-1] != last[-1]
+    controls = {row.method: row.run for row in plan.rows if row.corpus == "tales" and row.part == "control"}
+    assert controls["ent"] == controls["ent_loss"] != controls["ent_penalty"]
+    assert not any("begins" in plan.folder(key).specification for key in controls.values())
+    # The base is trained for its twin where the study does not ask for it, and is not scored there.
+    alone = of_two_corpora(config, ["ent_penalty"])
+    assert {base.key, twin.key} <= names(alone, "runs")
+    assert {row.method for row in alone.rows} - set(REFERENCE_SYSTEMS) == {"ent_penalty"}
+
+
+@pytest.mark.parametrize(
+    ("base", "change", "message"),
+    [
+        ("nobody", None, "there is no"),
+        ("ent", None, "begins as ent_loss itself"),
+        ("abs", None, "same number of phases"),
+        ("ent_loss", lambda form: form.update(training={"batch": 7}), "phases before the last .* differ"),
+        ("ent_loss", lambda form: form["model"].update(dropout=0.25), "phases before the last .* differ"),
+    ],
+)
+def test_a_method_that_does_not_begin_as_it_says_is_refused(config, base, change, message):
+    def edited(content):
+        content["begins_as"] = base
+        if change is not None:
+            change(content["forms"]["smoke"])
+
+    edit(config / "methods" / "ent_penalty.yaml", edited)
+    with pytest.raises(PlanError, match=rf"(?s)ent_penalty.yaml:\d+: begins_as: {base}: .*{message}"):
+        of_two_corpora(config, ["ent_penalty"])
+
+
+VARIANCE = {"corpus": "tales", "percent": 50, "methods": ["pcov"], "draws": [1, 2, 3], "seeds": [1, 2, 3]}
+
+
+def test_draw_and_training_are_seeded_apart_where_their_variances_are_asked_for(config):
+    edit(config / "studies" / "smoke.yaml", lambda content: content["scores"].pop("reading"))  # compares who is there
+    before = of_two_corpora(config, ["pcov", "abs"])
+    edit(config / "studies" / "smoke.yaml", lambda content: content.update(variance=VARIANCE))
+    after = smoke(config)
+    assert names(before, "runs", "outputs") < names(after, "runs", "outputs")
+    added = [row for row in after.rows if row.output not in names(before, "outputs")]
+    assert {(row.corpus, row.method, row.percent, row.search, row.part) for row in added} == {
+        ("tales", "pcov", 50, "common", "variance")
+    }
+    pairs = [(row.draw, row.seed) for row in added]
+    assert len(set(pairs)) == len(pairs)
+    assert set(pairs) | {(1, 1)} == set(product([1, 2, 3], repeat=2))  # the study has 1, 1
+    fractions = {}
+    for row in added:
+        run = after.folder(row.run)
+        told = run.specification
+        assert told["seed"] == row.seed
+        assert told.get("draw", told["seed"]) == row.draw
+        assert run.name.startswith(f"tales-pcov-050-s{row.seed}" + (f"-d{row.draw}-" if row.draw != row.seed else "-"))
+        fractions.setdefault(row.draw, set()).add(told["fraction"])
+    assert all(len(found) == 1 for found in fractions.values())
+    assert len(set.union(*fractions.values())) == 3
+    edit(config / "studies" / "smoke.yaml", lambda content: content.update(seeds=[1, 2, 3]))
+    study = smoke(config)
+    assert len([row for row in study.rows if row.part == "variance"]) == 6
+    assert {row.run for row in added} <= set(names(study, "runs"))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"corpus": "tails"}, r"variance\.corpus: no corpus 'tails'; there are: tales, modules"),
+        ({"percent": 25}, r"variance\.percent: 25 is none of tales's percents \[50, 100\]"),
+        ({"percent": 100}, r"variance\.percent: .*less than 100"),
+        ({"methods": ["fastrl"]}, r"variance\.methods: fastrl: not trained on tales; choose among pcov"),
+        ({"draws": [1]}, r"variance\.draws: .*at least 2"),
+        ({"seeds": [2, 2]}, r"variance\.seeds: \[2, 2\] names one twice"),
+    ],
+)
+def test_a_layout_of_draws_that_the_study_cannot_have_is_refused(config, change, message):
+    edit(config / "studies" / "smoke.yaml", lambda content: content.update(variance=VARIANCE | change))
+    with pytest.raises(PlanError, match=rf"smoke\.yaml:\d+: {message}"):
+        smoke(config)
+
+
+@pytest.mark.parametrize(
+    ("methods", "message"),
+    [
+        ({"abs": "pcow"}, r"equivalence\.methods\.abs: no method 'pcow' in the study; there are: abs, pcov"),
+        ({"abs": "abs"}, r"equivalence\.methods\.abs: abs equals itself; name another method"),
+        ({}, r"equivalence\.methods: .*at least 1"),
+    ],
+)
+def test_twins_that_the_study_does_not_have_are_refused(config, methods, message):
+    told = {"methods": methods, "margin": 1.5}
+    edit(config / "studies" / "smoke.yaml", lambda content: content.update(equivalence=told))
+    with pytest.raises(PlanError, match=rf"smoke\.yaml:\d+: {message}"):
+        of_two_corpora(config, ["abs", "pcov"])
+
+
+def test_an_equivalence_in_a_metric_that_nobody_scores_is_refused(config):
+    told = {"methods": {"abs": "pcov"}, "margin": 1.5, "metric": "nosuch"}
+    edit(config / "studies" / "smoke.yaml", lambda content: content.update(equivalence=told))
+    with pytest.raises(PlanError, match=r"smoke\.yaml:\d+: equivalence\.metric: no metric 'nosuch' .*rouge1"):
+        of_two_corpora(config, ["abs", "pcov"])
+
+
+def test_a_run_knows_the_limits_that_it_is_validated_under_and_no_more_of_the_search(config):
+    before = of_two_corpora(config, ["pcov"])
+    edit(config / "studies" / "smoke.yaml", lambda content: content["corpora"]["tales"]["search"].update(min_tokens=3))
+    after = smoke(config)
+    assert changed(before, after, "runs") == {
+        folder.name.rsplit("-", 1)[0] for folder in before.named("runs") if "tales" in folder.name
+    }
+
+
+@pytest.mark.parametrize("told", [{"prepare": {"tokenizer": "ptb"}}, {"prepare": {"clean": ["wayback", "markup"]}}])
+def test_a_corpus_of_a_tokenizer_or_step_that_has_changed_has_another_name_and_no_other_has(config, told):
+    parts = ("ptb", "wayback", "markup")
+    edit(config / "studies" / "smoke.yaml", lambda content: content["corpora"]["tales"].update(told))
+    now = {folder.stem: folder.name for folder in smoke(config).named("corpora", "corpus")}
+    edit(
+        config.parent / "recipes.yaml", lambda content: [content[f"corpus/{part}"].update(version=1) for part in parts]
+    )
+    before = {folder.stem: folder.name for folder in smoke(config).named("corpora", "corpus")}
+    assert {name for name in now if now[name] != before[name]} == {"tales"}
+
+
+def test_a_limit_in_sentences_is_specified_where_it_is_given_alone(config):
+    """Corpora from before there were such limits keep their names."""
+    plan = smoke(config)
+    before = plan.folders
+    edit(
+        config / "studies" / "smoke.yaml",
+        lambda content: content["corpora"]["tales"].update(prepare={"min_source_sentences": 1}),
+    )
+    for folder in before.values():
+        assert not any("sentences" in key for key in folder.specification.get("prepare", {}))
+    (added,) = (one for one in smoke(config).named("corpora", "corpus") if one.key not in before)
+    assert added.specification["prepare"]["least_source_sentences"] == 1
+    assert "most_source_sentences" not in added.specification["prepare"]
+
+
+def test_a_methods_title_changes_the_tables_alone(config):
+    before = smoke(config)
+    edit(config / "methods" / "pcov.yaml", lambda content: content.update(title="Another name"))
+    after = smoke(config)
+    assert names(before) == names(after)
+    assert before.tables != after.tables
+
+
+def test_searches_that_decode_alike_share_a_signature_and_no_others():
+    """Every key counts, but for what does nothing: alpha without a norm, positions without a penalty."""
+    choices = {
+        "beam": [1, 4, 11],
+        "min_tokens": [1, 6],
+        "max_tokens": [20, 200],
+        "length_penalty": ["average", "gnmt", "none"],
+        "alpha": [1.0, 1.5, 0.9],
+        "block_ngram": [0, 3],
+        "early_stopping": ["first", "heuristic", "never"],
+        "unknown": ["copy", "ban", "keep"],
+        "coverage_penalty": [0.0, 5.0],
+        "entity_penalty": [0.0, 0.5],
+        "entity_positions": ["model", "gold"],
+    }
+    of_behaviour: dict[tuple, str] = {}
+    for values in product(*choices.values()):
+        keys = dict(zip(choices, values, strict=True))
+        signature = Search.model_construct(**keys).signature()
+        behaviour = keys | {
+            "alpha": None if keys["length_penalty"] == "none" else keys["alpha"],
+            "entity_positions": keys["entity_positions"] if keys["entity_penalty"] else None,
+        }
+        assert of_behaviour.setdefault(tuple(behaviour.items()), signature) == signature
+        assert "|" not in signature
+        assert " " not in signature
+    assert len(set(of_behaviour.values())) == len(of_behaviour)
+
+
+def test_a_learning_rate_retrains_its_method_only(config):
+    before = smoke(config)
+
+    def faster(content):
+        content["forms"][before.settings.form]["phases"] = {"nll": {"optimizer": {"rate": 0.01}}}
+
+    edit(config / "methods" / "pcov.yaml", faster)
+    after = smoke(config)
+    for step in ("runs", "outputs", "scores"):
+        stems = changed(before, after, step)
+        assert stems
+        assert all("-pcov-" in stem for stem in stems)
+    assert changed(before, after, "corpora") == set()
+    assert before.tables != after.tables
+
+
+def test_a_metric_changes_scores_oracles_and_tables_only(config):
+    before = smoke(config)
+    edit(config / "studies" / "smoke.yaml", lambda content: content.update(scores={"rouge": {"stemmer": True}}))
+    after = smoke(config)
+    assert names(before, "scores").isdisjoint(names(after, "scores"))
+    assert changed(before, after, "annotations") == {"modules-oracle"}  # the best extract depends on what is best
+    others = ("corpora", "runs", "outputs")
+    assert names(before, *others) == names(after, *others)
+    assert before.tables != after.tables
+
+
+def test_whom_a_target_is_scored_with_renames_outputs(config):
+    before = smoke(config)
+    edit(
+        config / "studies" / "smoke.yaml", lambda content: content.update(scores={"rouge": {}, "reading": {"seed": 2}})
+    )
+    after = smoke(config)
+    asked = {key for key in names(before, "outputs") if "reading" in before.folder(key).specification}
+    assert asked == {row.output for row in before.rows if row.search == "common" and row.method != "fastrl"}
+    assert names(before, "outputs") - names(after, "outputs") == asked
+
+
+def test_the_search_changes_outputs_but_no_run(config):
+    before = smoke(config)
+    corpus = next(iter(before.settings.corpora))
+    edit(config / "studies" / "smoke.yaml", lambda content: content["corpora"][corpus]["search"].update(beam=7))
+    after = smoke(config)
+    assert names(before, "runs") == names(after, "runs")
+    assert changed(before, after, "outputs")
+    stems = {stem.rsplit("-", 1)[0] for stem in changed(before, after, "scores")}  # without the scorer
+    assert changed(before, after, "outputs") == {stem for stem in stems if not stem.endswith(REFERENCE_SYSTEMS)}
+
+
+@pytest.mark.parametrize(
+    ("told", "message"),
+    [
+        ({"meteor": {}}, "scores.meteor: no scorer 'meteor'; there are: rouge"),
+        ({"rouge": {"stems": True}}, r"smoke.yaml:\d+: scores.rouge.stems: unknown key"),
+        ({}, "scores: name at least one of rouge"),
+    ],
+)
+def test_a_scorer_is_one_that_exists_and_knows_what_it_is_told(config, told, message):
+    edit(config / "studies" / "smoke.yaml", lambda content: content.update(scores=told))
+    with pytest.raises(PlanError, match=message):
+        smoke(config)
+
+
+class Twice:
+    """A scorer that reads the runs of all outputs of a corpus, and has nothing to say of what has none."""
+
+    class Settings(BaseModel):
+        pass
+
+    metrics = (Metric("twice", "Twice", "2x", "points"),)
+
+    def __init__(self, settings):
+        self.settings = settings
+
+    def inputs(self, output, outputs, specifications):
+        runs = {specifications[other].get("run") for other in outputs} - {None}
+        return dict.fromkeys(sorted(runs), "all") if "run" in specifications[output] else None
+
+
+def test_a_further_scorer_adds_folders_and_renames_none(config, monkeypatch):
+    before = smoke(config)
+    monkeypatch.setattr(Twice, "__module__", SCORERS["rouge"].__module__)  # of which there is code
+    monkeypatch.setitem(SCORERS, "twice", Twice)
+    monkeypatch.setitem(RECIPES, "score/twice", KINDS["score"].code({"scorer": "twice"}))
+    edit(config / "studies" / "smoke.yaml", lambda content: content["scores"].update(twice={}))
+    after = smoke(config)
+    assert before.folders.items() <= after.folders.items()
+    added = set(after.folders) - set(before.folders)
+    assert added == {row.scores["twice"] for row in after.rows if row.run}
+    others = {"rouge", "chrf", "extractiveness", "frames", "reading_rouge"}
+    for row in after.rows:
+        assert set(row.scores) - {"reading"} == (others | {"twice"} if row.run else others)
+    for row in after.rows:
+        if row.run:
+            runs = {other.run for other in after.rows if other.run and other.corpus == row.corpus}
+            assert runs | {row.output} <= set(after.folder(row.scores["twice"]).inputs)
+    assert before.tables != after.tables
+
+
+def apes_of(plan, corpus):
+    """The score folders of APES of a corpus."""
+    return [plan.folder(row.scores["apes"]) for row in plan.rows if row.corpus == corpus and "apes" in row.scores]
+
+
+def test_all_outputs_of_a_corpus_are_read_by_the_same_readers_and_nothing_is_renamed(config):
+    before = smoke(config)
+    add_apes(config, seeds=[4, 9])
+    after = smoke(config)
+    assert before.folders.items() <= after.folders.items()
+    folders = apes_of(after, "modules")
+    assert len(folders) == sum(row.corpus == "modules" for row in after.rows)
+    assert not apes_of(after, "tales")  # it has no questions
+    (questions,), readers = after.named("annotations", "questions"), after.named("runs", "reader")
+    assert [(one.specification["seed"], one.inputs[1]) for one in readers] == [(4, questions.key), (9, questions.key)]
+    told = {questions.key: "questions", readers[0].key: {"seed": 4}, readers[1].key: {"seed": 9}}
+    assert all(folder.specification["inputs"] == told for folder in folders)
+    assert all(set(told) < set(folder.inputs) for folder in folders)
+    of_scorers = {name: set(keys) for name, keys in after.together.items() if name[1] == "scorer"}
+    assert of_scorers == {("modules", "scorer", "apes"): {one.key for one in folders}}
+    assert before.together.items() <= after.together.items()
+
+
+def test_each_score_is_made_by_one_process_with_all_others_of_its_method_and_size(config):
+    plan = smoke(config)
+    sets = {name: keys for name, keys in plan.together.items() if name[1] != "run"}
+    together = [key for keys in sets.values() for key in keys]
+    assert len(together) == len(set(together))
+    assert set(together) == {one.key for one in plan.named("scores")}
+    told = {(row.corpus, row.method, row.size): set() for row in plan.rows}
+    for row in plan.rows:
+        told[row.corpus, row.method, row.size] |= set(row.scores.values())
+    assert len(sets) <= len(told)
+    for (_, by, _), keys in sets.items():
+        assert by == "method"
+        assert any(set(keys) <= keys_of_size for keys_of_size in told.values())
+
+
+def test_all_that_is_decoded_of_a_run_is_made_by_one_process(config):
+    """With every search, from both checkpoints, of the test part and of what is held out; for every twin."""
+    edit(config / "studies" / "smoke.yaml", lambda content: content["corpora"]["tales"]["split"].update(unseen=["zoo"]))
+    plan = smoke(config)
+    of_runs = {}
+    for row in plan.rows:
+        if row.run is not None:
+            of_runs.setdefault(row.run, set()).add(row.output)
+    sets = {name: keys for (_, by, name), keys in plan.together.items() if by == "run"}
+    assert {run: set(keys) for run, keys in sets.items()} == of_runs
+    assert sum(map(len, sets.values())) == len(plan.named("outputs", "decode"))
+    kinds = [{plan.folder(key).specification["corpus"] for key in keys} for keys in sets.values()]
+    assert {len(corpora) for corpora in kinds} == {1, 2}
+
+
+def test_what_is_held_out_is_read_by_the_readers_of_its_corpus(config):
+    edit(config / "studies" / "smoke.yaml", lambda content: content["corpora"]["tales"]["split"].update(unseen=["zoo"]))
+    add_apes(config, corpora=("tales",), seeds=[1])
+    plan = smoke(config)
+    (reader,) = plan.named("runs", "reader")
+    (unseen,) = plan.named("corpora", "unseen")
+    for corpus, prepared in (("tales", reader.specification["corpus"]), ("tales-unseen", unseen.key)):
+        folders = apes_of(plan, corpus)
+        assert folders
+        for folder in folders:
+            questions = next(key for key, told in folder.specification["inputs"].items() if told == "questions")
+            assert plan.folder(questions).specification["corpus"] == prepared == folder.specification["corpus"]
+            assert reader.key in folder.specification["inputs"]
+
+
+def test_where_vectors_lie_is_no_part_of_a_name_and_what_they_are_is(config):
+    def reader(path, sha256):
+        edit(
+            config / "studies" / "smoke.yaml",
+            lambda study: study["scores"].update(
+                apes={"reader": {"kind": "attentive", "vectors": {"path": path, "sha256": sha256}}, "seeds": [1]}
+            ),
+        )
+        (folder,) = smoke(config).named("runs", "reader")
+        return folder
+
+    add_apes(config)
+    first, moved, other = reader("a.txt", "ab" * 32), reader("b.txt", "ab" * 32), reader("b.txt", "cd" * 32)
+    assert first.name == moved.name != other.name
+    assert [file.path for file in moved.files] == ["b.txt"]
+
+
+@pytest.mark.parametrize(
+    ("corpora", "told", "message"),
+    [
+        ((), {}, "scores.apes: no corpus of the study has questions; add `cloze: {}` to one"),
+        (("modules",), {"seeds": []}, r"scores.apes.seeds"),
+        (("modules",), {"reader": {"kind": "attentive", "vectors": {"sha256": "ab" * 32}}}, "reader.vectors.path: say"),
+        (("modules",), {"reader": {"kind": "transformers", "sha256": "ab" * 32}}, "reader.path: say where"),
+    ],
+)
+def test_apes_needs_questions_and_a_reader_that_is_there(config, corpora, told, message):
+    add_apes(config, corpora, **told)
+    with pytest.raises(PlanError, match=message):
+        smoke(config)
+
+
+def test_questions_and_contrasts_rename_nothing_that_is_trained_decoded_or_scored_without_them(tmp_path):
+    config = Path(shutil.copytree(ROOT / "config", tmp_path / "config"))
+    shutil.copy(ROOT / "recipes.yaml", tmp_path)
+    asked = Plan.read(config, "docstrings")
+
+    def without(content):
+        for told in ("cloze", "contrasts"):
+            del content["corpora"]["docstrings"][told]
+        for told in ("apes", "dodged", "escaped"):
+            del content["scores"][told]
+        del content["systems"]
+
+    edit(config / "studies" / "docstrings.yaml", without)
+    bare = Plan.read(config, "docstrings")
+    assert bare.folders.items() < asked.folders.items()
+    assert {row.method for row in asked.rows} > {"source", "gold", "shuffled-gold", "extractive-optimum", "lead"}
+
+
+def test_one_more_fraction_changes_no_name(config):
+    before = smoke(config)
+    corpus = next(iter(before.settings.corpora))
+    percents = before.settings.corpora[corpus].percents
+    more = sorted({*percents, 77})
+    assert max(percents) > 77  # a new largest one would be decoded with the searches of papers
+    edit(config / "studies" / "smoke.yaml", lambda content: content["corpora"][corpus].update(percents=more))
+    after = smoke(config)
+    assert unless_compared(before) < unless_compared(after)
+
+
+def unless_compared(plan):
+    """The names of folders, without those that depend on who else is compared."""
+    return {key for key, folder in plan.folders.items() if folder.specification.get("scorer") != "reading"}
+
+
+@pytest.mark.parametrize("kind", [row for row in RECIPES if row in KINDS and row != "unseen"])  # smoke has none
+def test_a_raised_version_renames_its_kind_and_what_is_made_from_it_and_nothing_else(config, kind):
+    add_pretrained(config)
+    add_barts(config)
+    add_apes(config)
+    add_judged(config)
+    before = with_system(config, **PROGRAM, train="python train.py")
+    edit(config.parent / "recipes.yaml", lambda content: content[kind].update(version=99))
+    after = smoke(config)
+    renamed = set()
+    for key, folder in before.folders.items():  # inputs come first
+        if folder.kind == kind or renamed & set(folder.inputs):
+            renamed.add(key)
+    assert renamed
+    assert names(before) - names(after) == renamed
+
+
+def test_a_pretrained_method_adds_folders_and_renames_none(config):
+    before = smoke(config)
+    add_pretrained(config)
+    after = smoke(config)
+    assert unless_compared(before) < unless_compared(after)
+    mine = [folder for folder in after.folders.values() if "-mine-" in folder.name and folder.step != "scores"]
+    assert {folder.kind for folder in mine} == {"train", "decode", "untrained"}
+    for folder in mine:
+        (file,) = folder.files
+        assert (file.sha256, file.path) == (PRETRAINED["sha256"], PRETRAINED["path"])
+        told = folder.specification.get("model")
+        assert told is None or (told["sha256"] == PRETRAINED["sha256"] and not {"path", "hub", "zero_shot"} & set(told))
+    rows = [row for row in after.rows if row.method == "mine-zero-shot"]
+    assert [(row.percent, row.seed, row.run, row.role) for row in rows] == [(None, None, None, "outside")] * 2
+    assert "mine-zero-shot" in after.system_titles
+    assert {row.percent for row in after.rows if row.method == "mine"} == {50, 100}
+
+
+def test_the_files_of_a_pretrained_model_decide_its_names_and_their_place_does_not(config):
+    add_pretrained(config)
+    before = smoke(config)
+    edit(config / "methods" / "mine.yaml", lambda content: content["model"].update(path="elsewhere"))
+    assert names(smoke(config)) == names(before)
+    edit(config / "methods" / "mine.yaml", lambda content: content["model"].update(sha256="cd" * 32))
+    other = {stem.split("-s1")[0] for stem in changed(before, smoke(config), "runs")}
+    assert other == {"tales-mine-050", "tales-mine-100", "modules-mine-100"}
+    assert any("mine-000" in stem for stem in changed(before, smoke(config), "outputs"))
+
+
+def test_a_model_of_the_hub_lies_below_the_studys_home(config):
+    add_pretrained(config, path=None, hub="owner/name", revision="12" * 20)
+    folder = next(folder for folder in smoke(config).folders.values() if folder.kind == "untrained")
+    assert folder.files[0].at(Path("home")) == Path("home/data/raw/model-abababababab")
+    assert not next(iter(folder.files)).observed(Path("home"))
+
+
+@pytest.mark.parametrize(
+    ("told", "message"),
+    [
+        ({"path": None}, r"mine.yaml.*`path`.*`hub` and `revision`"),
+        ({"path": None, "hub": "owner/name", "revision": "main"}, r"mine\.yaml:\d+: model.*branch"),
+        ({"sha256": "main"}, r"mine\.yaml:\d+: .*sha256"),
+    ],
+)
+def test_a_pretrained_model_without_a_pinned_place_is_refused(config, told, message):
+    add_pretrained(config, **told)
+    with pytest.raises(PlanError, match=f"(?s){message}"):
+        smoke(config)
+
+
+def test_a_system_cannot_take_a_zero_shot_name(config):
+    edit(config / "studies" / "smoke.yaml", lambda study: study.update(systems={"x-zero-shot": {"kind": "lead"}}))
+    with pytest.raises(PlanError, match=r"x-zero-shot.*pretrained methods"):
+        smoke(config)
+
+
+def test_every_seed_draws_a_fraction_of_its_own_and_one_more_seed_changes_no_name(config):
+    before = smoke(config)
+    edit(config / "studies" / "smoke.yaml", lambda content: content.update(seeds=[*before.settings.seeds, 5]))
+    after = smoke(config)
+    assert unless_compared(before) < unless_compared(after)
+    for run in after.named("runs"):
+        drawn = after.folder(run.specification["fraction"]).specification
+        assert drawn.get("seed", 1) == run.specification["seed"]
+    assert len(after.named("corpora", "fraction")) == 2 * len(before.named("corpora", "fraction"))
+
+
+def test_seeds_and_threads_are_part_of_a_runs_name(config):
+    before = smoke(config)
+    edit(config / "studies" / "smoke.yaml", lambda content: content.update(threads=before.settings.threads + 1))
+    assert names(before, "runs").isdisjoint(names(smoke(config), "runs"))
+
+
+def test_sums_are_part_of_a_runs_and_an_outputs_name(config):
+    before = smoke(config)
+    edit(config / "studies" / "smoke.yaml", lambda content: content.update(sums="native"))
+    after = smoke(config)
+    assert before.settings.sums == "portable"
+    assert names(before, "runs").isdisjoint(names(after, "runs"))
+    for old, new in zip(before.named("outputs", "decode"), after.named("outputs", "decode"), strict=True):
+        assert (old.specification["sums"], new.specification["sums"]) == ("portable", "native")
+    assert names(before, "corpora") == names(after, "corpora")
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "message"),
+    [
+        ("studies/smoke.yaml", "title:", "tittle:", r"smoke.yaml:\d+: tittle: unknown key"),
+        ("methods/pcov.yaml", "feed: merged", "feeed: merged", r"pcov.yaml:\d+: model.feeed: unknown key"),
+        ("methods/pcov.yaml", "rate: 0.003", "rate: fast", r"pcov.yaml:\d+: forms.small.phases.nll.*rate: .*'fast'"),
+        ("methods/pcov.yaml", "kind: recurrent", "kind: recursive", r"pcov.yaml:\d+: .*recursive"),
+        ("studies/smoke.yaml", "percents: [", "percents: [0, ", r"smoke.yaml:\d+: corpora.*percents.*0"),
+        ("studies/smoke.yaml", "percents: [", "percents: [101, ", r"smoke.yaml:\d+: corpora.*percents.*101"),
+        (
+            "studies/smoke.yaml",
+            "percents: [",
+            "percents: [100, ",
+            r"smoke.yaml:\d+: corpora.*percents must rise",
+        ),
+        ("studies/smoke.yaml", "seeds: [1]", "seeds: []", r"smoke.yaml:\d+: seeds"),
+        ("studies/smoke.yaml", "\nmethods: [", "\nmethods: [ghost, ", r"ghost.yaml is missing; there are: abs"),
+        (
+            "studies/smoke.yaml",
+            "seeds: [1]",
+            "seeds: [1]\nseeds: [2]",
+            r"smoke.yaml:\d+: the key 'seeds' stands twice",
+        ),
+        ("studies/smoke.yaml", "seeds: [1]", "seeds: [1", r"smoke.yaml:\d+: this is not YAML"),
+        ("studies/smoke.yaml", "seeds: [1]", "seeds: [1, 2, 1]", r"smoke.yaml:\d+: seeds: .*1 stands twice"),
+        ("studies/smoke.yaml", "\nmethods: [pcov, ", "\nmethods: [pcov, pcov, ", r"methods: .*pcov stands twice"),
+        (
+            "studies/smoke.yaml",
+            "min_source_tokens: 10",
+            "min_source_tokens: 101",
+            r"prepare: .*101 is above max_source_tokens",
+        ),
+        ("config.yaml", "study: ", "studdy: ", "must hold one key, `study`"),
+    ],
+)
+def test_a_wrong_configuration_names_file_line_key_and_value(config, file, old, new, message):
+    text = (config / file).read_text()
+    assert old in text
+    (config / file).write_text(text.replace(old, new, 1))
+    with pytest.raises(PlanError, match=message):
+        smoke(config)
+
+
+@pytest.mark.parametrize("name", ["../studies/smoke", "x$(touch pwned)", "a b", "", "-rf", ".."])
+def test_a_studys_name_is_no_path_and_no_shell(config, name):
+    (config / "config.yaml").write_text(yaml.safe_dump({"study": name}))
+    with pytest.raises(PlanError, match="no study's name"):
+        Plan.read(config)
+
+
+def test_a_study_that_is_half_written_hinders_no_other(config):
+    (config / "studies" / "aaa.yaml").write_text("title: [half")
+    (config / "config.yaml").write_text("study: docstrings\n")
+    key = next(iter(smoke(config).folders))
+    assert Plan.holding(config, key).study == "smoke"
+    with pytest.raises(PlanError, match=r"asks for corpora/none(.|\n)*not read: .*aaa.yaml:1: this is not YAML"):
+        Plan.holding(config, "corpora/none")
+
+
+@pytest.mark.parametrize(
+    ("distribution", "stems"),
+    [("spacy", {"tales-entities", "modules-entities"}), ("numpy", {"modules-oracle"}), ("scipy", {"modules-oracle"})],
+)
+def test_another_version_of_a_library_renames_what_it_decides(config, monkeypatch, distribution, stems):
+    from sumcurve.store import provenance
+
+    before, installed = smoke(config), provenance.version
+    monkeypatch.setattr(provenance, "version", lambda name: "99.1" if name == distribution else installed(name))
+    assert changed(before, smoke(config), "annotations") == stems
+
+
+def test_an_unknown_study_names_the_known_ones(config):
+    with pytest.raises(PlanError, match=r"nowhere.yaml is missing; there are: .*docstrings.*smoke"):
+        Plan.read(config, "nowhere")
+
+
+def test_a_folder_is_found_in_any_study_and_refused_where_none_asks_for_it(config):
+    for study in ("smoke", "docstrings"):
+        for key, folder in Plan.read(config, study).folders.items():
+            assert Plan.holding(config, key).folder(key) == folder
+            break
+    with pytest.raises(PlanError, match=r"no study .* asks for runs/tales-pcov-100-s1-00000000"):
+        Plan.holding(config, "runs/tales-pcov-100-s1-00000000")
+
+
+def test_a_raw_file_is_read_where_it_lies_though_another_study_calls_it_otherwise(config):
+    """Two studies of one content, pinned by its hash, at two paths: the first to be found has none of its own."""
+    text = (config / "studies" / "smoke.yaml").read_text()
+    (config / "studies" / "aaa.yaml").write_text(text.replace("tests/data/tales.jsonl", "elsewhere/tales.jsonl"))
+    (config / "config.yaml").write_text("study: aaa\n")
+    plan = Plan.read(config, "aaa")
+    key = next(folder.key for folder in plan.folders.values() if folder.stem == "tales")
+    (file,) = Plan.holding(config, key).folder(key).files
+    assert file.at(Path()).is_file()
+    (config / "studies" / "smoke.yaml").unlink()
+    assert Plan.holding(config, key).study == "aaa"  # whose error then names the path that it says
+
+
+def test_studies_share_trainings_where_sizes_and_seeds_coincide():
+    default, every, demo = (Plan.read(ROOT / "config", study) for study in ("docstrings", "docstrings-all", "demo"))
+    # Not its controls, which are at another largest percent.
+    ours = [row for row in demo.rows if row.part == "study" and row.search != "paper" and row.percent in (6, 12)]
+    assert {row.seed for row in ours} == {1, 2}
+    assert {key for row in ours for key in (row.run, row.output)} <= names(default)
+    shared = {
+        key
+        for key, folder in default.folders.items()
+        if folder.kind == "train"
+        and folder.specification["seed"] == 1
+        and default.folder(folder.specification["fraction"]).specification["percent"]
+        in every.settings.corpora["docstrings"].percents
+    }
+    assert len(shared) >= 3 * len(every.settings.corpora["docstrings"].percents)
+    assert shared <= names(every)
+
+
+def test_the_recorded_studies_leave_no_training_record_out_and_test_where_nobody_looked():
+    for study in ("docstrings", "docstrings-all", "demo"):
+        for corpus in Plan.read(ROOT / "config", study).settings.corpora.values():
+            assert corpus.split.train is None
+            assert corpus.split.key == "third"
+            assert corpus.percents[-1] == 100 or study == "demo"
+
+
+PROGRAM = {"kind": "command", "summarize": "python summarize.py"}
+
+
+def with_system(config, **told):
+    edit(config / "studies" / "smoke.yaml", lambda study: study.update(systems={"theirs": told}))
+    return smoke(config)
+
+
+def test_a_program_that_trains_has_a_row_of_every_percent_and_seed(config):
+    once = with_system(config, **PROGRAM)
+    (row,) = (row for row in once.rows if row.method == "theirs" and row.corpus == "tales")
+    assert (row.role, row.percent, row.run) == ("outside", None, None)
+    plan = with_system(config, **PROGRAM, train="python train.py", title="Their program")
+    rows = [row for row in plan.rows if row.method == "theirs"]
+    settings = plan.settings
+    cells = [(name, percent) for name, corpus in settings.corpora.items() for percent in corpus.percents]
+    assert {(row.corpus, row.percent, row.seed) for row in rows} == {(*cell, 1) for cell in cells}
+    for row in rows:
+        run, output = plan.folder(row.run), plan.folder(row.output)
+        assert (run.kind, output.kind, row.search, row.role) == ("train_program", "decode_program", "own", "trained")
+        assert run.specification["fraction"] == row.fraction
+        assert "reading" not in output.specification
+        assert "reading" not in row.scores
+        assert "rouge" in row.scores
+    assert plan.titles["theirs"] == "Their program"
+    assert "theirs" not in plan.system_titles
+    others = names(once) - {key for key in names(once) if "theirs" in key}
+    assert others <= names(plan)
+
+
+def test_log_probabilities_of_a_program_are_asked_about_the_words_that_all_know(config):
+    plan = with_system(config, **PROGRAM, train="true", logp="cat")
+    for row in plan.rows:
+        if row.method == "theirs":
+            asked = plan.folder(row.scores["reading"]).specification["inputs"]
+            methods = next(one for one in plan.rows if one.method == "pcov" and one.corpus == row.corpus)
+            assert asked == plan.folder(methods.scores["reading"]).specification["inputs"]
+            assert any([10**9, 1] in told for told in asked.values())
+
+
+def test_what_a_program_is_decides_its_names(config, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "train.py").write_text("one")
+    told = PROGRAM | {"train": "python train.py", "settings": {"RATE": 1}}
+    plans = [with_system(config, **told)]
+    for change in ({"settings": {"RATE": 2}}, {"train_timeout": 7}, {"train": "python  train.py"}):
+        plans.append(with_system(config, **(told | change)))
+    (tmp_path / "train.py").write_text("other")
+    plans.append(with_system(config, **told))
+    found = [names(plan, "runs") for plan in plans]
+    for number, one in enumerate(found):
+        for other in found[:number]:
+            assert {key for key in one & other if "theirs" in key} == set()
+    summarizes = with_system(config, **(told | {"summarize": "python other.py"}))
+    assert names(summarizes, "runs") == found[-1]
+    assert names(summarizes, "outputs") != names(plans[-1], "outputs")
+    tried = with_system(config, **told, trials=[{"RATE": 1}, {"RATE": 2}])
+    assert names(tried) == names(plans[-1])
+
+
+def test_files_of_a_curve_have_rows_at_their_sizes_even_if_nothing_is_trained_there(config, tmp_path):
+    for percent in (5, 100):
+        (tmp_path / f"theirs-{percent}.jsonl").write_text(f"{percent}")
+    paths = {percent: str(tmp_path / f"theirs-{percent}.jsonl") for percent in (5, 100)}
+    plan = with_system(config, kind="file", path=paths, corpora=["tales"])
+    rows = [row for row in plan.rows if row.method == "theirs"]
+    assert [(row.percent, row.seed, row.run, row.search) for row in rows] == [
+        (5, 1, None, "own"),
+        (100, 1, None, "own"),
+    ]
+    assert [plan.folder(str(row.fraction)).specification["percent"] for row in rows] == [5, 100]
+    (tmp_path / "theirs-5.jsonl").unlink()
+    with pytest.raises(PlanError, match=r"systems.theirs: .*theirs-5.jsonl cannot be read"):
+        with_system(config, kind="file", path=paths, corpora=["tales"])
+
+
+def test_the_former_word_for_what_summarizes_is_told(config):
+    with pytest.raises(PlanError, match=r"systems.theirs.command: unknown key.*it is `summarize`"):
+        with_system(config, kind="command", command="cat")
+
+
+# --- a BART that is made here
+
+
+def add_barts(config, **told):
+    """Methods of kind bart and a pretraining among those of the smoke study."""
+    for outside in ("nothing", "bodies", "pairs"):
+        content = yaml.safe_dump(bart_method(outside))
+        (config / "methods" / f"bart_{outside}.yaml").write_text(content)
+    block = pretraining(config.parent / "fables.jsonl", fables(5)) | told
+    path = config / "studies" / "smoke.yaml"
+
+    def change(study):
+        for named in (study, study["corpora"]["tales"]):
+            named["methods"] += ["bart_nothing", "bart_bodies", "bart_pairs"]
+        study["pretraining"] = block
+
+    edit(path, change)
+    return path
+
+
+def trainings(plan, method):
+    return [folder for folder in plan.named("runs", "train") if folder.specification["method"] == method]
+
+
+def test_what_a_bart_learns_of_other_packages_decides_only_its_own_trainings(config):
+    before = smoke(config)
+    path = add_barts(config)
+    after = smoke(config)
+    assert names(before) <= names(after)  # other folders keep their names
+    edit(path, lambda study: study["pretraining"].update(seed=2))
+    other = smoke(config)
+    for method, same in (("bart_nothing", True), ("bart_pairs", True), ("bart_bodies", False)):
+        found = [[one.name for one in trainings(plan, method)] for plan in (after, other)]
+        assert (found[0] == found[1]) == same, method
+    edit(path, lambda study: study["pretraining"].update(subwords=350))
+    third = smoke(config)
+    for method in ("bart_nothing", "bart_pairs", "bart_bodies"):
+        assert not {one.name for one in trainings(other, method)} & {one.name for one in trainings(third, method)}
+
+
+def test_a_bart_without_a_pretraining_is_named(config):
+    path = add_barts(config)
+    edit(path, lambda study: study.pop("pretraining"))
+    with pytest.raises(PlanError, match=r"smoke.yaml:\d+: methods: bart_nothing is of kind bart"):
+        smoke(config)
+
+
+def test_packages_of_the_study_s_corpora_are_not_pretrained_on(config):
+    path = add_barts(config)
+    harvest = {"archives": "docstrings-large", "without": ["numpy"]}
+    edit(path, lambda study: study["pretraining"].update(raw={"sha256": "ab" * 32, "harvest": harvest}))
+    with pytest.raises(PlanError, match=r"pretraining.raw.harvest: networkx: packages of corpus modules, too"):
+        smoke(config)
+    edit(path, lambda study: study["pretraining"]["raw"]["harvest"].update(without=["numpi", "networkx"]))
+    with pytest.raises(PlanError, match="'numpi' is not on the list of archives"):
+        smoke(config)
+    edit(path, lambda study: study["pretraining"]["raw"]["harvest"].update(without=["NetworkX"]))
+    assert {raw.sha256 for raw in smoke(config).raws} >= {"ab" * 32}
+
+
+def test_the_outside_packages_of_the_study_pretraining_are_prepared_as_the_corpus(config):
+    plan = Plan.read(ROOT / "config", "pretraining")
+    told, corpus = plan.settings.pretraining, plan.settings.corpora["docstrings"]
+    assert told.prepare == corpus.prepare
+    assert set(told.raw.harvest.without) == set(corpus.raw.harvest.packages)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"model": {"width": 15, "heads": 2, "feedforward": 8, "encoder_layers": 1, "decoder_layers": 1}}, "multiple"),
+        ({"noise": {"masked": 1.0}}, "pretraining.noise.masked: Input should be less than 1"),
+        ({"subwords": 200}, "pretraining.subwords: Input should be greater than or equal to 300"),
+        ({"noice": {}}, "pretraining.noice: unknown key"),
+    ],
+)
+def test_settings_of_a_pretraining_that_cannot_be_are_named_with_their_line(config, change, message):
+    add_barts(config, **change)
+    with pytest.raises(PlanError, match=rf"smoke.yaml:\d+: pretraining.*{message.split('pretraining')[-1]}"):
+        smoke(config)
+
+
+SIZED = {"percents": None, "sizes": [30, 60]}
+
+
+def sized(config, **told):
+    """The smoke study with numbers of records in place of percents on tales, and two seeds."""
+
+    def change(content):
+        content["corpora"]["tales"].update(SIZED | told)
+        content["seeds"] = [1, 2]
+
+    edit(config / "studies" / "smoke.yaml", change)
+    return smoke(config)
+
+
+def test_sizes_in_records_are_rows_and_folders_of_their_own_and_rename_no_other(config):
+    before, after = smoke(config), sized(config)
+    of_tales = [row for row in after.rows if row.corpus == "tales" and row.part == "study" and row.size is not None]
+    assert {(row.percent, row.records) for row in of_tales} == {(None, 30), (None, 60)}
+    assert {row.records for row in of_tales if row.search == "paper"} == {60}
+    fraction = after.folder(next(row.run for row in of_tales)).specification["fraction"]
+    assert after.folder(fraction).specification.keys() & {"percent", "records"} == {"records"}
+    assert all(f"-n{row.records}-s{row.seed}-" in row.run for row in of_tales if row.run)
+    modules = {key for key in names(before, "runs") if key.startswith("runs/modules")}
+    assert modules <= names(after, "runs")
+
+
+def test_a_method_may_have_fewer_sizes_and_seeds_and_a_size_fewer_seeds(config):
+    told = {"trainings": {"pcov": {"sizes": [60]}, "ent": {"seeds": [2]}}, "seeds_at": {30: [2]}}
+    plan = sized(config, **told)
+    cells = {
+        (row.method, row.records, row.seed)
+        for row in plan.rows
+        if row.corpus == "tales" and row.part == "study" and row.search == "common"
+    }
+    assert cells == {("pcov", 60, 1), ("pcov", 60, 2), ("ent", 30, 2), ("ent", 60, 2)}
+
+
+@pytest.mark.parametrize(
+    ("told", "message"),
+    [
+        ({"percents": [50]}, r"give either `percents` or `sizes`"),
+        ({"sizes": [60, 30]}, r"sizes must rise without repetition"),
+        ({"trainings": {"abs": {"seeds": [1]}}}, r"trainings\.abs: no method of this corpus"),
+        ({"trainings": {"pcov": {"sizes": [31]}}}, r"trainings\.pcov\.sizes: \[31\]: name some of sizes \[30, 60\]"),
+        ({"trainings": {"pcov": {"seeds": [3]}}}, r"trainings\.pcov\.seeds: 3 is none of the study's seeds"),
+        ({"seeds_at": {31: [1]}}, r"seeds_at: 31 is none of sizes"),
+        (
+            {"seeds_at": {30: [1]}, "trainings": {"pcov": {"seeds": [2]}}},
+            r"no seed is left of pcov at 30",
+        ),
+    ],
+)
+def test_sizes_that_a_study_does_not_have_are_refused(config, told, message):
+    with pytest.raises(PlanError, match=message):
+        sized(config, **told)
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        {"seeds": [True, 2]},
+        {"seeds": ["1"]},
+        {"bootstrap": {"resamples": 1}},
+        {"questions": [{"question": "Which method", "asks": "method"}]},
+    ],
+)
+def test_what_only_looks_like_a_value_is_refused_with_its_line(config, told):
+    edit(config / "studies" / "smoke.yaml", lambda content: content.update(told))
+    (key,) = told
+    with pytest.raises(PlanError, match=rf"smoke\.yaml:\d+: {key}"):
+        smoke(config)
+
+
+def test_questions_are_of_sizes_and_methods_that_the_study_has_and_rename_its_tables_alone(config):
+    before = smoke(config)
+    asked = {"question": "Which?", "asks": "doubling", "worth": 1.0}
+    edit(config / "studies" / "smoke.yaml", lambda content: content.update(questions=[asked]))
+    after = smoke(config)
+    assert names(before) == names(after)
+    assert before.tables != after.tables
+    edit(config / "studies" / "smoke.yaml", lambda content: content.update(questions=[asked | {"methods": ["abs"]}]))
+    with pytest.raises(PlanError, match=r"questions.*'abs' is none of the study's"):
+        smoke(config)
+    edit(config / "studies" / "smoke.yaml", lambda content: content.update(questions=[asked | {"metric": "rogue1"}]))
+    with pytest.raises(PlanError, match=r"questions\.0\.metric: 'rogue1' is none of the study's \(.*rouge1"):
+        smoke(config)
+
+
+def test_what_a_bart_is_pretrained_on_is_none_of_the_large_study(config):
+    plan = Plan.read(ROOT / "config", "docstrings-large")
+    own, others = (packages_of(raw.harvest, ROOT / "config") for raw in plan.raws)
+    assert not own & others
+    assert len(own | others) == 88
+
+
+CLOZE = {"files": {"path": "data/raw/questions", "sha256": "cd" * 32}}
+TAGGER = {"recogniser": {"kind": "transformers", "path": "models/ner", "sha256": "ef" * 32, "types": ["PER"]}}
+
+
+def asking(config, **told):
+    """The plan of ENT's methods on the tales, with these keys of the corpus."""
+    return of_two_corpora(config, ["ent_loss", "ent_gold"], tales=told)
+
+
+def test_questions_are_asked_where_a_study_says_so_and_rename_nothing_else(config):
+    before = smoke(config)
+    assert not before.named("annotations", "questions")
+    edit(config / "studies" / "smoke.yaml", lambda study: study["corpora"]["tales"].update(cloze={}))
+    after = smoke(config)
+    (asked,) = after.named("annotations", "questions")
+    assert names(after) - names(before) == {asked.key}
+    assert names(before) <= names(after)
+    assert asked.key.startswith("annotations/tales-questions-")
+    assert asked.specification["pipeline"] == "rules"
+    assert before.tables != after.tables
+
+
+def test_what_is_asked_is_named_by_what_finds_it_not_by_where_that_lies(config):
+    found = {}
+    moved = {"recogniser": {**TAGGER["recogniser"], "path": "elsewhere"}}
+    for name, told in {
+        "rules": {},
+        "files": CLOZE,
+        "tagger": TAGGER,
+        "moved": moved,
+        "words": {"salient": "words"},
+    }.items():
+        (found[name],) = asking(config, cloze=told).named("annotations", "questions")
+    assert found["moved"].key == found["tagger"].key
+    assert len({folder.key for folder in found.values()}) == 4
+    assert [file.sha256 for file in found["files"].files] == ["cd" * 32]
+    assert found["files"].specification["files"] == {"sha256": "cd" * 32, "tokenizer": "words", "lower": True}
+    assert [file.path for file in found["moved"].files] == ["elsewhere"]
+    assert found["rules"].specification["versions"].keys() == {"spacy"}
+
+
+def test_the_parts_of_hyphenated_words_rename_what_names_entities_alone(config):
+    before = asking(config, cloze={})
+    assert names(asking(config, cloze={}, hyphenated="whole")) == names(before)
+    after = asking(config, cloze={}, hyphenated="parts")
+    assert changed(before, after, "annotations") == {"tales-entities", "tales-questions"}
+    assert changed(before, after, "corpora") == set()
+    assert {stem.split("-")[0] for stem in changed(before, after, "runs")} == {"tales"}
+
+
+def test_salient_entities_are_the_questions_answers_where_the_corpus_says_so(config):
+    before = asking(config, cloze={})
+    after = asking(config, cloze={}, salient="cloze")
+    (asked,) = after.named("annotations", "questions")
+    assert {folder.stem for folder in after.named("annotations", "entities")} == {"modules-entities"}
+    learned = [one for one in after.named("runs") if one.stem.startswith("tales-ent_loss")]
+    assert learned
+    for folder in learned:
+        assert folder.specification["entities"] == asked.key
+        assert asked.key in folder.inputs
+    gold = [one for one in after.named("outputs") if one.specification.get("entities")]
+    assert {one.specification["entities"] for one in gold if "tales" in one.stem} == {asked.key}
+    assert changed(before, after, "corpora") == set()
+    assert {stem.split("-")[0] for stem in changed(before, after, "runs")} == {"tales"}
+
+
+@pytest.mark.parametrize(
+    ("told", "message"),
+    [
+        ({"salient": "cloze"}, "`salient: cloze` needs questions: add `cloze: {}`"),
+        ({"cloze": {**CLOZE, **TAGGER}}, "ready-made `files` name their entities: leave `recogniser` out"),
+        ({"cloze": {"recogniser": {**TAGGER["recogniser"], "kind": "spacy"}}}, "`types` are labels of a token"),
+        ({"cloze": {"files": {"path": "x"}}}, "cloze.files.sha256: Field required"),
+    ],
+)
+def test_questions_of_nothing_are_an_error(config, told, message):
+    with pytest.raises(PlanError, match=message):
+        asking(config, **told)
+
+
+@pytest.mark.parametrize(
+    ("study", "base"),
+    [
+        ("cnndm-paper", "cnndm"),
+        ("oags-paper", "oags"),
+        ("apes-cnndm", "cnndm"),
+        ("contrasts-cnndm", "cnndm"),
+        ("contrasts-gigaword", "gigaword"),
+    ],
+)
+def test_a_papers_study_reads_the_content_that_the_study_pins_which_it_extends(study, base):
+    plan, other = Plan.read(ROOT / "config", study), Plan.read(ROOT / "config", base)
+    (raw,), (pinned,) = plan.raws, other.raws
+    assert raw == pinned
+    same = {one.key for one in plan.named("corpora", "corpus")} == {one.key for one in other.named("corpora", "corpus")}
+    assert same == (study != "contrasts-gigaword")  # whose test part is of the validation part
+
+
+def test_the_papers_studies_ask_what_the_papers_asked():
+    apes = Plan.read(ROOT / "config", "apes-cnndm")
+    (questions,) = apes.named("annotations", "questions")
+    assert (questions.specification["hyphenated"], questions.specification["salient"]) == ("parts", "words")
+    learned = {one.specification.get("entities") for one in apes.named("runs", "train")}
+    assert learned == {None, questions.key}
+    assert {row.method for row in apes.rows if "apes" in row.scores} >= {
+        "source",
+        "gold",
+        "shuffled-gold",
+        "lead",
+        "ent",
+    }
+    for study, golds in (("contrasts-cnndm", 11_490), ("contrasts-gigaword", 10_000)):
+        plan = Plan.read(ROOT / "config", study)
+        (corpus,) = plan.corpora.values()
+        assert (corpus.split.test or corpus.published["test"]) == golds
+        assert corpus.contrasts.golds is None  # all
+        assert {row.method for row in plan.rows if {"dodged", "escaped"} <= row.scores.keys()} == {*plan.methods}
+    (oracle,) = Plan.read(ROOT / "config", "arxiv").named("annotations", "prove")
+    assert oracle.specification["oracle"]["parts"] == ["train", "valid", "test"]
+
+
+def test_the_parts_of_an_oracle_rename_it_alone(config):
+    def asking(*parts):
+        def change(study):
+            study["corpora"]["modules"].update(oracle={"parts": list(parts)})
+
+        edit(config / "studies" / "smoke.yaml", change)
+        return smoke(config)
+
+    before = smoke(config)
+    assert names(asking("test")) == names(before)
+    assert changed(before, asking("train", "test"), "annotations") == {"modules-oracle"}
+    with pytest.raises(PlanError, match="test stands twice"):
+        asking("test", "test")
+    systems = {"extractive-optimum": {"corpora": ["modules"]}}
+    edit(config / "studies" / "smoke.yaml", lambda study: study.update(systems=systems))
+    asking("train", "test")
+    with pytest.raises(PlanError, match="extractive-optimum: the corpus's oracle asks train, valid alone; add test"):
+        asking("train", "valid")
+
+
+@pytest.mark.parametrize("roles", [{"valid": "test"}, {"valid": "test", "test": "test"}])
+def test_parts_are_exchanged_or_stay(roles):
+    with pytest.raises(ValueError, match="`roles` exchanges parts that records say"):
+        Split(ready="records", roles=roles)
+    assert "roles" not in Split(ready="records").model_dump()
+
+
+def test_the_study_of_salience_learns_from_questions():
+    plan = Plan.read(ROOT / "config", "salience")
+    (asked,) = plan.named("annotations", "questions")
+    learn = {
+        one.specification["method"] for one in plan.named("runs") if one.specification.get("entities") == asked.key
+    }
+    assert {"ent_loss"} <= learn
+    assert not plan.named("annotations", "entities")

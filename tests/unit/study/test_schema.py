@@ -1,0 +1,57 @@
+"""What editors and people read of the configuration says what the settings say, of every key."""
+
+from pathlib import Path
+
+import jsonschema
+import pytest
+import yaml
+
+from sumcurve.study.schema import files, schemas
+
+CONFIG = Path(__file__).parents[3] / "config"
+SCHEMAS = schemas()
+FILES = sorted(path.relative_to(CONFIG).as_posix() for path in CONFIG.rglob("*.yaml") if path.name != "config.yaml")
+
+
+def test_schemas_and_page_are_up_to_date():
+    for path, text in files(CONFIG).items():
+        assert path.read_text() == text, "run `make schema`"
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_every_file_names_the_schema_that_it_obeys(file):
+    path = CONFIG / file
+    first, _ = path.read_text().split("\n", 1)
+    schema = (path.parent / first.removeprefix("# yaml-language-server: $schema=")).resolve()
+    assert schema.parent == CONFIG / "schema"
+    found = SCHEMAS[schema.stem]
+    content = yaml.safe_load(path.read_text())
+    jsonschema.validate(content, found)
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate({**content, "tittle": "misspelt"}, found)
+
+
+@pytest.mark.parametrize(
+    ("name", "wrong"),
+    [
+        ("study", {"corpora": {"tales": {"percents": [101]}}}),
+        ("study", {"scores": {"rouge": {"stems": True}}}),
+        ("method", {"forms": {"small": {"model": {"kind": "recursive"}}}}),
+        ("method", {"phases": {"nll": {"loss": "nil"}}}),
+        ("form", {"last": {"optimizer": {"rate": 0}}}),
+        ("trials", {"again": {"best": 1}}),
+    ],
+)
+def test_a_value_that_is_not_allowed_is_none_for_editors_either(name, wrong):
+    schema = {key: value for key, value in SCHEMAS[name].items() if key != "required"}
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(wrong, schema)
+
+
+def test_every_key_is_described():
+    for schema in SCHEMAS.values():
+        for block in (schema, *schema["$defs"].values()):
+            for key, said in block.get("properties", {}).items():
+                blocks = [one["$ref"].rsplit("/", 1)[1] for one in (said, *said.get("anyOf", [])) if "$ref" in one]
+                described = [said, *(schema["$defs"][name] for name in blocks)]
+                assert "const" in said or any("description" in one for one in described), f"{block['title']}.{key}"

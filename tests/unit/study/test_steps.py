@@ -1,0 +1,182 @@
+"""One row for every kind of folder, and builders that read nothing but what the folder's name holds."""
+
+import inspect
+import json
+import re
+import shutil
+from pathlib import Path
+from typing import get_type_hints
+
+import pytest
+import yaml
+
+import golden
+from pretrained import bart_method, fables, make_folder, pretraining
+from sumcurve.harvest.fetch import sha256_of_model
+from sumcurve.store import manifest, resume
+from sumcurve.study.builders import Stage, in_small_letters
+from sumcurve.study.kinds import CORPUS_PARTS, KINDS, RECIPES, STEPS
+from sumcurve.study.plan import Plan, studies
+from towns import write_raw
+
+ROOT = Path(__file__).parents[3]
+RAW = ROOT / "tests" / "data" / "tales.jsonl"
+
+# A program that keeps its records, says of every source that it begins, and of every word that it is one in ten.
+EACH = "import json, sys; rows = map(json.loads, sys.stdin); [print(json.dumps({'id': row['id'], %s})) for row in rows]"
+SUMMARY = "'summary': row['source'][:1]"
+LOGP = "'logp': [-2.3] * sum(len(sentence.split(' ')) for sentence in row['target'])"
+PROGRAM = {
+    "kind": "command",
+    "train": 'cp "$SUMCURVE_TRAIN" "$SUMCURVE_MODEL/records.jsonl"',
+    "summarize": f'python -c "{EACH % SUMMARY}"',
+    "logp": f'python -c "{EACH % LOGP}"',
+}
+
+READ = {"every_updates": 2, "every_epochs": 0.01, "patience": 1, "max_updates": 4}
+
+
+@pytest.fixture(scope="module")
+def plan(tmp_path_factory):
+    """A study of two invented corpora with folders of every kind, and every kind's ways to be."""
+    config = tmp_path_factory.mktemp("tiny") / "config"
+    texts = [sentence for line in RAW.read_text().splitlines() for sentence in json.loads(line)["source"]]
+    model = make_folder(config.parent / "model", "bart", texts[:200])
+    pretrained = {"kind": "transformers", "path": str(model), "sha256": sha256_of_model(model), "zero_shot": True}
+    shutil.copytree(ROOT / "config", config)
+    shutil.copy(ROOT / "recipes.yaml", config.parent)
+    path = config / "studies" / "tiny.yaml"
+    study = yaml.safe_load((config / "studies" / "smoke.yaml").read_text())
+    tales = study["corpora"]["tales"] | {
+        "percents": [20],
+        "target": "summaries",
+        "oracle": {"searches": False},
+        "methods": None,
+    }
+    tales["raw"]["path"] = str(RAW)
+    tales["split"] |= {"unseen": ["mill-0"]}
+    method = {"title": "BART", "paper": "Random weights.", "model": pretrained, "phases": {"nll": {"loss": "nll"}}}
+    (config / "methods" / "mine.yaml").write_text(yaml.safe_dump({**method, "forms": {"smoke": None}}))
+    made = {f"bart_{outside}": outside for outside in ("nothing", "bodies", "pairs")}
+    for name, outside in made.items():
+        (config / "methods" / f"{name}.yaml").write_text(yaml.safe_dump(bart_method(outside)))
+    write_raw(config.parent / "towns.jsonl", 40)
+    raw = {"path": str(config.parent / "towns.jsonl"), "sha256": manifest.sha256_file(config.parent / "towns.jsonl")}
+    towns = tales | {"raw": raw, "split": {"valid": 8, "test": 12}, "methods": [], "cloze": {}, "oracle": None}
+    reader = {"kind": "attentive", "embedding": 4, "hidden": 4, "stop": READ}
+    study["scores"] |= {"apes": {"reader": reader, "seeds": [1]}, "dodged": {}, "escaped": {}}
+    study["labels"] = {"methods": ["ent"], "labels": 5}
+    study |= {"corpora": {"tales": tales, "towns": towns}, "methods": ["ent", "fastrl", "mine", *made]}
+    here = {"corpora": ["tales"]}
+    study["systems"] = {
+        "theirs": PROGRAM | here,
+        "begins": {"kind": "command", "summarize": PROGRAM["summarize"]} | here,
+    }
+    study["systems"] |= dict.fromkeys(("source", "gold", "shuffled-gold", "extractive-optimum"), here)
+    study["pretraining"] = pretraining(config.parent / "fables.jsonl", fables(80))
+    path.write_text(yaml.safe_dump(study))
+    return Plan.read(config, "tiny")
+
+
+def test_every_folder_of_every_study_is_of_a_kind_that_has_a_row_and_no_row_is_idle(plan):
+    planned = set()
+    for one in [plan, *(Plan.read(ROOT / "config", study) for study in studies(ROOT / "config"))]:
+        for folder in one.folders.values():
+            row = KINDS[folder.kind]
+            assert folder.key.split("/")[0] == row.step
+            planned.add(folder.kind)
+    assert planned == set(KINDS)
+    assert [step for step in STEPS if step != "tables"] == list(dict.fromkeys(row.step for row in KINDS.values()))
+
+
+def test_a_specification_holds_what_its_row_declares_and_nothing_else(plan):
+    for one in [plan, *(Plan.read(ROOT / "config", study) for study in studies(ROOT / "config"))]:
+        for folder in one.folders.values():
+            row = KINDS[folder.kind]
+            keys, code = set(folder.specification), row.version_key
+            required, optional = row.specification.__required_keys__, row.specification.__optional_keys__
+            assert required | {code} <= keys <= required | optional | {code}, folder.key
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_builder_takes_specification_inputs_and_stage(kind):
+    builder = KINDS[kind].builder
+    assert list(inspect.signature(builder).parameters) == ["specification", "inputs", "stage"]
+    assert get_type_hints(builder)["specification"] is KINDS[kind].specification
+
+
+def chosen(plan):
+    """Few folders with every key of every kind's specifications, and one at least of every recipe's row.
+
+    Each stands after what it is made from.
+    """
+    shown, kept = set(), {}
+
+    def shows(folder):
+        recipe = KINDS[folder.kind].recipe(folder.kind, folder.specification)
+        return {(folder.kind, key) for key in folder.specification} | {recipe}
+
+    def keep(folder):
+        for key in folder.inputs:
+            keep(plan.folder(key))
+        kept[folder.key] = folder
+        shown.update(shows(folder))
+
+    for folder in plan.folders.values():
+        system = folder.specification.get("system")
+        held_out = folder.kind in ("decode", "judge") and re.search(r"-unseen-mine-|-mine-.*-unseen-", folder.name)
+        if not shows(folder) <= shown or system or held_out:
+            keep(folder)
+    return list(kept.values())
+
+
+def build(folder, home):
+    """Let the builder write below `home`, given what it gets in the workflow, and return what the folder says.
+
+    Each of its inputs is given at a place where no other folder lies beside it.
+    """
+    results = home / "results"
+    inputs = {file.sha256: file.at(home) for file in folder.files}
+    for number, key in enumerate(folder.inputs):
+        inputs[key] = home / "given" / folder.name / str(number) / key
+        inputs[key].parent.mkdir(parents=True)
+        inputs[key].symlink_to(results / key)
+    facts: dict = {}
+    with manifest.building(results / folder.key, folder.specification, facts) as written:
+        stage = Stage(written, folder.name, home, note=lambda text: None, facts=facts)
+        KINDS[folder.kind].builder(folder.specification, inputs, stage)
+        assert list(written.iterdir()), folder.key
+        # Hashing and moving what took days may be killed, too: the next attempt must not train again.
+        trains = folder.kind in ("pretrain", "train") or (
+            folder.kind == "reader" and "sha256" not in folder.specification
+        )
+        assert resume.state(home, folder.name).exists() == trains
+    return manifest.content(manifest.read(results / folder.key))
+
+
+def test_what_a_builder_writes_is_decided_by_its_three_arguments_and_is_golden(plan, tmp_path, monkeypatch):
+    """Called far from the configuration, with folders that lie elsewhere the second time: the same, of every kind.
+
+    Where it is not what it was, raise the version of each row that begins to differ, then write the golden file anew.
+    """
+    monkeypatch.chdir(tmp_path)
+    folders = chosen(plan)
+    rows = {KINDS[folder.kind].recipe(folder.kind, folder.specification) for folder in folders}
+    elsewhere = {"score/people", "system/file", "score/entity_attention"}  # of files, and of names, which tales lack
+    assert rows | elsewhere == {row for row in RECIPES if row.partition("/")[0] in KINDS} - {
+        f"corpus/{part}" for part in CORPUS_PARTS
+    }
+    said = [{folder.key: build(folder, tmp_path / home) for folder in folders} for home in ("here", "there")]
+    assert said[0] == said[1]
+    assert not golden.differences("folders.txt", said[0])
+
+
+@pytest.mark.parametrize("lower", [True, False])
+def test_a_part_that_is_held_out_has_the_letters_of_its_corpus(tmp_path, lower):
+    corpus, unseen = (tmp_path / "corpora" / name for name in ("tales", "tales-unseen"))
+    with manifest.building(corpus, {"prepare": {"lower": lower}}, {}) as stage:
+        (stage / "train.jsonl").write_text("")
+    with manifest.building(unseen, {"corpus": "corpora/tales"}, {}) as stage:
+        (stage / "test.jsonl").write_text("")
+    inputs = {"corpora/tales": corpus}
+    assert in_small_letters(corpus, {}) is in_small_letters(unseen, inputs) is lower

@@ -1,0 +1,71 @@
+"""Where a study stands: by folders, locks, queues and logs."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from sumcurve.__main__ import lock
+from sumcurve.store import manifest
+from sumcurve.study.plan import Plan
+from sumcurve.watch import status as standing
+
+ROOT = Path(__file__).parents[3]
+
+
+@pytest.fixture(scope="module")
+def plan() -> Plan:
+    return Plan.read(ROOT / "config", "smoke")
+
+
+def finish(plan: Plan, results: Path, key: str) -> None:
+    folder = plan.folder(key)
+    with manifest.building(results / key, folder.specification, {}, {}) as stage:
+        (stage / "said.txt").write_text("something\n")
+
+
+def test_every_folder_has_the_state_that_its_traces_say(plan: Plan, tmp_path: Path) -> None:
+    results = tmp_path / "results"
+    runs = [folder.key for folder in plan.named("runs", "train")]
+    finished, damaged, at_work, on_a_node, waiting, refused, broken, stopped, *rest = runs
+    finish(plan, results, finished)
+    finish(plan, results, damaged)
+    (results / damaged / "said.txt").write_text("else\n")
+    logs = {
+        refused: "tales: 80 records\nsumcurve: the disk is full:\nmake room\n",
+        broken: 'Traceback (most recent call last):\n  File "x.py", line 1, in f\nRuntimeError: odd\n',
+        stopped: "tales: 80 records, 500 words, 60000 parameters, cpu\n",
+        at_work: "sumcurve: what an earlier attempt said\n",
+    }
+    for key, text in logs.items():
+        path = tmp_path / "logs" / f"{key}.log"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    jobs = {plan.folder(key).name: state for key, state in ((on_a_node, "RUNNING"), (waiting, "PENDING"))}
+    with lock(tmp_path, plan.folder(at_work).name):
+        found = standing.standing(plan, results, jobs)
+    assert [found.states[key] for key in runs[:8]] == [
+        *("finished", "damaged", "running", "running", "waiting", "failed", "failed", "stopped")
+    ]
+    assert {found.states[key] for key in plan.folders if key not in runs[:8]} == {"missing"}
+    assert found.reasons[refused].startswith("the disk is full: make room (")
+    assert found.reasons[broken].startswith("RuntimeError: odd (")
+    told = standing.lines(plan, found)
+    header, trained = told[0].split(), next(line for line in told if line.startswith("train ")).split()
+    assert header[2:] == ["folders", "finished", "running", "waiting", "failed", "stopped", "damaged", "missing"]
+    assert [int(cell) for cell in trained[1:]] == [len(runs), 1, 2, 1, 2, 1, 1, len(rest)]
+    assert {f"at work: {key}" for key in (at_work, on_a_node)} <= set(told)
+    assert sum(line.startswith("failed: ") for line in told) == 2
+
+
+def test_slurm_is_asked_where_jobs_were_submitted_and_nowhere_else(tmp_path: Path, monkeypatch) -> None:
+    """Its answer stands in the comment that Snakemake's executor gives each job."""
+    program = tmp_path / "squeue"
+    program.write_text("#!/bin/sh\nprintf 'PENDING|rule_train_wildcards_tales-abs-1\\nRUNNING|(null)\\n'\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    assert standing.queued(tmp_path / "state") == {}
+    (tmp_path / "state" / "slurm_logs").mkdir(parents=True)
+    assert standing.queued(tmp_path / "state")["tales-abs-1"] == "PENDING"
+    program.write_text("#!/bin/sh\necho 'no controller' >&2\nexit 1\n")
+    assert standing.queued(tmp_path / "state") == {}
