@@ -1,7 +1,8 @@
 """`python -m sumcurve make <folder>`, what makes raw files and tables, and tools for people.
 
 `make` looks the folder up in the plan, does nothing when it is finished and verified, and otherwise lets the builder of
-its kind (`sumcurve.study.kinds`) write it beside its place. Heavy packages are imported by what needs them, after that look.
+its kind (`sumcurve.study.kinds`) write it beside its place. Heavy packages are imported by what needs them, after that
+look.
 """
 
 import argparse

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from sumcurve.sources.errors import CorpusError
+from sumcurve.sources.raw import PARTS
 from sumcurve.store.records import Record, RecordError, Text, open_bytes, parsed, read_jsonl, read_records
 
-PARTS = ("train", "valid", "test")
 UNSEEN = "unseen"  # a second test part of groups that are held out whole; few corpora have it
 T = TypeVar("T")
 

@@ -1407,7 +1407,7 @@ class JudgedOutputs(Judgements):
 
 
 class PeopleSettings(Settings):
-    """What people said of summaries (capabilities.people.scorer). A score folder's name holds what the files contain."""
+    """What people said of summaries. A score folder's name holds their content."""
 
     sheets: Annotated[tuple[JudgedOutputs, ...], Field(exclude=True)] = ()
     """One for each set of sheets; none: nobody has judged."""
@@ -1423,7 +1423,7 @@ class Vectors(Settings):
 
 
 class AttentiveSettings(Settings):
-    """The attentive reader (capabilities.apes.reader_model) and its training; the sizes are Chen et al.'s (2016), for news."""
+    """The attentive reader and its training; sizes are Chen et al.'s (2016), for news."""
 
     kind: Literal["attentive"] = "attentive"
     embedding: Positive = 100
@@ -1480,7 +1480,7 @@ def reader_settings(block: Mapping[str, Any]) -> AttentiveSettings | SpanReaderS
 
 
 class Apes(Settings):
-    """How many questions about its reference a summary lets a trained reader answer (capabilities.apes.scorer).
+    """How many questions about its reference a summary lets a trained reader answer.
 
     Corpora with `cloze` are asked.
     """

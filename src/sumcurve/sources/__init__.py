@@ -12,7 +12,7 @@ from sumcurve.sources.source import Source
 SOURCES: dict[
     str, Source
 ] = {  # by the `format` of a study's raw content, which is the name of a module beside this one
-    name: import_module(f"{__name__}.{name}" if name != "questions" else "sumcurve.capabilities.apes.source").SOURCE
+    name: import_module(f"{__name__}.{name}").SOURCE
     for name in (
         "jsonl",
         "parquet",

@@ -11,8 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from sumcurve.corpora.store import PARTS
-
+PARTS = ("train", "valid", "test")  # of a prepared corpus
 RawText = str | list[str]
 
 REQUIRED = ("id", "source", "target")

@@ -1,9 +1,9 @@
 """Fingerprints of code: what syntax trees say, without comments, docstrings, layout or Python version.
 
-`sumcurve.study.kinds` names the modules that decide each kind of folder; the project's modules that these import, directly or
-not, count too. Neither the names of modules nor their imports of each other do: code that moves is the same code.
-`sumcurve.settings` does not: the values of settings are in each folder's specification already. Nor do
-the table of kinds and the builders, which lead to the code of every kind.
+`sumcurve.study.kinds` names the modules that decide each kind of folder; the project's modules that these import,
+directly or not, count too. Neither the names of modules nor their imports of each other do: code that moves is the same
+code. `sumcurve.settings` does not: the values of settings are in each folder's specification already. Nor do the table
+of kinds and the builders, which lead to the code of every kind.
 """
 
 import ast

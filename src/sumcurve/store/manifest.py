@@ -3,8 +3,8 @@
 A folder is finished when it holds `manifest.json` and the files that this names. The manifest records the content of
 the folders that it was made from, and ends in a seal of its own. This is the only code that hashes results.
 
-A folder that was taken up from a pack (`sumcurve.share.packs`) is finished, too, without the files that `packed.json` says
-stayed where it was made. What they were stands in the manifest, which is the one that was written there.
+A folder that was taken up from a pack (`sumcurve.share.packs`) is finished, too, without the files that `packed.json`
+says stayed where it was made. What they were stands in the manifest, which is the one that was written there.
 """
 
 import hashlib

@@ -2,8 +2,8 @@
 
 A builder receives the specification (a folder's name ends in its digest), where each input lies, and a stage; and
 nothing else: what the name does not hold cannot decide what is written. It maps them to the functions of its package,
-whose code is what the kind's row in `sumcurve.study.kinds` counts as deciding. Heavy packages are imported inside, since the
-plan reads this module on every parse.
+whose code is what the kind's row in `sumcurve.study.kinds` counts as deciding. Heavy packages are imported inside,
+since the plan reads this module on every parse.
 
 Beside its keys here a specification holds `recipe` or `fingerprint`, which the plan adds. Strings that look like
 `corpora/docstrings-1c72ccea` are keys of other folders.
@@ -682,7 +682,7 @@ def _program(kind: str, told: Block, run: Path, inputs: Inputs, stage: Stage) ->
     """An outside program with what it has learned."""
     from sumcurve.capabilities.programs.command import LOG_OF, Command
     from sumcurve.capabilities.programs.process import MODEL
-    from sumcurve.systems import SYSTEMS
+    from sumcurve.study.doors import SYSTEMS
 
     system = SYSTEMS[kind](told, {**inputs, MODEL: run / MODEL, LOG_OF: _log_of_program(stage)})
     assert isinstance(system, Command)
@@ -817,7 +817,7 @@ def system(specification: SystemSpecification, inputs: Inputs, stage: Stage) -> 
 
 def _summarize(corpus: str, kind: str, told: Mapping[str, Any], inputs: Inputs, stage: Stage) -> None:
     from sumcurve.capabilities.programs.command import LOG_OF
-    from sumcurve.systems import SYSTEMS
+    from sumcurve.study.doors import SYSTEMS
     from sumcurve.systems.system import write_summaries
 
     made = SYSTEMS[kind](told, {**inputs, LOG_OF: _log_of_program(stage)})
@@ -846,8 +846,8 @@ class ScoreSpecification(TypedDict):
 
 def score(specification: ScoreSpecification, inputs: Inputs, stage: Stage) -> None:
     """Write the per-item values of one output under one scorer."""
-    from sumcurve.scores import SCORERS
     from sumcurve.scores.run import write_scores
+    from sumcurve.study.doors import SCORERS
 
     name = specification["scorer"]
     scorer = SCORERS[name]

@@ -11,10 +11,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from sumcurve.scores import SCORERS
 from sumcurve.sources import SOURCES
 from sumcurve.study import builders
-from sumcurve.systems import SYSTEMS
+from sumcurve.study.doors import SCORERS, SYSTEMS
 from sumcurve.tables import APPENDIX, TABLES, module_of
 
 
@@ -46,8 +45,8 @@ class Kind:
     (a TypedDict), beside the code: its modules are `modules`, with all that these import, and `further` ones by the
     specification. A version of recipes.yaml stands for the code in the specification, under the key `version_key`
     (recorded names hold either word). Where the kind has several `parts`, each has a version of its own, chosen by the
-    specification's key `part`. `mem_mb` and `minutes` are what a scheduler is asked for at least (`sumcurve.study.needs`).
-    `together`: several processes of one `torchrun` may make one folder.
+    specification's key `part`. `mem_mb` and `minutes` are what a scheduler is asked for at least
+    (`sumcurve.study.needs`). `together`: several processes of one `torchrun` may make one folder.
     """
 
     step: str
@@ -82,8 +81,7 @@ KINDS: dict[str, Kind] = {
         modules=(
             "sumcurve.corpora.prepare",
             "sumcurve.corpora.shards",
-            *(f"sumcurve.sources.{name}" for name in ("jsonl", "parquet", "stories", "tagged")),
-            "sumcurve.capabilities.apes.source",
+            *(f"sumcurve.sources.{name}" for name in ("jsonl", "parquet", "questions", "stories", "tagged")),
         ),
         further=_source,
         mem_mb=3000,

@@ -15,7 +15,6 @@ from typing import Any, Literal
 
 from sumcurve.capabilities.programs.command import Command, CommandSettings
 from sumcurve.harvest.archives import chosen, normalized, read_archives
-from sumcurve.scores import SCORERS
 from sumcurve.scores.files import ReadsFiles
 from sumcurve.scores.needs import Needing
 from sumcurve.scores.scorer import Scorer
@@ -72,9 +71,9 @@ from sumcurve.study.builders import (
     UnseenSpecification,
     UntrainedSpecification,
 )
+from sumcurve.study.doors import SCORERS, SYSTEMS
 from sumcurve.study.kinds import CORPUS_PARTS, KINDS, RECIPES
 from sumcurve.study.recipes import Recipe, Version, read_recipes
-from sumcurve.systems import SYSTEMS
 from sumcurve.systems.file import FileSettings
 from sumcurve.systems.outside import OutsideSettings
 from sumcurve.systems.system import Role, System, SystemSettings
@@ -156,7 +155,7 @@ class File:
 
 @dataclass(frozen=True)
 class Folder:
-    """One folder of results: `step/name` below the results folder, of a kind (`sumcurve.study.kinds`), made from `inputs`."""
+    """One folder of results: `step/name` below the results folder, of a kind (`study.kinds`), made from `inputs`."""
 
     kind: str
     name: str

@@ -1,8 +1,9 @@
 """Versions of what code writes: recipes.yaml, with a row for every kind of folder, scorer, system and raw format.
 
 A folder's name holds the version of its row, which stands still while code moves. Beside it stands the code (its
-fingerprint) that is known to write the same bytes. `sumcurve.study.kinds.RECIPES` says which modules a row stands for. What
-has no row yet, as a scorer of a user's own, has its code's fingerprint for a version: it is made anew after every edit.
+fingerprint) that is known to write the same bytes. `sumcurve.study.kinds.RECIPES` says which modules a row stands for.
+What has no row yet, as a scorer of a user's own, has its code's fingerprint for a version: it is made anew after every
+edit.
 """
 
 import json

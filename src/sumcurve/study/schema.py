@@ -18,7 +18,6 @@ from pydantic import BaseModel, Field, create_model
 from pydantic.json_schema import GenerateJsonSchema
 
 from sumcurve import settings
-from sumcurve.scores import SCORERS
 from sumcurve.settings import (
     BartSettings,
     ExtractRewriteSettings,
@@ -38,6 +37,7 @@ from sumcurve.settings import (
 )
 from sumcurve.store.records import write_text
 from sumcurve.study import trials
+from sumcurve.study.doors import SCORERS
 
 MODELS: tuple[type[BaseModel], ...] = (
     RecurrentSettings,

@@ -4,22 +4,18 @@ from importlib import import_module
 
 from sumcurve.systems.system import System
 
-SYSTEMS: dict[
-    str, type[System]
-] = {  # by `kind` below `systems:` of a study, a class of a module, by its name below this package
-    key: getattr(import_module(f"sumcurve.{module}"), name)
+SYSTEMS: dict[str, type[System]] = {  # by `kind` below `systems:` of a study, a class of a module beside this one
+    key: getattr(import_module(f"{__name__}.{module}"), name)
     for key, (module, name) in {
-        "lead": ("systems.baselines", "Lead"),
-        "random": ("systems.baselines", "Random"),
-        "best-sentence": ("systems.baselines", "BestSentence"),
-        "sumbasic": ("systems.sumbasic", "SumBasic"),
-        "lexrank": ("systems.lexrank", "LexRank"),
-        "lsa": ("systems.lsa", "Lsa"),
-        "source": ("systems.bounds", "Source"),
-        "gold": ("systems.bounds", "Gold"),
-        "shuffled-gold": ("systems.bounds", "ShuffledGold"),
-        "extractive-optimum": ("systems.bounds", "Optimum"),
-        "file": ("systems.file", "File"),
-        "command": ("capabilities.programs.command", "Command"),
+        "lead": ("baselines", "Lead"),
+        "random": ("baselines", "Random"),
+        "best-sentence": ("baselines", "BestSentence"),
+        "sumbasic": ("sumbasic", "SumBasic"),
+        "lexrank": ("lexrank", "LexRank"),
+        "lsa": ("lsa", "Lsa"),
+        "source": ("bounds", "Source"),
+        "gold": ("bounds", "Gold"),
+        "shuffled-gold": ("bounds", "ShuffledGold"),
+        "file": ("file", "File"),
     }.items()
 }

@@ -1,17 +1,16 @@
-"""What measures of summaries are put beside: the source, the reference, its words out of order, the best extract.
+"""What measures of summaries are put beside: the source, the reference, its words out of order.
 
 None competes with anybody. A measure of content must set the reference above the source, the source above the first
 sentences, and these above the reference's words in random order, all of which the reference has.
 """
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 from sumcurve.settings import CorpusSettings
-from sumcurve.store.records import Record, RecordError
+from sumcurve.store.records import Record
 from sumcurve.systems.system import Item, Role, SystemSettings
 
 
@@ -30,7 +29,7 @@ def shuffled(record: Record) -> list[str]:
     return found
 
 
-class _Bound:
+class Bound:
     Settings: ClassVar[type[SystemSettings]] = SystemSettings
     role: ClassVar[Role] = "bound"
     needs: ClassVar[Mapping[str, str]] = {}
@@ -48,7 +47,7 @@ class _Bound:
         return {}
 
 
-class Source(_Bound):
+class Source(Bound):
     title: ClassVar[str] = "the whole source"
 
     def summarize(self, items: Sequence[Item]) -> Iterator[list[str]]:
@@ -56,7 +55,7 @@ class Source(_Bound):
             yield list(item.record.source)
 
 
-class Gold(_Bound):
+class Gold(Bound):
     title: ClassVar[str] = "the reference itself"
 
     def summarize(self, items: Sequence[Item]) -> Iterator[list[str]]:
@@ -64,44 +63,9 @@ class Gold(_Bound):
             yield list(item.record.target)
 
 
-class ShuffledGold(_Bound):
+class ShuffledGold(Bound):
     title: ClassVar[str] = "the reference's words in random order"
 
     def summarize(self, items: Sequence[Item]) -> Iterator[list[str]]:
         for item in items:
             yield shuffled(item.record)
-
-
-class OptimumSettings(SystemSettings):
-    metric: Literal["rouge1", "rouge2"] = "rouge1"  # whose F1 the extract is the best of
-
-
-class Optimum(_Bound):
-    """The extract that the corpus's oracle found, proven or not; of several references that of the first."""
-
-    Settings: ClassVar[type[SystemSettings]] = OptimumSettings
-    title: ClassVar[str] = "the extract with the best F1 against the reference, of whole sentences"
-    needs: ClassVar[Mapping[str, str]] = {"oracle": "prove"}
-
-    @classmethod
-    def specify(cls, settings: SystemSettings, corpus: CorpusSettings) -> dict[str, Any]:
-        if corpus.oracle is None:
-            raise RecordError("the corpus has `oracle: null`, which finds the best extracts; name others in `corpora`")
-        if "test" not in corpus.oracle.parts:
-            raise RecordError(
-                f"the corpus's oracle asks {', '.join(corpus.oracle.parts)} alone; add test to its `parts`"
-            )
-        return settings.own()
-
-    def summarize(self, items: Sequence[Item]) -> Iterator[list[str]]:
-        path = self.inputs[self.told["oracle"]] / "certificates.jsonl"
-        with path.open(encoding="utf-8") as stream:
-            told = map(json.loads, stream)
-            best = {one["id"]: one["sentences"] for one in told if one["metric"] == self.told["metric"]}
-        for item in items:
-            if item.record.id not in best:
-                raise RecordError(
-                    f"{path}: no extract of {item.record.id!r}: the corpus's `oracle` leaves articles out by their "
-                    "sentences; remove its limits, or this system"
-                )
-            yield [item.record.source[place] for place in sorted(best[item.record.id])]

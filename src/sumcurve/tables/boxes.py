@@ -1,7 +1,7 @@
 """The oracle's figure: box plots of ROUGE by who chose the sentences, as Figure 3 of Akhmetov et al. (2022).
 
-Drawn from the frames of `capabilities.extracts.tables.extracts` alone. No global state of matplotlib is read or changed; equal frames give
-equal bytes of SVG with one version of matplotlib.
+Drawn from the frames of `capabilities.extracts.tables.extracts` alone. No global state of matplotlib is read or
+changed; equal frames give equal bytes of SVG with one version of matplotlib.
 """
 
 import textwrap

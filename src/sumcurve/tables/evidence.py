@@ -392,7 +392,7 @@ class JudgedByPeople:
 
 @dataclass(frozen=True)
 class RelatedWords:
-    """What a method takes its labels for (`capabilities.labels.related.write_labels`): shares are 0..1, means over labels."""
+    """What a method takes its labels for (`capabilities.labels.related.write_labels`): shares are 0..1, means."""
 
     corpus: str
     method: str

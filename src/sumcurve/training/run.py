@@ -249,9 +249,9 @@ def train_run(
     the run from whose before.safetensors it starts; it spends as many updates as the parent's last phase did. `begins`
     is a run of the same phases but the last, which are taken from it with their History and measured time.
     `entities` is the annotation that names salient tokens, for methods that learn them. `state` is where the resume
-    state lies; it stays, for whoever finishes the run's folder to delete (`sumcurve.store.resume`): killed before that, the
-    next attempt ends without training again. `events` is the folder of TensorBoard's event files. Measured time is in
-    timings.csv and nowhere else. Of several processes that train together (see `training.parallel`) only the first
+    state lies; it stays, for whoever finishes the run's folder to delete (`sumcurve.store.resume`): killed before that,
+    the next attempt ends without training again. `events` is the folder of TensorBoard's event files. Measured time is
+    in timings.csv and nowhere else. Of several processes that train together (see `training.parallel`) only the first
     writes.
     """
     torch.set_num_threads(specification["threads"])

@@ -8,12 +8,12 @@ import pytest
 from pydantic import BaseModel
 
 from sumcurve.rouge.scorer import score_items
-from sumcurve.scores import SCORERS
 from sumcurve.scores.rouge_f1 import RougeF1
 from sumcurve.scores.run import write_scores
 from sumcurve.scores.scorer import Metric, Scores, group_of, summaries_of
 from sumcurve.settings import Rouge
 from sumcurve.store.records import Record, RecordError, write_jsonl
+from sumcurve.study.doors import SCORERS
 
 TEST = [
     {"id": "a", "source": ["the fox ran"], "target": ["the fox ran home"], "group": "foxes"},

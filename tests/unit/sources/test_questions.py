@@ -7,10 +7,9 @@ from pathlib import Path
 import pytest
 
 from news import invented, question_file, tarball
-from sumcurve.capabilities.apes import source as questions
-from sumcurve.capabilities.apes.source import Question
-from sumcurve.sources import SOURCES, raw
+from sumcurve.sources import SOURCES, questions, raw
 from sumcurve.sources.content import Content
+from sumcurve.sources.questions import Question
 from sumcurve.sources.raw import RawRecord, Refused
 
 FOLDERS = {"train": "training", "valid": "validation", "test": "test"}

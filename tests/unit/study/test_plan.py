@@ -10,9 +10,9 @@ import yaml
 from pydantic import BaseModel
 
 from pretrained import bart_method, fables, pretraining
-from sumcurve.scores import SCORERS
 from sumcurve.scores.scorer import Metric
 from sumcurve.settings import REFERENCE_SYSTEMS, Search, Split
+from sumcurve.study.doors import SCORERS
 from sumcurve.study.kinds import KINDS, RECIPES
 from sumcurve.study.plan import JUDGING, Plan, PlanError, packages_of
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from sumcurve.settings import REFERENCE_SYSTEMS
 from sumcurve.store.records import Record, Text
-from sumcurve.systems import SYSTEMS
+from sumcurve.study.doors import SYSTEMS
 from sumcurve.systems.extractive import by_score, content_words
 from sumcurve.systems.lexrank import similarities, stationary
 from sumcurve.systems.lsa import counts, lengths

@@ -14,7 +14,7 @@ from sumcurve.capabilities.programs.command import LOG_OF
 from sumcurve.corpora.tokens import tokenize
 from sumcurve.settings import CorpusSettings, Prepare
 from sumcurve.store.records import Record, RecordError, Text
-from sumcurve.systems import SYSTEMS
+from sumcurve.study.doors import SYSTEMS
 from sumcurve.systems.system import Item
 
 SOURCES = {

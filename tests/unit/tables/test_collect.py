@@ -12,7 +12,6 @@ import yaml
 from sumcurve import __main__ as verbs
 from sumcurve.capabilities.extracts.corpus import FEATURES
 from sumcurve.curves import stopping
-from sumcurve.scores import SCORERS
 from sumcurve.scores.rouge_f1 import RougeF1
 from sumcurve.scores.run import write_scores
 from sumcurve.scores.scorer import Metric, NoSettings, Scores, group_of, summaries_of
@@ -21,6 +20,7 @@ from sumcurve.store.manifest import ManifestError
 from sumcurve.store.records import Record, write_jsonl
 from sumcurve.study.collect import collect, timing, training
 from sumcurve.study.collect import items as read_items
+from sumcurve.study.doors import SCORERS
 from sumcurve.study.kinds import KINDS, RECIPES
 from sumcurve.study.plan import Plan, PlanError
 from sumcurve.tables import study as tables

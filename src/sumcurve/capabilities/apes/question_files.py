@@ -12,9 +12,9 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from sumcurve.capabilities.apes import source as hermann
 from sumcurve.capabilities.apes.questions import FEWEST, Asked, Question, anonymise, by_number
 from sumcurve.corpora.entities import FRAME, PLACEHOLDER, Hyphenated, occurrences, parted, without_possessive
+from sumcurve.sources import questions as hermann
 from sumcurve.sources.errors import CorpusError
 from sumcurve.sources.raw import Refused
 from sumcurve.store.records import Record

@@ -1,1 +1,1 @@
-"""What runs in fairseq's own environment (`make fairseq-env`) and never in ours: see `sumcurve.capabilities.fairseq.model`."""
+"""What runs in fairseq's own environment (`make fairseq-env`) and never in ours: see `capabilities.fairseq.model`."""

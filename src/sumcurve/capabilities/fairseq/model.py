@@ -1,8 +1,8 @@
 """A model of fairseq, which lives in a process of fairseq's own environment (`make fairseq-env`).
 
-The process runs `sumcurve.capabilities.fairseq.driver`; nothing of fairseq is imported here, and no pickle of it is read. What goes
-over the pipe are ids: fairseq's are ours but for the four marks, and the slots of a source's unknown words follow the
-vocabulary in both.
+The process runs `sumcurve.capabilities.fairseq.driver`; nothing of fairseq is imported here, and no pickle of it is
+read. What goes over the pipe are ids: fairseq's are ours but for the four marks, and the slots of a source's unknown
+words follow the vocabulary in both.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""Runs a shell line for `capabilities.programs.process` and ends all that it has started: when it ends, when asked to, or alone.
+"""Runs a shell line for `process` and ends all that it has started: when it ends, when asked to, or alone.
 
 A process of its own, started by this file's name: on Linux whatever the line starts, daemons too, becomes its child
 when their parents end (prctl(2), PR_SET_CHILD_SUBREAPER), so that none is lost sight of and each is waited for. It ends

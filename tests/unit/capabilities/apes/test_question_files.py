@@ -8,9 +8,9 @@ import pytest
 
 from news import Story, tarball
 from sumcurve.capabilities.apes import question_files
-from sumcurve.capabilities.apes import source as hermann
 from sumcurve.capabilities.apes.question_files import asked_in, gathered
 from sumcurve.corpora.tokenizers import tokenizer
+from sumcurve.sources import questions as hermann
 from sumcurve.sources import raw
 from sumcurve.sources.errors import CorpusError
 from sumcurve.store.records import Record

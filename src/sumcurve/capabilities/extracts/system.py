@@ -1,0 +1,45 @@
+"""The best extract as a system: what the corpus's oracle found for every test item."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, ClassVar, Literal
+
+from sumcurve.settings import CorpusSettings
+from sumcurve.store.records import RecordError
+from sumcurve.systems.bounds import Bound
+from sumcurve.systems.system import Item, SystemSettings
+
+
+class OptimumSettings(SystemSettings):
+    metric: Literal["rouge1", "rouge2"] = "rouge1"  # whose F1 the extract is the best of
+
+
+class Optimum(Bound):
+    """The extract that the corpus's oracle found, proven or not; of several references that of the first."""
+
+    Settings: ClassVar[type[SystemSettings]] = OptimumSettings
+    title: ClassVar[str] = "the extract with the best F1 against the reference, of whole sentences"
+    needs: ClassVar[Mapping[str, str]] = {"oracle": "prove"}
+
+    @classmethod
+    def specify(cls, settings: SystemSettings, corpus: CorpusSettings) -> dict[str, Any]:
+        if corpus.oracle is None:
+            raise RecordError("the corpus has `oracle: null`, which finds the best extracts; name others in `corpora`")
+        if "test" not in corpus.oracle.parts:
+            raise RecordError(
+                f"the corpus's oracle asks {', '.join(corpus.oracle.parts)} alone; add test to its `parts`"
+            )
+        return settings.own()
+
+    def summarize(self, items: Sequence[Item]) -> Iterator[list[str]]:
+        path = self.inputs[self.told["oracle"]] / "certificates.jsonl"
+        with path.open(encoding="utf-8") as stream:
+            told = map(json.loads, stream)
+            best = {one["id"]: one["sentences"] for one in told if one["metric"] == self.told["metric"]}
+        for item in items:
+            if item.record.id not in best:
+                raise RecordError(
+                    f"{path}: no extract of {item.record.id!r}: the corpus's `oracle` leaves articles out by their "
+                    "sentences; remove its limits, or this system"
+                )
+            yield [item.record.source[place] for place in sorted(best[item.record.id])]
