@@ -26,11 +26,10 @@ from sumcurve.capabilities.people import correlate as correlate_command
 from sumcurve.capabilities.people.protocols import PeopleError
 from sumcurve.cli import efficiency as efficiency_command
 from sumcurve.cli import rouge as rouge_command
-from sumcurve.cli.arguments import natural, positive
-from sumcurve.cli.rouge import CommandError
 from sumcurve.corpora.store import PARTS, Corpus
 from sumcurve.curves.errors import ResultsError
 from sumcurve.machine import devices, sums, torchrun
+from sumcurve.machine.arguments import CommandError, natural, positive
 from sumcurve.machine.devices import DeviceError, Lease
 from sumcurve.machine.locks import LockError, locked
 from sumcurve.machine.sums import SumsError

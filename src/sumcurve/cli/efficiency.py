@@ -6,8 +6,8 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sumcurve.cli.arguments import misplaced
 from sumcurve.curves.errors import ResultsError
+from sumcurve.machine.arguments import misplaced
 from sumcurve.store.records import csv_text, write_json, write_text
 
 if TYPE_CHECKING:

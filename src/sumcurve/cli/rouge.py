@@ -6,12 +6,12 @@ Heavy packages are imported when a command runs.
 import argparse
 import csv
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sumcurve.cli.arguments import misplaced, natural, positive
+from sumcurve.machine.arguments import CommandError, check_written, natural, positive
 from sumcurve.scores.rouge_f1 import RougeF1
 from sumcurve.settings import Bootstrap
 from sumcurve.store.records import csv_text, write_json, write_text
@@ -59,10 +59,6 @@ given or pooled from mean scores. Without noise of seeds the question is about t
 Items in groups count for fewer: --design-effect. Seeds that share their records over systems are --paired. With
 --systems every answer is also given for all pairs of so many systems, of which none is to be falsely told apart.
 """
-
-
-class CommandError(ValueError):
-    """What the person asked cannot be done; the message is fit for a terminal."""
 
 
 @dataclass
@@ -563,9 +559,3 @@ def _notes(metrics: Sequence[str], files: "Sequence[Texts]") -> Iterator[str]:
     elif not all(broken.values()):
         whole = ", ".join(str(path) for path, several in broken.items() if not several)
         yield f"note: no text of {whole} has more than one sentence, while other files have; rougeLsum depends on it"
-
-
-def check_written(written: Iterable[Path | None], read: Iterable[Path | None]) -> None:
-    """CommandError for a file that cannot be written where it is asked for, or that is read."""
-    if why := misplaced(written, read):
-        raise CommandError(why)

@@ -931,6 +931,8 @@ class BartSettings(Settings):
 
 SubwordSettings = TransformersSettings | BartSettings  # of models that read and write text in subwords of their own
 
+HELD_OUT = "-unseen"  # what follows a corpus's name where the part is meant that it holds out whole
+ZERO_SHOT = "-zero-shot"  # what follows a method's name where its pretrained model is meant before any training
 MODEL_FILES = ("*.json", "*.safetensors", "*.txt", "*.model")  # of a pretrained model's folder; no others are read
 
 

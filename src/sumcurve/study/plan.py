@@ -19,7 +19,9 @@ from sumcurve.scores.files import ReadsFiles
 from sumcurve.scores.needs import Needing
 from sumcurve.scores.scorer import Scorer
 from sumcurve.settings import (
+    HELD_OUT,
     MODEL_FILES,
+    ZERO_SHOT,
     Cloze,
     CorpusSettings,
     Equivalence,
@@ -82,8 +84,6 @@ from sumcurve.systems.system import Role, System, SystemSettings
 NAME = re.compile(r"[a-z][a-z0-9_]{,63}")
 SYSTEM_NAME = re.compile(r"[a-z][a-z0-9_-]{,63}")
 OUTSIDE = "outside-packages"  # the corpus that a pretraining reads; no corpus of a study can have this name
-HELD_OUT = "-unseen"  # what follows a corpus's name where the part is meant that it holds out whole
-ZERO_SHOT = "-zero-shot"  # what follows a method's name where its pretrained model is meant before any training
 # What of its fraction's words an outside program is asked about: all, as far as the study's methods know them.
 EVERY_WORD = {"vocabulary": 10**9, "least_count": 1}
 # What would prefer a gold without a source: language models of the training part's targets, by their order.

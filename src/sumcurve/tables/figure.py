@@ -24,8 +24,8 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, MaxNLocator, NullLocator
 
 from sumcurve.scores.scorer import Metric
+from sumcurve.settings import ZERO_SHOT
 from sumcurve.store.records import write_bytes
-from sumcurve.study.plan import ZERO_SHOT
 from sumcurve.tables.evidence import BESIDE
 
 # Okabe and Ito's colours for all kinds of colour vision, without the yellow, which is lost on white, and the black;

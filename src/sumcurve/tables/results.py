@@ -20,11 +20,10 @@ from sumcurve.capabilities.apes.tables.readers import Level, levels, share_of
 from sumcurve.capabilities.contrasts.judged import Judged, margins
 from sumcurve.scores.frames import commonest
 from sumcurve.scores.scorer import Metric
-from sumcurve.settings import Bootstrap
+from sumcurve.settings import HELD_OUT, Bootstrap
 from sumcurve.statistics.design import Cell, Design, Replicates, common_seeds
 from sumcurve.statistics.family import Family, family
 from sumcurve.statistics.intervals import Estimate, contrast, difference, draws, estimate
-from sumcurve.study.plan import HELD_OUT
 from sumcurve.systems.system import Role
 from sumcurve.tables.evidence import BESIDE, BLIND, Items, ScoredOutput, Study, checked, metrics_of
 from sumcurve.tables.table import Column, Name, Value, number

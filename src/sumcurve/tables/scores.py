@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from sumcurve.study.plan import ZERO_SHOT
+from sumcurve.settings import ZERO_SHOT
 from sumcurve.tables.evidence import BESIDE, ScoredOutput
 from sumcurve.tables.results import LEVEL, TIED, UNREAD, Results, System, metric_columns, units, value
 from sumcurve.tables.table import Column, Table, number

@@ -13,7 +13,8 @@ import pytest
 from rouge_score.rouge_scorer import RougeScorer
 from scipy import stats
 
-from sumcurve.cli.rouge import CommandError, add_parser
+from sumcurve.cli.rouge import add_parser
+from sumcurve.machine.arguments import CommandError
 from sumcurve.statistics.power import Aim, Noise, items_needed, paired_sd, pooled_sd, power, seeds_needed
 from sumcurve.statistics.ungrouped import holm, sign_flip_p
 

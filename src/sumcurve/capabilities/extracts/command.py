@@ -18,8 +18,7 @@ from typing import IO, TYPE_CHECKING, Any, TypeVar
 
 import sumcurve
 from sumcurve.capabilities.extracts import METRICS
-from sumcurve.cli.arguments import natural, positive
-from sumcurve.cli.rouge import CommandError
+from sumcurve.machine.arguments import CommandError, natural, positive
 from sumcurve.machine.locks import locked
 from sumcurve.machine.workers import worker_pool
 from sumcurve.sources.errors import CorpusError

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sumcurve.capabilities.people.protocols import KUMAR_CHEUNG, WEI, PeopleError, Protocol
-from sumcurve.cli.arguments import natural, positive
+from sumcurve.machine.arguments import natural, positive
 from sumcurve.settings import Bootstrap
 from sumcurve.store.records import write_json, write_text
 

@@ -10,8 +10,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sumcurve.cli.arguments import natural, positive
-from sumcurve.cli.rouge import CommandError, check_written
+from sumcurve.machine.arguments import CommandError, check_written, natural, positive
 from sumcurve.store.records import write_json
 
 if TYPE_CHECKING:

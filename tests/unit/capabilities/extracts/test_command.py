@@ -19,7 +19,7 @@ from sumcurve.capabilities.extracts import command
 from sumcurve.capabilities.extracts.article import SCORERS
 from sumcurve.capabilities.extracts.certificates import ALGORITHMS, FIELDS, VARIANTS
 from sumcurve.capabilities.extracts.command import add_parser, article, articles
-from sumcurve.cli.rouge import CommandError
+from sumcurve.machine.arguments import CommandError
 from sumcurve.machine.locks import locked
 
 MEASURED = ("seconds", "digest")  # differ from run to run

@@ -12,7 +12,7 @@ from scipy import stats
 from papers import tac
 from sumcurve.__main__ import parser
 from sumcurve.capabilities.people.correlate import read_scores, shared
-from sumcurve.cli.rouge import CommandError
+from sumcurve.machine.arguments import CommandError
 
 ROWS = [(system, item) for system in ("a", "b", "c", "d") for item in ("x", "y", "z")]
 

@@ -5,6 +5,10 @@ from collections.abc import Iterable
 from pathlib import Path
 
 
+class CommandError(ValueError):
+    """What the person asked cannot be done; the message is fit for a terminal."""
+
+
 def natural(text: str, least: int = 0) -> int:
     """A whole number of at least `least`, in ASCII digits."""
     number = int(text) if text.isascii() and text.isdigit() else -1
@@ -32,3 +36,9 @@ def misplaced(written: Iterable[Path | None], read: Iterable[Path | None]) -> st
             return f"{path}: two results would be written to it; name a file for each"
         taken.add(path.resolve())
     return None
+
+
+def check_written(written: Iterable[Path | None], read: Iterable[Path | None]) -> None:
+    """CommandError for a file that cannot be written where it is asked for, or that is read."""
+    if why := misplaced(written, read):
+        raise CommandError(why)
