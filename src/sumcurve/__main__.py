@@ -26,6 +26,7 @@ from sumcurve.capabilities.people import correlate as correlate_command
 from sumcurve.capabilities.people.protocols import PeopleError
 from sumcurve.cli import efficiency as efficiency_command
 from sumcurve.cli import rouge as rouge_command
+from sumcurve.corpora.folders import CorpusSpecification
 from sumcurve.corpora.store import PARTS, Corpus
 from sumcurve.curves.errors import ResultsError
 from sumcurve.machine import devices, sums, torchrun
@@ -44,8 +45,8 @@ from sumcurve.store import manifest, resume
 from sumcurve.store.manifest import ManifestError
 from sumcurve.store.provenance import facts
 from sumcurve.store.records import RecordError, write_json
+from sumcurve.store.stage import BuildError, Stage
 from sumcurve.study import planned
-from sumcurve.study.builders import BuildError, CorpusSpecification, Stage
 from sumcurve.study.kinds import KINDS, STEPS, TABLES_MODULES
 from sumcurve.study.plan import (
     HUB,
@@ -273,7 +274,7 @@ def shard(path: Path, study: str | None = None) -> None:
     Where no study is named it is the first that asks for the corpus.
     """
     from sumcurve.corpora import shards
-    from sumcurve.study.builders import preparation
+    from sumcurve.corpora.folders import preparation
 
     told = fullmatch(
         r"(.+)-of-(\d+)/(plan|map|near|reduce|finish)(?:-(\d{5}))?\.json", f"{path.parent.name}/{path.name}"

@@ -31,7 +31,7 @@ from sumcurve.models.vocabulary import BOS, EOS, PAD, UNK, Vocabulary
 from sumcurve.settings import Bootstrap, FairseqSettings, Form, Search, TransformerSettings
 from sumcurve.settings.config import read_method
 from sumcurve.store import manifest, resume
-from sumcurve.study.builders import Stage
+from sumcurve.store.stage import Stage
 from sumcurve.study.collect import collect
 from sumcurve.study.kinds import KINDS
 from sumcurve.study.plan import Plan

@@ -12,7 +12,7 @@ from sumcurve.corpora.tokens import tokenize
 from sumcurve.harvest.fetch import sha256_of_model
 from sumcurve.settings import Bootstrap
 from sumcurve.store import manifest
-from sumcurve.study.builders import Stage
+from sumcurve.store.stage import Stage
 from sumcurve.study.collect import collect
 from sumcurve.study.kinds import KINDS
 from sumcurve.study.plan import Plan

@@ -14,7 +14,7 @@ from sumcurve.capabilities.pretrained.tables import pretraining as pretraining_t
 from sumcurve.settings import BartSettings, Bootstrap
 from sumcurve.store import manifest
 from sumcurve.store.records import read_jsonl
-from sumcurve.study.builders import Stage
+from sumcurve.store.stage import Stage
 from sumcurve.study.collect import collect
 from sumcurve.study.kinds import KINDS
 from sumcurve.study.plan import Folder, Plan

@@ -18,7 +18,8 @@ from pathlib import Path
 
 PACKAGE = "sumcurve"
 SOURCE = Path(__file__).parents[1]
-OUTSIDE = {f"{PACKAGE}.{name}" for name in ("settings", "study.kinds", "study.builders")}
+OUTSIDE = {f"{PACKAGE}.{name}" for name in ("settings", "store.kind", "store.stage", "study.kinds")}
+BUILDERS = "folders"  # modules of this name hold builders and rows of kinds
 
 
 def _path(module: str) -> Path | None:
@@ -140,7 +141,7 @@ def modules(*entries: str) -> list[str]:
     while waiting:
         module = waiting.pop()
         path = _path(module)
-        if path is None or module in found or module in OUTSIDE:
+        if path is None or module in found or module in OUTSIDE or module.endswith(f".{BUILDERS}"):
             continue
         found.add(module)
         waiting += _parsed(path)[0]
@@ -149,9 +150,9 @@ def modules(*entries: str) -> list[str]:
 
 def files(*entries: str) -> list[Path]:
     """The files of code behind the modules, and those that read settings, call builders and name and seal folders."""
-    shared = ("settings/__init__.py", "study/kinds.py", "study/builders.py", "__main__.py", "store/manifest.py")
+    shared = ("settings/__init__.py", "study/kinds.py", "__main__.py", "store/manifest.py")
     behind = {path for module in modules(*entries) if (path := _path(module)) is not None}
-    return sorted(behind | {SOURCE / name for name in shared})
+    return sorted(behind | {SOURCE / name for name in shared} | {*SOURCE.rglob(f"{BUILDERS}.py")})
 
 
 @cache

@@ -13,7 +13,26 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
+from sumcurve.capabilities.apes.folders import QuestionsSpecification
+from sumcurve.capabilities.contrasts.folders import ContrastsSpecification, JudgeSpecification, JudgeWordsSpecification
+from sumcurve.capabilities.extracts.folders import ProveSpecification
+from sumcurve.capabilities.labels.folders import LabelsSpecification
+from sumcurve.capabilities.pretrained.folders import (
+    OutsideSpecification,
+    PretrainSpecification,
+    SubwordsSpecification,
+    UntrainedSpecification,
+)
 from sumcurve.capabilities.programs.command import Command, CommandSettings
+from sumcurve.capabilities.programs.folders import DecodeProgramSpecification, TrainProgramSpecification
+from sumcurve.corpora.folders import (
+    AnnotateSpecification,
+    CorpusSpecification,
+    EntitiesSpecification,
+    FractionSpecification,
+    Sized,
+    UnseenSpecification,
+)
 from sumcurve.harvest.archives import chosen, normalized, read_archives
 from sumcurve.scores.files import ReadsFiles
 from sumcurve.scores.needs import Needing
@@ -49,36 +68,15 @@ from sumcurve.sources.members import names_of_shards
 from sumcurve.store.manifest import digest, sha256_file, sha256_files
 from sumcurve.store.provenance import versions
 from sumcurve.store.records import RecordError
-from sumcurve.study.builders import (
-    AnnotateSpecification,
-    ContrastsSpecification,
-    CorpusSpecification,
-    DecodeProgramSpecification,
-    DecodeSpecification,
-    EntitiesSpecification,
-    FractionSpecification,
-    JudgeSpecification,
-    JudgeWordsSpecification,
-    LabelsSpecification,
-    OutsideSpecification,
-    PretrainSpecification,
-    ProveSpecification,
-    QuestionsSpecification,
-    ScoreSpecification,
-    Sized,
-    SubwordsSpecification,
-    SystemSpecification,
-    TrainProgramSpecification,
-    TrainSpecification,
-    UnseenSpecification,
-    UntrainedSpecification,
-)
 from sumcurve.study.doors import SCORERS, SYSTEMS
+from sumcurve.study.folders import ScoreSpecification, SystemSpecification
 from sumcurve.study.kinds import CORPUS_PARTS, KINDS, RECIPES
 from sumcurve.study.recipes import Recipe, Version, read_recipes
 from sumcurve.systems.file import FileSettings
+from sumcurve.systems.folders import DecodeSpecification
 from sumcurve.systems.outside import OutsideSettings
 from sumcurve.systems.system import Role, System, SystemSettings
+from sumcurve.training.folders import TrainSpecification
 
 # Folders are named by several of these, with numbers and digests, and a file system takes 255 bytes.
 NAME = re.compile(r"[a-z][a-z0-9_]{,63}")

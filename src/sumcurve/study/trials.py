@@ -38,8 +38,8 @@ from sumcurve.settings import Form, Percent, Positive, Settings, SubwordSettings
 from sumcurve.settings.config import PlanError, read, read_method, read_settings
 from sumcurve.store.manifest import MANIFEST, digest, sha256_file
 from sumcurve.store.records import read_csv, write_csv, write_text
-from sumcurve.study.builders import TOKEN_IDS
 from sumcurve.study.plan import Plan, model_file, model_of, refusal
+from sumcurve.training.folders import TOKEN_IDS
 
 if TYPE_CHECKING:
     from sumcurve.training.fit import Fitted

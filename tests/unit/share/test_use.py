@@ -28,7 +28,7 @@ from sumcurve.share.export import export
 from sumcurve.sources.errors import CorpusError
 from sumcurve.store import manifest
 from sumcurve.store.records import RecordError, read_csv, read_jsonl
-from sumcurve.study.builders import Stage
+from sumcurve.store.stage import Stage
 from sumcurve.study.kinds import KINDS
 from sumcurve.study.plan import Plan, PlanError
 

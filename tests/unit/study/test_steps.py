@@ -12,9 +12,10 @@ import yaml
 
 import golden
 from pretrained import bart_method, fables, make_folder, pretraining
+from sumcurve.corpora.folders import in_small_letters
 from sumcurve.harvest.fetch import sha256_of_model
 from sumcurve.store import manifest, resume
-from sumcurve.study.builders import Stage, in_small_letters
+from sumcurve.store.stage import Stage
 from sumcurve.study.kinds import CORPUS_PARTS, KINDS, RECIPES, STEPS
 from sumcurve.study.plan import Plan, studies
 from towns import write_raw

@@ -11,7 +11,7 @@ import yaml
 
 from sumcurve.__main__ import make, tables
 from sumcurve.settings import REFERENCE_SYSTEMS
-from sumcurve.study.builders import BuildError
+from sumcurve.store.stage import BuildError
 from sumcurve.study.plan import Plan, PlanError
 
 ROOT = Path(__file__).parents[3]

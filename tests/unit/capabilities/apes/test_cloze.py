@@ -10,6 +10,7 @@ import pytest
 
 from news import Story, tarball
 from sumcurve.capabilities.apes.cloze import ask, ask_by_files, salient_spans
+from sumcurve.capabilities.apes.folders import QuestionsSpecification, questions
 from sumcurve.capabilities.apes.questions import (
     NOT_ASKED,
     Asked,
@@ -27,7 +28,7 @@ from sumcurve.corpora.store import Corpus
 from sumcurve.corpora.tokenizers import tokenizer
 from sumcurve.sources.errors import CorpusError
 from sumcurve.store.records import Record, Text, write_jsonl
-from sumcurve.study.builders import QuestionsSpecification, Stage, questions
+from sumcurve.store.stage import Stage
 
 NAMES = ("Marta Lind", "Lind", "Bergen", "Aarhus", "Oslo", "Oslo Fjord")
 TARGETS = {

@@ -23,8 +23,8 @@ from sumcurve.corpora.store import Corpus
 from sumcurve.models.vocabulary import EOS, SEP, Vocabulary
 from sumcurve.settings import CorpusSettings, Reading
 from sumcurve.store.records import Record, RecordError, Text
+from sumcurve.store.stage import BuildError, Stage
 from sumcurve.study import builders
-from sumcurve.study.builders import BuildError, Stage
 from sumcurve.systems.file import FileSettings
 from sumcurve.systems.system import Item
 

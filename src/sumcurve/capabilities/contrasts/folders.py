@@ -1,0 +1,143 @@
+"""Folders of contrasts, and of what systems find of them: how each kind is made."""
+
+from collections.abc import Mapping
+from typing import Any, NotRequired, TypedDict
+
+from sumcurve.capabilities.programs.folders import program
+from sumcurve.corpora.folders import in_small_letters
+from sumcurve.corpora.store import Corpus
+from sumcurve.machine.sums import Sums
+from sumcurve.settings import Contrasts, Form, Reading, SubwordSettings
+from sumcurve.sources.errors import CorpusError
+from sumcurve.store.kind import Kind
+from sumcurve.store.records import RecordError
+from sumcurve.store.stage import Block, BuildError, Inputs, Stage, sealed
+from sumcurve.systems.folders import test_items
+
+
+def _system_if_told(specification: Mapping[str, Any]) -> tuple[str, ...]:
+
+    return ("sumcurve.capabilities.programs.command",) if "system" in specification else ()
+
+
+class ContrastsSpecification(TypedDict):
+    corpus: str
+    contrasts: Block
+    versions: Block  # of what tags and inflects
+
+
+def contrasts(specification: ContrastsSpecification, inputs: Inputs, stage: Stage) -> None:
+    """Write the contrasts of the test items of a corpus: references with words exchanged or overwritten."""
+    from sumcurve.capabilities.contrasts.broken import annotate
+    from sumcurve.capabilities.contrasts.tags import TagError
+
+    settings = Contrasts.model_validate(specification["contrasts"])
+    try:
+        found = annotate(inputs[specification["corpus"]], stage.folder, settings)
+    except TagError as error:
+        raise CorpusError(f"{stage.name}: {error}") from error
+    stage.note(
+        f"{found['contrasts']} contrasts of {found['golds_with_contrasts']} golds; {found['golds']} were asked for"
+    )
+
+
+class JudgeSpecification(TypedDict):
+    corpus: str
+    contrasts: str
+    runs: list[str]  # of one method: all sizes and seeds
+    others: Block  # whose sources every gold is judged with, too
+    sums: Sums
+    system: NotRequired[str]  # of an outside program, these three: a kind of `sumcurve.systems.SYSTEMS`
+    told: NotRequired[Block]
+    target_tokens: NotRequired[int]
+
+
+def judge(specification: JudgeSpecification, inputs: Inputs, stage: Stage) -> None:
+    """Write how probable each run of a method finds golds and their contrasts: a file for each run."""
+    from sumcurve.capabilities.contrasts.judge import judge as weigh
+    from sumcurve.capabilities.contrasts.judge import opened_run
+    from sumcurve.capabilities.contrasts.judged import write_judged
+    from sumcurve.capabilities.contrasts.sets import read
+    from sumcurve.capabilities.fairseq.model import FairseqError
+    from sumcurve.capabilities.pretrained.subwords import PretrainedError
+    from sumcurve.systems.trained import WEIGHTS
+
+    contrasted = list(read(inputs[specification["contrasts"]]))
+    corpus = inputs[specification["corpus"]]
+    items, others = test_items(corpus), Reading.of_specification(specification["others"])
+    stage.facts["weights"] = {}
+    for key in specification["runs"]:
+        run, name = inputs[key], key.split("/")[1]
+        run_manifest = sealed(run)
+        trained = run_manifest["specification"]
+        try:
+            if "told" in specification:
+                asked = program(specification["told"], run, inputs, stage)
+                found = weigh(asked, contrasted, items, others, specification["target_tokens"])
+            else:
+                form = Form.of_run(trained)
+                stage.facts["weights"][name] = run_manifest["files"][WEIGHTS["selected"]]["sha256"]
+                told = trained | {"sums": specification["sums"]}
+                folder, lower = None, False
+                if isinstance(form.model, SubwordSettings):
+                    folder = run if form.model.kind == "bart" else inputs[form.model.sha256]
+                    lower = in_small_letters(corpus, inputs)
+                with opened_run(form, run, told, folder, lower, stage.lease.device) as system:
+                    found = weigh(system, contrasted, items, others)
+        except (FairseqError, PretrainedError, RecordError) as error:
+            raise BuildError(f"{stage.name}: {name}: {error}") from error
+        write_judged(stage.folder / f"{name}.safetensors", found, contrasted)
+        stage.note(f"{name}: {len(found.own) - len(contrasted)} contrasts of {len(contrasted)} golds")
+
+
+class JudgeWordsSpecification(TypedDict):
+    corpus: str
+    contrasts: str
+    orders: Block  # by name, of the language models
+    min_count: int
+    seen: NotRequired[str]  # of a part that is held out: the corpus whose training part is learned
+
+
+def judge_words(specification: JudgeWordsSpecification, inputs: Inputs, stage: Stage) -> None:
+    """Write how probable language models of the training part's targets find golds and their contrasts."""
+    from sumcurve.capabilities.contrasts.judged import write_judged
+    from sumcurve.capabilities.contrasts.language import WordModel, judge_words
+    from sumcurve.capabilities.contrasts.sets import read
+
+    contrasted = list(read(inputs[specification["contrasts"]]))
+    part = Corpus(inputs[specification.get("seen", specification["corpus"])]).part("train")
+    for name, order in specification["orders"].items():
+        model = WordModel.of((record.target for record in part), order, specification["min_count"])
+        write_judged(stage.folder / f"{name}.safetensors", judge_words(model, contrasted), contrasted)
+
+
+KINDS: dict[str, Kind] = {
+    "contrasts": Kind(
+        step="annotations",
+        stem="{corpus}-contrasts",
+        specification=ContrastsSpecification,
+        builder=contrasts,
+        modules=("sumcurve.capabilities.contrasts.broken",),
+        version_key="fingerprint",
+        mem_mb=2000,
+    ),
+    "judge": Kind(
+        step="outputs",
+        stem="{corpus}-{method}-contrasts",
+        specification=JudgeSpecification,
+        builder=judge,
+        modules=("sumcurve.capabilities.contrasts.judge", "sumcurve.machine.sums"),
+        further=_system_if_told,
+        mem_mb=3000,
+        gpu=True,
+    ),
+    "judge_words": Kind(
+        step="outputs",
+        stem="{corpus}-words-contrasts",
+        specification=JudgeWordsSpecification,
+        builder=judge_words,
+        modules=("sumcurve.capabilities.contrasts.language",),
+        version_key="fingerprint",
+        mem_mb=1000,
+    ),
+}

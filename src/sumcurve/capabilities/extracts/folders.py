@@ -1,0 +1,36 @@
+"""Folders of the best extracts: how the kind is made."""
+
+from typing import TypedDict
+
+from sumcurve.corpora.store import Corpus
+from sumcurve.settings import Oracle, Rouge
+from sumcurve.store.kind import Kind
+from sumcurve.store.stage import Block, Inputs, Stage
+
+
+class ProveSpecification(TypedDict):
+    corpus: str
+    oracle: Block
+    rouge: Block
+    versions: Block  # of algebra, and of the solver that picks among optima
+
+
+def prove(specification: ProveSpecification, inputs: Inputs, stage: Stage) -> None:
+    """Write how far an extract of every item can go, with certificates, and how far searches and systems get."""
+    from sumcurve.capabilities.extracts.corpus import write_oracle
+
+    settings, rouge = Oracle.of_specification(specification["oracle"]), Rouge.of_specification(specification["rouge"])
+    write_oracle(Corpus(inputs[specification["corpus"]]), settings, rouge, stage.folder)
+
+
+KINDS: dict[str, Kind] = {
+    "prove": Kind(
+        step="annotations",
+        stem="{corpus}-oracle",
+        specification=ProveSpecification,
+        builder=prove,
+        modules=("sumcurve.capabilities.extracts.corpus",),
+        mem_mb=2000,
+        minutes=720,
+    ),
+}

@@ -1,0 +1,185 @@
+"""Folders of pretraining, and what a pretrained model says before any training: how each kind is made."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, TypedDict
+
+from sumcurve.corpora.folders import in_small_letters
+from sumcurve.corpora.store import Corpus
+from sumcurve.machine import devices
+from sumcurve.machine.sums import Sums
+from sumcurve.settings import Reading, Search, SubwordSettings, TransformersSettings
+from sumcurve.store.kind import Kind
+from sumcurve.store.stage import Block, BuildError, Inputs, Stage, sealed
+from sumcurve.training.folders import places
+
+
+class OutsideSpecification(TypedDict):
+    outside: str  # the corpus of the packages
+    corpus: str  # whose validation and test parts it may not overlap
+    overlap: int
+    near_duplicates: float
+
+
+def outside(specification: OutsideSpecification, inputs: Inputs, stage: Stage) -> None:
+    """Write what of packages outside of a corpus's overlaps nothing that methods are chosen by or tested on."""
+    from sumcurve.capabilities.pretrained.outside import write_outside
+
+    found = write_outside(
+        Corpus(inputs[specification["outside"]]),
+        Corpus(inputs[specification["corpus"]]),
+        specification["overlap"],
+        specification["near_duplicates"],
+        stage.folder,
+    )
+    removed = sum(found["removed"].values())
+    stage.note(
+        f"read {found['read']} records, kept {found['kept']}, removed {removed}: {found['removed']}; of "
+        f"{found['sentences']} sentences of bodies {found['sentences_removed']} are summaries and were removed"
+    )
+
+
+class SubwordsSpecification(TypedDict):
+    outside: str
+    subwords: int
+    lower: bool
+
+
+def subwords(specification: SubwordsSpecification, inputs: Inputs, stage: Stage) -> None:
+    """Write the tokenizer that is trained on the bodies of the training part of packages outside of a corpus's."""
+    from sumcurve.capabilities.pretrained.bart import write_subwords
+    from sumcurve.capabilities.pretrained.outside import bodies_path
+    from sumcurve.capabilities.pretrained.subwords import PretrainedError
+    from sumcurve.store.records import read_jsonl
+
+    rows = read_jsonl(bodies_path(Corpus(inputs[specification["outside"]]), "train"))
+    texts = (sentence for row in rows for sentence in row["sentences"])
+    try:
+        found = write_subwords(texts, specification["subwords"], specification["lower"], stage.folder)
+    except PretrainedError as error:
+        raise BuildError(f"{stage.name}: {error}") from error
+    stage.note(f"{found} subwords")
+
+
+class PretrainSpecification(TypedDict):
+    outside: str
+    subwords: str
+    model: Block
+    dropout: float
+    tokens: int
+    noise: Block
+    training: Block
+    seed: int
+    threads: int
+    sums: Sums
+
+
+def pretrain(specification: PretrainSpecification, inputs: Inputs, stage: Stage) -> None:
+    """Write the weights and History of a pretraining, resuming where an interrupted one left its state."""
+    from sumcurve.capabilities.pretrained.denoising import pretrain_run
+    from sumcurve.capabilities.pretrained.subwords import PretrainedError
+    from sumcurve.training.fit import ResumeError, TrainingError
+
+    tokenizer = inputs[specification["subwords"]]
+    stage.facts["exclusive"] = stage.lease.exclusive
+    with devices.bar_line(stage.home / "scratch" / "locks") as line:
+        try:
+            pretrain_run(
+                specification=dict(specification),
+                outside=inputs[specification["outside"]],
+                subwords=tokenizer,
+                lower=bool(sealed(tokenizer)["specification"]["lower"]),
+                **places(stage, line),
+            )
+        except (TrainingError, ResumeError, PretrainedError) as error:
+            raise BuildError(f"{stage.name}: {error}") from error
+
+
+class UntrainedSpecification(TypedDict):
+    model: Block
+    corpus: str
+    search: Block
+    source_tokens: int
+    target_tokens: int
+    threads: int
+    sums: Sums
+
+
+def untrained(specification: UntrainedSpecification, inputs: Inputs, stage: Stage) -> None:
+    """Write what a pretrained model says of the test set before any training (zero shot)."""
+    told = dict(specification)
+    settings = TransformersSettings.model_validate(told["model"])
+    decode_pretrained_run(settings, inputs[settings.sha256], told, told, None, inputs, stage)
+
+
+def decode_pretrained_run(
+    settings: SubwordSettings,
+    folder: Path,
+    specification: Mapping[str, Any],
+    lengths: Mapping[str, Any],
+    weights: Path | None,
+    inputs: Inputs,
+    stage: Stage,
+) -> None:
+    from sumcurve.capabilities.pretrained.subwords import PretrainedError
+    from sumcurve.capabilities.pretrained.system import decode_pretrained
+
+    corpus = inputs[specification["corpus"]]
+    try:
+        decode_pretrained(
+            settings=settings,
+            search=Search.of_specification(specification["search"]),
+            folder=folder,
+            weights=weights,
+            specification=dict(lengths),
+            corpus=corpus,
+            lower=in_small_letters(corpus, inputs),
+            reading=Reading.model_validate(specification["reading"]) if "reading" in specification else None,
+            stage=stage.folder,
+            device=stage.lease.device,
+            note=stage.note,
+            facts=stage.facts,
+        )
+    except PretrainedError as error:
+        raise BuildError(f"{stage.name}: {error}") from error
+
+
+KINDS: dict[str, Kind] = {
+    "outside": Kind(
+        step="corpora",
+        stem="{corpus}-outside",
+        specification=OutsideSpecification,
+        builder=outside,
+        modules=("sumcurve.capabilities.pretrained.outside",),
+        mem_mb=2000,
+    ),
+    "subwords": Kind(
+        step="annotations",
+        stem="{corpus}-subwords",
+        specification=SubwordsSpecification,
+        builder=subwords,
+        modules=("sumcurve.capabilities.pretrained.bart", "sumcurve.capabilities.pretrained.outside"),
+        mem_mb=2000,
+    ),
+    "pretrain": Kind(
+        step="runs",
+        stem="{corpus}-pretraining",
+        specification=PretrainSpecification,
+        builder=pretrain,
+        modules=("sumcurve.capabilities.pretrained.denoising", "sumcurve.machine.sums"),
+        mem_mb=3000,
+        minutes=240,
+        gpu=True,
+        together=True,
+    ),
+    "untrained": Kind(
+        step="outputs",
+        stem="{corpus}-{method}-000",
+        specification=UntrainedSpecification,
+        builder=untrained,
+        modules=("sumcurve.capabilities.pretrained.system", "sumcurve.machine.sums"),
+        mem_mb=3000,
+        minutes=240,
+        gpu=True,
+    ),
+}

@@ -1,0 +1,104 @@
+"""Folders of what outside programs learn and say: how each kind is made."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, NotRequired, TypedDict
+
+from sumcurve.settings import Reading
+from sumcurve.store import resume
+from sumcurve.store.kind import Kind
+from sumcurve.store.records import RecordError
+from sumcurve.store.stage import Block, BuildError, Inputs, Stage, sealed
+from sumcurve.systems.folders import log_of_program, test_items
+
+if TYPE_CHECKING:
+    from sumcurve.capabilities.programs.command import Command
+
+
+class TrainProgramSpecification(TypedDict):
+    fraction: str
+    told: Block  # the command, the files that it names, its limits and settings
+    seed: int
+    threads: int
+    training: Block  # which of the fraction's words it is asked of: all
+
+
+def train_program(specification: TrainProgramSpecification, inputs: Inputs, stage: Stage) -> None:
+    """Write what an outside program learns from a fraction; what it says is kept among the logs."""
+    from sumcurve.capabilities.programs.training import train_program as learn
+
+    fraction = inputs[specification["fraction"]]
+    stage.facts.update(exclusive=stage.lease.exclusive, threads=specification["threads"])
+    try:
+        learn(
+            told=specification["told"],
+            seed=specification["seed"],
+            threads=specification["threads"],
+            fraction=fraction,
+            corpus=inputs[sealed(fraction)["specification"]["corpus"]],
+            stage=stage.folder,
+            scratch=resume.scratch(stage.home, stage.name),
+            log=log_of_program(stage),
+            device=stage.lease.device,
+            note=stage.note,
+        )
+    except RecordError as error:
+        raise BuildError(f"{stage.name}: {error}") from error
+
+
+class DecodeProgramSpecification(TypedDict):
+    run: str
+    corpus: str
+    system: str  # a kind of `sumcurve.systems.SYSTEMS`
+    told: Block
+    reading: NotRequired[Block]  # of a program that gives log-probabilities
+    target_tokens: NotRequired[int]  # words of a target that are asked of it, with `reading`
+
+
+def decode_program(specification: DecodeProgramSpecification, inputs: Inputs, stage: Stage) -> None:
+    """Write what an outside program that was trained says of the test set."""
+    from sumcurve.capabilities.programs.program import decode_program as decode
+
+    system = program(specification["told"], inputs[specification["run"]], inputs, stage)
+    asked = Reading.of_specification(specification["reading"]) if "reading" in specification else None
+    items = test_items(inputs[specification["corpus"]])
+    try:
+        decode(system, items, asked, specification.get("target_tokens", 0), stage.folder)
+    except RecordError as error:
+        raise BuildError(f"{stage.name}: {error}") from error
+
+
+def program(told: Block, run: Path, inputs: Inputs, stage: Stage) -> "Command":
+    """An outside program with what it has learned."""
+    from sumcurve.capabilities.programs.command import LOG_OF, Command
+    from sumcurve.capabilities.programs.process import MODEL
+
+    system = Command(told, {**inputs, MODEL: run / MODEL, LOG_OF: log_of_program(stage)})
+    system.environment["SUMCURVE_DEVICE"] = stage.lease.device
+    return system
+
+
+KINDS: dict[str, Kind] = {
+    "train_program": Kind(
+        step="runs",
+        stem="{corpus}-{method}-{size}-s{seed}",
+        specification=TrainProgramSpecification,
+        builder=train_program,
+        modules=("sumcurve.capabilities.programs.training",),
+        mem_mb=3000,
+        minutes=240,
+        gpu=True,
+    ),
+    "decode_program": Kind(
+        step="outputs",
+        stem="{run}{variant}",
+        specification=DecodeProgramSpecification,
+        builder=decode_program,
+        modules=("sumcurve.capabilities.programs.program", "sumcurve.capabilities.programs.command"),
+        part="system",
+        parts=("command",),
+        version_key="fingerprint",
+        mem_mb=3000,
+        minutes=240,
+        gpu=True,
+    ),
+}

@@ -1,0 +1,46 @@
+"""A kind of folder: where it stands in a study's steps, what decides it, and how it is made."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from sumcurve.store.stage import Inputs, Stage
+
+
+def _no_other(specification: Mapping[str, Any]) -> tuple[str, ...]:
+    return ()
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One kind of folder: `results/<step>/<stem>-<digest of its specification>/`.
+
+    `stem` is a format string of what the plan knows of the folder. `specification` holds all that decides its content
+    (a TypedDict), beside the code: its modules are `modules`, with all that these import, and `further` ones by the
+    specification. A version of recipes.yaml stands for the code in the specification, under the key `version_key`
+    (recorded names hold either word). Where the kind has several `parts`, each has a version of its own, chosen by the
+    specification's key `part`. `mem_mb` and `minutes` are what a scheduler is asked for at least
+    (`sumcurve.study.needs`). `together`: several processes of one `torchrun` may make one folder.
+    """
+
+    step: str
+    stem: str
+    specification: type
+    builder: Callable[[Any, Inputs, Stage], None]
+    modules: tuple[str, ...]
+    mem_mb: int
+    version_key: Literal["recipe", "fingerprint"] = "recipe"
+    part: str = ""
+    parts: tuple[str, ...] = ()
+    minutes: int = 60
+    gpu: bool = False
+    together: bool = False
+    further: Callable[[Mapping[str, Any]], tuple[str, ...]] = _no_other
+
+    def code(self, specification: Mapping[str, Any]) -> tuple[str, ...]:
+        """The modules whose code, with all that they import, decides a folder of this specification."""
+        return self.modules + self.further(specification)
+
+    def recipe(self, kind: str, specification: Mapping[str, Any]) -> str:
+        """The row of recipes.yaml that stands for this code; `kind` is this row's own name."""
+        return f"{kind}/{specification[self.part]}" if self.part else kind

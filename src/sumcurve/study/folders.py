@@ -1,0 +1,116 @@
+"""Folders of what any system says and of any scorer's values: how each kind is made."""
+
+from collections.abc import Mapping
+from typing import Any, NotRequired, TypedDict
+
+from sumcurve.corpora.store import Corpus
+from sumcurve.store.kind import Kind
+from sumcurve.store.records import RecordError
+from sumcurve.store.stage import Block, BuildError, Inputs, Stage
+from sumcurve.study.doors import SCORERS, SYSTEMS
+from sumcurve.systems.folders import log_of_program, test_items
+
+
+def _scorer(specification: Mapping[str, Any]) -> tuple[str, ...]:
+    return (SCORERS[specification["scorer"]].__module__,)
+
+
+def _system(specification: Mapping[str, Any]) -> tuple[str, ...]:
+    return (SYSTEMS[specification["system"]].__module__,)
+
+
+class BaselineSpecification(TypedDict):
+    corpus: str
+    system: str  # lead, random or best-sentence
+    max_tokens: int
+    sentences: NotRequired[int]  # of lead and random
+    annotation: NotRequired[str]  # of the best single sentence
+
+
+def baseline(specification: BaselineSpecification, inputs: Inputs, stage: Stage) -> None:
+    """Write what lead, random or the best single sentence says of the test set."""
+    _summarize(specification["corpus"], specification["system"], specification, inputs, stage)
+
+
+class SystemSpecification(TypedDict):
+    corpus: str
+    system: str  # a kind of `sumcurve.systems.SYSTEMS`
+    told: Block  # what decides its summaries beside the corpus and its code
+
+
+def system(specification: SystemSpecification, inputs: Inputs, stage: Stage) -> None:
+    """Write what a system that is not trained says of the test set."""
+    _summarize(specification["corpus"], specification["system"], specification["told"], inputs, stage)
+
+
+def _summarize(corpus: str, kind: str, told: Mapping[str, Any], inputs: Inputs, stage: Stage) -> None:
+    from sumcurve.capabilities.programs.command import LOG_OF
+    from sumcurve.study.doors import SYSTEMS
+    from sumcurve.systems.system import write_summaries
+
+    made = SYSTEMS[kind](told, {**inputs, LOG_OF: log_of_program(stage)})
+    try:
+        write_summaries(made, test_items(inputs[corpus]), stage.folder)
+    except RecordError as error:
+        raise BuildError(f"{stage.name}: {error}") from error
+
+
+class ScoreSpecification(TypedDict):
+    output: str
+    corpus: str
+    inputs: Block  # further folders, by key, files, by sha256, and what the scorer is told of each
+    scorer: str
+    settings: Block
+
+
+def score(specification: ScoreSpecification, inputs: Inputs, stage: Stage) -> None:
+    """Write the per-item values of one output under one scorer."""
+    from sumcurve.scores.run import write_scores
+    from sumcurve.study.doors import SCORERS
+
+    name = specification["scorer"]
+    scorer = SCORERS[name]
+    write_scores(
+        name,
+        scorer(scorer.Settings.of_specification(specification["settings"])),
+        inputs[specification["output"]],
+        Corpus(inputs[specification["corpus"]]).part("test"),
+        {inputs[key]: what for key, what in specification["inputs"].items()},
+        stage.folder,
+    )
+
+
+KINDS: dict[str, Kind] = {
+    "baseline": Kind(
+        step="outputs",
+        stem="{corpus}-{system}",
+        specification=BaselineSpecification,
+        builder=baseline,
+        modules=("sumcurve.systems.baselines", "sumcurve.systems.system"),
+        mem_mb=1000,
+    ),
+    "system": Kind(
+        step="outputs",
+        stem="{corpus}-{system}",
+        specification=SystemSpecification,
+        builder=system,
+        modules=("sumcurve.systems.system",),
+        further=_system,
+        part="system",
+        parts=tuple(name for name, system in SYSTEMS.items() if not system.recipe),
+        version_key="fingerprint",
+        mem_mb=2000,
+    ),
+    "score": Kind(
+        step="scores",
+        stem="{output}-{scorer}",
+        specification=ScoreSpecification,
+        builder=score,
+        modules=("sumcurve.scores.run",),
+        further=_scorer,
+        part="scorer",
+        parts=tuple(SCORERS),
+        version_key="fingerprint",
+        mem_mb=1000,
+    ),
+}
