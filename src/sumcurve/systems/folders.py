@@ -3,8 +3,6 @@
 from pathlib import Path
 from typing import Literal, NotRequired, TypedDict
 
-from sumcurve.capabilities.fairseq.folders import decode_fairseq_run
-from sumcurve.capabilities.pretrained.folders import decode_pretrained_run
 from sumcurve.corpora.store import Corpus
 from sumcurve.machine.sums import Sums
 from sumcurve.settings import Form, Reading, Search, SubwordSettings
@@ -35,6 +33,8 @@ class DecodeSpecification(TypedDict):
 
 def decode(specification: DecodeSpecification, inputs: Inputs, stage: Stage) -> None:
     """Write a run's summaries of the test set; the stage's facts get the sha256 of the weights that were decoded."""
+    from sumcurve.capabilities.fairseq.folders import decode_fairseq_run
+    from sumcurve.capabilities.pretrained.folders import decode_pretrained_run
     from sumcurve.systems.trained import WEIGHTS, decode_run
 
     run = inputs[specification["run"]]

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 def decode_fairseq_run(
     form: Form,
-    specification: DecodeSpecification,
+    specification: "DecodeSpecification",
     trained: dict[str, Any],
     run: Path,
     inputs: Inputs,

@@ -24,7 +24,7 @@ from sumcurve.models.vocabulary import EOS, SEP, Vocabulary
 from sumcurve.settings import CorpusSettings, Reading
 from sumcurve.store.records import Record, RecordError, Text
 from sumcurve.store.stage import BuildError, Stage
-from sumcurve.study import builders
+from sumcurve.study import folders
 from sumcurve.systems.file import FileSettings
 from sumcurve.systems.system import Item
 
@@ -419,5 +419,5 @@ def test_an_error_of_a_program_names_the_system_the_command_and_its_log(tmp_path
         r"tales-theirs-12345678: `echo no model .*` ended with exit status 2; it said:\nno model\n\(its log: (.*)\)"
     )
     with pytest.raises(BuildError, match=message):
-        builders.system(specification, {"corpora/tales": tmp_path}, stage)
+        folders.system(specification, {"corpora/tales": tmp_path}, stage)
     assert (tmp_path / "logs" / "programs" / "tales-theirs-12345678.log").read_text() == "no model\n"
