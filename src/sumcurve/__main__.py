@@ -40,6 +40,7 @@ from sumcurve.settings.config import HUB_LOCK
 from sumcurve.share import packs
 from sumcurve.share.packs import PackError
 from sumcurve.sources.errors import CorpusError
+from sumcurve.sources.pinned import File
 from sumcurve.sources.raw import FIELDS
 from sumcurve.store import manifest, resume
 from sumcurve.store.manifest import ManifestError
@@ -51,7 +52,6 @@ from sumcurve.study.kinds import KINDS, STEPS, TABLES_MODULES
 from sumcurve.study.plan import (
     HUB,
     LISTS,
-    File,
     Folder,
     Plan,
     PlanError,

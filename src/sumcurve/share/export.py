@@ -20,7 +20,8 @@ from sumcurve.share.use import TOLD, TRANSFORMERS, VOCABULARY, WEIGHTS, Run, net
 from sumcurve.store import manifest
 from sumcurve.store.records import write_json, write_text
 from sumcurve.study.collect import items
-from sumcurve.study.plan import Plan, PlanError, Scored
+from sumcurve.study.plan import Plan, PlanError
+from sumcurve.systems.rows import Scored
 
 CARD = "README.md"
 

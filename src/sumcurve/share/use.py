@@ -16,7 +16,8 @@ from sumcurve.share.packs import without
 from sumcurve.sources.raw import EMPTY_SOURCE, Refused, check_text
 from sumcurve.store import manifest
 from sumcurve.store.records import Record, RecordError, Text
-from sumcurve.study.plan import Folder, Plan, PlanError, Scored
+from sumcurve.study.plan import Folder, Plan, PlanError
+from sumcurve.systems.rows import Scored
 from sumcurve.systems.system import Item
 
 TOGETHER = 500  # texts that are read before they are summarized

@@ -22,10 +22,11 @@ from sumcurve.settings import Prepare
 from sumcurve.settings.config import PlanError
 from sumcurve.sources import SOURCES, format_of
 from sumcurve.sources.content import Content, patterns
+from sumcurve.sources.pinned import File
 from sumcurve.sources.raw import FIELDS, SPLITS, Dropped, RawRecord, Refused
 from sumcurve.store.records import write_text
 from sumcurve.study.doors import SCORERS
-from sumcurve.study.plan import NAME, File, Plan
+from sumcurve.study.plan import NAME, Plan
 
 # What fields are called in corpora that are often used; our own names first.
 NAMES: dict[str, tuple[str, ...]] = {

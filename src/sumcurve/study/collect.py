@@ -29,7 +29,8 @@ from sumcurve.settings import Bootstrap, Judgements, Oracle, Rouge, Search, Subw
 from sumcurve.store import manifest
 from sumcurve.store.manifest import ManifestError, sha256_file
 from sumcurve.store.records import read_csv, read_jsonl
-from sumcurve.study.plan import Folder, Plan, Scored
+from sumcurve.study.plan import Folder, Plan
+from sumcurve.systems.rows import Scored
 from sumcurve.tables.evidence import (
     Asked,
     CorpusStatistics,

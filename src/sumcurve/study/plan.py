@@ -8,8 +8,8 @@ Imports nothing heavy: the Snakefile reads it on every parse.
 """
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -64,8 +64,9 @@ from sumcurve.settings.config import Block, PlanError, read, read_method, read_s
 from sumcurve.sources import SOURCES
 from sumcurve.sources.content import patterns
 from sumcurve.sources.errors import CorpusError
-from sumcurve.sources.members import names_of_shards
-from sumcurve.store.manifest import digest, sha256_file, sha256_files
+from sumcurve.sources.pinned import File
+from sumcurve.store.kind import Kind
+from sumcurve.store.manifest import digest
 from sumcurve.store.provenance import versions
 from sumcurve.store.records import RecordError
 from sumcurve.study.doors import SCORERS, SYSTEMS
@@ -75,7 +76,8 @@ from sumcurve.study.recipes import Recipe, Version, read_recipes
 from sumcurve.systems.file import FileSettings
 from sumcurve.systems.folders import DecodeSpecification
 from sumcurve.systems.outside import OutsideSettings
-from sumcurve.systems.system import Role, System, SystemSettings
+from sumcurve.systems.rows import Scored
+from sumcurve.systems.system import System, SystemSettings
 from sumcurve.training.folders import TrainSpecification
 
 # Folders are named by several of these, with numbers and digests, and a file system takes 255 bytes.
@@ -92,66 +94,6 @@ STUDY_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{,63}")  # it becomes a folder
 
 
 @dataclass(frozen=True)
-class File:
-    """What is read from outside of the results, whose content is pinned.
-
-    What is `harvested`, or fetched, lies below the study's home.
-
-    It may be a folder. Its content are the files below it that match one of the patterns `shards`.
-    """
-
-    sha256: str | None  # None: the study does not say it yet
-    path: str
-    harvested: bool = False
-    shards: tuple[str, ...] = ()
-    pinned: str = ""  # the file of the configuration that says the sha256; "": the study's
-    files: tuple[tuple[str, str | None], ...] = ()  # of a folder, where the study names them: each with its sha256
-
-    def at(self, home: Path) -> Path:
-        return home / self.path if self.harvested else Path(self.path)
-
-    def observed(self, home: Path) -> str | None:
-        """The sha256 of what is there; of a folder that of the lines that `sha256sum` prints of its sorted shards.
-
-        None where nothing is there; CorpusError for a folder without shards.
-        """
-        path = self.at(home)
-        if path.is_dir():
-            return sha256_files(path, names_of_shards(path, self.shards))
-        return sha256_file(path) if path.is_file() else None
-
-    def problem(self, home: Path, study: str) -> str:
-        """What is wrong with what is there, and what to do."""
-        path, observed = self.at(home), self.observed(home)
-        pinned = self.pinned or f"config/studies/{study}.yaml"
-        if observed is None:
-            return f"{path} is missing; what it is, and where it comes from: {pinned} and docs/corpora.md"
-        if self.sha256 is None:
-            return (
-                f"{path} has sha256 {observed}, and {pinned} does not say which copy is meant: if it is this one, "
-                f"write `sha256: {observed}` below its `raw:`"
-            )
-        others = "; ".join(self._others(path))
-        return (
-            f"{path} has sha256 {observed}, but study {study} pins {self.sha256}{f' ({others})' if others else ''}: "
-            f"restore it, or name its new content by `sha256: {observed}` in {pinned}"
-        )
-
-    def _others(self, folder: Path) -> Iterator[str]:
-        """Which files of a folder are not those that the study names."""
-        if not self.files or not folder.is_dir():
-            return
-        there = set(names_of_shards(folder, self.shards))
-        for name, sha256 in self.files:
-            if name not in there:
-                yield f"{name} is missing"
-            elif sha256 is not None and (found := sha256_file(folder / name)) != sha256:
-                yield f"{name} has sha256 {found}, not {sha256}"
-        for name in sorted(there - {name for name, _ in self.files}):
-            yield f"{name} is not of it"
-
-
-@dataclass(frozen=True)
 class Folder:
     """One folder of results: `step/name` below the results folder, of a kind (`study.kinds`), made from `inputs`."""
 
@@ -162,8 +104,13 @@ class Folder:
     files: tuple[File, ...] = ()
 
     @property
+    def row(self) -> Kind:
+        """The row of its kind."""
+        return KINDS[self.kind]
+
+    @property
     def step(self) -> str:
-        return KINDS[self.kind].step
+        return self.row.step
 
     @property
     def key(self) -> str:
@@ -177,54 +124,11 @@ class Folder:
     @property
     def code(self) -> tuple[str, ...]:
         """The modules that decide it, for `sumcurve.store.fingerprint`."""
-        return KINDS[self.kind].code(self.specification)
+        return self.row.code(self.specification)
 
 
 @dataclass(frozen=True)
-class Scored:
-    """One output of the score table: which folders stand behind it.
-
-    Every run is decoded with its corpus's common search, and at the largest percent with the search of its method's
-    paper, too, where that is another one. Programs and files from outside that make a curve have a search of their
-    "own"; of a file the `fraction` is all that is known of its training. A system that is not trained (of another
-    `role`, see `sumcurve.systems.system`) has no percent, seed, search and run.
-
-    Of a corpus with `sizes` there are `records` in place of a percent.
-
-    `part` is "study" but for what tells a last phase's worth, at the largest percent of methods of several phases: the
-    checkpoint "before" that phase, the "control" that spent the same updates on the loss of the phase before, and
-    "after" it, where the study itself has no such seed. "variance" are trainings whose records another seed drew.
-    """
-
-    corpus: str
-    method: str
-    percent: int | None
-    seed: int | None
-    search: Literal["common", "paper", "own"] | None
-    run: str | None  # keys of folders
-    output: str
-    scores: Mapping[str, str] = field(default_factory=dict)  # by scorer; without those that do not apply
-    part: Literal["study", "after", "before", "control", "variance"] = "study"
-    draw: int | None = None  # which seed drew the records, where it is not `seed`
-    role: Role = "trained"
-    fraction: str | None = None  # of a file from outside: of which records it is
-    records: int | None = None  # where the corpus has `sizes` in place of percents
-    judged: str | None = None  # the folder that has what the run finds of golds and contrasts, where the study asks
-
-    @property
-    def size(self) -> int | None:
-        """The percent, or the number of records; None of what is not trained."""
-        return self.percent if self.percent is not None else self.records
-
-    @property
-    def table_name(self) -> str:
-        """What the table's column `run` calls it: its run's folder, or its output's where it has no run of its own."""
-        own = self.search != "paper" and self.part != "before"
-        return (self.run if self.run and own else self.output).split("/")[1]
-
-
-@dataclass(frozen=True)
-class _Corpus:
+class PlannedCorpus:
     """A corpus while its folders are planned; `prepared` and `entities` are keys of folders."""
 
     name: str
@@ -234,7 +138,7 @@ class _Corpus:
     outside: str | None = None  # these three where a BART is made here
     subwords: str | None = None
     pretrained: str | None = None
-    seen: "_Corpus | None" = None  # of a part that is held out: the corpus
+    seen: "PlannedCorpus | None" = None  # of a part that is held out: the corpus
 
     def sized(self, size: int) -> Sized:
         """One of its sizes as specifications and rows say it."""
@@ -522,7 +426,13 @@ def model_of(form: Form) -> dict[str, Any]:
 
 
 def _row(
-    corpus: _Corpus, method: str, size: int, seed: int, search: Literal["common", "own"], run: str | None, **told: Any
+    corpus: PlannedCorpus,
+    method: str,
+    size: int,
+    seed: int,
+    search: Literal["common", "own"],
+    run: str | None,
+    **told: Any,
 ) -> Scored:
     """A row of one training whose output is not planned yet."""
     sized = corpus.sized(size)
@@ -744,7 +654,7 @@ class Plan:
             }
             annotations["prove"] = self._add("prove", proven, [prepared], corpus=name)
         self._plan_contrasts(name, corpus, prepared)
-        planned = _Corpus(name, corpus, prepared)
+        planned = PlannedCorpus(name, corpus, prepared)
         asked = self._plan_questions(planned, corpus.cloze) if corpus.cloze is not None else None
         for system, (kind, told) in self.systems.items():
             if told.corpora is None or name in told.corpora:
@@ -790,7 +700,7 @@ class Plan:
         if corpus.split.unseen is not None:
             self._plan_unseen(planned, corpus.split.unseen)
 
-    def _plan_questions(self, corpus: _Corpus, told: Cloze) -> str:
+    def _plan_questions(self, corpus: PlannedCorpus, told: Cloze) -> str:
         """The questions about a corpus's references."""
         specification: QuestionsSpecification = {"corpus": corpus.prepared}
         files: list[File] = []
@@ -855,7 +765,7 @@ class Plan:
             specification["revisions"] = revisions
         return self._add("corpus", specification, [], [raw_file(raw, settings.split)], corpus=name)
 
-    def _plan_pretraining(self, corpus: _Corpus, told: Pretraining) -> _Corpus:
+    def _plan_pretraining(self, corpus: PlannedCorpus, told: Pretraining) -> PlannedCorpus:
         """What a BART is made of, away from this corpus's validation and test parts; and its pretraining."""
         packages = self._plan_prepared(OUTSIDE, told, told.raw)
         apart: OutsideSpecification = {
@@ -883,7 +793,7 @@ class Plan:
         pretrained = self._add("pretrain", specification, [outside, subwords], corpus=corpus.name)
         return replace(corpus, outside=outside, subwords=subwords, pretrained=pretrained)
 
-    def _plan_unseen(self, corpus: _Corpus, groups: Sequence[str]) -> None:
+    def _plan_unseen(self, corpus: PlannedCorpus, groups: Sequence[str]) -> None:
         """What all systems say of the part that the corpus holds out, under the common search: rows of their own."""
         title = f"{corpus.settings.title} No training has seen {', '.join(groups)}.".lstrip()
         contrasts = corpus.settings.contrasts and corpus.settings.contrasts.model_copy(update={"people": ()})
@@ -894,7 +804,7 @@ class Plan:
         self.corpora[name] = settings
         specification: UnseenSpecification = {"corpus": corpus.prepared}
         prepared = self._add("unseen", specification, [corpus.prepared], corpus=name)
-        unseen = _Corpus(name, settings, prepared, seen=corpus)
+        unseen = PlannedCorpus(name, settings, prepared, seen=corpus)
         extraction: AnnotateSpecification = {"corpus": unseen.prepared}
         annotation = self._add("annotate", extraction, [unseen.prepared], corpus=name)
         if settings.cloze is not None:
@@ -914,7 +824,7 @@ class Plan:
         self._plan_judged(unseen)
         self._plan_scores(unseen)
 
-    def _plan_fraction(self, corpus: _Corpus, size: int, seed: int) -> str:
+    def _plan_fraction(self, corpus: PlannedCorpus, size: int, seed: int) -> str:
         specification: FractionSpecification = {"corpus": corpus.prepared, **corpus.sized(size)}
         variant = ""
         if seed != 1:  # which takes the corpus's own order (corpora.fraction)
@@ -925,7 +835,12 @@ class Plan:
         return self._add("fraction", specification, inputs, corpus=corpus.name, size=called, variant=variant)
 
     def _plan_system(
-        self, corpus: _Corpus, name: str, kind: type[System], settings: SystemSettings, annotations: Mapping[str, str]
+        self,
+        corpus: PlannedCorpus,
+        name: str,
+        kind: type[System],
+        settings: SystemSettings,
+        annotations: Mapping[str, str],
     ) -> None:
         """What a system says that is no method of ours; `annotations` are keys of folders by the kind of folder."""
         try:
@@ -946,7 +861,7 @@ class Plan:
             output = self._add("system", whose | {"told": told}, inputs, files, **named)
         self.rows.append(Scored(corpus.name, name, None, None, None, None, output, role=kind.role))
 
-    def _plan_curve(self, corpus: _Corpus, name: str, settings: OutsideSettings) -> None:
+    def _plan_curve(self, corpus: PlannedCorpus, name: str, settings: OutsideSettings) -> None:
         """What a program or files from outside say at every percent and seed. Raises RecordError."""
         for size, seed in settings.trainings(corpus.settings.asked, self.settings.seeds):
             fraction = self._plan_fraction(corpus, size, seed)
@@ -965,7 +880,7 @@ class Plan:
                 output = self._add("system", specification, [corpus.prepared], files, **named)
                 self.rows.append(replace(row, output=output))
 
-    def _plan_program(self, corpus: _Corpus, row: Scored, settings: CommandSettings) -> None:
+    def _plan_program(self, corpus: PlannedCorpus, row: Scored, settings: CommandSettings) -> None:
         """A training of an outside program, and what it says then."""
         assert row.fraction is not None
         assert row.seed is not None
@@ -983,7 +898,7 @@ class Plan:
         run = self._add("train_program", specification, [corpus.prepared, row.fraction], files, **named)
         self._plan_output_of_program(corpus, replace(row, run=run), KINDS["train_program"].stem.format(**named))
 
-    def _plan_output_of_program(self, corpus: _Corpus, row: Scored, stem: str, variant: str = "") -> None:
+    def _plan_output_of_program(self, corpus: PlannedCorpus, row: Scored, stem: str, variant: str = "") -> None:
         kind, settings = self.systems[row.method]
         assert isinstance(settings, CommandSettings)
         specification: DecodeProgramSpecification = {
@@ -1001,7 +916,7 @@ class Plan:
         output = self._add("decode_program", specification, inputs, files, run=stem, variant=variant)
         self._decoded(row, output)
 
-    def _plan_row(self, corpus: _Corpus, method: str, form: Form, size: int, seed: int) -> None:
+    def _plan_row(self, corpus: PlannedCorpus, method: str, form: Form, size: int, seed: int) -> None:
         """A training, decoded with the common search, and at the method's largest size with its paper's, too."""
         stem, run = self._plan_run(corpus, method, form, size, seed)
         row = _row(corpus, method, size, seed, "common", run)
@@ -1010,7 +925,7 @@ class Plan:
         if paper is not None and size == corpus.settings.asked_of(method)[-1]:
             self._plan_output(corpus, replace(row, search="paper"), stem, paper, variant="-paper")
 
-    def _plan_phases(self, corpus: _Corpus, method: str, form: Form) -> None:
+    def _plan_phases(self, corpus: PlannedCorpus, method: str, form: Form) -> None:
         """What tells the worth of the method's last phase, at its largest size (see `Scored`)."""
         size, search = corpus.settings.asked_of(method)[-1], corpus.settings.search
         own = corpus.settings.seeds_of(method, size, self.settings.seeds)
@@ -1026,7 +941,7 @@ class Plan:
                 other, spent = self._plan_run(corpus, method, control, size, seed, parent=run)
                 self._plan_output(corpus, replace(row, run=spent, part="control"), other, search)
 
-    def _plan_variance(self, corpus: _Corpus, methods: dict[str, Form], table: VarianceTable) -> None:
+    def _plan_variance(self, corpus: PlannedCorpus, methods: dict[str, Form], table: VarianceTable) -> None:
         """Every draw with every seed; a draw's own seed of the study is there already."""
         for method in table.methods:
             for draw in table.draws:
@@ -1041,7 +956,7 @@ class Plan:
 
     def _plan_run(
         self,
-        corpus: _Corpus,
+        corpus: PlannedCorpus,
         method: str,
         form: Form,
         size: int,
@@ -1096,7 +1011,7 @@ class Plan:
         return stem, self._add("train", specification, inputs, self._models(form, method), **named)
 
     def _made_of(
-        self, corpus: _Corpus, outside: Literal["nothing", "bodies", "pairs"], specification: TrainSpecification
+        self, corpus: PlannedCorpus, outside: Literal["nothing", "bodies", "pairs"], specification: TrainSpecification
     ) -> list[str]:
         """Put into a training's specification what a BART is made of; returns its folders."""
         told = self.settings.pretraining
@@ -1119,7 +1034,7 @@ class Plan:
         file = model_file(form, self.config, method)
         return [file] if file is not None else []
 
-    def _plan_untrained(self, corpus: _Corpus, method: str, form: Form) -> None:
+    def _plan_untrained(self, corpus: PlannedCorpus, method: str, form: Form) -> None:
         """What a pretrained model says before training: a system from elsewhere, shown at 0 records of the method."""
         model = model_of(form) | {"lora": None, "gradient_checkpointing": False, "dropout": None}
         specification: UntrainedSpecification = {
@@ -1135,7 +1050,7 @@ class Plan:
         output = self._add("untrained", specification, [corpus.prepared], self._models(form, method), **named)
         self.rows.append(Scored(corpus.name, method + ZERO_SHOT, None, None, None, None, output, role="outside"))
 
-    def _plan_output(self, corpus: _Corpus, row: Scored, stem: str, search: Search, variant: str = "") -> None:
+    def _plan_output(self, corpus: PlannedCorpus, row: Scored, stem: str, search: Search, variant: str = "") -> None:
         specification: DecodeSpecification = {
             "run": str(row.run),
             "corpus": corpus.prepared,
@@ -1162,7 +1077,7 @@ class Plan:
             outputs.append(output)
         self.rows.append(replace(row, output=output))
 
-    def _plan_judged(self, corpus: _Corpus) -> None:
+    def _plan_judged(self, corpus: PlannedCorpus) -> None:
         """What the runs of every method find of golds and contrasts, a folder for a method; and what words alone do.
 
         Nothing where the corpus has no contrasts, or no scorer asks.
@@ -1221,7 +1136,7 @@ class Plan:
         for place in places:
             self.rows[place] = replace(self.rows[place], judged=judged)
 
-    def _plan_labels(self, corpus: _Corpus, method: str, form: Form) -> None:
+    def _plan_labels(self, corpus: PlannedCorpus, method: str, form: Form) -> None:
         """Which words a method takes for related, at its largest size with its first seed."""
         told = self.settings.labels
         assert told is not None
@@ -1244,7 +1159,7 @@ class Plan:
         told = self.systems[row.method][1]
         return isinstance(told, CommandSettings) and told.logp is not None
 
-    def _plan_scores(self, corpus: _Corpus) -> None:
+    def _plan_scores(self, corpus: PlannedCorpus) -> None:
         """One folder for every output of the corpus and every scorer that has something to say of it."""
         needed = {name: self._plan_needs(corpus, name, scorer) for name, scorer in self.scorers.items()}
         outputs = [row.output for row in self.rows if row.corpus == corpus.name]
@@ -1290,7 +1205,7 @@ class Plan:
                 except RecordError as error:
                     raise PlanError(f"study {self.study}: scores.{name}: {error}") from None
 
-    def _plan_needs(self, corpus: _Corpus, name: str, scorer: Scorer) -> dict[str, Any] | None:
+    def _plan_needs(self, corpus: PlannedCorpus, name: str, scorer: Scorer) -> dict[str, Any] | None:
         """What a scorer reads of a corpus beside outputs, by key, and what it is told; None where it says nothing.
 
         Of a part that is held out it reads the questions about it, and what was trained on the corpus.

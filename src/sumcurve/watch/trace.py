@@ -13,11 +13,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from sumcurve.sources.pinned import File
 from sumcurve.store import manifest
 from sumcurve.store.manifest import ManifestError
 from sumcurve.store.records import read_csv
 from sumcurve.study.collect import collect
-from sumcurve.study.plan import File, Folder, Plan, PlanError, Scored
+from sumcurve.study.plan import Folder, Plan, PlanError
+from sumcurve.systems.rows import Scored
 from sumcurve.tables import APPENDIX, TABLES
 from sumcurve.tables.evidence import ScoredOutput
 from sumcurve.tables.results import FRAMED, MARK, UNREAD, Results

@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 import yaml
 
-from sumcurve.study.plan import File, Folder, Plan, PlanError
+from sumcurve.sources.pinned import File
+from sumcurve.study.plan import Folder, Plan, PlanError
 
 ROOT = Path(__file__).parents[3]
 SHA256 = "0" * 64

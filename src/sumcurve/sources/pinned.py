@@ -1,0 +1,68 @@
+"""What a study reads from outside of its results, whose content is pinned by its sha256."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from sumcurve.sources.members import names_of_shards
+from sumcurve.store.manifest import sha256_file, sha256_files
+
+
+@dataclass(frozen=True)
+class File:
+    """What is read from outside of the results, whose content is pinned.
+
+    What is `harvested`, or fetched, lies below the study's home.
+
+    It may be a folder. Its content are the files below it that match one of the patterns `shards`.
+    """
+
+    sha256: str | None  # None: the study does not say it yet
+    path: str
+    harvested: bool = False
+    shards: tuple[str, ...] = ()
+    pinned: str = ""  # the file of the configuration that says the sha256; "": the study's
+    files: tuple[tuple[str, str | None], ...] = ()  # of a folder, where the study names them: each with its sha256
+
+    def at(self, home: Path) -> Path:
+        return home / self.path if self.harvested else Path(self.path)
+
+    def observed(self, home: Path) -> str | None:
+        """The sha256 of what is there; of a folder that of the lines that `sha256sum` prints of its sorted shards.
+
+        None where nothing is there; CorpusError for a folder without shards.
+        """
+        path = self.at(home)
+        if path.is_dir():
+            return sha256_files(path, names_of_shards(path, self.shards))
+        return sha256_file(path) if path.is_file() else None
+
+    def problem(self, home: Path, study: str) -> str:
+        """What is wrong with what is there, and what to do."""
+        path, observed = self.at(home), self.observed(home)
+        pinned = self.pinned or f"config/studies/{study}.yaml"
+        if observed is None:
+            return f"{path} is missing; what it is, and where it comes from: {pinned} and docs/corpora.md"
+        if self.sha256 is None:
+            return (
+                f"{path} has sha256 {observed}, and {pinned} does not say which copy is meant: if it is this one, "
+                f"write `sha256: {observed}` below its `raw:`"
+            )
+        others = "; ".join(self._others(path))
+        return (
+            f"{path} has sha256 {observed}, but study {study} pins {self.sha256}{f' ({others})' if others else ''}: "
+            f"restore it, or name its new content by `sha256: {observed}` in {pinned}"
+        )
+
+    def _others(self, folder: Path) -> Iterator[str]:
+        """Which files of a folder are not those that the study names."""
+        if not self.files or not folder.is_dir():
+            return
+        there = set(names_of_shards(folder, self.shards))
+        for name, sha256 in self.files:
+            if name not in there:
+                yield f"{name} is missing"
+            elif sha256 is not None and (found := sha256_file(folder / name)) != sha256:
+                yield f"{name} has sha256 {found}, not {sha256}"
+        for name in sorted(there - {name for name, _ in self.files}):
+            yield f"{name} is not of it"
