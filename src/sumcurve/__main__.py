@@ -563,9 +563,9 @@ def packages(folders: Sequence[Path]) -> None:
 def tables_in(form: str, path: Path) -> None:
     """Write a study's tables in another form, beside its other temporary files; what is recorded stays as it is."""
     from sumcurve.study.collect import collect
-    from sumcurve.tables import TABLES
+    from sumcurve.study.doors import TABLES
+    from sumcurve.study.tables import made
     from sumcurve.tables.results import Results
-    from sumcurve.tables.study import made
     from sumcurve.tables.table import write_table
     from sumcurve.watch import verify
 
@@ -589,8 +589,8 @@ def tables(path: Path, partial: bool = False) -> None:
     the whole study.
     """
     from sumcurve.study.collect import collect
+    from sumcurve.study.tables import write_study
     from sumcurve.tables.evidence import EvidenceError
-    from sumcurve.tables.study import write_study
     from sumcurve.watch import verify
 
     home = home_of(path, "results/tables/STUDY")

@@ -14,8 +14,8 @@ import pytest
 import yaml
 
 from sumcurve.__main__ import parser
+from sumcurve.study.doors import APPENDIX, MEASURED, TABLES
 from sumcurve.study.plan import Plan
-from sumcurve.tables import APPENDIX, MEASURED, TABLES
 from sumcurve.tables.results import MARK, TIED, UNREAD
 
 ROOT = Path(__file__).parents[2]

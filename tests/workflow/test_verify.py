@@ -6,9 +6,9 @@ import sys
 
 import pytest
 
+from sumcurve.study.doors import MEASURED
 from sumcurve.study.kinds import STEPS
 from sumcurve.study.plan import Plan
-from sumcurve.tables import MEASURED
 
 pytestmark = pytest.mark.slow  # whole studies, again and again
 

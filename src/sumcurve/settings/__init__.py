@@ -1542,17 +1542,6 @@ class Equivalence(Settings):
     """In the metric's points: a smaller difference is none."""
 
 
-class Labels(Settings):
-    """The table of related words (Wei et al., 2018): what output distributions take each label for."""
-
-    methods: Annotated[list[str], Field(min_length=1), Once]
-    """Of the study's, at their largest size with their first seed; their models are ours and learn words."""
-    labels: Positive = 200
-    """The most frequent words of the training targets that are no function words."""
-    related: Positive = 10
-    """Words for each label."""
-
-
 class Architecture(Settings):
     """Of a small BART: transformers' `BartConfig` in our words."""
 
@@ -1691,8 +1680,6 @@ class StudySettings(Settings):
     """Of the methods of kind bart; null: there are none."""
     equivalence: Equivalence | None = None
     """The table of methods that should come to the same; null: none."""
-    labels: Labels | None = None
-    """The table of words that a model takes for related; null: none."""
     sums: Sums = "portable"
     """The same bytes on all CPUs with AVX2 (portable), or this CPU's fastest kernels (native)."""
     systems: Annotated[Systems, AfterValidator(_with_references), Field(validate_default=True)] = {}

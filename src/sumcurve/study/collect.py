@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from sumcurve.capabilities.apes.questions import GUESSES, NOT_ASKED, entity_in, read_questions
+from sumcurve.capabilities.capability import Folders
 from sumcurve.capabilities.contrasts.judged import digest, read_judged
 from sumcurve.capabilities.contrasts.sets import Contrasted, read
 from sumcurve.capabilities.extracts import PLACES
@@ -29,6 +30,7 @@ from sumcurve.settings import Bootstrap, Judgements, Oracle, Rouge, Search, Subw
 from sumcurve.store import manifest
 from sumcurve.store.manifest import ManifestError, sha256_file
 from sumcurve.store.records import read_csv, read_jsonl
+from sumcurve.study.doors import CAPABILITIES
 from sumcurve.study.plan import Folder, Plan
 from sumcurve.systems.rows import Scored
 from sumcurve.tables.evidence import (
@@ -45,7 +47,6 @@ from sumcurve.tables.evidence import (
     Preferences,
     Pretraining,
     Reader,
-    RelatedWords,
     ScoredOutput,
     Study,
     Timing,
@@ -54,7 +55,6 @@ from sumcurve.tables.evidence import (
 
 HELD_OUT = "held_out.csv"  # of a reader's run
 GAP = "____"  # what is hidden in a question
-LABELS = 10  # whose related words are shown
 EXAMPLES = 40  # test items of a corpus that are drawn for reading
 
 
@@ -399,19 +399,6 @@ def judged_by_people(
     return JudgedByPeople(*runs[key.system], len(annotators), people_results(answers, settings))
 
 
-def related_words(plan: Plan, results: Path, folder: Folder) -> RelatedWords:
-    """What a finished folder of labels holds."""
-    run = plan.folder(folder.specification["run"]).specification
-    corpus = plan.corpus_name(plan.folder(run["fraction"]).specification["corpus"])
-    shown: dict[str, list[str]] = {}
-    for row in read_csv(results / folder.key / "labels.csv"):
-        if row["label"] in shown or len(shown) < LABELS:
-            shown.setdefault(row["label"], []).append(row["word"])
-    told = _json(results / folder.key / "labels.json")
-    records = _json(results / folder.specification["run"] / "training.json")["records"]
-    return RelatedWords(corpus, run["method"], records, **told, examples=list(shown.items()))
-
-
 def examples(plan: Plan, results: Path, corpus: str, outputs: Sequence[tuple[Scored, ScoredOutput]]) -> Examples:
     """Test items of a corpus, drawn by the study's seed, with what every system wrote under the common search."""
     settings, seed = plan.corpora[corpus], plan.settings.bootstrap.seed
@@ -537,9 +524,7 @@ def collect(plan: Plan, results: Path, partial: bool = False) -> Study:
             if finished(folder.key)
             for one in cloze(plan, results, folder)
         ],
-        related_words=[
-            related_words(plan, results, one) for one in plan.named("outputs", "labels") if finished(one.key)
-        ],
+        evidence={name: one.evidence(Folders(plan, results, finished)) for name, one in CAPABILITIES.items()},
         preferences=[
             preferences(plan, results, corpus, list(zip(rows, outputs, strict=True)))
             for corpus in sorted({plan.corpus_name(one.specification["corpus"]) for one in plan.judged} & shown)

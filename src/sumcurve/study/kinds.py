@@ -13,22 +13,24 @@ from sumcurve.corpora import folders as corpora
 from sumcurve.sources import SOURCES
 from sumcurve.store.kind import Kind
 from sumcurve.study import folders as study
+from sumcurve.study.doors import APPENDIX, CAPABILITIES, LISTINGS, TABLES
 from sumcurve.systems import folders as systems
-from sumcurve.tables import APPENDIX, TABLES, module_of
 from sumcurve.training import folders as training
 
 STEPS = ("corpora", "annotations", "runs", "outputs", "scores", "tables")
-CAPABILITIES = ("apes", "contrasts", "extracts", "labels", "pretrained", "programs")
+_FOLDERS = ("apes", "contrasts", "extracts", "pretrained", "programs")
 _ROWS = {**corpora.KINDS, **training.KINDS, **systems.KINDS, **study.KINDS}
-for _name in CAPABILITIES:
+for _name in _FOLDERS:
     _ROWS |= import_module(f"sumcurve.capabilities.{_name}.folders").KINDS
+for _capability in CAPABILITIES.values():
+    _ROWS |= _capability.kinds
 KINDS: dict[str, Kind] = {name: row for step in STEPS for name, row in _ROWS.items() if row.step == step}
 
 # The last step has no kinds: a study has one folder of tables, which bears its name and is made anew.
 TABLES_MODULES = (
-    "sumcurve.tables.study",
+    "sumcurve.study.tables",
     "sumcurve.study.collect",
-    *(module_of(name) for name in (*TABLES, *APPENDIX)),
+    *(LISTINGS[name].path for name in (*TABLES, *APPENDIX)),
 )
 # Rows of recipes.yaml, each with the modules that it stands for. What a raw format, a tokenizer or a step of cleaning
 # writes has a version of its own, which stands in the names of corpora that use it where it is above 1.

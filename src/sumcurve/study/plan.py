@@ -16,7 +16,6 @@ from typing import Any, Literal
 from sumcurve.capabilities.apes.folders import QuestionsSpecification
 from sumcurve.capabilities.contrasts.folders import ContrastsSpecification, JudgeSpecification, JudgeWordsSpecification
 from sumcurve.capabilities.extracts.folders import ProveSpecification
-from sumcurve.capabilities.labels.folders import LabelsSpecification
 from sumcurve.capabilities.pretrained.folders import (
     OutsideSpecification,
     PretrainSpecification,
@@ -46,7 +45,6 @@ from sumcurve.settings import (
     Equivalence,
     Form,
     Harvest,
-    Labels,
     MethodSettings,
     Preparation,
     Pretraining,
@@ -55,7 +53,6 @@ from sumcurve.settings import (
     Rouge,
     Search,
     Split,
-    StudySettings,
     SubwordSettings,
     VarianceTable,
     fairseq_search,
@@ -69,7 +66,7 @@ from sumcurve.store.kind import Kind
 from sumcurve.store.manifest import digest
 from sumcurve.store.provenance import versions
 from sumcurve.store.records import RecordError
-from sumcurve.study.doors import SCORERS, SYSTEMS
+from sumcurve.study.doors import CAPABILITIES, SCORERS, SYSTEMS, StudySettings
 from sumcurve.study.folders import ScoreSpecification, SystemSpecification
 from sumcurve.study.kinds import CORPUS_PARTS, KINDS, RECIPES
 from sumcurve.study.recipes import Recipe, Version, read_recipes
@@ -250,16 +247,6 @@ def _check_equivalence(block: Block, told: Equivalence, methods: dict[str, Form]
             raise PlanError(f"{where}: no method {strange[0]!r} in the study; there are: {', '.join(methods)}")
         if method == other:
             raise PlanError(f"{where}: {method} equals itself; name another method")
-
-
-def _check_labels(block: Block, told: Labels, methods: dict[str, Form]) -> None:
-    """PlanError for a method that is not the study's, or whose model has no words of its own."""
-    for place, method in enumerate(told.methods):
-        where = block.where("labels", "methods", place)
-        if method not in methods:
-            raise PlanError(f"{where}: no method {method!r} in the study; there are: {', '.join(methods)}")
-        if (kind := methods[method].model.kind) not in ("recurrent", "transformer", "ngram"):
-            raise PlanError(f"{where}: a model of kind {kind} has no labels that are words; leave {method} out")
 
 
 def _check_sizes(block: Block, name: str, settings: StudySettings) -> None:
@@ -519,11 +506,11 @@ class Plan:
                 "questions": [one.model_dump(mode="json") for one in settings.questions],
                 "fingerprint": self._version("tables"),
                 **({"cloze": asked} if (asked := [one.key for one in self.named("annotations", "questions")]) else {}),
-                **({"labels": labels} if (labels := [one.key for one in self.named("outputs", "labels")]) else {}),
                 **({"judged": judged} if (judged := [one.key for one in self.judged]) else {}),
                 **({"people": people} if (people := self._judgements()) else {}),
                 **({"shown_items": settings.shown_items} if settings.shown_items else {}),
                 **({} if settings.equivalence is None else {"equivalence": settings.equivalence.model_dump()}),
+                **{key: value for one in CAPABILITIES.values() for key, value in one.digest(self).items()},
             }
         )
 
@@ -585,8 +572,8 @@ class Plan:
             _check_variance(block, settings, settings.variance, methods)
         if settings.equivalence is not None:
             _check_equivalence(block, settings.equivalence, methods, settings.scores)
-        if settings.labels is not None:
-            _check_labels(block, settings.labels, methods)
+        for capability in CAPABILITIES.values():
+            capability.check(block, settings, methods)
         _check_pretraining(block, settings, methods, config)
         _check_questions(block, settings)
         recipes = read_recipes(config.parent / "recipes.yaml", RECIPES)
@@ -618,7 +605,7 @@ class Plan:
             "was made; run the study again" + "".join(f"\nnot read: {error}" for error in dict.fromkeys(unread))
         )
 
-    def _add(
+    def add(
         self,
         kind: str,
         specification: Mapping[str, object],
@@ -644,7 +631,7 @@ class Plan:
         if corpus.shards is not None:
             self.shards[self.folder(prepared).name] = corpus.shards
         extraction: AnnotateSpecification = {"corpus": prepared}
-        annotations = {"annotate": self._add("annotate", extraction, [prepared], corpus=name)}
+        annotations = {"annotate": self.add("annotate", extraction, [prepared], corpus=name)}
         if corpus.oracle is not None:
             proven: ProveSpecification = {
                 "corpus": prepared,
@@ -652,7 +639,7 @@ class Plan:
                 "rouge": Rouge.model_validate(self.settings.scores.get("rouge", {})).model_dump(mode="json"),
                 "versions": versions("numpy", "scipy"),
             }
-            annotations["prove"] = self._add("prove", proven, [prepared], corpus=name)
+            annotations["prove"] = self.add("prove", proven, [prepared], corpus=name)
         self._plan_contrasts(name, corpus, prepared)
         planned = PlannedCorpus(name, corpus, prepared)
         asked = self._plan_questions(planned, corpus.cloze) if corpus.cloze is not None else None
@@ -674,7 +661,7 @@ class Plan:
             }
             if corpus.hyphenated != "whole":
                 found["hyphenated"] = corpus.hyphenated
-            planned = replace(planned, entities=self._add("entities", found, [prepared], corpus=name))
+            planned = replace(planned, entities=self.add("entities", found, [prepared], corpus=name))
         if self.settings.pretraining is not None and any(form.model.kind == "bart" for form in methods.values()):
             planned = self._plan_pretraining(planned, self.settings.pretraining)
         for method in self._untrained():
@@ -693,9 +680,8 @@ class Plan:
         if self.settings.variance is not None and self.settings.variance.corpus == name:
             self._plan_variance(planned, methods, self.settings.variance)
         self._plan_judged(planned)
-        for method in self.settings.labels.methods if self.settings.labels else []:
-            if method in methods:
-                self._plan_labels(planned, method, methods[method])
+        for capability in CAPABILITIES.values():
+            capability.plan_trained(self, planned)
         self._plan_scores(planned)
         if corpus.split.unseen is not None:
             self._plan_unseen(planned, corpus.split.unseen)
@@ -729,7 +715,7 @@ class Plan:
             specification["salient"] = told.salient
         if corpus.settings.hyphenated != "whole":
             specification["hyphenated"] = corpus.settings.hyphenated
-        return self._add("questions", specification, [corpus.prepared], files, corpus=corpus.name)
+        return self.add("questions", specification, [corpus.prepared], files, corpus=corpus.name)
 
     def _plan_contrasts(self, name: str, corpus: CorpusSettings, prepared: str) -> None:
         """Broken references, as far as systems read and write."""
@@ -748,7 +734,7 @@ class Plan:
             "contrasts": told.model_dump(mode="json"),
             "versions": versions(*tools, *(["lemminflect"] if told.inflect else [])),
         }
-        self._add("contrasts", specification, [prepared], corpus=name)
+        self.add("contrasts", specification, [prepared], corpus=name)
 
     def _plan_prepared(self, name: str, settings: Preparation, raw: Raw) -> str:
         """A prepared corpus."""
@@ -763,7 +749,7 @@ class Plan:
         in_force = {part: self._version(f"corpus/{part}") for part in used if part in CORPUS_PARTS}
         if revisions := {part: version for part, version in in_force.items() if version != 1}:
             specification["revisions"] = revisions
-        return self._add("corpus", specification, [], [raw_file(raw, settings.split)], corpus=name)
+        return self.add("corpus", specification, [], [raw_file(raw, settings.split)], corpus=name)
 
     def _plan_pretraining(self, corpus: PlannedCorpus, told: Pretraining) -> PlannedCorpus:
         """What a BART is made of, away from this corpus's validation and test parts; and its pretraining."""
@@ -774,10 +760,10 @@ class Plan:
             "overlap": told.overlap,
             "near_duplicates": told.near_duplicates,
         }
-        outside = self._add("outside", apart, [packages, corpus.prepared], corpus=corpus.name)
+        outside = self.add("outside", apart, [packages, corpus.prepared], corpus=corpus.name)
         lower = corpus.settings.prepare.lower
         words: SubwordsSpecification = {"outside": outside, "subwords": told.subwords, "lower": lower}
-        subwords = self._add("subwords", words, [outside], corpus=corpus.name)
+        subwords = self.add("subwords", words, [outside], corpus=corpus.name)
         specification: PretrainSpecification = {
             "outside": outside,
             "subwords": subwords,
@@ -790,7 +776,7 @@ class Plan:
             "threads": self.settings.threads,
             "sums": self.settings.sums,
         }
-        pretrained = self._add("pretrain", specification, [outside, subwords], corpus=corpus.name)
+        pretrained = self.add("pretrain", specification, [outside, subwords], corpus=corpus.name)
         return replace(corpus, outside=outside, subwords=subwords, pretrained=pretrained)
 
     def _plan_unseen(self, corpus: PlannedCorpus, groups: Sequence[str]) -> None:
@@ -803,10 +789,10 @@ class Plan:
         name = corpus.name + HELD_OUT
         self.corpora[name] = settings
         specification: UnseenSpecification = {"corpus": corpus.prepared}
-        prepared = self._add("unseen", specification, [corpus.prepared], corpus=name)
+        prepared = self.add("unseen", specification, [corpus.prepared], corpus=name)
         unseen = PlannedCorpus(name, settings, prepared, seen=corpus)
         extraction: AnnotateSpecification = {"corpus": unseen.prepared}
-        annotation = self._add("annotate", extraction, [unseen.prepared], corpus=name)
+        annotation = self.add("annotate", extraction, [unseen.prepared], corpus=name)
         if settings.cloze is not None:
             self._plan_questions(unseen, settings.cloze)
         self._plan_contrasts(name, settings, unseen.prepared)
@@ -832,7 +818,7 @@ class Plan:
             variant = f"-s{seed}"
         inputs = [corpus.prepared]
         called = corpus.called(size)
-        return self._add("fraction", specification, inputs, corpus=corpus.name, size=called, variant=variant)
+        return self.add("fraction", specification, inputs, corpus=corpus.name, size=called, variant=variant)
 
     def _plan_system(
         self,
@@ -856,9 +842,9 @@ class Plan:
         inputs, named = [corpus.prepared, *needed.values()], {"corpus": corpus.name, "system": name}
         whose = {"corpus": corpus.prepared, "system": settings.kind or name}
         if kind.recipe:
-            output = self._add("baseline", whose | told, inputs, files, **named)
+            output = self.add("baseline", whose | told, inputs, files, **named)
         else:
-            output = self._add("system", whose | {"told": told}, inputs, files, **named)
+            output = self.add("system", whose | {"told": told}, inputs, files, **named)
         self.rows.append(Scored(corpus.name, name, None, None, None, None, output, role=kind.role))
 
     def _plan_curve(self, corpus: PlannedCorpus, name: str, settings: OutsideSettings) -> None:
@@ -877,7 +863,7 @@ class Plan:
                 }
                 files = [File(sha256, path) for sha256, path in kind.files(one).items()]
                 named = {"corpus": corpus.name, "system": f"{name}-{corpus.called(size)}-s{seed}"}
-                output = self._add("system", specification, [corpus.prepared], files, **named)
+                output = self.add("system", specification, [corpus.prepared], files, **named)
                 self.rows.append(replace(row, output=output))
 
     def _plan_program(self, corpus: PlannedCorpus, row: Scored, settings: CommandSettings) -> None:
@@ -895,7 +881,7 @@ class Plan:
         }
         files = [File(sha256, path) for path, sha256 in told["files"].items()]
         named = {"corpus": corpus.name, "method": row.method, "size": corpus.called(row.size), "seed": row.seed}
-        run = self._add("train_program", specification, [corpus.prepared, row.fraction], files, **named)
+        run = self.add("train_program", specification, [corpus.prepared, row.fraction], files, **named)
         self._plan_output_of_program(corpus, replace(row, run=run), KINDS["train_program"].stem.format(**named))
 
     def _plan_output_of_program(self, corpus: PlannedCorpus, row: Scored, stem: str, variant: str = "") -> None:
@@ -913,12 +899,12 @@ class Plan:
             specification["target_tokens"] = corpus.settings.target_tokens
         files = [File(sha256, path) for sha256, path in kind.files(settings).items()]
         inputs = [str(row.run), corpus.prepared]
-        output = self._add("decode_program", specification, inputs, files, run=stem, variant=variant)
+        output = self.add("decode_program", specification, inputs, files, run=stem, variant=variant)
         self._decoded(row, output)
 
     def _plan_row(self, corpus: PlannedCorpus, method: str, form: Form, size: int, seed: int) -> None:
         """A training, decoded with the common search, and at the method's largest size with its paper's, too."""
-        stem, run = self._plan_run(corpus, method, form, size, seed)
+        stem, run = self.plan_run(corpus, method, form, size, seed)
         row = _row(corpus, method, size, seed, "common", run)
         self._plan_output(corpus, row, stem, corpus.settings.search)
         paper = _paper_search(form, corpus.settings)
@@ -932,13 +918,13 @@ class Plan:
         more = self.settings.phases.seeds if self.settings.phases else []
         control = form.control()
         for seed in [*own, *(seed for seed in more if seed not in own)]:
-            stem, run = self._plan_run(corpus, method, form, size, seed)
+            stem, run = self.plan_run(corpus, method, form, size, seed)
             row = _row(corpus, method, size, seed, "common", run)
             if seed not in own:
                 self._plan_output(corpus, replace(row, part="after"), stem, search)
             self._plan_output(corpus, replace(row, part="before"), stem, search, variant="-before")
             if control is not None:
-                other, spent = self._plan_run(corpus, method, control, size, seed, parent=run)
+                other, spent = self.plan_run(corpus, method, control, size, seed, parent=run)
                 self._plan_output(corpus, replace(row, run=spent, part="control"), other, search)
 
     def _plan_variance(self, corpus: PlannedCorpus, methods: dict[str, Form], table: VarianceTable) -> None:
@@ -948,13 +934,13 @@ class Plan:
                 for seed in table.seeds:
                     if draw == seed and seed in self.settings.seeds:
                         continue
-                    stem, run = self._plan_run(corpus, method, methods[method], table.percent, seed, draw=draw)
+                    stem, run = self.plan_run(corpus, method, methods[method], table.percent, seed, draw=draw)
                     row = Scored(
                         corpus.name, method, table.percent, seed, "common", run, "", part="variance", draw=draw
                     )
                     self._plan_output(corpus, row, stem, corpus.settings.search)
 
-    def _plan_run(
+    def plan_run(
         self,
         corpus: PlannedCorpus,
         method: str,
@@ -1003,12 +989,12 @@ class Plan:
         stem = KINDS["train"].stem.format(**named)
         if parent is None and method in self.twins:
             other, base = self.twins[method]
-            _, begins = self._plan_run(corpus, other, base, size, seed, draw=draw)
+            _, begins = self.plan_run(corpus, other, base, size, seed, draw=draw)
             if (base.model, base.training) == (form.model, form.training):  # they differ by their search alone
                 return stem, begins
             specification["begins"] = begins
             inputs.append(begins)
-        return stem, self._add("train", specification, inputs, self._models(form, method), **named)
+        return stem, self.add("train", specification, inputs, self._models(form, method), **named)
 
     def _made_of(
         self, corpus: PlannedCorpus, outside: Literal["nothing", "bodies", "pairs"], specification: TrainSpecification
@@ -1047,7 +1033,7 @@ class Plan:
             "sums": self.settings.sums,
         }
         named = {"corpus": corpus.name, "method": method}
-        output = self._add("untrained", specification, [corpus.prepared], self._models(form, method), **named)
+        output = self.add("untrained", specification, [corpus.prepared], self._models(form, method), **named)
         self.rows.append(Scored(corpus.name, method + ZERO_SHOT, None, None, None, None, output, role="outside"))
 
     def _plan_output(self, corpus: PlannedCorpus, row: Scored, stem: str, search: Search, variant: str = "") -> None:
@@ -1067,7 +1053,7 @@ class Plan:
             specification["entities"] = corpus.entities
             inputs.append(corpus.entities)
         models = self._models(self.methods[row.method], row.method)
-        output = self._add("decode", specification, inputs, models, run=stem, variant=variant)
+        output = self.add("decode", specification, inputs, models, run=stem, variant=variant)
         self._decoded(row, output)
 
     def _decoded(self, row: Scored, output: str) -> None:
@@ -1117,7 +1103,7 @@ class Plan:
                 read = corpus.read_by(self.methods[method])
                 files = self._models(self.methods[method], method)
             inputs = [*read, contrasts, *specification["runs"]]
-            known[key] = self._add("judge", specification, inputs, files, corpus=corpus.name, method=method)
+            known[key] = self.add("judge", specification, inputs, files, corpus=corpus.name, method=method)
             self._judged(places[method], known[key])
         words: JudgeWordsSpecification = {
             "corpus": corpus.prepared,
@@ -1129,28 +1115,12 @@ class Plan:
         if corpus.seen is not None:  # what is held out has no training part
             words["seen"] = corpus.seen.prepared
             inputs.append(corpus.seen.prepared)
-        self._add("judge_words", words, inputs, corpus=corpus.name)
+        self.add("judge_words", words, inputs, corpus=corpus.name)
 
     def _judged(self, places: Sequence[int], judged: str) -> None:
         """Rows whose run the folder has."""
         for place in places:
             self.rows[place] = replace(self.rows[place], judged=judged)
-
-    def _plan_labels(self, corpus: PlannedCorpus, method: str, form: Form) -> None:
-        """Which words a method takes for related, at its largest size with its first seed."""
-        told = self.settings.labels
-        assert told is not None
-        size = corpus.settings.asked_of(method)[-1]
-        seed = corpus.settings.seeds_of(method, size, self.settings.seeds)[0]
-        stem, run = self._plan_run(corpus, method, form, size, seed)
-        specification: LabelsSpecification = {
-            "run": run,
-            "labels": told.labels,
-            "related": told.related,
-            "sums": self.settings.sums,
-        }
-        fraction = str(self.folders[run].specification["fraction"])
-        self._add("labels", specification, [run, fraction, corpus.prepared], run=stem)
 
     def _gives_logp(self, row: Scored) -> bool:
         """Whether the system behind a row of a run gives log-probabilities."""
@@ -1185,7 +1155,7 @@ class Plan:
                 made_from = dict.fromkeys([row.output, corpus.prepared, *inputs])
                 stem = self.folders[row.output].stem
                 files = [File(sha256, path) for sha256, (path, _) in given.items()]
-                scores[name] = self._add("score", specification, made_from, files, output=stem, scorer=name)
+                scores[name] = self.add("score", specification, made_from, files, output=stem, scorer=name)
                 if scores[name] not in placed:
                     placed.add(scores[name])
                     sized = row.method if row.size is None else f"{row.method} {row.size}"
@@ -1230,7 +1200,7 @@ class Plan:
             of = {kind: made[kind] for kind in need.of}
             files = [File(sha256, path, shards=shards) for sha256, (path, shards) in need.files.items()]
             specification = {"corpus": seen.prepared, **of, **need.specification}
-            key = self._add(
+            key = self.add(
                 need.kind, specification, [seen.prepared, *of.values()], files, corpus=seen.name, **need.named
             )
             made.setdefault(need.kind, key)

@@ -29,7 +29,6 @@ from sumcurve.settings import (
     NgramSettings,
     PhaseSettings,
     RecurrentSettings,
-    StudySettings,
     Training,
     TransformerSettings,
     TransformersSettings,
@@ -37,7 +36,7 @@ from sumcurve.settings import (
 )
 from sumcurve.store.records import write_text
 from sumcurve.study import trials
-from sumcurve.study.doors import SCORERS
+from sumcurve.study.doors import SCORERS, StudySettings
 
 MODELS: tuple[type[BaseModel], ...] = (
     RecurrentSettings,
@@ -95,15 +94,19 @@ def _docstrings(module: ModuleType) -> dict[str, dict[str, str]]:
     return found
 
 
+def _subclasses(model: type[BaseModel]) -> Iterator[type[BaseModel]]:
+    for one in model.__subclasses__():
+        yield one
+        yield from _subclasses(one)
+
+
 def _descriptions() -> dict[str, dict[str, str]]:
     """By class of settings what is said of each of its keys, inherited ones too."""
-    known = [*vars(settings).values(), *vars(trials).values(), *(scorer.Settings for scorer in SCORERS.values())]
     found: dict[str, dict[str, str]] = {}
-    for model in known:
-        if isinstance(model, type) and issubclass(model, settings.Settings):
-            for one in reversed(model.__mro__):
-                if issubclass(one, settings.Settings) and (module := inspect.getmodule(one)):
-                    found.setdefault(model.__name__, {}).update(_docstrings(module).get(one.__name__, {}))
+    for model in _subclasses(settings.Settings):
+        for one in reversed(model.__mro__):
+            if issubclass(one, settings.Settings) and (module := inspect.getmodule(one)):
+                found.setdefault(model.__name__, {}).update(_docstrings(module).get(one.__name__, {}))
     return {**found, "Study": found["StudySettings"], "Method": found["MethodFile"]}
 
 

@@ -129,6 +129,18 @@ def decode_run(
         write_logp(stage, found, [record.id for record in records])
 
 
+def opened(settings: Form, run: Path, specification: dict[str, Any], device: str) -> Trained:
+    """The system of a finished run of one of our models, at its selected checkpoint, for its log-probabilities."""
+    torch.set_num_threads(specification["threads"])
+    lengths = specification["source_tokens"], specification["target_tokens"]
+    vocabulary = Vocabulary.from_json(json.loads((run / "vocabulary.json").read_text()))
+    search = Search(max_tokens=specification["target_tokens"])  # log-probabilities do not depend on it
+    weights = load_file(run / WEIGHTS["selected"])
+    return Trained(
+        decoder_of(settings, search, specification, vocabulary, weights, device), vocabulary, *lengths, device
+    )
+
+
 def decoder_of(
     settings: Form,
     search: Search,

@@ -1,75 +1,62 @@
-"""A study's tables, one module each, in order of rank; the appendix comes as CSV only.
+"""A study's tables in order of rank, one module each with `table(results) -> Table`.
 
-Each module has `table(results) -> Table`. Nothing is imported here: the Snakefile reads the names on every parse.
+Nothing is imported here: the Snakefile reads the names on every parse.
 """
 
-TABLES = (
-    "answers",
-    "scores",
-    "comparisons",
-    "efficiency",
-    "phases",
-    "verdicts",
-    "descriptions",
-    "methods",
-    "extracts",
-    "corpora",
-    "pretraining",
-    "apes",
-    "entity_attention",
-    "equivalence",
-    "questions",
-    "lines",
-    "cloze",
-    "correlations",
-    "contrasts",
-    "contrast_rules",
-    "contrast_links",
-    "contrast_people",
-    "labels",
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Listing:
+    """A table of a study, and what its rows are about, which `sumcurve trace` follows.
+
+    `module` makes it. `after` is the table that it follows, of one that a capability brings. A `measured` one has a
+    column of measured time, which differs from run to run. `folders` are the kinds of folders of its corpus that a row
+    is about beside outputs; where `outputs` is False it is about no output. `whole_corpus`: its cells compare a method
+    with others, or with itself at other sizes, than those that the row names. `same` are columns that such a folder has
+    in its specification, or in that of what it was made of, where these tell it from others of its kind.
+    """
+
+    name: str
+    module: str = ""
+    after: str = ""
+    appendix: bool = False
+    measured: bool = False
+    folders: tuple[str, ...] = ()
+    outputs: bool = True
+    whole_corpus: bool = False
+    same: tuple[str, ...] = ()
+
+    @property
+    def path(self) -> str:
+        """The dotted name of its module."""
+        return self.module or f"{__name__}.{self.name}"
+
+
+CORE = (
+    Listing("answers", measured=True, whole_corpus=True),
+    Listing("scores"),
+    Listing("comparisons"),
+    Listing("efficiency", measured=True, folders=("prove",)),  # how much of the way to the optimum is gone
+    Listing("phases"),
+    Listing("verdicts", whole_corpus=True),
+    Listing("descriptions"),
+    Listing("methods", measured=True),
+    Listing("corpora", folders=("corpus", "unseen", "fraction"), outputs=False),
+    Listing("equivalence"),
+    Listing("questions", whole_corpus=True),
+    Listing("lines"),
+    Listing("scores_long", appendix=True),
+    Listing("seeds", appendix=True, measured=True),
+    Listing("variance", appendix=True),
+    Listing("stopping", appendix=True, measured=True),
+    Listing("decoding", appendix=True),
+    Listing("metric_correlations", appendix=True, whole_corpus=True),
+    Listing("missing", appendix=True),
 )
-APPENDIX = (
-    "scores_long",
-    "seeds",
-    "variance",
-    "stopping",
-    "decoding",
-    "oracle_pairs",
-    "oracle_features",
-    "oracle_timings",
-    "apes_order",
-    "apes_readers",
-    "metric_correlations",
-    "readers",
-    "missing",
-)
-
-# Those with a column of measured time: they differ from run to run.
-MEASURED = ("answers", "efficiency", "methods", "seeds", "stopping", "oracle_timings", "pretraining", "readers")
-
-# Tables of capabilities, by the folder of each; all others are modules of this package.
-OF_CAPABILITIES = {
-    "pretraining": "pretrained",
-    "apes": "apes",
-    "entity_attention": "apes",
-    "cloze": "apes",
-    "correlations": "people",
-    "contrasts": "contrasts",
-    "contrast_rules": "contrasts",
-    "contrast_links": "contrasts",
-    "contrast_people": "people",
-    "labels": "labels",
-    "extracts": "extracts",
-    "oracle_pairs": "extracts",
-    "oracle_features": "extracts",
-    "oracle_timings": "extracts",
-    "apes_order": "apes",
-    "apes_readers": "apes",
-    "readers": "apes",
-}
 
 
-def module_of(name: str) -> str:
-    """The dotted name of the module that makes a table."""
-    owner = OF_CAPABILITIES.get(name)
-    return f"sumcurve.tables.{name}" if owner is None else f"sumcurve.capabilities.{owner}.tables.{name}"
+def ranked(listings: Mapping[str, Listing], appendix: bool = False) -> tuple[str, ...]:
+    """Names of tables in order of rank: those that pages show, or those of the appendix."""
+    return tuple(name for name, listing in listings.items() if listing.appendix == appendix)

@@ -391,21 +391,6 @@ class JudgedByPeople:
 
 
 @dataclass(frozen=True)
-class RelatedWords:
-    """What a method takes its labels for (`capabilities.labels.related.write_labels`): shares are 0..1, means."""
-
-    corpus: str
-    method: str
-    records: int
-    labels: int
-    related: int
-    itself: float
-    function_words: float
-    overlap: float
-    examples: Sequence[tuple[str, Sequence[str]]]  # the most frequent labels, each with its related words
-
-
-@dataclass(frozen=True)
 class Study:
     """All that a study's tables are made of.
 
@@ -433,7 +418,7 @@ class Study:
     readers: Sequence[Reader] = ()
     cloze: Sequence[Asked] = ()
     preferences: Sequence[Preferences] = ()
-    related_words: Sequence[RelatedWords] = ()
+    evidence: Mapping[str, Any] = field(default_factory=dict)  # of capabilities, by their names
 
     @property
     def ceilings(self) -> list[Ceiling]:

@@ -46,7 +46,6 @@ from sumcurve.settings import (
     PhaseSettings,
     Pretraining,
     RecurrentSettings,
-    StudySettings,
     TransformerSettings,
     TransformersSettings,
     reader_settings,
@@ -54,6 +53,7 @@ from sumcurve.settings import (
 from sumcurve.settings.config import PlanError, read_method, read_study
 from sumcurve.store import manifest
 from sumcurve.store.records import read_csv
+from sumcurve.study.doors import StudySettings
 from sumcurve.study.kinds import KINDS, STEPS
 from sumcurve.study.needs import light
 from sumcurve.study.plan import Folder, Plan

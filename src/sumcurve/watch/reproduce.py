@@ -12,9 +12,9 @@ from typing import Any
 
 from sumcurve.store import manifest
 from sumcurve.store.manifest import ManifestError
+from sumcurve.study.doors import MEASURED
 from sumcurve.study.kinds import STEPS
 from sumcurve.study.plan import Plan, PlanError
-from sumcurve.tables import MEASURED
 from sumcurve.watch import verify
 
 

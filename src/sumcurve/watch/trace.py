@@ -18,12 +18,12 @@ from sumcurve.store import manifest
 from sumcurve.store.manifest import ManifestError
 from sumcurve.store.records import read_csv
 from sumcurve.study.collect import collect
+from sumcurve.study.doors import APPENDIX, LISTINGS, TABLES
 from sumcurve.study.plan import Folder, Plan, PlanError
+from sumcurve.study.tables import made
 from sumcurve.systems.rows import Scored
-from sumcurve.tables import APPENDIX, TABLES
 from sumcurve.tables.evidence import ScoredOutput
 from sumcurve.tables.results import FRAMED, MARK, UNREAD, Results
-from sumcurve.tables.study import made
 from sumcurve.watch import verify
 
 SEEDS = "seeds"  # the table of single outputs
@@ -31,43 +31,6 @@ FORM = (
     "name a cell by TABLE:ROW:COLUMN, the row by its number from 1 or by what it holds: scores:7:rouge1, "
     "scores:method=pcov,percent=100:rouge1"
 )
-# What a row is about beside the outputs of its methods: kinds of folders of its corpus.
-FOLDERS: Mapping[str, Sequence[str]] = {
-    "cloze": ("questions",),
-    "contrast_links": ("contrasts", "judge_words"),
-    "contrast_rules": ("contrasts", "judge_words"),
-    "contrasts": ("contrasts", "judge_words"),
-    "corpora": ("corpus", "unseen", "fraction"),
-    "efficiency": ("prove",),  # how much of the way to the optimum is gone
-    "extracts": ("prove",),
-    "labels": ("labels",),
-    "oracle_features": ("prove",),
-    "oracle_pairs": ("prove",),
-    "oracle_timings": ("prove",),
-    "pretraining": ("pretrain",),
-    "readers": ("reader",),
-}
-OF_NO_OUTPUT = {
-    "cloze",
-    "corpora",
-    "extracts",
-    "labels",
-    "oracle_features",
-    "oracle_pairs",
-    "oracle_timings",
-    "readers",
-}
-JUDGED = {"contrasts", "contrast_links", "contrast_rules"}  # of what systems find of golds and contrasts
-# Whose cells compare a method with others, or with itself at other sizes, than those that the row names.
-OF_THE_CORPUS = {
-    "answers",
-    "contrast_links",
-    "correlations",
-    "metric_correlations",
-    "pretraining",
-    "questions",
-    "verdicts",
-}
 SIZES = ("records", "from_records", "to_records", "first_records", "second_records")
 
 
@@ -138,16 +101,17 @@ def _only(path: Path, rows: Sequence[Mapping[str, str]], wanted: str) -> int:
 def _asked(cell: Cell, outputs: Sequence[tuple[Scored, ScoredOutput]]) -> list[Scored]:
     """The outputs that a cell's row is about."""
     row = cell.row
-    if cell.table in OF_NO_OUTPUT:
+    listing = LISTINGS[cell.table]
+    if not listing.outputs:
         return []
     if cell.table == SEEDS:
         return [one for one, output in outputs if output.run == row["run"]]
     found = [(one, output) for one, output in outputs if output.corpus == row["corpus"]]
-    if cell.table in OF_THE_CORPUS:
+    if listing.whole_corpus:
         return [one for one, output in found if output.part == "study"]
     known = {output.method for _, output in found}
     methods = {name for name in row.values() if name in known}
-    if cell.table in JUDGED and not methods:
+    if listing.folders and not methods:
         return []  # of words alone
     sizes = {int(row[name]) for name in SIZES if row.get(name)}
     largest = max((output.records or 0 for _, output in found if output.method in methods), default=0)
@@ -180,9 +144,9 @@ def _behind(plan: Plan, keys: Iterable[str]) -> list[str]:
 
 def _beside(plan: Plan, cell: Cell) -> list[str]:
     """The folders that a row is about that are not of an output."""
-    row, found = cell.row, []
+    row, found, listing = cell.row, [], LISTINGS[cell.table]
     for folder in plan.folders.values():
-        if folder.kind not in FOLDERS.get(cell.table, ()):
+        if folder.kind not in listing.folders:
             continue
         if not any(
             plan.folder(key).kind in ("corpus", "unseen") and plan.corpus_name(key) == row["corpus"]
@@ -190,12 +154,11 @@ def _beside(plan: Plan, cell: Cell) -> list[str]:
         ):
             continue
         told = folder.specification
-        if cell.table == "readers" and str(told["seed"]) != row["seed"]:
+        known = {key: value for one in folder.inputs for key, value in plan.folder(one).specification.items()} | told
+        if any(str(known.get(column)) != row[column] for column in listing.same):
             continue
-        if cell.table == "corpora" and folder.kind == "fraction":
-            if row["part"] != "train" or row["percent"] not in ("", str(told.get("percent", ""))):
-                continue
-        elif cell.table == "labels" and f"-{row['method']}-" not in folder.name:
+        of_size = row.get("percent") in ("", str(told.get("percent", "")))
+        if cell.table == "corpora" and folder.kind == "fraction" and not (row["part"] == "train" and of_size):
             continue
         found.append(folder.key)
     return found
@@ -216,7 +179,7 @@ def _scores(plan: Plan, cell: Cell, asked: Sequence[Scored]) -> list[str]:
 def about(plan: Plan, cell: Cell, outputs: Sequence[tuple[Scored, ScoredOutput]]) -> list[str]:
     """The folders that a cell's row is about: scores of its outputs, these, and what it says beside of its corpus."""
     asked = _asked(cell, outputs)
-    judged = [row.judged for row in asked if row.judged and cell.table in JUDGED]
+    judged = [row.judged for row in asked if row.judged and "judge_words" in LISTINGS[cell.table].folders]
     first = [*_scores(plan, cell, asked), *(row.output for row in asked), *judged, *_beside(plan, cell)]
     if not first:
         raise PlanError(f"{cell.path}:{cell.number + 1}: no folder of the study is known to be behind this row")

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from sumcurve.study.plan import Plan
+from sumcurve.study.tables import made
 from sumcurve.tables.results import Results
-from sumcurve.tables.study import made
 
 ROOT = Path(__file__).parents[3]
 RECORDED, CONFIG = ROOT / "results" / "tables", ROOT / "config"

@@ -10,11 +10,12 @@ from sumcurve.capabilities.apes.tables import apes, apes_order, apes_readers, re
 from sumcurve.settings import Bootstrap
 from sumcurve.statistics.design import Design, Replicates
 from sumcurve.statistics.intervals import estimate
-from sumcurve.tables import APPENDIX, TABLES, scores
+from sumcurve.study.doors import APPENDIX, TABLES
+from sumcurve.study.tables import made
+from sumcurve.tables import scores
 from sumcurve.tables.evidence import CorpusStatistics, Items, Reader, Study
 from sumcurve.tables.report.findings import findings
 from sumcurve.tables.results import Results, replicates
-from sumcurve.tables.study import made
 
 METRICS = tuple(AnswersQuestions.metrics)
 QUESTIONS = np.random.default_rng(0).integers(2, 6, 40)

@@ -7,10 +7,10 @@ import warnings
 import numpy as np
 import pytest
 
-from sumcurve.tables import APPENDIX, TABLES
+from sumcurve.study.doors import APPENDIX, TABLES
+from sumcurve.study.tables import made, write_study
 from sumcurve.tables.answers import ALONE
 from sumcurve.tables.results import Results
-from sumcurve.tables.study import made, write_study
 from sumcurve.tables.table import Value
 
 METHODS = {"pcov": (30, 5), "abs": (22, 7)}

@@ -5,9 +5,9 @@ import dataclasses
 import pytest
 
 from sumcurve.settings import Bootstrap
+from sumcurve.study.tables import made
 from sumcurve.tables.evidence import Asked
 from sumcurve.tables.results import Results
-from sumcurve.tables.study import made
 
 GUESSES = {"chance": 0.2, "majority": 0.25, "frequency": 0.5}
 TEST = Asked("notes", "test", 200, 50, {"no entity": 90, "one entity": 60, "no question": 0}, 125, 150, 120, GUESSES)

@@ -18,15 +18,15 @@ from sumcurve.scores.scorer import Metric, NoSettings, Scores, group_of, summari
 from sumcurve.store import manifest
 from sumcurve.store.manifest import ManifestError
 from sumcurve.store.records import Record, write_jsonl
+from sumcurve.study import tables
 from sumcurve.study.collect import collect, timing, training
 from sumcurve.study.collect import items as read_items
 from sumcurve.study.doors import SCORERS
 from sumcurve.study.kinds import KINDS, RECIPES
 from sumcurve.study.plan import Plan, PlanError
-from sumcurve.tables import study as tables
+from sumcurve.study.tables import made, overlays
 from sumcurve.tables.figure import COLOURS, draw
 from sumcurve.tables.results import Results
-from sumcurve.tables.study import made, overlays
 from sumcurve.training.history import COLUMNS, History, Row
 from sumcurve.watch import verify
 

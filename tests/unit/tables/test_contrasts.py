@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 from scipy import stats
+from sumcurve.capabilities.labels.tables import labels
 
 from sumcurve.capabilities.contrasts.judged import Judged
 from sumcurve.capabilities.contrasts.scorer import Dodged, Escaped
@@ -14,17 +15,17 @@ from sumcurve.capabilities.contrasts.sets import RULES
 from sumcurve.capabilities.contrasts.tables import contrast_links, contrast_rules, contrasts
 from sumcurve.capabilities.contrasts.tables.contrasts import MECHANICS
 from sumcurve.capabilities.contrasts.tables.preferences import AT, escapes, preferred
-from sumcurve.capabilities.labels.tables import labels
 from sumcurve.capabilities.people.results import ALL_RULES, SYMMETRIC, Share
 from sumcurve.capabilities.people.results import Results as PeopleResults
 from sumcurve.capabilities.people.tables import contrast_people
 from sumcurve.statistics.intervals import Estimate
-from sumcurve.tables import APPENDIX, TABLES, answers
+from sumcurve.study.doors import APPENDIX, TABLES
+from sumcurve.study.tables import made, with_words
+from sumcurve.tables import answers
 from sumcurve.tables.evidence import Items, JudgedByPeople, Preferences, RelatedWords
 from sumcurve.tables.report.findings import findings
 from sumcurve.tables.report.page import page
 from sumcurve.tables.results import MANY_TIES, TIED, Results
-from sumcurve.tables.study import made, with_words
 
 GOLDS, EACH = 40, 12
 SEEDS = (1, 2, 3)

@@ -6,10 +6,10 @@ import pytest
 
 from sumcurve.settings import Bootstrap, Equivalence
 from sumcurve.statistics.intervals import Estimate
+from sumcurve.study.tables import made
 from sumcurve.tables.equivalence import DIFFERENT, EQUIVALENT, OPEN, judged
 from sumcurve.tables.evidence import EvidenceError
 from sumcurve.tables.results import Results
-from sumcurve.tables.study import made
 
 SIZES = (200, 800, 2000)
 

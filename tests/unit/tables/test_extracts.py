@@ -16,9 +16,9 @@ from sumcurve.capabilities.extracts.tables.oracle_features import FEATURES
 from sumcurve.settings import Bootstrap, Oracle
 from sumcurve.statistics.design import Design, Replicates
 from sumcurve.statistics.intervals import estimate
+from sumcurve.study.tables import made
 from sumcurve.tables.evidence import EvidenceError, Extracts
 from sumcurve.tables.results import Results
-from sumcurve.tables.study import made
 
 TABLES = ("oracle_corpora", "oracle_scores", "oracle_pairs", "oracle_features", "oracle_timings")
 NAMES = ["algorithm", "variant", "optimised"]

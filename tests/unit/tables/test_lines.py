@@ -6,9 +6,9 @@ import re
 import pytest
 
 from sumcurve.settings import Bootstrap, Question
+from sumcurve.study.tables import made
 from sumcurve.tables.lines import NEVER, NOT_TESTED, sentences
 from sumcurve.tables.results import Results
-from sumcurve.tables.study import made
 
 SIZES = (400, 800, 1600)
 WHICH = Question(question="Which method with N?", asks="method")

@@ -8,10 +8,11 @@ import pytest
 
 from sumcurve.capabilities.people.scorer import People
 from sumcurve.capabilities.people.tables import correlations
-from sumcurve.tables import APPENDIX, TABLES, verdicts
+from sumcurve.study.doors import APPENDIX, TABLES
+from sumcurve.study.tables import made, write_study
+from sumcurve.tables import verdicts
 from sumcurve.tables.evidence import Items
 from sumcurve.tables.results import Results
-from sumcurve.tables.study import made, write_study
 from sumcurve.tables.table import write_table
 
 JUDGED = 24

@@ -9,10 +9,10 @@ import pytest
 
 from sumcurve.capabilities.pretrained.tables.pretraining import sentences
 from sumcurve.settings import Bootstrap, Question
+from sumcurve.study.tables import made
 from sumcurve.tables.evidence import Pretraining
 from sumcurve.tables.questions import NOT_KNOWN, UNASKED
 from sumcurve.tables.results import Results
-from sumcurve.tables.study import made
 
 SIZES = (200, 800, 2000)  # of 2,000 records
 GAIN = 5.0  # points for a doubling, of every method

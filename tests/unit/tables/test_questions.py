@@ -7,9 +7,9 @@ import pytest
 from pydantic import ValidationError
 
 from sumcurve.settings import Bootstrap, Question
+from sumcurve.study.tables import made
 from sumcurve.tables.questions import NO, NOT_KNOWN, YES, sentences
 from sumcurve.tables.results import Results
-from sumcurve.tables.study import made
 
 SIZES = (400, 800, 1600)
 CURVES = {"steep": (40.0, 12.0), "flat": (20.0, 0.0), "twin": (20.0, 0.0)}  # level and points for a doubling

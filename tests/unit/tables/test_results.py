@@ -10,13 +10,13 @@ import pytest
 from sumcurve.curves.efficiency import Point, relative_cost_deficiency, relative_score_efficiency
 from sumcurve.statistics.design import Design, Replicates
 from sumcurve.statistics.family import family
+from sumcurve.study.tables import made
 from sumcurve.tables import comparisons, phases
 from sumcurve.tables.answers import doubling
 from sumcurve.tables.answers_figure import draw, pareto
 from sumcurve.tables.efficiency import NEEDS_SEEDS, steps
 from sumcurve.tables.reach import records_for
 from sumcurve.tables.results import LEVEL, Results
-from sumcurve.tables.study import made
 from sumcurve.tables.verdicts import Scale, learn
 
 

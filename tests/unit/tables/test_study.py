@@ -11,11 +11,11 @@ import pytest
 
 from sumcurve.scores.frames import Frames, frame, measures
 from sumcurve.settings import Equivalence
-from sumcurve.tables import APPENDIX, MEASURED, TABLES
+from sumcurve.study.doors import APPENDIX, MEASURED, TABLES
+from sumcurve.study.tables import FIGURES, PAGES, REPORT, made, write_study
 from sumcurve.tables.evidence import EvidenceError, Items, Missing, Pretraining
 from sumcurve.tables.report.findings import findings
 from sumcurve.tables.results import FRAMED, MARK, THESE_WEIGHTS, TIED, UNREAD, Results
-from sumcurve.tables.study import FIGURES, PAGES, REPORT, made, write_study
 
 MARKS = (MARK, UNREAD, TIED, FRAMED)
 SENTENCE = "Rankings at this size are no findings about the methods."

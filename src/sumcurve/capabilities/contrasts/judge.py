@@ -33,7 +33,8 @@ from sumcurve.models.vocabulary import BOS, UNK, Vocabulary
 from sumcurve.settings import Form, Reading, Search, SubwordSettings
 from sumcurve.store.records import Record, Text
 from sumcurve.systems.system import Item, Scoring
-from sumcurve.systems.trained import WEIGHTS, Trained, decoder_of
+from sumcurve.systems.trained import WEIGHTS, Trained
+from sumcurve.systems.trained import opened as opened_trained
 
 PAIRS = 1024  # of a source and a target that fairseq is asked for at once
 
@@ -313,10 +314,10 @@ def opened_run(
         model.load(load_file(weights))
         yield PretrainedSystem(model, settings.model, search, *lengths, device)
         return
-    vocabulary = Vocabulary.from_json(json.loads((run / "vocabulary.json").read_text()))
     if settings.model.kind == "fairseq":
         from sumcurve.capabilities.fairseq.model import Fairseq, FairseqModel
 
+        vocabulary = Vocabulary.from_json(json.loads((run / "vocabulary.json").read_text()))
         with (
             tempfile.TemporaryDirectory() as built,
             Fairseq(specification["sums"], specification["threads"], device) as process,
@@ -327,5 +328,4 @@ def opened_run(
             )
             yield FairseqSystem(made, search, *lengths)
         return
-    decoder = decoder_of(settings, search, specification, vocabulary, load_file(weights), device)
-    yield Trained(decoder, vocabulary, *lengths, device)
+    yield opened_trained(settings, run, specification, device)

@@ -2,7 +2,6 @@
 
 from typing import TypedDict
 
-from sumcurve.corpora.folders import in_small_letters
 from sumcurve.corpora.store import Corpus
 from sumcurve.machine.sums import Sums
 from sumcurve.settings import Form
@@ -19,11 +18,10 @@ class LabelsSpecification(TypedDict):
 
 def labels(specification: LabelsSpecification, inputs: Inputs, stage: Stage) -> None:
     """Write which words a run takes for related, by its output distributions over its training records."""
-    from sumcurve.capabilities.contrasts.judge import opened_run
     from sumcurve.capabilities.labels.related import find_labels, labels_of, write_labels
     from sumcurve.corpora.sizes import positions
     from sumcurve.systems.extractive import FUNCTION_WORDS
-    from sumcurve.systems.trained import Trained
+    from sumcurve.systems.trained import opened
 
     run = inputs[specification["run"]]
     trained = sealed(run)["specification"]
@@ -31,13 +29,11 @@ def labels(specification: LabelsSpecification, inputs: Inputs, stage: Stage) -> 
     corpus = inputs[sealed(fraction)["specification"]["corpus"]]
     train = Corpus(corpus).part("train")
     records = train[positions(fraction, train.ids, trained.get("draw", trained["seed"]))]
-    told, lower = trained | {"sums": specification["sums"]}, in_small_letters(corpus, inputs)
-    with opened_run(Form.of_run(trained), run, told, None, lower, stage.lease.device) as system:
-        assert isinstance(system, Trained)
-        words = labels_of(records, system.vocabulary, specification["labels"], FUNCTION_WORDS)
-        lengths = system.source_tokens, system.target_tokens
-        model = system.decoder.model  # type: ignore[attr-defined]  # a kind of model that has one (plan)
-        found = find_labels(model, system.vocabulary, records, lengths, words, specification["related"], system.device)
+    system = opened(Form.of_run(trained), run, trained | {"sums": specification["sums"]}, stage.lease.device)
+    words = labels_of(records, system.vocabulary, specification["labels"], FUNCTION_WORDS)
+    lengths = system.source_tokens, system.target_tokens
+    model = system.decoder.model  # type: ignore[attr-defined]  # a kind of model that has one (`Capability.check`)
+    found = find_labels(model, system.vocabulary, records, lengths, words, specification["related"], system.device)
     write_labels(stage.folder, found, specification["related"], FUNCTION_WORDS)
 
 
@@ -49,7 +45,7 @@ KINDS: dict[str, Kind] = {
         builder=labels,
         modules=(
             "sumcurve.capabilities.labels.related",
-            "sumcurve.capabilities.contrasts.judge",
+            "sumcurve.systems.trained",
             "sumcurve.systems.extractive",
             "sumcurve.machine.sums",
         ),

@@ -20,7 +20,6 @@ from markupsafe import Markup
 
 from sumcurve.capabilities.contrasts.tables.preferences import preferred
 from sumcurve.store.records import write_text
-from sumcurve.tables import TABLES
 from sumcurve.tables.report.chart import charts, javascript
 from sumcurve.tables.report.findings import Finding
 from sumcurve.tables.report.readme import FIGURES, heading
@@ -86,7 +85,7 @@ def page(results: Results, tables: Mapping[str, Table], found: Sequence[Finding]
         share=results.share,
         specifications=Markup(_json(specifications)),
         images=[(FIGURES[name], _data(figures[name])) for name in MAIN if name in figures],
-        tables=[_shown(tables[name], results, common) for name in TABLES if tables[name].rows],
+        tables=[_shown(tables[name], results, common) for name in tables if tables[name].rows],
         common=common,
         readings=[(one, _items(item, one, share)) for one in readings],
         fooled=[

@@ -4,7 +4,6 @@ import re
 from collections.abc import Collection, Mapping
 from itertools import groupby
 
-from sumcurve.tables import APPENDIX, TABLES
 from sumcurve.tables.evidence import Examples
 from sumcurve.tables.report.findings import Finding
 from sumcurve.tables.results import Results
@@ -17,7 +16,13 @@ FIGURES: Mapping[str, str] = {
 }
 
 
-def readme(results: Results, tables: Mapping[str, Table], found: Collection[Finding], figures: Collection[str]) -> str:
+def readme(
+    results: Results,
+    tables: Mapping[str, Table],
+    found: Collection[Finding],
+    figures: Collection[str],
+    appendix: Collection[str] = (),
+) -> str:
     """Markdown that GitHub shows below the folder; `figures` names those that were drawn.
 
     Holds no measured time, so that equal evidence gives equal bytes.
@@ -41,11 +46,14 @@ def readme(results: Results, tables: Mapping[str, Table], found: Collection[Find
     if others:
         lines += [f"More figures: {'; '.join(others)}.", ""]
     lines += ["## Tables", "", "| table | what it holds | |", "| --- | --- | --- |"]
-    for name in TABLES:
-        if tables[name].rows:
+    for name in tables:
+        if tables[name].rows and name not in appendix:
             lines.append(f"| [{name}]({name}.md) | {_cell(heading(tables[name], results))} | [CSV]({name}.csv) |")
-    appendix = [name for name in APPENDIX if tables[name].rows]
-    lines += [f"| {name} | {_cell(heading(tables[name], results))} | [CSV]({name}.csv) |" for name in appendix]
+    lines += [
+        f"| {name} | {_cell(heading(tables[name], results))} | [CSV]({name}.csv) |"
+        for name in appendix
+        if tables[name].rows
+    ]
     for examples in results.study.examples if results.study.shown_items else ():
         lines += written(results, examples)
     lines += [

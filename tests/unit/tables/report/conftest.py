@@ -3,12 +3,12 @@ import dataclasses
 import pytest
 
 from sumcurve.settings import Equivalence
-from sumcurve.tables import APPENDIX, TABLES
+from sumcurve.study.doors import APPENDIX, TABLES
+from sumcurve.study.tables import made
 from sumcurve.tables.evidence import Example, Examples, Pretraining
 from sumcurve.tables.report.findings import findings
 from sumcurve.tables.report.page import page
 from sumcurve.tables.results import Results
-from sumcurve.tables.study import made
 
 SVG = b'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 10 10"><path d="M0 0h9" stroke="#333"/></svg>'
 HOSTILE = "<script>alert('a')</script> & <b>\"bold\"</b>"
@@ -60,7 +60,7 @@ def paged(settings):
         results = Results(study, settings)
         tables = {name: made(name, results) for name in (*TABLES, *APPENDIX)}
         found = findings(results, tables)
-        return results, tables, found, page(results, tables, found, {"curves": SVG})
+        return results, tables, found, page(results, {name: tables[name] for name in TABLES}, found, {"curves": SVG})
 
     return build
 

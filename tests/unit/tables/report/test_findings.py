@@ -5,11 +5,11 @@ import re
 
 import pytest
 
-from sumcurve.tables import TABLES
+from sumcurve.study.doors import TABLES
+from sumcurve.study.tables import made
 from sumcurve.tables.evidence import Pretraining
 from sumcurve.tables.report.findings import findings
 from sumcurve.tables.results import THESE_WEIGHTS, Results
-from sumcurve.tables.study import made
 from sumcurve.tables.table import span
 
 NUMBER = re.compile(r"(?<![\w-])−?\d[\d,]*(?:\.\d+)?(?<!,)")

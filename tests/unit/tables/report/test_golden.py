@@ -1,6 +1,6 @@
 import golden
 from sumcurve.store.manifest import hashes
-from sumcurve.tables.study import write_study
+from sumcurve.study.tables import write_study
 
 
 def test_tables_are_golden(rich_study, settings, tmp_path):

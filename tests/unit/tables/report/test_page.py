@@ -9,7 +9,7 @@ from html.parser import HTMLParser
 import pytest
 
 from browser import CHROMIUM, browser
-from sumcurve.tables import TABLES
+from sumcurve.study.doors import TABLES
 from sumcurve.tables.report.page import page
 
 SVG = b'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 10 10"><path d="M0 0h9" stroke="#333"/></svg>'
@@ -55,7 +55,7 @@ def test_text_of_records_stays_text(elements, hostile, rich):
     hostile_results = copy.copy(results)
     title = f"{hostile}. </script></title>"
     hostile_results.study = dataclasses.replace(results.study, title=title, examples=examples)
-    again = Elements(page(hostile_results, tables, found, {"curves": SVG}))
+    again = Elements(page(hostile_results, {name: tables[name] for name in TABLES}, found, {"curves": SVG}))
     assert len(again.named("script")) == scripts
     assert not any(name.startswith("on") for _, attributes in again.found for name in attributes)
     assert again.text.count(hostile) >= 5
@@ -126,7 +126,7 @@ def test_items_leave_out_what_there_is_no_room_for(rich, monkeypatch):
     """The first of the draw stay, and their number is said."""
     results, tables, found, whole = rich
     monkeypatch.setattr("sumcurve.tables.report.page.ITEMS_BYTES", 40_000)
-    small = page(results, tables, found, {})
+    small = page(results, {name: tables[name] for name in TABLES}, found, {})
     for corpus, every in ((one.corpus, one.items) for one in results.study.examples):
         start = f'<section class="corpus" data-corpus="{corpus}"'
         parts = [text.split(start)[1].split("</section>")[0] for text in (small, whole)]

@@ -4,9 +4,9 @@ import copy
 import dataclasses
 import re
 
-from sumcurve.tables import APPENDIX, TABLES
+from sumcurve.study.doors import APPENDIX, TABLES
+from sumcurve.study.tables import write_study
 from sumcurve.tables.report.readme import readme
-from sumcurve.tables.study import write_study
 
 
 def test_it_leads_to_every_table_and_to_nothing_else(rich_study, rich, settings, tmp_path):

@@ -1,5 +1,6 @@
 """What models take their labels for: related words by averaged output distributions (Wei et al. 2018)."""
 
+from sumcurve.capabilities.labels.evidence import RelatedWords
 from sumcurve.tables.results import Results
 from sumcurve.tables.table import Column, Table
 
@@ -9,7 +10,7 @@ SHOWN = 4  # related words of a label, as the paper shows
 
 def table(results: Results) -> Table:
     """A row for every method that was asked for; shares in percent, means over its labels."""
-    told = results.study.related_words
+    told: list[RelatedWords] = results.study.evidence.get("labels", [])
     rows = [
         {
             "corpus": one.corpus,

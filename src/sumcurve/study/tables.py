@@ -16,7 +16,7 @@ from sumcurve.capabilities.contrasts.tables.contrasts import CHANCE
 from sumcurve.capabilities.extracts.tables.extracts import frames, told
 from sumcurve.settings import Bootstrap
 from sumcurve.store.records import write_text
-from sumcurve.tables import APPENDIX, TABLES, module_of
+from sumcurve.study.doors import APPENDIX, LISTINGS, TABLES
 from sumcurve.tables.answers_figure import write_answers
 from sumcurve.tables.boxes import write_boxes
 from sumcurve.tables.evidence import EvidenceError, Study
@@ -62,14 +62,14 @@ def write_study(folder: Path, study: Study, settings: Bootstrap) -> list[Path]:
         write_boxes(scores, lengths, folder / FIGURES, "extracts", told(results), study.in_part)
     images = {path.stem: path.read_bytes() for path in sorted((folder / FIGURES).glob("*.svg"))}
     found = findings(results, tables)
-    write_text(folder / "README.md", readme(results, tables, found, images))
-    write_page(folder / PAGES / REPORT, results, tables, found, images)
+    write_text(folder / "README.md", readme(results, tables, found, images, APPENDIX))
+    write_page(folder / PAGES / REPORT, results, {name: tables[name] for name in TABLES}, found, images)
     return sorted(path for path in folder.rglob("*") if path.is_file())
 
 
 def made(name: str, results: Results) -> Table:
     """The table of this name."""
-    table: Table = import_module(module_of(name)).table(results)
+    table: Table = import_module(LISTINGS[name].path).table(results)
     return table
 
 

@@ -1,0 +1,55 @@
+"""What the core asks of a capability, which knows the core and is not known by it."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from sumcurve.scores.scorer import Scorer
+from sumcurve.settings import Form, Settings, StudySettings
+from sumcurve.settings.config import Block
+from sumcurve.store.kind import Kind
+from sumcurve.systems.system import System
+from sumcurve.tables import Listing
+
+if TYPE_CHECKING:
+    from sumcurve.study.plan import Plan, PlannedCorpus
+
+
+@dataclass(frozen=True)
+class Folders:
+    """The finished folders of a study, from which evidence is read."""
+
+    plan: "Plan"
+    results: Path
+    finished: Callable[[str], bool]  # whether the folder of this key is
+
+
+class Capability:
+    """Base of every capability: what it brings, and what it does when it is asked. All of it is optional.
+
+    `study_settings` and `corpus_settings` are the keys that a study and its corpora get: blocks whose fields have
+    defaults that mean "not asked for". `kinds` are rows of folders with their builders, `scorers` and `systems` are
+    named as those of the core are, and `listings` are tables.
+    """
+
+    study_settings: ClassVar[type[Settings] | None] = None
+    corpus_settings: ClassVar[type[Settings] | None] = None
+    kinds: ClassVar[Mapping[str, Kind]] = {}
+    scorers: ClassVar[Mapping[str, type[Scorer]]] = {}
+    systems: ClassVar[Mapping[str, type[System]]] = {}
+    listings: ClassVar[Sequence[Listing]] = ()
+
+    def check(self, block: Block, settings: StudySettings, methods: Mapping[str, Form]) -> None:
+        """Raise PlanError, with file, line, value and remedy, for settings that cannot be had together."""
+
+    def plan_trained(self, plan: "Plan", corpus: "PlannedCorpus") -> None:
+        """Add folders that read trained runs of a corpus, whose rows are planned."""
+
+    def digest(self, plan: "Plan") -> Mapping[str, Any]:
+        """What of it decides a study's tables, beside scores; nothing where the study does not ask for it."""
+        return {}
+
+    def evidence(self, folders: Folders) -> Any:
+        """What its tables are made of, by finished folders: `Study.evidence` has it under the capability's name."""
+        return ()

@@ -1,0 +1,76 @@
+"""The capability `labels`: which words a model takes for related (Wei et al. 2018)."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from sumcurve.capabilities.capability import Capability, Folders
+from sumcurve.capabilities.labels.evidence import related_words
+from sumcurve.capabilities.labels.folders import KINDS, LabelsSpecification
+from sumcurve.capabilities.labels.settings import Labels, StudyKeys
+from sumcurve.settings import Form, StudySettings
+from sumcurve.settings.config import Block, PlanError
+from sumcurve.tables import Listing
+
+if TYPE_CHECKING:
+    from sumcurve.study.plan import Plan, PlannedCorpus
+
+OWN = ("recurrent", "transformer", "ngram")  # kinds of models that are ours and write words
+
+
+class RelatedWords(Capability):
+    study_settings = StudyKeys
+    kinds = KINDS
+    listings = (
+        Listing(
+            "labels",
+            "sumcurve.capabilities.labels.table",
+            after="contrast_people",
+            folders=("labels",),
+            outputs=False,
+            same=("method",),
+        ),
+    )
+
+    def check(self, block: Block, settings: StudySettings, methods: Mapping[str, Form]) -> None:
+        """PlanError for a method that is not the study's, or whose model has no words of its own."""
+        keys = _keys(settings)
+        for place, method in enumerate(keys.methods if keys else ()):
+            where = block.where("labels", "methods", place)
+            if method not in methods:
+                raise PlanError(f"{where}: no method {method!r} in the study; there are: {', '.join(methods)}")
+            if (kind := methods[method].model.kind) not in OWN:
+                raise PlanError(f"{where}: a model of kind {kind} has no labels that are words; leave {method} out")
+
+    def plan_trained(self, plan: "Plan", corpus: "PlannedCorpus") -> None:
+        """A folder for every method that is asked for, at its largest size with its first seed."""
+        keys, served = _keys(plan.settings), corpus.settings.methods
+        if keys is None or corpus.seen is not None:
+            return
+        for method in keys.methods:
+            if served is not None and method not in served:
+                continue
+            size = corpus.settings.asked_of(method)[-1]
+            seed = corpus.settings.seeds_of(method, size, plan.settings.seeds)[0]
+            stem, run = plan.plan_run(corpus, method, plan.methods[method], size, seed)
+            specification: LabelsSpecification = {
+                "run": run,
+                "labels": keys.labels,
+                "related": keys.related,
+                "sums": plan.settings.sums,
+            }
+            fraction = str(plan.folders[run].specification["fraction"])
+            plan.add("labels", specification, [run, fraction, corpus.prepared], run=stem)
+
+    def digest(self, plan: "Plan") -> Mapping[str, Any]:
+        keys = [folder.key for folder in plan.named("outputs", "labels")]
+        return {"labels": keys} if keys else {}
+
+    def evidence(self, folders: Folders) -> Any:
+        return related_words(folders)
+
+
+def _keys(settings: StudySettings) -> Labels | None:
+    return settings.labels if isinstance(settings, StudyKeys) else None
+
+
+CAPABILITY = RelatedWords()

@@ -1,0 +1,44 @@
+"""What finished folders say of related words."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sumcurve.capabilities.capability import Folders
+from sumcurve.store.records import read_csv
+
+LABELS = 10  # whose related words are shown
+
+
+@dataclass(frozen=True)
+class RelatedWords:
+    """What a method takes its labels for (`related.write_labels`): shares are 0..1, means."""
+
+    corpus: str
+    method: str
+    records: int
+    labels: int
+    related: int
+    itself: float
+    function_words: float
+    overlap: float
+    examples: Sequence[tuple[str, Sequence[str]]]  # the most frequent labels, each with its related words
+
+
+def related_words(folders: Folders) -> list[RelatedWords]:
+    """Of every method that was asked for, where its folder is finished."""
+    plan, results = folders.plan, folders.results
+    found = []
+    for folder in plan.named("outputs", "labels"):
+        if not folders.finished(folder.key):
+            continue
+        run = plan.folder(folder.specification["run"]).specification
+        corpus = plan.corpus_name(plan.folder(run["fraction"]).specification["corpus"])
+        shown: dict[str, list[str]] = {}
+        for row in read_csv(results / folder.key / "labels.csv"):
+            if row["label"] in shown or len(shown) < LABELS:
+                shown.setdefault(row["label"], []).append(row["word"])
+        numbers = json.loads((results / folder.key / "labels.json").read_text())
+        training = json.loads((results / folder.specification["run"] / "training.json").read_text())
+        found.append(RelatedWords(corpus, run["method"], training["records"], **numbers, examples=list(shown.items())))
+    return found

@@ -1,0 +1,23 @@
+"""What a study may say of related words."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from sumcurve.settings import Once, Positive, Settings
+
+
+class Labels(Settings):
+    """The table of related words (Wei et al., 2018): what output distributions take each label for."""
+
+    methods: Annotated[list[str], Field(min_length=1), Once]
+    """Of the study's, at their largest size with their first seed; their models are ours and learn words."""
+    labels: Positive = 200
+    """The most frequent words of the training targets that are no function words."""
+    related: Positive = 10
+    """Words for each label."""
+
+
+class StudyKeys(Settings):
+    labels: Labels | None = None
+    """The table of words that a model takes for related; null: none."""
