@@ -14,6 +14,8 @@ from sumcurve.tables import Listing
 
 if TYPE_CHECKING:
     from sumcurve.study.plan import Plan, PlannedCorpus
+    from sumcurve.systems.rows import Scored
+    from sumcurve.tables.evidence import Evidence, ScoredOutput
 
 
 @dataclass(frozen=True)
@@ -23,6 +25,7 @@ class Folders:
     plan: "Plan"
     results: Path
     finished: Callable[[str], bool]  # whether the folder of this key is
+    outputs: Sequence[tuple["Scored", "ScoredOutput"]] = ()  # all rows that are finished and scored
 
 
 class Capability:
@@ -43,6 +46,9 @@ class Capability:
     def check(self, block: Block, settings: StudySettings, methods: Mapping[str, Form]) -> None:
         """Raise PlanError, with file, line, value and remedy, for settings that cannot be had together."""
 
+    def plan_annotations(self, plan: "Plan", corpus: "PlannedCorpus") -> None:
+        """Add folders that read a prepared corpus, or a part that it holds out (`corpus.seen`), and nothing else."""
+
     def plan_trained(self, plan: "Plan", corpus: "PlannedCorpus") -> None:
         """Add folders that read trained runs of a corpus, whose rows are planned."""
 
@@ -50,6 +56,8 @@ class Capability:
         """What of it decides a study's tables, beside scores; nothing where the study does not ask for it."""
         return {}
 
-    def evidence(self, folders: Folders) -> Any:
+    def evidence(self, folders: Folders) -> "Evidence":
         """What its tables are made of, by finished folders: `Study.evidence` has it under the capability's name."""
-        return ()
+        from sumcurve.tables.evidence import Evidence  # which reads pandas
+
+        return Evidence()

@@ -524,7 +524,10 @@ def collect(plan: Plan, results: Path, partial: bool = False) -> Study:
             if finished(folder.key)
             for one in cloze(plan, results, folder)
         ],
-        evidence={name: one.evidence(Folders(plan, results, finished)) for name, one in CAPABILITIES.items()},
+        evidence={
+            name: one.evidence(Folders(plan, results, finished, list(zip(rows, outputs, strict=True))))
+            for name, one in CAPABILITIES.items()
+        },
         preferences=[
             preferences(plan, results, corpus, list(zip(rows, outputs, strict=True)))
             for corpus in sorted({plan.corpus_name(one.specification["corpus"]) for one in plan.judged} & shown)

@@ -642,6 +642,8 @@ class Plan:
             annotations["prove"] = self.add("prove", proven, [prepared], corpus=name)
         self._plan_contrasts(name, corpus, prepared)
         planned = PlannedCorpus(name, corpus, prepared)
+        for capability in CAPABILITIES.values():
+            capability.plan_annotations(self, planned)
         asked = self._plan_questions(planned, corpus.cloze) if corpus.cloze is not None else None
         for system, (kind, told) in self.systems.items():
             if told.corpora is None or name in told.corpora:
@@ -796,6 +798,8 @@ class Plan:
         if settings.cloze is not None:
             self._plan_questions(unseen, settings.cloze)
         self._plan_contrasts(name, settings, unseen.prepared)
+        for capability in CAPABILITIES.values():
+            capability.plan_annotations(self, unseen)
         for system, (kind, told) in self.systems.items():
             here = told.corpora is None or corpus.name in told.corpora
             here = here and "prove" not in kind.needs.values()  # which is of the test part alone
@@ -808,6 +812,8 @@ class Plan:
             elif row.search == "own":
                 self._plan_output_of_program(unseen, other, stem, variant="-unseen")
         self._plan_judged(unseen)
+        for capability in CAPABILITIES.values():
+            capability.plan_trained(self, unseen)
         self._plan_scores(unseen)
 
     def _plan_fraction(self, corpus: PlannedCorpus, size: int, seed: int) -> str:

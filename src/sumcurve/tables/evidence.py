@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -20,6 +20,11 @@ from sumcurve.curves.stopping import Validation
 from sumcurve.scores.scorer import Metric
 from sumcurve.settings import Equivalence, Oracle, Question
 from sumcurve.systems.system import Role
+
+if TYPE_CHECKING:
+    from sumcurve.tables.report.findings import Finding
+    from sumcurve.tables.results import Results
+    from sumcurve.tables.table import Table
 
 BLIND: tuple[Role, ...] = ("baseline", "outside")  # not trained by the study, and without sight of references
 ROLES: tuple[Role, ...] = (*BLIND, "bound", "trained")  # in the order of rows
@@ -390,6 +395,20 @@ class JudgedByPeople:
     found: PeopleResults
 
 
+class Evidence:
+    """What a capability has found of a study: its tables' content, and what it says of the core's. All is optional."""
+
+    def unread(self, results: "Results", corpus: str, metric: str) -> str:
+        """Why nobody is ranked by a metric on a corpus, in a clause; empty where there is no reason."""
+        return ""
+
+    def findings(
+        self, results: "Results", tables: Mapping[str, "Table"], corpus: str
+    ) -> Sequence[tuple[str, "Finding"]]:
+        """What came out on a corpus, each with the question of the finding that it follows ("": at the end)."""
+        return ()
+
+
 @dataclass(frozen=True)
 class Study:
     """All that a study's tables are made of.
@@ -418,7 +437,7 @@ class Study:
     readers: Sequence[Reader] = ()
     cloze: Sequence[Asked] = ()
     preferences: Sequence[Preferences] = ()
-    evidence: Mapping[str, Any] = field(default_factory=dict)  # of capabilities, by their names
+    evidence: Mapping[str, Evidence] = field(default_factory=dict)  # of capabilities, by their names
 
     @property
     def ceilings(self) -> list[Ceiling]:

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from sumcurve.capabilities.capability import Capability, Folders
-from sumcurve.capabilities.labels.evidence import related_words
 from sumcurve.capabilities.labels.folders import KINDS, LabelsSpecification
 from sumcurve.capabilities.labels.settings import Labels, StudyKeys
 from sumcurve.settings import Form, StudySettings
@@ -12,6 +11,7 @@ from sumcurve.settings.config import Block, PlanError
 from sumcurve.tables import Listing
 
 if TYPE_CHECKING:
+    from sumcurve.capabilities.labels.evidence import Related
     from sumcurve.study.plan import Plan, PlannedCorpus
 
 OWN = ("recurrent", "transformer", "ngram")  # kinds of models that are ours and write words
@@ -65,7 +65,9 @@ class RelatedWords(Capability):
         keys = [folder.key for folder in plan.named("outputs", "labels")]
         return {"labels": keys} if keys else {}
 
-    def evidence(self, folders: Folders) -> Any:
+    def evidence(self, folders: Folders) -> "Related":
+        from sumcurve.capabilities.labels.evidence import related_words
+
         return related_words(folders)
 
 

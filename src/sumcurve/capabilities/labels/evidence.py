@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from sumcurve.capabilities.capability import Folders
 from sumcurve.store.records import read_csv
+from sumcurve.tables.evidence import Evidence
 
 LABELS = 10  # whose related words are shown
 
@@ -25,7 +26,14 @@ class RelatedWords:
     examples: Sequence[tuple[str, Sequence[str]]]  # the most frequent labels, each with its related words
 
 
-def related_words(folders: Folders) -> list[RelatedWords]:
+@dataclass(frozen=True)
+class Related(Evidence):
+    """Related words of every method that was asked for."""
+
+    rows: Sequence[RelatedWords]
+
+
+def related_words(folders: Folders) -> Related:
     """Of every method that was asked for, where its folder is finished."""
     plan, results = folders.plan, folders.results
     found = []
@@ -41,4 +49,4 @@ def related_words(folders: Folders) -> list[RelatedWords]:
         numbers = json.loads((results / folder.key / "labels.json").read_text())
         training = json.loads((results / folder.specification["run"] / "training.json").read_text())
         found.append(RelatedWords(corpus, run["method"], training["records"], **numbers, examples=list(shown.items())))
-    return found
+    return Related(found)

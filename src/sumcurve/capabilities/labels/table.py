@@ -1,6 +1,6 @@
 """What models take their labels for: related words by averaged output distributions (Wei et al. 2018)."""
 
-from sumcurve.capabilities.labels.evidence import RelatedWords
+from sumcurve.capabilities.labels.evidence import Related
 from sumcurve.tables.results import Results
 from sumcurve.tables.table import Column, Table
 
@@ -10,7 +10,8 @@ SHOWN = 4  # related words of a label, as the paper shows
 
 def table(results: Results) -> Table:
     """A row for every method that was asked for; shares in percent, means over its labels."""
-    told: list[RelatedWords] = results.study.evidence.get("labels", [])
+    found = results.study.evidence.get("labels")
+    told = found.rows if isinstance(found, Related) else ()
     rows = [
         {
             "corpus": one.corpus,

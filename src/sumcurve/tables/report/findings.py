@@ -74,9 +74,16 @@ def findings(results: Results, tables: Mapping[str, Table]) -> list[Finding]:
         if level is not None and not level.beats:
             asked = (*asked, ("What is not to be read", "apes", iter([level.sentence().removeprefix(f"{corpus}: ")])))
         asked = (*asked, ("What questions measure", "apes", iter(apes.order_told(results, corpus))))
-        for question, table, told in asked:
-            paragraphs = tuple(told)
-            found += [Finding(corpus, question, paragraphs, table)] if paragraphs else []
+        here = [
+            Finding(corpus, question, paragraphs, table)
+            for question, table, told in asked
+            if (paragraphs := tuple(told))
+        ]
+        for evidence in results.study.evidence.values():
+            for after, finding in evidence.findings(results, tables, corpus):
+                places = [place for place, one in enumerate(here, start=1) if one.question == after]
+                here.insert(places[0] if places else len(here), finding)
+        found += here
     return found
 
 
