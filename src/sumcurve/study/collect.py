@@ -502,6 +502,7 @@ def collect(plan: Plan, results: Path, partial: bool = False) -> Study:
                     fractions.setdefault(told.get("percent") or told["records"], folder)
             statistics.append(corpus_statistics(plan, results, prepared, list(fractions.values())))
     outputs = [scored_output(plan, results, row) for row in rows]
+    folders = Folders(plan, results, finished, list(zip(rows, outputs, strict=True)))
     return Study(
         title=plan.settings.title,
         form=plan.settings.form,
@@ -524,10 +525,7 @@ def collect(plan: Plan, results: Path, partial: bool = False) -> Study:
             if finished(folder.key)
             for one in cloze(plan, results, folder)
         ],
-        evidence={
-            name: one.evidence(Folders(plan, results, finished, list(zip(rows, outputs, strict=True))))
-            for name, one in CAPABILITIES.items()
-        },
+        evidence={name: one.evidence(folders) for name, one in CAPABILITIES.items()},
         preferences=[
             preferences(plan, results, corpus, list(zip(rows, outputs, strict=True)))
             for corpus in sorted({plan.corpus_name(one.specification["corpus"]) for one in plan.judged} & shown)
