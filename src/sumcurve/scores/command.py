@@ -31,6 +31,7 @@ CHUNK = 16_384  # items scored between two moves of the progress bar
 SEEDS = (2, 3, 5, 10, 20)  # for which `power` lists the items needed
 SYSTEMS = ("candidates", "compare")  # how a file of per-item scores names them
 PARTS = ("precision", "recall", "f")
+ROUNDING = 1e-12  # share of a score, below which a spread is none
 POINTS = 100  # scores are shares in files, percent ("points") on paper
 
 ROUGE = """\
@@ -165,7 +166,7 @@ def add_parser(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> 
         metavar="CSV",
         help="one file written with --compare, or one for each system",
     )
-    power.add_argument("--metric", default=METRICS[0], help="column of --per-item (default: %(default)s)")
+    power.add_argument("--metric", help=f"column of --per-item (default: {METRICS[0]})")
     seeds = power.add_mutually_exclusive_group()
     seeds.add_argument("--sd-seed", type=float, default=0.0, metavar="SD", help="of mean scores, in points")
     seeds.add_argument(
@@ -239,16 +240,15 @@ def _files(arguments: argparse.Namespace) -> "list[Texts]":
 
 def run_power(arguments: argparse.Namespace) -> None:
     """Print what was asked for and write the file asked for."""
-    from sumcurve.statistics.power import Aim, Noise, paired_sd, pooled_sd
+    from sumcurve.statistics.power import Aim, Noise
 
     check_written([arguments.json], arguments.per_item or [])
-    sd_items = _sd_items(arguments.per_item, arguments.metric) if arguments.per_item else arguments.sd_items
+    if arguments.metric and not arguments.per_item:
+        raise CommandError(f"--metric {arguments.metric}: no --per-item, whose column it is; add it")
+    metric = arguments.metric or METRICS[0]
+    sd_items = _sd_items(arguments.per_item, metric) if arguments.per_item else arguments.sd_items
     try:
-        if arguments.seed_scores:
-            pooled = paired_sd if arguments.paired else pooled_sd
-            sd_seed = pooled([_numbers(text) for text in arguments.seed_scores])
-        else:
-            sd_seed = arguments.sd_seed
+        sd_seed = _sd_seed(arguments)
         noise = Noise(sd_items, sd_seed, arguments.design_effect, arguments.paired, arguments.systems)
         aim = Aim(arguments.effect, arguments.power, arguments.level)
     except ValueError as error:
@@ -368,7 +368,10 @@ def _column(path: Path, column: str) -> dict[str, list[tuple[str, float]]]:
                 raise CommandError(f"{path} has no column {missing[0]!r}; give a file of `sumcurve rouge --per-item`")
             for row in reader:
                 try:
-                    found.setdefault(row["system"], []).append((row["item"], float(row[column])))
+                    score = float(row[column])
+                    if not math.isfinite(score):
+                        raise ValueError
+                    found.setdefault(row["system"], []).append((row["item"], score))
                 except (TypeError, ValueError):
                     raise CommandError(
                         f"{path}:{reader.line_num}: {column} is {row[column]!r}, no number; write the file anew"
@@ -380,13 +383,39 @@ def _column(path: Path, column: str) -> dict[str, list[tuple[str, float]]]:
     return found
 
 
+def _sd_seed(arguments: argparse.Namespace) -> float:
+    """Noise of the seeds, 0 where none is given; CommandError for options that do nothing without it."""
+    from sumcurve.statistics.power import paired_sd, pooled_sd
+
+    sd_seed: float = arguments.sd_seed
+    if arguments.seed_scores:
+        lists = [_numbers(text) for text in arguments.seed_scores]
+        sd_seed = (paired_sd if arguments.paired else pooled_sd)(lists)
+        if sd_seed <= ROUNDING * max(abs(score) for scores in lists for score in scores):
+            beside = " but for what all systems share" if arguments.paired else ""
+            raise CommandError(
+                f"--seed-scores {' '.join(arguments.seed_scores)}: the seeds of each system score the same{beside}, so "
+                "that their spread is unknown; give more digits or seeds, or leave the option out"
+            )
+    for option, value in (("--paired", arguments.paired), ("--seeds", arguments.seeds)):
+        if value and not sd_seed:
+            raise CommandError(f"{option}: without noise of seeds it changes nothing; add --sd-seed or --seed-scores")
+    return sd_seed
+
+
 def _numbers(text: str) -> list[float]:
     try:
-        return [float(number) for number in text.split(",")]
+        scores = [float(number) for number in text.split(",")]
     except ValueError:
+        scores = []
+    if not scores or not all(map(math.isfinite, scores)):
+        raise CommandError(f"--seed-scores {text!r}: give numbers with commas between, such as 31.2,31.5,30.9")
+    if len(scores) == 1:
         raise CommandError(
-            f"--seed-scores {text!r}: give numbers with commas between, such as 31.2,31.5,30.9"
-        ) from None
+            f"--seed-scores {text!r}: one seed says nothing of the spread between seeds; give two scores of each "
+            "system at least, or leave the system out"
+        )
+    return scores
 
 
 def _scorer(arguments: argparse.Namespace) -> "Scorer":
