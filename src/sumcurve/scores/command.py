@@ -6,6 +6,7 @@ Heavy packages are imported when a command runs.
 import argparse
 import csv
 import math
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -201,6 +202,7 @@ def run_rouge(arguments: argparse.Namespace) -> None:
     check_written((arguments.per_item, arguments.json), read)
     scorer = _scorer(arguments)
     references, *systems = _files(arguments)
+    _warn_of_long_items(scorer, systems, references)
     scored = [_score(scorer, system, references) for system in systems]
     if scored[0].empty_references.all():
         raise CommandError(
@@ -427,6 +429,19 @@ def _scorer(arguments: argparse.Namespace) -> "Scorer":
         return Scorer(metrics, arguments.mode, arguments.stem, arguments.multi, arguments.threads)
     except (ValueError, MissingExceptions) as error:
         raise CommandError(str(error)) from error
+
+
+def _warn_of_long_items(scorer: "Scorer", systems: "Sequence[Texts]", references: "Texts") -> None:
+    """Before minutes of silence."""
+    from sumcurve.scores.rouge import tokenize
+    from sumcurve.scores.texts import long_item
+
+    if whole := {"rougeL", "rougeLsum"} & set(scorer.metrics):
+        for system in systems:
+            if warning := long_item(
+                system, references, "rougeL" in whole, lambda text: len(tokenize(text, scorer.mode))
+            ):
+                print(warning, file=sys.stderr)
 
 
 def _score(scorer: "Scorer", system: "Texts", references: "Texts") -> Scored:

@@ -13,6 +13,8 @@ import pytest
 from rouge_score.rouge_scorer import RougeScorer
 from scipy import stats
 
+from sumcurve.scores import command
+from sumcurve.scores import texts as texts_module
 from sumcurve.scores.command import CommandError, add_parser
 from sumcurve.statistics.power import Aim, Noise, items_needed, paired_sd, pooled_sd, power, seeds_needed
 from sumcurve.statistics.ungrouped import holm, sign_flip_p
@@ -274,6 +276,28 @@ def test_intervals_of_one_item_or_few_resamples_come_with_a_warning(sumcurve, tm
     path.write_text("a b\n" * count)
     printed = sumcurve("rouge", "--references", path, "--candidates", path, *words)
     assert ("WARNING" in printed) is warned
+
+
+@pytest.mark.parametrize(
+    ("metrics", "limit", "warned"),
+    [
+        ("rougeLsum", 35, True),
+        ("rougeLsum", 36, False),
+        ("rougeL", 80, True),
+        ("rougeL", 81, False),
+        ("rouge1", 1, False),
+    ],
+)
+def test_a_long_item_is_named_before_it_is_scored(
+    sumcurve, tmp_path, monkeypatch, capsys, metrics, limit, warned
+) -> None:
+    path = tmp_path / "r.txt"
+    path.write_text("a b\n<t> a b - c d e f </t> <t> g h i </t>\n")  # 6 words and 3
+    monkeypatch.setattr(texts_module, "MANY_CELLS", most)
+    monkeypatch.setattr(command, "_score", lambda *_: pytest.fail("scored"))
+    with pytest.raises(pytest.fail.Exception, match="scored"):
+        sumcurve("rouge", "--references", path, "--candidates", path, "--metrics", metrics)
+    assert ("r.txt:2: item 2 has a" in capsys.readouterr().err) == warned
 
 
 def test_unequal_files_are_refused_and_leave_no_file(sumcurve, texts, tmp_path) -> None:
