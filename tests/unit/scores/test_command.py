@@ -279,7 +279,7 @@ def test_intervals_of_one_item_or_few_resamples_come_with_a_warning(sumcurve, tm
 
 
 @pytest.mark.parametrize(
-    ("metrics", "limit", "warned"),
+    ("metrics", "most", "warned"),
     [
         ("rougeLsum", 35, True),
         ("rougeLsum", 36, False),
@@ -289,7 +289,7 @@ def test_intervals_of_one_item_or_few_resamples_come_with_a_warning(sumcurve, tm
     ],
 )
 def test_a_long_item_is_named_before_it_is_scored(
-    sumcurve, tmp_path, monkeypatch, capsys, metrics, limit, warned
+    sumcurve, tmp_path, monkeypatch, capsys, metrics, most, warned
 ) -> None:
     path = tmp_path / "r.txt"
     path.write_text("a b\n<t> a b - c d e f </t> <t> g h i </t>\n")  # 6 words and 3
