@@ -18,6 +18,11 @@ def positive(text: str) -> int:
     return natural(text, least=1)
 
 
+def resamples(text: str) -> int:
+    """A number of resamples that a 95 % interval can be read from, as `settings.Bootstrap` has it."""
+    return natural(text, least=20)
+
+
 def misplaced(written: Iterable[Path | None], read: Iterable[Path | None]) -> str | None:
     """Why a file cannot be written where it is asked for, in a sentence; None where all can. None is no file."""
     sources, taken = {path.resolve() for path in read if path}, set()

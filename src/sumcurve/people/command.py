@@ -10,7 +10,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sumcurve.arguments import natural, positive
+from sumcurve.arguments import natural, positive, resamples
 from sumcurve.people.protocols import KUMAR_CHEUNG, WEI, PeopleError, Protocol
 from sumcurve.records import write_json, write_text
 from sumcurve.settings import Bootstrap
@@ -77,7 +77,7 @@ def add_parser(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> 
     read.add_argument("--json", type=Path, metavar="OUT")
     read.add_argument("--seed", type=natural, default=Bootstrap().seed, metavar="S", help="default: %(default)s")
     read.add_argument(
-        "--resamples", type=positive, default=Bootstrap().resamples, metavar="B", help="default: %(default)s"
+        "--resamples", type=resamples, default=Bootstrap().resamples, metavar="B", help="default: %(default)s"
     )
     read.set_defaults(run=run_read)
 

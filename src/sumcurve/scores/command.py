@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sumcurve.arguments import misplaced, natural, positive
+from sumcurve.arguments import misplaced, natural, positive, resamples
 from sumcurve.records import csv_text, write_json, write_text
 from sumcurve.scores.rouge_f1 import RougeF1
 from sumcurve.settings import Bootstrap
@@ -148,7 +148,7 @@ def add_parser(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> 
     rouge.add_argument("--threads", type=positive, metavar="N", help="default: all cores")
     rouge.add_argument("--seed", type=natural, default=Bootstrap().seed, metavar="S", help="default: %(default)s")
     rouge.add_argument(
-        "--resamples", type=positive, default=Bootstrap().resamples, metavar="B", help="default: %(default)s"
+        "--resamples", type=resamples, default=Bootstrap().resamples, metavar="B", help="default: %(default)s"
     )
     rouge.set_defaults(run=run_rouge)
 

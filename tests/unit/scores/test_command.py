@@ -315,7 +315,7 @@ def test_unequal_files_are_refused_and_leave_no_file(sumcurve, texts, tmp_path) 
     assert not list(tmp_path.glob("out*"))
 
 
-@pytest.mark.parametrize("word", ["0", "-1", "2.5", "x"])
+@pytest.mark.parametrize("word", ["0", "-1", "2.5", "x", "19"])
 def test_a_senseless_number_is_a_usage_error(sumcurve, texts, word, capsys) -> None:
     with pytest.raises(SystemExit):
         sumcurve("rouge", "--references", texts.r_file, "--candidates", texts.c_file, f"--resamples={word}")
