@@ -3,6 +3,18 @@
 import argparse
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
+
+
+class Once(argparse.Action):
+    """Stores the value of an option without a default; an option given twice is an error, not the last of both."""
+
+    def __call__(
+        self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: Any, option: str | None = None
+    ) -> None:
+        if (earlier := getattr(namespace, self.dest)) is not None:
+            parser.error(f"{option} stands twice ({earlier} and {values}): give it once")
+        setattr(namespace, self.dest, values)
 
 
 def natural(text: str, least: int = 0) -> int:

@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sumcurve.arguments import misplaced, natural, positive, resamples
+from sumcurve.arguments import Once, misplaced, natural, positive, resamples
 from sumcurve.records import csv_text, write_json, write_text
 from sumcurve.scores.rouge_f1 import RougeF1
 from sumcurve.settings import Bootstrap
@@ -41,7 +41,7 @@ Scores summaries against references, with a 95 % interval (BCa bootstrap over it
 Files hold one item a line, plain or in .gz or .zst: plain text, in which <t> ... </t> mark sentences, JSON lines
 (.jsonl, or a JSON object in line 1), or tables (.csv, .tsv; line 1 names the columns). In JSON lines a line is a string
 (sentences end at line breaks or are marked), a list of sentences, or an object with such a text under "candidate" or
-"summary", and under "reference", "references", "target" or "summary" for the references; several references are a list
+"summary" (not both), and under "reference", "references", "target" or "summary" for the references; several references are a list
 of lists. A table has columns of these names, or one beside "id". --column and --reference-column name another key or
 column. One file may hold both. Items of files that have ids ("id") are joined by them, others by their order.
 
@@ -125,12 +125,16 @@ def add_parser(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> 
         description=ROUGE,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    rouge.add_argument("--references", type=Path, required=True, metavar="R")
-    rouge.add_argument("--candidates", type=Path, required=True, metavar="C")
-    rouge.add_argument("--compare", type=Path, metavar="C2", help="a second system's summaries of the same items")
-    rouge.add_argument("--column", metavar="NAME", help="of C's texts in a table or JSON objects (default: see above)")
-    rouge.add_argument("--compare-column", metavar="NAME", help="of C2's (default: --column)")
-    rouge.add_argument("--reference-column", metavar="NAME", help="of R's")
+    rouge.add_argument("--references", action=Once, type=Path, required=True, metavar="R")
+    rouge.add_argument("--candidates", action=Once, type=Path, required=True, metavar="C")
+    rouge.add_argument(
+        "--compare", action=Once, type=Path, metavar="C2", help="a second system's summaries of the same items"
+    )
+    rouge.add_argument(
+        "--column", action=Once, metavar="NAME", help="of C's texts in a table or JSON objects (default: see above)"
+    )
+    rouge.add_argument("--compare-column", action=Once, metavar="NAME", help="of C2's (default: --column)")
+    rouge.add_argument("--reference-column", action=Once, metavar="NAME", help="of R's")
     rouge.add_argument("--mode", choices=MODES, default="rouge-score", help="whose scores (default: %(default)s)")
     rouge.add_argument("--stem", action="store_true", help="with the mode's stemmer (1.5.5: -m)")
     rouge.add_argument(

@@ -278,6 +278,14 @@ def test_intervals_of_one_item_or_few_resamples_come_with_a_warning(sumcurve, tm
     assert ("WARNING" in printed) is warned
 
 
+@pytest.mark.parametrize("option", ["--reference-column", "--column", "--compare-column", "--candidates"])
+def test_an_option_that_stands_twice_is_refused(sumcurve, texts, capsys, option) -> None:
+    files = ("--references", texts.r_file, "--candidates", texts.c_file)
+    with pytest.raises(SystemExit):
+        sumcurve("rouge", *files, option, "a", option, "b")
+    assert f"{option} stands twice" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("metrics", "most", "warned"),
     [
