@@ -41,9 +41,10 @@ Scores summaries against references, with a 95 % interval (BCa bootstrap over it
 Files hold one item a line, plain or in .gz or .zst: plain text, in which <t> ... </t> mark sentences, JSON lines
 (.jsonl, or a JSON object in line 1), or tables (.csv, .tsv; line 1 names the columns). In JSON lines a line is a string
 (sentences end at line breaks or are marked), a list of sentences, or an object with such a text under "candidate" or
-"summary" (not both), and under "reference", "references", "target" or "summary" for the references; several references are a list
-of lists. A table has columns of these names, or one beside "id". --column and --reference-column name another key or
-column. One file may hold both. Items of files that have ids ("id") are joined by them, others by their order.
+"summary" (not both), and under "reference", "references", "target" or "summary" for the references; several references
+are a list of lists. A table has columns of these names, or one beside "id". --column and --reference-column name
+another key or column. One file may hold both. Items of files that have ids ("id") are joined by them, others by their
+order.
 
 An item without a word in its references scores 0 and stays, as in rouge-score and ROUGE-1.5.5; it is counted in line 1.
 
