@@ -436,10 +436,10 @@ def _check_published(block: Block, name: str, corpus: CorpusSettings) -> None:
                     f"{block.where('corpora', name, 'split', part)}: {asked[part]:,} of {records:,} records that are "
                     f"`published`; {remedy}"
                 )
-    for key, records in (("split.train", split.train), ("published.train", published.get("train"))):
-        if records is not None and most > records:
+    for key, train in (("split.train", split.train), ("published.train", published.get("train"))):
+        if train is not None and most > train:
             raise PlanError(
-                f"{block.where('corpora', name, 'sizes')}: {most:,} training records of the {records:,} of "
+                f"{block.where('corpora', name, 'sizes')}: {most:,} training records of the {train:,} of "
                 f"`{key}`; lower it, or correct `{key}`"
             )
 
