@@ -246,8 +246,6 @@ def run_read(arguments: argparse.Namespace) -> None:
 
 
 def _report(answers: "Answers", found: "Results", settings: Bootstrap) -> Iterator[str]:
-    from sumcurve.people.results import SYMMETRIC
-
     protocol = answers.key.protocol
     level = f"{100 * settings.confidence:g} %"
     yield from answers.notes
@@ -264,8 +262,6 @@ def _report(answers: "Answers", found: "Results", settings: Bootstrap) -> Iterat
     for share in found.shares:
         counts = "  ".join(f"{share.counts.get(outcome, 0):12,}" for outcome in protocol.outcomes)
         yield f"{share.name:{width}}  {counts}  {_interval(share.share)}"
-    if any(share.leaves for share in found.shares):
-        yield SYMMETRIC
     if found.differences:
         yield ""
         yield f"Differences in points; p and intervals of paired tests, corrected over {len(found.differences)} (Holm)"

@@ -54,7 +54,8 @@ def _estimate(results: Results, system: System, metric: str) -> Estimate:
         groups = here[0].scored(scorer)[0].groups
         return Design(kept, groups, results.full_records(system.corpus), results.settings.confidence)
 
-    return estimate(results.once(f"papers' searches {system.corpus} {metric}", make), system.cell)
+    design = results.once(f"papers' searches {system.corpus} {metric}", make)
+    return results.within(metric, estimate(design, system.cell))
 
 
 def scores_of(results: Results, system: System) -> tuple[Estimate, dict[str, float]]:

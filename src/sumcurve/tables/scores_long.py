@@ -109,7 +109,7 @@ def _estimate(results: Results, system: System, metric: str) -> Estimate:
         return Design(kept, groups, results.full_records(system.corpus), results.settings.confidence)
 
     design = results.once(f"scores of {_place(system)} {metric}", make)
-    return estimate(design, system.cell)
+    return results.within(metric, estimate(design, system.cell))
 
 
 def _unranked(results: Results, system: System, metric: Metric, name: Name) -> str:
