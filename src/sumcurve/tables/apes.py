@@ -290,7 +290,7 @@ def by_reader(results: Results) -> Table:
 
 
 def _named(results: Results, system: System) -> Name:
-    """Whether a method reads is known of it under the common search."""
+    """What marks say is known of a method under the common search."""
     if system.outputs[0].search == "paper":
-        return Name(system.outputs[0].method, system.method)
+        return results.unasked(system.outputs[0].method, system.method)
     return results.name(system)

@@ -43,6 +43,7 @@ MARK = "†"  # beside a system that does not read its source
 SHARE = "apes"  # the metric that is a ratio of sums
 UNREAD = "‡"  # beside a metric that is not to be read of a corpus
 NOT_TO_BE_READ = "not to be read"
+NOT_TESTED = "not tested"  # in place of yes and no, of other parts and searches than tables rank
 NOT_BEYOND_GUESSING = "its readers are not shown to beat guessing"
 TIED = "§"  # beside what a system dodges whose score often is the same for a gold and another summary
 MOST_TIES = 5.0  # percent of the contrasts that a system sees, with exactly their gold's score: above it has no rank
@@ -458,6 +459,11 @@ class Results:
     def marked(self, corpus: str, cell: Cell) -> Name:
         """`name` of the system of a cell; the cell's own where none has it, as of the best extracts."""
         return next((self.name(one) for one in self.of(corpus) if one.cell == cell), Name(cell[0]))
+
+    def unasked(self, method: str, shown: str = "") -> Name:
+        """A method's name where marks are not known of what a row is about, such as weights before a last phase."""
+        facts = ("reads_source", "one_frame") if self._has_frames else ("reads_source",)
+        return Name(method, shown, dict.fromkeys(facts, NOT_TESTED))
 
     @property
     def _has_frames(self) -> bool:

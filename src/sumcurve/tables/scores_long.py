@@ -32,7 +32,7 @@ def table(results: Results) -> Table:
     rows = [
         _row(results, system, metric, name)
         for system in _systems(results)
-        for name in [results.name(system) if _in_scores(system) else Name(system.method)]
+        for name in [results.name(system) if _in_scores(system) else results.unasked(system.method)]
         for metric in results.metrics
         if results.scorer(metric.name) in system.scorers
     ]

@@ -374,6 +374,26 @@ def test_names_in_csvs_are_names_and_marks_are_columns(marked_study, settings, t
     assert {row["why"] for row in sides if row["metric"] == "ROUGE-1"} == {""}
 
 
+METHODS = ("scores", "answers", "descriptions", "efficiency", "methods", "seeds", "stopping", "decoding", "phases")
+
+
+def test_every_table_of_methods_says_of_each_what_marks_say(marked_study, settings):
+    """The seeds' rows of other parts and searches say that nobody has tested it."""
+    results = Results(marked_study, settings)
+    of_method = {}
+    for name in ("scores_long", *METHODS):
+        for row in made(name, results).frame().to_dict("records"):
+            said = row["reads_source"], row["one_frame"]
+            of_method.setdefault(name, {}).setdefault(row["method"], set()).add(said)
+    for name, found in of_method.items():
+        other = {("not tested", "not tested")} if name in ("scores_long", "seeds") else set()
+        assert found["pcov"] == {("yes", "yes")} | other, name
+        assert found.get("abs", set()) <= {("no", "no")} | other, name
+    for name in ("decoding", "phases", "comparisons", "scores_long"):
+        assert {"ranked", "why"} <= set(made(name, results).frame()), name
+    assert results.marks_note in made("phases", results).notes
+
+
 def test_the_long_form_of_scores_has_the_numbers_of_the_wide_one_and_says_who_is_ranked(marked_study, settings):
     results = Results(marked_study, settings)
     wide, long = (made(name, results).frame().fillna({"records": 0}) for name in ("scores", "scores_long"))
