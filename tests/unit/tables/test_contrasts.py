@@ -3,6 +3,7 @@
 import dataclasses
 import itertools
 import math
+import re
 
 import numpy as np
 import pytest
@@ -31,6 +32,7 @@ from sumcurve.tables.report.findings import findings
 from sumcurve.tables.report.page import page
 from sumcurve.tables.results import MANY_TIES, TIED, Results
 from sumcurve.tables.study import made, with_words
+from sumcurve.tables.table import Value
 
 GOLDS, EACH = 40, 12
 SEEDS = (1, 2, 3)
@@ -196,6 +198,18 @@ def test_a_language_model_whose_score_ties_is_marked_as_methods_are(told, share,
     (said,) = (one.text for one in findings(results, tables) if one.table == "contrasts")
     assert (f"unigram {row['dodged'].number:.1f} ({row['dodged_ties'].number:.1f} with ties)." in said) is marked
     assert (f"{row['dodged'].number:.1f}{TIED}" in tables["contrasts"].markdown()) is marked
+
+
+def test_no_difference_below_0_is_called_more(told):
+    """Where another record's source serves as well or better, so that the own one buys less than nothing."""
+    tables = {name: made(name, told) for name in (*TABLES, *APPENDIX)}
+    for row in tables["contrasts"].rows:
+        if "by_source" in row:
+            row["by_source"] = Value(-6.9, -9.7, -4.1)
+    (said,) = (one.text for one in findings(told, tables) if one.table == "contrasts")
+    (sentence,) = (one for one in re.split(r"(?<=\.) ", said) if "−6.9 [−9.7, −4.1]" in one)
+    assert "minus" in sentence
+    assert not re.search(r"\bmore\b", sentence.split(": ")[0])
 
 
 @pytest.mark.parametrize("level", [0.0, 0.5, 0.99])
