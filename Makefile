@@ -23,6 +23,7 @@
 #   make trials               what config/trials.csv lacks of the trials that chose the small form
 #   make trials TRIALS=…      the same for another file: config/trials-large.yaml, of the large form
 #   make fairseq-env          fairseq, for methods of `kind: fairseq`: an environment of its own, built once in minutes
+#   make help                 this list
 #   make lint  bench  pull  push  recipes  schema  lock  clean-env
 
 SHELL := bash
@@ -77,7 +78,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # The code that runs is this checkout's, whatever else is installed.
 export PYTHONPATH := $(CURDIR)/src
 
-.PHONY: study run test test-all slurm-test fault-test remote-test demo smoke lint bench pull push verify record pages reproduce trace status plan pack merge prune partial add trials recipes schema lock env fairseq-env clean-env
+.PHONY: study run help test test-all slurm-test fault-test remote-test demo smoke lint bench pull push verify record pages reproduce trace status plan pack merge prune partial add trials recipes schema lock env fairseq-env clean-env
 
 study: env
 	$(MAKE) --no-print-directory run
@@ -98,6 +99,10 @@ run:
 	mv "$$report" "$$HOME_FOLDER/results/tables/$$NAMED/report.html"
 	echo "how it was made: $$HOME_FOLDER/results/tables/$$NAMED/report.html"
 	echo "what came out: $$pages/report.html"
+
+# The head of this file.
+help:
+	@sed -n '/^$$/q;s/^# \{0,1\}//p' Makefile
 
 test: env
 	python -m pytest -n 2 $(TESTS)

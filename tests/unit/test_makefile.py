@@ -55,6 +55,18 @@ def make(folder: Path, *arguments: str, **variables: str) -> subprocess.Complete
     return subprocess.run(command, cwd=folder, env=own | {"PATH": path} | variables, capture_output=True, text=True)
 
 
+def test_help_is_the_head_of_the_file_names_targets_alone_and_makes_nothing(checkout):
+    found = make(checkout, "help")
+    assert (found.returncode, found.stderr) == (0, "")
+    head, _, rest = (checkout / "Makefile").read_text().partition("\n\n")
+    assert found.stdout.splitlines() == [line.removeprefix("#").removeprefix(" ") for line in head.splitlines()]
+    named = [line.removeprefix("  make ") for line in found.stdout.splitlines() if line.startswith("  make ")]
+    targets = {name for line in named[:-1] for name in [line.split()[0]]} | {*named[-1].split()}
+    (phony,) = (line for line in rest.splitlines() if line.startswith(".PHONY:"))
+    assert targets <= {*phony.split()[1:]}
+    assert not environments(checkout)
+
+
 def environments(folder: Path) -> list[Path]:
     return sorted(folder.glob(".venv-[0-9]*"))
 

@@ -6,12 +6,13 @@ Heavy packages are imported when a command runs.
 import argparse
 import csv
 import math
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sumcurve.machine.arguments import CommandError, check_written, natural, positive
+from sumcurve.machine.arguments import CommandError, Once, check_written, natural, positive, resamples
 from sumcurve.scores.rouge_f1 import RougeF1
 from sumcurve.settings import Bootstrap
 from sumcurve.store.records import csv_text, write_json, write_text
@@ -31,6 +32,7 @@ CHUNK = 16_384  # items scored between two moves of the progress bar
 SEEDS = (2, 3, 5, 10, 20)  # for which `power` lists the items needed
 SYSTEMS = ("candidates", "compare")  # how a file of per-item scores names them
 PARTS = ("precision", "recall", "f")
+ROUNDING = 1e-12  # share of a score, below which a spread is none
 POINTS = 100  # scores are shares in files, percent ("points") on paper
 
 ROUGE = """\
@@ -39,9 +41,10 @@ Scores summaries against references, with a 95 % interval (BCa bootstrap over it
 Files hold one item a line, plain or in .gz or .zst: plain text, in which <t> ... </t> mark sentences, JSON lines
 (.jsonl, or a JSON object in line 1), or tables (.csv, .tsv; line 1 names the columns). In JSON lines a line is a string
 (sentences end at line breaks or are marked), a list of sentences, or an object with such a text under "candidate" or
-"summary", and under "reference", "references", "target" or "summary" for the references; several references are a list
-of lists. A table has columns of these names, or one beside "id". --column and --reference-column name another key or
-column. One file may hold both. Items of files that have ids ("id") are joined by them, others by their order.
+"summary" (not both), and under "reference", "references", "target" or "summary" for the references; several references
+are a list of lists. A table has columns of these names, or one beside "id". --column and --reference-column name
+another key or column. One file may hold both. Items of files that have ids ("id") are joined by them, others by their
+order.
 
 An item without a word in its references scores 0 and stays, as in rouge-score and ROUGE-1.5.5; it is counted in line 1.
 
@@ -119,12 +122,16 @@ def add_parser(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> 
         description=ROUGE,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    rouge.add_argument("--references", type=Path, required=True, metavar="R")
-    rouge.add_argument("--candidates", type=Path, required=True, metavar="C")
-    rouge.add_argument("--compare", type=Path, metavar="C2", help="a second system's summaries of the same items")
-    rouge.add_argument("--column", metavar="NAME", help="of C's texts in a table or JSON objects (default: see above)")
-    rouge.add_argument("--compare-column", metavar="NAME", help="of C2's (default: --column)")
-    rouge.add_argument("--reference-column", metavar="NAME", help="of R's")
+    rouge.add_argument("--references", action=Once, type=Path, required=True, metavar="R")
+    rouge.add_argument("--candidates", action=Once, type=Path, required=True, metavar="C")
+    rouge.add_argument(
+        "--compare", action=Once, type=Path, metavar="C2", help="a second system's summaries of the same items"
+    )
+    rouge.add_argument(
+        "--column", action=Once, metavar="NAME", help="of C's texts in a table or JSON objects (default: see above)"
+    )
+    rouge.add_argument("--compare-column", action=Once, metavar="NAME", help="of C2's (default: --column)")
+    rouge.add_argument("--reference-column", action=Once, metavar="NAME", help="of R's")
     rouge.add_argument("--mode", choices=MODES, default="rouge-score", help="whose scores (default: %(default)s)")
     rouge.add_argument("--stem", action="store_true", help="with the mode's stemmer (1.5.5: -m)")
     rouge.add_argument(
@@ -142,7 +149,7 @@ def add_parser(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> 
     rouge.add_argument("--threads", type=positive, metavar="N", help="default: all cores")
     rouge.add_argument("--seed", type=natural, default=Bootstrap().seed, metavar="S", help="default: %(default)s")
     rouge.add_argument(
-        "--resamples", type=positive, default=Bootstrap().resamples, metavar="B", help="default: %(default)s"
+        "--resamples", type=resamples, default=Bootstrap().resamples, metavar="B", help="default: %(default)s"
     )
     rouge.set_defaults(run=run_rouge)
 
@@ -161,7 +168,7 @@ def add_parser(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> 
         metavar="CSV",
         help="one file written with --compare, or one for each system",
     )
-    power.add_argument("--metric", default=METRICS[0], help="column of --per-item (default: %(default)s)")
+    power.add_argument("--metric", help=f"column of --per-item (default: {METRICS[0]})")
     seeds = power.add_mutually_exclusive_group()
     seeds.add_argument("--sd-seed", type=float, default=0.0, metavar="SD", help="of mean scores, in points")
     seeds.add_argument(
@@ -196,6 +203,7 @@ def run_rouge(arguments: argparse.Namespace) -> None:
     check_written((arguments.per_item, arguments.json), read)
     scorer = _scorer(arguments)
     references, *systems = _files(arguments)
+    _warn_of_long_items(scorer, systems, references)
     scored = [_score(scorer, system, references) for system in systems]
     if scored[0].empty_references.all():
         raise CommandError(
@@ -235,16 +243,15 @@ def _files(arguments: argparse.Namespace) -> "list[Texts]":
 
 def run_power(arguments: argparse.Namespace) -> None:
     """Print what was asked for and write the file asked for."""
-    from sumcurve.statistics.power import Aim, Noise, paired_sd, pooled_sd
+    from sumcurve.statistics.power import Aim, Noise
 
     check_written([arguments.json], arguments.per_item or [])
-    sd_items = _sd_items(arguments.per_item, arguments.metric) if arguments.per_item else arguments.sd_items
+    if arguments.metric and not arguments.per_item:
+        raise CommandError(f"--metric {arguments.metric}: no --per-item, whose column it is; add it")
+    metric = arguments.metric or METRICS[0]
+    sd_items = _sd_items(arguments.per_item, metric) if arguments.per_item else arguments.sd_items
     try:
-        if arguments.seed_scores:
-            pooled = paired_sd if arguments.paired else pooled_sd
-            sd_seed = pooled([_numbers(text) for text in arguments.seed_scores])
-        else:
-            sd_seed = arguments.sd_seed
+        sd_seed = _sd_seed(arguments)
         noise = Noise(sd_items, sd_seed, arguments.design_effect, arguments.paired, arguments.systems)
         aim = Aim(arguments.effect, arguments.power, arguments.level)
     except ValueError as error:
@@ -364,7 +371,10 @@ def _column(path: Path, column: str) -> dict[str, list[tuple[str, float]]]:
                 raise CommandError(f"{path} has no column {missing[0]!r}; give a file of `sumcurve rouge --per-item`")
             for row in reader:
                 try:
-                    found.setdefault(row["system"], []).append((row["item"], float(row[column])))
+                    score = float(row[column])
+                    if not math.isfinite(score):
+                        raise ValueError
+                    found.setdefault(row["system"], []).append((row["item"], score))
                 except (TypeError, ValueError):
                     raise CommandError(
                         f"{path}:{reader.line_num}: {column} is {row[column]!r}, no number; write the file anew"
@@ -376,13 +386,39 @@ def _column(path: Path, column: str) -> dict[str, list[tuple[str, float]]]:
     return found
 
 
+def _sd_seed(arguments: argparse.Namespace) -> float:
+    """Noise of the seeds, 0 where none is given; CommandError for options that do nothing without it."""
+    from sumcurve.statistics.power import paired_sd, pooled_sd
+
+    sd_seed: float = arguments.sd_seed
+    if arguments.seed_scores:
+        lists = [_numbers(text) for text in arguments.seed_scores]
+        sd_seed = (paired_sd if arguments.paired else pooled_sd)(lists)
+        if sd_seed <= ROUNDING * max(abs(score) for scores in lists for score in scores):
+            beside = " but for what all systems share" if arguments.paired else ""
+            raise CommandError(
+                f"--seed-scores {' '.join(arguments.seed_scores)}: the seeds of each system score the same{beside}, so "
+                "that their spread is unknown; give more digits or seeds, or leave the option out"
+            )
+    for option, value in (("--paired", arguments.paired), ("--seeds", arguments.seeds)):
+        if value and not sd_seed:
+            raise CommandError(f"{option}: without noise of seeds it changes nothing; add --sd-seed or --seed-scores")
+    return sd_seed
+
+
 def _numbers(text: str) -> list[float]:
     try:
-        return [float(number) for number in text.split(",")]
+        scores = [float(number) for number in text.split(",")]
     except ValueError:
+        scores = []
+    if not scores or not all(map(math.isfinite, scores)):
+        raise CommandError(f"--seed-scores {text!r}: give numbers with commas between, such as 31.2,31.5,30.9")
+    if len(scores) == 1:
         raise CommandError(
-            f"--seed-scores {text!r}: give numbers with commas between, such as 31.2,31.5,30.9"
-        ) from None
+            f"--seed-scores {text!r}: one seed says nothing of the spread between seeds; give two scores of each "
+            "system at least, or leave the system out"
+        )
+    return scores
 
 
 def _scorer(arguments: argparse.Namespace) -> "Scorer":
@@ -394,6 +430,19 @@ def _scorer(arguments: argparse.Namespace) -> "Scorer":
         return Scorer(metrics, arguments.mode, arguments.stem, arguments.multi, arguments.threads)
     except (ValueError, MissingExceptions) as error:
         raise CommandError(str(error)) from error
+
+
+def _warn_of_long_items(scorer: "Scorer", systems: "Sequence[Texts]", references: "Texts") -> None:
+    """Before minutes of silence."""
+    from sumcurve.rouge.scorer import tokenize
+    from sumcurve.rouge.texts import long_item
+
+    if whole := {"rougeL", "rougeLsum"} & set(scorer.metrics):
+        for system in systems:
+            if warning := long_item(
+                system, references, "rougeL" in whole, lambda text: len(tokenize(text, scorer.mode))
+            ):
+                print(warning, file=sys.stderr)
 
 
 def _score(scorer: "Scorer", system: "Texts", references: "Texts") -> Scored:

@@ -3,6 +3,18 @@
 import argparse
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
+
+
+class Once(argparse.Action):
+    """Stores the value of an option without a default; an option given twice is an error, not the last of both."""
+
+    def __call__(
+        self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: Any, option: str | None = None
+    ) -> None:
+        if (earlier := getattr(namespace, self.dest)) is not None:
+            parser.error(f"{option} stands twice ({earlier} and {values}): give it once")
+        setattr(namespace, self.dest, values)
 
 
 class CommandError(ValueError):
@@ -20,6 +32,11 @@ def natural(text: str, least: int = 0) -> int:
 def positive(text: str) -> int:
     """A whole number of at least 1."""
     return natural(text, least=1)
+
+
+def resamples(text: str) -> int:
+    """A number of resamples that a 95 % interval can be read from, as `settings.Bootstrap` has it."""
+    return natural(text, least=20)
 
 
 def misplaced(written: Iterable[Path | None], read: Iterable[Path | None]) -> str | None:

@@ -8,7 +8,7 @@ stemming the two agree but for that rounding; with stemming they do not, since t
 
 import math
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence, Sized
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -139,10 +139,11 @@ class Scorer:
         sentences. A candidate without words, and an item whose references have none, score 0 and stay.
 
         Raises ValueError for a string in place of either list, lists of unequal length, an item without a reference,
-        and a sentence (of a list) with a line break, which would count as two.
+        what is no text, and a sentence (of a list) with a line break, which would count as two.
         """
-        if isinstance(candidates, str) or isinstance(references, str):
-            raise ValueError("a string in place of a list of texts; give a list with one text per item")
+        _check_list(candidates, "candidates")
+        for index, text in enumerate(candidates):
+            _check_text(text, f"candidates[{index}]")
         references = _lists(references)
         if len(candidates) != len(references):
             raise ValueError(f"{len(candidates)} summaries for {len(references)} items; give one summary per item")
@@ -292,7 +293,43 @@ def _scorer(settings: Rouge) -> Scorer:
 
 
 def _lists(references: Sequence[References]) -> list[Sequence[Text]]:
-    return [[one] if isinstance(one, str) else one for one in references]
+    """The references of each item as a list; ValueError for what is no text, with its place."""
+    _check_list(references, "references")
+    lists: list[Sequence[Text]] = []
+    for index, item in enumerate(references):
+        texts = [item] if isinstance(item, str) else item
+        if not _is_list(texts):
+            _check_text(texts, f"references[{index}]")
+        for place, text in enumerate(texts):
+            _check_text(text, f"references[{index}][{place}]")
+        lists.append(texts)
+    return lists
+
+
+def _is_list(value: object) -> bool:
+    return isinstance(value, Sequence) and not isinstance(value, str | bytes | bytearray)
+
+
+def _check_list(texts: object, name: str) -> None:
+    if isinstance(texts, str | bytes | bytearray | Mapping) or not isinstance(texts, Sized):
+        kind = "string" if isinstance(texts, str) else type(texts).__name__
+        raise ValueError(f"{name}: a {kind} in place of a list of texts; give a list with one text per item")
+
+
+def _check_text(text: object, name: str) -> None:
+    """ValueError that names the first thing that is no string, by list and index."""
+    if isinstance(text, str):
+        return
+    wrong, where = text, name
+    if isinstance(text, Sequence) and _is_list(text):
+        place = next((place for place, sentence in enumerate(text) if not isinstance(sentence, str)), None)
+        if place is None:
+            return
+        wrong, where = text[place], f"{name}[{place}]"
+    remedy = "decode it to a string" if isinstance(wrong, bytes | bytearray) else 'an empty text is ""'
+    raise ValueError(
+        f"{where} is {str(wrong)[:60]} ({type(wrong).__name__}); give a string or a list of strings: {remedy}"
+    )
 
 
 def _five_decimals(values: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -28,7 +28,7 @@ import csv
 import json
 import re
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -39,8 +39,12 @@ from sumcurve.store.records import open_bytes
 
 JSON_NAMES = (".jsonl", ".ndjson", ".json")
 TABLES = {".csv": ",", ".tsv": "\t"}  # what parts their cells
-KEYS = {"candidate": ("candidate",), "reference": ("reference", "references", "target")}  # of an object, by role
+KEYS = {  # of an object, by role
+    "candidate": ("candidate", "summary"),
+    "reference": ("reference", "references", "target"),
+}
 OPTIONS = {"candidate": "--column", "reference": "--reference-column"}  # of `sumcurve rouge`, by role
+MANY_CELLS = 4_000_000_000  # of a table of longest common subsequences: half a gigabyte and some seconds
 MARK = re.compile(r"</?t>")
 LIST = re.compile(r"""\s*\[+\s*["'].*["']\s*\]+\s*""", re.DOTALL)  # as pandas and json write one into a cell
 
@@ -156,7 +160,11 @@ def _column(heads: Sequence[str], role: Role, wanted: str | None, place: str) ->
     ids = [name for name in heads if _names_items(name)]
     if not found and wanted is None and ids:  # without it line 1 may be no heads
         found = [name for name in heads if name not in ids]
-    if len(found) == 1 and heads.count(found[0]) == 1 and len(ids) < 2:
+    if len(ids) > 1:
+        raise TextError(f"{place}: the columns {' and '.join(map(repr, ids))} may both be the ids'; rename all but one")
+    if len(found) == 1 and heads.count(found[0]) > 1:
+        raise TextError(f"{place}: column {found[0]!r} stands {heads.count(found[0])} times; rename all but one")
+    if len(found) == 1:
         return found[0]
     what = f"column {wanted!r}" if wanted is not None else f"one column of {role}s"
     raise TextError(
@@ -191,6 +199,30 @@ def in_order_of(first: Texts, second: Texts) -> Texts:
             f"{len(shorter) + 1}; give both the same items, or ids"
         )
     return second
+
+
+def long_item(candidates: Texts, references: Texts, whole: bool, words: Callable[[str], int]) -> str | None:
+    """A warning of the first item whose longest common subsequence takes a table of more than MANY_CELLS bits.
+
+    It is that of `whole` texts (rougeL), or of their longest sentences (rougeLsum). `words` counts those of a text.
+    """
+
+    def longest(item: list[Text], count: Callable[[str], int]) -> int:
+        return max((count(piece) for text in item for piece in (["\n".join(text)] if whole else text)), default=0)
+
+    for place, (ours, theirs) in enumerate(zip(candidates.items, references.items, strict=True)):
+        if longest(ours, len) * longest(theirs, len) <= MANY_CELLS:  # no word is shorter than a character
+            continue
+        n, m = longest(ours, words), longest(theirs, words)
+        if n * m > MANY_CELLS:
+            return (
+                f"WARNING: {candidates.path}:{candidates.lines[place]}: item {place + 1} has a "
+                f"{'text' if whole else 'sentence'} of {n:,} words, its reference ({references.path}:"
+                f"{references.lines[place]}) one of {m:,}: {'rougeL' if whole else 'rougeLsum'} takes time and memory "
+                f"as their product, here {n * m / 8e9:,.1f} GB and a second or more for each; leave it out (--metrics)"
+                + ("" if whole else ", or mark the sentences (<t> ... </t>)")
+            )
+    return None
 
 
 def places_of(texts: Texts) -> dict[str, int]:
@@ -281,13 +313,16 @@ def _item(value: Any, role: Role, key: str | None, place: str) -> tuple[list[Tex
     name = next((str(own) for other, own in value.items() if _names_items(other) and own is not None), None)
     keys = _keys(list(value), role, key)
     if not keys:
-        wanted = " or ".join(map(repr, (*KEYS[role], "summary") if key is None else (key,)))
+        wanted = " or ".join(map(repr, dict.fromkeys((*KEYS[role], "summary")) if key is None else (key,)))
         raise TextError(
             f"{place}: an object without {wanted}; it has {', '.join(map(repr, value)) or 'no key'}; rename the texts' "
             f"key, or name it (`sumcurve rouge`: {OPTIONS[role]})"
         )
     if len(keys) > 1 and keys != ["references", "target"]:
-        raise TextError(f"{place}: both {keys[0]!r} and {keys[1]!r}; keep the one to score against")
+        raise TextError(
+            f"{place}: both {keys[0]!r} and {keys[1]!r} may be the {role}; keep one, or name it (`sumcurve rouge`: "
+            f"{OPTIONS[role]})"
+        )
     texts, form = _texts(value[keys[-1]], role, keys[-1], place)
     if len(keys) > 1:
         texts += _texts(value["references"], role, "references", place)[0]

@@ -1,7 +1,7 @@
 """Means, differences and joint draws of a design's true scores."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import stats
@@ -40,6 +40,12 @@ class Estimate:
             return None
         reach = float(stats.t.isf(level / 2, self.df)) * self.error
         return self.mean - reach, self.mean + reach
+
+    def within(self, whole: float) -> "Estimate":
+        """Of a share, with ends from 0 to the whole."""
+        if self.low is None or self.high is None:
+            return self
+        return replace(self, low=max(0.0, self.low), high=min(whole, self.high))
 
 
 def estimate(design: Design, cell: Cell) -> Estimate:

@@ -6,6 +6,7 @@ quantiles of its lengths what is left out, what a model reads and what it writes
 
 import argparse
 import random
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -22,6 +23,7 @@ from sumcurve.settings import Prepare
 from sumcurve.settings.config import PlanError
 from sumcurve.sources import SOURCES, format_of
 from sumcurve.sources.content import Content, patterns
+from sumcurve.sources.jsonl import MARK, read_lines
 from sumcurve.sources.pinned import File
 from sumcurve.sources.raw import FIELDS, SPLITS, Dropped, RawRecord, Refused
 from sumcurve.store.records import write_text
@@ -37,6 +39,7 @@ NAMES: dict[str, tuple[str, ...]] = {
     "group": ("group",),
     "split": ("split",),
 }
+ARRAY = re.compile(rb"\s*\[\s*(\{|$)")  # of objects, its beginning
 FIRST_ROWS = 1000  # in which fields are looked for
 SAMPLE = 20_000  # records whose lengths are taken
 LEAST_RECORDS = 50
@@ -115,10 +118,17 @@ def ready_files(path: Path) -> dict[str, str] | None:
 
 def fields_in(content: Content, told: Mapping[str, str | None]) -> dict[str, str | None]:
     """Our names of fields and the data's; PlanError asks for those that cannot be recognised."""
+    if content.source is SOURCES["jsonl"]:
+        for shard in content.shards:
+            _check_lines(shard.path)
     rows = (row for shard in content.shards for row in content.source.rows(shard.path, None))
-    there = dict.fromkeys(
-        key for row in islice(rows, FIRST_ROWS) if isinstance(row, Mapping) for key, value in row.items() if value
-    )
+    first = [*islice(rows, FIRST_ROWS)]
+    there = dict.fromkeys(key for row in first if isinstance(row, Mapping) for key, value in row.items() if value)
+    if not there:
+        why = f" (the first row: {first[0].reason}: {first[0].value})" if isinstance(first[0], Refused) else ""
+        raise PlanError(
+            f"{content.path}: none of its first {len(first)} rows has a field{why}; write objects with fields"
+        )
     found: dict[str, str | None] = {}
     for name, candidates in NAMES.items():
         if (given := told.get(name)) is not None:
@@ -143,6 +153,18 @@ def fields_in(content: Content, told: Mapping[str, str | None]) -> dict[str, str
     if found == ours and set(there) <= set(FIELDS) and "id" in found:
         return {}
     return {"id": None, **found}
+
+
+def _check_lines(path: Path) -> None:
+    """PlanError for a file that is UTF-16, or one JSON array, where JSON lines are read."""
+    line = next(read_lines(path))
+    if isinstance(line, bytes) and b"\0" in line:
+        raise PlanError(f"{path}: this is UTF-16 (line 1 has NUL characters): save it as UTF-8, one JSON object a line")
+    if isinstance(line, bytes) and ARRAY.match(line.removeprefix(MARK)):
+        raise PlanError(
+            f"{path}: this is one JSON array: write its objects as JSON lines, one a line without commas between, "
+            f"such as by `jq -c '.[]' {path}`"
+        )
 
 
 def seen(content: Content) -> Seen:

@@ -304,6 +304,34 @@ def _check_pretraining(block: Block, settings: StudySettings, methods: dict[str,
             )
 
 
+def _check_published(block: Block, name: str, corpus: CorpusSettings) -> None:
+    """PlanError for parts and sizes of more records than their content is known to have."""
+    split, published = corpus.split, corpus.published
+    most = max(corpus.sizes or [1])
+    asked = {"train": split.train, "valid": split.valid, "test": split.test}
+    remedy = "lower it, or correct `published`"
+    if published and split.ready is None:
+        total = (split.train or most) + (split.valid or 0) + (split.test or 0)
+        if total > sum(published.values()):
+            raise PlanError(
+                f"{block.where('corpora', name, 'split')}: with the largest size it asks for {total:,} records of the "
+                f"{sum(published.values()):,} that are `published`; {remedy}"
+            )
+    elif split.ready is not None:
+        for part, records in published.items():
+            if (asked[part] or 0) > records:
+                raise PlanError(
+                    f"{block.where('corpora', name, 'split', part)}: {asked[part]:,} of {records:,} records that are "
+                    f"`published`; {remedy}"
+                )
+    for key, train in (("split.train", split.train), ("published.train", published.get("train"))):
+        if train is not None and most > train:
+            raise PlanError(
+                f"{block.where('corpora', name, 'sizes')}: {most:,} training records of the {train:,} of "
+                f"`{key}`; lower it, or correct `{key}`"
+            )
+
+
 def _check_questions(block: Block, settings: StudySettings) -> None:
     """PlanError for a question about a metric, corpus, method or size that the study does not have."""
     ranking = [metric.name for name in settings.scores for metric in SCORERS[name].metrics if metric.ranks]
@@ -545,6 +573,7 @@ class Plan:
                     f"{where}: a corpus's name holds small letters, digits and underscores only, 64 at most"
                 )
             _check_sizes(block, corpus, settings)
+            _check_published(block, corpus, corpus_settings)
             if corpus_settings.search.min_tokens > corpus_settings.search.max_tokens:
                 raise PlanError(f"{where}: search.min_tokens is above search.max_tokens")
             if strange := sorted(set(corpus_settings.methods or []) - set(settings.methods)):

@@ -31,7 +31,7 @@ def table(results: Results) -> Table:
                 rows.append(
                     {
                         "corpus": corpus,
-                        "method": method,
+                        "method": results.name(common),
                         "percent": common.percent,
                         "seeds": len(common.seeds),
                         "metric": results.titled(corpus, metric),

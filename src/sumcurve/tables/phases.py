@@ -62,6 +62,7 @@ def table(results: Results) -> Table:
         f"{DECIDING} Of what is not tested they are pointwise. Selected update: of the phase, for each seed. One seed: "
         "of these weights.",
         results.caveat,
+        results.marks_note,
         *results.identical,
         *results.unread_notes,
     ]
@@ -161,7 +162,7 @@ def _row(
     updates = [_updates_of(one, phase) for one in parts[AFTER].outputs]
     row: dict[str, Any] = {
         "corpus": corpus,
-        "method": method,
+        "method": results.marked(corpus, (method, parts[AFTER].records)),
         "phase": phase,
         "metric": results.titled(corpus, metric, metric.unit),
         "seeds": len(design.seeds) or 1,

@@ -26,7 +26,7 @@ from sumcurve.statistics.family import Family, family
 from sumcurve.statistics.intervals import Estimate, contrast, difference, draws, estimate
 from sumcurve.systems.system import Role
 from sumcurve.tables.evidence import BESIDE, BLIND, Items, ScoredOutput, Study, checked, metrics_of
-from sumcurve.tables.table import Column, Name, Value, number
+from sumcurve.tables.table import Column, Name, Value, number, span
 
 LEVEL = 0.05  # of a family of tests
 POWER = 0.8  # with which the difference that is printed as seen would be seen
@@ -42,15 +42,18 @@ MARK = "†"  # beside a system that does not read its source
 SHARE = "apes"  # the metric that is a ratio of sums
 UNREAD = "‡"  # beside a metric that is not to be read of a corpus
 NOT_TO_BE_READ = "not to be read"
+NOT_TESTED = "not tested"  # in place of yes and no, of other parts and searches than tables rank
 NOT_BEYOND_GUESSING = "its readers are not shown to beat guessing"
 TIED = "§"  # beside what a system dodges whose score often is the same for a gold and another summary
 MOST_TIES = 5.0  # percent of the contrasts that a system sees, with exactly their gold's score: above it has no rank
 OF_CONTRASTS = ("dodged", "escaped")  # the scorers of contrasts
 FRAMED = "¶"  # beside a system that fills one frame
 FRAME_SHARE = "commonest_frame"  # the metric of the scorer `frames`
-# Percent of a system's summaries with its commonest frame, above which it is marked: most of what it writes is then one
-# sentence with other words. References of the default corpus have 4, its methods at their best about 20.
+# Percent of a system's summaries with its commonest frame, above which the interval of one that is marked begins: most
+# of what it writes is one sentence with other words. References of the default corpus have 4, its methods at their best
+# about 20.
 MOST_OF_ONE_FRAME = 50.0
+WHOLES = {"%": 100.0, "percent": 100.0, "shares": 1.0}  # of metrics that are shares, by their unit's first word
 MANY_TIES = f"its score ties too often ({TIED})"
 SAME = 1e-9  # between means: a smaller difference is none
 
@@ -280,7 +283,12 @@ class Results:
 
     def estimate(self, corpus: str, metric: str, cell: Cell) -> Estimate:
         """The mean score of a system."""
-        return estimate(self._known(corpus, metric), cell)
+        return self.within(metric, estimate(self._known(corpus, metric), cell))
+
+    def within(self, metric: str, found: Estimate) -> Estimate:
+        """The estimate of a metric that is a share ends at nothing and at all; of others it is as it was."""
+        whole = WHOLES.get(self._metrics[metric][0].unit.split(" ")[0])
+        return found if whole is None else found.within(whole)
 
     def contrast(self, corpus: str, metric: str, weights: Mapping[Cell, float]) -> Estimate:
         """A weighted sum of mean scores."""
@@ -451,20 +459,27 @@ class Results:
         """`name` of the system of a cell; the cell's own where none has it, as of the best extracts."""
         return next((self.name(one) for one in self.of(corpus) if one.cell == cell), Name(cell[0]))
 
+    def unasked(self, method: str, shown: str = "") -> Name:
+        """A method's name where marks are not known of what a row is about, such as weights before a last phase."""
+        facts = ("reads_source", "one_frame") if self._has_frames else ("reads_source",)
+        return Name(method, shown, dict.fromkeys(facts, NOT_TESTED))
+
     @property
     def _has_frames(self) -> bool:
         return FRAME_SHARE in self._metrics
 
     def framed(self, system: System) -> bool | None:
-        """Whether a system fills one frame in more than `MOST_OF_ONE_FRAME` of its summaries; None where unknown.
+        """Whether a system is shown to fill one frame in most of its summaries; None where it was not asked.
 
-        Of a corpus whose references do so themselves no system does: it writes as people do there.
+        It does where the interval of its share lies above `MOST_OF_ONE_FRAME`; without an interval where all have the
+        frame. Of a corpus whose references do so themselves no system does: it writes as people do there.
         """
         if not self._has_frames or self.scorer(FRAME_SHARE) not in system.scorers:
             return None
         references = system.scorers[self.scorer(FRAME_SHARE)].references[FRAME_SHARE]
-        share = self.estimate(system.corpus, FRAME_SHARE, system.cell).mean
-        return references <= MOST_OF_ONE_FRAME < share
+        share = self.estimate(system.corpus, FRAME_SHARE, system.cell)
+        least = share.low if share.low is not None else share.mean if share.mean == WHOLES["percent"] else 0.0
+        return references <= MOST_OF_ONE_FRAME < least
 
     @cached_property
     def frame_notes(self) -> list[str]:
@@ -476,9 +491,9 @@ class Results:
                 items = system.scored(self.scorer(FRAME_SHARE))
                 references[system.corpus] = items[0].references[FRAME_SHARE]
                 frames = dict.fromkeys(f"“{commonest(one.details['frame'])}”" for one in items)
-                share = self.estimate(system.corpus, FRAME_SHARE, system.cell).mean
+                share = self.estimate(system.corpus, FRAME_SHARE, system.cell)
                 at = f" with {number(system.records)} records" if system.records is not None else ""
-                told = f"{number(share, 1)} %{at} ({', '.join(frames)})"
+                told = f"{span(share.mean, share.low, share.high, 1)} %{at} ({', '.join(frames)})"
                 sizes.setdefault((system.corpus, system.method), []).append(told)
         return [
             f"{corpus}: {FRAMED} {method} fills one frame in most of its summaries: {', '.join(told)}. References have "
@@ -594,9 +609,9 @@ class Results:
         if not self.frame_notes:
             return ""
         return (
-            f"{FRAMED} fills one frame, the same function words in the same order, in more than "
-            f"{number(MOST_OF_ONE_FRAME, 0)} % of its summaries, where references do not (table descriptions); ranked "
-            "all the same."
+            f"{FRAMED} fills one frame, the same function words in the same order, in most of its summaries: the "
+            f"interval of their share is above {number(MOST_OF_ONE_FRAME, 0)} %, and references do not (table "
+            "descriptions); ranked all the same."
         )
 
     @cached_property

@@ -25,7 +25,7 @@ def table(results: Results) -> Table:
     rows = [
         _row(results, system, metric, name)
         for system in _systems(results)
-        for name in [results.name(system) if _in_scores(system) else Name(system.method)]
+        for name in [results.name(system) if _in_scores(system) else results.unasked(system.method)]
         for metric in results.metrics
         if results.scorer(metric.name) in system.scorers
     ]
@@ -102,7 +102,7 @@ def _estimate(results: Results, system: System, metric: str) -> Estimate:
         return Design(kept, groups, results.full_records(system.corpus), results.settings.confidence)
 
     design = results.once(f"scores of {_place(system)} {metric}", make)
-    return estimate(design, system.cell)
+    return results.within(metric, estimate(design, system.cell))
 
 
 def _unranked(results: Results, system: System, metric: Metric, name: Name) -> str:

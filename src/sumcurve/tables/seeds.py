@@ -2,8 +2,9 @@
 
 from typing import Any
 
+from sumcurve.tables.evidence import ScoredOutput
 from sumcurve.tables.results import Results
-from sumcurve.tables.table import Column, Table
+from sumcurve.tables.table import Column, Name, Table
 
 
 def table(results: Results) -> Table:
@@ -12,7 +13,7 @@ def table(results: Results) -> Table:
     for one in results.outputs:
         row: dict[str, Any] = {
             "corpus": one.corpus,
-            "method": one.method,
+            "method": _named(results, one),
             "percent": one.percent,
             "records": one.records,
             "seed": one.seed,
@@ -63,3 +64,10 @@ def table(results: Results) -> Table:
         Column("run", "run"),
     ]
     return Table("seeds", results.title("Every output, seed by seed"), columns, rows)
+
+
+def _named(results: Results, one: ScoredOutput) -> Name:
+    """With what is said of all seeds of its system together."""
+    if one.part == "study" and one.search != "paper":
+        return results.marked(one.corpus, (one.method, one.records))
+    return results.unasked(one.method)

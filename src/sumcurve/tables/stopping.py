@@ -31,8 +31,9 @@ def table(results: Results) -> Table:
         full, confidence = results.full_records(corpus), results.settings.confidence
         designs = {key: cost_design(one, full, confidence) for key, one in costs.items()}
         for step in here:
+            name = results.name(step.smaller, step.larger)
             for rule in RULES:
-                row: dict[str, Any] = {**step.named, "rule": rule}
+                row: dict[str, Any] = {**step.named, "method": name, "rule": rule}
                 for unit in UNITS:
                     if unit == "seconds" and refusal:
                         row[f"theta_{unit}_percent"] = Value(None, why=refusal)

@@ -95,6 +95,7 @@ FROM_ELSEWHERE = "what pretrained models from elsewhere cost was measured in no 
 OF_PROGRAMS = "what programs cost is known to those who wrote them"
 OF_RECOGNISERS = "what recognisers of entities cost was measured in no recorded study"
 SAY = "; say `--records N`"
+CONTROL = " (control)"  # behind the name of a method whose last phase a training is compared with
 NAMES = {"runs": "trainings"}  # of folders by step, where they are not called as it is
 
 
@@ -317,11 +318,20 @@ class Costs:
         model = made if isinstance(form.model, BartSettings) and made else form.model
         return form.training.batch * multiply_adds(model, source, target, form.training.vocabulary)
 
+    def _own(self, method: str, corpus: str) -> list[Curve]:
+        """The curves of a method on a corpus, else on all; none of a method that nobody has measured."""
+        own = [one for one in self.curves if one.method == method]
+        return [one for one in own if one.corpus == corpus] or own
+
+    def reaches(self, one: "Training") -> int | None:
+        """The most records that what tells of its updates was measured with; None where records do not tell of them."""
+        if one.last_alone:
+            return None
+        return max(curve.largest for curve in self._own(one.method, one.name) or self.curves)
+
     def updates(self, method: str, form: Form, corpus: str, records: int) -> Array:
         """Updates of a training until it ends, in draws; never more than its phases allow."""
-        own = [one for one in self.curves if (one.method, one.corpus) == (method, corpus)]
-        own = own or [one for one in self.curves if one.method == method]
-        if own:
+        if own := self._own(method, corpus):
             logs = np.mean([self._along(one, records) for one in own], axis=0)
         else:  # as some method
             every = np.array([self._along(one, records) for one in self.curves])
@@ -372,10 +382,12 @@ def _words(corpus: CorpusSettings) -> float:
 class Estimate:
     """What of a study is to be done: by kind of folder jobs, finished ones, hours (draws) and bytes.
 
-    `trainings` has the hours of one training by method and size. `made` are bytes of what is finished. `temporary` are
-    bytes beside `disk`, by what they are taken for. `records` and `read` are of the training parts, and of all that is
-    read to make corpora that are not finished. `unpriced` has by reason the folders, by kind, that stand in no other
-    number here; where there are some, all sums are the least. `notes` say what is assumed.
+    `trainings` has the hours of one training by method and size, those of controls apart; `beyond`, by corpus and
+    method, how many have more records than measured ones, their most, and those of the measured. `made` are bytes of
+    what is finished. `temporary` are bytes beside `disk`, by what they are taken for. `records` and `read` are of the
+    training parts, and of all that is read to make corpora that are not finished. `unpriced` has by reason the folders,
+    by kind, that stand in no other number here; where there are some, all sums are the least. `notes` say what is
+    assumed.
     """
 
     jobs: Mapping[str, int]
@@ -384,6 +396,7 @@ class Estimate:
     disk: Mapping[str, float]
     records: Mapping[str, int | None]
     trainings: Mapping[tuple[str, str, int], tuple[int, Array]]  # corpus, method, records: how many, hours of one
+    beyond: Mapping[tuple[str, str], tuple[int, int, int]]
     operations: Array  # floating-point, of all trainings
     unpriced: Mapping[str, Counter[str]]
     notes: Sequence[str]
@@ -493,6 +506,7 @@ def estimate(
     hours: dict[str, Array] = {}
     disk: defaultdict[str, float] = defaultdict(float)
     trainings: dict[tuple[str, str, int], tuple[int, Array]] = {}
+    beyond: dict[tuple[str, str], tuple[int, int, int]] = {}
     notes: dict[str, None] = {}
     unpriced: defaultdict[str, Counter[str]] = defaultdict(Counter)
     operations = np.zeros(DRAWS)
@@ -516,14 +530,17 @@ def estimate(
         hours[folder.kind] = hours.get(folder.kind, np.zeros(DRAWS)) + spent / 3600
         if folder.kind == "train":
             method = folder.specification["method"]
-            operations += costs.operations(_planned(plan, folder, records))
+            one = _planned(plan, folder, records)
+            operations += costs.operations(one)
+            if (reached := costs.reaches(one)) is not None and size > reached:
+                count, most, _ = beyond.get((one.name, method), (0, 0, 0))
+                beyond[one.name, method] = count + 1, max(most, size), reached
             if method not in known:
                 notes[f"{method}: no training of it is measured; its updates are taken to be some other method's"] = (
                     None
                 )
-            if "parent" not in folder.specification:
-                key = (_corpus_of(plan, folder), method, size)
-                trainings[key] = trainings.get(key, (0, spent))[0] + 1, spent / 3600
+            key = (one.name, method + CONTROL * ("parent" in folder.specification), size)
+            trainings[key] = trainings.get(key, (0, spent))[0] + 1, spent / 3600
     notes |= {
         f"{name}: how many records are read to prepare it is not known; they are taken to be the {count:,} of its "
         "parts, and where more are read, it takes longer and more disk": None
@@ -541,6 +558,7 @@ def estimate(
         disk,
         records,
         trainings,
+        beyond,
         operations,
         unpriced,
         list(notes),
@@ -757,6 +775,21 @@ def not_estimated(found: Estimate) -> list[str]:
     return sorted(told, key=lambda line: "trainings" not in line)
 
 
+def extrapolated(found: Estimate) -> list[str]:
+    """A line where trainings have more records than those measured that tell of them."""
+    if not found.beyond:
+        return []
+    to_do = sum(count - found.finished[kind] for kind, count in found.jobs.items() if KINDS[kind].step == "runs")
+    told = ", ".join(
+        f"{corpus} {method} {most:,} (up to {reached:,})"
+        for (corpus, method), (_, most, reached) in found.beyond.items()
+    )
+    count = sum(count for count, _, _ in found.beyond.values())
+    return [
+        f"EXTRAPOLATED: {count} of {to_do} trainings have more records than the measured ones that tell of them: {told}"
+    ]
+
+
 def _arithmetic(operations: Array, least: bool) -> str:
     """The hours of trainings on a GPU that sustains what such models let it."""
     slow, fast = GPU_SUSTAINS
@@ -776,17 +809,21 @@ def lines(plan: Plan, found: Estimate, costs: Costs, cores: int, device: str) ->
     """What `sumcurve plan` prints."""
     to_do = {kind: count - found.finished[kind] for kind, count in found.jobs.items()}
     lacking = sum(found.unpriced.values(), Counter[str]())
-    told = not_estimated(found)
+    told = [*not_estimated(found), *extrapolated(found)]
     told.append(
         f"study {plan.study}: {sum(found.jobs.values())} folders, {sum(found.finished.values())} of them finished"
     )
     told.append(f"{'kind':16}{'folders':>8}{'to do':>8}{'core-hours':>12}{'disk, MB':>10}")
     for kind, count in found.jobs.items():
-        hours, filled = found.hours.get(kind), f"{found.disk.get(kind, 0) / 1e6:.1f}"
-        shown = "" if hours is None else f"{interval(hours)[0]:.2f}"
+        shown, filled = "?" if lacking[kind] else "", f"{found.disk.get(kind, 0) / 1e6:.1f}"
+        if kind in found.hours:
+            middle, low, _ = interval(found.hours[kind])
+            shown = f"> {low:.2f}" if lacking[kind] else f"{middle:.2f}"
         if lacking[kind]:
-            shown, filled = ("?", "?") if hours is None else (f"> {shown}", f"> {filled}")
+            filled = f"> {filled}" if kind in found.hours else "?"
         told.append(f"{kind:16}{count:8}{to_do[kind]:8}{shown:>12}{filled:>10}")
+    least = f"; behind >: of what is estimated, the lower end of the {100 * CONFIDENCE:g} % interval" if lacking else ""
+    told.append(f"core-hours: the median{least}")
     for name, size in found.records.items():
         of = f", of {found.read[name]:,} records that are read" if name in found.read and size is not None else ""
         told.append(f"training records of {name}: {'not known yet' if size is None else f'{size:,}'}{of}")

@@ -13,8 +13,10 @@ import pytest
 from rouge_score.rouge_scorer import RougeScorer
 from scipy import stats
 
+from sumcurve.cli import rouge as command
 from sumcurve.cli.rouge import add_parser
 from sumcurve.machine.arguments import CommandError
+from sumcurve.rouge import texts as texts_module
 from sumcurve.statistics.power import Aim, Noise, items_needed, paired_sd, pooled_sd, power, seeds_needed
 from sumcurve.statistics.ungrouped import holm, sign_flip_p
 
@@ -277,6 +279,36 @@ def test_intervals_of_one_item_or_few_resamples_come_with_a_warning(sumcurve, tm
     assert ("WARNING" in printed) is warned
 
 
+@pytest.mark.parametrize("option", ["--reference-column", "--column", "--compare-column", "--candidates"])
+def test_an_option_that_stands_twice_is_refused(sumcurve, texts, capsys, option) -> None:
+    files = ("--references", texts.r_file, "--candidates", texts.c_file)
+    with pytest.raises(SystemExit):
+        sumcurve("rouge", *files, option, "a", option, "b")
+    assert f"{option} stands twice" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("metrics", "most", "warned"),
+    [
+        ("rougeLsum", 35, True),
+        ("rougeLsum", 36, False),
+        ("rougeL", 80, True),
+        ("rougeL", 81, False),
+        ("rouge1", 1, False),
+    ],
+)
+def test_a_long_item_is_named_before_it_is_scored(
+    sumcurve, tmp_path, monkeypatch, capsys, metrics, most, warned
+) -> None:
+    path = tmp_path / "r.txt"
+    path.write_text("a b\n<t> a b - c d e f </t> <t> g h i </t>\n")  # 6 words and 3
+    monkeypatch.setattr(texts_module, "MANY_CELLS", most)
+    monkeypatch.setattr(command, "_score", lambda *_: pytest.fail("scored"))
+    with pytest.raises(pytest.fail.Exception, match="scored"):
+        sumcurve("rouge", "--references", path, "--candidates", path, "--metrics", metrics)
+    assert ("r.txt:2: item 2 has a" in capsys.readouterr().err) == warned
+
+
 def test_unequal_files_are_refused_and_leave_no_file(sumcurve, texts, tmp_path) -> None:
     short, out = tmp_path / "short.jsonl", tmp_path / "out.json"
     short.write_text("".join(texts.c_file.read_text().splitlines(keepends=True)[:-1]))
@@ -292,7 +324,7 @@ def test_unequal_files_are_refused_and_leave_no_file(sumcurve, texts, tmp_path) 
     assert not list(tmp_path.glob("out*"))
 
 
-@pytest.mark.parametrize("word", ["0", "-1", "2.5", "x"])
+@pytest.mark.parametrize("word", ["0", "-1", "2.5", "x", "19"])
 def test_a_senseless_number_is_a_usage_error(sumcurve, texts, word, capsys) -> None:
     with pytest.raises(SystemExit):
         sumcurve("rouge", "--references", texts.r_file, "--candidates", texts.c_file, f"--resamples={word}")
@@ -404,6 +436,13 @@ def test_power_alone_and_in_a_family_of_paired_seeds(sumcurve, tmp_path) -> None
         (["--sd-items", "9", "--design-effect", "1e-300"], "--design-effect 1e-300"),
         (["--sd-items", "9", "--seed-scores", "1;2"], "commas"),
         (["--sd-items", "9", "--seed-scores", "31.2", "30"], "one seed says nothing"),
+        (["--sd-items", "9", "--seed-scores", "31.2,31.5", "30"], "'30': one seed says nothing"),
+        (["--sd-items", "9", "--seed-scores", "31.2,nan"], "'31.2,nan': give numbers"),
+        (["--sd-items", "9", "--seed-scores", "31.3,31.3,31.3", "30,30"], "31.3,31.3,31.3 30,30: .* score the same"),
+        (["--sd-items", "9", "--seed-scores", "31.1,31.4", "30.2,30.5", "--paired"], "but for what all systems share"),
+        (["--sd-items", "9", "--paired"], "--paired: without noise of seeds"),
+        (["--sd-items", "9", "--seeds", "3"], "--seeds: without noise of seeds"),
+        (["--sd-items", "9", "--metric", "rouge2"], "--metric rouge2: no --per-item"),
         (["--per-item", "nowhere.csv"], r"nowhere\.csv cannot be read"),
         (["--per-item", "a", "b", "c"], "not 3"),
     ],
@@ -420,6 +459,7 @@ def test_power_refuses_senseless_questions(sumcurve, words, message) -> None:
         ("system,item,rouge1_f\ncandidates,1,0.5\ncandidates,2,0.4\n", "holds one system"),
         ("system,item,rouge1_f\ncompare,1,0.5\n", "no rows of system 'candidates'"),
         ("system,item,rouge1_f\ncandidates,1,0.5\ncompare,1,many\n", r"items\.csv:3: rouge1_f is 'many'"),
+        ("system,item,rouge1_f\ncandidates,1,nan\ncompare,1,0.5\n", r"items\.csv:2: rouge1_f is 'nan'"),
         ("system,item,rouge1_f\ncandidates,1,0.5\ncompare,2,0.5\n", "other items"),
         ("system,item,rouge1_f\ncandidates,1,0.5\ncompare,1,0.4\n", "two items or more"),
     ],

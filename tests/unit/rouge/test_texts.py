@@ -67,7 +67,7 @@ def test_packed_files_are_the_files(file) -> None:
         ("a\nb <t> c </t>", ["a", "b", "c"]),
         (["a <t> b", "c"], ["a <t> b", "c"]),  # a list is taken as it is
         ([], []),
-        ({"candidate": "a", "reference": "b", "summary": "c"}, ["a"]),
+        ({"candidate": "a", "reference": "b"}, ["a"]),
         ({"summary": ["a", "b"], "score": 3}, ["a", "b"]),
     ],
 )
@@ -130,6 +130,16 @@ def test_a_line_that_is_no_item_is_named(file, name, content, message) -> None:
         read_texts(file(content, name), "reference")
 
 
+@pytest.mark.parametrize("name", ["c.jsonl", "c.csv"])
+def test_a_candidate_beside_a_summary_has_to_be_named(file, name) -> None:
+    row = {"candidate": "a", "summary": "b"}
+    path = file(lines(row) if name == "c.jsonl" else "candidate,summary\na,b\n", name)
+    for key, text in row.items():
+        assert read_texts(path, "candidate", key).items == [[[text]]]
+    with pytest.raises(TextError, match=r"c\.\w+:1: .*'candidate'.*'summary'.*`sumcurve rouge`: --column\)"):
+        read_texts(path, "candidate")
+
+
 def test_a_candidate_is_one_text(file) -> None:
     with pytest.raises(TextError, match=r"c\.jsonl:1: .* is no text; give a string, a list of sentences$"):
         read_texts(file(lines([["a"], ["b"]]), "c.jsonl"), "candidate")
@@ -168,7 +178,7 @@ def test_a_table_is_read_by_column_as_a_csv_library_wrote_it(file, name, separat
 @pytest.mark.parametrize(
     ("heads", "role", "key", "column"),
     [
-        ("id,candidate,reference,summary", "candidate", None, "candidate"),
+        ("id,candidate,reference,summary", "candidate", "summary", "summary"),
         ("id,candidate,reference,summary", "reference", None, "reference"),
         ("id,document,summary", "reference", None, "summary"),
         ("id,output", "candidate", None, "output"),
@@ -188,7 +198,9 @@ def test_the_column_is_guessed_where_there_is_one(file, heads, role, key, column
         ("id,model,output\n", None, r"t\.csv:1: not one column of references among 'id', 'model', 'output'; .*-column"),
         ("the first text\nthe second\n", None, r"t\.csv:1: not one column"),  # no heads
         ("reference,target\na,b\n", None, r"t\.csv:1: not one column"),
-        ("target,target\na,b\n", None, r"t\.csv:1: not one column"),
+        ("target,target\na,b\n", None, r"t\.csv:1: column 'target' stands 2 times; rename"),
+        ("text,text\na,b\n", "text", r"t\.csv:1: column 'text' stands 2 times; rename"),
+        ("id,_id,target\n1,2,b\n", None, r"t\.csv:1: the columns 'id' and '_id' may both be the ids'"),
         ("id,target\n1,b\n", "text", r"t\.csv:1: not column 'text' among 'id', 'target'"),
         ("id,target\n1,b\n2,c,d\n", None, r"t\.csv:3: 3 cells, but line 1 has 2; quote"),
         ('id,target\n1,"b\nb"\n\n2,c\n', None, r"t\.csv:4: 0 cells, but line 1 has 2; .*remove empty lines"),

@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from sumcurve.statistics.design import Design, Replicates
-from sumcurve.statistics.intervals import DRAW, ITEMS, MIXED, TRAINING, contrast, difference, draws, estimate
+from sumcurve.statistics.intervals import DRAW, ITEMS, MIXED, TRAINING, Estimate, contrast, difference, draws, estimate
 
 SINGLES = [f"item {number}" for number in range(200)]
 
@@ -160,3 +160,11 @@ def test_sizes_may_differ_between_methods(replicates, names) -> None:
     made = Design(cells, names, 400)
     assert difference(made, ("a", 200), ("c", 200)).p is not None
     assert difference(made, ("b", 400), ("a", 100)).covers == MIXED
+
+
+def test_the_interval_of_a_share_ends_at_nothing_and_at_all():
+    found = Estimate(99.0, 95.0, 103.0, 2.0, 20.0, 0.0, "items")
+    assert found.within(100.0) == replace(found, high=100.0)
+    assert replace(found, low=-1.0).within(100.0).low == 0
+    unknown = Estimate(100.0, None, None, None, None, None, "items", "no interval")
+    assert unknown.within(100.0) == unknown

@@ -164,6 +164,23 @@ def test_too_few_records_are_no_study(place, monkeypatch):
         add(monkeypatch, "mine.jsonl", "--name", "mine")
 
 
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda lines: "".join(lines).encode("utf-16"), r"mine.jsonl: this is UTF-16 .*: save it as UTF-8"),
+        (lambda lines: "".join(lines).encode("utf-16-le"), r"mine.jsonl: this is UTF-16 .*: save it as UTF-8"),
+        (lambda lines: f"[{','.join(lines)}]".encode(), r"mine.jsonl: this is one JSON array: .*one a line"),
+        (lambda lines: f"[\n{','.join(lines)}]".encode(), r"mine.jsonl: this is one JSON array: .*one a line"),
+        (lambda lines: f"{json.dumps(lines)}\n".encode(), r"its first 1 rows has a field .*not an object"),
+        (lambda lines: b"{}\n", r"its first 1 rows has a field; write objects"),
+    ],
+)
+def test_what_is_no_json_lines_is_named(place, monkeypatch, change, message):
+    (place / "mine.jsonl").write_bytes(change([json.dumps(row) + "\n" for row in records(60)]))
+    with pytest.raises(SystemExit, match=message):
+        add(monkeypatch, "mine.jsonl", "--name", "mine")
+
+
 def test_a_missing_file_is_named(place, monkeypatch):
     with pytest.raises(SystemExit, match=r"nowhere.jsonl is missing"):
         add(monkeypatch, "nowhere.jsonl", "--name", "mine")

@@ -1304,6 +1304,13 @@ def test_a_method_may_have_fewer_sizes_and_seeds_and_a_size_fewer_seeds(config):
     [
         ({"percents": [50]}, r"give either `percents` or `sizes`"),
         ({"sizes": [60, 30]}, r"sizes must rise without repetition"),
+        ({"published": {"train": 59, "test": 99}}, r"smoke.yaml:\d+: corpora.tales.sizes: 60 .* of the 59 .*published"),
+        ({"split": {"valid": 9, "test": 9, "train": 59}}, r"tales.sizes: 60 .* of the 59 .*split.train"),
+        ({"split": {"valid": 9, "test": 9}, "published": {"train": 77}}, r"tales.split: .* 78 records of the 77 "),
+        (
+            {"split": {"ready": "records", "test": 8}, "published": {"train": 60, "test": 7}},
+            r"corpora.tales.split.test: 8 of 7 .*published",
+        ),
         ({"trainings": {"abs": {"seeds": [1]}}}, r"trainings\.abs: no method of this corpus"),
         ({"trainings": {"pcov": {"sizes": [31]}}}, r"trainings\.pcov\.sizes: \[31\]: name some of sizes \[30, 60\]"),
         ({"trainings": {"pcov": {"seeds": [3]}}}, r"trainings\.pcov\.seeds: 3 is none of the study's seeds"),
@@ -1317,6 +1324,12 @@ def test_a_method_may_have_fewer_sizes_and_seeds_and_a_size_fewer_seeds(config):
 def test_sizes_that_a_study_does_not_have_are_refused(config, told, message):
     with pytest.raises(PlanError, match=message):
         sized(config, **told)
+
+
+def test_sizes_of_all_that_is_published_are_planned(config):
+    split = {"ready": "records", "valid": 5, "test": 8}
+    assert sized(config, split=split, published={"train": 60, "valid": 5, "test": 8}).rows
+    assert sized(config, split={"valid": 5, "test": 8}, published={"train": 73}).rows
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from sumcurve.study.tables import made
 from sumcurve.tables import scores
 from sumcurve.tables.evidence import CorpusStatistics, Items, Reader, Study
 from sumcurve.tables.report.findings import findings
-from sumcurve.tables.results import Results, replicates
+from sumcurve.tables.results import UNREAD, Results, replicates
 
 METRICS = tuple(AnswersQuestions.metrics)
 QUESTIONS = np.random.default_rng(0).integers(2, 6, 40)
@@ -213,8 +213,26 @@ def test_the_order_of_gold_source_lead_and_shuffled_gold_is_told_with_intervals(
         assert found.number == pytest.approx(shares[row["first"]] - shares[row["second"]])
         assert 0 < found.low < found.number < found.high
         assert row["says"] == "above"
+    frame = apes_order.table(results).frame()
+    widest = frame[frame.p == frame.p.max()]
+    assert (frame.p > 0).all()
+    assert (widest.difference_low < widest.pointwise_low).all(), "one of a family of three"
+    assert (widest.pointwise_high < widest.difference_high).all()
+    assert (set(frame.ranked), set(frame.why)) == ({"yes"}, {""})
     (said,) = (note for note in apes.table(results).notes if "The order" in note)
     assert said.startswith("notes: The order gold > source > lead > shuffled-gold is shown: gold minus source is")
+
+
+def test_an_order_of_readers_that_guess_is_not_to_be_read(results, monkeypatch):
+    monkeypatch.setattr(Results, "unread", lambda self, corpus, metric: metric == "apes")
+    made_of = apes_order.table(results)
+    frame = made_of.frame()
+    assert (set(frame.ranked), set(frame.says)) == ({"no"}, {"not to be read"})
+    assert frame.why.str.contains("guessing").all()
+    assert set(made_of.shown()[0].metric) == {f"APES{UNREAD}"}
+    (said,) = (note for note in apes.table(results).notes if "The order" in note)
+    assert f"is not to be read{UNREAD}: gold minus source" in said
+    assert "(above)" not in said
 
 
 def test_where_the_order_is_not_shown_it_is_said_why(results):

@@ -3,11 +3,11 @@
 import dataclasses
 import itertools
 import math
+import re
 
 import numpy as np
 import pytest
 from scipy import stats
-from sumcurve.capabilities.labels.tables import labels
 
 from sumcurve.capabilities.contrasts.judged import Judged
 from sumcurve.capabilities.contrasts.scorer import Dodged, Escaped
@@ -15,17 +15,18 @@ from sumcurve.capabilities.contrasts.sets import RULES
 from sumcurve.capabilities.contrasts.tables import contrast_links, contrast_rules, contrasts
 from sumcurve.capabilities.contrasts.tables.contrasts import MECHANICS
 from sumcurve.capabilities.contrasts.tables.preferences import AT, escapes, preferred
-from sumcurve.capabilities.people.results import ALL_RULES, SYMMETRIC, Share
+from sumcurve.capabilities.people.results import ALL_RULES, Share
 from sumcurve.capabilities.people.results import Results as PeopleResults
 from sumcurve.capabilities.people.tables import contrast_people
 from sumcurve.statistics.intervals import Estimate
 from sumcurve.study.doors import APPENDIX, TABLES
 from sumcurve.study.tables import made, with_words
 from sumcurve.tables import answers
-from sumcurve.tables.evidence import Items, JudgedByPeople, Preferences, RelatedWords
+from sumcurve.tables.evidence import Items, JudgedByPeople, Preferences
 from sumcurve.tables.report.findings import findings
 from sumcurve.tables.report.page import page
 from sumcurve.tables.results import MANY_TIES, TIED, Results
+from sumcurve.tables.table import Value
 
 GOLDS, EACH = 40, 12
 SEEDS = (1, 2, 3)
@@ -193,6 +194,18 @@ def test_a_language_model_whose_score_ties_is_marked_as_methods_are(told, share,
     assert (f"{row['dodged'].number:.1f}{TIED}" in tables["contrasts"].markdown()) is marked
 
 
+def test_no_difference_below_0_is_called_more(told):
+    """Where another record's source serves as well or better, so that the own one buys less than nothing."""
+    tables = {name: made(name, told) for name in (*TABLES, *APPENDIX)}
+    for row in tables["contrasts"].rows:
+        if "by_source" in row:
+            row["by_source"] = Value(-6.9, -9.7, -4.1)
+    (said,) = (one.text for one in findings(told, tables) if one.table == "contrasts")
+    (sentence,) = (one for one in re.split(r"(?<=\.) ", said) if "−6.9 [−9.7, −4.1]" in one)
+    assert "minus" in sentence
+    assert not re.search(r"\bmore\b", sentence.split(": ")[0])
+
+
 @pytest.mark.parametrize("level", [0.0, 0.5, 0.99])
 def test_who_dodges_more_than_a_language_model_is_said(told, level):
     results = language_model(told, level)
@@ -220,11 +233,6 @@ def test_what_people_said_stands_in_place_of_what_nobody_said(told):
     whole, by_rule = contrast_people.table(results).rows
     assert [whole[name] for name in counts] == [50, 25, 25]
     assert (whole["judgements"], whole["issue"].number, by_rule["rule"]) == (12, 75, "gold noun")
-    assert SYMMETRIC not in contrast_people.table(results).notes, "all intervals are of shares that can be"
-    beyond = dataclasses.replace(found, shares=[Share(ALL_RULES, counts, dataclasses.replace(told_of, high=102.3))])
-    leaving = dataclasses.replace(changed, people=[dataclasses.replace(judged, found=beyond)])
-    of_leaving = Results(dataclasses.replace(told.study, preferences=[leaving]), told.settings)
-    assert SYMMETRIC in contrast_people.table(of_leaving).notes
     tables = {name: made(name, results) for name in (*TABLES, *APPENDIX)}
     (said,) = (one.text for one in findings(results, tables) if one.table == "contrasts")
     assert "an issue in 75.0 [60.0, 90.0] % of the contrasts that pcov with 2,000 records failed to dodge" in said
@@ -308,14 +316,8 @@ def test_equal_shares_of_dodged_have_one_rank(told, monkeypatch):
 
 def test_without_contrasts_there_is_no_table(study, settings):
     results = Results(study, settings)
-    modules = (contrasts, contrast_rules, contrast_links, contrast_people, labels)
+    modules = (contrasts, contrast_rules, contrast_links, contrast_people)
     assert [module.table(results).rows for module in modules] == [[]] * len(modules)
-
-
-def test_related_words_are_shares_of_labels(study, settings):
-    one = RelatedWords("notes", "reg_base", 2000, 20, 5, 0.5, 0.25, 0.1, [("mean", ["average", "sum"])])
-    (row,) = labels.table(Results(dataclasses.replace(study, related_words=[one]), settings)).rows
-    assert (row["itself"], row["function_words"], row["overlap"]) == (50, 25, 10)
 
 
 def test_the_report_shows_what_fooled_each_system_and_escapes_texts(told):

@@ -262,14 +262,15 @@ FRAME = "returns the {} of a {} ."
 OWN = ("of", "for all the", "with no", "which is", "if it has", "from", "and so", "to", "by its", "whether it can be")
 
 
-def framed(outputs, methods, written=None):
-    """The outputs with frames: these methods fill one, what others write has one of its own, as references have."""
+def framed(outputs, methods, written=None, seeds=(1, 2, 3)):
+    """The outputs with frames: these methods fill one with these seeds, what others write has one of its own, as
+    references have."""
     told = []
     for one in outputs:
         ids, groups = one.scores["rouge"].ids, one.scores["rouge"].groups
         texts = [f"node {OWN[place % len(OWN)]} name {place}" for place in range(len(ids))]
         references = written or {name: sum(values) / len(values) for name, values in measures(texts).items()}
-        if one.method in methods:
+        if one.method in methods and one.seed in seeds:
             texts = [FRAME.format(place, name) for place, name in enumerate(ids)]
         values = np.array([*measures(texts).values()])
         details = {"frame": tuple(map(frame, texts))}
@@ -318,6 +319,23 @@ def test_a_system_that_fills_one_frame_is_named_where_it_is_ranked_and_stays_ran
     assert "one_frame" not in made("scores", Results(rich_study, settings)).frame()
 
 
+def test_a_frame_that_one_training_in_three_does_not_fill_is_no_mark_and_shares_end_where_shares_do(
+    marked_study, settings
+):
+    outputs = framed(marked_study.outputs, {"pcov"}, seeds=(1, 2))
+    results = Results(dataclasses.replace(marked_study, outputs=outputs), settings)
+    described = made("descriptions", results).frame()
+    assert set(described.one_frame[described.method == "pcov"]) == {"no"}
+    assert FRAMED not in made("scores", results).markdown()
+    long = made("scores_long", results).frame()
+    shares = long[long.unit.str.startswith(("percent", "%"))].dropna(subset="low")
+    assert shares.low.between(0, 100).all()
+    assert shares.high.between(0, 100).all()
+    of_frame = shares[(shares.method == "pcov") & (shares.metric == "commonest_frame")]
+    assert (of_frame["mean"] > 50).any()
+    assert (of_frame.low < 50).all()
+
+
 def test_names_in_csvs_are_names_and_marks_are_columns(marked_study, settings, tmp_path, monkeypatch):
     """Grouped by method every table has the plan's names, and each once; ROUGE-2 is not to be read."""
     monkeypatch.setattr(Results, "unread", lambda self, corpus, metric: metric == "rouge2")
@@ -354,6 +372,26 @@ def test_names_in_csvs_are_names_and_marks_are_columns(marked_study, settings, t
     unread = {row["ranked"] for row in sides if row["metric"] == "ROUGE-2"}
     assert unread == {"no"}
     assert {row["why"] for row in sides if row["metric"] == "ROUGE-1"} == {""}
+
+
+METHODS = ("scores", "answers", "descriptions", "efficiency", "methods", "seeds", "stopping", "decoding", "phases")
+
+
+def test_every_table_of_methods_says_of_each_what_marks_say(marked_study, settings):
+    """The seeds' rows of other parts and searches say that nobody has tested it."""
+    results = Results(marked_study, settings)
+    of_method = {}
+    for name in ("scores_long", *METHODS):
+        for row in made(name, results).frame().to_dict("records"):
+            said = row["reads_source"], row["one_frame"]
+            of_method.setdefault(name, {}).setdefault(row["method"], set()).add(said)
+    for name, found in of_method.items():
+        other = {("not tested", "not tested")} if name in ("scores_long", "seeds") else set()
+        assert found["pcov"] == {("yes", "yes")} | other, name
+        assert found.get("abs", set()) <= {("no", "no")} | other, name
+    for name in ("decoding", "phases", "comparisons", "scores_long"):
+        assert {"ranked", "why"} <= set(made(name, results).frame()), name
+    assert results.marks_note in made("phases", results).notes
 
 
 def test_the_long_form_of_scores_has_the_numbers_of_the_wide_one_and_says_who_is_ranked(marked_study, settings):

@@ -249,9 +249,18 @@ def test_what_is_published_is_known_before_it_is_here(tmp_path):
         found = costs.estimate(plan, tmp_path, model)
         assert list(found.records.values()) == [counts[0]]
         assert max(size for _, _, size in found.trainings) == counts[0]
+        assert sum(many for many, _ in found.trainings.values()) == found.jobs["train"], "controls are trainings, too"
         said = "\n".join(costs.lines(plan, found, model, 2, "a CPU"))
         assert "NOT ESTIMATED" not in said
         assert "GPU-hours" in said
+        measured = [(one.records, one.method) for one in model.basis]
+        largest = {method: records for records, method in sorted(measured)}
+        beyond = {method for _, method, size in found.trainings if size > largest.get(method, math.inf)}
+        first = said.split("\n")[0]
+        assert beyond
+        assert first.startswith("EXTRAPOLATED: ")
+        for method in beyond:
+            assert f" {method} {counts[0]:,} (up to {largest[method]:,})" in first
 
 
 def test_a_preparation_costs_by_what_is_read_and_its_temporary_disk_is_said(tmp_path):
@@ -333,6 +342,10 @@ def test_what_nothing_measured_tells_is_the_first_line_and_makes_every_sum_a_lea
         for line in lines
         if re.match("core-hours to do|hours on|disk to be|remote" + "|GPU-hours of" * ("trainings" in counts), line)
     ]
+    for line in lines:
+        if bound := re.match(r"(\w+) +\d+ +\d+ +> ([\d.]+) ", line):
+            assert float(bound[2]) == pytest.approx(interval(found.hours[bound[1]])[1], abs=0.005)
+            assert "core-hours: the median; behind >: of what is estimated, the lower end" in "\n".join(lines)
     assert len(sums) >= 4
     for line in sums:
         assert "at least" in line

@@ -133,6 +133,7 @@ def run_oracle(arguments: argparse.Namespace) -> None:
     except OracleError as error:
         raise CommandError(str(error)) from error
     count, content = check(source)
+    print(_empties(source, count, request.scorer), file=sys.stderr)
     if out.exists():
         _compare_finished(out, source, count, request)
         print(f"{out} is finished already: {count} articles", file=sys.stderr)
@@ -203,6 +204,36 @@ def check(path: Path) -> tuple[int, str]:
     return len(seen), content.hexdigest()
 
 
+def _empties(path: Path, count: int, scorer: str) -> str:
+    """How many abstracts and sources have no word, in lines to print; CommandError if all abstracts or sources have."""
+    from sumcurve.capabilities.extracts.article import Article, tokenized
+
+    empty: dict[str, list[int]] = {"abstract": [], "source": []}  # lines
+    for number, line in _lines(path):
+        name, *texts = _texts(path, number, line)
+        lists = [[text] if isinstance(text, str) else text for text in texts]
+        source, abstract = ([sentence for sentence in text if sentence.strip()] for text in lists)
+        words = tokenized(Article(name, source, abstract), scorer)
+        for text, ids in (("abstract", words.abstract), ("source", words.ids)):
+            if not len(ids):
+                empty[text].append(number)
+    printed = [f"{path}: {count:,} articles"]
+    for text, lines in empty.items():
+        if len(lines) == count:
+            raise CommandError(
+                f"{path}: none of its {count:,} articles has a word in its {text}, by scorer {scorer}; add the "
+                f"{text}s, or take --scorer unicode or characters for other scripts"
+            )
+        if lines:
+            printed.insert(
+                -1,
+                f"WARNING: {len(lines):,} of {count:,} articles have an empty {text} (first: {path}:{lines[0]}); their "
+                f"F1 is 0 and stays in the mean; add the {text}s, or remove the articles",
+            )
+        printed[-1] += f", {len(lines):,} empty {text}s"
+    return "\n".join(printed)
+
+
 def _lines(path: Path) -> Iterator[Line]:
     """Every line that is not blank."""
     if not path.is_file():
@@ -213,6 +244,10 @@ def _lines(path: Path) -> Iterator[Line]:
                 raise CommandError(f"{path}:{number}: {line.reason} ({line.value}); write one article a line")
             if number == 1:
                 line = line.removeprefix(b"\xef\xbb\xbf")  # the byte order mark of some Windows programs
+            if b"\0" in line:
+                raise CommandError(
+                    f"{path}:{number}: a NUL character, as in UTF-16; save the file as UTF-8, or remove the character"
+                )
             if line.strip():
                 yield number, line
     except CorpusError as error:
@@ -251,6 +286,8 @@ def _texts(path: Path, number: int, line: bytes) -> tuple[str, str | list[str], 
             raise CommandError(f"{path}:{number}: {key} is a {kind}; give a string or a list of strings (sentences)")
         if any(LONE_SURROGATE.search(sentence) for sentence in listed):
             raise CommandError(f"{path}:{number}: {key} holds half a surrogate pair, which is no character; remove it")
+        if any("\0" in sentence for sentence in listed):
+            raise CommandError(f"{path}:{number}: {key} holds a NUL character, which would part words; remove it")
     (_, source), (key, abstract) = texts
     if key == "abstract_text" and isinstance(abstract, list):
         abstract = [sentence.removeprefix("<S>").removesuffix("</S>").strip() for sentence in abstract]

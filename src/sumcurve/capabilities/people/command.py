@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sumcurve.capabilities.people.protocols import KUMAR_CHEUNG, WEI, PeopleError, Protocol
-from sumcurve.machine.arguments import natural, positive
+from sumcurve.machine.arguments import natural, positive, resamples
 from sumcurve.settings import Bootstrap
 from sumcurve.store.records import write_json, write_text
 
@@ -77,7 +77,7 @@ def add_parser(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> 
     read.add_argument("--json", type=Path, metavar="OUT")
     read.add_argument("--seed", type=natural, default=Bootstrap().seed, metavar="S", help="default: %(default)s")
     read.add_argument(
-        "--resamples", type=positive, default=Bootstrap().resamples, metavar="B", help="default: %(default)s"
+        "--resamples", type=resamples, default=Bootstrap().resamples, metavar="B", help="default: %(default)s"
     )
     read.set_defaults(run=run_read)
 
@@ -254,7 +254,6 @@ def run_read(arguments: argparse.Namespace) -> None:
 
 
 def _report(answers: "Answers", found: "Results", settings: Bootstrap) -> Iterator[str]:
-    from sumcurve.capabilities.people.results import SYMMETRIC
 
     protocol = answers.key.protocol
     level = f"{100 * settings.confidence:g} %"
@@ -272,8 +271,6 @@ def _report(answers: "Answers", found: "Results", settings: Bootstrap) -> Iterat
     for share in found.shares:
         counts = "  ".join(f"{share.counts.get(outcome, 0):12,}" for outcome in protocol.outcomes)
         yield f"{share.name:{width}}  {counts}  {_interval(share.share)}"
-    if any(share.leaves for share in found.shares):
-        yield SYMMETRIC
     if found.differences:
         yield ""
         yield f"Differences in points; p and intervals of paired tests, corrected over {len(found.differences)} (Holm)"

@@ -10,7 +10,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sumcurve.machine.arguments import CommandError, check_written, natural, positive
+from sumcurve.machine.arguments import CommandError, check_written, natural, resamples
 from sumcurve.store.records import write_json
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def add_parser(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> 
     command.add_argument("--results", type=Path, default=Path("results"))
     command.add_argument("--metrics", help="of the metrics, separated by commas [all]")
     command.add_argument("--common", action="store_true", help="of what only one of both has, leave the rest out")
-    command.add_argument("--resamples", type=positive, default=1000, help="of the bootstrap [1000]")
+    command.add_argument("--resamples", type=resamples, default=1000, help="of the bootstrap [1000]")
     command.add_argument("--seed", type=natural, default=1, help="of the bootstrap [1]")
     command.add_argument("--json", type=Path, metavar="OUT", help="write what is printed")
     command.set_defaults(run=run_correlate)

@@ -24,7 +24,6 @@ from sumcurve.statistics.ungrouped import holm, holm_steps
 
 PERCENT = 100.0
 ALL_RULES = "all rules"
-SYMMETRIC = "Intervals are symmetric: an end beyond 0 or 100 stands for that."
 
 
 @dataclass(frozen=True)
@@ -34,11 +33,6 @@ class Share:
     name: str
     counts: Mapping[str, int]
     share: Estimate
-
-    @property
-    def leaves(self) -> bool:
-        """Whether the interval, which is symmetric, has an end that no share can have."""
-        return any(end is not None and not 0 <= end <= PERCENT for end in (self.share.low, self.share.high))
 
 
 @dataclass(frozen=True)
@@ -102,7 +96,10 @@ def _systems(
         for name, found in outcomes.items()
     ]
     design = Design(replicates, groups, None, settings.confidence)
-    shares = [Share(name, dict(Counter(found)), estimate(design, (name, None))) for name, found in outcomes.items()]
+    shares = [
+        Share(name, dict(Counter(found)), estimate(design, (name, None)).within(PERCENT))
+        for name, found in outcomes.items()
+    ]
     pairs = [(one, two, difference(design, (one, None), (two, None))) for one, two in combinations(outcomes, 2)]
     testable = [place for place, (_, _, found) in enumerate(pairs) if found.p is not None]
     p_values = np.array([pairs[place][2].p for place in testable], dtype=float)
@@ -126,7 +123,7 @@ def _share(answers: Answers, rule: str, judged: Sequence[str], settings: Bootstr
     groups = [answers.key.entries[code].group for code in codes]
     name = rule or ALL_RULES
     design = Design([Replicates(name, None, (), issues)], groups, None, settings.confidence)
-    return Share(name, dict(Counter(found)), estimate(design, (name, None)))
+    return Share(name, dict(Counter(found)), estimate(design, (name, None)).within(PERCENT))
 
 
 def agreements(answers: Answers, settings: Bootstrap) -> list[Agreed]:

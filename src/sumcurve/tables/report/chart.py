@@ -25,7 +25,7 @@ SHAPES: Mapping[str, str] = {
     "X": "M-1,-.6L-.6,-1L0,-.4L.6,-1L1,-.6L.4,0L1,.6L.6,1L0,.4L-.6,1L-1,.6L-.4,0Z",
 }  # of matplotlib's markers
 DASH = [5, 3]
-INK, PAPER = "currentColor", "var(--paper)"  # follow the page into the dark
+INK = "currentColor"  # follows the page into the dark
 SIZES, DOTS, TEXT = 320, 26, 13  # pixels: of a chart of sizes, of a line of dots, of a name
 
 
@@ -140,7 +140,8 @@ def _curves(
         }
     )
     drawn = pd.concat([points, expected])[["score", "low", "high"]]
-    gap = TEXT / SIZES * float(drawn.max().max() - drawn.min().min())
+    ends = [float(drawn.min().min()), float(drawn.max().max())]  # of the axis
+    gap = TEXT / SIZES * (ends[1] - ends[0])
     level = level.assign(place=spread(level.score.tolist(), gap) if len(level) else [])  # names that stay apart
     last = [int(beyond.records.max())] if len(beyond) else []
     marks = [*(sizes[::-1][::2] if last else sizes), *last]
@@ -151,11 +152,13 @@ def _curves(
         axis=axis,
         scale=altair.Scale(type="log", nice=False, domain=[sizes[0] / 1.08, (last or sizes)[-1] * 1.08]),
     )
-    y = altair.Y("score:Q", title=title, scale=altair.Scale(zero=False))
+    heights = altair.Scale(domain=ends, nice=False, zero=False)
+    y = altair.Y("score:Q", title=title, scale=heights)
     pale = {"opacity": altair.when(picked).then(altair.value(1)).otherwise(altair.value(0.12))}
     faint = altair.when(picked).then(altair.value(0.08)).otherwise(altair.value(0))
-    low, high = altair.Y("low:Q", title=title), altair.Y2("high:Q")
-    names = altair.Chart(level).encode(x=altair.value("width"), y=altair.Y("place:Q", title=title), text="method:N")
+    low, high = altair.Y("low:Q", title=title, scale=heights), altair.Y2("high:Q")
+    place = altair.Y("place:Q", title=title, scale=heights)
+    names = altair.Chart(level).encode(x=altair.value("width"), y=place, text="method:N")
     layers = [
         altair.Chart(trained)
         .mark_area()
@@ -167,10 +170,7 @@ def _curves(
             opacity=altair.when(picked).then(altair.value(0.16)).otherwise(altair.value(0.03)),
         ),
         altair.Chart(level).mark_rule(color=INK, strokeDash=DASH, opacity=0.65).encode(y=y, tooltip=tooltip),
-        names.mark_text(
-            align="right", baseline="bottom", dx=-3, dy=-2, stroke=PAPER, strokeWidth=3, strokeJoin="round"
-        ),  # a rim hides what lies below
-        names.mark_text(align="right", baseline="bottom", dx=-3, dy=-2, color=INK, opacity=0.85),
+        names.mark_text(align="left", baseline="middle", dx=4, color=INK, opacity=0.85),  # beside the panel
         altair.Chart(trained).mark_line().encode(x=x, y=y, color=colour, **pale),
         *(
             altair.Chart(these).mark_point(filled=filled, size=55).encode(x=x, y=y, color=colour, shape=shape, **pale)

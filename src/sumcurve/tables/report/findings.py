@@ -185,9 +185,9 @@ def _contrasts(results: Results, contrasts: Table, corpus: str) -> Iterator[str]
     if bought:
         told = [f"{row['method']} {_told(row['by_source'], 1)}" for row in bought]
         yield (
-            "Given its own source and not that of another group's record, a method at its largest size dodges more, in "
-            f"points: {listed(told[:LISTED])}{_more(told)}. An interval that holds 0, or lies below it, is no sign of "
-            "reading."
+            "What a method at its largest size dodges given its own source, minus what it dodges given that of another "
+            f"group's record, in points: {listed(told[:LISTED])}{_more(told)}. An interval that holds 0, or lies below "
+            "it, is no sign of reading."
         )
     yield from (told.removeprefix(f"{corpus}: ") for told in either(results, corpus, contrasts.rows))
     yield from said(results, corpus)

@@ -165,6 +165,8 @@ GOOD = {"id": "good", "sentences": ["a b"], "abstract": ["a b"]}
         ('{"id": "x", "sentences": 5, "abstract": ["a"]}', "2: sentences is a int"),
         ('{"id": "x", "sentences": ["a"], "abstract": [["a"]]}', "2: abstract is a list"),
         ('{"id": "x", "sentences": ["\\ud800"], "abstract": ["a"]}', "2: sentences holds half a surrogate"),
+        ('{"id": "x", "sentences": ["a"], "abstract": ["a\\u0000b"]}', "2: abstract holds a NUL"),
+        ('{"id": "x", "sentences": ["a\0b"], "abstract": ["a"]}', "2: a NUL character, as in UTF-16"),
     ],
 )
 def test_a_line_that_cannot_be_used_is_named_before_any_work(sumcurve, tmp_path, line, message) -> None:
@@ -189,6 +191,9 @@ def test_files_that_cannot_be_used_are_named(sumcurve, tmp_path) -> None:
         (tmp_path / "empty.jsonl").write_text(content)
         with pytest.raises(CommandError, match=r"empty.jsonl (is empty|holds no article)"):
             sumcurve("oracle", "--input", tmp_path / "empty.jsonl", "--output", out)
+    (tmp_path / "wide.jsonl").write_text(source.read_text(), encoding="utf-16")
+    with pytest.raises(CommandError, match=r"wide.jsonl:1: a NUL character, as in UTF-16; save the file as UTF-8"):
+        sumcurve("oracle", "--input", tmp_path / "wide.jsonl", "--output", out)
     (tmp_path / "torn.jsonl.gz").write_bytes(gzip.compress(source.read_bytes())[:-5])
     with pytest.raises(CommandError, match=r"torn.jsonl.gz is truncated"):
         sumcurve("oracle", "--input", tmp_path / "torn.jsonl.gz", "--output", out)
@@ -222,6 +227,29 @@ def test_odd_articles_get_an_answer(sumcurve, tmp_path, metric) -> None:
             assert (found[name]["value"], found[name]["status"], found[name]["sentences"]) == (0.0, "proven", [])
         assert found["no words"]["sentences"] == [2]
         assert found["repeated"]["value"] > 0
+
+
+def test_empty_texts_are_counted_first(sumcurve, tmp_path) -> None:
+    blank = [{"id": f"b{number}", "text": "A b.", "summary": text} for number, text in enumerate(("", " \n", "."))]
+    source = write(tmp_path / "in.jsonl", [GOOD, *blank, {"id": "none", "sentences": [" "], "abstract": ["a"]}])
+    out = tmp_path / "out.jsonl"
+    for scorer in SCORERS:
+        first, second, counts, *_ = sumcurve(
+            "oracle", "--input", source, "--output", out, "--algorithm", "f1-greedy", "--scorer", scorer
+        ).splitlines()
+        assert first.startswith(f"WARNING: 3 of 5 articles have an empty abstract (first: {source}:2)")
+        assert second.startswith(f"WARNING: 1 of 5 articles have an empty source (first: {source}:5)")
+        assert counts == f"{source}: 5 articles, 3 empty abstracts, 1 empty sources"
+        out.unlink()
+
+
+@pytest.mark.parametrize(("key", "text"), [("abstract", ""), ("abstract", "摘要"), ("source", "文章")])
+def test_articles_of_which_no_text_has_a_word_are_refused(sumcurve, tmp_path, key, text) -> None:
+    row = {"source": "a b", "abstract": "a b"} | {key: text}
+    source = write(tmp_path / "in.jsonl", [{"id": str(number)} | row for number in range(2)])
+    with pytest.raises(CommandError, match=f"none of its 2 articles has a word in its {key}, by scorer rouge-score"):
+        sumcurve("oracle", "--input", source, "--output", tmp_path / "out.jsonl")
+    assert list(tmp_path.iterdir()) == [source]
 
 
 class Crash(Exception):

@@ -549,3 +549,10 @@ def test_sheets_are_never_written_over(tmp_path):
 def test_an_output_that_is_named_twice_is_named(tmp_path):
     with pytest.raises(PeopleError, match="named twice"):
         of_outputs([tmp_path / "x", tmp_path / "x"])
+
+
+@pytest.mark.parametrize("word", ["0", "19", "x"])
+def test_a_bootstrap_that_is_none_is_refused(word, capsys):
+    with pytest.raises(SystemExit):
+        parser().parse_args(["people", "read", "x", "--key", "x", "--resamples", word])
+    assert f"argument --resamples: '{word}' is no whole number of at least 20" in capsys.readouterr().err

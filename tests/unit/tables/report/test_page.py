@@ -180,6 +180,29 @@ def test_it_loads_alone_and_fits_a_phone(opened, dark):
     assert shown.run(f"{wide}.every(one => one.closest('.wide'))")
 
 
+def test_names_of_level_lines_lie_on_nothing_and_what_a_row_is_of_stays_in_sight(opened):
+    shown, path = opened
+    shown.open(path, width=390)
+    shown.wait(DRAWN)
+    boxes = """[...document.querySelectorAll('.chart')].map(one =>
+        [...one.querySelectorAll('.mark-text.role-mark text')].map(text => text.getBoundingClientRect())
+            .map(box => [box.left, box.top, box.bottom]))"""
+    rules = """[...document.querySelectorAll('.chart')].map(one => Math.max(
+        ...[...one.querySelectorAll('.mark-rule.role-mark line')].map(line => line.getBoundingClientRect().right)))"""
+    found = list(zip(shown.run(boxes), shown.run(rules), strict=True))
+    assert any(len(here) > 1 for here, _ in found)
+    for here, end in found:
+        assert all(left >= end for left, _, _ in here)
+        ordered = sorted(here, key=lambda box: box[1])
+        assert all(above[2] <= below[1] + 1 for above, below in itertools.pairwise(ordered))
+    shown.run("document.querySelectorAll('details').forEach(one => one.open = true)")
+    inside = """[...document.querySelectorAll('.wide')].filter(one => one.scrollWidth > one.clientWidth).map(one => {
+        one.scrollLeft = one.scrollWidth;
+        const [cell, whole] = [one.querySelector('td:nth-child(2)'), one].map(box => box.getBoundingClientRect().left);
+        return cell - whole; })"""
+    assert {round(gap) for gap in shown.run(inside)} == {0}
+
+
 def test_a_mark_tells_its_value(opened, rich):
     """That of the first system that the table of scores has, to the digit."""
     shown, path = opened

@@ -16,9 +16,20 @@ from numpy.typing import NDArray
 from sumcurve.capabilities.apes.tables.readers import SCORER, right_of, share_of
 from sumcurve.statistics.coefficients import coefficient
 from sumcurve.statistics.design import Design, common_seeds
-from sumcurve.statistics.intervals import Estimate, difference, estimate
+from sumcurve.statistics.family import Tested, family
+from sumcurve.statistics.intervals import Estimate, estimate
 from sumcurve.tables.evidence import ScoredOutput
-from sumcurve.tables.results import SHARE, UNREAD, Results, System, replicates, value
+from sumcurve.tables.results import (
+    DECIDING,
+    LEVEL,
+    NOT_TO_BE_READ,
+    SHARE,
+    UNREAD,
+    Results,
+    System,
+    replicates,
+    value,
+)
 from sumcurve.tables.table import Column, Name, Table, Value, number, span
 
 Array = NDArray[np.float64]
@@ -54,7 +65,8 @@ def _estimate(results: Results, system: System, metric: str) -> Estimate:
         groups = here[0].scored(scorer)[0].groups
         return Design(kept, groups, results.full_records(system.corpus), results.settings.confidence)
 
-    return estimate(results.once(f"papers' searches {system.corpus} {metric}", make), system.cell)
+    design = results.once(f"papers' searches {system.corpus} {metric}", make)
+    return results.within(metric, estimate(design, system.cell))
 
 
 def scores_of(results: Results, system: System) -> tuple[Estimate, dict[str, float]]:
@@ -64,18 +76,23 @@ def scores_of(results: Results, system: System) -> tuple[Estimate, dict[str, flo
     return _estimate(results, system, SHARE), dict(zip(right_of(items[0])[0], by_reader, strict=True))
 
 
-def order(results: Results, corpus: str) -> list[dict[str, Any]]:
-    """Every two neighbours of `ORDER` that a corpus has: the difference with its interval, and what it says."""
+def order(results: Results, corpus: str) -> list[tuple[Tested, str]]:
+    """Every two neighbours of `ORDER` that a corpus has, one family of tests, and what each says."""
     here = {one.method: one for one in asked(results, corpus) if one.method in ORDER}
-    design = results.design(corpus, SHARE) if here else None
-    rows = []
-    for first, second in pairwise(name for name in ORDER if name in here):
-        assert design is not None
-        found = difference(design, here[first].cell, here[second].cell)
-        shown = found.low is not None and found.high is not None and (found.low > 0 or found.high < 0)
-        says = NOT_SHOWN if not shown else ABOVE if found.mean > 0 else BELOW
-        rows.append({"corpus": corpus, "first": first, "second": second, "difference": found, "says": says})
-    return rows
+    design = results.design(corpus, SHARE) if len(here) > 1 else None
+    if design is None:
+        return []
+    pairs = list(pairwise(here[name].cell for name in ORDER if name in here))
+    found = family(design, pairs, seed=results.settings.seed, level=LEVEL).tests
+    return [(one, _says(one, results.unread(corpus, SHARE))) for one in found]
+
+
+def _says(one: Tested, unread: bool) -> str:
+    if unread:
+        return NOT_TO_BE_READ
+    if one.p_family is None or one.p_family >= LEVEL:
+        return NOT_SHOWN
+    return ABOVE if one.difference.mean > 0 else BELOW
 
 
 def order_told(results: Results, corpus: str) -> list[str]:
@@ -84,17 +101,19 @@ def order_told(results: Results, corpus: str) -> list[str]:
     if not rows:
         return []
     told = [
-        f"{row['first']} minus {row['second']} is {span(found.mean, found.low, found.high)} ({row['says']})"
-        for row in rows
-        for found in [row["difference"]]
+        f"{one.first[0]} minus {one.second[0]} is {span(one.difference.mean, *(one.interval or (None, None)))}"
+        + ("" if says == NOT_TO_BE_READ else f" ({says})")
+        for one, says in rows
     ]
-    wrong = [row for row in rows if row["says"] != ABOVE]
-    verdict = "is shown" if not wrong else "is not shown"
-    names = [rows[0]["first"], *(row["second"] for row in rows)]
-    said = [f"The order {' > '.join(names)} {verdict}: {'; '.join(told)}."]
+    wrong = [one for one, says in rows if says != ABOVE]
+    verdict = "is not shown" if wrong else "is shown"
+    if results.unread(corpus, SHARE):
+        verdict = f"is {NOT_TO_BE_READ}{UNREAD}"
+    names = [rows[0][0].first[0], *(one.second[0] for one, _ in rows)]
+    said = [f"The order {' > '.join(names)} {verdict}: {'; '.join(told)}. In brackets {DECIDING}"]
     if wrong:
         here = {one.method: one for one in asked(results, corpus)}
-        names = list(dict.fromkeys(name for row in wrong for name in (row["first"], row["second"])))
+        names = list(dict.fromkeys(name for one in wrong for name, _ in (one.first, one.second)))
         shares = [f"{name} {number(_mean(here[name], 'apes_named'), 1)} %" for name in names]
         entities = [f"{name} {number(_mean(here[name], 'apes_entities'))}" for name in names]
         said.append(
@@ -271,7 +290,7 @@ def by_reader(results: Results) -> Table:
 
 
 def _named(results: Results, system: System) -> Name:
-    """Whether a method reads is known of it under the common search."""
+    """What marks say is known of a method under the common search."""
     if system.outputs[0].search == "paper":
-        return Name(system.outputs[0].method, system.method)
+        return results.unasked(system.outputs[0].method, system.method)
     return results.name(system)

@@ -1,22 +1,41 @@
 """Whether APES has gold above the source, the source above lead, and lead above the reference's words at random."""
 
 from sumcurve.capabilities.apes.tables.apes import order
-from sumcurve.tables.results import Results, value
-from sumcurve.tables.table import Column, Table
+from sumcurve.tables.results import SHARE, Results
+from sumcurve.tables.table import Column, Table, Value
 
 
 def table(results: Results) -> Table:
-    """A row for every two neighbours of that order that a corpus has."""
+    """A row for every two neighbours of that order that a corpus has: one family of tests for each corpus.
+
+    The ends of `difference` are those of the test that decides; `pointwise_low` and `pointwise_high` of its own.
+    """
+    metric_of = {metric.name: metric for metric in results.metrics}
     rows = [
-        {**row, "difference": value(row["difference"]), "interval_covers": row["difference"].covers}
+        {
+            "corpus": corpus,
+            "metric": results.titled(corpus, metric_of[SHARE]),
+            "first": one.first[0],
+            "second": one.second[0],
+            "difference": Value(one.difference.mean, low, high, why=one.difference.why),
+            "pointwise_low": one.difference.low,
+            "pointwise_high": one.difference.high,
+            "p": one.p_family,
+            "says": says,
+            "interval_covers": one.difference.covers,
+        }
         for corpus in results.corpora
-        for row in order(results, corpus)
+        for one, says in order(results, corpus)
+        for low, high in [one.interval or (None, None)]
     ]
     columns = [
         Column("corpus", "corpus"),
+        Column("metric", "metric"),
         Column("first", "first"),
         Column("second", "second"),
         Column("difference", "difference", "number", 2, interval=True),
+        *(Column(f"pointwise_{end}", None, "number", 2) for end in ("low", "high")),
+        Column("p", "p (family)", "p"),
         Column("says", "says"),
         Column("interval_covers", "interval covers"),
     ]

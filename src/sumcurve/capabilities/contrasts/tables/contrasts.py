@@ -83,8 +83,7 @@ def table(results: Results) -> Table:
         f"{CHANCE}: scores that know nothing. unigram, trigram: language models of the training part's targets, which "
         "see no source.",
         *(f"{one.told.corpus}: {MECHANICS}" for one in preferred(results) if not one.told.people),
-        f"In brackets: {results.share} intervals; the CSV has those of all columns. They are symmetric: an end beyond "
-        f"0 or 100 stands for that. {results.seeds_note}",
+        f"In brackets: {results.share} intervals; the CSV has those of all columns. {results.seeds_note}",
         *results.without_interval,
         results.caveat,
         results.marks_note,

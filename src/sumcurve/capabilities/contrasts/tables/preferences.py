@@ -108,7 +108,7 @@ class Preferred:
             found = system.dodged(way)
             if found is not None and kept.any():
                 values[cell] = (POINTS * (found & system.told_by_seed)[:, kept].astype(float), self.groups[kept])
-        return self._estimates(values, of)
+        return self._shares(values, of)
 
     def by_source(self) -> dict[Cell, Estimate]:
         """Points of dodged that the own source buys: less what is dodged given the source of another group."""
@@ -139,7 +139,10 @@ class Preferred:
             first = np.array([np.flatnonzero(places == place)[0] for place in range(len(golds))])
             if enough.any():
                 values[cell] = (POINTS * shares[:, enough], self.groups[kept][first][enough])
-        return self._estimates(values, of)
+        return self._shares(values, of)
+
+    def _shares(self, values: dict[Cell, tuple[Array, NDArray[np.str_]]], of: Set) -> dict[Cell, Estimate]:
+        return {cell: found.within(POINTS) for cell, found in self._estimates(values, of).items()}
 
     def _estimates(self, values: dict[Cell, tuple[Array, NDArray[np.str_]]], of: Set) -> dict[Cell, Estimate]:
         """Intervals over groups and seeds; systems that have the same items are one design."""

@@ -7,7 +7,7 @@ from typing import Any
 
 from sumcurve.capabilities.contrasts.tables.preferences import preferred
 from sumcurve.capabilities.people.protocols import KUMAR_CHEUNG
-from sumcurve.capabilities.people.results import ALL_RULES, SYMMETRIC
+from sumcurve.capabilities.people.results import ALL_RULES
 from sumcurve.tables.evidence import JudgedByPeople
 from sumcurve.tables.results import Results, value
 from sumcurve.tables.table import Column, Table, number, span
@@ -37,7 +37,6 @@ def table(results: Results) -> Table:
                     }
                 )
             notes.append(_agreement(results, one.told.corpus, judged))
-    shares = [share for one in preferred(results) for judged in one.told.people for share in judged.found.shares]
     columns = [
         Column("corpus", "corpus"),
         Column("method", "method"),
@@ -51,9 +50,7 @@ def table(results: Results) -> Table:
     notes = [
         "In percent of the judgements of contrasts that the system, with this seed, finds no less probable than their "
         "golds: drawn by rule, so that all rules is no share of all its failures. Where people find neither issue, the "
-        f"contrast is as good as its gold. In brackets: {results.share} intervals, symmetric, groups of records drawn "
-        "together.",
-        *([SYMMETRIC] if any(share.leaves for share in shares) else []),
+        f"contrast is as good as its gold. In brackets: {results.share} intervals, groups of records drawn together.",
         *notes,
     ]
     title = "What people say of contrasts that a system failed to dodge"
