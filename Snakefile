@@ -21,7 +21,7 @@ from sumcurve.store.manifest import ManifestError
 from sumcurve.study.needs import (doubled, light, memory_mb, minutes)
 from sumcurve.study.plan import Plan, PlanError
 from sumcurve.study.planned import announce, changes
-from sumcurve.study.kinds import KINDS
+from sumcurve.study.kinds import KINDS, STEPS
 
 AWAY = not Path(workflow.basedir).samefile(Path.cwd())
 # Before the paths that a configuration names.
@@ -76,10 +76,6 @@ wildcard_constraints:
 include: "workflow/rules/folders.smk"
 include: "workflow/rules/make.smk"
 include: "workflow/rules/corpora.smk"
-include: "workflow/rules/annotations.smk"
-include: "workflow/rules/runs.smk"
-include: "workflow/rules/outputs.smk"
-include: "workflow/rules/scores.smk"
 include: "workflow/rules/tables.smk"
 
 
@@ -99,9 +95,5 @@ rule all:
     default_target: True
     input:
         verified,
-        rules.corpora.input,
-        rules.annotations.input,
-        rules.runs.input,
-        rules.outputs.input,
-        rules.scores.input,
+        [manifests(step) for step in STEPS[:-1]],
         rules.tables.input,

@@ -1,18 +1,3 @@
-rule corpora:
-    input:
-        manifests("corpora"),
-
-
-# How the folders of this step are made; the rules below take the names of one kind each, and what that kind needs.
-use rule folder as corpora_folder with:
-    input:
-        made_from("corpora"),
-    output:
-        update(f"{RESULTS}/corpora/{{name}}/manifest.json"),
-    log:
-        f"{LOGS}/corpora/{{name}}.log",
-
-
 # A local rule: nodes that compute may have no network.
 rule fetch_archives:
     input:
@@ -162,31 +147,3 @@ rule finish_shard:
         study=STUDY,
     shell:
         "python -m sumcurve shard --study {params.study} {output:q} --log {log:q}"
-
-
-use rule corpora_folder as corpus with:
-    wildcard_constraints:
-        **only("corpus"),
-    resources:
-        **needs("corpus"),
-
-
-use rule corpora_folder as unseen with:
-    wildcard_constraints:
-        **only("unseen"),
-    resources:
-        **needs("unseen"),
-
-
-use rule corpora_folder as fraction with:
-    wildcard_constraints:
-        **only("fraction"),
-    resources:
-        **needs("fraction"),
-
-
-use rule corpora_folder as outside with:
-    wildcard_constraints:
-        **only("outside"),
-    resources:
-        **needs("outside"),

@@ -1,12 +1,41 @@
-# How every folder is made. The rules of the steps use it.
-rule folder:
-    output:
-        update(f"{RESULTS}/{{step}}/{{name}}/manifest.json"),
-    log:
-        f"{LOGS}/{{step}}/{{name}}.log",
+# One rule for every kind of folder, of one body, called as the kind is: what differs stands in the kind's row
+# (`sumcurve.study.kinds`). A training has the priority of its cost; others have that of their row.
+for KIND, ROW in KINDS.items():
+
+    rule:
+        name:
+            KIND
+        input:
+            made_from(ROW.step),
+        output:
+            update(f"{RESULTS}/{ROW.step}/{{name}}/manifest.json"),
+        log:
+            f"{LOGS}/{ROW.step}/{{name}}.log",
+        wildcard_constraints:
+            **only(KIND),
+        params:
+            arguments=arguments(ROW.step),
+        priority: cost if KIND == "train" else ROW.priority
+        threads: PLAN.settings.threads if ROW.gpu else 1
+        resources:
+            **needs(KIND),
+        shell:
+            "python -m sumcurve make {params.arguments} {output:q} --log {log:q}"
+
+
+# All outputs of a corpus, where the scorer asks for it: what it reads of the corpus is read once.
+use rule score as score_corpus with:
     wildcard_constraints:
-        name=NOTHING,
-    params:
-        arguments=f"--study {STUDY}",
-    shell:
-        "python -m sumcurve make {params.arguments} {output:q} --log {log:q}"
+        name=named_by(OF_CORPORA),
+    resources:
+        **needs("score", "score_corpus"),
+
+
+# All folders of a step, by the step's name.
+for STEP in STEPS[:-1]:
+
+    rule:
+        name:
+            STEP
+        input:
+            manifests(STEP),

@@ -10,11 +10,7 @@ rule tables:
 # A table without rows is not written, so that pages and figures are known by their folders alone.
 rule compare:
     input:
-        rules.corpora.input,
-        rules.annotations.input,
-        rules.runs.input,
-        rules.outputs.input,
-        rules.scores.input,
+        [manifests(step) for step in STEPS[:-1]],
     output:
         report(
             directory(f"{TABLES}/pages"),

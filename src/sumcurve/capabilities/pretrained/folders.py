@@ -171,6 +171,7 @@ KINDS: dict[str, Kind] = {
         minutes=240,
         gpu=True,
         together=True,
+        priority=1_000_000,
     ),
     "untrained": Kind(
         step="outputs",
