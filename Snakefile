@@ -16,9 +16,9 @@ SOURCE = str(Path(workflow.basedir) / "src")
 sys.path.insert(0, SOURCE)
 os.environ.update(PYTHONPATH=SOURCE)
 
-from sumcurve.watch.driver import (DriverError, begin, require_accounting, say_who_locks)
+from sumcurve.watch.driver import DriverError, begin, require_accounting, say_who_locks
 from sumcurve.store.manifest import ManifestError
-from sumcurve.study.needs import (doubled, light, memory_mb, minutes)
+from sumcurve.study.needs import doubled, light, memory_mb, minutes
 from sumcurve.study.plan import Plan, PlanError
 from sumcurve.study.planned import announce, changes
 from sumcurve.study.kinds import KINDS, STEPS

@@ -13,12 +13,12 @@ for KIND, ROW in KINDS.items():
             f"{LOGS}/{ROW.step}/{{name}}.log",
         wildcard_constraints:
             **only(KIND),
-        params:
-            arguments=arguments(ROW.step),
         priority: cost if KIND == "train" else ROW.priority
         threads: PLAN.settings.threads if ROW.gpu else 1
         resources:
             **needs(KIND),
+        params:
+            arguments=arguments(ROW.step),
         shell:
             "python -m sumcurve make {params.arguments} {output:q} --log {log:q}"
 
