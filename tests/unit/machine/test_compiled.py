@@ -32,7 +32,7 @@ def test_compiled_code_is_kept_by_the_content_of_all_files_with_kernels(tmp_path
     found, folder = run(tmp_path)
     assert found == "2"
     assert list(Path(folder).rglob("*.nbi")), "nothing was kept for the next process"
-    other = tmp_path / "sumcurve" / "annotations" / "oracle" / "evaluate.py"
+    other = tmp_path / "sumcurve" / "capabilities" / "extracts" / "evaluate.py"
     other.write_text(other.read_text() + "\n# a change in a file that `find` is not in\n")
     assert run(tmp_path)[1] != folder
 

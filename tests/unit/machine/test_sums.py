@@ -32,7 +32,7 @@ HOSTILE = {
     "PYTHONHASHSEED": "7",
 }
 PRODUCTS = """
-from sumcurve import sums
+from sumcurve.machine import sums
 sums.apply("portable")
 import torch
 torch.manual_seed(0)
@@ -118,7 +118,7 @@ def test_portable_products_are_products() -> None:
 
 @pytest.mark.parametrize("library", ["torch", "numpy"])
 def test_sums_are_refused_where_a_library_was_loaded_before(library: str) -> None:
-    code = f"import {library}; from sumcurve import sums; sums.apply('portable')"
+    code = f"import {library}; from sumcurve.machine import sums; sums.apply('portable')"
     done = python("-c", code, MKL_CBWR="AVX2")
     assert f"SumsError: sums 'portable': {library}" in done.stderr
     assert "MKL_CBWR=AVX2" in done.stderr
@@ -126,7 +126,7 @@ def test_sums_are_refused_where_a_library_was_loaded_before(library: str) -> Non
 
 def test_tunables_of_the_c_library_are_refused() -> None:
     done = python(
-        "-c", "from sumcurve import sums; sums.apply('native')", GLIBC_TUNABLES="glibc.cpu.hwcaps=-AVX2_Usable"
+        "-c", "from sumcurve.machine import sums; sums.apply('native')", GLIBC_TUNABLES="glibc.cpu.hwcaps=-AVX2_Usable"
     )
     assert "GLIBC_TUNABLES is set" in done.stderr
 

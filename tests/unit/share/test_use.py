@@ -270,7 +270,9 @@ def test_an_export_chooses_its_sums_before_numpy_is_loaded():
     code = """
 import subprocess
 import sys
-from sumcurve import __main__ as command, sums, use
+from sumcurve import __main__ as command
+from sumcurve.machine import sums
+from sumcurve.share import use
 
 class Ran:
     program, specification = None, {"sums": "portable"}
