@@ -95,8 +95,8 @@ class Checkout:
         Below it numba has a folder for each folder of code, named after its path.
         """
         package, cache = Path("src") / "sumcurve", compiled.cache_folder()
-        for kernels in compiled._KERNELS:
-            code = kernels.relative_to(ROOT / package) / "file.py"
+        for folder in sorted({path.parent for path in compiled.kernels()}):
+            code = folder.relative_to(ROOT / package) / "file.py"
             own, ours = (
                 UserProvidedCacheLocator.get_suitable_cache_subpath(str(root / package / code))
                 for root in (self.path, ROOT)

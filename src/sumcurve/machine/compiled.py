@@ -19,16 +19,19 @@ __all__ = ["njit"]
 _PACKAGE = Path(__file__).parents[1]
 
 
+def kernels() -> list[Path]:
+    """The files of the package that have code to be compiled."""
+    return [path for path in sorted(_PACKAGE.rglob("*.py")) if b"njit" in path.read_bytes()]
+
+
 def cache_folder() -> Path:
     """Where compiled code of exactly these files lies: beside the package, else in the user's cache.
 
     Where neither can be written, a folder that ends with the process: a shared one would run what others put there.
     """
     content = hashlib.sha256()
-    for path in sorted(_PACKAGE.rglob("*.py")):
-        code = path.read_bytes()
-        if b"njit" in code:
-            content.update(path.name.encode() + b"\0" + code)
+    for path in kernels():
+        content.update(path.name.encode() + b"\0" + path.read_bytes())
     name = f"numba-{content.hexdigest()[:8]}"
     users = Path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"))
     for parent in (_PACKAGE / "__pycache__", users / "sumcurve"):
