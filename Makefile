@@ -133,6 +133,7 @@ lint: env
 	ruff check .
 	ruff format --check .
 	mypy
+	python tests/rooms.py
 	snakefmt --check Snakefile workflow
 	snakemake --lint
 

@@ -414,7 +414,10 @@ def test_ten_spoiled_resume_states_are_said_and_training_begins_anew_or_is_the_s
 def test_a_training_killed_while_its_folder_is_sealed_is_not_trained_again(prepared, brief, tmp_path):
     folder = prepared(tmp_path / "home")
     state = resume.state(tmp_path / "home", folder.name)
-    ends = "import os, sys, pathlib; from sumcurve import __main__; from sumcurve.store import manifest; end = lambda *given: os._exit(137); "
+    ends = (
+        "import os, sys, pathlib; from sumcurve import __main__; from sumcurve.store import manifest; "
+        "end = lambda *given: os._exit(137); "
+    )
     makes = "; __main__.make(pathlib.Path(sys.argv[1]))"
     sealing = [sys.executable, "-c", f"{ends}manifest.write_sealed = end{makes}", str(folder)]
     assert brief.run(*sealing, check=False).returncode == 137

@@ -1,0 +1,98 @@
+"""The rooms of the package in their order, and what each may weigh: `make lint` prints both."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1] / "src" / "sumcurve"
+# A room imports rooms that stand above it here, never one below. Lines of code files are a compass, not a law.
+BUDGETS = {
+    "machine": 800,
+    "store": 900,
+    "sources": 2500,
+    "settings": 1300,
+    "statistics": 1350,
+    "rouge": 1500,
+    "corpora": 4000,
+    "harvest": 1000,
+    "curves": 1200,
+    "models": 2000,
+    "decoding": 700,
+    "training": 2400,
+    "systems": 700,
+    "scores": 600,
+    "tables": 4400,
+    "capabilities": 100,  # the list and the base class; each capability's folder is a room of its own, behind it
+    "study": 2200,
+    "watch": 650,
+    "share": 500,
+    "cli": 600,
+    "__main__": 300,
+}
+CAPABILITIES = {
+    "extracts": 3300,
+    "apes": 2500,
+    "contrasts": 2300,
+    "pretrained": 1700,
+    "people": 1500,
+    "programs": 850,
+    "fairseq": 600,
+    "labels": 300,
+}
+CORE = 27_000
+ORDER = tuple(BUDGETS)
+
+
+def modules() -> dict[str, Path]:
+    """Every module of the package by its dotted name below it."""
+    found = {}
+    for path in sorted(ROOT.rglob("*.py")):
+        parts = path.relative_to(ROOT).with_suffix("").parts
+        found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    return found
+
+
+def room(module: str) -> str:
+    """`training` of training.fit; a capability is called by its path, as `capabilities.apes`."""
+    parts = module.split(".")
+    inside = parts[0] == "capabilities" and len(parts) > 1 and parts[1] != "capability"
+    return ".".join(parts[:2]) if inside else parts[0]
+
+
+def imports(tree: ast.AST, known: dict[str, Path]) -> Iterator[str]:
+    """The modules of the package that a file imports at any place but for type checkers alone."""
+    waiting = [tree]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
+            waiting += node.orelse
+            continue
+        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "sumcurve":
+            base = str(node.module).removeprefix("sumcurve").lstrip(".")
+            for alias in node.names:
+                name = f"{base}.{alias.name}".lstrip(".")
+                yield name if name in known else base
+        waiting += ast.iter_child_nodes(node)
+
+
+def weights() -> dict[str, int]:
+    """Lines of each room."""
+    found: dict[str, int] = {}
+    for module, path in modules().items():
+        found[room(module)] = found.get(room(module), 0) + len(path.read_text().splitlines())
+    return found
+
+
+def main() -> None:
+    """Print the lines of each room beside its budget; `>` marks what exceeds its own."""
+    lines = weights()
+    core = sum(count for name, count in lines.items() if not name.startswith("capabilities."))
+    told = {name: (lines.get(name, 0), budget) for name, budget in BUDGETS.items()}
+    told["core"] = core, CORE
+    told |= {name: (lines.get(f"capabilities.{name}", 0), budget) for name, budget in CAPABILITIES.items()}
+    for name, (count, budget) in told.items():
+        print(f"{'>' if count > budget else ' '} {name:<13}{count:>7,} of {budget:>6,} lines")
+
+
+if __name__ == "__main__":
+    main()
