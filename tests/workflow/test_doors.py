@@ -87,7 +87,7 @@ DOORS = {
         "src/sumcurve/systems/first.py",
         SYSTEM,
         "src/sumcurve/systems/__init__.py",
-        '        "command": ("command", "Command"),\n',
+        '        "file": ("file", "File"),\n',
         '        "first": ("first", "First"),\n',
     ),
     "source": Door(
