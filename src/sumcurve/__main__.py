@@ -20,7 +20,6 @@ from pathlib import Path
 from re import fullmatch
 from typing import TYPE_CHECKING, Any, Self, cast
 
-from sumcurve.capabilities.extracts import command as oracle_command
 from sumcurve.capabilities.people import command as people_command
 from sumcurve.capabilities.people import correlate as correlate_command
 from sumcurve.capabilities.people.protocols import PeopleError
@@ -48,6 +47,7 @@ from sumcurve.store.provenance import facts
 from sumcurve.store.records import RecordError, write_json
 from sumcurve.store.stage import BuildError, Stage
 from sumcurve.study import planned
+from sumcurve.study.doors import CAPABILITIES
 from sumcurve.study.kinds import KINDS, STEPS, TABLES_MODULES
 from sumcurve.study.plan import (
     HUB,
@@ -1012,7 +1012,8 @@ def parser() -> argparse.ArgumentParser:
     rouge_command.add_parser(verbs)  # tools for anybody's files
     correlate_command.add_parser(verbs)
     efficiency_command.add_parser(verbs)
-    oracle_command.add_parser(verbs)
+    for capability in CAPABILITIES.values():
+        capability.add_parsers(verbs)
     people_command.add_parser(verbs)
     return arguments
 

@@ -1,5 +1,6 @@
 """What the core asks of a capability, which knows the core and is not known by it."""
 
+import argparse
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +16,9 @@ from sumcurve.tables import Listing
 if TYPE_CHECKING:
     from sumcurve.study.plan import Plan, PlannedCorpus
     from sumcurve.systems.rows import Scored
-    from sumcurve.tables.evidence import Evidence, ScoredOutput
+    from sumcurve.tables.evidence import Evidence, Missing, ScoredOutput
+
+Verbs = argparse._SubParsersAction  # of the command line
 
 
 @dataclass(frozen=True)
@@ -28,12 +31,21 @@ class Folders:
     outputs: Sequence[tuple["Scored", "ScoredOutput"]] = ()  # all rows that are finished and scored
 
 
+@dataclass(frozen=True)
+class Added:
+    """What a study says of a key that `sumcurve add` writes, with the comment in the line before it."""
+
+    value: Any
+    comment: str
+
+
 class Capability:
     """Base of every capability: what it brings, and what it does when it is asked. All of it is optional.
 
     `study_settings` and `corpus_settings` are the keys that a study and its corpora get: blocks whose fields have
     defaults that mean "not asked for". `kinds` are rows of folders with their builders, `scorers` and `systems` are
-    named as those of the core are, and `listings` are tables.
+    named as those of the core are, and `listings` are tables. `behind` names kinds of its folders that rows of other
+    tables, by their names, are about, too.
     """
 
     study_settings: ClassVar[type[Settings] | None] = None
@@ -42,6 +54,14 @@ class Capability:
     scorers: ClassVar[Mapping[str, type[Scorer]]] = {}
     systems: ClassVar[Mapping[str, type[System]]] = {}
     listings: ClassVar[Sequence[Listing]] = ()
+    behind: ClassVar[Mapping[str, tuple[str, ...]]] = {}
+
+    def add_parsers(self, verbs: "Verbs[argparse.ArgumentParser]") -> None:
+        """Add its verbs to those of the command line, each with a default `run` that takes the arguments."""
+
+    def added(self, test: int, source_sentences: int) -> Mapping[str, Added]:
+        """Keys of a corpus that `sumcurve add` writes, by its test items and the sentences of a long source."""
+        return {}
 
     def check(self, block: Block, settings: StudySettings, methods: Mapping[str, Form]) -> None:
         """Raise PlanError, with file, line, value and remedy, for settings that cannot be had together."""
@@ -55,6 +75,10 @@ class Capability:
     def digest(self, plan: "Plan") -> Mapping[str, Any]:
         """What of it decides a study's tables, beside scores; nothing where the study does not ask for it."""
         return {}
+
+    def missing(self, folders: Folders) -> "Sequence[Missing]":
+        """Rows of table `missing` for folders of its own that are not finished; `folders` has no outputs yet."""
+        return ()
 
     def evidence(self, folders: Folders) -> "Evidence":
         """What its tables are made of, by finished folders: `Study.evidence` has it under the capability's name."""

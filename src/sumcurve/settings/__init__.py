@@ -450,33 +450,6 @@ class MethodSearch(Decoding):
         return search.model_copy(update=self.model_dump())
 
 
-class Oracle(Settings):
-    """How far an extract of an item can go (capabilities.extracts), and for which items it is asked."""
-
-    min_source_sentences: Annotated[Positive, Field(alias="least_source_sentences")] = 1
-    """Sentences of a source, at least, for its item to be asked (Akhmetov et al. 2022: 100)."""
-    max_source_sentences: Annotated[Positive | None, Field(alias="most_source_sentences")] = None
-    """Sentences of a source, at most (Akhmetov et al. 2022: 500)."""
-    min_target_sentences: Annotated[Positive, Field(alias="least_target_sentences")] = 1
-    """Sentences of a target, at least (Akhmetov et al. 2022: 10)."""
-    max_target_sentences: Annotated[Positive | None, Field(alias="most_target_sentences")] = None
-    """Sentences of a target, at most (Akhmetov et al. 2022: 20)."""
-    nodes: Positive = 100_000
-    """Of one proof, at most: our search's for ROUGE-1, and then HiGHS's, as for ROUGE-2; then a bound is recorded."""
-    searches: bool = True
-    """Whether the five searches of Akhmetov et al. and the systems stand beside the proven optimum."""
-    seed: NonNegative = 1
-    """Of the searches."""
-    parts: Annotated[
-        tuple[Literal["train", "valid", "test"], ...],
-        Field(min_length=1, exclude_if=lambda parts: parts == ("test",)),
-        Once,
-    ] = ("test",)
-    """Whose items are asked, as those of Akhmetov et al. 2022, whose 17,038 papers are more than arXiv's test and
-    validation parts together hold. What bounds a system's score is of the test part, whichever else is asked.
-    """
-
-
 class Recogniser(Settings):
     """A local folder with what recognises names in references; nothing is downloaded."""
 
@@ -626,8 +599,6 @@ class CorpusSettings(Preparation):
     """Broken references for scorers that ask whether a system tells them from the whole ones; null: none."""
     lead_sentences: Positive = 1
     """Sentences that systems take which extract whole sentences."""
-    oracle: Oracle | None = Oracle()
-    """Proofs of how far an extract can go; null: none, for a test part too large for them."""
     published: dict[Literal["train", "valid", "test"], Positive] = {}
     """How many records its parts have as they are published, or as `sumcurve add` counts them, for a plan that is asked
     for before they are prepared. No result depends on it.
@@ -1703,7 +1674,7 @@ class StudySettings(Settings):
 # What a key is called now, by its former word: for errors.
 FORMER = {
     str(field.alias): f"`{name}`"
-    for model in (Compose, Prepare, Oracle, ExtractRewriteSettings, Stop, Training)
+    for model in (Compose, Prepare, ExtractRewriteSettings, Stop, Training)
     for name, field in model.model_fields.items()
     if field.alias
 } | {

@@ -12,6 +12,15 @@ def _no_other(specification: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True)
+class Cost:
+    """What a folder takes: seconds beyond the start of a job, the items that it is about, and bytes."""
+
+    seconds: float
+    items: int
+    bytes: float
+
+
+@dataclass(frozen=True)
 class Kind:
     """One kind of folder: `results/<step>/<stem>-<digest of its specification>/`.
 
@@ -21,7 +30,8 @@ class Kind:
     (recorded names hold either word). Where the kind has several `parts`, each has a version of its own, chosen by the
     specification's key `part`. `mem_mb` and `minutes` are what a scheduler is asked for at least
     (`sumcurve.study.needs`). `together`: several processes of one `torchrun` may make one folder. `priority` is its
-    jobs', where others wait for them.
+    jobs', where others wait for them. `evidence`: tables are made of an annotation, not of scores alone. `cost` is what
+    a folder of the specification takes, by the training records and test items of its corpus; without it a job's start.
     """
 
     step: str
@@ -37,6 +47,8 @@ class Kind:
     gpu: bool = False
     together: bool = False
     priority: int = 0
+    evidence: bool = False
+    cost: Callable[[Mapping[str, Any], int, int], Cost] | None = None
     further: Callable[[Mapping[str, Any]], tuple[str, ...]] = _no_other
 
     def code(self, specification: Mapping[str, Any]) -> tuple[str, ...]:

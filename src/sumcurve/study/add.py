@@ -27,7 +27,7 @@ from sumcurve.sources.jsonl import MARK, read_lines
 from sumcurve.sources.pinned import File
 from sumcurve.sources.raw import FIELDS, SPLITS, Dropped, RawRecord, Refused
 from sumcurve.store.records import write_text
-from sumcurve.study.doors import SCORERS
+from sumcurve.study.doors import CAPABILITIES, SCORERS
 from sumcurve.study.plan import NAME, Plan
 
 # What fields are called in corpora that are often used; our own names first.
@@ -46,7 +46,6 @@ LEAST_RECORDS = 50
 PERCENTS = (3, 6, 12, 25, 50, 100)
 LEAST_OF_A_PERCENT = 200  # training records
 MOST_SOURCE_TOKENS, MOST_TARGET_TOKENS = 400, 120  # See et al. 2017 read and write as much
-MOST_PROOFS, MOST_PROVEN_SENTENCES = 2000, 150  # test items, and sentences of a long source
 # Scorers that ask for questions, contrasts or judgements, or for methods that learn entities.
 FOR_SOME = ("apes", "entity_attention", "dodged", "escaped", "people")
 
@@ -233,24 +232,21 @@ def corpus_of(path: Path, told: Seen, raw: Mapping[str, Any], ready: Any) -> dic
         "search": {"beam": 4, "min_tokens": min(quantile(lengths.target, 0.05), most), "max_tokens": most},
         "lead_sentences": quantile(lengths.target_sentences, 0.5),
     }
-    if test > MOST_PROOFS or quantile(lengths.source_sentences, 0.95) > MOST_PROVEN_SENTENCES:
-        corpus["oracle"] = None
     return corpus
 
 
 WIDTH = 120
-COMMENTS = {  # of keys, in the lines before them
+COMMENTS = {  # of keys of the core
     "prepare": "The middle 98 % of lengths in tokens; what is outside is dropped and counted.",
     "published": "As counted before anything is dropped, for `make plan` alone.",
     "percents": "Of the training part; verdicts need four sizes.",
     "source_tokens": "What a model reads of a source: all of it in nine of ten records, if that is no more than 400.",
     "target_tokens": "What it learns to write: all of it in 19 of 20 records, if that is no more than 120.",
-    "oracle": "Proofs of the best extracts would take long for so many, or so long, test items.",
 }
 
 
-def written(study: Mapping[str, Any]) -> str:
-    """The study's file."""
+def written(study: Mapping[str, Any], comments: Mapping[str, str]) -> str:
+    """The study's file, with comments in the lines before their keys."""
 
     def flow(value: Any) -> str:
         text = yaml.safe_dump(value, default_flow_style=True, allow_unicode=True, width=float("inf"), sort_keys=False)
@@ -259,8 +255,8 @@ def written(study: Mapping[str, Any]) -> str:
     def lines(told: Mapping[str, Any], indent: str) -> Iterator[str]:
         for key, value in told.items():
             line = f"{indent}{key}: {flow(value)}"
-            if key in COMMENTS:
-                yield f"{indent}# {COMMENTS[key]}"
+            if key in comments:
+                yield f"{indent}# {comments[key]}"
             if isinstance(value, dict) and (key == "corpora" or len(line) > WIDTH):
                 yield f"{indent}{key}:"
                 yield from lines(value, indent + "  ")
@@ -312,6 +308,13 @@ def add(arguments: argparse.Namespace, config: Path, note: Callable[[str], None]
     if fields:
         raw["fields"] = fields
     corpus = corpus_of(path, told, raw, ready)
+    long = quantile(told.lengths.source_sentences, 0.95)
+    added = {
+        key: one
+        for capability in CAPABILITIES.values()
+        for key, one in capability.added(corpus["published"]["test"], long).items()
+    }
+    corpus |= {key: one.value for key, one in added.items()}
     settings = {
         "title": f"{name}. Three methods that differ in kind, on records of {path.name}",
         "corpora": {name: corpus},
@@ -320,7 +323,7 @@ def add(arguments: argparse.Namespace, config: Path, note: Callable[[str], None]
         "seeds": [1, 2, 3],
         "scores": {scorer: {} for scorer in SCORERS if scorer not in FOR_SOME},
     }
-    write_text(study, written(settings))
+    write_text(study, written(settings, COMMENTS | {key: one.comment for key, one in added.items()}))
     try:
         plan = Plan.read(config, name)
     except PlanError:

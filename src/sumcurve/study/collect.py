@@ -8,13 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from sumcurve.capabilities.apes.questions import GUESSES, NOT_ASKED, entity_in, read_questions
 from sumcurve.capabilities.capability import Folders
 from sumcurve.capabilities.contrasts.judged import digest, read_judged
 from sumcurve.capabilities.contrasts.sets import Contrasted, read
-from sumcurve.capabilities.extracts import PLACES
 from sumcurve.capabilities.people.answers import read_answers
 from sumcurve.capabilities.people.protocols import KUMAR_CHEUNG, PeopleError
 from sumcurve.capabilities.people.results import results as people_results
@@ -26,7 +24,7 @@ from sumcurve.corpora.store import Corpus
 from sumcurve.curves.stopping import read_history
 from sumcurve.models.vocabulary import MARKS, Vocabulary
 from sumcurve.scores.scorer import Metric, group_of
-from sumcurve.settings import Bootstrap, Judgements, Oracle, Rouge, Search, SubwordSettings
+from sumcurve.settings import Bootstrap, Judgements, Search, SubwordSettings
 from sumcurve.store import manifest
 from sumcurve.store.manifest import ManifestError, sha256_file
 from sumcurve.store.records import read_csv, read_jsonl
@@ -39,7 +37,6 @@ from sumcurve.tables.evidence import (
     EvidenceError,
     Example,
     Examples,
-    Extracts,
     Items,
     JudgedByPeople,
     Missing,
@@ -224,25 +221,6 @@ def _part(part: str, statistics: dict[str, Any], percent: int | None) -> PartSta
         mean_source_tokens=statistics["mean_source_tokens"],
         mean_target_tokens=statistics["mean_target_tokens"],
         vocabulary=statistics["vocabulary"],
-    )
-
-
-def extracts(plan: Plan, results: Path, folder: Folder) -> Extracts:
-    """What a finished oracle's folder holds."""
-    path = results / folder.key
-
-    def table(name: str) -> pd.DataFrame:
-        words = dict.fromkeys(("id", "algorithm", "variant", "optimised", *PLACES), str)
-        return pd.read_csv(path / name, dtype=words, keep_default_na=False)
-
-    return Extracts(
-        plan.corpus_name(folder.specification["corpus"]),
-        Oracle.of_specification(folder.specification["oracle"]),
-        Rouge.of_specification(folder.specification["rouge"]).scorer,
-        table("found.csv"),
-        table("features.csv"),
-        table("timings.csv"),
-        list(read_jsonl(path / "certificates.jsonl")),
     )
 
 
@@ -469,7 +447,7 @@ def collect(plan: Plan, results: Path, partial: bool = False) -> Study:
         return manifest.read(results / key) is not None
 
     for folder in plan.folders.values():
-        needless = folder.step == "annotations" and folder.kind not in ("prove", "questions")
+        needless = folder.step == "annotations" and not folder.row.evidence
         if not partial and not needless and not finished(folder.key):
             raise ManifestError(
                 f"{results / folder.key} is not finished; run the study first, or make its tables with --partial"
@@ -482,11 +460,8 @@ def collect(plan: Plan, results: Path, partial: bool = False) -> Study:
             rows.append(row)
         else:
             missing.append(Missing(row.corpus, row.method, row.percent, row.seed, row.search, first, row.records))
-    missing += [
-        Missing(plan.corpus_name(one.specification["corpus"]), "extractive optimum", None, None, None, one.key)
-        for one in plan.named("annotations", "prove")
-        if not finished(one.key)
-    ]
+    for capability in CAPABILITIES.values():
+        missing += capability.missing(Folders(plan, results, finished))
     if not rows:
         raise EvidenceError("no output is finished and scored; run the study first")
     if partial and not missing:
@@ -513,7 +488,6 @@ def collect(plan: Plan, results: Path, partial: bool = False) -> Study:
         missing=missing,
         trained=sum(row.size is not None for row in plan.rows),
         scores=[key for row in rows for key in row.scores.values()],
-        extracts=[extracts(plan, results, one) for one in plan.named("annotations", "prove") if finished(one.key)],
         pretrainings=[pretraining(plan, results, one) for one in plan.named("runs", "pretrain") if finished(one.key)],
         readers=[reader(plan, results, one) for one in plan.named("runs", "reader") if finished(one.key)],
         equivalence=plan.settings.equivalence,

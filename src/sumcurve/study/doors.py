@@ -1,6 +1,7 @@
 """What a study can name: settings, scorers, systems, kinds of folders and tables of the core and of capabilities."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -47,7 +48,6 @@ SCORERS: dict[str, type[Scorer]] = scores.SCORERS | {
 SYSTEMS: dict[str, type[System]] = systems.SYSTEMS | {
     key: getattr(import_module(f"sumcurve.capabilities.{module}"), name)
     for key, (module, name) in {
-        "extractive-optimum": ("extracts.system", "Optimum"),
         "command": ("programs.command", "Command"),
     }.items()
 }
@@ -57,24 +57,9 @@ for _one in CAPABILITIES.values():
 
 _A = "sumcurve.capabilities.apes.tables."
 _C = "sumcurve.capabilities.contrasts.tables."
-_E = "sumcurve.capabilities.extracts.tables."
 _P = "sumcurve.capabilities.people.tables."
 JUDGED = ("contrasts", "judge_words")
 _LISTINGS = (
-    Listing("extracts", _E + "extracts", after="methods", folders=("prove",), outputs=False),
-    Listing("oracle_pairs", _E + "oracle_pairs", "decoding", appendix=True, folders=("prove",), outputs=False),
-    Listing(
-        "oracle_features", _E + "oracle_features", "oracle_pairs", appendix=True, folders=("prove",), outputs=False
-    ),
-    Listing(
-        "oracle_timings",
-        _E + "oracle_timings",
-        "oracle_features",
-        appendix=True,
-        measured=True,
-        folders=("prove",),
-        outputs=False,
-    ),
     Listing(
         "pretraining",
         "sumcurve.capabilities.pretrained.tables.pretraining",
@@ -108,13 +93,18 @@ _LISTINGS = (
 
 def _placed(listings: Iterable[Listing]) -> dict[str, Listing]:
     """By name the core's tables, and each of `listings` behind the one that it follows, or at the end."""
-    order = list(tables.CORE)
-    for listing in listings:
-        place = next((place for place, one in enumerate(order) if one.name == listing.after), len(order) - 1)
-        order.insert(place + 1, listing)
+    order, waiting = list(tables.CORE), list(listings)
+    while waiting:
+        names = [one.name for one in order]
+        listing = next((one for one in waiting if one.after in names), waiting[0])
+        waiting.remove(listing)
+        order.insert(names.index(listing.after) + 1 if listing.after in names else len(order), listing)
     return {one.name: one for one in order}
 
 
 LISTINGS = _placed([*_LISTINGS, *(listing for one in CAPABILITIES.values() for listing in one.listings)])
+for _one in CAPABILITIES.values():
+    for _name, _kinds in _one.behind.items():
+        LISTINGS[_name] = replace(LISTINGS[_name], folders=LISTINGS[_name].folders + _kinds)
 TABLES, APPENDIX = ranked(LISTINGS), ranked(LISTINGS, appendix=True)
 MEASURED = tuple(name for name in (*TABLES, *APPENDIX) if LISTINGS[name].measured)

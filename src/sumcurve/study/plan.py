@@ -15,7 +15,6 @@ from typing import Any, Literal
 
 from sumcurve.capabilities.apes.folders import QuestionsSpecification
 from sumcurve.capabilities.contrasts.folders import ContrastsSpecification, JudgeSpecification, JudgeWordsSpecification
-from sumcurve.capabilities.extracts.folders import ProveSpecification
 from sumcurve.capabilities.pretrained.folders import (
     OutsideSpecification,
     PretrainSpecification,
@@ -50,7 +49,6 @@ from sumcurve.settings import (
     Pretraining,
     Raw,
     Reading,
-    Rouge,
     Search,
     Split,
     SubwordSettings,
@@ -527,7 +525,6 @@ class Plan:
                 "methods": self.titles,
                 "systems": self.system_titles,
                 "scores": [[row.output, row.part, dict(row.scores)] for row in self.rows],
-                "oracles": [folder.key for folder in self.named("annotations", "prove")],
                 "refused": [],  # methods that a corpus did not serve, when a plan could leave them out
                 "corpora": {name: corpus.title for name, corpus in settings.corpora.items()},
                 "bootstrap": settings.bootstrap.model_dump(mode="json"),
@@ -660,15 +657,7 @@ class Plan:
         if corpus.shards is not None:
             self.shards[self.folder(prepared).name] = corpus.shards
         extraction: AnnotateSpecification = {"corpus": prepared}
-        annotations = {"annotate": self.add("annotate", extraction, [prepared], corpus=name)}
-        if corpus.oracle is not None:
-            proven: ProveSpecification = {
-                "corpus": prepared,
-                "oracle": corpus.oracle.model_dump(mode="json"),
-                "rouge": Rouge.model_validate(self.settings.scores.get("rouge", {})).model_dump(mode="json"),
-                "versions": versions("numpy", "scipy"),
-            }
-            annotations["prove"] = self.add("prove", proven, [prepared], corpus=name)
+        self.add("annotate", extraction, [prepared], corpus=name)
         self._plan_contrasts(name, corpus, prepared)
         planned = PlannedCorpus(name, corpus, prepared)
         for capability in CAPABILITIES.values():
@@ -676,7 +665,7 @@ class Plan:
         asked = self._plan_questions(planned, corpus.cloze) if corpus.cloze is not None else None
         for system, (kind, told) in self.systems.items():
             if told.corpora is None or name in told.corpora:
-                self._plan_system(planned, system, kind, told, annotations)
+                self._plan_system(planned, system, kind, told)
         methods = {
             method: form for method, form in self.methods.items() if corpus.methods is None or method in corpus.methods
         }
@@ -823,7 +812,7 @@ class Plan:
         prepared = self.add("unseen", specification, [corpus.prepared], corpus=name)
         unseen = PlannedCorpus(name, settings, prepared, seen=corpus)
         extraction: AnnotateSpecification = {"corpus": unseen.prepared}
-        annotation = self.add("annotate", extraction, [unseen.prepared], corpus=name)
+        self.add("annotate", extraction, [unseen.prepared], corpus=name)
         if settings.cloze is not None:
             self._plan_questions(unseen, settings.cloze)
         self._plan_contrasts(name, settings, unseen.prepared)
@@ -831,9 +820,9 @@ class Plan:
             capability.plan_annotations(self, unseen)
         for system, (kind, told) in self.systems.items():
             here = told.corpora is None or corpus.name in told.corpora
-            here = here and "prove" not in kind.needs.values()  # which is of the test part alone
+            here = here and all(self.annotations(prepared, made) for made in kind.needs.values())
             if here and not _makes_a_curve(told) and not isinstance(told, FileSettings):  # which is of the test items
-                self._plan_system(unseen, system, kind, told, {"annotate": annotation})
+                self._plan_system(unseen, system, kind, told)
         for row in [row for row in self.rows if row.corpus == corpus.name and row.run and row.part == "study"]:
             other, stem = replace(row, corpus=name, scores={}), self.folders[str(row.run)].stem
             if row.search == "common":
@@ -855,15 +844,8 @@ class Plan:
         called = corpus.called(size)
         return self.add("fraction", specification, inputs, corpus=corpus.name, size=called, variant=variant)
 
-    def _plan_system(
-        self,
-        corpus: PlannedCorpus,
-        name: str,
-        kind: type[System],
-        settings: SystemSettings,
-        annotations: Mapping[str, str],
-    ) -> None:
-        """What a system says that is no method of ours; `annotations` are keys of folders by the kind of folder."""
+    def _plan_system(self, corpus: PlannedCorpus, name: str, kind: type[System], settings: SystemSettings) -> None:
+        """What a system says that is no method of ours."""
         try:
             if isinstance(settings, OutsideSettings) and _makes_a_curve(settings):
                 self._plan_curve(corpus, name, settings)
@@ -872,7 +854,7 @@ class Plan:
             files = [File(sha256, path) for sha256, path in kind.files(settings).items()]
         except RecordError as error:
             raise PlanError(f"study {self.study}: systems.{name}: {error}") from None
-        needed = {key: annotations[made] for key, made in kind.needs.items()}
+        needed = {key: self.annotations(corpus.prepared, made)[0] for key, made in kind.needs.items()}
         told = decides | needed
         inputs, named = [corpus.prepared, *needed.values()], {"corpus": corpus.name, "system": name}
         whose = {"corpus": corpus.prepared, "system": settings.kind or name}
@@ -1287,6 +1269,10 @@ class Plan:
                 f"study {self.study} asks for no folder {key}: settings, code or recipes have changed since its name "
                 "was made; run the study again"
             ) from None
+
+    def annotations(self, prepared: str, kind: str) -> list[str]:
+        """The keys of the annotations of a kind that a prepared corpus has."""
+        return [one.key for one in self.named("annotations", kind) if one.specification["corpus"] == prepared]
 
     @staticmethod
     def corpus_name(prepared: str) -> str:

@@ -1,7 +1,7 @@
 """All tables and figures of one study, written into one folder, and what people read of them.
 
-Measured time stands in answers, efficiency, methods, seeds, stopping, oracle_timings, pretraining and readers; all
-other tables are the same bytes for the same evidence in any order.
+Measured time stands in those of `MEASURED` alone; all other tables are the same bytes for the same evidence in any
+order.
 """
 
 from collections.abc import Mapping
@@ -13,16 +13,15 @@ from pathlib import Path
 import pandas as pd
 
 from sumcurve.capabilities.contrasts.tables.contrasts import CHANCE
-from sumcurve.capabilities.extracts.tables.extracts import frames, told
 from sumcurve.settings import Bootstrap
 from sumcurve.store.records import write_text
 from sumcurve.study.doors import APPENDIX, LISTINGS, TABLES
 from sumcurve.tables.answers_figure import write_answers
-from sumcurve.tables.boxes import write_boxes
 from sumcurve.tables.evidence import EvidenceError, Study
 from sumcurve.tables.figure import Overlay, write_figure
 from sumcurve.tables.report.findings import findings
 from sumcurve.tables.report.page import write_page
+from sumcurve.tables.report.readme import FIGURES as TITLES
 from sumcurve.tables.report.readme import readme
 from sumcurve.tables.results import Results
 from sumcurve.tables.table import Table, write_table
@@ -36,8 +35,8 @@ def write_study(folder: Path, study: Study, settings: Bootstrap) -> list[Path]:
     """Write every table that has a row, and the figures, into `folder`; returns the paths of all files.
 
     Tables come as CSV and Markdown, with a page each in `PAGES`; those of the appendix as CSV alone. Figures, in
-    `FIGURES`, are answers.svg, curves.svg and extracts.svg. README.md and the page `REPORT` say what came out. Raises
-    EvidenceError where the evidence does not fit.
+    `FIGURES`, are answers.svg, curves.svg and those of capabilities. README.md and the page `REPORT` say what came out.
+    Raises EvidenceError where the evidence does not fit.
     """
     results = Results(study, settings)
     strange = set(results.corpora) ^ {one.corpus for one in study.statistics}
@@ -57,12 +56,13 @@ def write_study(folder: Path, study: Study, settings: Bootstrap) -> list[Path]:
     over = overlays(results)
     metrics = results.drawn(results.corpora)
     write_figure(frame, metrics, results.share, folder / FIGURES, "curves", drawn, study.in_part, over)
-    if study.extracts:
-        scores, lengths, _ = frames(results)
-        write_boxes(scores, lengths, folder / FIGURES, "extracts", told(results), study.in_part)
+    titles = dict(TITLES)
+    for evidence in study.evidence.values():
+        titles |= evidence.figures(results, folder / FIGURES)
     images = {path.stem: path.read_bytes() for path in sorted((folder / FIGURES).glob("*.svg"))}
     found = findings(results, tables)
-    write_text(folder / "README.md", readme(results, tables, found, images, APPENDIX))
+    drawn_titles = {name: title for name, title in titles.items() if name in images}
+    write_text(folder / "README.md", readme(results, tables, found, drawn_titles, APPENDIX))
     write_page(folder / PAGES / REPORT, results, {name: tables[name] for name in TABLES}, found, images)
     return sorted(path for path in folder.rglob("*") if path.is_file())
 
@@ -90,22 +90,11 @@ def with_words(scores: pd.DataFrame, contrasts: Table) -> pd.DataFrame:
 
 
 def overlays(results: Results) -> Mapping[str, Overlay]:
-    """By corpus what is drawn over its scores: curves beyond the data, and what extracts can reach."""
+    """By corpus what is drawn over its scores: curves beyond the data, and the optimum."""
     fitted = bands(results)
-    return {
-        corpus: Overlay(
-            fitted[fitted.corpus == corpus],
-            {
-                ceiling.metric: [
-                    (
-                        "optimum" if ceiling.proven == len(ceiling.ids) else "bound of the optimum",
-                        float(ceiling.percents().mean()),
-                    ),
-                    *([("source words", 100 * ceiling.source_words)] if ceiling.source_words is not None else []),
-                ]
-                for ceiling in results.study.ceilings
-                if ceiling.corpus == corpus
-            },
-        )
-        for corpus in results.corpora
-    }
+    overlay: dict[str, Overlay] = {}
+    for corpus in results.corpora:
+        optima = {metric.name: results.optimum(corpus, metric.name) for metric in results.metrics}
+        levels = {name: optimum.levels for name, optimum in optima.items() if optimum is not None}
+        overlay[corpus] = Overlay(fitted[fitted.corpus == corpus], levels, results.optimum_words.drawn)
+    return overlay

@@ -38,7 +38,7 @@ CORE = (
     Listing("answers", measured=True, whole_corpus=True),
     Listing("scores"),
     Listing("comparisons"),
-    Listing("efficiency", measured=True, folders=("prove",)),  # how much of the way to the optimum is gone
+    Listing("efficiency", measured=True),
     Listing("phases"),
     Listing("verdicts", whole_corpus=True),
     Listing("descriptions"),

@@ -155,8 +155,9 @@ def table(results: Results) -> Table:
     notes = [
         "Elasticity: Δ log s / Δ log d, which does not shrink with the interval's width as σ does. σ = (Δs/s)/(Δd/d), "
         "θ = (Δt/t)/(Δd/d), ε = σ/θ, after Čano and Bojar (2020); t: seconds up to the selected checkpoint, of several "
-        "seeds their geometric mean. Gap closed: Δs over the distance of the smaller training from the extractive "
-        f"optimum. In brackets: {results.share}; θ over seeds alone; ε takes score and cost as independent. {refusal}",
+        "seeds their geometric mean. Gap closed: Δs over the distance of the smaller training from the "
+        f"{results.optimum_words.name}. In brackets: {results.share}; θ over seeds alone; ε takes score and cost as "
+        f"independent. {refusal}",
         *results.without_interval,
         f"{results.seeds_note} {results.caveat}",
         *results.unread_notes,
@@ -212,19 +213,20 @@ def _row(results: Results, step: Step, metric: Metric, seconds: Design | None, r
             if drawn is not None:
                 logs = np.log2(np.maximum(drawn[:, ends[1]], 1e-9) / below) / step.doublings
             row["elasticity"] = of_draws(float(np.log2(second.mean / first.mean)) / step.doublings, logs)
-    row["gap_closed_percent"] = _gap(design, drawn, ends, of_draws)
+    row["gap_closed_percent"] = _gap(results.optimum_words.name, design, drawn, ends, of_draws)
     row |= _costs(results, step, seconds, refusal, growth.mean, sigma, relative, of_draws)
     return row
 
 
-def _gap(design: Design, drawn: NDArray[np.float64] | None, ends: list[int], of_draws: Any) -> Value:
+def _gap(name: str, design: Design, drawn: NDArray[np.float64] | None, ends: list[int], of_draws: Any) -> Value:
+    """How much of the way from the smaller training to the optimum of this name is gone, in percent."""
     if (OPTIMUM, None) not in design.cells:
         return Value(None)
     best = design.place((OPTIMUM, None))
     gap = design.means[best] - design.means[ends[0]]
     gaps = None if drawn is None else drawn[:, best] - drawn[:, ends[0]]
     if gap <= 0 or (gaps is not None and (gaps <= 0).any()):
-        return Value(None, why="the smaller training is not shown to be below the extractive optimum")
+        return Value(None, why=f"the smaller training is not shown to be below the {name}")
     closed = 100 * (design.means[ends[1]] - design.means[ends[0]]) / gap
     values = None if drawn is None or gaps is None else 100 * (drawn[:, ends[1]] - drawn[:, ends[0]]) / gaps
     found: Value = of_draws(float(closed), values)

@@ -3,22 +3,20 @@
 Plain data, given by the caller; nothing here reads a folder.
 """
 
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from sumcurve.capabilities.contrasts.judged import Judged
-from sumcurve.capabilities.extracts import METRICS as ORACLE_METRICS
 from sumcurve.capabilities.people.results import Results as PeopleResults
 from sumcurve.curves.stopping import Validation
 from sumcurve.scores.scorer import Metric
-from sumcurve.settings import Equivalence, Oracle, Question
+from sumcurve.settings import Equivalence, Question
 from sumcurve.systems.system import Role
 
 if TYPE_CHECKING:
@@ -201,64 +199,6 @@ class Missing:
 
 
 @dataclass(frozen=True)
-class Ceiling:
-    """The best extracts of a corpus's test items under one metric: proven optima, or where unproven, upper bounds.
-
-    `optimum` holds F1 in 0..1 for each of `ids`, `proven` how many of them are proven; `source_words` is the mean F1
-    of the best that can be said with words of the source alone, in any order, which bounds extracts, too.
-    """
-
-    corpus: str
-    metric: str
-    ids: Sequence[str]
-    optimum: Sequence[float]
-    proven: int
-    source_words: float | None
-
-    def percents(self) -> NDArray[np.float64]:
-        """The optima in percent, in the order of the ids, which is that of `align`."""
-        order = sorted(range(len(self.ids)), key=lambda index: self.ids[index])
-        return 100 * np.array([self.optimum[index] for index in order])
-
-
-@dataclass(frozen=True)
-class Extracts:
-    """How far extracts of a corpus's items go, as `capabilities.extracts.corpus.write_oracle` left it.
-
-    `found` has a row for every article, search or system, and metric that it optimised; `features` one for every
-    article, with its part and group where others than test items are asked; `timings` the seconds of each search;
-    `certificates` are those of the exact searches.
-    """
-
-    corpus: str
-    settings: Oracle
-    scorer: str
-    found: pd.DataFrame
-    features: pd.DataFrame
-    timings: pd.DataFrame
-    certificates: Sequence[Mapping[str, Any]]
-
-    def ceilings(self) -> list[Ceiling]:
-        """Of the test items; of one with several references, the best of them."""
-        made = []
-        features = self.features.set_index("id")
-        if "part" in features:
-            features = features[features.part == "test"]
-        words, tested = features.source_words_bound.groupby(item_of).max(), set(features.index)
-        for metric in ORACLE_METRICS:
-            best: dict[str, float] = {}
-            proven: dict[str, bool] = {}
-            for one in self.certificates:
-                if one["metric"] == metric and one["id"] in tested:
-                    item = item_of(one["id"])
-                    best[item] = max(best.get(item, 0.0), one["bound"])
-                    proven[item] = proven.get(item, True) and one["status"] == "proven"
-            mean = float(words.mean()) if metric == "rouge1" else None
-            made.append(Ceiling(self.corpus, metric, list(best), list(best.values()), sum(proven.values()), mean))
-        return made
-
-
-@dataclass(frozen=True)
 class Example:
     """A test item and what systems wrote of it.
 
@@ -285,11 +225,6 @@ class Examples:
     seed: int
     read_tokens: int
     items: Sequence[Example]
-
-
-def item_of(article: str) -> str:
-    """The id of the item behind an article: `id (reference 2)` is the item's second one."""
-    return re.sub(r" \(reference \d+\)$", "", article)
 
 
 @dataclass(frozen=True)
@@ -395,8 +330,41 @@ class JudgedByPeople:
     found: PeopleResults
 
 
+@dataclass(frozen=True)
+class Optimum:
+    """The best that is possible on a corpus's test items under one metric, which stands beside its systems.
+
+    `scores` ``[items]`` are in the metric's unit, in the order of the sorted ids. `levels` are drawn, by name, over the
+    figure of scores.
+    """
+
+    scores: NDArray[np.float64]
+    levels: Sequence[tuple[str, float]]
+
+
+@dataclass(frozen=True)
+class OptimumWords:
+    """What pages call an optimum: alone, of all items and of every item; what a share of it is, and what is drawn."""
+
+    name: str = "optimum"
+    of_all: str = "the optimum"
+    of_every: str = "the optimum"
+    share: str = "it is not known."
+    drawn: str = ""
+
+
 class Evidence:
     """What a capability has found of a study: its tables' content, and what it says of the core's. All is optional."""
+
+    optimum_words: ClassVar[OptimumWords | None] = None
+
+    def optimum(self, results: "Results", corpus: str, metric: str) -> Optimum | None:
+        """The best that is possible on a corpus under a metric; None where it is not known."""
+        return None
+
+    def figures(self, results: "Results", folder: Path) -> Mapping[str, str]:
+        """Draw figures into a folder; the title of each by its name."""
+        return {}
 
     def unread(self, results: "Results", corpus: str, metric: str) -> str:
         """Why nobody is ranked by a metric on a corpus, in a clause; empty where there is no reason."""
@@ -427,7 +395,6 @@ class Study:
     missing: Sequence[Missing] = ()
     trained: int = 0
     scores: Sequence[str] = ()
-    extracts: Sequence[Extracts] = ()
     systems: Mapping[str, str] = field(default_factory=dict)
     examples: Sequence[Examples] = ()
     pretrainings: Sequence[Pretraining] = ()
@@ -438,19 +405,6 @@ class Study:
     cloze: Sequence[Asked] = ()
     preferences: Sequence[Preferences] = ()
     evidence: Mapping[str, Evidence] = field(default_factory=dict)  # of capabilities, by their names
-
-    @property
-    def ceilings(self) -> list[Ceiling]:
-        """Of the corpora whose every test item has been searched, whatever the filter of the oracle."""
-        metrics = metrics_of(self.outputs)
-        scored = {
-            (output.corpus, name): {*output.scores[scorer].ids}
-            for output in self.outputs
-            for name, (_, scorer) in metrics.items()
-            if scorer in output.scores and not output.scores[scorer].further
-        }
-        every = [ceiling for one in self.extracts for ceiling in one.ceilings()]
-        return [one for one in every if {*one.ids} == scored.get((one.corpus, one.metric))]
 
     @property
     def in_part(self) -> str:

@@ -63,10 +63,14 @@ STYLE: dict[Any, Any] = {
 
 @dataclass(frozen=True)
 class Overlay:
-    """What is drawn over the scores of a corpus: `verdicts.bands`, and by metric the bounds (name, score) above."""
+    """What is drawn over the scores of a corpus: `verdicts.bands`, and by metric the bounds (name, score) above.
+
+    The caption of a figure that has bounds says their `note`.
+    """
 
     bands: pd.DataFrame
     bounds: Mapping[str, Sequence[tuple[str, float]]]
+    note: str = ""
 
 
 @dataclass(frozen=True)
@@ -210,13 +214,7 @@ def _beyond(overlays: Mapping[str, Overlay], share: str) -> list[str]:
     parts = []
     if any(len(overlay.bands) for overlay in overlays.values()):
         parts.append(f"Dashed, beyond the data: median and {share} band of the fitted curves (table verdicts).")
-    if any(overlay.bounds for overlay in overlays.values()):
-        parts.append(
-            "Optimum: the best extract of every item, proven (its bound: where some are not proven); no ceiling for "
-            "methods that write words of their own. "
-            "Source words: the best that can be said with the source's words in any order."
-        )
-    return parts
+    return [*parts, *dict.fromkeys(overlay.note for overlay in overlays.values() if overlay.bounds and overlay.note)]
 
 
 def _curves(

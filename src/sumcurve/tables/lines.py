@@ -1,4 +1,4 @@
-"""What trained methods are against systems that learn nothing: how near the best extracts, and from which size ahead.
+"""What trained methods are against systems that learn nothing: how near the optimum, and from which size ahead.
 
 For studies that ask questions. The lines are those of the systems that see no reference; who is ahead is told by the
 tests of table comparisons, made at every size.
@@ -42,14 +42,13 @@ def table(results: Results) -> Table:
     ]
     notes = [
         *(sentence for corpus in results.corpora for sentence in sentences(results, corpus)),
-        "Of the optimum: the mean score divided by that of the best extract of every test item, proven or bounded "
-        "(table extracts). A summary that is no extract may be above it. Ahead, behind: by the tests of table "
-        f"comparisons, at every size of its own (family: all pairs of the size and metric, {100 * LEVEL:g} %).",
+        f"Of the optimum: {results.optimum_words.share} Ahead, behind: by the tests of table comparisons, at every "
+        f"size of its own (family: all pairs of the size and metric, {100 * LEVEL:g} %).",
         f"{results.seeds_note} {results.caveat}",
         results.marks_note,
         *results.unread_notes,
     ]
-    caption = "Trained methods against systems that learn nothing, and the share of the best extracts"
+    caption = f"Trained methods against systems that learn nothing, and the share of {results.optimum_words.of_all}"
     return Table("lines", results.title(caption), columns, rows, notes)
 
 
@@ -132,7 +131,7 @@ def _place(results: Results, metric: Metric, system: System, line: System) -> st
 
 
 def share(results: Results, metric: Metric, system: System) -> Value:
-    """The system's mean score in percent of the best extracts', by joint draws; none where these are unknown."""
+    """The system's mean score in percent of the optimum's, by joint draws; none where these are unknown."""
     design = results.design(system.corpus, metric.name)
     if design is None or (OPTIMUM, None) not in design.cells:
         return Value(None)

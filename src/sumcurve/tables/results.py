@@ -25,12 +25,22 @@ from sumcurve.statistics.design import Cell, Design, Replicates, common_seeds
 from sumcurve.statistics.family import Family, family
 from sumcurve.statistics.intervals import Estimate, contrast, difference, draws, estimate
 from sumcurve.systems.system import Role
-from sumcurve.tables.evidence import BESIDE, BLIND, Items, ScoredOutput, Study, checked, metrics_of
+from sumcurve.tables.evidence import (
+    BESIDE,
+    BLIND,
+    Items,
+    Optimum,
+    OptimumWords,
+    ScoredOutput,
+    Study,
+    checked,
+    metrics_of,
+)
 from sumcurve.tables.table import Column, Name, Value, number, span
 
 LEVEL = 0.05  # of a family of tests
 POWER = 0.8  # with which the difference that is printed as seen would be seen
-OPTIMUM = "optimum"  # the best extracts, as a system
+OPTIMUM = "optimum"  # the best that is possible, as a system
 THESE_WEIGHTS = "these weights"
 DECIDING = (
     f"the {100 * (1 - LEVEL):g} % intervals of the family, simultaneous but for what only a later step of the test "
@@ -260,15 +270,25 @@ class Results:
             else:
                 scorer = self.scorer(metric)
                 found = [replicates(one, metric, scorer) for one in here]
-                for ceiling in self.study.ceilings:
-                    if (ceiling.corpus, ceiling.metric) == key:
-                        found.append(Replicates(OPTIMUM, None, (), ceiling.percents()[None]))
+                if (optimum := self.optimum(corpus, metric)) is not None:
+                    found.append(Replicates(OPTIMUM, None, (), optimum.scores[None]))
                 kept, cut = common_seeds(found)
                 if cut:
                     self.cut[corpus] = cut
                 groups = here[0].scored(scorer)[0].groups
                 self._designs[key] = Design(kept, groups, self.full_records(corpus), self.settings.confidence)
         return self._designs[key]
+
+    def optimum(self, corpus: str, metric: str) -> Optimum | None:
+        """The best that is possible on a corpus under a metric; None where no capability knows it."""
+        known = (one.optimum(self, corpus, metric) for one in self.study.evidence.values())
+        return next((one for one in known if one is not None), None)
+
+    @property
+    def optimum_words(self) -> OptimumWords:
+        """What pages call it."""
+        said = (one.optimum_words for one in self.study.evidence.values())
+        return next((words for words in said if words is not None), OptimumWords())
 
     def kind(self, corpus: str, metric: str, cell: Cell) -> str:
         """ "replicated", "single" or "fixed"."""
@@ -456,7 +476,7 @@ class Results:
         return Name(systems[0].method, systems[0].method + marks, facts)
 
     def marked(self, corpus: str, cell: Cell) -> Name:
-        """`name` of the system of a cell; the cell's own where none has it, as of the best extracts."""
+        """`name` of the system of a cell; the cell's own where none has it, as of the optimum."""
         return next((self.name(one) for one in self.of(corpus) if one.cell == cell), Name(cell[0]))
 
     def unasked(self, method: str, shown: str = "") -> Name:

@@ -71,7 +71,6 @@ DECODED = 0.008  # the common search of an item, and its probabilities under fiv
 JUDGED = 0.0006  # a gold or contrast given one source
 PORTABLE = 1.5  # of an update with portable sums, where native ones take a second: 1.4 to 1.6 (docs/reproducibility.md)
 SCORED = 0.0015  # one scorer of an item
-PROVEN = 0.1  # both optima and the searches of an item
 PREPARED = 0.001  # a record that is read, from raw content on
 READ = 5e-10  # a multiply-add of what a reader of questions learns from
 ITEM_WORDS = 20
@@ -664,7 +663,7 @@ def _folder(
         bytes_of = float(BYTES_OF_WORD * words * kept + _dropped(read[corpus], kept))
         return constant + PREPARED * read[corpus], records.get(corpus) or 0, bytes_of
     many = items.get(corpus) or 0
-    if not many and (folder.step in ("outputs", "scores") or folder.kind == "prove"):
+    if not many and (folder.step in ("outputs", "scores") or folder.row.cost is not None):
         raise PlanError(_unknown(corpus, "test"))
     if folder.kind == "judge" and settings is not None and settings.contrasts is not None:
         asked = settings.contrasts
@@ -677,10 +676,9 @@ def _folder(
         return constant + trained * DECODED * many * _words(settings), many, BYTES_OF_ITEM["outputs"] * many
     if folder.kind == "score":
         return constant * _processes(plan)["score"] + SCORED * many, many, BYTES_OF_ITEM["scores"] * many
-    if folder.kind == "prove":
-        parts = settings.oracle.parts if settings is not None and settings.oracle is not None else ("test",)
-        many = (records.get(corpus) or 0) * ("train" in parts) + many * len({*parts} - {"train"})  # valid as test
-        return constant + PROVEN * many, many, 3000.0 * many
+    if folder.row.cost is not None:
+        cost = folder.row.cost(told, records.get(corpus) or 0, many)
+        return constant + cost.seconds, cost.items, cost.bytes
     return constant, 0, 50_000.0
 
 

@@ -4,7 +4,8 @@ import pytest
 import yaml
 from pydantic import ValidationError
 
-from sumcurve.settings import Compose, Form, Optimizer, Oracle, Preparation, Prepare, Training
+from sumcurve.capabilities.extracts.settings import Oracle
+from sumcurve.settings import Compose, Form, Optimizer, Preparation, Prepare, Training
 from sumcurve.store.manifest import digest
 
 RECURRENT = {"kind": "recurrent", "embedding": 4, "hidden": 4, "feed": "nothing"}

@@ -6,13 +6,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from sumcurve.capabilities.extracts.evidence import Extracts, Oracles
+from sumcurve.capabilities.extracts.settings import Oracle
 from sumcurve.curves.stopping import Validation
 from sumcurve.scores.rouge_f1 import RougeF1
 from sumcurve.scores.scorer import Metric
-from sumcurve.settings import Bootstrap, Oracle
+from sumcurve.settings import Bootstrap
 from sumcurve.tables.evidence import (
     CorpusStatistics,
-    Extracts,
     Items,
     PartStatistics,
     ScoredOutput,
@@ -278,7 +279,9 @@ def study(evidence, papers, statistics) -> Study:
     outputs = [*evidence(), *papers()]
     trained = sum(output.percent is not None for output in outputs)
     titles = {"pcov": "PCOV", "abs": "ABS"}
-    return Study("Invented study", "small", statistics, outputs, titles, trained=trained)
+    return Study(
+        "Invented study", "small", statistics, outputs, titles, trained=trained, evidence={"extracts": Oracles()}
+    )
 
 
 @pytest.fixture(scope="session")

@@ -11,6 +11,7 @@ import yaml
 
 from sumcurve import __main__ as verbs
 from sumcurve.capabilities.extracts.corpus import FEATURES
+from sumcurve.capabilities.extracts.evidence import extracts_of
 from sumcurve.curves import stopping
 from sumcurve.scores.rouge_f1 import RougeF1
 from sumcurve.scores.run import write_scores
@@ -144,14 +145,15 @@ def test_histories_are_read_with_the_seconds_of_their_path(plan, tmp_path):
 
 def test_optima_are_those_of_the_test_items(plan, tmp_path):
     study = collect(plan, tmp_path / "results")
-    assert {one.corpus for one in study.extracts} == {"modules"}  # tales asks for none
-    for one in study.ceilings:
+    assert {one.corpus for one in extracts_of(study)} == {"modules"}  # tales asks for none
+    ceilings = study.evidence["extracts"].ceilings(study.outputs)
+    for one in ceilings:
         low = 0.5 if one.metric == "rouge1" else 0.25
         assert dict(zip(one.ids, one.optimum, strict=True)) == pytest.approx(
             {"0": low, "1": low, "2": low, "3": low + 0.3}
         )
         assert one.proven == (4 if one.metric == "rouge1" else 3)
-    assert len(study.ceilings) == 2 * len(study.extracts)
+    assert len(ceilings) == 2 * len(extracts_of(study))
 
 
 def test_a_history_that_does_not_fit_its_timings_is_refused(plan, tmp_path):
@@ -377,7 +379,7 @@ def test_an_oracle_that_is_not_finished_is_missing_like_an_output(plan, tmp_path
     study = collect(plan, results, partial=True)
     assert [(one.corpus, one.folder) for one in study.missing] == [("modules", lost.key)]
     assert study.in_part.startswith("IN PART")
-    assert not study.ceilings
+    assert not study.evidence["extracts"].ceilings(study.outputs)
     assert len(study.outputs) == len(plan.rows)
 
 

@@ -4,6 +4,7 @@ import random
 import numpy as np
 import pytest
 
+from sumcurve.capabilities.extracts.evidence import Oracles
 from sumcurve.tables.evidence import CorpusStatistics, EvidenceError, Items, checked, metrics_of
 from sumcurve.tables.results import systems_of
 
@@ -203,7 +204,7 @@ def test_the_best_reference_of_an_item_counts_and_what_is_not_proven_in_all_is_n
 
 
 def test_optima_stand_in_the_order_of_the_checked_items(study, extracts) -> None:
-    found = dataclasses.replace(study, extracts=extracts(study.outputs)).ceilings
+    found = Oracles(extracts(study.outputs)).ceilings(study.outputs)
     ids = {one.corpus: one.scores["rouge"].ids for one in checked(study.outputs)}
     for one in found:
         by_id = dict(zip(one.ids, one.optimum, strict=True))
@@ -213,9 +214,9 @@ def test_optima_stand_in_the_order_of_the_checked_items(study, extracts) -> None
 def test_optima_of_some_test_items_only_bound_no_corpus(study, extracts) -> None:
     """An oracle may search long articles only; a mean over those is none over the test part."""
     found = extracts(study.outputs)
-    assert {one.corpus for one in dataclasses.replace(study, extracts=found).ceilings} == {"notes", "albums"}
+    assert {one.corpus for one in Oracles(found).ceilings(study.outputs)} == {"notes", "albums"}
     lost = found[0].certificates[0]["id"]
     kept = [one for one in found[0].certificates if one["id"].split(" (")[0] != lost]
     part = [dataclasses.replace(found[0], certificates=kept), *found[1:]]
-    assert {one.corpus for one in dataclasses.replace(study, extracts=part).ceilings} == {found[1].corpus}
-    assert study.ceilings == []
+    assert {one.corpus for one in Oracles(part).ceilings(study.outputs)} == {found[1].corpus}
+    assert Oracles().ceilings(study.outputs) == []

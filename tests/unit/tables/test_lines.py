@@ -5,6 +5,7 @@ import re
 
 import pytest
 
+from sumcurve.capabilities.extracts.evidence import Oracles
 from sumcurve.settings import Bootstrap, Question
 from sumcurve.study.tables import made
 from sumcurve.tables.lines import NEVER, NOT_TESTED, sentences
@@ -18,7 +19,9 @@ CURVES = {"above": (45.0, 6.0), "crosses": (5.0, 14.0), "below": (10.0, 1.0)}  #
 @pytest.fixture(scope="module")
 def asked(long_curves, extracts, study):
     outputs = long_curves(CURVES, (1, 2, 3), (20, 40, 80))
-    return dataclasses.replace(study, outputs=outputs, extracts=extracts(outputs), questions=[WHICH], statistics=())
+    return dataclasses.replace(
+        study, outputs=outputs, evidence={"extracts": Oracles(extracts(outputs))}, questions=[WHICH], statistics=()
+    )
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +38,11 @@ def rows(results) -> list:
 def test_every_system_has_its_share_of_the_optimum_at_every_size(results, rows, asked) -> None:
     trained = {(row.method, row.records) for row in rows if row.method != "lead"}
     assert trained == {(method, size) for method in CURVES for size in SIZES}
-    (ceiling,) = (one for one in asked.ceilings if (one.corpus, one.metric) == ("notes", "rouge1"))
+    (ceiling,) = (
+        one
+        for one in asked.evidence["extracts"].ceilings(asked.outputs)
+        if (one.corpus, one.metric) == ("notes", "rouge1")
+    )
     best = sum(ceiling.optimum) / len(ceiling.optimum)
     for row in rows:
         assert row.optimum_percent == pytest.approx(row.score / best)
@@ -74,7 +81,7 @@ def test_from_how_many_records_is_the_smallest_size_that_no_larger_one_contradic
 
 
 def test_one_seed_tests_nothing_and_who_asks_nothing_has_no_lines(asked, long_curves) -> None:
-    single = dataclasses.replace(asked, outputs=long_curves(CURVES, (1,), (20, 40)), extracts=())
+    single = dataclasses.replace(asked, outputs=long_curves(CURVES, (1,), (20, 40)), evidence={"extracts": Oracles()})
     found = sentences(Results(single, Bootstrap(resamples=50)), "notes")
     assert found
     assert all("above" in methods_of(one, NOT_TESTED) for one in found)

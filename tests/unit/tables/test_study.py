@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from sumcurve.capabilities.extracts.evidence import Oracles
 from sumcurve.scores.frames import Frames, frame, measures
 from sumcurve.settings import Equivalence
 from sumcurve.study.doors import APPENDIX, MEASURED, TABLES
@@ -16,6 +17,8 @@ from sumcurve.study.tables import FIGURES, PAGES, REPORT, made, write_study
 from sumcurve.tables.evidence import EvidenceError, Items, Missing, Pretraining
 from sumcurve.tables.report.findings import findings
 from sumcurve.tables.results import FRAMED, MARK, THESE_WEIGHTS, TIED, UNREAD, Results
+
+WITHOUT = {"extracts": Oracles()}  # extracts
 
 MARKS = (MARK, UNREAD, TIED, FRAMED)
 SENTENCE = "Rankings at this size are no findings about the methods."
@@ -54,7 +57,7 @@ def rich_study(study, evidence, papers, phased, extracts):
     return dataclasses.replace(
         study,
         outputs=outputs,
-        extracts=extracts(outputs),
+        evidence={"extracts": Oracles(extracts(outputs))},
         pretrainings=[told],
         equivalence=Equivalence(methods={"pcov": "abs"}, margin=1.5),
     )
@@ -242,7 +245,7 @@ def test_what_does_not_read_is_marked_and_left_out(rich_study, more_metric, sett
     """abs scores worst; a threshold between the methods says that it does not read."""
     outputs = [one for one in rich_study.outputs if one.corpus == "notes"]
     gated = more_metric(outputs, higher_is_better=True, threshold=-1000)
-    study = dataclasses.replace(rich_study, outputs=gated, statistics=rich_study.statistics[:1], extracts=())
+    study = dataclasses.replace(rich_study, outputs=gated, statistics=rich_study.statistics[:1], evidence=WITHOUT)
     assert MARK not in made("scores", Results(study, settings)).markdown()
     gated = [
         dataclasses.replace(one, scores=one.scores | {"length": low(one.scores["length"])})
@@ -428,7 +431,7 @@ def test_a_metric_that_stands_in_is_asked_where_the_other_is_not_known(rich_stud
     lacking = [one for one in outputs if one.method == "abs"]
     having = more_metric([one for one in outputs if one.method != "abs"], threshold=-1000, higher_is_better=True)
     told = {"name": "other", "title": "Other gap", "threshold": 1000, "stands_in_for": "excess", "ranks": False}
-    study = dataclasses.replace(rich_study, statistics=rich_study.statistics[:1], extracts=())
+    study = dataclasses.replace(rich_study, statistics=rich_study.statistics[:1], evidence=WITHOUT)
     both = more_metric([*having, *lacking], scorer="other", **told)
     results = Results(dataclasses.replace(study, outputs=both), settings)
     assert blind(made("scores", results).frame()) == {"abs"}

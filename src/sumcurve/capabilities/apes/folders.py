@@ -115,6 +115,7 @@ KINDS: dict[str, Kind] = {
         builder=questions,
         modules=("sumcurve.capabilities.apes.cloze",),
         mem_mb=3000,
+        evidence=True,
     ),
     "reader": Kind(
         step="runs",

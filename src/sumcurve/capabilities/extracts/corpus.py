@@ -15,11 +15,12 @@ from sumcurve.capabilities.extracts.certificates import ALGORITHMS, ORDERS, Requ
 from sumcurve.capabilities.extracts.improve import f1_greedy
 from sumcurve.capabilities.extracts.searches import ALGORITHMS as SEARCHES
 from sumcurve.capabilities.extracts.searches import Variant, search
+from sumcurve.capabilities.extracts.settings import Oracle
 from sumcurve.capabilities.extracts.systems import extracts
 from sumcurve.capabilities.extracts.unigrams import source_words_bound
 from sumcurve.corpora.store import Corpus
 from sumcurve.scores.scorer import group_of
-from sumcurve.settings import Oracle, Rouge
+from sumcurve.settings import Rouge
 from sumcurve.store.records import Record, write_csv, write_jsonl
 
 VARIANTS: tuple[Variant, ...] = get_args(Variant)

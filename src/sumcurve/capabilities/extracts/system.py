@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Literal
 
+from sumcurve.capabilities.extracts.settings import oracle_of
 from sumcurve.settings import CorpusSettings
 from sumcurve.store.records import RecordError
 from sumcurve.systems.bounds import Bound
@@ -23,12 +24,11 @@ class Optimum(Bound):
 
     @classmethod
     def specify(cls, settings: SystemSettings, corpus: CorpusSettings) -> dict[str, Any]:
-        if corpus.oracle is None:
+        oracle = oracle_of(corpus)
+        if oracle is None:
             raise RecordError("the corpus has `oracle: null`, which finds the best extracts; name others in `corpora`")
-        if "test" not in corpus.oracle.parts:
-            raise RecordError(
-                f"the corpus's oracle asks {', '.join(corpus.oracle.parts)} alone; add test to its `parts`"
-            )
+        if "test" not in oracle.parts:
+            raise RecordError(f"the corpus's oracle asks {', '.join(oracle.parts)} alone; add test to its `parts`")
         return settings.own()
 
     def summarize(self, items: Sequence[Item]) -> Iterator[list[str]]:

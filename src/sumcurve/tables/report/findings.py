@@ -388,15 +388,14 @@ def _phases(phases: Table, corpus: str, metric: Metric) -> Iterator[str]:
 
 
 def _untrained(results: Results, corpus: str, metric: Metric) -> Iterator[str]:
-    """Scores of systems that learn nothing, and of the best extracts, where no method is trained."""
+    """Scores of systems that learn nothing, and of the optimum, where no method is trained."""
     systems = [one.cell for one in results.of(corpus, False, metric.name)]
-    design = results.design(corpus, metric.name)
-    if design is not None and (OPTIMUM, None) in design.cells:
+    if results.optimum(corpus, metric.name) is not None:
         systems.append((OPTIMUM, None))
     told = []
     for cell in systems:
         found = results.estimate(corpus, metric.name, cell)
-        name = "the best extract of every item" if cell[0] == OPTIMUM else cell[0]
+        name = results.optimum_words.of_every if cell[0] == OPTIMUM else cell[0]
         told.append(f"{name} {span(found.mean, found.low, found.high, metric.decimals)}")
     yield f"No method is trained on {corpus}. {metric.title}, in {metric.unit}: {listed(told)}."
 

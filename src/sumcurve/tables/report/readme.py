@@ -9,10 +9,9 @@ from sumcurve.tables.report.findings import Finding
 from sumcurve.tables.results import Results
 from sumcurve.tables.table import Table, number, without_markup
 
-FIGURES: Mapping[str, str] = {
+FIGURES: Mapping[str, str] = {  # the core's
     "curves": "Scores against training records, with intervals",
     "answers": "Scores against training seconds, with the best score for the time",
-    "extracts": "How far extracts of the source can go",
 }
 
 
@@ -20,10 +19,10 @@ def readme(
     results: Results,
     tables: Mapping[str, Table],
     found: Collection[Finding],
-    figures: Collection[str],
+    figures: Mapping[str, str],
     appendix: Collection[str] = (),
 ) -> str:
-    """Markdown that GitHub shows below the folder; `figures` names those that were drawn.
+    """Markdown that GitHub shows below the folder; `figures` has the titles of those that were drawn.
 
     Holds no measured time, so that equal evidence gives equal bytes.
     """
@@ -41,8 +40,8 @@ def readme(
         lines.append("")
     lines += [f"{without_markup(' '.join(note for note in (results.seeds_note, results.caveat) if note))}", ""]
     if "curves" in figures:
-        lines += [f"![{FIGURES['curves']}](figures/curves.svg)", ""]
-    others = [f"[{FIGURES[name]}](figures/{name}.svg)" for name in FIGURES if name in figures and name != "curves"]
+        lines += [f"![{figures['curves']}](figures/curves.svg)", ""]
+    others = [f"[{title}](figures/{name}.svg)" for name, title in figures.items() if name != "curves"]
     if others:
         lines += [f"More figures: {'; '.join(others)}.", ""]
     lines += ["## Tables", "", "| table | what it holds | |", "| --- | --- | --- |"]

@@ -2,6 +2,7 @@ import dataclasses
 
 import pytest
 
+from sumcurve.capabilities.extracts.evidence import Oracles
 from sumcurve.settings import Equivalence
 from sumcurve.study.doors import APPENDIX, TABLES
 from sumcurve.study.tables import made
@@ -40,7 +41,7 @@ def rich_study(study, evidence, papers, phased, extracts):
     return dataclasses.replace(
         study,
         outputs=outputs,
-        extracts=extracts(outputs),
+        evidence={"extracts": Oracles(extracts(outputs))},
         examples=examples,
         pretrainings=[told],
         equivalence=equal,

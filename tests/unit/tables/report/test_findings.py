@@ -5,12 +5,15 @@ import re
 
 import pytest
 
+from sumcurve.capabilities.extracts.evidence import Oracles
 from sumcurve.study.doors import TABLES
 from sumcurve.study.tables import made
 from sumcurve.tables.evidence import Pretraining
 from sumcurve.tables.report.findings import findings
 from sumcurve.tables.results import THESE_WEIGHTS, Results
 from sumcurve.tables.table import span
+
+WITHOUT = {"extracts": Oracles()}  # extracts
 
 NUMBER = re.compile(r"(?<![\w-])−?\d[\d,]*(?:\.\d+)?(?<!,)")
 AHEAD = "is ahead of every other trained method"
@@ -137,7 +140,7 @@ def test_that_every_method_reads_is_said_once(rich_study, more_metric, settings)
     outputs = [one for one in rich_study.outputs if one.corpus == "notes"]
     gates = {"higher_is_better": True, "threshold": -1e9}
     twice = more_metric(more_metric(outputs, **gates), scorer="other", name="second", title="Second gap", **gates)
-    evidence = dataclasses.replace(rich_study, outputs=twice, statistics=rich_study.statistics[:1], extracts=())
+    evidence = dataclasses.replace(rich_study, outputs=twice, statistics=rich_study.statistics[:1], evidence=WITHOUT)
     (text,) = [one.text for one in told(evidence, settings)[2] if one.question == "What does not read"]
     assert text == "Every method reads its source at every size."
 
@@ -151,7 +154,7 @@ def test_what_does_not_read_is_named(rich_study, more_metric, settings):
         else one
         for one in gated
     ]
-    evidence = dataclasses.replace(rich_study, outputs=blind, statistics=rich_study.statistics[:1], extracts=())
+    evidence = dataclasses.replace(rich_study, outputs=blind, statistics=rich_study.statistics[:1], evidence=WITHOUT)
     texts = [one.text for one in told(evidence, settings)[2] if one.question == "What does not read"]
     assert len(texts) == 1
     assert "abs is not shown to read its source with 500 and 2,000 records" in texts[0]
@@ -167,7 +170,7 @@ def dimmed(items):
 
 def test_a_corpus_without_training_says_what_needs_none(rich_study, settings):
     outputs = [one for one in rich_study.outputs if one.corpus == "notes" or one.records is None]
-    found = told(dataclasses.replace(rich_study, outputs=outputs, extracts=()), settings)[2]
+    found = told(dataclasses.replace(rich_study, outputs=outputs, evidence=WITHOUT), settings)[2]
     (text,) = (one.text for one in found if one.corpus == "albums")
     assert text.startswith("No method is trained on albums.")
     assert all(name in text for name in ("lead", "random", "best-sentence"))

@@ -9,6 +9,7 @@ from html.parser import HTMLParser
 import pytest
 
 from browser import CHROMIUM, browser
+from sumcurve.capabilities.extracts.evidence import Oracles
 from sumcurve.study.doors import TABLES
 from sumcurve.tables.report.page import page
 
@@ -95,7 +96,7 @@ def test_a_study_whose_metrics_rank_nothing_has_a_page(rich_study, paged):
         rich_study,
         outputs=outputs,
         statistics=rich_study.statistics[:1],
-        extracts=(),
+        evidence={"extracts": Oracles()},
         examples=rich_study.examples[:1],
         equivalence=None,
     )

@@ -27,16 +27,16 @@ def test_text_of_a_study_makes_no_markup(rich):
     results, tables, found, _ = rich
     renamed = copy.copy(results)
     renamed.study = dataclasses.replace(results.study, title="A <b>bold</b> *study*")
-    heading = readme(renamed, tables, found, ["curves"]).splitlines()[0]
+    heading = readme(renamed, tables, found, {"curves": "Scores"}).splitlines()[0]
     assert heading == "# A \\<b>bold\\</b> \\*study\\*"
 
 
 def test_what_methods_wrote_of_the_first_items_drawn_stands_there_and_no_text_of_others(rich_study, rich):
     results, tables, found, _ = rich
-    assert "What methods wrote" not in readme(results, tables, found, [])
+    assert "What methods wrote" not in readme(results, tables, found, {})
     asked = copy.copy(results)
     asked.study = dataclasses.replace(results.study, shown_items=3)
-    text = readme(asked, tables, found, [])
+    text = readme(asked, tables, found, {})
     for examples in rich_study.examples:
         _, part = text.split(f"## What methods wrote: {examples.corpus}\n")
         part = part.split("\n## ")[0]

@@ -16,12 +16,14 @@ from numpy.typing import NDArray
 
 from sumcurve.capabilities.extracts import METRICS as ORACLE_METRICS
 from sumcurve.capabilities.extracts import PLACES
+from sumcurve.capabilities.extracts.evidence import Extracts, extracts_of, item_of
+from sumcurve.capabilities.extracts.settings import Oracle
 from sumcurve.scores.rouge_f1 import RougeF1
-from sumcurve.settings import Bootstrap, Oracle
+from sumcurve.settings import Bootstrap
 from sumcurve.statistics.design import Cell, Design, Replicates
 from sumcurve.statistics.family import family
 from sumcurve.statistics.intervals import estimate
-from sumcurve.tables.evidence import EvidenceError, Extracts, Study, item_of
+from sumcurve.tables.evidence import EvidenceError, Study
 from sumcurve.tables.results import LEVEL, Results
 from sumcurve.tables.table import Column, Table, Value, number
 
@@ -345,9 +347,8 @@ def name_of(chosen: Chosen, metric: str) -> str:
 
 def searched(results: Results) -> list[Searched]:
     """What was found on the articles of every corpus, by its name."""
-    extracts = sorted(results.study.extracts, key=lambda one: one.corpus)
     made: list[Searched] = results.once(
-        "extracts", lambda: [arranged(one, _groups(results, one.corpus)) for one in extracts]
+        "extracts", lambda: [arranged(one, _groups(results, one.corpus)) for one in extracts_of(results.study)]
     )
     return made
 

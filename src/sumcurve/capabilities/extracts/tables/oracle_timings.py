@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from sumcurve.capabilities.extracts.evidence import extracts_of
 from sumcurve.capabilities.extracts.tables.extracts import Chosen, named, place_of
 from sumcurve.tables.results import Results
 from sumcurve.tables.table import Column, Table
@@ -12,7 +13,7 @@ MEASURES = ("median", "mean", "max", "total")
 def table(results: Results) -> Table:
     """A row for everyone that chose sentences; of exact with tokenisation and the heuristic that it starts from."""
     rows: list[dict[str, Any]] = []
-    for one in sorted(results.study.extracts, key=lambda one: one.corpus):
+    for one in extracts_of(results.study):
         by_chosen = one.timings.groupby(["algorithm", "variant", "optimised"], sort=False).seconds
         measured: dict[Chosen, Any] = {(str(a), str(v), str(o)): found for (a, v, o), found in by_chosen}
         for chosen in sorted(measured, key=place_of):

@@ -3,7 +3,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sumcurve.tables.boxes import draw, write_boxes
+from sumcurve.capabilities.extracts.boxes import draw, write_boxes
 from sumcurve.tables.figure import GREY
 
 METRICS = ("rouge1", "rouge2")

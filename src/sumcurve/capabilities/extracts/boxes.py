@@ -15,7 +15,7 @@ from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from sumcurve.capabilities.extracts import METRICS as ORACLE_METRICS
+from sumcurve.capabilities.extracts import METRICS
 from sumcurve.capabilities.extracts.tables.extracts import ALGORITHMS, EXACT, TITLES
 from sumcurve.tables.figure import COLOURS, FONT_SIZE, GREY, INK, WIDTH, save
 from sumcurve.tables.table import number
@@ -67,9 +67,9 @@ def draw(scores: pd.DataFrame, corpora: pd.DataFrame, notes: Sequence[str] = (),
         remark = f"{number(lengths.articles)} articles"
         figure.text(0.988, (top - 0.14) / total, remark, ha="right", va="top", color=GREY)
         left = (0.25 + 0.066 * max(len(label) for label in order.label)) / WIDTH
-        step = (1.0 - left) / len(ORACLE_METRICS)
+        step = (1.0 - left) / len(METRICS)
         tall = height - ABOVE - BELOW
-        for column, metric in enumerate(ORACLE_METRICS):
+        for column, metric in enumerate(METRICS):
             place = (left + column * step, (top - ABOVE - tall) / total, step - 0.03, tall / total)
             axes = figure.add_axes(place)
             _draw_boxes(axes, rows[rows.metric == metric], order, metric, lengths, names_shown=column == 0)
@@ -84,7 +84,7 @@ def _rows(rows: pd.DataFrame, lengths: Any) -> pd.DataFrame:
     known = [name for name in ALGORITHMS if name != EXACT]
     colours = {EXACT: INK} | dict(zip(known, COLOURS, strict=False))
     order["label"] = [f"{name} ({variant})" if variant else name for name, variant in order.itertuples(index=False)]
-    proven = all(lengths[f"proven_{metric}"] == lengths.articles for metric in ORACLE_METRICS)
+    proven = all(lengths[f"proven_{metric}"] == lengths.articles for metric in METRICS)
     order.loc[order.algorithm == EXACT, "label"] = "optimum" if proven else "best found"
     order["colour"] = [colours.get(name, GREY) for name in order.algorithm]
     return order

@@ -10,14 +10,16 @@ import pytest
 from scipy import stats
 
 from sumcurve.capabilities.extracts import METRICS as ORACLE_METRICS
+from sumcurve.capabilities.extracts.evidence import Extracts, Oracles
 from sumcurve.capabilities.extracts.searches import ALGORITHMS as SEARCHES
+from sumcurve.capabilities.extracts.settings import Oracle
 from sumcurve.capabilities.extracts.tables.extracts import ALGORITHMS, LENGTHS, frames, told
 from sumcurve.capabilities.extracts.tables.oracle_features import FEATURES
-from sumcurve.settings import Bootstrap, Oracle
+from sumcurve.settings import Bootstrap
 from sumcurve.statistics.design import Design, Replicates
 from sumcurve.statistics.intervals import estimate
 from sumcurve.study.tables import made
-from sumcurve.tables.evidence import EvidenceError, Extracts
+from sumcurve.tables.evidence import EvidenceError
 from sumcurve.tables.results import Results
 
 TABLES = ("oracle_corpora", "oracle_scores", "oracle_pairs", "oracle_features", "oracle_timings")
@@ -93,7 +95,7 @@ def tables(study, settings) -> Callable[..., dict[str, pd.DataFrame]]:
     """The frames of some extracts; `tables.made` gives the finished table of a name, `tables.told` the notes."""
 
     def build(*every: Extracts, bootstrap: Bootstrap = settings) -> dict[str, pd.DataFrame]:
-        results = Results(dataclasses.replace(study, extracts=every), bootstrap)
+        results = Results(dataclasses.replace(study, evidence={"extracts": Oracles(every)}), bootstrap)
         build.made = lambda name: made(name, results)
         build.told = told(results)
         build.parts = lambda name: next(one.parts for one in study.statistics if one.corpus == name)

@@ -1,0 +1,94 @@
+"""The capability `extracts`: how good an extract can be, with proofs (Akhmetov et al. 2022)."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from sumcurve.capabilities.capability import Added, Capability, Folders, Verbs
+from sumcurve.capabilities.extracts.command import add_parser
+from sumcurve.capabilities.extracts.folders import KINDS, ProveSpecification
+from sumcurve.capabilities.extracts.settings import CorpusKeys, oracle_of
+from sumcurve.capabilities.extracts.system import Optimum
+from sumcurve.settings import Rouge
+from sumcurve.store.provenance import versions
+from sumcurve.systems.system import System
+from sumcurve.tables import Listing
+
+if TYPE_CHECKING:
+    from sumcurve.capabilities.extracts.evidence import Oracles
+    from sumcurve.study.plan import Plan, PlannedCorpus
+    from sumcurve.tables.evidence import Missing
+
+TABLES = "sumcurve.capabilities.extracts.tables."
+PROVE = ("prove",)
+MOST_PROOFS, MOST_PROVEN_SENTENCES = 2000, 150  # test items, and sentences of a long source, of a corpus that is added
+
+
+class BestExtracts(Capability):
+    corpus_settings = CorpusKeys
+    kinds = KINDS
+    systems: ClassVar[Mapping[str, type[System]]] = {"extractive-optimum": Optimum}
+    listings = (
+        Listing("extracts", TABLES + "extracts", after="methods", folders=PROVE, outputs=False),
+        Listing("oracle_pairs", TABLES + "oracle_pairs", "decoding", appendix=True, folders=PROVE, outputs=False),
+        Listing(
+            "oracle_features", TABLES + "oracle_features", "oracle_pairs", appendix=True, folders=PROVE, outputs=False
+        ),
+        Listing(
+            "oracle_timings",
+            TABLES + "oracle_timings",
+            "oracle_features",
+            appendix=True,
+            measured=True,
+            folders=PROVE,
+            outputs=False,
+        ),
+    )
+    behind: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        "efficiency": PROVE
+    }  # how much of the way to the optimum is gone
+
+    def add_parsers(self, verbs: Verbs) -> None:
+        add_parser(verbs)
+
+    def added(self, test: int, source_sentences: int) -> Mapping[str, Added]:
+        if test <= MOST_PROOFS and source_sentences <= MOST_PROVEN_SENTENCES:
+            return {}
+        return {
+            "oracle": Added(None, "Proofs of the best extracts would take long for so many, or so long, test items.")
+        }
+
+    def plan_annotations(self, plan: "Plan", corpus: "PlannedCorpus") -> None:
+        """The proofs of a corpus that asks for them; its part that is held out has none."""
+        oracle = oracle_of(corpus.settings)
+        if oracle is None or corpus.seen is not None:
+            return
+        specification: ProveSpecification = {
+            "corpus": corpus.prepared,
+            "oracle": oracle.model_dump(mode="json"),
+            "rouge": Rouge.model_validate(plan.settings.scores.get("rouge", {})).model_dump(mode="json"),
+            "versions": versions("numpy", "scipy"),
+        }
+        plan.add("prove", specification, [corpus.prepared], corpus=corpus.name)
+
+    def digest(self, plan: "Plan") -> Mapping[str, Any]:
+        return {"oracles": [folder.key for folder in plan.named("annotations", "prove")]}
+
+    def missing(self, folders: Folders) -> "Sequence[Missing]":
+        from sumcurve.tables.evidence import Missing
+
+        return [
+            Missing(
+                folders.plan.corpus_name(one.specification["corpus"]), "extractive optimum", None, None, None, one.key
+            )
+            for one in folders.plan.named("annotations", "prove")
+            if not folders.finished(one.key)
+        ]
+
+    def evidence(self, folders: Folders) -> "Oracles":
+        from sumcurve.capabilities.extracts.evidence import Oracles, extracts
+
+        proofs = folders.plan.named("annotations", "prove")
+        return Oracles([extracts(folders, one) for one in proofs if folders.finished(one.key)])
+
+
+CAPABILITY = BestExtracts()

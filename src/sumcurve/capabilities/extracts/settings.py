@@ -1,0 +1,44 @@
+"""What a corpus may say of its best extracts."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from sumcurve.settings import NonNegative, Once, Positive, Settings
+
+
+class Oracle(Settings):
+    """How far an extract of an item can go (Akhmetov et al. 2022), and for which items it is asked."""
+
+    min_source_sentences: Annotated[Positive, Field(alias="least_source_sentences")] = 1
+    """Sentences of a source, at least, for its item to be asked (Akhmetov et al. 2022: 100)."""
+    max_source_sentences: Annotated[Positive | None, Field(alias="most_source_sentences")] = None
+    """Sentences of a source, at most (Akhmetov et al. 2022: 500)."""
+    min_target_sentences: Annotated[Positive, Field(alias="least_target_sentences")] = 1
+    """Sentences of a target, at least (Akhmetov et al. 2022: 10)."""
+    max_target_sentences: Annotated[Positive | None, Field(alias="most_target_sentences")] = None
+    """Sentences of a target, at most (Akhmetov et al. 2022: 20)."""
+    nodes: Positive = 100_000
+    """Of one proof, at most: our search's for ROUGE-1, and then HiGHS's, as for ROUGE-2; then a bound is recorded."""
+    searches: bool = True
+    """Whether the five searches of Akhmetov et al. and the systems stand beside the proven optimum."""
+    seed: NonNegative = 1
+    """Of the searches."""
+    parts: Annotated[
+        tuple[Literal["train", "valid", "test"], ...],
+        Field(min_length=1, exclude_if=lambda parts: parts == ("test",)),
+        Once,
+    ] = ("test",)
+    """Whose items are asked, as those of Akhmetov et al. 2022, whose 17,038 papers are more than arXiv's test and
+    validation parts together hold. What bounds a system's score is of the test part, whichever else is asked.
+    """
+
+
+class CorpusKeys(Settings):
+    oracle: Oracle | None = Oracle()
+    """Proofs of how far an extract can go; null: none, for a test part too large for them."""
+
+
+def oracle_of(corpus: Settings) -> Oracle | None:
+    """What a corpus says of its best extracts."""
+    return corpus.oracle if isinstance(corpus, CorpusKeys) else None
