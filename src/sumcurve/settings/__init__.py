@@ -1356,12 +1356,6 @@ class Rouge(Settings):
             raise ValueError(f"mode {self.mode!r} takes the best reference; multi average is for rouge-1.5.5")
         return self
 
-    @property
-    def scorer(self) -> str:
-        """What the oracle calls these words."""
-        stemmed = {"rouge-score": "rouge-score-stem", "rouge-1.5.5": "rouge-1.5.5-m"}
-        return stemmed[self.mode] if self.stemmer else self.mode
-
 
 class Reading(Settings):
     """Whether a system's targets depend on its sources (scores.reading)."""

@@ -26,7 +26,12 @@ if TYPE_CHECKING:
 
 BLIND: tuple[Role, ...] = ("baseline", "outside")  # not trained by the study, and without sight of references
 ROLES: tuple[Role, ...] = (*BLIND, "bound", "trained")  # in the order of rows
-BESIDE = ("source", "gold", "shuffled-gold", "extractive-optimum")  # bounds of which nothing is cut (systems.bounds)
+CUT = "best-sentence"  # the bound that is cut to the length of summaries (systems.baselines)
+
+
+def is_beside(role: Role, method: str) -> bool:
+    """Whether it is a bound of which nothing is cut, such as the reference itself: measures are put beside it."""
+    return role == "bound" and method != CUT
 
 
 class EvidenceError(ValueError):

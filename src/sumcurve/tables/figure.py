@@ -26,7 +26,7 @@ from matplotlib.ticker import FixedLocator, MaxNLocator, NullLocator
 from sumcurve.scores.scorer import Metric
 from sumcurve.settings import ZERO_SHOT
 from sumcurve.store.records import write_bytes
-from sumcurve.tables.evidence import BESIDE
+from sumcurve.tables.evidence import is_beside
 
 # Okabe and Ito's colours for all kinds of colour vision, without the yellow, which is lost on white, and the black;
 # then two of Tol's.
@@ -307,8 +307,8 @@ def _caption(scores: pd.DataFrame, metrics: Sequence[Metric], share: str, curved
     }
     fixed = scores[scores.records.fillna(-1) != 0]
     there = {what: list(dict.fromkeys(fixed.method[fixed.role == role])) for role, what in kinds.items()}
-    there["to compare with"] = [name for name in there[kinds["bound"]] if name in BESIDE]
-    there[kinds["bound"]] = [name for name in there[kinds["bound"]] if name not in BESIDE]
+    there["to compare with"] = [name for name in there[kinds["bound"]] if is_beside("bound", name)]
+    there[kinds["bound"]] = [name for name in there[kinds["bound"]] if not is_beside("bound", name)]
     grey = [f"{', '.join(names)}: {what}" for what, names in there.items() if names]
     parts += ["Hollow: not shown to read its source."] if scores.blind.any() else []
     if (scores.records == 0).any() and any(curved):
@@ -502,10 +502,10 @@ def _draw_dots(
     names_shown: bool,
 ) -> None:
     ordered = rows.iloc[::-1].reset_index(drop=True)  # the first row stands on top
-    others = rows[~rows.method.isin(BESIDE)]
+    others = rows[[not is_beside(one.role, one.method) for one in rows.itertuples()]]
     least, most = others[f"{metric}_low"].min(), others[f"{metric}_high"].max()
     for place, one in ordered.iterrows():
-        if one.method in BESIDE and one[metric] > most + (
+        if is_beside(one.role, one.method) and one[metric] > most + (
             most - least
         ):  # drawn to scale it would press all others flat
             axes.text(1.0, place, f"{one[metric]:.1f} →", transform=axes.get_yaxis_transform(), **FAR)

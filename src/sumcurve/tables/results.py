@@ -26,7 +26,6 @@ from sumcurve.statistics.family import Family, family
 from sumcurve.statistics.intervals import Estimate, contrast, difference, draws, estimate
 from sumcurve.systems.system import Role
 from sumcurve.tables.evidence import (
-    BESIDE,
     BLIND,
     Items,
     Optimum,
@@ -34,6 +33,7 @@ from sumcurve.tables.evidence import (
     ScoredOutput,
     Study,
     checked,
+    is_beside,
     metrics_of,
 )
 from sumcurve.tables.table import Column, Name, Value, number, span
@@ -85,6 +85,10 @@ class System:
     @property
     def role(self) -> Role:
         return self.outputs[0].role
+
+    @property
+    def beside(self) -> bool:
+        return is_beside(self.role, self.method)
 
     @property
     def seeds(self) -> tuple[int, ...]:
@@ -147,10 +151,10 @@ def replicates(system: System, metric: str, scorer: str, name: str | None = None
     seeds = tuple(one.seed for one in system.outputs if one.seed is not None and scorer in one.scores)
     if metric == SHARE:
         values, readers = (np.stack(column) for column in zip(*map(share_of, items), strict=True))
-        return Replicates(name or system.method, system.records, seeds, values, readers, system.method in BESIDE)
+        return Replicates(name or system.method, system.records, seeds, values, readers, system.beside)
     place = [one.name for one in items[0].metrics].index(metric)
     values = np.stack([one.values[place] for one in items])
-    return Replicates(name or system.method, system.records, seeds, values, beside=system.method in BESIDE)
+    return Replicates(name or system.method, system.records, seeds, values, beside=system.beside)
 
 
 class Results:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from sumcurve.settings import ZERO_SHOT
-from sumcurve.tables.evidence import BESIDE, ScoredOutput
+from sumcurve.tables.evidence import ScoredOutput
 from sumcurve.tables.results import LEVEL, TIED, UNREAD, Results, System, metric_columns, units, value
 from sumcurve.tables.table import Column, Table, number
 
@@ -129,7 +129,7 @@ def not_trained(results: Results) -> list[str]:
     notes = [f"Not trained: {'; '.join(told)}."] if told else []
     for corpus in results.corpora:
         untrained = results.of(corpus, trained=False)
-        if bounds := [one.method for one in untrained if one.role == "bound" and one.method not in BESIDE]:
+        if bounds := [one.method for one in untrained if one.role == "bound" and not one.beside]:
             notes.append(
                 f"{corpus}: {' and '.join(bounds)} chose by the reference, whole sentences by ROUGE-1, cut to the "
                 "summary's length afterwards: no bound."

@@ -72,8 +72,11 @@ def scored(
         training=TRAINING if timing else None,
         history=validations(timing, records) if timing and records else (),
         summaries=name,
-        role="trained" if percent is not None else "bound" if method == "best-sentence" else "baseline",
+        role="trained" if percent is not None else "bound" if method in BOUNDS else "baseline",
     )
+
+
+BOUNDS = ("best-sentence", "gold", "source", "shuffled-gold")
 
 
 def points(one: ScoredOutput) -> dict[str, dict[str, float]]:

@@ -64,7 +64,7 @@ def overlays():
         for middle in (top + np.log2(records / 2000),)
     ]
     bounds = {"rouge1": [("optimum", 71.0), ("source words", 83.5)], "rouge2": [("optimum", 44.0)]}
-    return {"notes": Overlay(pd.DataFrame(rows), bounds)}
+    return {"notes": Overlay(pd.DataFrame(rows), bounds, "Optimum: no ceiling.")}
 
 
 def words(figure) -> str:
@@ -164,7 +164,7 @@ def test_bounds_are_written_above_the_curves_of_their_metric(intervals, overlays
     assert "↑ optimum 44.0" in texts[4]
     assert "source words" not in texts[4] + texts[5]
     assert not any("optimum" in text for text in [*texts[:3], texts[5]])
-    assert "no ceiling for methods that write words of their own" in words(figure)
+    assert "Optimum: no ceiling." in words(figure)
     (box,) = (text for text in figure.axes[3].texts if "optimum" in text.get_text())
     assert box.get_text().index("source words") < box.get_text().index("optimum")  # the higher one first
 
@@ -253,7 +253,9 @@ def test_a_bound_far_beyond_all_others_is_written_and_does_not_press_dots_flat(i
     frame = frame[frame.records.isna() | (frame.records == frame.records.max())]
     axes = drawn(frame).axes[0]
     limits = axes.get_xlim()
-    bound = frame[frame.method == "lead"].assign(method="gold", rouge1=1000.0, rouge1_low=np.nan, rouge1_high=np.nan)
+    bound = frame[frame.method == "lead"].assign(
+        method="gold", role="bound", rouge1=1000.0, rouge1_low=np.nan, rouge1_high=np.nan
+    )
     far = drawn(pd.concat([frame, bound])).axes[0]
     assert far.get_xlim() == limits
     assert [text.get_text() for text in far.texts] == ["1000.0 →"]

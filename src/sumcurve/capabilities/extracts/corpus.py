@@ -15,7 +15,7 @@ from sumcurve.capabilities.extracts.certificates import ALGORITHMS, ORDERS, Requ
 from sumcurve.capabilities.extracts.improve import f1_greedy
 from sumcurve.capabilities.extracts.searches import ALGORITHMS as SEARCHES
 from sumcurve.capabilities.extracts.searches import Variant, search
-from sumcurve.capabilities.extracts.settings import Oracle
+from sumcurve.capabilities.extracts.settings import Oracle, scorer_of
 from sumcurve.capabilities.extracts.systems import extracts
 from sumcurve.capabilities.extracts.unigrams import source_words_bound
 from sumcurve.corpora.store import Corpus
@@ -67,12 +67,13 @@ def write_oracle(
         for article, record in articles(corpus.part(part), settings):
             given.append(article)
             places.append({"part": part, "group": group_of(record)})
+    scorer = scorer_of(rouge)
     for metric in ORDERS:  # before anything is timed
         for algorithm in ALGORITHMS:
-            warm_up(Request(metric, rouge.scorer, algorithm))
+            warm_up(Request(metric, scorer, algorithm))
     made = _Examined()
     for article in given:
-        made.examine(article, settings, rouge.scorer, clock)
+        made.examine(article, settings, scorer, clock)
     write_jsonl(
         folder / "articles.jsonl",
         ({"id": article.id, "sentences": article.sentences, "abstract": article.abstract} for article in given),

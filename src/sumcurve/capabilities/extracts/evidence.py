@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from sumcurve.capabilities.capability import Folders
 from sumcurve.capabilities.extracts import METRICS, PLACES
-from sumcurve.capabilities.extracts.settings import Oracle
+from sumcurve.capabilities.extracts.settings import Oracle, scorer_of
 from sumcurve.settings import Rouge
 from sumcurve.store.records import read_jsonl
 from sumcurve.tables.evidence import Evidence, Optimum, OptimumWords, ScoredOutput, Study, metrics_of
@@ -154,7 +154,7 @@ def extracts(folders: Folders, folder: "Folder") -> Extracts:
     return Extracts(
         folders.plan.corpus_name(folder.specification["corpus"]),
         Oracle.of_specification(folder.specification["oracle"]),
-        Rouge.of_specification(folder.specification["rouge"]).scorer,
+        scorer_of(Rouge.of_specification(folder.specification["rouge"])),
         table("found.csv"),
         table("features.csv"),
         table("timings.csv"),

@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from sumcurve.settings import NonNegative, Once, Positive, Settings
+from sumcurve.settings import NonNegative, Once, Positive, Rouge, Settings
 
 
 class Oracle(Settings):
@@ -37,6 +37,12 @@ class Oracle(Settings):
 class CorpusKeys(Settings):
     oracle: Oracle | None = Oracle()
     """Proofs of how far an extract can go; null: none, for a test part too large for them."""
+
+
+def scorer_of(rouge: Rouge) -> str:
+    """What searches call a study's words."""
+    stemmed = {"rouge-score": "rouge-score-stem", "rouge-1.5.5": "rouge-1.5.5-m"}
+    return stemmed[rouge.mode] if rouge.stemmer else rouge.mode
 
 
 def oracle_of(corpus: Settings) -> Oracle | None:
