@@ -17,7 +17,7 @@ FIRST = (
     "tests/system/",
     "tests/unit/training/",
     "tests/unit/tables/",
-    "tests/unit/annotations/oracle/",
+    "tests/unit/capabilities/extracts/",
     "tests/unit/test_gpu_benchmark.py",
     "tests/unit/test_steps.py",
     "tests/unit/test_use.py",

@@ -13,10 +13,10 @@ import yaml
 import programs
 from sumcurve.corpora.prepare import prepare
 from sumcurve.corpora.store import Corpus
-from sumcurve.settings import CorpusSettings
 from sumcurve.sources import SOURCES
 from sumcurve.sources.content import Content
 from sumcurve.store.records import read_jsonl
+from sumcurve.study.doors import CorpusSettings
 
 PERCENTS = (50, 100)
 

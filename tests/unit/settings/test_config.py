@@ -7,8 +7,8 @@ import pytest
 import yaml
 
 from invented import MADE_HERE
-from sumcurve.settings import StudySettings
 from sumcurve.settings.config import PlanError, read_method, read_study
+from sumcurve.study.doors import StudySettings
 from sumcurve.study.plan import Plan
 
 ROOT = Path(__file__).parents[3]
