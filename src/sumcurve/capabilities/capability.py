@@ -4,7 +4,7 @@ import argparse
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 from sumcurve.scores.scorer import Scorer
 from sumcurve.settings import Form, Settings, StudySettings
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from sumcurve.systems.rows import Scored
     from sumcurve.tables.evidence import Evidence, Missing, ScoredOutput
 
-Verbs = argparse._SubParsersAction  # of the command line
+Verbs: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"  # of the command line
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class Capability:
     listings: ClassVar[Sequence[Listing]] = ()
     behind: ClassVar[Mapping[str, tuple[str, ...]]] = {}
 
-    def add_parsers(self, verbs: "Verbs[argparse.ArgumentParser]") -> None:
+    def add_parsers(self, verbs: Verbs) -> None:
         """Add its verbs to those of the command line, each with a default `run` that takes the arguments."""
 
     def added(self, test: int, source_sentences: int) -> Mapping[str, Added]:

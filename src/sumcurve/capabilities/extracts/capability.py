@@ -43,9 +43,8 @@ class BestExtracts(Capability):
             outputs=False,
         ),
     )
-    behind: ClassVar[Mapping[str, tuple[str, ...]]] = {
-        "efficiency": PROVE
-    }  # how much of the way to the optimum is gone
+    # Efficiency says how much of the way to the optimum is gone.
+    behind: ClassVar[Mapping[str, tuple[str, ...]]] = {"efficiency": PROVE}
 
     def add_parsers(self, verbs: Verbs) -> None:
         add_parser(verbs)
