@@ -13,7 +13,7 @@ from sumcurve.systems.system import System
 from sumcurve.tables import Listing
 
 if TYPE_CHECKING:
-    from sumcurve.study.plan import Plan, PlannedCorpus
+    from sumcurve.study.plan import Folder, Plan, PlannedCorpus
     from sumcurve.systems.rows import Scored
     from sumcurve.tables.evidence import Evidence, ScoredOutput
 
@@ -51,6 +51,13 @@ class Capability:
 
     def plan_trained(self, plan: "Plan", corpus: "PlannedCorpus") -> None:
         """Add folders that read trained runs of a corpus, whose rows are planned."""
+
+    def cost(self, plan: "Plan", folder: "Folder", items: int) -> tuple[float, int, float] | None:
+        """Seconds of a folder of its own, were the corpus's targets of 20 words, records and bytes; None where unknown.
+
+        `items` are those of the corpus's test part.
+        """
+        return None
 
     def digest(self, plan: "Plan") -> Mapping[str, Any]:
         """What of it decides a study's tables, beside scores; nothing where the study does not ask for it."""

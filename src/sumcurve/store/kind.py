@@ -20,8 +20,8 @@ class Kind:
     specification. A version of recipes.yaml stands for the code in the specification, under the key `version_key`
     (recorded names hold either word). Where the kind has several `parts`, each has a version of its own, chosen by the
     specification's key `part`. `mem_mb` and `minutes` are what a scheduler is asked for at least
-    (`sumcurve.study.needs`). `together`: several processes of one `torchrun` may make one folder. `priority` is its
-    jobs', where others wait for them.
+    (`sumcurve.study.needs`); a `light` one is made in seconds. `together`: several processes of one `torchrun` may make
+    one folder. `priority` is its jobs', where others wait for them.
     """
 
     step: str
@@ -35,6 +35,7 @@ class Kind:
     parts: tuple[str, ...] = ()
     minutes: int = 60
     gpu: bool = False
+    light: bool = False
     together: bool = False
     priority: int = 0
     further: Callable[[Mapping[str, Any]], tuple[str, ...]] = _no_other

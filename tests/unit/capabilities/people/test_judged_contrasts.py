@@ -161,7 +161,7 @@ def test_a_study_is_told_what_is_not_of_it(judged, answered):
 
 
 def test_people_answers_change_no_folder_of_a_study():
-    from sumcurve.settings import Contrasts
+    from sumcurve.capabilities.contrasts.settings import Contrasts
 
     told = {"key": "k", "key_sha256": "0" * 64, "answers": "a", "answers_sha256": "1" * 64}
     assert Contrasts.model_validate({"people": [told]}).model_dump() == Contrasts().model_dump()
