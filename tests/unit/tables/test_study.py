@@ -9,13 +9,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from sumcurve.capabilities.contrasts.evidence import TIED
 from sumcurve.scores.frames import Frames, frame, measures
 from sumcurve.settings import Equivalence
 from sumcurve.study.doors import APPENDIX, MEASURED, TABLES
 from sumcurve.study.tables import FIGURES, PAGES, REPORT, made, write_study
 from sumcurve.tables.evidence import EvidenceError, Items, Missing, Pretraining
 from sumcurve.tables.report.findings import findings
-from sumcurve.tables.results import FRAMED, MARK, THESE_WEIGHTS, TIED, UNREAD, Results
+from sumcurve.tables.results import FRAMED, MARK, THESE_WEIGHTS, UNREAD, Results
 
 MARKS = (MARK, UNREAD, TIED, FRAMED)
 SENTENCE = "Rankings at this size are no findings about the methods."
