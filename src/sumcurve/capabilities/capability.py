@@ -33,7 +33,8 @@ class Capability:
 
     `study_settings` and `corpus_settings` are the keys that a study and its corpora get: blocks whose fields have
     defaults that mean "not asked for". `kinds` are rows of folders with their builders, `scorers` and `systems` are
-    named as those of the core are, and `listings` are tables.
+    named as those of the core are, and `listings` are tables. `tensors` names those of its files that packs hold, by
+    the key of a hash that the header of such a file has and nothing else.
     """
 
     study_settings: ClassVar[type[Settings] | None] = None
@@ -42,6 +43,7 @@ class Capability:
     scorers: ClassVar[Mapping[str, type[Scorer]]] = {}
     systems: ClassVar[Mapping[str, type[System]]] = {}
     listings: ClassVar[Sequence[Listing]] = ()
+    tensors: ClassVar[Mapping[str, Sequence[str]]] = {}
 
     def check(self, block: Block, settings: StudySettings, methods: Mapping[str, Form]) -> None:
         """Raise PlanError, with file, line, value and remedy, for settings that cannot be had together."""
@@ -52,10 +54,10 @@ class Capability:
     def plan_trained(self, plan: "Plan", corpus: "PlannedCorpus") -> None:
         """Add folders that read trained runs of a corpus, whose rows are planned."""
 
-    def cost(self, plan: "Plan", folder: "Folder", items: int) -> tuple[float, int, float] | None:
-        """Seconds of a folder of its own, were the corpus's targets of 20 words, records and bytes; None where unknown.
+    def work(self, plan: "Plan", folder: "Folder", items: int) -> tuple[float, int, float] | None:
+        """What one of its folders takes: seconds, were the corpus's targets of 20 words, records and bytes.
 
-        `items` are those of the corpus's test part.
+        `items` are those of the corpus's test part. None of folders that cost what those of their step do.
         """
         return None
 

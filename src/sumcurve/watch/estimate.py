@@ -666,8 +666,8 @@ def _folder(
     if not many and (folder.step in ("outputs", "scores") or folder.kind == "prove"):
         raise PlanError(_unknown(corpus, "test"))
     for capability in CAPABILITIES.values():
-        if settings is not None and (cost := capability.cost(plan, folder, many)) is not None:
-            seconds, size, bytes_of = cost
+        if settings is not None and (work := capability.work(plan, folder, many)) is not None:
+            seconds, size, bytes_of = work
             return constant + seconds * _words(settings), size, bytes_of
     if folder.step == "outputs" and settings is not None:
         trained = folder.kind in ("decode", "untrained", "decode_program")

@@ -25,6 +25,7 @@ TARGET_BYTES = 25.0
 class Contrasts(Capability):
     corpus_settings = CorpusKeys
     kinds = KINDS
+    tensors: ClassVar = {"contrasts": ("own", "tokens", "told", "starts", "other", "assigned")}  # of `judged.Judged`
     scorers: ClassVar = {"dodged": Dodged, "escaped": Escaped}
     listings = (
         Listing("contrasts", _TABLES + "contrasts", "correlations", folders=_FOLDERS, of_runs=("judge",)),
@@ -55,7 +56,7 @@ class Contrasts(Capability):
     def plan_trained(self, plan: "Plan", corpus: "PlannedCorpus") -> None:
         plan_judged(plan, corpus)
 
-    def cost(self, plan: "Plan", folder: "Folder", items: int) -> tuple[float, int, float] | None:
+    def work(self, plan: "Plan", folder: "Folder", items: int) -> tuple[float, int, float] | None:
         if folder.kind != "judge":
             return None
         asked = plan.folder(folder.specification["contrasts"]).specification["contrasts"]

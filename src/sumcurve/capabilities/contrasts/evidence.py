@@ -165,10 +165,9 @@ def _of(folders: Folders, corpus: str) -> Preferences:
         for name in folder.specification.get("orders", ())
     }
     keys = contrasts_of(plan.corpora[corpus])
+    of_test_part = plan.folder(specification["corpus"]).kind == "corpus"  # of what is held out nobody is asked
     people: list[JudgedByPeople] = []
-    if (
-        keys is not None and keys.people and plan.folder(specification["corpus"]).kind != "unseen"
-    ):  # which nobody judged
+    if keys is not None and keys.people and of_test_part:
         from sumcurve.capabilities.contrasts.people import judged_by_people  # which reads sheets of `people`
 
         where, prepared = f"study {plan.study}: {corpus}", specification["corpus"].split("/")[1]
