@@ -14,9 +14,10 @@ import pytest
 import yaml
 
 from sumcurve.__main__ import parser
+from sumcurve.capabilities.contrasts.evidence import TIED
 from sumcurve.study.doors import APPENDIX, MEASURED, TABLES
 from sumcurve.study.plan import Plan
-from sumcurve.tables.results import MARK, TIED, UNREAD
+from sumcurve.tables.results import MARK, UNREAD
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"

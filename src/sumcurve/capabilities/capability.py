@@ -14,7 +14,7 @@ from sumcurve.systems.system import System
 from sumcurve.tables import Listing
 
 if TYPE_CHECKING:
-    from sumcurve.study.plan import Plan, PlannedCorpus
+    from sumcurve.study.plan import Folder, Plan, PlannedCorpus
     from sumcurve.systems.rows import Scored
     from sumcurve.tables.evidence import Evidence, Missing, ScoredOutput
 
@@ -45,7 +45,8 @@ class Capability:
     `study_settings` and `corpus_settings` are the keys that a study and its corpora get: blocks whose fields have
     defaults that mean "not asked for". `kinds` are rows of folders with their builders, `scorers` and `systems` are
     named as those of the core are, and `listings` are tables. `behind` names kinds of its folders that rows of other
-    tables, by their names, are about, too.
+    tables, by their names, are about, too. `tensors` names those of its files that packs hold, by the key of a hash
+    that the header of such a file has and nothing else.
     """
 
     study_settings: ClassVar[type[Settings] | None] = None
@@ -55,6 +56,7 @@ class Capability:
     systems: ClassVar[Mapping[str, type[System]]] = {}
     listings: ClassVar[Sequence[Listing]] = ()
     behind: ClassVar[Mapping[str, tuple[str, ...]]] = {}
+    tensors: ClassVar[Mapping[str, Sequence[str]]] = {}
 
     def add_parsers(self, verbs: Verbs) -> None:
         """Add its verbs to those of the command line, each with a default `run` that takes the arguments."""
@@ -71,6 +73,13 @@ class Capability:
 
     def plan_trained(self, plan: "Plan", corpus: "PlannedCorpus") -> None:
         """Add folders that read trained runs of a corpus, whose rows are planned."""
+
+    def work(self, plan: "Plan", folder: "Folder", items: int) -> tuple[float, int, float] | None:
+        """What one of its folders takes: seconds, were the corpus's targets of 20 words, records and bytes.
+
+        `items` are those of the corpus's test part. None of folders that cost what those of their step do.
+        """
+        return None
 
     def digest(self, plan: "Plan") -> Mapping[str, Any]:
         """What of it decides a study's tables, beside scores; nothing where the study does not ask for it."""

@@ -164,6 +164,7 @@ KINDS: dict[str, Kind] = {
         modules=("sumcurve.corpora.unseen",),
         version_key="fingerprint",
         mem_mb=1000,
+        light=True,
     ),
     "fraction": Kind(
         step="corpora",
@@ -172,6 +173,7 @@ KINDS: dict[str, Kind] = {
         builder=fraction,
         modules=("sumcurve.corpora.fraction", "sumcurve.corpora.sizes"),
         mem_mb=1000,
+        light=True,
     ),
     "annotate": Kind(
         step="annotations",
@@ -181,6 +183,7 @@ KINDS: dict[str, Kind] = {
         modules=("sumcurve.corpora.extraction",),
         version_key="fingerprint",
         mem_mb=1000,
+        light=True,
     ),
     "entities": Kind(
         step="annotations",

@@ -515,29 +515,6 @@ class Judgements(Settings):
     """Of its content."""
 
 
-class Contrasts(Settings):
-    """Broken references, of which a model should prefer none to the reference itself (capabilities.contrasts.rules)."""
-
-    tagger: str = "textblob"
-    """What tags words: TextBlob's tagger, or the name or path of an installed spaCy pipeline with tagger and parser."""
-    variant: Literal["paper", "code"] = "paper"
-    """Whose sample: as Kumar and Cheung 2019 say, or as their code draws it (docs/contrasts.md)."""
-    inflect: bool = False
-    """Whether a word takes the form that its new place wants (lemminflect)."""
-    golds: Positive | None = None
-    """How many test items have contrasts, drawn by the seed; null: all."""
-    each: Positive | None = 50
-    """Contrasts a gold, at most, in fixed shares of the rules; null: all that there are."""
-    source_tokens: Positive = 400
-    """What is read of a source, at most: its first tokens. Never more than the corpus's `source_tokens`."""
-    target_tokens: Positive = 100
-    """What is broken of a target, at most: its first tokens. Never more than the corpus's `target_tokens`."""
-    seed: NonNegative = 1
-    """Of the draws."""
-    people: Annotated[tuple[Judgements, ...], Field(exclude=True)] = ()
-    """What people said of those that a system failed to dodge, one for each set of sheets; none: nobody has judged."""
-
-
 class Preparation(Settings):
     """How raw content becomes a corpus: with the content's sha256 all that decides one."""
 
@@ -595,8 +572,6 @@ class CorpusSettings(Preparation):
     """Whose salient entities ENT learns, and its bound sees: every reference's, or the answers of `cloze`'s questions,
     which are asked only of references with two entities or more.
     """
-    contrasts: Contrasts | None = None
-    """Broken references for scorers that ask whether a system tells them from the whole ones; null: none."""
     lead_sentences: Positive = 1
     """Sentences that systems take which extract whole sentences."""
     published: dict[Literal["train", "valid", "test"], Positive] = {}

@@ -33,6 +33,7 @@ from sumcurve.capabilities.apes.answered import ANSWERS, NOBODY
 from sumcurve.store import manifest
 from sumcurve.store.manifest import MANIFEST, ManifestError
 from sumcurve.store.records import write_bytes
+from sumcurve.study.doors import CAPABILITIES
 from sumcurve.study.kinds import KINDS, RECIPES, STEPS
 from sumcurve.study.plan import Folder, Plan
 from sumcurve.study.recipes import read_recipes
@@ -58,14 +59,8 @@ KEPT: Mapping[str, tuple[str, ...]] = {
     "score": ("items.csv", "scores.json"),
 }
 
-JUDGED = (
-    "own",
-    "tokens",
-    "told",
-    "starts",
-    "other",
-    "assigned",
-)  # `capabilities.contrasts.judged.Judged`, which needs NumPy
+# Tensors of files without weights, by the key of the hash in their header.
+TENSORS = {key: names for one in CAPABILITIES.values() for key, names in one.tensors.items()}
 HEX = re.compile(r"[0-9a-f]{64}")
 # Scorers that read what packs leave behind: log-probabilities of an output, and weights. They are named here, since a
 # word in a scorer's own file would change its code, by which its folders are named: packs made before would be refused.
@@ -207,10 +202,11 @@ def _require_no_text(where: object, name: str, data: bytes) -> None:
         if _of_safetensors(where, data)[1]:
             raise PackError(f"{where}: '__metadata__' is nothing that weights have: {remedy}")
     elif name.endswith(".safetensors"):
-        tensors, told = _of_safetensors(where, data)
-        known = set(told) == {"contrasts"} and HEX.fullmatch(told["contrasts"])  # the hash of what was judged
-        if strange := sorted(set(tensors) - set(JUDGED)) + ([] if known else ["__metadata__"]):
-            raise PackError(f"{where}: {strange[0]!r:.60} is nothing that systems find of contrasts: {remedy}")
+        tensors, header = _of_safetensors(where, data)
+        key, value = next(iter(header.items()), ("", ""))
+        known = len(header) == 1 and key in TENSORS and HEX.fullmatch(value)
+        if strange := sorted(set(tensors) - set(TENSORS.get(key, ()))) + ([] if known else ["__metadata__"]):
+            raise PackError(f"{where}: {strange[0]!r:.60} is nothing that systems find: {remedy}")
     elif name.startswith("summaries."):
         for number, line in enumerate(text.splitlines(), start=1):
             try:

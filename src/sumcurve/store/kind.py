@@ -29,9 +29,10 @@ class Kind:
     specification. A version of recipes.yaml stands for the code in the specification, under the key `version_key`
     (recorded names hold either word). Where the kind has several `parts`, each has a version of its own, chosen by the
     specification's key `part`. `mem_mb` and `minutes` are what a scheduler is asked for at least
-    (`sumcurve.study.needs`). `together`: several processes of one `torchrun` may make one folder. `priority` is its
-    jobs', where others wait for them. `evidence`: tables are made of an annotation, not of scores alone. `cost` is what
-    a folder of the specification takes, by the training records and test items of its corpus; without it a job's start.
+    (`sumcurve.study.needs`); a `light` one is made in seconds. `together`: several processes of one `torchrun` may make
+    one folder. `priority` is its jobs', where others wait for them. `evidence`: tables are made of an annotation, not
+    of scores alone. `cost` is what a folder of the specification takes, by the training records and test items of its
+    corpus; without it a job's start.
     """
 
     step: str
@@ -45,6 +46,7 @@ class Kind:
     parts: tuple[str, ...] = ()
     minutes: int = 60
     gpu: bool = False
+    light: bool = False
     together: bool = False
     priority: int = 0
     evidence: bool = False

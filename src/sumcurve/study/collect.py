@@ -11,22 +11,15 @@ import numpy as np
 
 from sumcurve.capabilities.apes.questions import GUESSES, NOT_ASKED, entity_in, read_questions
 from sumcurve.capabilities.capability import Folders
-from sumcurve.capabilities.contrasts.judged import digest, read_judged
-from sumcurve.capabilities.contrasts.sets import Contrasted, read
-from sumcurve.capabilities.people.answers import read_answers
-from sumcurve.capabilities.people.protocols import KUMAR_CHEUNG, PeopleError
-from sumcurve.capabilities.people.results import results as people_results
-from sumcurve.capabilities.people.sheets import read_key, sha256_of
-from sumcurve.capabilities.people.texts import words
 from sumcurve.corpora.entities import PLACEHOLDER
 from sumcurve.corpora.fraction import read_statistics, read_words
 from sumcurve.corpora.store import Corpus
 from sumcurve.curves.stopping import read_history
 from sumcurve.models.vocabulary import MARKS, Vocabulary
-from sumcurve.scores.scorer import Metric, group_of
-from sumcurve.settings import Bootstrap, Judgements, Search, SubwordSettings
+from sumcurve.scores.scorer import Metric
+from sumcurve.settings import Search, SubwordSettings
 from sumcurve.store import manifest
-from sumcurve.store.manifest import ManifestError, sha256_file
+from sumcurve.store.manifest import ManifestError
 from sumcurve.store.records import read_csv, read_jsonl
 from sumcurve.study.doors import CAPABILITIES
 from sumcurve.study.plan import Folder, Plan
@@ -38,10 +31,8 @@ from sumcurve.tables.evidence import (
     Example,
     Examples,
     Items,
-    JudgedByPeople,
     Missing,
     PartStatistics,
-    Preferences,
     Pretraining,
     Reader,
     ScoredOutput,
@@ -291,92 +282,6 @@ def reader(plan: Plan, results: Path, folder: Folder) -> Reader:
     )
 
 
-def preferences(plan: Plan, results: Path, corpus: str, outputs: Sequence[tuple[Scored, ScoredOutput]]) -> Preferences:
-    """What the finished folders of a corpus hold of golds and contrasts."""
-    folders = [one for one in plan.judged if plan.corpus_name(one.specification["corpus"]) == corpus]
-    contrasted = list(read(results / folders[0].specification["contrasts"]))
-    of = digest(contrasted)
-    prepared = results / folders[0].specification["corpus"]
-    asked = plan.corpora[corpus].contrasts
-    group = {record.id: group_of(record) for record in Corpus(prepared).part("test")}
-    systems = {}
-    methods: dict[str, dict[str, None]] = {}
-    runs: dict[str, tuple[str, int | None, int | None]] = {}
-    for row, output in outputs:
-        if row.corpus == corpus and row.judged is not None and manifest.read(results / row.judged) is not None:
-            methods.setdefault(row.judged, {})[row.method] = None
-            run, cell = str(row.run).split("/")[1], (row.method, output.records, row.seed)
-            systems[cell] = read_judged(results / row.judged / f"{run}.safetensors", of)
-            runs.setdefault(run, cell)
-    words = {}
-    for folder in folders:
-        if folder.kind == "judge_words" and manifest.read(results / folder.key) is not None:
-            for name in folder.specification["orders"]:
-                words[name] = read_judged(results / folder.key / f"{name}.safetensors", of)
-    return Preferences(
-        corpus=corpus,
-        items=tuple(one.item for one in contrasted for _ in one.contrasts),
-        rules=tuple(told.rule for one in contrasted for told in one.contrasts),
-        groups=tuple(group[one.item] for one in contrasted for _ in one.contrasts),
-        systems=systems,
-        words=words,
-        targets=[told.sentences for one in contrasted for told in one.contrasts],
-        golds={one.item: one.sentences for one in contrasted},
-        twins=[tuple(names) for names in methods.values() if len(names) > 1],
-        people=[
-            judged_by_people(
-                f"study {plan.study}: {corpus}", one, prepared.name, contrasted, runs, plan.settings.bootstrap
-            )
-            for one in (asked.people if asked is not None else ())
-        ],
-    )
-
-
-def judged_by_people(
-    where: str,
-    told: Judgements,
-    prepared: str,
-    contrasted: Sequence[Contrasted],
-    runs: Mapping[str, tuple[str, int | None, int | None]],
-    settings: Bootstrap,
-) -> JudgedByPeople:
-    """What people said of contrasts of a corpus, whose folder is called `prepared`.
-
-    `runs` are those that were judged on the contrasts, by the names of their folders, each with method, records and
-    seed. Raises EvidenceError, which begins with `where`, for files that are missing or others, and for sheets of other
-    contrasts or another run.
-    """
-    for path, sha256 in ((told.key, told.key_sha256), (told.answers, told.answers_sha256)):
-        observed = sha256_file(Path(path)) if Path(path).is_file() else None
-        if observed != sha256:
-            found = f"has sha256 {observed}, not {sha256}" if observed else "is missing"
-            raise EvidenceError(f"{where}: {path} {found}; put it back, or write what is there into the study")
-    try:
-        key = read_key(Path(told.key))
-        answers = read_answers([Path(told.answers)], key, partial=True)
-    except PeopleError as error:
-        raise EvidenceError(f"{where}: {error}") from error
-    if key.protocol is not KUMAR_CHEUNG:
-        raise EvidenceError(f"{where}: {told.key} is of protocol {key.protocol.name}; name it below `scores: people:`")
-    if key.corpus not in ("", prepared):
-        raise EvidenceError(f"{where}: {told.key} is of {key.corpus}, and this study has {prepared}; make sheets anew")
-    known = {(one.item, sha256_of(words(some.sentences))) for one in contrasted for some in one.contrasts}
-    for code, entry in key.entries.items():
-        if (entry.id, entry.sha256) not in known:
-            raise EvidenceError(
-                f"{where}: {told.key}: code {code} is of no contrast of this study ({entry.id}); make sheets anew"
-            )
-    if key.system not in runs:
-        raise EvidenceError(
-            f"{where}: {told.key} is of what {key.system!r} failed to dodge, which is no run of this study that is "
-            "judged; make sheets anew with --system and the name of one"
-        )
-    if not answers.given:
-        raise EvidenceError(f"{where}: {told.answers} holds no answer; remove it from the study")
-    annotators = {key.entries[code].annotator for code in answers.given}
-    return JudgedByPeople(*runs[key.system], len(annotators), people_results(answers, settings))
-
-
 def examples(plan: Plan, results: Path, corpus: str, outputs: Sequence[tuple[Scored, ScoredOutput]]) -> Examples:
     """Test items of a corpus, drawn by the study's seed, with what every system wrote under the common search."""
     settings, seed = plan.corpora[corpus], plan.settings.bootstrap.seed
@@ -500,9 +405,5 @@ def collect(plan: Plan, results: Path, partial: bool = False) -> Study:
             for one in cloze(plan, results, folder)
         ],
         evidence={name: one.evidence(folders) for name, one in CAPABILITIES.items()},
-        preferences=[
-            preferences(plan, results, corpus, list(zip(rows, outputs, strict=True)))
-            for corpus in sorted({plan.corpus_name(one.specification["corpus"]) for one in plan.judged} & shown)
-        ],
         examples=[examples(plan, results, corpus, list(zip(rows, outputs, strict=True))) for corpus in sorted(shown)],
     )

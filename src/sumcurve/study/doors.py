@@ -41,8 +41,6 @@ SCORERS: dict[str, type[Scorer]] = scores.SCORERS | {
         "people": ("people.scorer", "People"),
         "apes": ("apes.scorer", "AnswersQuestions"),
         "entity_attention": ("apes.entity_attention", "LooksAt"),
-        "dodged": ("contrasts.scorer", "Dodged"),
-        "escaped": ("contrasts.scorer", "Escaped"),
     }.items()
 }
 SYSTEMS: dict[str, type[System]] = systems.SYSTEMS | {
@@ -56,9 +54,7 @@ for _one in CAPABILITIES.values():
     SYSTEMS |= _one.systems
 
 _A = "sumcurve.capabilities.apes.tables."
-_C = "sumcurve.capabilities.contrasts.tables."
 _P = "sumcurve.capabilities.people.tables."
-JUDGED = ("contrasts", "judge_words")
 _LISTINGS = (
     Listing(
         "pretraining",
@@ -72,10 +68,6 @@ _LISTINGS = (
     Listing("entity_attention", _A + "entity_attention", "apes"),
     Listing("cloze", _A + "cloze", "lines", folders=("questions",), outputs=False),
     Listing("correlations", _P + "correlations", "cloze", whole_corpus=True),
-    Listing("contrasts", _C + "contrasts", "correlations", folders=JUDGED),
-    Listing("contrast_rules", _C + "contrast_rules", "contrasts", folders=JUDGED),
-    Listing("contrast_links", _C + "contrast_links", "contrast_rules", folders=JUDGED, whole_corpus=True),
-    Listing("contrast_people", _P + "contrast_people", "contrast_links"),
     Listing("apes_order", _A + "apes_order", "oracle_timings", appendix=True),
     Listing("apes_readers", _A + "apes_readers", "apes_order", appendix=True),
     Listing(

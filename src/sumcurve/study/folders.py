@@ -88,6 +88,7 @@ KINDS: dict[str, Kind] = {
         builder=baseline,
         modules=("sumcurve.systems.baselines", "sumcurve.systems.system"),
         mem_mb=1000,
+        light=True,
     ),
     "system": Kind(
         step="outputs",
@@ -100,6 +101,7 @@ KINDS: dict[str, Kind] = {
         parts=tuple(name for name, system in SYSTEMS.items() if not system.recipe),
         version_key="fingerprint",
         mem_mb=2000,
+        light=True,
     ),
     "score": Kind(
         step="scores",
@@ -112,5 +114,6 @@ KINDS: dict[str, Kind] = {
         parts=tuple(SCORERS),
         version_key="fingerprint",
         mem_mb=1000,
+        light=True,
     ),
 }

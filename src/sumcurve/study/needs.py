@@ -17,7 +17,7 @@ from sumcurve.settings import Form
 from sumcurve.study.kinds import KINDS
 from sumcurve.study.plan import Folder, Plan
 
-LIGHT = ("fraction", "unseen", "annotate", "baseline", "system", "judge_words", "score")
+LIGHT = tuple(name for name, kind in KINDS.items() if kind.light)
 """Kinds that take seconds, where a job of a cluster takes nine to start; see `light`."""
 DECODING_MINUTES = 15  # that a job which decodes is given, whatever it decodes, and
 MINUTES_PER_THOUSAND = 5  # for every thousand items of each of its searches; a small model takes ten seconds

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any, Literal
 
 from sumcurve.capabilities.apes.folders import QuestionsSpecification
-from sumcurve.capabilities.contrasts.folders import ContrastsSpecification, JudgeSpecification, JudgeWordsSpecification
 from sumcurve.capabilities.pretrained.folders import (
     OutsideSpecification,
     PretrainSpecification,
@@ -81,10 +80,6 @@ SYSTEM_NAME = re.compile(r"[a-z][a-z0-9_-]{,63}")
 OUTSIDE = "outside-packages"  # the corpus that a pretraining reads; no corpus of a study can have this name
 # What of its fraction's words an outside program is asked about: all, as far as the study's methods know them.
 EVERY_WORD = {"vocabulary": 10**9, "least_count": 1}
-# What would prefer a gold without a source: language models of the training part's targets, by their order.
-WORD_MODELS = {"unigram": 1, "trigram": 3}
-JUDGING = ("dodged", "escaped")  # scorers that read what systems find of contrasts
-WORD_MODELS_COUNT = 2  # occurrences of a word that they know, at least
 STUDY_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{,63}")  # it becomes a folder's name and part of shell lines
 
 
@@ -160,11 +155,6 @@ def _check_scorers(block: Block, settings: StudySettings) -> None:
         if name not in SCORERS:
             raise PlanError(f"{block.where('scores', name)}: no scorer {name!r}; there are: {', '.join(SCORERS)}")
         block.validated(SCORERS[name].Settings, "scores", name)
-        if name in JUDGING and not any(corpus.contrasts for corpus in settings.corpora.values()):
-            raise PlanError(
-                f"{block.where('scores', name)}: {name} is asked of contrasts; give a corpus `contrasts: {{}}`, or "
-                f"leave {name} out"
-            )
 
 
 def _check_systems(block: Block, settings: StudySettings) -> None:
@@ -531,18 +521,11 @@ class Plan:
                 "questions": [one.model_dump(mode="json") for one in settings.questions],
                 "fingerprint": self._version("tables"),
                 **({"cloze": asked} if (asked := [one.key for one in self.named("annotations", "questions")]) else {}),
-                **({"judged": judged} if (judged := [one.key for one in self.judged]) else {}),
-                **({"people": people} if (people := self._judgements()) else {}),
                 **({"shown_items": settings.shown_items} if settings.shown_items else {}),
                 **({} if settings.equivalence is None else {"equivalence": settings.equivalence.model_dump()}),
                 **{key: value for one in CAPABILITIES.values() for key, value in one.digest(self).items()},
             }
         )
-
-    def _judgements(self) -> list[list[str]]:
-        """The content of what people said of contrasts, of each corpus."""
-        blocks = [one.contrasts for one in self.settings.corpora.values() if one.contrasts is not None]
-        return [[one.key_sha256, one.answers_sha256] for block in blocks for one in block.people]
 
     @classmethod
     def read(cls, config: Path, study: str | None = None) -> "Plan":
@@ -658,7 +641,6 @@ class Plan:
             self.shards[self.folder(prepared).name] = corpus.shards
         extraction: AnnotateSpecification = {"corpus": prepared}
         self.add("annotate", extraction, [prepared], corpus=name)
-        self._plan_contrasts(name, corpus, prepared)
         planned = PlannedCorpus(name, corpus, prepared)
         for capability in CAPABILITIES.values():
             capability.plan_annotations(self, planned)
@@ -699,7 +681,6 @@ class Plan:
                 self._plan_phases(planned, method, form)
         if self.settings.variance is not None and self.settings.variance.corpus == name:
             self._plan_variance(planned, methods, self.settings.variance)
-        self._plan_judged(planned)
         for capability in CAPABILITIES.values():
             capability.plan_trained(self, planned)
         self._plan_scores(planned)
@@ -736,25 +717,6 @@ class Plan:
         if corpus.settings.hyphenated != "whole":
             specification["hyphenated"] = corpus.settings.hyphenated
         return self.add("questions", specification, [corpus.prepared], files, corpus=corpus.name)
-
-    def _plan_contrasts(self, name: str, corpus: CorpusSettings, prepared: str) -> None:
-        """Broken references, as far as systems read and write."""
-        if corpus.contrasts is None:
-            return
-        told = corpus.contrasts.model_copy(
-            update={
-                "source_tokens": min(corpus.contrasts.source_tokens, corpus.source_tokens),
-                "target_tokens": min(corpus.contrasts.target_tokens, corpus.target_tokens),
-            }
-        )
-        ours = told.tagger == "textblob"
-        tools = ["textblob"] if ours else ["spacy", told.tagger]
-        specification: ContrastsSpecification = {
-            "corpus": prepared,
-            "contrasts": told.model_dump(mode="json"),
-            "versions": versions(*tools, *(["lemminflect"] if told.inflect else [])),
-        }
-        self.add("contrasts", specification, [prepared], corpus=name)
 
     def _plan_prepared(self, name: str, settings: Preparation, raw: Raw) -> str:
         """A prepared corpus."""
@@ -802,10 +764,7 @@ class Plan:
     def _plan_unseen(self, corpus: PlannedCorpus, groups: Sequence[str]) -> None:
         """What all systems say of the part that the corpus holds out, under the common search: rows of their own."""
         title = f"{corpus.settings.title} No training has seen {', '.join(groups)}.".lstrip()
-        contrasts = corpus.settings.contrasts and corpus.settings.contrasts.model_copy(update={"people": ()})
-        settings = corpus.settings.model_copy(
-            update={"title": title, "contrasts": contrasts}
-        )  # judged: the test part's
+        settings = corpus.settings.model_copy(update={"title": title})
         name = corpus.name + HELD_OUT
         self.corpora[name] = settings
         specification: UnseenSpecification = {"corpus": corpus.prepared}
@@ -815,7 +774,6 @@ class Plan:
         self.add("annotate", extraction, [unseen.prepared], corpus=name)
         if settings.cloze is not None:
             self._plan_questions(unseen, settings.cloze)
-        self._plan_contrasts(name, settings, unseen.prepared)
         for capability in CAPABILITIES.values():
             capability.plan_annotations(self, unseen)
         for system, (kind, told) in self.systems.items():
@@ -829,7 +787,6 @@ class Plan:
                 self._plan_output(unseen, other, stem, settings.search, variant="-unseen")
             elif row.search == "own":
                 self._plan_output_of_program(unseen, other, stem, variant="-unseen")
-        self._plan_judged(unseen)
         for capability in CAPABILITIES.values():
             capability.plan_trained(self, unseen)
         self._plan_scores(unseen)
@@ -1011,7 +968,7 @@ class Plan:
                 return stem, begins
             specification["begins"] = begins
             inputs.append(begins)
-        return stem, self.add("train", specification, inputs, self._models(form, method), **named)
+        return stem, self.add("train", specification, inputs, self.model_files(form, method), **named)
 
     def _made_of(
         self, corpus: PlannedCorpus, outside: Literal["nothing", "bodies", "pairs"], specification: TrainSpecification
@@ -1032,7 +989,7 @@ class Plan:
             return [corpus.subwords, corpus.outside]
         return [corpus.subwords]
 
-    def _models(self, form: Form, method: str) -> list[File]:
+    def model_files(self, form: Form, method: str) -> list[File]:
         """The pretrained model that a method reads, if it is one."""
         file = model_file(form, self.config, method)
         return [file] if file is not None else []
@@ -1050,7 +1007,7 @@ class Plan:
             "sums": self.settings.sums,
         }
         named = {"corpus": corpus.name, "method": method}
-        output = self.add("untrained", specification, [corpus.prepared], self._models(form, method), **named)
+        output = self.add("untrained", specification, [corpus.prepared], self.model_files(form, method), **named)
         self.rows.append(Scored(corpus.name, method + ZERO_SHOT, None, None, None, None, output, role="outside"))
 
     def _plan_output(self, corpus: PlannedCorpus, row: Scored, stem: str, search: Search, variant: str = "") -> None:
@@ -1069,7 +1026,7 @@ class Plan:
         if _reads_entities(search) and corpus.entities:
             specification["entities"] = corpus.entities
             inputs.append(corpus.entities)
-        models = self._models(self.methods[row.method], row.method)
+        models = self.model_files(self.methods[row.method], row.method)
         output = self.add("decode", specification, inputs, models, run=stem, variant=variant)
         self._decoded(row, output)
 
@@ -1079,72 +1036,6 @@ class Plan:
         if output not in outputs:  # methods that differ by their search alone share a run
             outputs.append(output)
         self.rows.append(replace(row, output=output))
-
-    def _plan_judged(self, corpus: PlannedCorpus) -> None:
-        """What the runs of every method find of golds and contrasts, a folder for a method; and what words alone do.
-
-        Nothing where the corpus has no contrasts, or no scorer asks.
-        """
-        made_of = (one.key for one in self.named("annotations", "contrasts") if corpus.prepared in one.inputs)
-        contrasts = next(made_of, None)
-        if contrasts is None or not any(name in JUDGING for name in self.scorers):
-            return
-        runs: dict[str, list[str]] = {}
-        places: dict[str, list[int]] = {}
-        for place, row in enumerate(self.rows):
-            asked = row.corpus == corpus.name and row.run is not None and row.part == "study" and row.search != "paper"
-            if asked and self._gives_logp(row):
-                runs.setdefault(row.method, []).append(str(row.run))
-                places.setdefault(row.method, []).append(place)
-        known: dict[tuple[str, ...], str] = {}
-        for method, made in runs.items():
-            key = tuple(dict.fromkeys(made))
-            if key in known:  # methods that differ by their search alone are one to prefer by
-                self._judged(places[method], known[key])
-                continue
-            specification: JudgeSpecification = {
-                "corpus": corpus.prepared,
-                "contrasts": contrasts,
-                "runs": list(key),
-                "others": Reading(others=1).model_dump(mode="json"),
-                "sums": self.settings.sums,
-            }
-            if method in self.systems:
-                kind, told = self.systems[method]
-                specification["system"] = told.kind or method
-                specification["told"] = kind.specify(told, corpus.settings)
-                specification["target_tokens"] = corpus.settings.target_tokens
-                read = [corpus.prepared]
-                files = [File(sha256, path) for sha256, path in kind.files(told).items()]
-            else:
-                read = corpus.read_by(self.methods[method])
-                files = self._models(self.methods[method], method)
-            inputs = [*read, contrasts, *specification["runs"]]
-            known[key] = self.add("judge", specification, inputs, files, corpus=corpus.name, method=method)
-            self._judged(places[method], known[key])
-        words: JudgeWordsSpecification = {
-            "corpus": corpus.prepared,
-            "contrasts": contrasts,
-            "orders": dict(WORD_MODELS),
-            "min_count": WORD_MODELS_COUNT,
-        }
-        inputs = [corpus.prepared, contrasts]
-        if corpus.seen is not None:  # what is held out has no training part
-            words["seen"] = corpus.seen.prepared
-            inputs.append(corpus.seen.prepared)
-        self.add("judge_words", words, inputs, corpus=corpus.name)
-
-    def _judged(self, places: Sequence[int], judged: str) -> None:
-        """Rows whose run the folder has."""
-        for place in places:
-            self.rows[place] = replace(self.rows[place], judged=judged)
-
-    def _gives_logp(self, row: Scored) -> bool:
-        """Whether the system behind a row of a run gives log-probabilities."""
-        if row.method not in self.systems:
-            return True
-        told = self.systems[row.method][1]
-        return isinstance(told, CommandSettings) and told.logp is not None
 
     def _plan_scores(self, corpus: PlannedCorpus) -> None:
         """One folder for every output of the corpus and every scorer that has something to say of it."""
@@ -1254,11 +1145,6 @@ class Plan:
     def test_items(self) -> dict[str, int | None]:
         """How many items each corpus's test part has, by its split or study; a part held out is taken for as large."""
         return {name: one.split.test or one.published.get("test") for name, one in self.corpora.items()}
-
-    @property
-    def judged(self) -> list[Folder]:
-        """The folders of what systems, and words alone, find of golds and contrasts."""
-        return self.named("outputs", "judge") + self.named("outputs", "judge_words")
 
     def folder(self, key: str) -> Folder:
         """The folder of this key; PlanError when the study does not ask for it."""

@@ -6,13 +6,10 @@ order.
 
 from collections.abc import Mapping
 from importlib import import_module
-from itertools import groupby
-from operator import itemgetter
 from pathlib import Path
 
 import pandas as pd
 
-from sumcurve.capabilities.contrasts.tables.contrasts import CHANCE
 from sumcurve.settings import Bootstrap
 from sumcurve.store.records import write_text
 from sumcurve.study.doors import APPENDIX, LISTINGS, TABLES
@@ -52,7 +49,7 @@ def write_study(folder: Path, study: Study, settings: Bootstrap) -> list[Path]:
     write_answers(results, folder / FIGURES)
     notes = [*([results.caveat] if results.caveat else []), results.marks_note, *results.corpora_notes]
     drawn = [note for note in notes if note]
-    frame = with_words(tables["scores"].frame(), tables["contrasts"])
+    frame = with_levels(results, tables)
     over = overlays(results)
     metrics = results.drawn(results.corpora)
     write_figure(frame, metrics, results.share, folder / FIGURES, "curves", drawn, study.in_part, over)
@@ -73,19 +70,10 @@ def made(name: str, results: Results) -> Table:
     return table
 
 
-def with_words(scores: pd.DataFrame, contrasts: Table) -> pd.DataFrame:
-    """The frame of table scores, and levels for its figure: what chance dodges, and the best without any source."""
-    levels = []
-    for _, rows in groupby((row for row in contrasts.rows if row.get("seeds") is None), itemgetter("corpus")):
-        known = {row["method"]: row for row in rows if row["dodged"].number is not None}
-        chance = known.pop(CHANCE, None)
-        best = max(known.values(), key=lambda row: row["dodged"].number, default=None)
-        levels += [
-            {"corpus": row["corpus"], "method": row["method"], "role": "words"}
-            | {name: row[name].number for name in ("dodged", "escaped")}
-            for row in (chance, best)
-            if row is not None
-        ]
+def with_levels(results: Results, tables: Mapping[str, Table]) -> pd.DataFrame:
+    """The frame of table scores, and level lines for its figure."""
+    scores = tables["scores"].frame()
+    levels = [row for one in results.study.evidence.values() for row in one.levels(tables)]
     return pd.concat([scores, pd.DataFrame(levels)], ignore_index=True).copy() if levels else scores
 
 

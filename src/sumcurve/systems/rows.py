@@ -36,7 +36,6 @@ class Scored:
     role: Role = "trained"
     fraction: str | None = None  # of a file from outside: of which records it is
     records: int | None = None  # where the corpus has `sizes` in place of percents
-    judged: str | None = None  # the folder that has what the run finds of golds and contrasts, where the study asks
 
     @property
     def size(self) -> int | None:

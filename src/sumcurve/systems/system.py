@@ -31,6 +31,11 @@ class SystemSettings(Settings):
     title: str = ""  # one honest sentence, printed under the tables; the kind's own where nothing is said
     corpora: list[str] | None = None  # of the study's; None: all
 
+    @property
+    def gives_logp(self) -> bool:
+        """Whether its trainings give log-probabilities (`Scoring`)."""
+        return False
+
     def own(self) -> dict[str, Any]:
         """What the kind is told, as plain values."""
         return self.model_dump(mode="json", exclude=set(SystemSettings.model_fields))

@@ -12,10 +12,11 @@ class Listing:
     """A table of a study, and what its rows are about, which `sumcurve trace` follows.
 
     `module` makes it. `after` is the table that it follows, of one that a capability brings. A `measured` one has a
-    column of measured time, which differs from run to run. `folders` are the kinds of folders of its corpus that a row
-    is about beside outputs; where `outputs` is False it is about no output. `whole_corpus`: its cells compare a method
-    with others, or with itself at other sizes, than those that the row names. `same` are columns that such a folder has
-    in its specification, or in that of what it was made of, where these tell it from others of its kind.
+    column of measured time, which differs from run to run. `folders` are the kinds of folders of its corpus that a
+    row is about beside outputs; where `outputs` is False it is about no output. `of_runs` are kinds of folders of
+    its corpus that are made from its outputs' runs. `whole_corpus`: its cells compare a method with others, or with
+    itself at other sizes, than those that the row names. `same` are columns that such a folder has in its
+    specification, or in that of what it was made of, where these tell it from others of its kind.
     """
 
     name: str
@@ -25,6 +26,7 @@ class Listing:
     measured: bool = False
     folders: tuple[str, ...] = ()
     outputs: bool = True
+    of_runs: tuple[str, ...] = ()
     whole_corpus: bool = False
     same: tuple[str, ...] = ()
 

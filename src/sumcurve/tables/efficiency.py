@@ -135,8 +135,8 @@ def table(results: Results) -> Table:
     for step in steps(results):
         for metric in results.ranked(step.smaller.corpus):
             ends = step.smaller, step.larger
-            tied = any(results.tied(one.corpus, metric.name, one.cell) for one in ends)
-            if all(results.scorer(metric.name) in one.scorers for one in ends) and not tied:
+            left_out = any(results.unranked(one.corpus, metric.name, one.cell) for one in ends)
+            if all(results.scorer(metric.name) in one.scorers for one in ends) and not left_out:
                 rows.append(_row(results, step, metric, designs[step.smaller.corpus], refusal))
     columns = [
         *STEP_COLUMNS,

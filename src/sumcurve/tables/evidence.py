@@ -12,14 +12,15 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from sumcurve.capabilities.contrasts.judged import Judged
-from sumcurve.capabilities.people.results import Results as PeopleResults
 from sumcurve.curves.stopping import Validation
 from sumcurve.scores.scorer import Metric
 from sumcurve.settings import Equivalence, Question
+from sumcurve.statistics.design import Cell
 from sumcurve.systems.system import Role
 
 if TYPE_CHECKING:
+    from markupsafe import Markup
+
     from sumcurve.tables.report.findings import Finding
     from sumcurve.tables.results import Results
     from sumcurve.tables.table import Table
@@ -303,36 +304,11 @@ class Asked:
 
 
 @dataclass(frozen=True)
-class Preferences:
-    """What the systems of a corpus find of golds and their contrasts.
+class Unranked:
+    """Why a system takes no part in what a metric ranks, in a clause, and the mark beside its score."""
 
-    `items` names the record of every contrast, `rules` its rule and `groups` its record's group; `systems` holds what
-    each run finds, by method, records and seed, and `words` what language models of targets do, by name. `targets` are
-    those of the contrasts, `golds` those of items, as sentences of tokens. `twins` are methods whose runs are the same.
-    `people` holds what people said of some.
-    """
-
-    corpus: str
-    items: tuple[str, ...]
-    rules: tuple[str, ...]
-    groups: tuple[str, ...]
-    systems: Mapping[tuple[str, int | None, int | None], Judged]
-    words: Mapping[str, Judged]
-    targets: Sequence[Sequence[str]]
-    golds: Mapping[str, Sequence[str]]
-    twins: Sequence[tuple[str, ...]] = ()
-    people: Sequence["JudgedByPeople"] = ()
-
-
-@dataclass(frozen=True)
-class JudgedByPeople:
-    """What people said of contrasts that one run failed to dodge: its method, records and seed; by rule, and of all."""
-
-    method: str
-    records: int | None
-    seed: int | None
-    annotators: int
-    found: PeopleResults
+    mark: str
+    why: str
 
 
 @dataclass(frozen=True)
@@ -375,6 +351,22 @@ class Evidence:
         """Why nobody is ranked by a metric on a corpus, in a clause; empty where there is no reason."""
         return ""
 
+    def unranked(self, results: "Results", corpus: str, metric: str, cell: Cell) -> Unranked | None:
+        """Why a system of a corpus takes no part in what a metric ranks; None where there is no reason."""
+        return None
+
+    def notes(self, results: "Results") -> Sequence[str]:
+        """Sentences under the core's tables: what is not to be read of a corpus, and who has no rank."""
+        return ()
+
+    def levels(self, tables: Mapping[str, "Table"]) -> Sequence[Mapping[str, Any]]:
+        """Level lines of the figure of scores, as rows of table scores."""
+        return ()
+
+    def sections(self, results: "Results") -> Sequence["Markup"]:
+        """Of the page that people read, behind its tables; all that comes from records is escaped."""
+        return ()
+
     def findings(
         self, results: "Results", tables: Mapping[str, "Table"], corpus: str
     ) -> Sequence[tuple[str, "Finding"]]:
@@ -408,7 +400,6 @@ class Study:
     shown_items: int = 0
     readers: Sequence[Reader] = ()
     cloze: Sequence[Asked] = ()
-    preferences: Sequence[Preferences] = ()
     evidence: Mapping[str, Evidence] = field(default_factory=dict)  # of capabilities, by their names
 
     @property

@@ -8,7 +8,7 @@ from typing import Any
 from sumcurve.capabilities.pretrained.tables import pretraining
 from sumcurve.scores.scorer import Metric
 from sumcurve.settings import Question
-from sumcurve.tables.results import LEVEL, MANY_TIES, NOT_TO_BE_READ, Results, best_mean
+from sumcurve.tables.results import LEVEL, NOT_TO_BE_READ, Results, best_mean
 from sumcurve.tables.table import Column, Table, Value, listed, number
 
 YES, NO, NOT_KNOWN = "yes", "no", "not known"
@@ -144,8 +144,8 @@ def _doublings(
             "method": method,
             "unit": f"{metric.unit}; worth it: {question.worth:g}",
         }
-        if any(results.tied(corpus, metric.name, one.cell) for one in cells):
-            found.append(row | {"answer": NOT_KNOWN, "why": MANY_TIES})
+        if unranked := [left_out for one in cells if (left_out := results.unranked(corpus, metric.name, one.cell))]:
+            found.append(row | {"answer": NOT_KNOWN, "why": unranked[0].why})
             continue
         if not all(map(results.counts, cells)):
             found.append(row | {"answer": NOT_KNOWN, "why": "it is not shown to read its source at both sizes"})

@@ -6,7 +6,7 @@ question: all replicated methods of that size, each pair of them and each agains
 are one family of tests. Whether more data helped is another question, with a family of its own.
 """
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
@@ -17,7 +17,6 @@ from scipy import stats
 
 from sumcurve.capabilities.apes.tables.readers import SCORER as READING_SCORER
 from sumcurve.capabilities.apes.tables.readers import Level, levels, share_of
-from sumcurve.capabilities.contrasts.judged import Judged, margins
 from sumcurve.scores.frames import commonest
 from sumcurve.scores.scorer import Metric
 from sumcurve.settings import HELD_OUT, Bootstrap
@@ -32,6 +31,7 @@ from sumcurve.tables.evidence import (
     OptimumWords,
     ScoredOutput,
     Study,
+    Unranked,
     checked,
     is_beside,
     metrics_of,
@@ -54,9 +54,6 @@ UNREAD = "‡"  # beside a metric that is not to be read of a corpus
 NOT_TO_BE_READ = "not to be read"
 NOT_TESTED = "not tested"  # in place of yes and no, of other parts and searches than tables rank
 NOT_BEYOND_GUESSING = "its readers are not shown to beat guessing"
-TIED = "§"  # beside what a system dodges whose score often is the same for a gold and another summary
-MOST_TIES = 5.0  # percent of the contrasts that a system sees, with exactly their gold's score: above it has no rank
-OF_CONTRASTS = ("dodged", "escaped")  # the scorers of contrasts
 FRAMED = "¶"  # beside a system that fills one frame
 FRAME_SHARE = "commonest_frame"  # the metric of the scorer `frames`
 # Percent of a system's summaries with its commonest frame, above which the interval of one that is marked begins: most
@@ -64,7 +61,6 @@ FRAME_SHARE = "commonest_frame"  # the metric of the scorer `frames`
 # about 20.
 MOST_OF_ONE_FRAME = 50.0
 WHOLES = {"%": 100.0, "percent": 100.0, "shares": 1.0}  # of metrics that are shares, by their unit's first word
-MANY_TIES = f"its score ties too often ({TIED})"
 SAME = 1e-9  # between means: a smaller difference is none
 
 
@@ -360,8 +356,9 @@ class Results:
         design = self._known(corpus, metric) if pairs else None
         if design is None:
             return {}
-        tied = {one.cell for pair in pairs for one in pair if self.tied(corpus, metric, one.cell)}
-        return tested(design, self._metrics[metric][0], pairs, self.settings, tied)
+        cells = dict.fromkeys(one.cell for pair in pairs for one in pair)
+        reasons = {cell: why.why for cell in cells if (why := self.unranked(corpus, metric, cell))}
+        return tested(design, self._metrics[metric][0], pairs, self.settings, reasons)
 
     def placed(self, corpus: str, metric: str, records: int) -> list[Cell]:
         """The methods of one size that take part in what a metric ranks."""
@@ -426,49 +423,15 @@ class Results:
     def counts(self, system: System, metric: str | None = None) -> bool:
         """Whether a system takes part in answers and verdicts: not where it is known that it does not read.
 
-        Nor in those of a `metric` of contrasts where its score ties too often.
+        Nor in those of a `metric` that a capability leaves it out of.
         """
-        tied = metric is not None and self.tied(system.corpus, metric, system.cell)
-        return self.reads(system) is not False and not tied
+        left_out = metric is not None and self.unranked(system.corpus, metric, system.cell) is not None
+        return self.reads(system) is not False and not left_out
 
-    def tied(self, corpus: str, metric: str, cell: Cell) -> bool:
-        """Whether a metric is of contrasts, of which more than `MOST_TIES` have exactly their gold's score."""
-        return metric in self._metrics and self.scorer(metric) in OF_CONTRASTS and self.often_ties(corpus, cell)
-
-    def often_ties(self, corpus: str, cell: Cell) -> bool:
-        """Whether more than `MOST_TIES` of the contrasts that a system sees have exactly their gold's score."""
-        return self.tie_shares.get((corpus, cell), 0.0) > MOST_TIES
-
-    @cached_property
-    def tie_shares(self) -> dict[tuple[str, Cell], float]:
-        """By corpus and system, of the contrasts that it sees other than their golds, in percent those that tie.
-
-        The mean over seeds.
-        """
-        found: dict[tuple[str, Cell], list[float]] = {}
-        for one in self.study.preferences:
-            for (method, records, _), judged in one.systems.items():
-                found.setdefault((one.corpus, (method, records)), []).append(tied_share(judged))
-        return {key: float(np.mean(shares)) for key, shares in found.items()}
-
-    @cached_property
-    def tie_notes(self) -> list[str]:
-        """A sentence for every method of a corpus that has no rank by its contrasts."""
-        sizes: dict[tuple[str, str], dict[int | None, float]] = {}
-        for (corpus, (method, records)), share in self.tie_shares.items():
-            if share > MOST_TIES:
-                sizes.setdefault((corpus, method), {})[records] = share
-        return [
-            f"{corpus}: {TIED} {method} cannot tell many contrasts from their golds though it reads them: its score is "
-            "exactly the same for "
-            + ", ".join(
-                f"{number(share, 1)} %" + (f" at {number(records)} records" if records is not None else "")
-                for records, share in of.items()
-            )
-            + f". Above {number(MOST_TIES)} % dodged and escaped say how ties are counted: it is left out of what they "
-            "rank, tell ahead and correlate. Table contrasts has its figures either way."
-            for (corpus, method), of in sizes.items()
-        ]
+    def unranked(self, corpus: str, metric: str, cell: Cell) -> Unranked | None:
+        """Why a capability leaves a system out of what a metric ranks; None where none does."""
+        reasons = (one.unranked(self, corpus, metric, cell) for one in self.study.evidence.values())
+        return next((reason for reason in reasons if reason is not None), None)
 
     def name(self, *systems: System) -> Name:
         """Their method's name, marked where one of them does not read its source, and where one fills one frame."""
@@ -660,8 +623,9 @@ class Results:
 
     @cached_property
     def unread_notes(self) -> list[str]:
-        """A sentence for every corpus whose questions nobody answers beyond guessing, and for what ties too often."""
-        return [*(one.sentence() for one in self.reader_levels.values() if not one.beats), *self.tie_notes]
+        """A sentence for every corpus whose questions nobody answers beyond guessing, and what capabilities add."""
+        notes = [one.sentence() for one in self.reader_levels.values() if not one.beats]
+        return [*notes, *(note for one in self.study.evidence.values() for note in one.notes(self))]
 
     @cached_property
     def reader_levels(self) -> dict[str, Level]:
@@ -683,23 +647,17 @@ def best_mean(sharing: Sequence[Cell]) -> str:
     return f"{', '.join(others)} and {last} share the best mean" if others else f"{last} has the best mean"
 
 
-def tied_share(judged: Judged) -> float:
-    """Of the contrasts that a run sees other than their golds, in percent those with exactly their gold's score."""
-    seen = judged.told[judged.contrast]
-    return 100 * float((margins(judged.own, judged)[seen] == 0).mean()) if seen.any() else 0.0
-
-
 def tested(
     design: Design,
     metric: Metric,
     pairs: Sequence[tuple[System, System]],
     settings: Bootstrap,
-    tied: Collection[Cell],
+    unranked: Mapping[Cell, str],
 ) -> dict[tuple[Cell, Cell], Pair]:
-    """Every pair's difference; those whose methods are known are one family of tests, without what is `tied`."""
+    """Every pair's difference; those whose methods are known are one family of tests, without what is `unranked`."""
     same = {(one.cell, two.cell) for one, two in pairs if one.summaries and one.summaries == two.summaries}
     cells = [(one.cell, two.cell) for one, two in pairs]
-    testable = [pair for pair in cells if pair not in same and _testable(design, pair) and not {*pair} & {*tied}]
+    testable = [pair for pair in cells if pair not in same and _testable(design, pair) and not {*pair} & {*unranked}]
     whole = family(design, testable, seed=settings.seed, level=LEVEL) if testable else Family((), None)
     test_of = {(one.first, one.second): one for one in whole.tests}
     found = {}
@@ -712,8 +670,8 @@ def tested(
         why = ""
         if (first, second) in same:
             why = "the same summaries, byte for byte"
-        elif {first, second} & {*tied}:
-            why = MANY_TIES
+        elif {first, second} & {*unranked}:
+            why = unranked.get(first) or unranked[second]
         elif result.why:
             why = result.why
         elif test is None:

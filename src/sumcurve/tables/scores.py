@@ -7,7 +7,7 @@ import numpy as np
 
 from sumcurve.settings import ZERO_SHOT
 from sumcurve.tables.evidence import ScoredOutput
-from sumcurve.tables.results import LEVEL, TIED, UNREAD, Results, System, metric_columns, units, value
+from sumcurve.tables.results import LEVEL, UNREAD, Results, System, metric_columns, units, value
 from sumcurve.tables.table import Column, Table, number
 
 
@@ -45,8 +45,8 @@ def table(results: Results) -> Table:
             asked = system.records if not metric.describes else None
             best = asked is not None and results.ahead(system.corpus, metric.name, asked) == cell
             mark = UNREAD if results.unread(system.corpus, metric.name) else ""
-            mark = TIED if results.tied(system.corpus, metric.name, cell) else mark
-            row[metric.name] = value(found, bold=best, mark=mark)
+            unranked = results.unranked(system.corpus, metric.name, cell)
+            row[metric.name] = value(found, bold=best, mark=unranked.mark if unranked else mark)
             means = by_seed(results, system, metric.name)
             if len(means) > 1:
                 row |= {f"{metric.name}_least": min(means), f"{metric.name}_most": max(means)}

@@ -9,7 +9,7 @@ from typing import Any
 from sumcurve.scores.scorer import Metric
 from sumcurve.statistics.design import Design, common_seeds
 from sumcurve.statistics.intervals import Estimate, estimate
-from sumcurve.tables.results import MANY_TIES, NOT_BEYOND_GUESSING, Results, System, replicates, systems_of
+from sumcurve.tables.results import NOT_BEYOND_GUESSING, Results, System, replicates, systems_of
 from sumcurve.tables.scores import by_seed
 from sumcurve.tables.table import Column, Name, Table
 
@@ -117,4 +117,5 @@ def _unranked(results: Results, system: System, metric: Metric, name: Name) -> s
         return "not trained"
     if name.facts["reads_source"] == "no":
         return "it is not shown to read its source"
-    return MANY_TIES if results.tied(system.corpus, metric.name, system.cell) else ""
+    unranked = results.unranked(system.corpus, metric.name, system.cell)
+    return unranked.why if unranked else ""

@@ -10,7 +10,7 @@ import pandas as pd
 from sumcurve.curves.fit import FURTHEST, LEAST_SIZES, Curves, Extrapolation, Fits, NoCurve, fit_curves, measured
 from sumcurve.curves.verdict import digits, verdicts
 from sumcurve.statistics.design import Cell, Design
-from sumcurve.tables.results import MANY_TIES, Results
+from sumcurve.tables.results import Results
 from sumcurve.tables.table import Column, Table, Value
 
 CEILING = 100.0
@@ -78,10 +78,11 @@ def _learn(results: Results) -> Learned:
             of_metric = results.of(corpus, True, metric.name)
             blind = {one.cell for one in of_metric if not results.counts(one, metric.name)}
             largest = results.largest(corpus)
-            ranked = [name for name in methods if not results.tied(corpus, metric.name, largest[name].cell)]
+            unranked = {one: results.unranked(corpus, metric.name, largest[one].cell) for one in methods}
+            ranked = [name for name, left_out in unranked.items() if left_out is None]
             try:
                 if not ranked:
-                    raise NoCurve(MANY_TIES)
+                    raise NoCurve("; ".join(dict.fromkeys(one.why for one in unranked.values() if one)))
                 scale, curves = curves_of(design, ranked, results.sign(metric.name) > 0, results.settings.seed, blind)
                 fits[corpus, metric.name] = fit_curves(curves, extrapolation)
                 scales[corpus, metric.name] = scale

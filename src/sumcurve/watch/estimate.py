@@ -53,7 +53,7 @@ from sumcurve.settings import (
 from sumcurve.settings.config import PlanError, read_method, read_study
 from sumcurve.store import manifest
 from sumcurve.store.records import read_csv
-from sumcurve.study.doors import StudySettings
+from sumcurve.study.doors import CAPABILITIES, StudySettings
 from sumcurve.study.kinds import KINDS, STEPS
 from sumcurve.study.needs import light
 from sumcurve.study.plan import Folder, Plan
@@ -68,7 +68,6 @@ CONFIDENCE = 0.9
 START = 4.0  # of any job
 VALIDATED = 0.005  # greedy search and ROUGE of an item
 DECODED = 0.008  # the common search of an item, and its probabilities under five other sources
-JUDGED = 0.0006  # a gold or contrast given one source
 PORTABLE = 1.5  # of an update with portable sums, where native ones take a second: 1.4 to 1.6 (docs/reproducibility.md)
 SCORED = 0.0015  # one scorer of an item
 PREPARED = 0.001  # a record that is read, from raw content on
@@ -665,11 +664,10 @@ def _folder(
     many = items.get(corpus) or 0
     if not many and (folder.step in ("outputs", "scores") or folder.row.cost is not None):
         raise PlanError(_unknown(corpus, "test"))
-    if folder.kind == "judge" and settings is not None and settings.contrasts is not None:
-        asked = settings.contrasts
-        golds = many if asked.golds is None else min(asked.golds, many)
-        targets = len(told["runs"]) * golds * (1 + (asked.each or 50))
-        return constant + 2 * JUDGED * targets * _words(settings), golds, 25.0 * targets
+    for capability in CAPABILITIES.values():
+        if settings is not None and (work := capability.work(plan, folder, many)) is not None:
+            seconds, size, bytes_of = work
+            return constant + seconds * _words(settings), size, bytes_of
     if folder.step == "outputs" and settings is not None:
         trained = folder.kind in ("decode", "untrained", "decode_program")
         constant *= _processes(plan).get(folder.kind, 1.0)

@@ -176,11 +176,23 @@ def _scores(plan: Plan, cell: Cell, asked: Sequence[Scored]) -> list[str]:
     return [row.scores[name] for row in asked for name in scorers if name in row.scores]
 
 
+def _of_runs(plan: Plan, cell: Cell, asked: Sequence[Scored]) -> list[str]:
+    """The folders of these outputs' runs that a row is about, too."""
+    runs = {row.run for row in asked}
+    return [
+        folder.key
+        for folder in plan.folders.values()
+        if folder.kind in LISTINGS[cell.table].of_runs
+        and plan.corpus_name(folder.specification["corpus"]) == cell.row["corpus"]
+        and not runs.isdisjoint(folder.inputs)
+    ]
+
+
 def about(plan: Plan, cell: Cell, outputs: Sequence[tuple[Scored, ScoredOutput]]) -> list[str]:
     """The folders that a cell's row is about: scores of its outputs, these, and what it says beside of its corpus."""
     asked = _asked(cell, outputs)
-    judged = [row.judged for row in asked if row.judged and "judge_words" in LISTINGS[cell.table].folders]
-    first = [*_scores(plan, cell, asked), *(row.output for row in asked), *judged, *_beside(plan, cell)]
+    written = [row.output for row in asked]
+    first = [*_scores(plan, cell, asked), *written, *_of_runs(plan, cell, asked), *_beside(plan, cell)]
     if not first:
         raise PlanError(f"{cell.path}:{cell.number + 1}: no folder of the study is known to be behind this row")
     return first

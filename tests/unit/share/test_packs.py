@@ -570,7 +570,7 @@ def test_what_runs_find_of_contrasts_is_packed_whole_beside_them(judging, tmp_pa
 
 
 def test_what_runs_find_of_contrasts_is_packed_as_numbers_alone(judging, tmp_path):
-    assert {field.name for field in fields(Judged)} == set(packs.JUDGED)
+    assert {field.name for field in fields(Judged)} == set(packs.TENSORS["contrasts"])
     (judge,) = judging.named("outputs", "judge")
     text = np.frombuffer(SOURCE.encode(), "uint8")
     for number, (data, said) in enumerate(

@@ -14,7 +14,7 @@ from sumcurve.scores.scorer import Metric
 from sumcurve.settings import REFERENCE_SYSTEMS, Search, Split
 from sumcurve.study.doors import SCORERS
 from sumcurve.study.kinds import KINDS, RECIPES
-from sumcurve.study.plan import JUDGING, Plan, PlanError, packages_of
+from sumcurve.study.plan import Plan, PlanError, packages_of
 
 ROOT = Path(__file__).parents[3]
 
@@ -303,85 +303,6 @@ def test_another_pipeline_or_recipe_for_entities_renames_what_learns_them(config
     raised = smoke(config)
     assert changed(after, raised, "annotations") == {"tales-entities", "modules-entities"}
     assert {stem.split("-")[1] for stem in changed(after, raised, "runs")} == {"ent_loss"}
-
-
-def test_contrasts_are_made_where_a_corpus_asks_for_them_within_what_systems_read(config):
-    methods = [method for method in smoke(config).settings.methods if method != "fastrl"]  # tales are titles
-    before = of_two_corpora(config, methods, tales={"contrasts": None})
-    assert not before.named("annotations", "contrasts")
-    after = of_two_corpora(config, methods, tales={"contrasts": {"target_tokens": 7}})
-    made = after.named("annotations", "contrasts")
-    prepared = {folder.key: folder.stem for folder in after.named("corpora")}
-    assert {prepared[folder.specification["corpus"]] for folder in made} >= {"tales"}
-    assert not {prepared[folder.specification["corpus"]] for folder in made} & {"modules"}
-    for folder in made:
-        told = folder.specification["contrasts"]
-        assert told["target_tokens"] == 7
-        assert told["source_tokens"] == min(400, after.settings.corpora["tales"].source_tokens)
-    assert names(after) - names(before) == {folder.key for folder in made}
-    assert names(before) <= names(after)
-    other = of_two_corpora(config, methods, tales={"contrasts": {"target_tokens": 7, "seed": 2}})
-    assert changed(after, other, "annotations") == {folder.stem for folder in made}
-
-
-def test_a_method_is_judged_once_and_every_training_of_it_is_scored(config):
-    asked = {"contrasts": {"golds": 5, "each": 3}}
-
-    def scorers(content):
-        content["scores"] = {"rouge": {}, "dodged": {}, "escaped": {}}
-
-    edit(config / "studies" / "smoke.yaml", scorers)
-    plan = of_two_corpora(config, ["pcov", "abs"], tales=asked)
-    (contrasts,) = plan.named("annotations", "contrasts")
-    judges = plan.named("outputs", "judge")
-    assert [one.stem for one in judges] == ["tales-pcov-contrasts", "tales-abs-contrasts"]
-    for judge in judges:
-        runs = {row.run for row in plan.rows if row.judged == judge.key}
-        assert set(judge.specification["runs"]) == runs
-        assert len(runs) == 2  # both fractions
-        assert {contrasts.key, *runs} <= set(judge.inputs)
-    for row in plan.rows:
-        told = {"dodged", "escaped"} & set(row.scores)
-        assert len(told) == (2 if row.judged and row.search == "common" else 0)
-        if told:
-            made = plan.folder(row.scores["dodged"])
-            assert {contrasts.key, *(one.key for one in judges)} <= set(made.inputs)
-    assert {row.corpus for row in plan.rows if row.judged} == {"tales"}
-    assert not [row for row in plan.rows if row.judged and row.part != "study"]
-
-
-def test_methods_that_differ_by_their_search_alone_are_judged_once(config):
-    add_judged(config)
-    plan = of_two_corpora(config, ["pcov", "ent", "ent_loss"])
-    judged = {row.method: row.judged for row in plan.rows if row.judged}
-    assert judged["ent"] == judged["ent_loss"] != judged["pcov"]
-    assert len(plan.named("outputs", "judge")) == 2
-    for row in plan.rows:
-        if row.judged and row.search == "common":
-            (made,) = {plan.folder(row.scores[name]).specification["inputs"][row.judged]["own"] for name in JUDGING}
-            assert made == row.run
-
-
-def test_what_is_held_out_has_contrasts_of_its_own_that_every_run_is_judged_by(config):
-    add_judged(config)
-    edit(config / "studies" / "smoke.yaml", lambda content: content["corpora"]["tales"]["split"].update(unseen=["zoo"]))
-    plan = smoke(config)
-    (held_out,) = plan.named("corpora", "unseen")
-    by_corpus = {}
-    for row in plan.rows:
-        if row.judged and row.search == "common":
-            judge = plan.folder(row.judged)
-            by_corpus.setdefault(row.corpus, {})[row.run] = judge.specification["corpus"]
-            contrasts = plan.folder(judge.specification["contrasts"])
-            assert contrasts.specification["corpus"] == judge.specification["corpus"]
-            for name in JUDGING:
-                assert plan.folder(row.scores[name]).specification["corpus"] == judge.specification["corpus"]
-    assert by_corpus["tales"].keys() == by_corpus["tales-unseen"].keys()
-    assert set(by_corpus["tales-unseen"].values()) == {held_out.key}
-    seen, unseen = plan.named("outputs", "judge_words")  # the same models of words, of the one training part
-    assert unseen.specification["corpus"] == held_out.key
-    assert unseen.specification["seen"] == seen.specification["corpus"]
-    assert unseen.specification["seen"] in unseen.inputs
 
 
 def test_scorers_of_contrasts_without_contrasts_are_refused(config):

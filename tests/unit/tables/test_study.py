@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from sumcurve.capabilities.contrasts.evidence import TIED
 from sumcurve.capabilities.extracts.evidence import Oracles
 from sumcurve.scores.frames import Frames, frame, measures
 from sumcurve.settings import Equivalence
@@ -16,7 +17,7 @@ from sumcurve.study.doors import APPENDIX, MEASURED, TABLES
 from sumcurve.study.tables import FIGURES, PAGES, REPORT, made, write_study
 from sumcurve.tables.evidence import EvidenceError, Items, Missing, Pretraining
 from sumcurve.tables.report.findings import findings
-from sumcurve.tables.results import FRAMED, MARK, THESE_WEIGHTS, TIED, UNREAD, Results
+from sumcurve.tables.results import FRAMED, MARK, THESE_WEIGHTS, UNREAD, Results
 
 WITHOUT = {"extracts": Oracles()}  # extracts
 

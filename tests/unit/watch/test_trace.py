@@ -98,7 +98,7 @@ def apes():
 
 
 def test_contrasts_of_a_method_are_about_what_it_finds_and_those_of_words_about_these(contrasts):
-    row = next(row for row in contrasts.rows if row.judged and row.search == "common")
+    row = next(row for row in contrasts.rows if "dodged" in row.scores and row.search == "common")
     told = {"corpus": row.corpus, "method": row.method, "records": str(10 * row.size)}
     found = stems(contrasts, "contrasts", "dodged", **told)
     runs = {one for one in found["outputs"] if one.startswith(f"{row.corpus}-{row.method}-")}

@@ -11,11 +11,11 @@ from sumcurve.capabilities.contrasts.inflection import inflector
 from sumcurve.capabilities.contrasts.rules import FILTERS, lengths
 from sumcurve.capabilities.contrasts.rules import contrasts as break_gold
 from sumcurve.capabilities.contrasts.sets import RULES, Contrasted
+from sumcurve.capabilities.contrasts.settings import Contrasts
 from sumcurve.capabilities.contrasts.tags import Parsed, Tagger
 from sumcurve.corpora.store import Corpus
 from sumcurve.corpora.tokenizers import own_case
 from sumcurve.corpora.tokens import cut
-from sumcurve.settings import Contrasts
 from sumcurve.store.records import Record, Text, write_json
 
 Sentences = Sequence[Sequence[str]]

@@ -3,11 +3,12 @@
 from collections.abc import Mapping
 from typing import Any, NotRequired, TypedDict
 
+from sumcurve.capabilities.contrasts.settings import Contrasts
 from sumcurve.capabilities.programs.folders import program
 from sumcurve.corpora.folders import in_small_letters
 from sumcurve.corpora.store import Corpus
 from sumcurve.machine.sums import Sums
-from sumcurve.settings import Contrasts, Form, Reading, SubwordSettings
+from sumcurve.settings import Form, Reading, SubwordSettings
 from sumcurve.sources.errors import CorpusError
 from sumcurve.store.kind import Kind
 from sumcurve.store.records import RecordError
@@ -139,5 +140,6 @@ KINDS: dict[str, Kind] = {
         modules=("sumcurve.capabilities.contrasts.language",),
         version_key="fingerprint",
         mem_mb=1000,
+        light=True,
     ),
 }

@@ -68,6 +68,11 @@ class Results:
     differences: Sequence[Difference]
     agreements: Sequence[Agreed]
 
+    @property
+    def of_all_rules(self) -> list[Share]:
+        """Of contrasts, the share of all rules together."""
+        return [share for share in self.shares if share.name == ALL_RULES]
+
 
 def results(answers: Answers, settings: Bootstrap) -> Results:
     """Shares, differences and agreement of all that was answered."""

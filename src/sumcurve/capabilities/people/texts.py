@@ -128,6 +128,7 @@ def of_judged(folder: Path, run: str) -> tuple[str, list[Text], int]:
     `folder` is one of results/outputs that holds what a method's runs find of contrasts. PeopleError where it is none,
     where it has no such run, and where the run dodges all.
     """
+    # Sheets about contrasts are drawn from what that capability's folders hold: nothing else knows their form.
     from sumcurve.capabilities.contrasts.judged import digest, margins, read_judged
     from sumcurve.capabilities.contrasts.sets import read
 

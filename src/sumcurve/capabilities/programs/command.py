@@ -50,6 +50,10 @@ class CommandSettings(OutsideSettings):
     environment: Annotated[list[str], Field(default_factory=list)]  # of this machine, beside `process.MACHINE`
     trials: Annotated[list[dict[str, Value]], Field(default_factory=list)]  # settings that `make trials` tries
 
+    @property
+    def gives_logp(self) -> bool:
+        return self.logp is not None
+
     @model_validator(mode="after")
     def commands_and_settings_fit(self) -> "CommandSettings":
         if self.logp is not None and self.train is None:

@@ -8,9 +8,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from sumcurve.capabilities.apes.tables import apes
-from sumcurve.capabilities.contrasts.tables.contrasts import CHANCE, MECHANICS, either
-from sumcurve.capabilities.contrasts.tables.preferences import preferred
-from sumcurve.capabilities.people.tables.contrast_people import said
 from sumcurve.capabilities.pretrained.tables.pretraining import BETTER, WORSE
 from sumcurve.scores.scorer import Metric
 from sumcurve.tables.answers import ALONE, BEHIND, BEST, LEVEL_WITH, NONE, SHARED
@@ -66,7 +63,6 @@ def findings(results: Results, tables: Mapping[str, Table]) -> list[Finding]:
                 ("What last phases buy", "phases", _phases(tables["phases"], corpus, ranking[0])),
                 ("What pretraining is worth", "pretraining", _pretraining(tables["pretraining"], corpus, ranking[0])),
                 ("What should be equal", "equivalence", _equivalence(tables["equivalence"], corpus)),
-                ("What dodged contrasts rest on", "contrasts", _contrasts(results, tables["contrasts"], corpus)),
             )
         else:
             asked = (("Without training", "scores", _untrained(results, corpus, ranking[0])),)
@@ -74,16 +70,12 @@ def findings(results: Results, tables: Mapping[str, Table]) -> list[Finding]:
         if level is not None and not level.beats:
             asked = (*asked, ("What is not to be read", "apes", iter([level.sentence().removeprefix(f"{corpus}: ")])))
         asked = (*asked, ("What questions measure", "apes", iter(apes.order_told(results, corpus))))
-        here = [
-            Finding(corpus, question, paragraphs, table)
-            for question, table, told in asked
-            if (paragraphs := tuple(told))
-        ]
+        here = [Finding(corpus, question, tuple(told), table) for question, table, told in asked]
         for evidence in results.study.evidence.values():
             for after, finding in evidence.findings(results, tables, corpus):
                 places = [place for place, one in enumerate(here, start=1) if one.question == after]
                 here.insert(places[0] if places else len(here), finding)
-        found += here
+        found += [one for one in here if one.paragraphs]
     return found
 
 
@@ -98,7 +90,7 @@ def _ahead(results: Results, answers: Table, corpus: str, ranking: Sequence[Metr
         if not best:
             yield f"With {number(largest)} records no method is shown to read its source: none is ranked in {titles}."
             continue
-        score = _told(rows[0]["score"], metrics[0].decimals)
+        score = spanned(rows[0]["score"], metrics[0].decimals)
         where = f"with {number(largest)} records, in {titles}"
         several = len(best) > 1
         leads = f"{listed(best)} {'share' if several else 'has'} the best mean"
@@ -123,7 +115,7 @@ def _ahead(results: Results, answers: Table, corpus: str, ranking: Sequence[Metr
         following = next((row for row in rows if row["place"] == BEHIND), None)
         behind = ""
         if following is not None:
-            behind = f"; {following['method']} is {_told(following['behind_best'], metrics[0].decimals)} behind"
+            behind = f"; {following['method']} is {spanned(following['behind_best'], metrics[0].decimals)} behind"
         yield f"{first} {'Their' if several else 'Its'} {metrics[0].title} is {score} {metrics[0].unit}{behind}."
     readers = [one for one in results.of(corpus, True) if results.counts(one)]
     smaller = [size for size in sizes[:-1] if sum(one.records == size for one in readers) > 1]
@@ -147,7 +139,7 @@ def _pretraining(pretraining: Table, corpus: str, metric: Metric) -> Iterator[st
         parts = []
         for row in here:
             if row["method"] == method:
-                told = _told(row["difference"], metric.decimals)
+                told = spanned(row["difference"], metric.decimals)
                 if row["says"] in (BETTER, WORSE):
                     needed = row["records_needed"]
                     bound = {"<": "fewer than ", ">": "more than "}.get(needed.sign, "")
@@ -161,60 +153,10 @@ def _equivalence(equivalence: Table, corpus: str) -> Iterator[str]:
     here = [row for row in equivalence.rows if row["corpus"] == corpus]
     for method, other in dict.fromkeys((row["method"], row["other"]) for row in here):
         rows = [row for row in here if (row["method"], row["other"]) == (method, other)]
-        parts = [f"with {number(row['records'])} records {row['says']} ({_told(row['difference'], 2)})" for row in rows]
-        yield f"{method} and {other}, to within {number(rows[0]['margin'])} {rows[0]['metric']}: {'; '.join(parts)}."
-
-
-def _contrasts(results: Results, contrasts: Table, corpus: str) -> Iterator[str]:
-    """What language models of targets dodge, who dodges more, and how much of what is dodged the source buys."""
-    here = [row for row in contrasts.rows if row["corpus"] == corpus and row["dodged"].number is not None]
-    words = [row for row in here if row.get("records") is None and not row.get("seeds")]
-    if words:
-        told = [
-            f"{row['method']} {number(row['dodged'].number, 1)}"
-            + (f" ({number(row['dodged_ties'].number, 1)} with ties)" if row["dodged"].mark else "")
-            for row in words
+        parts = [
+            f"with {number(row['records'])} records {row['says']} ({spanned(row['difference'], 2)})" for row in rows
         ]
-        yield f"Of what sees no source, in percent of the contrasts: {listed(told)}."
-    largest = {results.name(one): one.records for one in results.largest(corpus).values()}
-    methods = [row for row in here if row.get("seeds") and largest.get(row["method"]) == row.get("records")]
-    models = [row for row in words if row["method"] != CHANCE]
-    if models and methods:
-        yield _beyond(methods, max(models, key=lambda row: row["dodged"].number))
-    bought = [row for row in methods if "by_source" in row]
-    if bought:
-        told = [f"{row['method']} {_told(row['by_source'], 1)}" for row in bought]
-        yield (
-            "What a method at its largest size dodges given its own source, minus what it dodges given that of another "
-            f"group's record, in points: {listed(told[:LISTED])}{_more(told)}. An interval that holds 0, or lies below "
-            "it, is no sign of reading."
-        )
-    yield from (told.removeprefix(f"{corpus}: ") for told in either(results, corpus, contrasts.rows))
-    yield from said(results, corpus)
-    if any(one.told.corpus == corpus and not one.told.people for one in preferred(results)) and here:
-        yield MECHANICS
-
-
-def _beyond(methods: Sequence[Row], model: Row) -> str:
-    """Which methods at their largest size dodge more than a language model of targets, the best mean first.
-
-    The model's figure has no interval, so that a method's own says no more than whether it holds that figure.
-    """
-    name, level = f"the {model['method']} model", model["dodged"].number
-    ranked = sorted((row for row in methods if not row["dodged"].mark), key=lambda row: -row["dodged"].number)
-    above = [row for row in ranked if row["dodged"].number > level]
-    if not above:
-        best = f": the best mean is {_dodged(ranked[0])}" if ranked else ""
-        return f"No method at its largest size dodges more than {name}, in the mean{best}."
-    told = [
-        _dodged(row) + (" (its interval lies above)" if (row["dodged"].low or 0) > level else " (in the mean)")
-        for row in above
-    ]
-    return f"At their largest size these dodge more than {name}: {listed(told[:LISTED])}{_more(told)}."
-
-
-def _dodged(row: Row) -> str:
-    return f"{row['method']} {_told(row['dodged'], 1)}"
+        yield f"{method} and {other}, to within {number(rows[0]['margin'])} {rows[0]['metric']}: {'; '.join(parts)}."
 
 
 def _at(answers: Table, corpus: str, metric: Metric, records: int, basis: str = "measured") -> list[Row]:
@@ -285,7 +227,7 @@ def _against_best_blind(results: Results, comparisons: Table, corpus: str, metri
         why = str(row["ahead"])
         untested = "weights" if why.endswith(THESE_WEIGHTS) else "open" if why == NOT_SHOWN else "untested"
         ahead = {row["first"]: "ahead", row["second"]: "behind"}.get(why, untested)
-        said[ahead].append(f"{row['first']} ({_told(row['difference'], metric.decimals)})")
+        said[ahead].append(f"{row['first']} ({spanned(row['difference'], metric.decimals)})")
     score = number(results.estimate(corpus, metric.name, blind).mean, metric.decimals)
     parts = {
         "ahead": "ahead of it",
@@ -294,7 +236,7 @@ def _against_best_blind(results: Results, comparisons: Table, corpus: str, metri
         "weights": f"with one seed, said of {THESE_WEIGHTS} alone",
         "untested": "not tested (the table says why)",
     }
-    told = [f"{parts[how]}: {listed(names[:LISTED])}{_more(names)}" for how, names in said.items() if names]
+    told = [f"{parts[how]}: {listed(names[:LISTED])}{more(names)}" for how, names in said.items() if names]
     if not told:
         return ""
     return f"{metric.title}: {blind[0]}, which learns nothing, has {score} {metric.unit}. {_capital('; '.join(told))}."
@@ -306,14 +248,14 @@ def _data(results: Results, answers: Table, corpus: str, metric: Metric) -> Iter
     rows = _at(answers, corpus, metric, largest)
     gains = [row for row in rows if row["per_doubling"].number is not None]
     if gains:
-        told = [f"{row['method']} {_told(row['per_doubling'], metric.decimals)}" for row in gains]
+        told = [f"{row['method']} {spanned(row['per_doubling'], metric.decimals)}" for row in gains]
         yield (
             f"Twice the records bring, over the sizes at which a method reads, {metric.unit} of {metric.title}: "
-            f"{listed(told[:LISTED])}{_more(told)}."
+            f"{listed(told[:LISTED])}{more(told)}."
         )
     for row in [row for row in rows if row["place"] == BEHIND and row.get("records_needed")][:2]:
         needed, ratio = row["records_needed"], row["ratio"]
-        share = _told(Value(ratio.number, ratio.low, ratio.high), 2)
+        share = spanned(Value(ratio.number, ratio.low, ratio.high), 2)
         few = "at most " if needed.sign else ""
         yield (
             f"{rows[0]['method']} needs {few}{number(int(needed.number))} records for what {row['method']} reaches "
@@ -321,10 +263,10 @@ def _data(results: Results, answers: Table, corpus: str, metric: Metric) -> Iter
         )
     fitted = _at(answers, corpus, metric, 2 * largest, "fit")
     if fitted:
-        told = [f"{row['method']} {_told(row['score'], metric.decimals)}" for row in fitted]
+        told = [f"{row['method']} {spanned(row['score'], metric.decimals)}" for row in fitted]
         yield (
             f"The fitted curves expect with {number(2 * largest)} records, which nobody measured: "
-            f"{listed(told[:LISTED])}{_more(told)}."
+            f"{listed(told[:LISTED])}{more(told)}."
         )
 
 
@@ -375,7 +317,7 @@ def _phases(phases: Table, corpus: str, metric: Metric) -> Iterator[str]:
     title = f"{metric.title} ({metric.unit})"
     rows = [row for row in phases.rows if (row["corpus"], row["metric"]) == (corpus, title)]
     told = [
-        f"{row['phase']} of {row['method']} {_told(row['after_minus_control'], metric.decimals)} ({row['worth']})"
+        f"{row['phase']} of {row['method']} {spanned(row['after_minus_control'], metric.decimals)} ({row['worth']})"
         for row in rows
         if "after_minus_control" in row
     ]
@@ -383,7 +325,7 @@ def _phases(phases: Table, corpus: str, metric: Metric) -> Iterator[str]:
         yield (
             f"A last phase, minus a control that had the same budget of updates without it, in {metric.unit} of "
             f"{metric.title}: "
-            f"{listed(told[:LISTED])}{_more(told)}."
+            f"{listed(told[:LISTED])}{more(told)}."
         )
 
 
@@ -408,11 +350,11 @@ def _alike(metrics: Sequence[Metric], outcome: Any) -> dict[Any, list[Metric]]:
     return found
 
 
-def _told(value: Value, decimals: int) -> str:
+def spanned(value: Value, decimals: int) -> str:
     return span(value.number, value.low, value.high, decimals)
 
 
-def _more(names: Sequence[str]) -> str:
+def more(names: Sequence[str]) -> str:
     return f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
 
 

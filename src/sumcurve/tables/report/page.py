@@ -18,7 +18,6 @@ from urllib.parse import quote
 from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
-from sumcurve.capabilities.contrasts.tables.preferences import preferred
 from sumcurve.store.records import write_text
 from sumcurve.tables.report.chart import charts, javascript
 from sumcurve.tables.report.findings import Finding
@@ -30,7 +29,6 @@ from sumcurve.tables.table import Table, number
 HERE = Path(__file__).parent
 MAIN = ("curves", "answers")  # figures that stand on the page
 PLAIN = " !$&'()*+,-./:;=?@[]^_`{|}~"  # what the address of an image may hold as it is
-FOOLED = 5  # contrasts that are shown of a system
 ITEMS_BYTES = 1_000_000  # of the page, for the items of all corpora
 
 
@@ -61,7 +59,7 @@ def page(results: Results, tables: Mapping[str, Table], found: Sequence[Finding]
     common = _common(results)
     name, _, about = results.study.title.partition(". ")
     readings = [Reading(results, one) for one in results.study.examples if one.items]
-    environment = _environment()
+    environment = html()
     item = environment.from_string((HERE / "item.html").read_text())
     share = ITEMS_BYTES // max(1, len(readings))
     return environment.from_string((HERE / "page.html").read_text()).render(
@@ -88,13 +86,7 @@ def page(results: Results, tables: Mapping[str, Table], found: Sequence[Finding]
         tables=[_shown(tables[name], results, common) for name in tables if tables[name].rows],
         common=common,
         readings=[(one, _items(item, one, share)) for one in readings],
-        fooled=[
-            (one.told.corpus, f"{results.name(system)}, {number(system.records)} records", shown)
-            for one in preferred(results)
-            for system in results.largest(one.told.corpus).values()
-            if system.cell in one.systems and (shown := one.fooled(system.cell, FOOLED))
-        ],
-        mechanics=[one.told.corpus for one in preferred(results) if not one.told.people],
+        sections=[section for one in results.study.evidence.values() for section in one.sections(results)],
         run=RUN,
         style=Markup(style),
         scripts=[Markup(one) for one in scripts],
@@ -112,7 +104,8 @@ def page(results: Results, tables: Mapping[str, Table], found: Sequence[Finding]
 
 
 @cache
-def _environment() -> Environment:
+def html() -> Environment:
+    """What makes templates into HTML; all that comes from records is escaped."""
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     environment.filters["number"] = number
     environment.filters["scores"] = lambda scores: json.dumps([one and round(one, 4) for one in scores])

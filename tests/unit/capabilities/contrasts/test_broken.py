@@ -8,9 +8,9 @@ from sumcurve.capabilities.contrasts import sets as contrasts
 from sumcurve.capabilities.contrasts.broken import annotate, first
 from sumcurve.capabilities.contrasts.rules import FILTERS
 from sumcurve.capabilities.contrasts.sets import RULES, Contrast, Contrasted
+from sumcurve.capabilities.contrasts.settings import Contrasts
 from sumcurve.capabilities.contrasts.tags import TagError
 from sumcurve.corpora.tokens import tokenize
-from sumcurve.settings import Contrasts
 from sumcurve.store.records import Record, RecordError, Text, write_jsonl
 
 pytest.importorskip("textblob")

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sumcurve.capabilities.contrasts.evidence import judged_of
 from sumcurve.capabilities.contrasts.tables.preferences import POINTS, Preferred, preferred
 from sumcurve.scores.scorer import Metric
 from sumcurve.statistics.coefficients import Coefficient, coefficient
@@ -54,7 +55,7 @@ def _row(results: Results, one: Preferred, metric: Metric) -> dict[str, Any]:
         if system.cell in one.systems
         and one.common.any()
         and system.method not in again
-        and not results.often_ties(one.told.corpus, system.cell)
+        and not judged_of(results).often_ties(one.told.corpus, system.cell)
     ]
     if len(systems) < LEAST:
         return {}

@@ -2,10 +2,11 @@
 
 from typing import Any
 
+from sumcurve.capabilities.contrasts.evidence import TIED, judged_of
 from sumcurve.capabilities.contrasts.sets import CLASSES, ORIGINS, RULES
 from sumcurve.capabilities.contrasts.tables.contrasts import MECHANICS
 from sumcurve.capabilities.contrasts.tables.preferences import preferred
-from sumcurve.tables.results import TIED, Results, value
+from sumcurve.tables.results import Results, value
 from sumcurve.tables.table import Column, Table, number
 
 
@@ -15,7 +16,7 @@ def table(results: Results) -> Table:
     for one in preferred(results):
         by_rule = {rule: one.dodged(rule=rule) for rule in RULES}
         for cell in one.systems:
-            tied = results.often_ties(one.told.corpus, cell)
+            tied = judged_of(results).often_ties(one.told.corpus, cell)
             rows.append(
                 {
                     "corpus": one.told.corpus,
@@ -52,6 +53,6 @@ def table(results: Results) -> Table:
         *(f"{one.told.corpus}: {MECHANICS}" for one in preferred(results) if not one.told.people),
         results.caveat,
         results.marks_note,
-        *results.tie_notes,
+        *judged_of(results).tie_notes,
     ]
     return Table("contrast_rules", results.title("Dodged contrasts, rule by rule"), columns, rows, notes)

@@ -4,12 +4,15 @@ The paper's table of systems has the columns dodged and escaped; the others say 
 """
 
 from collections.abc import Iterator, Sequence
+from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
+from sumcurve.capabilities.contrasts.evidence import MOST_TIES, TIED, judged_of, tied_share
 from sumcurve.capabilities.contrasts.tables.preferences import AT, POINTS, Preferred, preferred
 from sumcurve.statistics.design import Cell
 from sumcurve.statistics.intervals import Estimate
-from sumcurve.tables.results import MOST_TIES, TIED, Results, tied_share, value
+from sumcurve.tables.results import Results, value
 from sumcurve.tables.table import Column, Row, Table, Value, number
 
 CHANCE = "chance"
@@ -97,7 +100,7 @@ def table(results: Results) -> Table:
 def either(results: Results, corpus: str, rows: Sequence[Row]) -> Iterator[str]:
     """What a system that ties too often dodges by each way of counting, at its largest size; `rows` are the table's."""
     for system in results.largest(corpus).values():
-        if not results.often_ties(corpus, system.cell):
+        if not judged_of(results).often_ties(corpus, system.cell):
             continue
         name = results.name(system)
         row = next(
@@ -137,7 +140,7 @@ def _systems(results: Results, one: Preferred) -> list[dict[str, Any]]:
         columns |= {f"dodged_{way}": one.dodged(way=way), f"escaped_{way}": one.escaped(way=way)}
     rows = []
     for cell, system in one.systems.items():
-        found, tied = columns["dodged"].get(cell), results.often_ties(one.told.corpus, cell)
+        found, tied = columns["dodged"].get(cell), judged_of(results).often_ties(one.told.corpus, cell)
         rows.append(
             {
                 "corpus": one.told.corpus,
@@ -149,7 +152,7 @@ def _systems(results: Results, one: Preferred) -> list[dict[str, Any]]:
                     for name, of in columns.items()
                     if cell in of
                 },
-                "ties": results.tie_shares[one.told.corpus, cell],
+                "ties": judged_of(results).tie_shares[one.told.corpus, cell],
                 "tells": POINTS * float(system.told.mean()),
                 "contrasts": int(one.common.sum()),
                 "golds": len(set(one.items[one.common].tolist())),
@@ -180,3 +183,18 @@ def _words(one: Preferred) -> list[dict[str, Any]]:
             }
         )
     return [{"corpus": one.told.corpus, **row} for row in rows]
+
+
+def levels(contrasts: Table) -> list[Row]:
+    """Level lines of the figure of scores: what chance dodges, and the best without any source, of each corpus."""
+    rows: list[Row] = []
+    for corpus, here in groupby((row for row in contrasts.rows if row.get("seeds") is None), itemgetter("corpus")):
+        known = {row["method"]: row for row in here if row["dodged"].number is not None}
+        chance = known.pop(CHANCE, None)
+        best = max(known.values(), key=lambda row: row["dodged"].number, default=None)
+        rows += [
+            {"corpus": corpus, "method": row["method"], "role": "words"} | {name: row[name].number for name in RANKED}
+            for row in (chance, best)
+            if row is not None
+        ]
+    return rows

@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
+from sumcurve.capabilities.contrasts.evidence import Preferences, judged_of
 from sumcurve.capabilities.contrasts.judged import Judged, margins
 from sumcurve.statistics.design import Cell, Design, Replicates, common_seeds
 from sumcurve.statistics.intervals import Estimate, estimate
-from sumcurve.tables.evidence import Preferences
 from sumcurve.tables.results import Results
 
 POINTS = 100
@@ -219,6 +219,6 @@ def escapes(dodged: Array, counts: Array, at: int | None) -> Array:
 def preferred(results: Results) -> list[Preferred]:
     """Those of every corpus, made once."""
     found: list[Preferred] = results.once(
-        "preferences", lambda: [Preferred(one, results) for one in results.study.preferences if one.systems]
+        "preferences", lambda: [Preferred(one, results) for one in judged_of(results).corpora if one.systems]
     )
     return found

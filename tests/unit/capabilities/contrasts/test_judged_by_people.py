@@ -9,6 +9,7 @@ from annotators import CORPUS, ISSUES, Annotator, exported, fill, read_sheet, wr
 from sumcurve.__main__ import parser
 from sumcurve.capabilities.contrasts import sets as contrasts
 from sumcurve.capabilities.contrasts.judged import Judged, write_judged
+from sumcurve.capabilities.contrasts.people import judged_by_people
 from sumcurve.capabilities.contrasts.sets import RULES, Contrast, Contrasted
 from sumcurve.capabilities.people.protocols import KUMAR_CHEUNG, PeopleError
 from sumcurve.capabilities.people.results import ALL_RULES
@@ -17,7 +18,6 @@ from sumcurve.corpora.store import Corpus
 from sumcurve.settings import Bootstrap, Judgements
 from sumcurve.store import manifest
 from sumcurve.store.manifest import sha256_file
-from sumcurve.study.collect import judged_by_people
 from sumcurve.tables.evidence import EvidenceError
 
 ANNOTATION = "annotations/foxes-contrasts-0a1b2c3d"
@@ -161,7 +161,7 @@ def test_a_study_is_told_what_is_not_of_it(judged, answered):
 
 
 def test_people_answers_change_no_folder_of_a_study():
-    from sumcurve.settings import Contrasts
+    from sumcurve.capabilities.contrasts.settings import Contrasts
 
     told = {"key": "k", "key_sha256": "0" * 64, "answers": "a", "answers_sha256": "1" * 64}
     assert Contrasts.model_validate({"people": [told]}).model_dump() == Contrasts().model_dump()

@@ -5,38 +5,38 @@ Where they find an issue, the system was wrong; where they find neither, the con
 
 from typing import Any
 
+from sumcurve.capabilities.contrasts.evidence import JudgedByPeople
 from sumcurve.capabilities.contrasts.tables.preferences import preferred
-from sumcurve.capabilities.people.protocols import KUMAR_CHEUNG
-from sumcurve.capabilities.people.results import ALL_RULES
-from sumcurve.tables.evidence import JudgedByPeople
 from sumcurve.tables.results import Results, value
 from sumcurve.tables.table import Column, Table, number, span
 
 POINTS = 100
-READABILITY, DISCREPANCY, NEITHER = KUMAR_CHEUNG.outcomes
 
 
 def table(results: Results) -> Table:
     """A row for every rule of every system whose failures people judged, all rules before."""
+    title = results.title("What people say of contrasts that a system failed to dodge")
+    by_people = [(one.told.corpus, judged) for one in preferred(results) for judged in one.told.people]
+    if not by_people:
+        return Table("contrast_people", title, [], [])
+    from sumcurve.capabilities.people.protocols import KUMAR_CHEUNG  # whose sheets they are: without it there are none
+
     rows: list[dict[str, Any]] = []
-    notes = []
-    for one in preferred(results):
-        for judged in one.told.people:
-            for share in judged.found.shares:
-                whole = sum(share.counts.values())
-                rows.append(
-                    {
-                        "corpus": one.told.corpus,
-                        "method": judged.method,
-                        "records": judged.records,
-                        "seed": judged.seed,
-                        "rule": share.name.replace("_", " "),
-                        "judgements": whole,
-                        **{name: POINTS * share.counts.get(name, 0) / whole for name in KUMAR_CHEUNG.outcomes},
-                        "issue": value(share.share),
-                    }
-                )
-            notes.append(_agreement(results, one.told.corpus, judged))
+    for corpus, judged in by_people:
+        for share in judged.found.shares:
+            whole = sum(share.counts.values())
+            rows.append(
+                {
+                    "corpus": corpus,
+                    "method": judged.method,
+                    "records": judged.records,
+                    "seed": judged.seed,
+                    "rule": share.name.replace("_", " "),
+                    "judgements": whole,
+                    **{name: POINTS * share.counts.get(name, 0) / whole for name in KUMAR_CHEUNG.outcomes},
+                    "issue": value(share.share),
+                }
+            )
     columns = [
         Column("corpus", "corpus"),
         Column("method", "method"),
@@ -51,13 +51,12 @@ def table(results: Results) -> Table:
         "In percent of the judgements of contrasts that the system, with this seed, finds no less probable than their "
         "golds: drawn by rule, so that all rules is no share of all its failures. Where people find neither issue, the "
         f"contrast is as good as its gold. In brackets: {results.share} intervals, groups of records drawn together.",
-        *notes,
+        *(_agreement(corpus, judged) for corpus, judged in by_people),
     ]
-    title = "What people say of contrasts that a system failed to dodge"
-    return Table("contrast_people", results.title(title), columns, rows, notes)
+    return Table("contrast_people", title, columns, rows, notes)
 
 
-def _agreement(results: Results, corpus: str, judged: JudgedByPeople) -> str:
+def _agreement(corpus: str, judged: JudgedByPeople) -> str:
     told = []
     for one in judged.found.agreements:
         found = one.agreement
@@ -77,6 +76,5 @@ def said(results: Results, corpus: str) -> list[str]:
         for one in preferred(results)
         if one.told.corpus == corpus
         for judged in one.told.people
-        for share in judged.found.shares
-        if share.name == ALL_RULES
+        for share in judged.found.of_all_rules
     ]

@@ -9,23 +9,30 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from sumcurve.capabilities.contrasts.evidence import (
+    MANY_TIES,
+    TIED,
+    JudgedByPeople,
+    JudgedContrasts,
+    Preferences,
+    judged_of,
+)
 from sumcurve.capabilities.contrasts.judged import Judged
 from sumcurve.capabilities.contrasts.scorer import Dodged, Escaped
 from sumcurve.capabilities.contrasts.sets import RULES
-from sumcurve.capabilities.contrasts.tables import contrast_links, contrast_rules, contrasts
+from sumcurve.capabilities.contrasts.tables import contrast_links, contrast_people, contrast_rules, contrasts
 from sumcurve.capabilities.contrasts.tables.contrasts import MECHANICS
 from sumcurve.capabilities.contrasts.tables.preferences import AT, escapes, preferred
 from sumcurve.capabilities.people.results import ALL_RULES, Share
 from sumcurve.capabilities.people.results import Results as PeopleResults
-from sumcurve.capabilities.people.tables import contrast_people
 from sumcurve.statistics.intervals import Estimate
 from sumcurve.study.doors import APPENDIX, TABLES
-from sumcurve.study.tables import made, with_words
+from sumcurve.study.tables import made, with_levels
 from sumcurve.tables import answers
-from sumcurve.tables.evidence import Items, JudgedByPeople, Preferences
+from sumcurve.tables.evidence import Items
 from sumcurve.tables.report.findings import findings
 from sumcurve.tables.report.page import page
-from sumcurve.tables.results import MANY_TIES, TIED, Results
+from sumcurve.tables.results import Results
 from sumcurve.tables.table import Value
 
 GOLDS, EACH = 40, 12
@@ -98,8 +105,15 @@ def told(evidence, study, settings):
         )
         scored.append(dataclasses.replace(one, scores={**one.scores, "dodged": dodged, "escaped": escaped}))
     statistics = [one for one in study.statistics if one.corpus == "notes"]
-    whole = dataclasses.replace(study, outputs=scored, statistics=statistics, preferences=[preferences])
+    evidence_of = {"contrasts": JudgedContrasts([preferences])}
+    whole = dataclasses.replace(study, outputs=scored, statistics=statistics, evidence=evidence_of)
     return Results(whole, settings)
+
+
+def preferring(told, preferences):
+    """The same study with other preferences."""
+    evidence_of = {"contrasts": JudgedContrasts([preferences])}
+    return Results(dataclasses.replace(told.study, evidence=evidence_of), told.settings)
 
 
 def rows_of(table):
@@ -161,7 +175,7 @@ def test_what_dodges_without_a_source_is_said_and_drawn(told):
         found = rows[system.cell]["by_source"]
         assert f"{system.method} {found.number:.1f} [".replace("-", "−") in said
     assert said.endswith(MECHANICS)
-    drawn = with_words(tables["scores"].frame(), tables["contrasts"])
+    drawn = with_levels(told, tables)
     levels = drawn[drawn.role == "words"].set_index("method")
     assert list(levels.index) == ["chance", "unigram"]
     assert levels.loc["unigram", "dodged"] == pytest.approx(rows["unigram", None]["dodged"].number)
@@ -170,7 +184,7 @@ def test_what_dodges_without_a_source_is_said_and_drawn(told):
 
 def language_model(told, dodged, tied=0.0):
     """The same study with a language model that dodges this share, and ties in another."""
-    (one,) = told.study.preferences
+    (one,) = judged_of(told).corpora
     found = one.words["unigram"]
     rng = np.random.default_rng(5)
     drawn = rng.random(len(found.own))
@@ -179,7 +193,7 @@ def language_model(told, dodged, tied=0.0):
     changed = dataclasses.replace(found, own=own, told=np.ones_like(found.told))
     changed.told[found.starts[:-1]] = False
     told_apart = dataclasses.replace(one, words={"unigram": changed})
-    return Results(dataclasses.replace(told.study, preferences=[told_apart]), told.settings)
+    return preferring(told, told_apart)
 
 
 @pytest.mark.parametrize(("share", "marked"), [(0.3, True), (0.02, False)])
@@ -229,7 +243,7 @@ def test_what_people_said_stands_in_place_of_what_nobody_said(told):
     found = PeopleResults(12, 0, [Share(ALL_RULES, counts, told_of), Share("gold_noun", counts, told_of)], [], [])
     judged = JudgedByPeople("pcov", 2000, 1, 2, found)
     changed = dataclasses.replace(one.told, people=[judged], twins=[("pcov", "pcov_too")])
-    results = Results(dataclasses.replace(told.study, preferences=[changed]), told.settings)
+    results = preferring(told, changed)
     whole, by_rule = contrast_people.table(results).rows
     assert [whole[name] for name in counts] == [50, 25, 25]
     assert (whole["judgements"], whole["issue"].number, by_rule["rule"]) == (12, 75, "gold noun")
@@ -325,7 +339,7 @@ def test_the_report_shows_what_fooled_each_system_and_escapes_texts(told):
     strange = "<script>alert('x')</script> & more"
     golds = {name: [f"gold of {name}"] for name in one.told.golds}
     changed = dataclasses.replace(one.told, targets=[[strange] for _ in one.told.items], golds=golds)
-    results = Results(dataclasses.replace(told.study, preferences=[changed]), told.settings)
+    results = preferring(told, changed)
     tables = {name: made(name, results) for name in (*TABLES, *APPENDIX)}
     html = page(results, tables, [], {})
     assert strange not in html
@@ -343,7 +357,7 @@ def test_the_report_shows_what_fooled_each_system_and_escapes_texts(told):
 
 def with_ties(told, method, share):
     """The same study, where contrasts of one method have exactly their gold's score."""
-    (one,) = told.study.preferences
+    (one,) = judged_of(told).corpora
     rng = np.random.default_rng(3)
 
     def level(found):
@@ -352,7 +366,7 @@ def with_ties(told, method, share):
 
     systems = {key: level(found) if key[0] == method else found for key, found in one.systems.items()}
     changed = dataclasses.replace(one, systems=systems)
-    return Results(dataclasses.replace(told.study, preferences=[changed]), told.settings)
+    return preferring(told, changed)
 
 
 def test_a_system_whose_score_ties_too_often_has_no_rank_and_its_figures_are_said_either_way(told, monkeypatch):
@@ -423,8 +437,8 @@ def test_methods_with_equal_means_share_the_best(told):
 
 def test_a_set_of_weights_under_two_searches_is_one_system_of_a_correlation(told, monkeypatch):
     monkeypatch.setattr(contrast_links, "LEAST", 3)
-    (one,) = told.study.preferences
+    (one,) = judged_of(told).corpora
     twins = dataclasses.replace(one, twins=[("abs", "pcov")])
-    table = contrast_links.table(Results(dataclasses.replace(told.study, preferences=[twins]), told.settings))
+    table = contrast_links.table(preferring(told, twins))
     assert {row["systems"] for row in table.rows} == {3}
     assert "abs and pcov have one set of weights, which is counted once, as abs" in table.markdown()

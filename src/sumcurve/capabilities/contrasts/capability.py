@@ -1,0 +1,80 @@
+"""The capability `contrasts`: whether systems tell a gold summary from broken ones (Kumar and Cheung 2019)."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from sumcurve.capabilities.capability import Capability, Folders
+from sumcurve.capabilities.contrasts.folders import KINDS
+from sumcurve.capabilities.contrasts.planning import JUDGING, judged_folders, plan_contrasts, plan_judged
+from sumcurve.capabilities.contrasts.scorer import Dodged, Escaped
+from sumcurve.capabilities.contrasts.settings import CorpusKeys, contrasts_of
+from sumcurve.settings import Form, StudySettings
+from sumcurve.settings.config import Block, PlanError
+from sumcurve.tables import Listing
+
+if TYPE_CHECKING:
+    from sumcurve.capabilities.contrasts.evidence import JudgedContrasts
+    from sumcurve.study.plan import Folder, Plan, PlannedCorpus
+
+_TABLES = "sumcurve.capabilities.contrasts.tables."
+_FOLDERS = ("contrasts", "judge_words")
+TARGET_SECONDS = 0.0006  # of a gold or contrast of 20 words given one source
+TARGET_BYTES = 25.0
+
+
+class Contrasts(Capability):
+    corpus_settings = CorpusKeys
+    kinds = KINDS
+    tensors: ClassVar = {"contrasts": ("own", "tokens", "told", "starts", "other", "assigned")}  # of `judged.Judged`
+    scorers: ClassVar = {"dodged": Dodged, "escaped": Escaped}
+    listings = (
+        Listing("contrasts", _TABLES + "contrasts", "correlations", folders=_FOLDERS, of_runs=("judge",)),
+        Listing("contrast_rules", _TABLES + "contrast_rules", "contrasts", folders=_FOLDERS, of_runs=("judge",)),
+        Listing(
+            "contrast_links",
+            _TABLES + "contrast_links",
+            "contrast_rules",
+            folders=_FOLDERS,
+            of_runs=("judge",),
+            whole_corpus=True,
+        ),
+        Listing("contrast_people", _TABLES + "contrast_people", "contrast_links"),
+    )
+
+    def check(self, block: Block, settings: StudySettings, methods: Mapping[str, Form]) -> None:
+        """PlanError for a scorer of contrasts where no corpus has any."""
+        for name in settings.scores:
+            if name in JUDGING and not any(map(contrasts_of, settings.corpora.values())):
+                raise PlanError(
+                    f"{block.where('scores', name)}: {name} is asked of contrasts; give a corpus `contrasts: {{}}`, or "
+                    f"leave {name} out"
+                )
+
+    def plan_annotations(self, plan: "Plan", corpus: "PlannedCorpus") -> None:
+        plan_contrasts(plan, corpus)
+
+    def plan_trained(self, plan: "Plan", corpus: "PlannedCorpus") -> None:
+        plan_judged(plan, corpus)
+
+    def work(self, plan: "Plan", folder: "Folder", items: int) -> tuple[float, int, float] | None:
+        if folder.kind != "judge":
+            return None
+        asked = plan.folder(folder.specification["contrasts"]).specification["contrasts"]
+        golds = items if asked["golds"] is None else min(asked["golds"], items)
+        targets = len(folder.specification["runs"]) * golds * (1 + (asked["each"] or 50))
+        return 2 * TARGET_SECONDS * targets, golds, TARGET_BYTES * targets
+
+    def digest(self, plan: "Plan") -> Mapping[str, Any]:
+        """What was judged, and the content of what people said of contrasts."""
+        judged = [one.key for one in judged_folders(plan)]
+        blocks = filter(None, map(contrasts_of, plan.settings.corpora.values()))
+        people = [[one.key_sha256, one.answers_sha256] for block in blocks for one in block.people]
+        return {**({"judged": judged} if judged else {}), **({"people": people} if people else {})}
+
+    def evidence(self, folders: Folders) -> "JudgedContrasts":
+        from sumcurve.capabilities.contrasts.evidence import judged_contrasts
+
+        return judged_contrasts(folders)
+
+
+CAPABILITY = Contrasts()

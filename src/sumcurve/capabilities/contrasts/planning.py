@@ -1,0 +1,116 @@
+"""Which folders contrasts ask for: the sets, what runs find of them, and what words alone do."""
+
+from typing import TYPE_CHECKING
+
+from sumcurve.capabilities.contrasts.folders import ContrastsSpecification, JudgeSpecification, JudgeWordsSpecification
+from sumcurve.capabilities.contrasts.settings import contrasts_of
+from sumcurve.settings import Reading
+from sumcurve.sources.pinned import File
+from sumcurve.store.provenance import versions
+from sumcurve.systems.rows import Scored
+
+if TYPE_CHECKING:
+    from sumcurve.study.plan import Folder, Plan, PlannedCorpus
+
+JUDGING = ("dodged", "escaped")  # scorers that read what systems find of contrasts
+# What would prefer a gold without a source: language models of the training part's targets, by their order.
+WORD_MODELS = {"unigram": 1, "trigram": 3}
+WORD_MODELS_COUNT = 2  # occurrences of a word that they know, at least
+
+
+def plan_contrasts(plan: "Plan", corpus: "PlannedCorpus") -> None:
+    """Broken references, as far as systems read and write."""
+    keys = contrasts_of(corpus.settings)
+    if keys is None:
+        return
+    settings = keys.model_copy(
+        update={
+            "source_tokens": min(keys.source_tokens, corpus.settings.source_tokens),
+            "target_tokens": min(keys.target_tokens, corpus.settings.target_tokens),
+        }
+    )
+    tools = ["textblob"] if settings.tagger == "textblob" else ["spacy", settings.tagger]
+    specification: ContrastsSpecification = {
+        "corpus": corpus.prepared,
+        "contrasts": settings.model_dump(mode="json"),
+        "versions": versions(*tools, *(["lemminflect"] if settings.inflect else [])),
+    }
+    plan.add("contrasts", specification, [corpus.prepared], corpus=corpus.name)
+
+
+def plan_judged(plan: "Plan", corpus: "PlannedCorpus") -> None:
+    """What the runs of every method find of golds and contrasts, a folder for a method; and what words alone do.
+
+    Nothing where the corpus has no contrasts, or no scorer asks.
+    """
+    made_of = (one.key for one in plan.named("annotations", "contrasts") if corpus.prepared in one.inputs)
+    contrasts = next(made_of, None)
+    if contrasts is None or not any(name in JUDGING for name in plan.scorers):
+        return
+    planned: set[tuple[str, ...]] = set()
+    for method, runs in judged_runs(plan, corpus.name).items():
+        if runs in planned:  # methods that differ by their search alone are one to prefer by
+            continue
+        planned.add(runs)
+        specification: JudgeSpecification = {
+            "corpus": corpus.prepared,
+            "contrasts": contrasts,
+            "runs": list(runs),
+            "others": Reading(others=1).model_dump(mode="json"),
+            "sums": plan.settings.sums,
+        }
+        if method in plan.systems:
+            kind, settings = plan.systems[method]
+            specification["system"] = settings.kind or method
+            specification["told"] = kind.specify(settings, corpus.settings)
+            specification["target_tokens"] = corpus.settings.target_tokens
+            read = [corpus.prepared]
+            files = [File(sha256, path) for sha256, path in kind.files(settings).items()]
+        else:
+            read = corpus.read_by(plan.methods[method])
+            files = plan.model_files(plan.methods[method], method)
+        plan.add("judge", specification, [*read, contrasts, *runs], files, corpus=corpus.name, method=method)
+    words: JudgeWordsSpecification = {
+        "corpus": corpus.prepared,
+        "contrasts": contrasts,
+        "orders": dict(WORD_MODELS),
+        "min_count": WORD_MODELS_COUNT,
+    }
+    inputs = [corpus.prepared, contrasts]
+    if corpus.seen is not None:  # what is held out has no training part
+        words["seen"] = corpus.seen.prepared
+        inputs.append(corpus.seen.prepared)
+    plan.add("judge_words", words, inputs, corpus=corpus.name)
+
+
+def judged_runs(plan: "Plan", corpus: str) -> dict[str, tuple[str, ...]]:
+    """By method the runs of a corpus that give log-probabilities: of all sizes and seeds."""
+    runs: dict[str, dict[str, None]] = {}
+    for row in plan.rows:
+        if row.corpus == corpus and _is_asked(plan, row):
+            runs.setdefault(row.method, {})[str(row.run)] = None
+    return {method: tuple(made) for method, made in runs.items()}
+
+
+def _is_asked(plan: "Plan", row: Scored) -> bool:
+    """Whether a row is of a run of the study's own that gives log-probabilities, and of no second search of it."""
+    if row.run is None or row.part != "study" or row.search == "paper":
+        return False
+    return row.method not in plan.systems or plan.systems[row.method][1].gives_logp
+
+
+def judged_folders(plan: "Plan", corpus: str | None = None) -> list["Folder"]:
+    """The folders of what systems, and words alone, find of golds and contrasts; of one corpus where it is named."""
+    folders = plan.named("outputs", "judge") + plan.named("outputs", "judge_words")
+    return [one for one in folders if corpus in (None, plan.corpus_name(one.specification["corpus"]))]
+
+
+def judges(plan: "Plan", corpus: str) -> dict[str, str]:
+    """By output of a corpus the folder that has what its run finds; nothing where the study does not ask."""
+    runs = judged_runs(plan, corpus)
+    made = {tuple(one.specification.get("runs", ())): one.key for one in judged_folders(plan, corpus)}
+    return {
+        row.output: made[runs[row.method]]
+        for row in plan.rows
+        if row.corpus == corpus and _is_asked(plan, row) and runs[row.method] in made
+    }
