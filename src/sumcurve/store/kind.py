@@ -11,6 +11,9 @@ def _no_other(specification: Mapping[str, Any]) -> tuple[str, ...]:
     return ()
 
 
+PACKED_OF_RUNS = ("training.json", "history.csv", "timings.csv")  # what packs keep of a training
+
+
 @dataclass(frozen=True)
 class Kind:
     """One kind of folder: `results/<step>/<stem>-<digest of its specification>/`.
@@ -21,7 +24,8 @@ class Kind:
     (recorded names hold either word). Where the kind has several `parts`, each has a version of its own, chosen by the
     specification's key `part`. `mem_mb` and `minutes` are what a scheduler is asked for at least
     (`sumcurve.study.needs`). `together`: several processes of one `torchrun` may make one folder. `priority` is its
-    jobs', where others wait for them.
+    jobs', where others wait for them. `tabled`: tables read it, where it is an annotation. `packed` are names, and
+    patterns of names, of what a pack keeps of it, and a pack may begin with one that `leads_pack`.
     """
 
     step: str
@@ -37,6 +41,9 @@ class Kind:
     gpu: bool = False
     together: bool = False
     priority: int = 0
+    tabled: bool = False
+    packed: tuple[str, ...] = ()
+    leads_pack: bool = False
     further: Callable[[Mapping[str, Any]], tuple[str, ...]] = _no_other
 
     def code(self, specification: Mapping[str, Any]) -> tuple[str, ...]:

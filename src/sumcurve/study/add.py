@@ -19,6 +19,7 @@ import yaml
 
 from sumcurve.corpora.prepare import tokenized
 from sumcurve.corpora.store import PARTS
+from sumcurve.scores import SCORERS
 from sumcurve.settings import Prepare
 from sumcurve.settings.config import PlanError
 from sumcurve.sources import SOURCES, format_of
@@ -27,7 +28,6 @@ from sumcurve.sources.jsonl import MARK, read_lines
 from sumcurve.sources.pinned import File
 from sumcurve.sources.raw import FIELDS, SPLITS, Dropped, RawRecord, Refused
 from sumcurve.store.records import write_text
-from sumcurve.study.doors import SCORERS
 from sumcurve.study.plan import NAME, Plan
 
 # What fields are called in corpora that are often used; our own names first.
@@ -47,8 +47,6 @@ PERCENTS = (3, 6, 12, 25, 50, 100)
 LEAST_OF_A_PERCENT = 200  # training records
 MOST_SOURCE_TOKENS, MOST_TARGET_TOKENS = 400, 120  # See et al. 2017 read and write as much
 MOST_PROOFS, MOST_PROVEN_SENTENCES = 2000, 150  # test items, and sentences of a long source
-# Scorers that ask for questions, contrasts or judgements, or for methods that learn entities.
-FOR_SOME = ("apes", "entity_attention", "dodged", "escaped", "people")
 
 
 @dataclass(frozen=True)
@@ -318,7 +316,7 @@ def add(arguments: argparse.Namespace, config: Path, note: Callable[[str], None]
         "methods": ["abs", "pcov", "trans"],
         "form": arguments.form,
         "seeds": [1, 2, 3],
-        "scores": {scorer: {} for scorer in SCORERS if scorer not in FOR_SOME},
+        "scores": {scorer: {} for scorer in SCORERS},
     }
     write_text(study, written(settings))
     try:

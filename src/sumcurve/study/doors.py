@@ -38,8 +38,6 @@ SCORERS: dict[str, type[Scorer]] = scores.SCORERS | {
     key: getattr(import_module(f"sumcurve.capabilities.{module}"), name)
     for key, (module, name) in {
         "people": ("people.scorer", "People"),
-        "apes": ("apes.scorer", "AnswersQuestions"),
-        "entity_attention": ("apes.entity_attention", "LooksAt"),
         "dodged": ("contrasts.scorer", "Dodged"),
         "escaped": ("contrasts.scorer", "Escaped"),
     }.items()
@@ -55,7 +53,6 @@ for _one in CAPABILITIES.values():
     SCORERS |= _one.scorers
     SYSTEMS |= _one.systems
 
-_A = "sumcurve.capabilities.apes.tables."
 _C = "sumcurve.capabilities.contrasts.tables."
 _E = "sumcurve.capabilities.extracts.tables."
 _P = "sumcurve.capabilities.people.tables."
@@ -83,35 +80,22 @@ _LISTINGS = (
         folders=("pretrain",),
         whole_corpus=True,
     ),
-    Listing("apes", _A + "apes", "pretraining"),
-    Listing("entity_attention", _A + "entity_attention", "apes"),
-    Listing("cloze", _A + "cloze", "lines", folders=("questions",), outputs=False),
     Listing("correlations", _P + "correlations", "cloze", whole_corpus=True),
     Listing("contrasts", _C + "contrasts", "correlations", folders=JUDGED),
     Listing("contrast_rules", _C + "contrast_rules", "contrasts", folders=JUDGED),
     Listing("contrast_links", _C + "contrast_links", "contrast_rules", folders=JUDGED, whole_corpus=True),
     Listing("contrast_people", _P + "contrast_people", "contrast_links"),
-    Listing("apes_order", _A + "apes_order", "oracle_timings", appendix=True),
-    Listing("apes_readers", _A + "apes_readers", "apes_order", appendix=True),
-    Listing(
-        "readers",
-        _A + "readers",
-        "metric_correlations",
-        appendix=True,
-        measured=True,
-        folders=("reader",),
-        outputs=False,
-        same=("seed",),
-    ),
 )
 
 
 def _placed(listings: Iterable[Listing]) -> dict[str, Listing]:
     """By name the core's tables, and each of `listings` behind the one that it follows, or at the end."""
-    order = list(tables.CORE)
-    for listing in listings:
-        place = next((place for place, one in enumerate(order) if one.name == listing.after), len(order) - 1)
-        order.insert(place + 1, listing)
+    order, waiting = list(tables.CORE), list(listings)
+    while waiting:
+        names = [one.name for one in order]
+        listing = next((one for one in waiting if one.after in names), waiting[0])
+        waiting.remove(listing)
+        order.insert(names.index(listing.after) + 1 if listing.after in names else len(order), listing)
     return {one.name: one for one in order}
 
 

@@ -112,5 +112,6 @@ KINDS: dict[str, Kind] = {
         parts=tuple(SCORERS),
         version_key="fingerprint",
         mem_mb=1000,
+        packed=("items.csv", "scores.json"),
     ),
 }

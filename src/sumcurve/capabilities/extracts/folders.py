@@ -32,5 +32,6 @@ KINDS: dict[str, Kind] = {
         modules=("sumcurve.capabilities.extracts.corpus",),
         mem_mb=2000,
         minutes=720,
+        tabled=True,
     ),
 }

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sumcurve.capabilities.apes.tables import apes
 from sumcurve.capabilities.contrasts.tables.contrasts import CHANCE, MECHANICS, either
 from sumcurve.capabilities.contrasts.tables.preferences import preferred
 from sumcurve.capabilities.people.tables.contrast_people import said
@@ -70,10 +69,6 @@ def findings(results: Results, tables: Mapping[str, Table]) -> list[Finding]:
             )
         else:
             asked = (("Without training", "scores", _untrained(results, corpus, ranking[0])),)
-        level = results.reader_levels.get(corpus)
-        if level is not None and not level.beats:
-            asked = (*asked, ("What is not to be read", "apes", iter([level.sentence().removeprefix(f"{corpus}: ")])))
-        asked = (*asked, ("What questions measure", "apes", iter(apes.order_told(results, corpus))))
         here = [
             Finding(corpus, question, paragraphs, table)
             for question, table, told in asked
