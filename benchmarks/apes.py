@@ -16,7 +16,7 @@ import torch
 from sumcurve.capabilities.apes.answers import AttentiveAnswers
 from sumcurve.capabilities.apes.questions import anonymise, renumbered
 from sumcurve.capabilities.apes.reader_model import Posing, Words, build, collate
-from sumcurve.settings import AttentiveSettings
+from sumcurve.capabilities.apes.settings import AttentiveSettings
 
 TEST = 11_490  # summaries of CNN/DailyMail's test part
 WORDS = [f"word{number}" for number in range(50_000)]

@@ -10,16 +10,16 @@ import pytest
 
 from sumcurve.capabilities.apes import scorer as apes
 from sumcurve.capabilities.apes.answers import read_reader
+from sumcurve.capabilities.apes.levels import Reader, level
 from sumcurve.capabilities.apes.reader import train_reader
-from sumcurve.capabilities.apes.tables.readers import level
+from sumcurve.capabilities.apes.settings import Apes, AttentiveSettings
 from sumcurve.corpora.store import Corpus
 from sumcurve.machine.devices import Lease
-from sumcurve.settings import Apes, AttentiveSettings, Optimizer, Stop
+from sumcurve.settings import Optimizer, Stop
 from sumcurve.statistics.design import Design, Replicates
 from sumcurve.statistics.intervals import estimate
 from sumcurve.store.records import Record, read_csv, write_jsonl
 from sumcurve.systems.bounds import shuffled
-from sumcurve.tables.evidence import Reader
 from towns import NAMES, write_towns
 
 pytestmark = pytest.mark.slow

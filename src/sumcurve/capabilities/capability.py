@@ -14,9 +14,13 @@ from sumcurve.systems.system import System
 from sumcurve.tables import Listing
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from sumcurve.study.plan import Folder, Plan, PlannedCorpus
     from sumcurve.systems.rows import Scored
-    from sumcurve.tables.evidence import Evidence, Missing, ScoredOutput
+    from sumcurve.tables.evidence import Evidence, Examples, Missing, ScoredOutput, Timing
+    from sumcurve.watch.estimate import Costs
 
 Verbs: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"  # of the command line
 
@@ -28,7 +32,9 @@ class Folders:
     plan: "Plan"
     results: Path
     finished: Callable[[str], bool]  # whether the folder of this key is
+    timing: Callable[[str], "Timing"]  # what the run of this key cost
     outputs: Sequence[tuple["Scored", "ScoredOutput"]] = ()  # all rows that are finished and scored
+    examples: Sequence["Examples"] = ()  # the test items that are shown
 
 
 @dataclass(frozen=True)
@@ -45,8 +51,9 @@ class Capability:
     `study_settings` and `corpus_settings` are the keys that a study and its corpora get: blocks whose fields have
     defaults that mean "not asked for". `kinds` are rows of folders with their builders, `scorers` and `systems` are
     named as those of the core are, and `listings` are tables. `behind` names kinds of its folders that rows of other
-    tables, by their names, are about, too. `tensors` names those of its files that packs hold, by the key of a hash
-    that the header of such a file has and nothing else.
+    tables, by their names, are about, too. Packs keep no text: `tensors` names those of its files that they hold, by
+    the key of a hash that the header of such a file has and nothing else, and `number_columns` are beginnings of
+    columns of its scorers that hold numbers apart by blanks ("-": none).
     """
 
     study_settings: ClassVar[type[Settings] | None] = None
@@ -57,6 +64,7 @@ class Capability:
     listings: ClassVar[Sequence[Listing]] = ()
     behind: ClassVar[Mapping[str, tuple[str, ...]]] = {}
     tensors: ClassVar[Mapping[str, Sequence[str]]] = {}
+    number_columns: ClassVar[Sequence[str]] = ()
 
     def add_parsers(self, verbs: Verbs) -> None:
         """Add its verbs to those of the command line, each with a default `run` that takes the arguments."""
@@ -70,6 +78,10 @@ class Capability:
 
     def plan_annotations(self, plan: "Plan", corpus: "PlannedCorpus") -> None:
         """Add folders that read a prepared corpus, or a part that it holds out (`corpus.seen`), and nothing else."""
+
+    def salient(self, plan: "Plan", corpus: "PlannedCorpus") -> str | None:
+        """The folder whose salient tokens methods learn in place of references' entities; None: these."""
+        return None
 
     def plan_trained(self, plan: "Plan", corpus: "PlannedCorpus") -> None:
         """Add folders that read trained runs of a corpus, whose rows are planned."""
@@ -88,6 +100,13 @@ class Capability:
     def missing(self, folders: Folders) -> "Sequence[Missing]":
         """Rows of table `missing` for folders of its own that are not finished; `folders` has no outputs yet."""
         return ()
+
+    def cost(self, plan: "Plan", folder: "Folder", costs: "Costs") -> "tuple[NDArray[np.float64], int, float] | None":
+        """What one of its folders costs before it is made: draws of seconds, size in records, and bytes.
+
+        None of folders that the core knows the cost of. PlanError, with the reason, where nobody does.
+        """
+        return None
 
     def evidence(self, folders: Folders) -> "Evidence":
         """What its tables are made of, by finished folders: `Study.evidence` has it under the capability's name."""

@@ -18,7 +18,7 @@ from sumcurve.settings import StudySettings
 class Need:
     """A folder of the corpus, of a `kind` of `sumcurve.study.kinds`.
 
-    `told` is what `score` is told of it. A kind that the plan makes of the corpus's own settings has nothing else. Of
+    `told` is what `score` is told of it. One that is planned with the corpus, by its own settings, has nothing else. Of
     another, `specification` is what decides it beside the corpus and the needs before it that it is made `of`, by kind;
     `files` are the paths of what it reads from outside, by sha256, with the patterns of a folder's files, and `named`
     is what its name tells.

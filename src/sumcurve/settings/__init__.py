@@ -450,58 +450,6 @@ class MethodSearch(Decoding):
         return search.model_copy(update=self.model_dump())
 
 
-class Recogniser(Settings):
-    """A local folder with what recognises names in references; nothing is downloaded."""
-
-    kind: Literal["spacy", "transformers"]
-    """A spaCy pipeline with a component `ner`, or a token classifier of Hugging Face transformers (safetensors)."""
-    path: str
-    """The folder; where it lies is no part of any name."""
-    sha256: Sha256
-    """Of its files: of the lines that `sha256sum` prints of them, in the order of their names."""
-    types: Annotated[tuple[str, ...], Field(min_length=1)] | None = None
-    """Of a token classifier: its labels (without B- and I-) that are names; null: persons, organisations, places and
-    nationalities, as OntoNotes and CoNLL 2003 call them.
-    """
-
-    @model_validator(mode="after")
-    def types_of_a_classifier(self) -> Self:
-        if self.types is not None and self.kind != "transformers":
-            raise ValueError("`types` are labels of a token classifier; of a spaCy pipeline the paper's five count")
-        return self
-
-
-class QuestionFiles(Settings):
-    """Ready-made questions of CNN and the Daily Mail (Hermann et al. 2015), about stories whose ids the records have.
-
-    They are of `cnn.tgz` and `dailymail.tgz`, or unpacked.
-    """
-
-    path: str
-    """An archive, or a folder of archives or of `.question` files."""
-    sha256: Sha256
-    """Of the archive; of a folder, of the lines that `sha256sum` prints of its files, in the order of their names."""
-
-
-class Cloze(Settings):
-    """Questions about a corpus's references (Eyal et al. 2019): sentences with one entity hidden."""
-
-    recogniser: Recogniser | None = None
-    """What finds the entities; null: what the corpus's `entities` names."""
-    files: QuestionFiles | None = None
-    """Ready-made questions in place of those that are made of references; null: there are none."""
-    salient: Literal["names", "words"] = "names"
-    """Which source words are salient, where ENT learns them from the questions: whole mentions of answers, or every
-    word of their names wherever it stands, as the authors' code has it.
-    """
-
-    @model_validator(mode="after")
-    def one_source(self) -> Self:
-        if self.recogniser is not None and self.files is not None:
-            raise ValueError("ready-made `files` name their entities: leave `recogniser` out")
-        return self
-
-
 class Judgements(Settings):
     """Answers of people to one set of sheets; `sumcurve people read --write` prints it."""
 
@@ -566,12 +514,6 @@ class CorpusSettings(Preparation):
     """What tokens with hyphens inside are where entities are named: whole words; or their parts, so that "Qaeda" is a
     mention of "al-Qaeda" (Eyal et al. 2019). Tokenizers that leave them joined are `ptb` and `blanks`.
     """
-    cloze: Cloze | None = None
-    """Questions about its references, and what they ask about; null: none are asked."""
-    salient: Literal["entities", "cloze"] = "entities"
-    """Whose salient entities ENT learns, and its bound sees: every reference's, or the answers of `cloze`'s questions,
-    which are asked only of references with two entities or more.
-    """
     lead_sentences: Positive = 1
     """Sentences that systems take which extract whole sentences."""
     published: dict[Literal["train", "valid", "test"], Positive] = {}
@@ -589,12 +531,6 @@ class CorpusSettings(Preparation):
     def one_kind_of_size(self) -> "CorpusSettings":
         if (self.percents is None) == (self.sizes is None):
             raise ValueError("give either `percents` or `sizes`")
-        return self
-
-    @model_validator(mode="after")
-    def salient_of_something(self) -> "CorpusSettings":
-        if self.salient == "cloze" and self.cloze is None:
-            raise ValueError("`salient: cloze` needs questions: add `cloze: {}`, or remove it")
         return self
 
     @model_validator(mode="after")
@@ -1353,88 +1289,6 @@ class PeopleSettings(Settings):
 
     sheets: Annotated[tuple[JudgedOutputs, ...], Field(exclude=True)] = ()
     """One for each set of sheets; none: nobody has judged."""
-
-
-class Vectors(Settings):
-    """A file of GloVe's form: a word and its numbers a line, plain, .gz or .zst."""
-
-    path: Annotated[str, Field(exclude=True)] = ""
-    """Where it lies, which is no part of any name."""
-    sha256: Sha256
-    """Of the file."""
-
-
-class AttentiveSettings(Settings):
-    """The attentive reader and its training; sizes are Chen et al.'s (2016), for news."""
-
-    kind: Literal["attentive"] = "attentive"
-    embedding: Positive = 100
-    """Width of a word."""
-    hidden: Positive = 128
-    """Width of each direction of the GRUs."""
-    dropout: Dropout = 0.2
-    """Share of the words' values that training sets to zero."""
-    init_std: Annotated[float, Field(gt=0.0)] = 1.0
-    """Standard deviation of new words. With 0.1 a small reader of few questions learned nothing: attention stayed flat.
-    """
-    vectors: Vectors | None = None
-    """Words to start from; null: new ones."""
-    vocabulary: Positive = 50_000
-    """Most frequent words of the training questions and their documents, beside the entities."""
-    min_count: Positive = 1
-    """Occurrences a word needs to enter the vocabulary."""
-    batch: Positive = 32
-    """Questions of one update."""
-    valid_questions: Positive = 5_000
-    """Questions that a validation answers: the first of the validation part."""
-    optimizer: Optimizer = Optimizer(name="sgd", rate=0.1, clip_norm=10.0)
-    stop: Stop = Stop(every_updates=100, every_epochs=0.01, patience=50, max_updates=1_000_000)
-    """When it is validated and when it ends; the share of answered questions selects."""
-
-    def training(self) -> Training:
-        """What `fit` is told."""
-        phase = PhaseSettings(name="read", loss="nll", optimizer=self.optimizer, stop=self.stop)
-        words, records = self.vocabulary, self.valid_questions
-        return Training(
-            batch=self.batch, vocabulary=words, min_count=self.min_count, valid_records=records, phases=[phase]
-        )
-
-
-class SpanReaderSettings(Settings):
-    """An extractive question-answering model of Hugging Face transformers, a local folder's, which is not trained."""
-
-    kind: Literal["transformers"]
-    path: Annotated[str, Field(exclude=True)] = ""
-    """The folder of the model, AutoModelForQuestionAnswering in safetensors, which is no part of any name."""
-    sha256: Sha256
-    """Of the model's files, as of a pretrained method's."""
-    placeholder: str = "what"
-    """The word that stands in a question where its answer is hidden."""
-
-
-ReaderSettings = Annotated[AttentiveSettings | SpanReaderSettings, Field(discriminator="kind")]
-
-
-def reader_settings(block: Mapping[str, Any]) -> AttentiveSettings | SpanReaderSettings:
-    """The settings that a reader's specification holds."""
-    kind = AttentiveSettings if block["kind"] == "attentive" else SpanReaderSettings
-    return kind.of_specification(block)
-
-
-class Apes(Settings):
-    """How many questions about its reference a summary lets a trained reader answer.
-
-    Corpora with `cloze` are asked.
-    """
-
-    reader: ReaderSettings = AttentiveSettings()
-    """Who answers: trained once for a corpus, on the questions about all its training records."""
-    seeds: Annotated[list[NonNegative], Field(min_length=1), Once] = [1, 2, 3]
-    """A reader is trained with each; scores are their mean."""
-    renumber: bool = True
-    """Whether entities are numbered by their first occurrence when a summary is read, as they are in training; the
-    authors' code leaves the article's numbers.
-    """
 
 
 class Bootstrap(Settings):

@@ -4,9 +4,9 @@ A pack holds a run's manifest and History, the manifests and summaries of what w
 holds neither weights nor vocabularies nor any text of a corpus: only the summaries of trained models, ids of items and
 numbers. A study's own pretraining is packed with its weights: trainings begin from them, and made anew on another type
 of CPU they are others, which no finished one has begun from. Systems that are not trained are not packed: what they say
-is text of the corpus, and cheap to make. A pack of the first reader of questions has the scores that it gave them,
-since they cannot be given without its weights. What a method's runs find of contrasts is one folder of all of them,
-which needs all their weights: it has a pack of its own.
+is text of the corpus, and cheap to make. A pack of the first of several runs that score outputs has the scores that it
+gave them, since they cannot be given without its weights. What a method's runs find of contrasts is one folder of all
+of them, which needs all their weights: it has a pack of its own.
 
 The folders that a pack is taken up into have the manifests that were written where they were made, so that their
 content, and the names of all that follows, are the same there and here. `packed.json` beside a manifest says which
@@ -29,8 +29,8 @@ from os import replace
 from pathlib import Path
 from typing import Any
 
-from sumcurve.capabilities.apes.answered import ANSWERS, NOBODY
 from sumcurve.store import manifest
+from sumcurve.store.kind import PACKED_OF_RUNS
 from sumcurve.store.manifest import MANIFEST, ManifestError
 from sumcurve.store.records import write_bytes
 from sumcurve.study.doors import CAPABILITIES
@@ -48,25 +48,15 @@ MEMBER = re.compile(rf"{FOLDER.pattern}/[A-Za-z0-9_][A-Za-z0-9_.-]*")
 
 WEIGHTS = "weights.safetensors"
 
-# What a pack keeps of a folder, by kind: names, and patterns of names. Other kinds are not packed.
-_OF_RUNS = ("training.json", "history.csv", "timings.csv")
-KEPT: Mapping[str, tuple[str, ...]] = {
-    "train": _OF_RUNS,
-    "pretrain": (*_OF_RUNS, WEIGHTS),
-    "reader": (*_OF_RUNS, "held_out.csv"),
-    "decode": ("summaries.jsonl", "summaries.text.jsonl"),
-    "judge": ("*.safetensors",),  # log-probabilities of golds and contrasts, a file for each run
-    "score": ("items.csv", "scores.json"),
-}
 
 # Tensors of files without weights, by the key of the hash in their header.
 TENSORS = {key: names for one in CAPABILITIES.values() for key, names in one.tensors.items()}
 HEX = re.compile(r"[0-9a-f]{64}")
-# Scorers that read what packs leave behind: log-probabilities of an output, and weights. They are named here, since a
-# word in a scorer's own file would change its code, by which its folders are named: packs made before would be refused.
-ASK_THE_MODEL = ("reading", "entity_attention")
-# Kinds that a pack begins with.
-FIRST = ("train", "pretrain", "reader", "judge")
+ASK_THE_MODEL = ("reading",)  # scorers that read what packs leave behind of an output: its log-probabilities
+FIRST = tuple(name for name, kind in KINDS.items() if kind.leads_pack)  # kinds that a pack begins with
+# Beginnings of columns that hold numbers apart by blanks.
+NUMBERS = tuple(beginning for one in CAPABILITIES.values() for beginning in one.number_columns)
+NO_NUMBER = "-"
 
 Lock = Callable[[str], AbstractContextManager[None]]
 
@@ -90,31 +80,31 @@ class Unpacked:
 def behind(plan: Plan, run: str) -> list[Folder]:
     """The run and all that is decoded from it and scored, in the order of the steps.
 
-    Of the first of a corpus's readers of questions: what it scored and no training decoded. Of what a method's runs
+    Of the first of several runs that score outputs: what they score and no training decoded. Of what a method's runs
     find of contrasts: that alone.
     """
-    if plan.folder(run).kind == "reader":
-        readers = {folder.key for folder in plan.named("runs", "reader")}
-        decoded = {folder.key for folder in plan.named("outputs", "decode")}
-        asked = [one for one in plan.named("scores", "score") if one.specification["output"] not in decoded]
-        return [plan.folder(run), *(one for one in asked if run == min(readers.intersection(one.inputs), default=None))]
-    outputs = [folder for folder in plan.named("outputs", "decode") if folder.specification["run"] == run]
-    keys = {folder.key for folder in outputs}
-    scores = [folder for folder in plan.named("scores", "score") if folder.specification["output"] in keys]
-    return [plan.folder(run), *outputs, *scores]
+    first, decoded = plan.folder(run), plan.named("outputs", "decode")
+    outputs = [folder for folder in decoded if folder.specification["run"] == run]
+    keys, others = {folder.key for folder in outputs}, {folder.key for folder in decoded}
+    alike = {folder.key for folder in plan.named("runs", first.kind)}
+    scores = [
+        folder
+        for folder in plan.named("scores", "score")
+        if (output := folder.specification["output"]) in keys
+        or (output not in others and run == min(alike.intersection(folder.inputs), default=None))
+    ]
+    return [first, *outputs, *scores]
 
 
 def unfinished(plan: Plan, results: Path, run: str) -> list[str]:
     """What is not finished of a run and can be made only where its weights are: what a pack must not be without.
 
-    These are the run itself, what is decoded from it, the scores of scorers that ask the model, and all that readers of
-    questions score.
+    These are the run itself, what is decoded from it, and the scores that are made from it or from log-probabilities.
     """
-    reader = plan.folder(run).kind == "reader"
     needed = (
         folder.key
         for folder in behind(plan, run)
-        if reader or folder.kind != "score" or folder.specification["scorer"] in ASK_THE_MODEL
+        if folder.kind != "score" or run in folder.inputs or folder.specification["scorer"] in ASK_THE_MODEL
     )
     return [key for key in needed if manifest.state(results / key) == "missing"]
 
@@ -181,7 +171,7 @@ def _archive(run: str, folders: Mapping[str, Mapping[str, bytes]]) -> bytes:
 
 
 def _is_kept(kind: str, name: str) -> bool:
-    return any(fnmatchcase(name, one) for one in KEPT.get(kind, ()))
+    return any(fnmatchcase(name, one) for one in KINDS[kind].packed)
 
 
 def _require_no_text(where: object, name: str, data: bytes) -> None:
@@ -192,11 +182,11 @@ def _require_no_text(where: object, name: str, data: bytes) -> None:
             text = data.decode()
         except UnicodeDecodeError as error:
             raise PackError(f"{where}: is not UTF-8 ({error}); make its folder anew") from None
-    if name in ("items.csv", "held_out.csv"):
+    if name.endswith(".csv") and name not in PACKED_OF_RUNS:
         rows = csv.DictReader(io.StringIO(text))
         for row in rows:
             for column, cell in row.items():
-                if column not in ("id", "group") and not _is_number(cell) and not _are_answers(column, cell):
+                if column not in ("id", "group") and not _is_number(cell) and not _are_numbers(column, cell):
                     raise PackError(f"{where}:{rows.line_num}: {column} holds {cell!r:.60}: {remedy}")
     elif name == WEIGHTS:
         if _of_safetensors(where, data)[1]:
@@ -229,10 +219,10 @@ def _of_safetensors(where: object, data: bytes) -> tuple[list[str], dict[str, st
     return names, header.get("__metadata__", {})
 
 
-def _are_answers(column: str, cell: Any) -> bool:
-    """Whether a cell holds what a reader answers to an item's questions: the numbers of entities."""
-    said = cell.split(" ") if isinstance(cell, str) else [""]
-    return column.startswith(ANSWERS) and all(one == NOBODY or one.isdecimal() for one in said)
+def _are_numbers(column: str, cell: Any) -> bool:
+    """Whether a cell holds numbers apart by blanks, in a column of such."""
+    words = cell.split(" ") if isinstance(cell, str) else [""]
+    return column.startswith(NUMBERS) and all(one == NO_NUMBER or one.isdecimal() for one in words)
 
 
 def _is_number(cell: Any) -> bool:

@@ -11,6 +11,9 @@ def _no_other(specification: Mapping[str, Any]) -> tuple[str, ...]:
     return ()
 
 
+PACKED_OF_RUNS = ("training.json", "history.csv", "timings.csv")  # what packs keep of a training
+
+
 @dataclass(frozen=True)
 class Cost:
     """What a folder takes: seconds beyond the start of a job, the items that it is about, and bytes."""
@@ -30,9 +33,10 @@ class Kind:
     (recorded names hold either word). Where the kind has several `parts`, each has a version of its own, chosen by the
     specification's key `part`. `mem_mb` and `minutes` are what a scheduler is asked for at least
     (`sumcurve.study.needs`); a `light` one is made in seconds. `together`: several processes of one `torchrun` may make
-    one folder. `priority` is its jobs', where others wait for them. `evidence`: tables are made of an annotation, not
-    of scores alone. `cost` is what a folder of the specification takes, by the training records and test items of its
-    corpus; without it a job's start.
+    one folder. `priority` is its jobs', where others wait for them. `tabled`: tables read the annotation. `cost` is
+    what a folder of the specification takes, by the training records and test items of its corpus; without it a job's
+    start. `packed` are names, and patterns of names, of what a pack keeps of it, and a pack may begin with one that
+    `leads_pack`.
     """
 
     step: str
@@ -49,7 +53,9 @@ class Kind:
     light: bool = False
     together: bool = False
     priority: int = 0
-    evidence: bool = False
+    tabled: bool = False
+    packed: tuple[str, ...] = ()
+    leads_pack: bool = False
     cost: Callable[[Mapping[str, Any], int, int], Cost] | None = None
     further: Callable[[Mapping[str, Any]], tuple[str, ...]] = _no_other
 

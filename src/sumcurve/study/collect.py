@@ -2,16 +2,14 @@
 
 import json
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from sumcurve.capabilities.apes.questions import GUESSES, NOT_ASKED, entity_in, read_questions
 from sumcurve.capabilities.capability import Folders
-from sumcurve.corpora.entities import PLACEHOLDER
 from sumcurve.corpora.fraction import read_statistics, read_words
 from sumcurve.corpora.store import Corpus
 from sumcurve.curves.stopping import read_history
@@ -25,7 +23,6 @@ from sumcurve.study.doors import CAPABILITIES
 from sumcurve.study.plan import Folder, Plan
 from sumcurve.systems.rows import Scored
 from sumcurve.tables.evidence import (
-    Asked,
     CorpusStatistics,
     EvidenceError,
     Example,
@@ -34,15 +31,12 @@ from sumcurve.tables.evidence import (
     Missing,
     PartStatistics,
     Pretraining,
-    Reader,
     ScoredOutput,
     Study,
     Timing,
     Training,
 )
 
-HELD_OUT = "held_out.csv"  # of a reader's run
-GAP = "____"  # what is hidden in a question
 EXAMPLES = 40  # test items of a corpus that are drawn for reading
 
 
@@ -215,25 +209,6 @@ def _part(part: str, statistics: dict[str, Any], percent: int | None) -> PartSta
     )
 
 
-def cloze(plan: Plan, results: Path, folder: Folder) -> list[Asked]:
-    """What is asked of every part of a corpus, by a finished folder of questions."""
-    corpus = plan.corpus_name(folder.specification["corpus"])
-    return [
-        Asked(
-            corpus=corpus,
-            part=part,
-            references=told["records"],
-            asked=told["asked"],
-            not_asked={reason: told[reason] for reason in NOT_ASKED},
-            entities=told["entities"],
-            questions=told["questions"],
-            answerable=told["answerable"],
-            right={guess: told[guess] for guess in GUESSES},
-        )
-        for part, told in _json(results / folder.key / "statistics.json")["parts"].items()
-    ]
-
-
 def pretraining(plan: Plan, results: Path, folder: Folder) -> Pretraining:
     """What a finished pretraining cost and was made of, and the methods that it is for."""
     apart = plan.folder(folder.specification["outside"])
@@ -256,32 +231,6 @@ def pretraining(plan: Plan, results: Path, folder: Folder) -> Pretraining:
     )
 
 
-def reader(plan: Plan, results: Path, folder: Folder) -> Reader:
-    """What a finished reader learned from and answers of held-out questions."""
-    run = results / folder.key
-    told, rows = _json(run / "training.json"), read_csv(run / HELD_OUT)
-
-    def column(name: str) -> np.ndarray:
-        return np.array([float(row[name]) for row in rows])
-
-    of_summaries = {one.item for one in read_questions(results / folder.specification["questions"]) if one.questions}
-    trained = "updates" in told
-    return Reader(
-        corpus=plan.corpus_name(folder.specification["corpus"]),
-        seed=folder.specification["seed"],
-        groups=tuple(row["group"] for row in rows),
-        right=column("reader"),
-        majority=column("majority"),
-        frequency=column("frequency"),
-        several=np.array([row["id"] in of_summaries for row in rows], dtype=bool),
-        chance=float(column("chance").mean()),
-        questions=told["questions"],
-        left_out=told["left_out"]["train"],
-        updates=told["updates"] if trained else None,
-        seconds=timing(run).seconds if trained else None,
-    )
-
-
 def examples(plan: Plan, results: Path, corpus: str, outputs: Sequence[tuple[Scored, ScoredOutput]]) -> Examples:
     """Test items of a corpus, drawn by the study's seed, with what every system wrote under the common search."""
     settings, seed = plan.corpora[corpus], plan.settings.bootstrap.seed
@@ -296,7 +245,6 @@ def examples(plan: Plan, results: Path, corpus: str, outputs: Sequence[tuple[Sco
             for line in read_jsonl(results / row.output / "summaries.jsonl"):
                 if line["id"] in written:
                     written[line["id"]][cell] = line["summary"]
-    asked = about(plan, results, prepared, drawn)
     found = {
         record.id: Example(
             record.id,
@@ -304,42 +252,11 @@ def examples(plan: Plan, results: Path, corpus: str, outputs: Sequence[tuple[Sco
             [text.target, *text.references],
             record.source_tokens,
             written[record.id],
-            *asked.get(record.id, ((), {})),
         )
         for record, text in part.with_text
         if record.id in written
     }
     return Examples(corpus, seed, settings.source_tokens, [found[name] for name in drawn])
-
-
-def about(
-    plan: Plan, results: Path, prepared: str, drawn: Sequence[str]
-) -> dict[str, tuple[list[tuple[str, int]], dict[int, str]]]:
-    """The questions about the references of these items, where a corpus has any, and the names of entities.
-
-    In a question entities have the longest of their names, and what is hidden is a gap.
-    """
-    found = {}
-    for folder in plan.named("annotations", "questions"):
-        if folder.specification["corpus"] != prepared or manifest.read(results / folder.key) is None:
-            continue
-        for one in read_questions(results / folder.key):
-            if one.item in drawn and one.questions:
-                names = {
-                    number: name for name, number in sorted(one.source_names.items(), key=lambda told: len(told[0]))
-                }
-                texts = [(in_words(question.words, names), question.answer) for question in one.questions]
-                found[one.item] = texts, names
-    return found
-
-
-def in_words(words: Sequence[str], names: Mapping[int, str]) -> str:
-    """A question as people read it."""
-    told = []
-    for word in words:
-        number = entity_in(word)
-        told.append(GAP if word == PLACEHOLDER else word if number is None else names.get(number, word))
-    return " ".join(told)
 
 
 def collect(plan: Plan, results: Path, partial: bool = False) -> Study:
@@ -352,7 +269,7 @@ def collect(plan: Plan, results: Path, partial: bool = False) -> Study:
         return manifest.read(results / key) is not None
 
     for folder in plan.folders.values():
-        needless = folder.step == "annotations" and not folder.row.evidence
+        needless = folder.step == "annotations" and not folder.row.tabled
         if not partial and not needless and not finished(folder.key):
             raise ManifestError(
                 f"{results / folder.key} is not finished; run the study first, or make its tables with --partial"
@@ -366,7 +283,7 @@ def collect(plan: Plan, results: Path, partial: bool = False) -> Study:
         else:
             missing.append(Missing(row.corpus, row.method, row.percent, row.seed, row.search, first, row.records))
     for capability in CAPABILITIES.values():
-        missing += capability.missing(Folders(plan, results, finished))
+        missing += capability.missing(Folders(plan, results, finished, lambda key: timing(results / key)))
     if not rows:
         raise EvidenceError("no output is finished and scored; run the study first")
     if partial and not missing:
@@ -382,7 +299,9 @@ def collect(plan: Plan, results: Path, partial: bool = False) -> Study:
                     fractions.setdefault(told.get("percent") or told["records"], folder)
             statistics.append(corpus_statistics(plan, results, prepared, list(fractions.values())))
     outputs = [scored_output(plan, results, row) for row in rows]
-    folders = Folders(plan, results, finished, list(zip(rows, outputs, strict=True)))
+    both = list(zip(rows, outputs, strict=True))
+    shown_items = [examples(plan, results, corpus, both) for corpus in sorted(shown)]
+    folders = Folders(plan, results, finished, lambda key: timing(results / key), both, shown_items)
     return Study(
         title=plan.settings.title,
         form=plan.settings.form,
@@ -394,16 +313,9 @@ def collect(plan: Plan, results: Path, partial: bool = False) -> Study:
         trained=sum(row.size is not None for row in plan.rows),
         scores=[key for row in rows for key in row.scores.values()],
         pretrainings=[pretraining(plan, results, one) for one in plan.named("runs", "pretrain") if finished(one.key)],
-        readers=[reader(plan, results, one) for one in plan.named("runs", "reader") if finished(one.key)],
         equivalence=plan.settings.equivalence,
         questions=plan.settings.questions,
         shown_items=plan.settings.shown_items,
-        cloze=[
-            one
-            for folder in plan.named("annotations", "questions")
-            if finished(folder.key)
-            for one in cloze(plan, results, folder)
-        ],
         evidence={name: one.evidence(folders) for name, one in CAPABILITIES.items()},
-        examples=[examples(plan, results, corpus, list(zip(rows, outputs, strict=True))) for corpus in sorted(shown)],
+        examples=shown_items,
     )

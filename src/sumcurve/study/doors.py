@@ -39,8 +39,6 @@ SCORERS: dict[str, type[Scorer]] = scores.SCORERS | {
     key: getattr(import_module(f"sumcurve.capabilities.{module}"), name)
     for key, (module, name) in {
         "people": ("people.scorer", "People"),
-        "apes": ("apes.scorer", "AnswersQuestions"),
-        "entity_attention": ("apes.entity_attention", "LooksAt"),
     }.items()
 }
 SYSTEMS: dict[str, type[System]] = systems.SYSTEMS | {
@@ -53,7 +51,6 @@ for _one in CAPABILITIES.values():
     SCORERS |= _one.scorers
     SYSTEMS |= _one.systems
 
-_A = "sumcurve.capabilities.apes.tables."
 _P = "sumcurve.capabilities.people.tables."
 _LISTINGS = (
     Listing(
@@ -64,22 +61,7 @@ _LISTINGS = (
         folders=("pretrain",),
         whole_corpus=True,
     ),
-    Listing("apes", _A + "apes", "pretraining"),
-    Listing("entity_attention", _A + "entity_attention", "apes"),
-    Listing("cloze", _A + "cloze", "lines", folders=("questions",), outputs=False),
     Listing("correlations", _P + "correlations", "cloze", whole_corpus=True),
-    Listing("apes_order", _A + "apes_order", "oracle_timings", appendix=True),
-    Listing("apes_readers", _A + "apes_readers", "apes_order", appendix=True),
-    Listing(
-        "readers",
-        _A + "readers",
-        "metric_correlations",
-        appendix=True,
-        measured=True,
-        folders=("reader",),
-        outputs=False,
-        same=("seed",),
-    ),
 )
 
 

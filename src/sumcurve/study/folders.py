@@ -115,5 +115,6 @@ KINDS: dict[str, Kind] = {
         version_key="fingerprint",
         mem_mb=1000,
         light=True,
+        packed=("items.csv", "scores.json"),
     ),
 }

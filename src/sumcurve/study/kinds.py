@@ -18,7 +18,7 @@ from sumcurve.systems import folders as systems
 from sumcurve.training import folders as training
 
 STEPS = ("corpora", "annotations", "runs", "outputs", "scores", "tables")
-_FOLDERS = ("apes", "pretrained", "programs")
+_FOLDERS = ("pretrained", "programs")
 _ROWS = {**corpora.KINDS, **training.KINDS, **systems.KINDS, **study.KINDS}
 for _name in _FOLDERS:
     _ROWS |= import_module(f"sumcurve.capabilities.{_name}.folders").KINDS

@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from sumcurve.capabilities.apes.folders import QuestionsSpecification
 from sumcurve.capabilities.pretrained.folders import (
     OutsideSpecification,
     PretrainSpecification,
@@ -38,7 +37,6 @@ from sumcurve.settings import (
     HELD_OUT,
     MODEL_FILES,
     ZERO_SHOT,
-    Cloze,
     CorpusSettings,
     Equivalence,
     Form,
@@ -124,7 +122,7 @@ class PlannedCorpus:
     name: str
     settings: CorpusSettings
     prepared: str
-    entities: str | None = None  # where a method learns them, or a search reads them: their folder, or the questions'
+    entities: str | None = None  # where a method learns them, or a search reads them: the folder that has them
     outside: str | None = None  # these three where a BART is made here
     subwords: str | None = None
     pretrained: str | None = None
@@ -520,7 +518,6 @@ class Plan:
                 "bootstrap": settings.bootstrap.model_dump(mode="json"),
                 "questions": [one.model_dump(mode="json") for one in settings.questions],
                 "fingerprint": self._version("tables"),
-                **({"cloze": asked} if (asked := [one.key for one in self.named("annotations", "questions")]) else {}),
                 **({"shown_items": settings.shown_items} if settings.shown_items else {}),
                 **({} if settings.equivalence is None else {"equivalence": settings.equivalence.model_dump()}),
                 **{key: value for one in CAPABILITIES.values() for key, value in one.digest(self).items()},
@@ -644,7 +641,6 @@ class Plan:
         planned = PlannedCorpus(name, corpus, prepared)
         for capability in CAPABILITIES.values():
             capability.plan_annotations(self, planned)
-        asked = self._plan_questions(planned, corpus.cloze) if corpus.cloze is not None else None
         for system, (kind, told) in self.systems.items():
             if told.corpora is None or name in told.corpora:
                 self._plan_system(planned, system, kind, told)
@@ -652,18 +648,8 @@ class Plan:
             method: form for method, form in self.methods.items() if corpus.methods is None or method in corpus.methods
         }
         searches = [corpus.search, *(_paper_search(form, corpus) for form in methods.values())]
-        needed = any(map(_learns_entities, methods.values())) or any(map(_reads_entities, searches))
-        if needed and corpus.salient == "cloze":
-            planned = replace(planned, entities=asked)
-        elif needed:
-            found: EntitiesSpecification = {
-                "corpus": prepared,
-                "pipeline": corpus.entities,
-                "versions": versions("spacy", *([corpus.entities] if corpus.entities != "rules" else [])),
-            }
-            if corpus.hyphenated != "whole":
-                found["hyphenated"] = corpus.hyphenated
-            planned = replace(planned, entities=self.add("entities", found, [prepared], corpus=name))
+        if any(map(_learns_entities, methods.values())) or any(map(_reads_entities, searches)):
+            planned = replace(planned, entities=self._plan_entities(planned))
         if self.settings.pretraining is not None and any(form.model.kind == "bart" for form in methods.values()):
             planned = self._plan_pretraining(planned, self.settings.pretraining)
         for method in self._untrained():
@@ -687,36 +673,20 @@ class Plan:
         if corpus.split.unseen is not None:
             self._plan_unseen(planned, corpus.split.unseen)
 
-    def _plan_questions(self, corpus: PlannedCorpus, told: Cloze) -> str:
-        """The questions about a corpus's references."""
-        specification: QuestionsSpecification = {"corpus": corpus.prepared}
-        files: list[File] = []
-        if told.files is not None:
-            prepare = corpus.settings.prepare
-            specification["files"] = {
-                "sha256": told.files.sha256,
-                "tokenizer": prepare.tokenizer,
-                "lower": prepare.lower,
-            }
-            files = [File(told.files.sha256, told.files.path, shards=patterns(SOURCES["questions"]))]
-        elif told.recogniser is not None:
-            recogniser = told.recogniser
-            specification["recogniser"] = recogniser.model_dump(mode="json", exclude={"path"})
-            shards, packages = {
-                "spacy": (("**/*",), ("spacy",)),
-                "transformers": (MODEL_FILES, ("spacy", "tokenizers", "torch", "transformers")),
-            }[recogniser.kind]
-            specification["versions"] = versions(*packages)
-            files = [File(recogniser.sha256, recogniser.path, shards=shards)]
-        else:
-            specification["pipeline"] = corpus.settings.entities
-            named = [corpus.settings.entities] if corpus.settings.entities != "rules" else []
-            specification["versions"] = versions("spacy", *named)
-        if told.salient != "names":
-            specification["salient"] = told.salient
+    def _plan_entities(self, corpus: PlannedCorpus) -> str:
+        """What is salient: the entities of references, or what a capability has in their place."""
+        for capability in CAPABILITIES.values():
+            if (salient := capability.salient(self, corpus)) is not None:
+                return salient
+        pipeline = corpus.settings.entities
+        specification: EntitiesSpecification = {
+            "corpus": corpus.prepared,
+            "pipeline": pipeline,
+            "versions": versions("spacy", *([pipeline] if pipeline != "rules" else [])),
+        }
         if corpus.settings.hyphenated != "whole":
             specification["hyphenated"] = corpus.settings.hyphenated
-        return self.add("questions", specification, [corpus.prepared], files, corpus=corpus.name)
+        return self.add("entities", specification, [corpus.prepared], corpus=corpus.name)
 
     def _plan_prepared(self, name: str, settings: Preparation, raw: Raw) -> str:
         """A prepared corpus."""
@@ -772,8 +742,6 @@ class Plan:
         unseen = PlannedCorpus(name, settings, prepared, seen=corpus)
         extraction: AnnotateSpecification = {"corpus": unseen.prepared}
         self.add("annotate", extraction, [unseen.prepared], corpus=name)
-        if settings.cloze is not None:
-            self._plan_questions(unseen, settings.cloze)
         for capability in CAPABILITIES.values():
             capability.plan_annotations(self, unseen)
         for system, (kind, told) in self.systems.items():
@@ -1100,10 +1068,9 @@ class Plan:
         made: dict[str, str] = {}
         told = {}
         for need in needs:
-            if need.kind == "questions":
-                assert corpus.settings.cloze is not None
-                made[need.kind] = self._plan_questions(seen, corpus.settings.cloze)
-                told[self._plan_questions(corpus, corpus.settings.cloze)] = need.told
+            if not need.specification:
+                made[need.kind] = self.annotations(seen.prepared, need.kind)[0]
+                told[self.annotations(corpus.prepared, need.kind)[0]] = need.told
                 continue
             of = {kind: made[kind] for kind in need.of}
             files = [File(sha256, path, shards=shards) for sha256, (path, shards) in need.files.items()]

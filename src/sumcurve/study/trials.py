@@ -642,11 +642,11 @@ def _learner(config: Path, home: Path, settings: TrialsSettings, task: Task) -> 
         return pretrained_learner(told, model_settings, model, *parts, cpu, search, print), len(drawn)
     salient = None
     if getattr(task.form.model, "entity_attention", False):
-        asked = "questions" if plan.corpora[plan.corpus_name(corpus.key)].salient == "cloze" else "entities"
-        (entities,) = (
-            folder for folder in plan.named("annotations", asked) if folder.specification["corpus"] == corpus.key
+        runs = (folder.specification for folder in plan.named("runs", "train"))
+        entities = next(
+            one["entities"] for one in runs if "entities" in one and corpus.key in plan.folder(one["fraction"]).inputs
         )
-        salient = salient_spans(home / "results" / entities.key, drawn)
+        salient = salient_spans(home / "results" / entities, drawn)
     vocabulary = Vocabulary.from_counts(read_words(fraction), training.vocabulary, training.min_count)
     tokens = TokenIds.of_part(train, sha256_file(train.path), home / TOKEN_IDS, print)
     learner = learner_of(told, task.form, Drawn(tokens, drawn), valid, vocabulary, cpu, salient, search)

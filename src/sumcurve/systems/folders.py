@@ -79,5 +79,6 @@ KINDS: dict[str, Kind] = {
         mem_mb=3000,
         minutes=240,
         gpu=True,
+        packed=("summaries.jsonl", "summaries.text.jsonl"),
     ),
 }

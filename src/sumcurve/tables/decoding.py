@@ -4,7 +4,7 @@ from typing import Any
 
 from sumcurve.statistics.design import Design, common_seeds
 from sumcurve.statistics.intervals import difference
-from sumcurve.tables.results import Results, replicates, value
+from sumcurve.tables.results import Results, value
 from sumcurve.tables.table import Column, Table
 
 
@@ -21,8 +21,8 @@ def table(results: Results) -> Table:
                 if not all(scorer in one.scorers for one in (common, paper)):
                     continue
                 both = [
-                    replicates(common, metric.name, scorer, "common"),
-                    replicates(paper, metric.name, scorer, "paper"),
+                    results.replicates(common, metric.name, "common"),
+                    results.replicates(paper, metric.name, "paper"),
                 ]
                 kept, _ = common_seeds(both)
                 groups = common.scored(scorer)[0].groups

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from markupsafe import Markup
 
     from sumcurve.tables.report.findings import Finding
-    from sumcurve.tables.results import Results
+    from sumcurve.tables.results import Results, System
     from sumcurve.tables.table import Table
 
 BLIND: tuple[Role, ...] = ("baseline", "outside")  # not trained by the study, and without sight of references
@@ -210,8 +210,7 @@ class Example:
 
     `source` and `references` hold sentences as people wrote them, `source_tokens` those of the prepared record.
     `summaries` holds the sentences of every system by its method and training records (None: not trained); of several
-    seeds the smallest. `questions` are those about its reference, each with the number of the entity that answers it,
-    and `names` names these.
+    seeds the smallest.
     """
 
     id: str
@@ -219,8 +218,6 @@ class Example:
     references: Sequence[Sequence[str]]
     source_tokens: Sequence[str]
     summaries: Mapping[tuple[str, int | None], Sequence[str]]
-    questions: Sequence[tuple[str, int]] = ()
-    names: Mapping[int, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -255,52 +252,6 @@ class Pretraining:
     removed: Mapping[str, int]
     sentences: int
     sentences_removed: int
-
-
-@dataclass(frozen=True)
-class Reader:
-    """A reader of a corpus's questions: what it learned from, and what it answers of held-out questions.
-
-    Of these `right`, `majority` and `frequency` say for each whether it is answered (0 or 1) by the reader, by the
-    training questions' most frequent answer and by the document's most frequent entity, in one order for all readers of
-    a corpus; `groups` names the group of its item, and `several` says whether its reference names entities enough for
-    summaries to be asked about it, as sources are of one, too; `chance` is the mean probability of a guess. `questions`
-    counts those of each part, `left_out` those of the training part that teach nothing. One that was not trained has no
-    updates and seconds.
-    """
-
-    corpus: str
-    seed: int
-    groups: tuple[str, ...]
-    right: NDArray[np.float64]
-    majority: NDArray[np.float64]
-    frequency: NDArray[np.float64]
-    several: NDArray[np.bool_]
-    chance: float
-    questions: Mapping[str, int]
-    left_out: Mapping[str, int]
-    updates: int | None
-    seconds: float | None
-
-
-@dataclass(frozen=True)
-class Asked:
-    """What is asked about the references of one part of a corpus (capabilities.apes.cloze).
-
-    `references` = `asked` + those not asked, by reason. `entities` are of those asked. The answer of `answerable`
-    questions is mentioned in the source; over these `right` holds the shares (0..1) of right guesses, by what guesses,
-    None where there is nothing to guess.
-    """
-
-    corpus: str
-    part: str
-    references: int
-    asked: int
-    not_asked: Mapping[str, int]
-    entities: int
-    questions: int
-    answerable: int
-    right: Mapping[str, float | None]
 
 
 @dataclass(frozen=True)
@@ -367,6 +318,20 @@ class Evidence:
         """Of the page that people read, behind its tables; all that comes from records is escaped."""
         return ()
 
+    def ratio(self, metric: str, items: Items) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
+        """Of a metric that is a ratio of sums, such as a share of all questions: values ``[items]`` that vary as it
+        does and have it as their mean, and the ratio by each who judges ``[judges]``; None of a mean over items.
+        """
+        return None
+
+    def questions(self, corpus: str) -> Mapping[str, Sequence[tuple[str, str]]]:
+        """By id of a shown item what is asked about its reference, each with the answer."""
+        return {}
+
+    def answers(self, system: "System") -> Mapping[str, Sequence[tuple[str, bool]]]:
+        """By id of a shown item the answers that a summary gives to these ("": none), and whether each is right."""
+        return {}
+
     def findings(
         self, results: "Results", tables: Mapping[str, "Table"], corpus: str
     ) -> Sequence[tuple[str, "Finding"]]:
@@ -398,8 +363,6 @@ class Study:
     equivalence: Equivalence | None = None
     questions: Sequence[Question] = ()
     shown_items: int = 0
-    readers: Sequence[Reader] = ()
-    cloze: Sequence[Asked] = ()
     evidence: Mapping[str, Evidence] = field(default_factory=dict)  # of capabilities, by their names
 
     @property

@@ -16,7 +16,7 @@ from sumcurve.statistics.family import deciding_levels
 from sumcurve.statistics.intervals import Estimate, difference
 from sumcurve.statistics.ungrouped import holm, holm_steps
 from sumcurve.tables.evidence import ScoredOutput
-from sumcurve.tables.results import DECIDING, LEVEL, NOT_TO_BE_READ, THESE_WEIGHTS, Results, System, replicates, value
+from sumcurve.tables.results import DECIDING, LEVEL, NOT_TO_BE_READ, THESE_WEIGHTS, Results, System, value
 from sumcurve.tables.table import Column, Table, Value
 
 AFTER, BEFORE, CONTROL = "after", "before", "control"
@@ -139,7 +139,7 @@ def _design(results: Results, corpus: str, method: str, parts: Mapping[str, Syst
         return None
     groups = first.scores[scorer].groups
     having = {name: part for name, part in kept.items() if all(scorer in one.scores for one in part.outputs)}
-    found = [replicates(part, metric.name, scorer) for part in having.values()]
+    found = [results.replicates(part, metric.name) for part in having.values()]
     if {one.system for one in found} <= {AFTER}:
         return None
     cut, _ = common_seeds(found)

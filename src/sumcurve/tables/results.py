@@ -15,11 +15,9 @@ from typing import Any, Literal
 import numpy as np
 from scipy import stats
 
-from sumcurve.capabilities.apes.tables.readers import SCORER as READING_SCORER
-from sumcurve.capabilities.apes.tables.readers import Level, levels, share_of
 from sumcurve.scores.frames import commonest
 from sumcurve.scores.scorer import Metric
-from sumcurve.settings import HELD_OUT, Bootstrap
+from sumcurve.settings import Bootstrap
 from sumcurve.statistics.design import Cell, Design, Replicates, common_seeds
 from sumcurve.statistics.family import Family, family
 from sumcurve.statistics.intervals import Estimate, contrast, difference, draws, estimate
@@ -49,11 +47,9 @@ DECIDING = (
 NO_FINDINGS = "Rankings at this size are no findings about the methods."
 PHASE_UPDATES = 100  # of its last phase, below which a system is not called by its method's name without a word
 MARK = "†"  # beside a system that does not read its source
-SHARE = "apes"  # the metric that is a ratio of sums
 UNREAD = "‡"  # beside a metric that is not to be read of a corpus
 NOT_TO_BE_READ = "not to be read"
 NOT_TESTED = "not tested"  # in place of yes and no, of other parts and searches than tables rank
-NOT_BEYOND_GUESSING = "its readers are not shown to beat guessing"
 FRAMED = "¶"  # beside a system that fills one frame
 FRAME_SHARE = "commonest_frame"  # the metric of the scorer `frames`
 # Percent of a system's summaries with its commonest frame, above which the interval of one that is marked begins: most
@@ -138,21 +134,6 @@ def systems_of(outputs: Iterable[ScoredOutput]) -> list[System]:
     ]
 
 
-def replicates(system: System, metric: str, scorer: str, name: str | None = None) -> Replicates:
-    """The system's per-item values of one metric, of the seeds that it is known of.
-
-    Those of the share of answered questions vary as that ratio does, and come with the share by each reader.
-    """
-    items = system.scored(scorer)
-    seeds = tuple(one.seed for one in system.outputs if one.seed is not None and scorer in one.scores)
-    if metric == SHARE:
-        values, readers = (np.stack(column) for column in zip(*map(share_of, items), strict=True))
-        return Replicates(name or system.method, system.records, seeds, values, readers, system.beside)
-    place = [one.name for one in items[0].metrics].index(metric)
-    values = np.stack([one.values[place] for one in items])
-    return Replicates(name or system.method, system.records, seeds, values, beside=system.beside)
-
-
 class Results:
     """A study's evidence with its designs, estimates, pairs and bests; everything is worked out when first asked for.
 
@@ -190,17 +171,18 @@ class Results:
         """Of these the ones that are to be read of a corpus."""
         return [metric for metric in self.ranking if not self.unread(corpus, metric.name)]
 
-    def unread(self, corpus: str, metric: str) -> bool:
-        """Whether a metric's readers are not shown to beat guessing on a corpus: nobody is ranked by it there."""
-        level = self.reader_levels.get(corpus)
-        return self.scorer(metric) == READING_SCORER and level is not None and not level.beats
+    def unread(self, corpus: str, metric: str) -> str:
+        """Why nobody is ranked by a metric on a corpus; empty where there is no reason."""
+        reasons = (one.unread(self, corpus, metric) for one in self.study.evidence.values())
+        return next(filter(None, reasons), "")
 
     def titled(self, corpus: str, metric: Metric, unit: str = "") -> Name:
         """A metric's title, with its unit where it is given; marked where it is not to be read of a corpus."""
         behind = f" ({unit})" if unit else ""
-        if not self.unread(corpus, metric.name):
+        why = self.unread(corpus, metric.name)
+        if not why:
             return Name(f"{metric.title}{behind}", facts={"ranked": "yes" if metric.ranks else "no", "why": ""})
-        facts = {"ranked": "no", "why": NOT_BEYOND_GUESSING}
+        facts = {"ranked": "no", "why": why}
         return Name(f"{metric.title}{behind}", f"{metric.title}{UNREAD}{behind}", facts)
 
     def drawn(self, corpora: Iterable[str]) -> list[Metric]:
@@ -268,14 +250,13 @@ class Results:
             if not here:
                 self._designs[key] = None
             else:
-                scorer = self.scorer(metric)
-                found = [replicates(one, metric, scorer) for one in here]
+                found = [self.replicates(one, metric) for one in here]
                 if (optimum := self.optimum(corpus, metric)) is not None:
                     found.append(Replicates(OPTIMUM, None, (), optimum.scores[None]))
                 kept, cut = common_seeds(found)
                 if cut:
                     self.cut[corpus] = cut
-                groups = here[0].scored(scorer)[0].groups
+                groups = here[0].scored(self.scorer(metric))[0].groups
                 self._designs[key] = Design(kept, groups, self.full_records(corpus), self.settings.confidence)
         return self._designs[key]
 
@@ -289,6 +270,25 @@ class Results:
         """What pages call it."""
         said = (one.optimum_words for one in self.study.evidence.values())
         return next((words for words in said if words is not None), OptimumWords())
+
+    def replicates(self, system: System, metric: str, name: str | None = None) -> Replicates:
+        """The system's per-item values of one metric, of the seeds that it is known of.
+
+        Those of a ratio of sums vary as it does, and come with the ratio by each who judges.
+        """
+        scorer = self.scorer(metric)
+        items = system.scored(scorer)
+        seeds = tuple(one.seed for one in system.outputs if one.seed is not None and scorer in one.scores)
+        judges = None
+        for evidence in self.study.evidence.values():
+            ratios = [ratio for one in items if (ratio := evidence.ratio(metric, one)) is not None]
+            if ratios:
+                values, judges = (np.stack(column) for column in zip(*ratios, strict=True))
+                break
+        else:
+            place = [one.name for one in items[0].metrics].index(metric)
+            values = np.stack([one.values[place] for one in items])
+        return Replicates(name or system.method, system.records, seeds, values, judges, system.beside)
 
     def kind(self, corpus: str, metric: str, cell: Cell) -> str:
         """ "replicated", "single" or "fixed"."""
@@ -623,22 +623,8 @@ class Results:
 
     @cached_property
     def unread_notes(self) -> list[str]:
-        """A sentence for every corpus whose questions nobody answers beyond guessing, and what capabilities add."""
-        notes = [one.sentence() for one in self.reader_levels.values() if not one.beats]
-        return [*notes, *(note for one in self.study.evidence.values() for note in one.notes(self))]
-
-    @cached_property
-    def reader_levels(self) -> dict[str, Level]:
-        """By corpus how often its readers are right on held-out questions.
-
-        What a corpus holds out whole has no readers of its own: those of the corpus answer there, too.
-        """
-        found = levels(list(self.study.readers), self.settings.confidence)
-        for corpus in self.corpora:
-            whole = corpus.removesuffix(HELD_OUT)
-            if corpus not in found and whole in found:
-                found[corpus] = replace(found[whole], corpus=corpus, readers_of=whole)
-        return found
+        """A sentence for everything that capabilities find not to be read of a corpus, or to have no rank."""
+        return [note for one in self.study.evidence.values() for note in one.notes(self)]
 
 
 def best_mean(sharing: Sequence[Cell]) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 from sumcurve.scores.scorer import Metric
 from sumcurve.statistics.design import Design, common_seeds
 from sumcurve.statistics.intervals import Estimate, estimate
-from sumcurve.tables.results import NOT_BEYOND_GUESSING, Results, System, replicates, systems_of
+from sumcurve.tables.results import Results, System, systems_of
 from sumcurve.tables.scores import by_seed
 from sumcurve.tables.table import Column, Name, Table
 
@@ -97,7 +97,7 @@ def _estimate(results: Results, system: System, metric: str) -> Estimate:
     def make() -> Design:
         scorer = results.scorer(metric)
         here = [one for one in _systems(results) if _place(one) == _place(system) and scorer in one.scorers]
-        kept, _ = common_seeds([replicates(one, metric, scorer) for one in here])
+        kept, _ = common_seeds([results.replicates(one, metric) for one in here])
         groups = here[0].scored(scorer)[0].groups
         return Design(kept, groups, results.full_records(system.corpus), results.settings.confidence)
 
@@ -109,8 +109,8 @@ def _unranked(results: Results, system: System, metric: Metric, name: Name) -> s
     """Why a system has no rank by a metric; empty where it has one."""
     if not metric.ranks:
         return "the metric describes" if metric.describes else "the metric says whether a system reads its source"
-    if results.unread(system.corpus, metric.name):
-        return NOT_BEYOND_GUESSING
+    if why := results.unread(system.corpus, metric.name):
+        return why
     if not _in_scores(system):
         return "under the common search alone systems of the study are ranked"
     if system.records is None:

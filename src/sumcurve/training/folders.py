@@ -10,7 +10,7 @@ from sumcurve.machine import devices
 from sumcurve.machine.sums import Sums
 from sumcurve.settings import Form
 from sumcurve.store import resume
-from sumcurve.store.kind import Kind
+from sumcurve.store.kind import PACKED_OF_RUNS, Kind
 from sumcurve.store.stage import Block, BuildError, Inputs, Stage, sealed
 
 TOKEN_IDS = Path("scratch", "token-ids")  # below a study's home: of training parts, made by whoever reads them first
@@ -109,5 +109,7 @@ KINDS: dict[str, Kind] = {
         minutes=240,
         gpu=True,
         together=True,
+        packed=PACKED_OF_RUNS,
+        leads_pack=True,
     ),
 }

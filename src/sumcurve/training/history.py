@@ -53,7 +53,7 @@ class Row:
     auc: float | None = (
         None  # area under the curve of salience; phases of entities only, where tokens of both kinds are
     )
-    accuracy: float | None = None  # in [0, 1], of answers; readers of questions only, which have no ROUGE
+    accuracy: float | None = None  # in [0, 1], of answers; of models that give those alone, and have no ROUGE
 
     @property
     def rouge(self) -> float:
@@ -127,10 +127,6 @@ class History:
         """One dict per validation with `COLUMNS`: bit-equal between runs on one machine and CPU type."""
         return [{column: getattr(row, column) for column in COLUMNS} for row in self._rows]
 
-    def answers(self) -> list[dict[str, Any]]:
-        """The same of a reader of questions: `ANSWERING`, in place of what summaries have."""
-        return [{column: getattr(row, column) for column in ANSWERING} for row in self._rows]
-
     def seconds(self) -> list[dict[str, Any]]:
         """One dict per validation: phase, update and the measured seconds of training compute on its path."""
         return [{"phase": row.phase, "update": row.update, "seconds": row.seconds} for row in self._rows]
@@ -144,6 +140,5 @@ class History:
         return cls([Row(**row) for row in state["rows"]], [(name, reason) for name, reason in state["ended"]])
 
 
-# Of `History.rows()`, and of `History.answers()`.
+# Of `History.rows()`.
 COLUMNS = tuple(column.name for column in fields(Row) if column.name not in ("seconds", "accuracy"))
-ANSWERING = ("phase", "update", "updates", "examples", "epoch", "rate", "train_loss", "nll", "accuracy", "best")

@@ -80,7 +80,7 @@ class Rule:
 
 
 def _speaks(history: History) -> bool:
-    """Whether any greedy summary of any validation had a bigram right; a reader of questions is not asked."""
+    """Whether any greedy summary of any validation had a bigram right; what gives answers is not asked."""
     return any(row.rouge2 > 0 or row.accuracy is not None for row in history)
 
 

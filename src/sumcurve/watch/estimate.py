@@ -10,7 +10,7 @@ and how many updates, by method and number of records. Beyond it stands a model,
   multiply-adds of a record (`multiply_adds`) to a power between a half and one; where its sums are portable and the
   others native, or the reverse, by `PORTABLE`;
 - a method that nobody has measured: the level of some method, the seconds of the measured one whose model is nearest;
-- a reader of questions: its multiply-adds, and updates anywhere between its patience and its most;
+- what capabilities make: what they say of it (`Capability.cost`);
 - validations, decoding and scores: seconds of an item, measured on jobs of the recorded studies (constants below);
 - pretrained models from elsewhere, programs, recognisers of entities, and corpora whose records are not known: nothing
   tells what they cost, and what lacks them is no estimate but a least (`NOT ESTIMATED`).
@@ -35,7 +35,6 @@ from sumcurve.corpora.store import Corpus
 from sumcurve.machine.sums import Sums
 from sumcurve.settings import (
     Architecture,
-    AttentiveSettings,
     BartSettings,
     CorpusSettings,
     ExtractRewriteSettings,
@@ -48,7 +47,6 @@ from sumcurve.settings import (
     RecurrentSettings,
     TransformerSettings,
     TransformersSettings,
-    reader_settings,
 )
 from sumcurve.settings.config import PlanError, read_method, read_study
 from sumcurve.store import manifest
@@ -71,7 +69,6 @@ DECODED = 0.008  # the common search of an item, and its probabilities under fiv
 PORTABLE = 1.5  # of an update with portable sums, where native ones take a second: 1.4 to 1.6 (docs/reproducibility.md)
 SCORED = 0.0015  # one scorer of an item
 PREPARED = 0.001  # a record that is read, from raw content on
-READ = 5e-10  # a multiply-add of what a reader of questions learns from
 ITEM_WORDS = 20
 # By how much the slope of log validations may be another beyond the measured sizes: of all methods, and of each. Of 21
 # methods and sizes above 1,600 records, as their smaller sizes foretell them, it is off by .31 (root mean square).
@@ -256,8 +253,12 @@ class Costs:
     """The model, drawn `DRAWS` times from what the basis says of it; every quantity is an array of draws.
 
     Methods' slopes vary around a common one (DerSimonian and Laird 1986), and each method's own is shrunk towards it.
-    Seeds of one method at one size end alike: what they vary by is drawn once for all of them.
+    Seeds of one method at one size end alike: what they vary by is drawn once for all of them. Capabilities read here
+    what costs are made of (`Capability.cost`), and the reasons why some are not known.
     """
+
+    draws, start, bytes_of_weight = DRAWS, START, BYTES_OF_WEIGHT
+    from_elsewhere, of_recognisers = FROM_ELSEWHERE, OF_RECOGNISERS
 
     def __init__(self, basis: Sequence[Measured], config: Path, seed: int = 1) -> None:
         """PlanError for a basis that a slope cannot be told from."""
@@ -621,13 +622,9 @@ def _unmeasured(plan: Plan, folder: Folder) -> str:
     trained = plan.folder(runs[0]).specification if runs else told
     if folder.kind == "train_program" or told.get("system") == "command":
         return OF_PROGRAMS
-    if "recogniser" in told or told.get("pipeline", "rules") != "rules":
+    if told.get("pipeline", "rules") != "rules":
         return OF_RECOGNISERS
-    models = (
-        trained.get("model", {}),
-        told.get("settings", {}).get("reader", {}),
-    )  # who writes, and who reads for a score
-    return FROM_ELSEWHERE if any(one.get("kind") == "transformers" for one in models) else ""
+    return FROM_ELSEWHERE if trained.get("model", {}).get("kind") == "transformers" else ""
 
 
 def _unknown(corpus: str, part: str) -> str:
@@ -644,14 +641,15 @@ def _folder(
 ) -> tuple[Array, int, float]:
     """Seconds (draws), size in records, and bytes of one folder; PlanError where nothing tells what it costs."""
     told = folder.specification
+    for capability in CAPABILITIES.values():
+        if (found := capability.cost(plan, folder, costs)) is not None:
+            return found
     if reason := _unmeasured(plan, folder):
         raise PlanError(reason)
     if folder.kind == "train":
         return _training(plan, folder, records, costs)
     if folder.kind == "pretrain":
         return _pretraining(plan, costs)
-    if folder.kind == "reader":
-        return _reader(plan, folder, costs)
     made_of = folder.key if folder.kind == "corpus" else told.get("corpus", told.get("outside"))
     corpus = plan.corpus_name(made_of) if made_of else _corpus_of(plan, folder)
     settings, constant = plan.corpora.get(corpus), np.full(DRAWS, START)
@@ -738,21 +736,6 @@ def _pretraining(plan: Plan, costs: Costs) -> tuple[Array, int, float]:
     of_update = costs.of_update(f"pretraining of {name}", whole, lengths, told.model)
     seconds = START + updates * of_update * costs.of_sums(plan.settings.sums)
     return seconds + checks * VALIDATED * told.tokens / ITEM_WORDS, 0, BYTES_OF_WEIGHT * _weights(whole, told.model)
-
-
-def _reader(plan: Plan, folder: Folder, costs: Costs) -> tuple[Array, int, float]:
-    """Of a reader of questions; one from elsewhere is not trained."""
-    settings = reader_settings(folder.specification["reader"])
-    if not isinstance(settings, AttentiveSettings):
-        return np.full(DRAWS, START), 0, 0.0
-    corpus = plan.corpora[plan.corpus_name(folder.specification["corpus"])]
-    width, training = settings.embedding, settings.training()
-    stop = training.phases[0].stop
-    least = min(stop.max_updates, stop.every_updates * (1 + stop.patience))
-    updates = costs.generator.uniform(least, stop.max_updates, DRAWS)
-    read = corpus.source_tokens + corpus.target_tokens  # by two directions of three gates
-    adds = training.batch * read * 6 * settings.hidden * (width + settings.hidden)
-    return START + updates * adds * READ, 0, BYTES_OF_WEIGHT * (settings.vocabulary * width + 12.0 * settings.hidden**2)
 
 
 def not_estimated(found: Estimate) -> list[str]:

@@ -153,7 +153,7 @@ def test_what_is_taken_up_says_what_was_packed_and_only_weights_and_text_stay_be
     for key in merged.taken:
         assert (here / key / "manifest.json").read_bytes() == (made / key / "manifest.json").read_bytes()
         assert manifest.state(here / key) in ("packed", "finished")
-        for pattern in packs.KEPT[plan.folder(key).kind]:
+        for pattern in plan.folder(key).row.packed:
             for path in (made / key).glob(pattern):
                 assert (here / key / path.name).read_bytes() == path.read_bytes()
     run, output, score = (

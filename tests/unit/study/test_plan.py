@@ -661,29 +661,6 @@ def test_a_further_scorer_adds_folders_and_renames_none(config, monkeypatch):
     assert before.tables != after.tables
 
 
-def apes_of(plan, corpus):
-    """The score folders of APES of a corpus."""
-    return [plan.folder(row.scores["apes"]) for row in plan.rows if row.corpus == corpus and "apes" in row.scores]
-
-
-def test_all_outputs_of_a_corpus_are_read_by_the_same_readers_and_nothing_is_renamed(config):
-    before = smoke(config)
-    add_apes(config, seeds=[4, 9])
-    after = smoke(config)
-    assert before.folders.items() <= after.folders.items()
-    folders = apes_of(after, "modules")
-    assert len(folders) == sum(row.corpus == "modules" for row in after.rows)
-    assert not apes_of(after, "tales")  # it has no questions
-    (questions,), readers = after.named("annotations", "questions"), after.named("runs", "reader")
-    assert [(one.specification["seed"], one.inputs[1]) for one in readers] == [(4, questions.key), (9, questions.key)]
-    told = {questions.key: "questions", readers[0].key: {"seed": 4}, readers[1].key: {"seed": 9}}
-    assert all(folder.specification["inputs"] == told for folder in folders)
-    assert all(set(told) < set(folder.inputs) for folder in folders)
-    of_scorers = {name: set(keys) for name, keys in after.together.items() if name[1] == "scorer"}
-    assert of_scorers == {("modules", "scorer", "apes"): {one.key for one in folders}}
-    assert before.together.items() <= after.together.items()
-
-
 def test_each_score_is_made_by_one_process_with_all_others_of_its_method_and_size(config):
     plan = smoke(config)
     sets = {name: keys for name, keys in plan.together.items() if name[1] != "run"}
@@ -712,53 +689,6 @@ def test_all_that_is_decoded_of_a_run_is_made_by_one_process(config):
     assert sum(map(len, sets.values())) == len(plan.named("outputs", "decode"))
     kinds = [{plan.folder(key).specification["corpus"] for key in keys} for keys in sets.values()]
     assert {len(corpora) for corpora in kinds} == {1, 2}
-
-
-def test_what_is_held_out_is_read_by_the_readers_of_its_corpus(config):
-    edit(config / "studies" / "smoke.yaml", lambda content: content["corpora"]["tales"]["split"].update(unseen=["zoo"]))
-    add_apes(config, corpora=("tales",), seeds=[1])
-    plan = smoke(config)
-    (reader,) = plan.named("runs", "reader")
-    (unseen,) = plan.named("corpora", "unseen")
-    for corpus, prepared in (("tales", reader.specification["corpus"]), ("tales-unseen", unseen.key)):
-        folders = apes_of(plan, corpus)
-        assert folders
-        for folder in folders:
-            questions = next(key for key, told in folder.specification["inputs"].items() if told == "questions")
-            assert plan.folder(questions).specification["corpus"] == prepared == folder.specification["corpus"]
-            assert reader.key in folder.specification["inputs"]
-
-
-def test_where_vectors_lie_is_no_part_of_a_name_and_what_they_are_is(config):
-    def reader(path, sha256):
-        edit(
-            config / "studies" / "smoke.yaml",
-            lambda study: study["scores"].update(
-                apes={"reader": {"kind": "attentive", "vectors": {"path": path, "sha256": sha256}}, "seeds": [1]}
-            ),
-        )
-        (folder,) = smoke(config).named("runs", "reader")
-        return folder
-
-    add_apes(config)
-    first, moved, other = reader("a.txt", "ab" * 32), reader("b.txt", "ab" * 32), reader("b.txt", "cd" * 32)
-    assert first.name == moved.name != other.name
-    assert [file.path for file in moved.files] == ["b.txt"]
-
-
-@pytest.mark.parametrize(
-    ("corpora", "told", "message"),
-    [
-        ((), {}, "scores.apes: no corpus of the study has questions; add `cloze: {}` to one"),
-        (("modules",), {"seeds": []}, r"scores.apes.seeds"),
-        (("modules",), {"reader": {"kind": "attentive", "vectors": {"sha256": "ab" * 32}}}, "reader.vectors.path: say"),
-        (("modules",), {"reader": {"kind": "transformers", "sha256": "ab" * 32}}, "reader.path: say where"),
-    ],
-)
-def test_apes_needs_questions_and_a_reader_that_is_there(config, corpora, told, message):
-    add_apes(config, corpora, **told)
-    with pytest.raises(PlanError, match=message):
-        smoke(config)
 
 
 def test_questions_and_contrasts_rename_nothing_that_is_trained_decoded_or_scored_without_them(tmp_path):
@@ -1289,86 +1219,6 @@ def test_what_a_bart_is_pretrained_on_is_none_of_the_large_study(config):
     own, others = (packages_of(raw.harvest, ROOT / "config") for raw in plan.raws)
     assert not own & others
     assert len(own | others) == 88
-
-
-CLOZE = {"files": {"path": "data/raw/questions", "sha256": "cd" * 32}}
-TAGGER = {"recogniser": {"kind": "transformers", "path": "models/ner", "sha256": "ef" * 32, "types": ["PER"]}}
-
-
-def asking(config, **told):
-    """The plan of ENT's methods on the tales, with these keys of the corpus."""
-    return of_two_corpora(config, ["ent_loss", "ent_gold"], tales=told)
-
-
-def test_questions_are_asked_where_a_study_says_so_and_rename_nothing_else(config):
-    before = smoke(config)
-    assert not before.named("annotations", "questions")
-    edit(config / "studies" / "smoke.yaml", lambda study: study["corpora"]["tales"].update(cloze={}))
-    after = smoke(config)
-    (asked,) = after.named("annotations", "questions")
-    assert names(after) - names(before) == {asked.key}
-    assert names(before) <= names(after)
-    assert asked.key.startswith("annotations/tales-questions-")
-    assert asked.specification["pipeline"] == "rules"
-    assert before.tables != after.tables
-
-
-def test_what_is_asked_is_named_by_what_finds_it_not_by_where_that_lies(config):
-    found = {}
-    moved = {"recogniser": {**TAGGER["recogniser"], "path": "elsewhere"}}
-    for name, told in {
-        "rules": {},
-        "files": CLOZE,
-        "tagger": TAGGER,
-        "moved": moved,
-        "words": {"salient": "words"},
-    }.items():
-        (found[name],) = asking(config, cloze=told).named("annotations", "questions")
-    assert found["moved"].key == found["tagger"].key
-    assert len({folder.key for folder in found.values()}) == 4
-    assert [file.sha256 for file in found["files"].files] == ["cd" * 32]
-    assert found["files"].specification["files"] == {"sha256": "cd" * 32, "tokenizer": "words", "lower": True}
-    assert [file.path for file in found["moved"].files] == ["elsewhere"]
-    assert found["rules"].specification["versions"].keys() == {"spacy"}
-
-
-def test_the_parts_of_hyphenated_words_rename_what_names_entities_alone(config):
-    before = asking(config, cloze={})
-    assert names(asking(config, cloze={}, hyphenated="whole")) == names(before)
-    after = asking(config, cloze={}, hyphenated="parts")
-    assert changed(before, after, "annotations") == {"tales-entities", "tales-questions"}
-    assert changed(before, after, "corpora") == set()
-    assert {stem.split("-")[0] for stem in changed(before, after, "runs")} == {"tales"}
-
-
-def test_salient_entities_are_the_questions_answers_where_the_corpus_says_so(config):
-    before = asking(config, cloze={})
-    after = asking(config, cloze={}, salient="cloze")
-    (asked,) = after.named("annotations", "questions")
-    assert {folder.stem for folder in after.named("annotations", "entities")} == {"modules-entities"}
-    learned = [one for one in after.named("runs") if one.stem.startswith("tales-ent_loss")]
-    assert learned
-    for folder in learned:
-        assert folder.specification["entities"] == asked.key
-        assert asked.key in folder.inputs
-    gold = [one for one in after.named("outputs") if one.specification.get("entities")]
-    assert {one.specification["entities"] for one in gold if "tales" in one.stem} == {asked.key}
-    assert changed(before, after, "corpora") == set()
-    assert {stem.split("-")[0] for stem in changed(before, after, "runs")} == {"tales"}
-
-
-@pytest.mark.parametrize(
-    ("told", "message"),
-    [
-        ({"salient": "cloze"}, "`salient: cloze` needs questions: add `cloze: {}`"),
-        ({"cloze": {**CLOZE, **TAGGER}}, "ready-made `files` name their entities: leave `recogniser` out"),
-        ({"cloze": {"recogniser": {**TAGGER["recogniser"], "kind": "spacy"}}}, "`types` are labels of a token"),
-        ({"cloze": {"files": {"path": "x"}}}, "cloze.files.sha256: Field required"),
-    ],
-)
-def test_questions_of_nothing_are_an_error(config, told, message):
-    with pytest.raises(PlanError, match=message):
-        asking(config, **told)
 
 
 @pytest.mark.parametrize(

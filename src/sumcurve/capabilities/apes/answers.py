@@ -15,7 +15,7 @@ from safetensors.torch import load_file
 from torch import Tensor, nn
 
 from sumcurve.capabilities.apes.reader_model import AttentiveReader, Words, build, entity, padded
-from sumcurve.settings import AttentiveSettings
+from sumcurve.capabilities.apes.settings import AttentiveSettings
 
 Text = Sequence[str]  # words, entities as @entityN
 TOKENS = 8_192  # of documents, or of questions, that are read together, padding included; answers do not depend on it

@@ -3,13 +3,13 @@
 import sys
 from typing import Literal, NotRequired, TypedDict
 
+from sumcurve.capabilities.apes.settings import SpanReaderSettings, reader_settings
 from sumcurve.corpora.store import Corpus
 from sumcurve.machine import devices
 from sumcurve.machine.sums import Sums
-from sumcurve.settings import SpanReaderSettings, reader_settings
 from sumcurve.sources.errors import CorpusError
 from sumcurve.store import resume
-from sumcurve.store.kind import Kind
+from sumcurve.store.kind import PACKED_OF_RUNS, Kind
 from sumcurve.store.stage import Block, BuildError, Inputs, Stage
 
 
@@ -73,7 +73,7 @@ def reader(specification: ReaderSpecification, inputs: Inputs, stage: Stage) -> 
     """Write a reader of questions, resuming where an interrupted one left its state; one from elsewhere as it is."""
     from sumcurve.capabilities.apes.reader import train_reader
     from sumcurve.capabilities.apes.span_reader import take_over
-    from sumcurve.capabilities.pretrained.subwords import PretrainedError
+    from sumcurve.capabilities.apes.spans import ReaderError
     from sumcurve.training.fit import ResumeError, TrainingError
 
     settings = reader_settings(specification["reader"])
@@ -82,7 +82,7 @@ def reader(specification: ReaderSpecification, inputs: Inputs, stage: Stage) -> 
     if isinstance(settings, SpanReaderSettings):
         try:
             take_over(dict(specification), settings, inputs[settings.sha256], corpus, questions, stage.folder)
-        except PretrainedError as error:
+        except ReaderError as error:
             raise BuildError(f"{stage.name}: {error}") from error
         return
     with devices.bar_line(stage.home / "scratch" / "locks") as line:
@@ -115,7 +115,7 @@ KINDS: dict[str, Kind] = {
         builder=questions,
         modules=("sumcurve.capabilities.apes.cloze",),
         mem_mb=3000,
-        evidence=True,
+        tabled=True,
     ),
     "reader": Kind(
         step="runs",
@@ -131,5 +131,7 @@ KINDS: dict[str, Kind] = {
         minutes=240,
         gpu=True,
         together=True,
+        packed=(*PACKED_OF_RUNS, "held_out.csv"),
+        leads_pack=True,
     ),
 }

@@ -39,11 +39,12 @@ from sumcurve.capabilities.apes.reader_model import (
     read_vectors,
     start_from,
 )
+from sumcurve.capabilities.apes.settings import AttentiveSettings
 from sumcurve.corpora.entities import questions as questions_about
 from sumcurve.corpora.store import Corpus
 from sumcurve.machine.devices import Lease
 from sumcurve.scores.scorer import group_of
-from sumcurve.settings import AttentiveSettings, PhaseSettings
+from sumcurve.settings import PhaseSettings
 from sumcurve.store.records import Record, RecordError, write_csv, write_json
 from sumcurve.training.fit import ResumeError, fit
 from sumcurve.training.history import History
@@ -54,6 +55,7 @@ from sumcurve.training.run import compute_clock, read_together, write_run, write
 
 HELD_OUT = "held_out.csv"
 TOGETHER = 64  # questions of a batch from which nothing is learned; answers do not depend on it
+ANSWERING = ("phase", "update", "updates", "examples", "epoch", "rate", "train_loss", "nll", "accuracy", "best")
 NOT_THERE, ONE_ENTITY = "the source does not name the answer", "the source names one entity alone"
 
 
@@ -66,6 +68,11 @@ class Posed:
     document: tuple[str, ...]
     question: tuple[str, ...]
     answer: int
+
+
+def history_rows(history: History) -> list[dict[str, Any]]:
+    """One dict per validation with `ANSWERING`: what `History.rows` has of summaries is left out."""
+    return [{column: getattr(row, column) for column in ANSWERING} for row in history]
 
 
 def posed(records: Iterable[Record], asked: Iterable[Asked], dropped: Counter[str]) -> Iterator[Posed]:
@@ -290,4 +297,4 @@ def train_reader(
         "majority": frequent,
     }
     write_json(stage / WORDS, words.to_json())
-    write_run(stage, fitted, fitted.history, training, len(train), len(words), counts, further, told=History.answers)
+    write_run(stage, fitted, fitted.history, training, len(train), len(words), counts, further, told=history_rows)

@@ -16,7 +16,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from sumcurve.settings import AttentiveSettings
+from sumcurve.capabilities.apes.settings import AttentiveSettings
 from sumcurve.store.records import RecordError, open_bytes
 
 PAD, UNK, PLACEHOLDER = 0, 1, 2

@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from sumcurve.capabilities.apes.answered import ANSWERS, NOBODY, QUESTIONS, RIGHT
 from sumcurve.capabilities.apes.questions import Asked, candidates, read_questions
+from sumcurve.capabilities.apes.settings import Apes, AttentiveSettings, CorpusKeys, reader_settings
 from sumcurve.corpora.entities import is_marker
 from sumcurve.scores.needs import Need, Needing
 from sumcurve.scores.scorer import Metric, Scores, group_of, summaries_of
-from sumcurve.settings import MODEL_FILES, Apes, AttentiveSettings, StudySettings, reader_settings
+from sumcurve.settings import MODEL_FILES, StudySettings
 from sumcurve.store.records import Record, RecordError
 
 if TYPE_CHECKING:
@@ -50,9 +51,10 @@ class AnswersQuestions(Needing):
     settings: Apes
 
     def needs(self, corpus: str, study: StudySettings) -> Sequence[Need] | None:
-        if all(one.cloze is None for one in study.corpora.values()):
+        asked = [name for name, keys in study.corpora.items() if isinstance(keys, CorpusKeys) and keys.cloze]
+        if not asked:
             raise RecordError("no corpus of the study has questions; add `cloze: {}` to one")
-        if study.corpora[corpus].cloze is None:
+        if corpus not in asked:
             return None
         reader, seeds = self.settings.reader, self.settings.seeds
         files: dict[str, tuple[str, tuple[str, ...]]] = {}

@@ -10,9 +10,10 @@ import torch
 
 from sumcurve.capabilities.apes.questions import majority, read_questions
 from sumcurve.capabilities.apes.reader import HELD_OUT, Posed, levels, posed
+from sumcurve.capabilities.apes.settings import SpanReaderSettings
 from sumcurve.capabilities.apes.spans import MODEL, SpanAnswers
 from sumcurve.corpora.store import Corpus
-from sumcurve.settings import MODEL_FILES, SpanReaderSettings
+from sumcurve.settings import MODEL_FILES
 from sumcurve.store.records import RecordError, write_csv, write_json
 
 
@@ -26,7 +27,7 @@ def take_over(
 ) -> None:
     """Copy the model's files to `model/` and write held_out.csv and training.json, as of a trained reader.
 
-    Raises PretrainedError as `SpanAnswers`, and RecordError where no test question can be asked of sources.
+    Raises ReaderError as `SpanAnswers`, and RecordError where no test question can be asked of sources.
     """
     torch.set_num_threads(specification["threads"])
     reader = SpanAnswers(model, settings)

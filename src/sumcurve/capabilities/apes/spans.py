@@ -14,23 +14,26 @@ from safetensors.torch import load_file
 
 from sumcurve.capabilities.apes.answers import Text
 from sumcurve.capabilities.apes.reader_model import entity
-from sumcurve.capabilities.pretrained.subwords import PretrainedError
+from sumcurve.capabilities.apes.settings import SpanReaderSettings
 from sumcurve.corpora.entities import PLACEHOLDER
-from sumcurve.settings import SpanReaderSettings
 
 MODEL = "model"  # the folder of a run that holds the model's files
 TOGETHER = 32  # questions of a batch
+
+
+class ReaderError(ValueError):
+    """A model that cannot read questions; the message names the folder and what it lacks."""
 
 
 class SpanAnswers:
     """Answers of a model that finds spans. What has no positions of a document is cut."""
 
     def __init__(self, folder: Path, settings: SpanReaderSettings) -> None:
-        """PretrainedError for a folder without such a model in safetensors, or without a fast tokenizer."""
+        """ReaderError for a folder without such a model in safetensors, or without a fast tokenizer."""
         from transformers import AutoConfig, AutoModelForQuestionAnswering, AutoTokenizer
 
         if not list(folder.glob("*.safetensors")):
-            raise PretrainedError(f"{folder}: no *.safetensors; a reader's weights are read from nothing else")
+            raise ReaderError(f"{folder}: no *.safetensors; a reader's weights are read from nothing else")
         local: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
         try:
             self.tokenizer = AutoTokenizer.from_pretrained(folder, **local)
@@ -39,14 +42,14 @@ class SpanAnswers:
                 folder, config=config, use_safetensors=True, **local
             ).eval()
         except (OSError, ValueError) as error:
-            raise PretrainedError(f"{folder}: no model that answers questions by spans ({error})") from error
+            raise ReaderError(f"{folder}: no model that answers questions by spans ({error})") from error
         if not self.tokenizer.is_fast:
-            raise PretrainedError(f"{folder}: no fast tokenizer (tokenizer.json): spans cannot be found in words")
+            raise ReaderError(f"{folder}: no fast tokenizer (tokenizer.json): spans cannot be found in words")
         stored = {name for path in folder.glob("*.safetensors") for name in load_file(path)}
         if missing := [
             name for name in self.model.state_dict() if name.startswith("qa_outputs") and name not in stored
         ]:
-            raise PretrainedError(
+            raise ReaderError(
                 f"{folder}: its weights lack {missing[0]}: the model has never learned to answer; name one that has"
             )
         self.placeholder = settings.placeholder

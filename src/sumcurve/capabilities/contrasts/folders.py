@@ -131,6 +131,8 @@ KINDS: dict[str, Kind] = {
         further=_system_if_told,
         mem_mb=3000,
         gpu=True,
+        packed=("*.safetensors",),  # log-probabilities of golds and contrasts, a file for each run
+        leads_pack=True,
     ),
     "judge_words": Kind(
         step="outputs",

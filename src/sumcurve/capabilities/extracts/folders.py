@@ -43,7 +43,7 @@ KINDS: dict[str, Kind] = {
         modules=("sumcurve.capabilities.extracts.corpus",),
         mem_mb=2000,
         minutes=720,
-        evidence=True,
+        tabled=True,
         cost=cost,
     ),
 }

@@ -9,7 +9,7 @@ from sumcurve.corpora.store import Corpus
 from sumcurve.machine import devices
 from sumcurve.machine.sums import Sums
 from sumcurve.settings import Reading, Search, SubwordSettings, TransformersSettings
-from sumcurve.store.kind import Kind
+from sumcurve.store.kind import PACKED_OF_RUNS, Kind
 from sumcurve.store.stage import Block, BuildError, Inputs, Stage, sealed
 from sumcurve.training.folders import places
 
@@ -172,6 +172,8 @@ KINDS: dict[str, Kind] = {
         gpu=True,
         together=True,
         priority=1_000_000,
+        packed=(*PACKED_OF_RUNS, "weights.safetensors"),
+        leads_pack=True,
     ),
     "untrained": Kind(
         step="outputs",

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sumcurve.capabilities.apes.tables import apes
 from sumcurve.capabilities.pretrained.tables.pretraining import BETTER, WORSE
 from sumcurve.scores.scorer import Metric
 from sumcurve.tables.answers import ALONE, BEHIND, BEST, LEVEL_WITH, NONE, SHARED
@@ -66,10 +65,6 @@ def findings(results: Results, tables: Mapping[str, Table]) -> list[Finding]:
             )
         else:
             asked = (("Without training", "scores", _untrained(results, corpus, ranking[0])),)
-        level = results.reader_levels.get(corpus)
-        if level is not None and not level.beats:
-            asked = (*asked, ("What is not to be read", "apes", iter([level.sentence().removeprefix(f"{corpus}: ")])))
-        asked = (*asked, ("What questions measure", "apes", iter(apes.order_told(results, corpus))))
         here = [Finding(corpus, question, tuple(told), table) for question, table, told in asked]
         for evidence in results.study.evidence.values():
             for after, finding in evidence.findings(results, tables, corpus):

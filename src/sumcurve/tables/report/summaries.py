@@ -6,8 +6,6 @@ from functools import cached_property
 from statistics import fmean
 from typing import Literal
 
-from sumcurve.capabilities.apes.answered import ANSWERS, NOBODY
-from sumcurve.capabilities.apes.tables import apes
 from sumcurve.scores.scorer import Metric
 from sumcurve.statistics.design import Cell
 from sumcurve.tables.evidence import BLIND, Example, Examples
@@ -24,8 +22,8 @@ Piece = tuple[str, Kind]
 class Written:
     """What one system wrote of one item; `scores` are in the order of `Reading.metrics`, None where there is none.
 
-    `answers` are what the first reader of the summary answers to the questions about the reference, in their order:
-    an entity's name ("" where it was not asked) and whether it is right.
+    `answers` are those that the summary gives to the questions about the reference, in their order ("": none), and
+    whether each is right.
     """
 
     system: str
@@ -40,11 +38,12 @@ class Written:
 class Item:
     """A test item: what people wrote, and by method what each of its sizes wrote, by rising size.
 
-    What is not trained shares one block, `UNTRAINED`.
+    What is not trained shares one block, `UNTRAINED`. `questions` are about its reference, each with the answer.
     """
 
     example: Example
     blocks: Mapping[str, Sequence[Written]]
+    questions: Sequence[tuple[str, str]] = ()
 
 
 class Reading:
@@ -66,7 +65,12 @@ class Reading:
         self.seeds = sorted({one.seeds[0] for one in self.systems if one.seeds})
         self._values = {one.cell: self._of_items(results, one) for one in self.systems}
         self._examples = examples.items
-        self._answers = {one.cell: answers_of(one) for one in self.systems}
+        every = results.study.evidence.values()
+        self._questions = {item: asked for one in every for item, asked in one.questions(self.corpus).items()}
+        self._answers = {
+            system.cell: {item: given for one in every for item, given in one.answers(system).items()}
+            for system in self.systems
+        }
         self.test_items = max(len(set(items.ids)) for one in self.systems for items in one.scorers.values())
 
     def _of_items(self, results: Results, system: System) -> list[dict[str, float]]:
@@ -100,29 +104,11 @@ class Reading:
                     label = f"{number(system.records)} records" if trained else system.method
                     sentences = marked(example.summaries[system.cell], example.source_tokens)
                     scores = [values.get(example.id) for values in self._values[system.cell]]
-                    answers = told(example, self._answers[system.cell].get(example.id, []))
+                    answers = self._answers[system.cell].get(example.id, ())
                     one = Written(system.method, label, system.records, sentences, scores, answers)
                     blocks.setdefault(system.method if trained else UNTRAINED, []).append(one)
-            found.append(Item(example, blocks))
+            found.append(Item(example, blocks, self._questions.get(example.id, ())))
         return found
-
-
-def answers_of(system: System) -> dict[str, list[str]]:
-    """By item the numbers of the entities that the first reader answers with, of the seed whose summaries are shown."""
-    items = system.outputs[0].scores.get(apes.SCORER)
-    column = next((name for name in items.details if name.startswith(ANSWERS)), None) if items else None
-    if items is None or column is None:
-        return {}
-    return {name: said.split(" ") for name, said in zip(items.ids, items.details[column], strict=True)}
-
-
-def told(example: Example, answers: Sequence[str]) -> list[tuple[str, bool]]:
-    """The answers to the questions about an item by name, and whether each is right."""
-    found = []
-    for (_, right), answer in zip(example.questions, answers, strict=False):
-        number = None if answer == NOBODY else int(answer)
-        found.append(("" if number is None else example.names.get(number, f"entity {number}"), number == right))
-    return found
 
 
 def marked(sentences: Sequence[str], source_tokens: Sequence[str]) -> list[list[Piece]]:

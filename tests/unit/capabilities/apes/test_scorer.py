@@ -7,9 +7,9 @@ import pytest
 
 from sumcurve.capabilities.apes import scorer as apes
 from sumcurve.capabilities.apes.questions import Asked, Question, asked_about, entity_in, write_questions
+from sumcurve.capabilities.apes.settings import Apes
 from sumcurve.scores.run import write_scores
 from sumcurve.scores.scorer import Scores
-from sumcurve.settings import Apes
 from sumcurve.store.records import Record, RecordError, write_jsonl
 
 RECORDS = [

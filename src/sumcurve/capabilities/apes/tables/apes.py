@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sumcurve.capabilities.apes.tables.readers import SCORER, right_of, share_of
+from sumcurve.capabilities.apes.evidence import questions_of
+from sumcurve.capabilities.apes.levels import SCORER, SHARE, right_of, share_of
 from sumcurve.statistics.coefficients import coefficient
 from sumcurve.statistics.design import Design, common_seeds
 from sumcurve.statistics.family import Tested, family
@@ -23,11 +24,9 @@ from sumcurve.tables.results import (
     DECIDING,
     LEVEL,
     NOT_TO_BE_READ,
-    SHARE,
     UNREAD,
     Results,
     System,
-    replicates,
     value,
 )
 from sumcurve.tables.table import Column, Name, Table, Value, number, span
@@ -59,10 +58,9 @@ def _estimate(results: Results, system: System, metric: str) -> Estimate:
         return results.estimate(system.corpus, metric, system.cell)
 
     def make() -> Design:
-        scorer = results.scorer(metric)
         here = [one for one in asked(results, system.corpus) if one.outputs[0].search == "paper"]
-        kept, _ = common_seeds([replicates(one, metric, scorer) for one in here])
-        groups = here[0].scored(scorer)[0].groups
+        kept, _ = common_seeds([results.replicates(one, metric) for one in here])
+        groups = here[0].scored(results.scorer(metric))[0].groups
         return Design(kept, groups, results.full_records(system.corpus), results.settings.confidence)
 
     design = results.once(f"papers' searches {system.corpus} {metric}", make)
@@ -84,7 +82,8 @@ def order(results: Results, corpus: str) -> list[tuple[Tested, str]]:
         return []
     pairs = list(pairwise(here[name].cell for name in ORDER if name in here))
     found = family(design, pairs, seed=results.settings.seed, level=LEVEL).tests
-    return [(one, _says(one, results.unread(corpus, SHARE))) for one in found]
+    unread = bool(results.unread(corpus, SHARE))
+    return [(one, _says(one, unread)) for one in found]
 
 
 def _says(one: Tested, unread: bool) -> str:
@@ -169,7 +168,7 @@ def table(results: Results) -> Table:
         Column("interval_covers", None),
     ]
     notes = [
-        *(one.sentence() for one in results.reader_levels.values()),
+        *(one.sentence() for one in questions_of(results).reader_levels(results).values()),
         *(f"{corpus}: {said}" for corpus in results.corpora for said in order_told(results, corpus)),
         *_counted(results),
         *_agreed(results),

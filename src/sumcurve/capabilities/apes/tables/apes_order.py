@@ -1,7 +1,8 @@
 """Whether APES has gold above the source, the source above lead, and lead above the reference's words at random."""
 
+from sumcurve.capabilities.apes.levels import SHARE
 from sumcurve.capabilities.apes.tables.apes import order
-from sumcurve.tables.results import SHARE, Results
+from sumcurve.tables.results import Results
 from sumcurve.tables.table import Column, Table, Value
 
 

@@ -1,5 +1,6 @@
 """What APES asks about each corpus (Eyal et al. 2019): references with entities enough, questions, and guesses."""
 
+from sumcurve.capabilities.apes.evidence import questions_of
 from sumcurve.capabilities.apes.questions import FEWEST, GUESSES, NOT_ASKED
 from sumcurve.corpora.store import PARTS
 from sumcurve.tables.results import Results
@@ -8,7 +9,7 @@ from sumcurve.tables.table import Column, Table
 
 def table(results: Results) -> Table:
     """A row for every part of a corpus: its references, those asked about, their questions, and who guesses them."""
-    parts = sorted(results.study.cloze, key=lambda one: (one.corpus, PARTS.index(one.part)))
+    parts = sorted(questions_of(results).parts, key=lambda one: (one.corpus, PARTS.index(one.part)))
     rows = [
         {
             "corpus": one.corpus,

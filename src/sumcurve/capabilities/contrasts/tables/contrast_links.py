@@ -9,7 +9,7 @@ from sumcurve.capabilities.contrasts.evidence import judged_of
 from sumcurve.capabilities.contrasts.tables.preferences import POINTS, Preferred, preferred
 from sumcurve.scores.scorer import Metric
 from sumcurve.statistics.coefficients import Coefficient, coefficient
-from sumcurve.tables.results import Results, System, replicates
+from sumcurve.tables.results import Results, System
 from sumcurve.tables.table import Column, Table, Value
 
 KINDS: tuple[Coefficient, ...] = ("pearson", "spearman")
@@ -94,9 +94,8 @@ def _row(results: Results, one: Preferred, metric: Metric) -> dict[str, Any]:
 
 def _values(results: Results, systems: list[System], metric: Metric) -> tuple[Array, list[str]]:
     """Scores averaged over seeds ``[systems, items]``, and the items' groups."""
-    scorer = results.scorer(metric.name)
-    rows = [replicates(system, metric.name, scorer).items.mean(axis=0) for system in systems]
-    return np.stack(rows), list(systems[0].outputs[0].scores[scorer].groups)
+    rows = [results.replicates(system, metric.name).items.mean(axis=0) for system in systems]
+    return np.stack(rows), list(systems[0].outputs[0].scores[results.scorer(metric.name)].groups)
 
 
 def _sums(values: Array, places: NDArray[np.int64], groups: int) -> tuple[Array, Array]:

@@ -10,10 +10,9 @@ from transformers import BartConfig, BartForQuestionAnswering
 
 import pretrained
 from sumcurve.capabilities.apes.questions import entity_in
+from sumcurve.capabilities.apes.settings import SpanReaderSettings
 from sumcurve.capabilities.apes.span_reader import take_over
-from sumcurve.capabilities.apes.spans import MODEL, SpanAnswers
-from sumcurve.capabilities.pretrained.subwords import PretrainedError
-from sumcurve.settings import SpanReaderSettings
+from sumcurve.capabilities.apes.spans import MODEL, ReaderError, SpanAnswers
 from sumcurve.store.records import read_csv
 from towns import write_towns
 
@@ -92,13 +91,13 @@ def test_the_answer_is_the_entity_with_the_best_span(folder: Path) -> None:
 
 
 def test_what_cannot_answer_is_refused(folder: Path, tmp_path: Path) -> None:
-    with pytest.raises(PretrainedError, match=r"no \*\.safetensors"):
+    with pytest.raises(ReaderError, match=r"no \*\.safetensors"):
         SpanAnswers(tmp_path, SETTINGS)
     for path in folder.iterdir():
         (tmp_path / path.name).write_bytes(path.read_bytes())
     weights = load_file(folder / "model.safetensors")
     save_file({name: one for name, one in weights.items() if "qa_outputs" not in name}, tmp_path / "model.safetensors")
-    with pytest.raises(PretrainedError, match=r"lack qa_outputs.*never learned to answer"):
+    with pytest.raises(ReaderError, match=r"lack qa_outputs.*never learned to answer"):
         SpanAnswers(tmp_path, SETTINGS)
 
 

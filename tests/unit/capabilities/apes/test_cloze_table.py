@@ -4,15 +4,16 @@ import dataclasses
 
 import pytest
 
+from sumcurve.capabilities.apes.evidence import AskedOfPart, Questions
 from sumcurve.settings import Bootstrap
 from sumcurve.study.tables import made
-from sumcurve.tables.evidence import Asked
 from sumcurve.tables.results import Results
 
 GUESSES = {"chance": 0.2, "majority": 0.25, "frequency": 0.5}
-TEST = Asked("notes", "test", 200, 50, {"no entity": 90, "one entity": 60, "no question": 0}, 125, 150, 120, GUESSES)
+LEFT_OUT = {"no entity": 90, "one entity": 60, "no question": 0}
+TEST = AskedOfPart("notes", "test", 200, 50, LEFT_OUT, 125, 150, 120, GUESSES)
 TRAIN = dataclasses.replace(TEST, part="train", references=400, not_asked=TEST.not_asked | {"no entity": 290})
-NOBODY = Asked(
+NOBODY = AskedOfPart(
     "notes",
     "valid",
     20,
@@ -27,7 +28,8 @@ NOBODY = Asked(
 
 @pytest.fixture(scope="module")
 def table(study):
-    return made("cloze", Results(dataclasses.replace(study, cloze=[TEST, NOBODY, TRAIN]), Bootstrap(resamples=50)))
+    asked = {"apes": Questions([TEST, NOBODY, TRAIN])}
+    return made("cloze", Results(dataclasses.replace(study, evidence=asked), Bootstrap(resamples=50)))
 
 
 def test_there_is_a_row_for_every_part_in_order_and_every_reference_is_in_it(table) -> None:

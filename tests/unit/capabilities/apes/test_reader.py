@@ -10,9 +10,10 @@ import pytest
 from sumcurve.capabilities.apes import reader as training
 from sumcurve.capabilities.apes.questions import Asked, asked_about
 from sumcurve.capabilities.apes.reader import NOT_THERE, ONE_ENTITY, levels, posed, train_reader
+from sumcurve.capabilities.apes.settings import AttentiveSettings
 from sumcurve.corpora.store import Corpus
 from sumcurve.machine.devices import Lease
-from sumcurve.settings import AttentiveSettings, Optimizer, Stop
+from sumcurve.settings import Optimizer, Stop
 from sumcurve.store.records import Record, RecordError, read_csv
 from towns import write_towns
 

@@ -8,7 +8,7 @@ import torch
 from torch import nn
 
 from sumcurve.capabilities.apes.reader_model import BiGRU, Posing, Words, build, collate, read_vectors, start_from
-from sumcurve.settings import AttentiveSettings
+from sumcurve.capabilities.apes.settings import AttentiveSettings
 from sumcurve.store.records import RecordError
 
 SMALL = AttentiveSettings(embedding=6, hidden=5, dropout=0.0)

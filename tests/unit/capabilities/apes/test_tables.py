@@ -5,6 +5,9 @@ import dataclasses
 import numpy as np
 import pytest
 
+from sumcurve.capabilities.apes import levels
+from sumcurve.capabilities.apes.evidence import NOT_BEYOND_GUESSING, Questions
+from sumcurve.capabilities.apes.levels import Reader
 from sumcurve.capabilities.apes.scorer import AnswersQuestions
 from sumcurve.capabilities.apes.tables import apes, apes_order, apes_readers, readers
 from sumcurve.settings import Bootstrap
@@ -13,9 +16,9 @@ from sumcurve.statistics.intervals import estimate
 from sumcurve.study.doors import APPENDIX, TABLES
 from sumcurve.study.tables import made
 from sumcurve.tables import scores
-from sumcurve.tables.evidence import CorpusStatistics, Items, Reader, Study
+from sumcurve.tables.evidence import CorpusStatistics, Items, Study
 from sumcurve.tables.report.findings import findings
-from sumcurve.tables.results import UNREAD, Results, replicates
+from sumcurve.tables.results import UNREAD, Results
 
 METRICS = tuple(AnswersQuestions.metrics)
 QUESTIONS = np.random.default_rng(0).integers(2, 6, 40)
@@ -52,6 +55,10 @@ def asked(output, level, lean=(0.0, 0.05, -0.05)):
     return dataclasses.replace(output, scores={**output.scores, "apes": items})
 
 
+def answered(readers=()):
+    return {"apes": Questions(readers=readers)}
+
+
 def known(right, groups=20, seed=1):
     """A reader that answers a share of 120 held-out questions, of which guessing answers two in five."""
     generator = np.random.default_rng(seed)
@@ -78,7 +85,7 @@ def results(invented):
     outputs += [asked(invented("notes", "pcov", 50, seed, 30), LEVELS["pcov"]) for seed in (1, 2)]
     statistics = [CorpusStatistics("notes", "Notes.", 10, 10, {}, [])]
     told = [known(0.8, seed=seed) for seed in (1, 2, 3)]
-    return Results(Study("Study", "small", statistics, outputs, {"pcov": "PCOV"}, readers=told), Bootstrap())
+    return Results(Study("Study", "small", statistics, outputs, {"pcov": "PCOV"}, evidence=answered(told)), Bootstrap())
 
 
 def test_the_score_is_the_share_of_all_questions(results):
@@ -104,7 +111,7 @@ def test_readers_are_part_of_the_interval_in_every_table(results):
     rows = {(row["method"], row["records"]): row for row in scores.table(results).rows}
     for system in results.of("notes"):
         found, by_reader = apes.scores_of(results, system)
-        every = [dataclasses.replace(replicates(one, "apes", "apes"), readers=None) for one in results.of("notes")]
+        every = [dataclasses.replace(results.replicates(one, "apes"), readers=None) for one in results.of("notes")]
         without = estimate(Design(every, system.outputs[0].scores["apes"].groups, None), system.cell)
         assert found.low < without.low < without.mean < without.high < found.high
         assert found.covers.endswith("and readers")
@@ -118,10 +125,10 @@ def test_the_interval_is_the_ratios_own(results):
     (system,) = (one for one in results.of("notes") if one.method == "gold")
     items = system.outputs[0].scores["apes"]
     plain = Design([Replicates("gold", None, (), items.values[:1])], items.groups, None)
-    own = dataclasses.replace(replicates(system, "apes", "apes"), readers=None)
+    own = dataclasses.replace(results.replicates(system, "apes"), readers=None)
     ratio = estimate(Design([own], items.groups, None), system.cell)
     assert ratio.error < estimate(plain, ("gold", None)).error
-    right, questions = readers.right_of(items)
+    right, questions = levels.right_of(items)
     sums, totals = (
         np.array([column[[group == name for group in items.groups]].sum() for name in sorted(set(items.groups))])
         for column in (np.mean(list(right.values()), axis=0), questions)
@@ -150,7 +157,7 @@ def test_readers_order_no_systems_whose_shares_differ_by_rounding(results, monke
 @pytest.mark.parametrize(("right", "groups"), [(0.42, 20), (0.8, 3)])
 def test_readers_that_are_not_shown_to_beat_guessing_mark_the_corpus(results, right, groups):
     told = [known(right, groups, seed) for seed in (1, 2, 3)]
-    study = dataclasses.replace(results.study, readers=told)
+    study = dataclasses.replace(results.study, evidence=answered(told))
     marked = Results(study, Bootstrap())
     (note,) = (one for one in marked.corpora_notes if "APES" in one)
     assert note.startswith("notes: APES IS NOT TO BE READ")
@@ -189,12 +196,12 @@ def test_readers_that_are_not_shown_to_beat_guessing_mark_the_corpus(results, ri
 def test_what_a_corpus_holds_out_is_asked_by_the_same_readers_and_read_where_they_are(results, right):
     held = [dataclasses.replace(one, corpus="notes-unseen") for one in results.study.outputs]
     told = [known(right, 20, seed) for seed in (1, 2, 3)]
-    study = dataclasses.replace(results.study, readers=told, outputs=[*results.study.outputs, *held])
+    study = dataclasses.replace(results.study, evidence=answered(told), outputs=[*results.study.outputs, *held])
     both = Results(study, Bootstrap())
     (metric,) = (one.name for one in both.metrics if one.title == "APES")
-    level, other = (both.reader_levels[corpus] for corpus in ("notes", "notes-unseen"))
+    level, other = (both.study.evidence["apes"].levels(both)[corpus] for corpus in ("notes", "notes-unseen"))
     assert other.beats == level.beats == (right > 0.9)
-    assert {both.unread(corpus, metric) for corpus in both.corpora} == {not level.beats}
+    assert {bool(both.unread(corpus, metric)) for corpus in both.corpora} == {not level.beats}
     assert "those of notes," in other.sentence()
     ranked = {row["corpus"] for row in made("answers", both).rows if row.get("metric") == "APES"}
     assert ranked == (set(both.corpora) if level.beats else set())
@@ -224,7 +231,7 @@ def test_the_order_of_gold_source_lead_and_shuffled_gold_is_told_with_intervals(
 
 
 def test_an_order_of_readers_that_guess_is_not_to_be_read(results, monkeypatch):
-    monkeypatch.setattr(Results, "unread", lambda self, corpus, metric: metric == "apes")
+    monkeypatch.setattr(Results, "unread", lambda self, corpus, metric: NOT_BEYOND_GUESSING if metric == "apes" else "")
     made_of = apes_order.table(results)
     frame = made_of.frame()
     assert (set(frame.ranked), set(frame.says)) == ({"no"}, {"not to be read"})
@@ -277,7 +284,7 @@ def test_a_row_for_every_reader(results):
 
 def test_a_study_without_questions_has_none_of_these_tables(results):
     outputs = [dataclasses.replace(one, scores={"rouge": one.scores["rouge"]}) for one in results.study.outputs]
-    plain = Results(dataclasses.replace(results.study, outputs=outputs, readers=()), Bootstrap())
+    plain = Results(dataclasses.replace(results.study, outputs=outputs, evidence=answered()), Bootstrap())
     assert not any(one.table(plain).rows for one in (apes, apes_order, apes_readers, readers))
     assert plain.corpora_notes == ["notes: Notes."]
 
@@ -285,7 +292,7 @@ def test_a_study_without_questions_has_none_of_these_tables(results):
 def test_what_readers_know_of_what_summaries_are_asked_is_said_apart():
     """Sources are asked about references of one entity, too, of which no summary is asked."""
     told = [known(0.8, seed=seed) for seed in (1, 2, 3)]
-    level = readers.levels(told, 0.95)["notes"]
+    level = levels.levels(told, 0.95)["notes"]
     every = [number for number in range(120) if number % 3 == 0]
     expected = 100 * np.mean([[one.right[number] for number in every] for one in told])
     guesses = [100 * np.mean([column[number] for number in every]) for column in (told[0].majority, told[0].frequency)]
@@ -295,4 +302,4 @@ def test_what_readers_know_of_what_summaries_are_asked_is_said_apart():
     ) in level.sentence()
     assert f"{guesses[1]:.1f} % for the most frequent entity." in level.sentence()
     alone = [dataclasses.replace(one, several=np.ones(120, dtype=bool)) for one in told]
-    assert "of one entity" not in readers.levels(alone, 0.95)["notes"].sentence()
+    assert "of one entity" not in levels.levels(alone, 0.95)["notes"].sentence()

@@ -9,7 +9,7 @@ import torch
 from sumcurve.capabilities.apes.answers import AttentiveAnswers
 from sumcurve.capabilities.apes.questions import entity_in, renumbered
 from sumcurve.capabilities.apes.reader_model import Posing, Words, build, collate
-from sumcurve.settings import AttentiveSettings
+from sumcurve.capabilities.apes.settings import AttentiveSettings
 
 NOUNS = ["town", "bell", "bridge", "corn", "night"]
 ENTITIES = 8

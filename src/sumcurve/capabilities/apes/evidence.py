@@ -1,0 +1,226 @@
+"""What finished folders say of questions, of who answers them, and of what they measure."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sumcurve.capabilities.apes.answered import ANSWERS, NOBODY
+from sumcurve.capabilities.apes.levels import SCORER, SHARE, Array, Level, Reader, levels, share_of
+from sumcurve.capabilities.apes.questions import GUESSES, NOT_ASKED, entity_in, read_questions
+from sumcurve.capabilities.capability import Folders
+from sumcurve.corpora.entities import PLACEHOLDER
+from sumcurve.settings import HELD_OUT
+from sumcurve.store.records import read_csv
+from sumcurve.tables.evidence import Evidence, Items
+
+if TYPE_CHECKING:
+    from sumcurve.study.plan import Folder
+    from sumcurve.tables.report.findings import Finding
+    from sumcurve.tables.results import Results, System
+    from sumcurve.tables.table import Table
+
+HELD_OUT_FILE = "held_out.csv"  # of a reader's run
+GAP = "____"  # what is hidden in a question
+NOT_BEYOND_GUESSING = "its readers are not shown to beat guessing"
+
+
+@dataclass(frozen=True)
+class AskedOfPart:
+    """What is asked about the references of one part of a corpus (`cloze.ask`).
+
+    `references` = `asked` + those not asked, by reason. `entities` are of those asked. The answer of `answerable`
+    questions is mentioned in the source; over these `right` holds the shares (0..1) of right guesses, by what guesses,
+    None where there is nothing to guess.
+    """
+
+    corpus: str
+    part: str
+    references: int
+    asked: int
+    not_asked: Mapping[str, int]
+    entities: int
+    questions: int
+    answerable: int
+    right: Mapping[str, float | None]
+
+
+@dataclass(frozen=True)
+class AboutItem:
+    """The questions about a test item's reference as people read them, each with its answer's number; and names."""
+
+    questions: Sequence[tuple[str, int]]
+    names: Mapping[int, str]
+
+
+@dataclass(frozen=True)
+class Questions(Evidence):
+    """What is asked of every part, who answers, and by corpus and id the questions about items that are shown."""
+
+    parts: Sequence[AskedOfPart] = ()
+    readers: Sequence[Reader] = ()
+    items: Mapping[str, Mapping[str, AboutItem]] = field(default_factory=dict)
+
+    def reader_levels(self, results: "Results") -> dict[str, Level]:
+        """By corpus how often its readers are right on held-out questions.
+
+        What a corpus holds out whole has no readers of its own: those of the corpus answer there, too.
+        """
+
+        def make() -> dict[str, Level]:
+            found = levels(list(self.readers), results.settings.confidence)
+            for corpus in results.corpora:
+                whole = corpus.removesuffix(HELD_OUT)
+                if corpus not in found and whole in found:
+                    found[corpus] = replace(found[whole], corpus=corpus, readers_of=whole)
+            return found
+
+        made: dict[str, Level] = results.once("levels of readers", make)
+        return made
+
+    def unread(self, results: "Results", corpus: str, metric: str) -> str:
+        level = self.reader_levels(results).get(corpus) if results.scorer(metric) == SCORER else None
+        return NOT_BEYOND_GUESSING if level is not None and not level.beats else ""
+
+    def notes(self, results: "Results") -> list[str]:
+        return [level.sentence() for level in self.reader_levels(results).values() if not level.beats]
+
+    def ratio(self, metric: str, items: Items) -> tuple[Array, Array] | None:
+        return share_of(items) if metric == SHARE else None
+
+    def findings(
+        self, results: "Results", tables: Mapping[str, "Table"], corpus: str
+    ) -> Sequence[tuple[str, "Finding"]]:
+        from sumcurve.capabilities.apes.tables.apes import order_told
+        from sumcurve.tables.report.findings import Finding
+
+        found = []
+        level = self.reader_levels(results).get(corpus)
+        if level is not None and not level.beats:
+            sentence = level.sentence().removeprefix(f"{corpus}: ")
+            found.append(Finding(corpus, "What is not to be read", (sentence,), "apes"))
+        if sentences := order_told(results, corpus):
+            found.append(Finding(corpus, "What questions measure", tuple(sentences), "apes"))
+        return [("", one) for one in found]
+
+    def questions(self, corpus: str) -> Mapping[str, Sequence[tuple[str, str]]]:
+        return {
+            item: [(text, about.names[answer]) for text, answer in about.questions]
+            for item, about in self.items.get(corpus, {}).items()
+        }
+
+    def answers(self, system: "System") -> Mapping[str, Sequence[tuple[str, bool]]]:
+        """Of the first reader, of the seed whose summaries are shown."""
+        items = system.outputs[0].scores.get(SCORER)
+        column = next((name for name in items.details if name.startswith(ANSWERS)), None) if items else None
+        if items is None or column is None:
+            return {}
+        about = self.items.get(system.corpus, {})
+        return {
+            item: _named(about[item], answers.split(" "))
+            for item, answers in zip(items.ids, items.details[column], strict=True)
+            if item in about
+        }
+
+
+def _named(about: AboutItem, answers: Sequence[str]) -> list[tuple[str, bool]]:
+    """Answers to the questions about an item by name, and whether each is right."""
+    found = []
+    for (_, right), answer in zip(about.questions, answers, strict=False):
+        number = None if answer == NOBODY else int(answer)
+        found.append(("" if number is None else about.names.get(number, f"entity {number}"), number == right))
+    return found
+
+
+def questions_of(results: "Results") -> Questions:
+    """What a study has found of questions; empty where it has none."""
+    found = results.study.evidence.get("apes")
+    return found if isinstance(found, Questions) else Questions()
+
+
+# --- by folders
+
+
+def questions(folders: Folders) -> Questions:
+    """Of all finished folders of questions and readers."""
+    plan, shown = folders.plan, {one.corpus: {item.id for item in one.items} for one in folders.examples}
+    asked = [one for one in plan.named("annotations", "questions") if folders.finished(one.key)]
+    readers = [one for one in plan.named("runs", "reader") if folders.finished(one.key)]
+    corpora = {one.key: plan.corpus_name(one.specification["corpus"]) for one in (*asked, *readers)}
+    return Questions(
+        [part for one in asked for part in parts(corpora[one.key], folders.results / one.key)],
+        [reader(corpora[one.key], folders, one) for one in readers],
+        {
+            corpus: items(folders.results / one.key, shown[corpus])
+            for one in asked
+            if (corpus := corpora[one.key]) in shown
+        },
+    )
+
+
+def parts(corpus: str, folder: Path) -> list[AskedOfPart]:
+    """What is asked of every part of a corpus."""
+    statistics = json.loads((folder / "statistics.json").read_text())["parts"]
+    return [
+        AskedOfPart(
+            corpus=corpus,
+            part=part,
+            references=counts["records"],
+            asked=counts["asked"],
+            not_asked={reason: counts[reason] for reason in NOT_ASKED},
+            entities=counts["entities"],
+            questions=counts["questions"],
+            answerable=counts["answerable"],
+            right={guess: counts[guess] for guess in GUESSES},
+        )
+        for part, counts in statistics.items()
+    ]
+
+
+def reader(corpus: str, folders: Folders, folder: "Folder") -> Reader:
+    """What a reader learned from and answers of held-out questions."""
+    results, run = folders.results, folders.results / folder.key
+    training, rows = json.loads((run / "training.json").read_text()), read_csv(run / HELD_OUT_FILE)
+
+    def column(name: str) -> Array:
+        return np.array([float(row[name]) for row in rows])
+
+    of_summaries = {one.item for one in read_questions(results / folder.specification["questions"]) if one.questions}
+    trained = "updates" in training
+    return Reader(
+        corpus=corpus,
+        seed=folder.specification["seed"],
+        groups=tuple(row["group"] for row in rows),
+        right=column("reader"),
+        majority=column("majority"),
+        frequency=column("frequency"),
+        several=np.array([row["id"] in of_summaries for row in rows], dtype=bool),
+        chance=float(column("chance").mean()),
+        questions=training["questions"],
+        left_out=training["left_out"]["train"],
+        updates=training["updates"] if trained else None,
+        seconds=folders.timing(folder.key).seconds if trained else None,
+    )
+
+
+def items(folder: Path, shown: set[str]) -> dict[str, AboutItem]:
+    """The questions about references of test items. In a question entities have the longest of their names."""
+    found = {}
+    for one in read_questions(folder):
+        if one.item in shown and one.questions:
+            names = {number: name for name, number in sorted(one.source_names.items(), key=lambda pair: len(pair[0]))}
+            texts = [(in_words(question.words, names), question.answer) for question in one.questions]
+            found[one.item] = AboutItem(texts, names)
+    return found
+
+
+def in_words(words: Sequence[str], names: Mapping[int, str]) -> str:
+    """A question as people read it: what is hidden is a gap."""
+    readable = []
+    for word in words:
+        number = entity_in(word)
+        readable.append(GAP if word == PLACEHOLDER else word if number is None else names.get(number, word))
+    return " ".join(readable)
