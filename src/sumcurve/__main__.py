@@ -20,9 +20,6 @@ from pathlib import Path
 from re import fullmatch
 from typing import TYPE_CHECKING, Any, Self, cast
 
-from sumcurve.capabilities.people import command as people_command
-from sumcurve.capabilities.people import correlate as correlate_command
-from sumcurve.capabilities.people.protocols import PeopleError
 from sumcurve.cli import efficiency as efficiency_command
 from sumcurve.cli import rouge as rouge_command
 from sumcurve.corpora.folders import CorpusSpecification
@@ -85,7 +82,6 @@ ERRORS = (
     CommandError,
     ResultsError,
     PackError,
-    PeopleError,
 )
 
 
@@ -1010,11 +1006,9 @@ def parser() -> argparse.ArgumentParser:
     command.add_argument("--jobs", type=int, default=2, help="trainings at a time")
     command.add_argument("--write", action="store_true", help="put what the trials chose into the methods' files")
     rouge_command.add_parser(verbs)  # tools for anybody's files
-    correlate_command.add_parser(verbs)
     efficiency_command.add_parser(verbs)
     for capability in CAPABILITIES.values():
         capability.add_parsers(verbs)
-    people_command.add_parser(verbs)
     return arguments
 
 

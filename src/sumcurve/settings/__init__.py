@@ -450,19 +450,6 @@ class MethodSearch(Decoding):
         return search.model_copy(update=self.model_dump())
 
 
-class Judgements(Settings):
-    """Answers of people to one set of sheets; `sumcurve people read --write` prints it."""
-
-    key: str
-    """What `sumcurve people sheet` wrote beside the sheets: what is behind their codes."""
-    key_sha256: Sha256
-    """Of its content."""
-    answers: str
-    """What `sumcurve people read --write` wrote."""
-    answers_sha256: Sha256
-    """Of its content."""
-
-
 class Preparation(Settings):
     """How raw content becomes a corpus: with the content's sha256 all that decides one."""
 
@@ -1275,20 +1262,6 @@ class Reading(Settings):
     """Records of other groups whose sources each target is scored with, too."""
     seed: NonNegative = 1
     """Of who they are."""
-
-
-class JudgedOutputs(Judgements):
-    """Answers of people to one set of sheets about summaries."""
-
-    outputs: Annotated[list[str], Field(min_length=1)]
-    """The outputs that were judged: names of folders of results/outputs."""
-
-
-class PeopleSettings(Settings):
-    """What people said of summaries. A score folder's name holds their content."""
-
-    sheets: Annotated[tuple[JudgedOutputs, ...], Field(exclude=True)] = ()
-    """One for each set of sheets; none: nobody has judged."""
 
 
 class Bootstrap(Settings):

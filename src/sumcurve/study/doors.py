@@ -35,12 +35,7 @@ else:
         corpora=(dict[str, CorpusSettings], ...),
     )
 
-SCORERS: dict[str, type[Scorer]] = scores.SCORERS | {
-    key: getattr(import_module(f"sumcurve.capabilities.{module}"), name)
-    for key, (module, name) in {
-        "people": ("people.scorer", "People"),
-    }.items()
-}
+SCORERS: dict[str, type[Scorer]] = dict(scores.SCORERS)
 SYSTEMS: dict[str, type[System]] = systems.SYSTEMS | {
     key: getattr(import_module(f"sumcurve.capabilities.{module}"), name)
     for key, (module, name) in {
@@ -51,7 +46,6 @@ for _one in CAPABILITIES.values():
     SCORERS |= _one.scorers
     SYSTEMS |= _one.systems
 
-_P = "sumcurve.capabilities.people.tables."
 _LISTINGS = (
     Listing(
         "pretraining",
@@ -61,7 +55,6 @@ _LISTINGS = (
         folders=("pretrain",),
         whole_corpus=True,
     ),
-    Listing("correlations", _P + "correlations", "cloze", whole_corpus=True),
 )
 
 

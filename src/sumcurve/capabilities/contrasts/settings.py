@@ -4,7 +4,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from sumcurve.settings import CorpusSettings, Judgements, NonNegative, Positive, Settings
+from sumcurve.capabilities.people.settings import Judgements
+from sumcurve.settings import CorpusSettings, NonNegative, Positive, Settings
 
 
 class Contrasts(Settings):

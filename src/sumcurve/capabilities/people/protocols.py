@@ -9,11 +9,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from sumcurve.machine.arguments import CommandError
+
 YES, NO = "yes", "no"
 GOOD = "good"
 
 
-class PeopleError(ValueError):
+class PeopleError(CommandError):
     """Sheets, keys or answers that cannot be used; the message names file, row, column, value and remedy."""
 
 

@@ -10,9 +10,9 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from sumcurve.capabilities.people.settings import JudgedOutputs, PeopleSettings
 from sumcurve.scores.files import ReadsFiles
 from sumcurve.scores.scorer import Metric, Scores, group_of, summaries_of
-from sumcurve.settings import JudgedOutputs, PeopleSettings
 from sumcurve.store.records import Record, RecordError
 
 KEY, ANSWERS = "key", "answers"

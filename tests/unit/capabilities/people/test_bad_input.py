@@ -13,10 +13,10 @@ from sumcurve.__main__ import parser
 from sumcurve.capabilities.people.answers import read_answers, write_answers
 from sumcurve.capabilities.people.protocols import WEI, PeopleError
 from sumcurve.capabilities.people.scorer import ANSWERS, KEY, People
+from sumcurve.capabilities.people.settings import PeopleSettings
 from sumcurve.capabilities.people.sheets import Task, Text, key_of, read_key, tasks, write_key
 from sumcurve.capabilities.people.spreadsheet import write_sheet
 from sumcurve.capabilities.people.texts import of_contrasts, of_outputs
-from sumcurve.settings import PeopleSettings
 from sumcurve.store.records import RecordError
 
 

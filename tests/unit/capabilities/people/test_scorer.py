@@ -12,7 +12,7 @@ from annotators import read_sheet, write_filled
 from sumcurve.__main__ import make, parser, tables
 from sumcurve.capabilities.people.protocols import PeopleError
 from sumcurve.capabilities.people.scorer import People
-from sumcurve.settings import PeopleSettings
+from sumcurve.capabilities.people.settings import PeopleSettings
 from sumcurve.store import manifest
 from sumcurve.store.manifest import sha256_file
 from sumcurve.store.records import RecordError
