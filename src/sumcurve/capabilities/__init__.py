@@ -4,4 +4,4 @@ A capability's folder has a module `capability` with `CAPABILITY` (see `capabili
 here; `sumcurve.study.doors` puts together what they bring.
 """
 
-CAPABILITIES = ("apes", "contrasts", "extracts", "labels")
+CAPABILITIES = ("apes", "contrasts", "extracts", "labels", "fairseq", "pretrained", "programs")
