@@ -51,9 +51,10 @@ def main() -> None:
     from sumcurve.corpora.store import Corpus
     from sumcurve.models.batch import encode
     from sumcurve.models.vocabulary import Vocabulary
+    from sumcurve.systems.families import FAMILIES
     from sumcurve.training.fit import fit
     from sumcurve.training.history import History
-    from sumcurve.training.run import compute_clock, learner_of
+    from sumcurve.training.run import compute_clock
 
     torch.set_num_threads(1)
     device = torch.device(options.device)
@@ -74,7 +75,7 @@ def main() -> None:
     vocabulary = Vocabulary.from_counts(ordered, ours.training.vocabulary, ours.training.min_count)
 
     told = {"source_tokens": lengths[0], "target_tokens": lengths[1], "seed": 1}
-    learner = learner_of(told, ours, train, valid, vocabulary, device, search=search)
+    learner = FAMILIES[ours.model.kind].learner_of(told, ours, train, valid, vocabulary, device, search=search)
     fitted = fit(learner, ours.training, seed=1, clock=compute_clock(device), device=device)
     found: dict[str, tuple[int, History]] = {"TRANS-nocopy": (learner.parameter_counts()["total"], fitted.history)}
     assert isinstance(theirs.model, FairseqSettings)

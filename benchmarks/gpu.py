@@ -45,11 +45,12 @@ from sumcurve.models.vocabulary import Vocabulary
 from sumcurve.settings import Form, PhaseSettings
 from sumcurve.settings.config import read_method
 from sumcurve.store.records import Record
+from sumcurve.systems.families import FAMILIES
 from sumcurve.training import optimization
 from sumcurve.training.extract_rewrite import ExtractRewriteLearner, RewardedBatch, actor_critic, look_up
 from sumcurve.training.fit import fit
 from sumcurve.training.learner import Learner
-from sumcurve.training.run import learner_of, read_state, write_state
+from sumcurve.training.run import read_state, write_state
 
 ROOT = Path(__file__).parents[1]
 CONFIG = ROOT / "config" / "methods"
@@ -184,7 +185,9 @@ def learner_for(form: Form, sizes: Sizes, count: int, device: torch.device) -> L
     records = generated(count, sizes, vocabulary.words[5:], SEED)
     told = {"source_tokens": sizes.source, "target_tokens": sizes.target, "seed": SEED}
     salient = [[(0, 2)] for _ in records]
-    return learner_of(told, form, records, records[:2], vocabulary, device, lambda part: iter(salient))
+    return FAMILIES[form.model.kind].learner_of(
+        told, form, records, records[:2], vocabulary, device, lambda part: iter(salient)
+    )
 
 
 class Updates:

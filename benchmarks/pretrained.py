@@ -22,7 +22,7 @@ from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, 
 from torch import nn
 from transformers import BartConfig, BartForConditionalGeneration, PreTrainedTokenizerFast
 
-from sumcurve.capabilities.pretrained.learner import PretrainedLearner
+from sumcurve.capabilities.pretrained.learner import PretrainedLearner, pretrained_learner
 from sumcurve.capabilities.pretrained.model import load
 from sumcurve.decoding.search import generate, greedy
 from sumcurve.models.batch import Batch
@@ -30,7 +30,7 @@ from sumcurve.settings import Search, Training, TransformersSettings
 from sumcurve.store.records import Record, Text
 from sumcurve.training.fit import _Batches, fit
 from sumcurve.training.optimization import build
-from sumcurve.training.run import compute_clock, pretrained_learner
+from sumcurve.training.run import compute_clock
 
 MARKS = {"bos_token": "<s>", "pad_token": "<pad>", "eos_token": "</s>", "unk_token": "<unk>"}
 

@@ -71,8 +71,8 @@ def trained(method: str) -> str:
     import torch
 
     from sumcurve.models.vocabulary import Vocabulary
+    from sumcurve.systems.families import FAMILIES
     from sumcurve.training.fit import fit
-    from sumcurve.training.run import learner_of
 
     torch.set_num_threads(1)
     torch.use_deterministic_algorithms(True)
@@ -80,7 +80,7 @@ def trained(method: str) -> str:
     rng, cpu = random.Random("same bytes"), torch.device("cpu")
     vocabulary = Vocabulary(f"w{number}" for number in range(WORDS - WORDS // 10))  # the rest is unknown
     train, valid = list(generated(TRAIN, rng)), list(generated(VALID, rng))
-    learner = learner_of(LENGTHS, form, train, valid, vocabulary, cpu)
+    learner = FAMILIES[form.model.kind].learner_of(LENGTHS, form, train, valid, vocabulary, cpu)
     fit(learner, form.training, seed=1, clock=lambda: 0.0, device=cpu)
     whole = hashlib.sha256()
     for name, tensor in sorted(learner.model.state_dict().items()):

@@ -36,7 +36,7 @@ from sumcurve.settings.config import HUB_LOCK
 from sumcurve.share import packs
 from sumcurve.share.packs import PackError
 from sumcurve.sources.errors import CorpusError
-from sumcurve.sources.pinned import File
+from sumcurve.sources.pinned import File, fetched_model
 from sumcurve.sources.raw import FIELDS
 from sumcurve.store import manifest, resume
 from sumcurve.store.manifest import ManifestError
@@ -52,7 +52,6 @@ from sumcurve.study.plan import (
     Folder,
     Plan,
     PlanError,
-    fetched_model,
     place_of_hub,
     place_of_lists,
     raw_file,

@@ -17,10 +17,9 @@ from sumcurve.models.vocabulary import EOS, Vocabulary
 from sumcurve.settings import Form, Optimizer, Search, Stop
 from sumcurve.settings.config import read_method
 from sumcurve.store.records import Record, read_jsonl
-from sumcurve.systems.trained import decoder_of
+from sumcurve.systems.families import FAMILIES
 from sumcurve.training.fit import Fitted, fit
 from sumcurve.training.learner import Learner
-from sumcurve.training.run import learner_of
 
 CPU = torch.device("cpu")
 TWINS = {"ent_loss", "ent_penalty", "ent_gold", "reg_self"}  # models that other methods have too
@@ -64,7 +63,7 @@ def widened(method: str, max_updates: int, rate: float) -> Form:
 
 
 def trained(form: Form, train: list[Record], valid: list[Record], vocabulary: Vocabulary) -> tuple[Learner, Fitted]:
-    learner = learner_of(LENGTHS, form, train, valid, vocabulary, CPU)
+    learner = FAMILIES[form.model.kind].learner_of(LENGTHS, form, train, valid, vocabulary, CPU)
     fitted = fit(learner, form.training, seed=1, clock=lambda: 0.0, device=CPU)
     learner.model.load_state_dict(fitted.weights)
     learner.model.eval()
@@ -149,7 +148,9 @@ def test_thirty_two_real_pairs_are_learned_by_heart(method: str, pairs: list[Rec
     _, fitted = trained(form, pairs, pairs, vocabulary)
     assert next(row["nll"] for row in fitted.history.rows()[::-1] if row["phase"] == "nll") < 0.05
     assert fitted.selected.rouge1 > 0.99
-    system = decoder_of(form, Search(beam=1, max_tokens=12, block_ngram=0), LENGTHS, vocabulary, fitted.weights, "cpu")
+    system = FAMILIES[form.model.kind].decoder_of(
+        form, Search(beam=1, max_tokens=12, block_ngram=0), LENGTHS, vocabulary, fitted.weights, "cpu"
+    )
     examples = [encode(pair, vocabulary, LENGTHS["source_tokens"], LENGTHS["target_tokens"]) for pair in pairs]
     (batch,) = batches(examples, 32)
     written = [[" ".join(sentence) for sentence in summary] for summary in system.summarize(batch)]

@@ -12,9 +12,9 @@ from sumcurve.models.vocabulary import Vocabulary
 from sumcurve.settings import Form, Optimizer, Stop
 from sumcurve.settings.config import read_method
 from sumcurve.store.records import Record
+from sumcurve.systems.families import FAMILIES
 from sumcurve.training import losses
 from sumcurve.training.fit import Checkpoint, Fitted, fit
-from sumcurve.training.run import learner_of
 
 CPU = torch.device("cpu")
 CONFIG = Path(__file__).parents[2] / "config" / "methods"
@@ -75,7 +75,7 @@ def trained(
     spans = None if marks is None else lambda part: map(marks, train if part == "train" else valid)
     vocabulary = Vocabulary(WORDS + NAMES)
     told = {"source_tokens": 60, "target_tokens": 16, "seed": 1}
-    learner = learner_of(told, settings, train, valid, vocabulary, CPU, spans)
+    learner = FAMILIES[settings.model.kind].learner_of(told, settings, train, valid, vocabulary, CPU, spans)
     fitted = fit(learner, settings.training, seed=1, clock=lambda: 0.0, device=CPU, start=start)
     if settings.model.kind != "recurrent" or not settings.model.copy_attention:
         return fitted, 0.0

@@ -15,8 +15,9 @@ from invented import CONFIG, METHODS, WORDS, records
 from sumcurve.models.vocabulary import Vocabulary
 from sumcurve.settings import Form
 from sumcurve.settings.config import read_method
+from sumcurve.systems.families import FAMILIES
 from sumcurve.training.fit import Fitted, fit
-from sumcurve.training.run import learner_of, read_state, write_state
+from sumcurve.training.run import read_state, write_state
 
 CPU = torch.device("cpu")
 
@@ -45,7 +46,7 @@ def _form(method: str) -> Form:
 
 def _train(method: str, state: Path, watch: Callable[[Any], None] = lambda progress: None) -> Fitted:
     form = _form(method)
-    learner = learner_of(
+    learner = FAMILIES[form.model.kind].learner_of(
         {"source_tokens": 24, "target_tokens": 8, "seed": 5},
         form,
         records(30, 1),

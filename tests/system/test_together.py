@@ -22,11 +22,12 @@ from invented import CONFIG, METHODS, WORDS, records
 from sumcurve.models.vocabulary import Vocabulary
 from sumcurve.settings import Form, Optimizer
 from sumcurve.settings.config import read_method
+from sumcurve.systems.families import FAMILIES
 from sumcurve.training.fit import Fitted, State, TrainingError, digest_of, fit
 from sumcurve.training.learner import Learner
 from sumcurve.training.notice import Notice
 from sumcurve.training.parallel import Group, join, leave
-from sumcurve.training.run import learner_of, read_together, write_state
+from sumcurve.training.run import read_together, write_state
 
 CPU = torch.device("cpu")
 UPDATES = 6
@@ -51,7 +52,7 @@ def form_of(method: str, accumulate: int = 1, **stop: int) -> Form:
 
 def learner_for(form: Form) -> Learner:
     torch.set_num_threads(1)
-    return learner_of(
+    return FAMILIES[form.model.kind].learner_of(
         {"source_tokens": 24, "target_tokens": 8, "seed": 5},
         form,
         records(30, 1),

@@ -4,4 +4,13 @@ A capability's folder has a module `capability` with `CAPABILITY` (see `capabili
 here; `sumcurve.study.doors` puts together what they bring.
 """
 
-CAPABILITIES = ("apes", "contrasts", "extracts", "labels", "people")
+CAPABILITIES = (
+    "apes",
+    "contrasts",
+    "extracts",
+    "fairseq",
+    "labels",
+    "people",
+    "pretrained",
+    "programs",
+)

@@ -7,11 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 from sumcurve.scores.scorer import Scorer
-from sumcurve.settings import Form, Settings, StudySettings
+from sumcurve.settings import Form, Preparation, Raw, Settings, StudySettings
 from sumcurve.settings.config import Block
 from sumcurve.store.kind import Kind
+from sumcurve.systems.family import Family
 from sumcurve.systems.system import System
 from sumcurve.tables import Listing
+from sumcurve.training.folders import TrainSpecification
 
 if TYPE_CHECKING:
     import numpy as np
@@ -50,10 +52,11 @@ class Capability:
 
     `study_settings` and `corpus_settings` are the keys that a study and its corpora get: blocks whose fields have
     defaults that mean "not asked for". `kinds` are rows of folders with their builders, `scorers` and `systems` are
-    named as those of the core are, and `listings` are tables. `behind` names kinds of its folders that rows of other
-    tables, by their names, are about, too. Packs keep no text: `tensors` names those of its files that they hold, by
-    the key of a hash that the header of such a file has and nothing else, and `number_columns` are beginnings of
-    columns of its scorers that hold numbers apart by blanks ("-": none).
+    named as those of the core are, `families` are of models, by the kind that a form names, and `listings` are tables.
+    `behind` names kinds of its folders that rows of other tables, by their names, are about, too. Packs keep no text:
+    `tensors` names those of its files that they hold, by the key of a hash that the header of such a file has and
+    nothing else, and `number_columns` are beginnings of columns of its scorers that hold numbers apart by blanks ("-":
+    none).
     """
 
     study_settings: ClassVar[type[Settings] | None] = None
@@ -61,6 +64,7 @@ class Capability:
     kinds: ClassVar[Mapping[str, Kind]] = {}
     scorers: ClassVar[Mapping[str, type[Scorer]]] = {}
     systems: ClassVar[Mapping[str, type[System]]] = {}
+    families: ClassVar[Mapping[str, Family]] = {}
     listings: ClassVar[Sequence[Listing]] = ()
     behind: ClassVar[Mapping[str, tuple[str, ...]]] = {}
     tensors: ClassVar[Mapping[str, Sequence[str]]] = {}
@@ -83,6 +87,21 @@ class Capability:
         """The folder whose salient tokens methods learn in place of references' entities; None: these."""
         return None
 
+    def plan_models(self, plan: "Plan", corpus: "PlannedCorpus", methods: Mapping[str, Form]) -> None:
+        """Add folders that trainings of these methods on a corpus read, or rows of what was not trained on it."""
+
+    def plan_training(
+        self, plan: "Plan", corpus: "PlannedCorpus", form: Form, specification: TrainSpecification
+    ) -> list[str]:
+        """Put into a training's specification what else its model is made of; the keys of its folders."""
+        return []
+
+    def plan_curve(self, plan: "Plan", corpus: "PlannedCorpus", row: "Scored") -> None:
+        """Add what a system of its own learns at a row of its curve, and what it says then."""
+
+    def plan_output(self, plan: "Plan", corpus: "PlannedCorpus", row: "Scored", stem: str, variant: str) -> None:
+        """Add what a trained system of its own says of a corpus or held-out part, at a row of its curve."""
+
     def plan_trained(self, plan: "Plan", corpus: "PlannedCorpus") -> None:
         """Add folders that read trained runs of a corpus, whose rows are planned."""
 
@@ -92,6 +111,14 @@ class Capability:
         `items` are those of the corpus's test part. None of folders that cost what those of their step do.
         """
         return None
+
+    def contents(self, settings: StudySettings) -> list[tuple[Raw, Preparation]]:
+        """Raw content that it reads beside the corpora's, and how it is prepared."""
+        return []
+
+    def system_titles(self, plan: "Plan") -> Mapping[str, str]:
+        """What each system is whose rows it adds, by name."""
+        return {}
 
     def digest(self, plan: "Plan") -> Mapping[str, Any]:
         """What of it decides a study's tables, beside scores; nothing where the study does not ask for it."""

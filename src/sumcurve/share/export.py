@@ -59,7 +59,7 @@ def export(run: Run, folder: Path) -> None:
 
 def _write(run: Run, plan: Plan, row: Scored, stage: Path) -> None:
     told = run.told()
-    if run.pretrained is not None:
+    if run.inputs:
         _write_pretrained(run, stage / TRANSFORMERS)
         told["specification"] = told["specification"] | {
             "model": told["specification"]["model"] | {"lora": None, "gradient_checkpointing": False}
@@ -188,7 +188,7 @@ def _lines(told: Mapping[str, Any]) -> list[str]:
 def _for_transformers(run: Run, lacks: str) -> str:
     if lacks:
         return f"There is no model for Hugging Face transformers: {lacks}."
-    if run.pretrained is not None:
+    if run.inputs:
         return (
             f"`{TRANSFORMERS}/` is the fine-tuned model: read it with the auto class of its config.json. What it reads "
             "is put into the template of sumcurve.json."

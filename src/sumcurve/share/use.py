@@ -2,37 +2,39 @@
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from sumcurve.capabilities.programs.command import LOG_OF, Command
+from sumcurve.capabilities.programs.command import Command
 from sumcurve.capabilities.programs.process import MODEL
 from sumcurve.corpora.tokenizers import tokenizer
-from sumcurve.corpora.tokens import sentences
 from sumcurve.settings import Form, Search
 from sumcurve.share.packs import without
 from sumcurve.sources.raw import EMPTY_SOURCE, Refused, check_text
 from sumcurve.store import manifest
 from sumcurve.store.records import Record, RecordError, Text
+from sumcurve.store.stage import Inputs
+from sumcurve.study.doors import MODELS
 from sumcurve.study.plan import Folder, Plan, PlanError
+from sumcurve.systems.family import Family, FinishedRun
 from sumcurve.systems.rows import Scored
-from sumcurve.systems.system import Item
+from sumcurve.systems.system import LOG_OF, Item
 
 TOGETHER = 500  # texts that are read before they are summarized
 TOLD = "sumcurve.json"  # in an exported folder: what decides how its model is used
 WEIGHTS, VOCABULARY = "weights.safetensors", "vocabulary.json"
 TRANSFORMERS = "transformers"  # in an exported folder: the same model for transformers
-OF_A_STUDY = {"bart", "pretrain", "fairseq"}  # what needs folders or an environment that a run alone does not have
+OF_A_STUDY = {"pretrain"} | {kind for kind, family in MODELS.items() if not family.stands_alone}
 
 
 @dataclass(frozen=True)
 class Run:
     """What it takes to summarize: the run's specification, the search, whether words are in small letters, and files.
 
-    `pretrained` is the folder of the model that a fine-tuned run began with. `program` is what a trained program is
-    told. `row` and `plan` are of a run that still lies among results.
+    `inputs` are what its model is made of beside, by sha256. `program` is what a trained program is told. `row` and
+    `plan` are of a run that still lies among results.
     """
 
     specification: Mapping[str, Any]
@@ -40,7 +42,7 @@ class Run:
     lower: bool
     folder: Path
     tokenizer: str = "words"
-    pretrained: Path | None = None
+    inputs: Inputs = field(default_factory=dict)
     program: Mapping[str, Any] | None = None
     row: Scored | None = None
     plan: Plan | None = None
@@ -49,6 +51,25 @@ class Run:
     def form(self) -> Form:
         """Its model and training; of a program there is none."""
         return Form.of_run(dict(self.specification))
+
+    @property
+    def family(self) -> Family | None:
+        """That of its model; of a program there is none."""
+        return None if self.program is not None else MODELS[self.specification["model"]["kind"]]
+
+    def finished(self, device: str) -> FinishedRun:
+        """What its system is opened from."""
+        weights = self.folder / WEIGHTS  # an exported folder's model may have them in it
+        return FinishedRun(
+            form=self.form,
+            specification=self.specification,
+            folder=self.folder,
+            weights=weights if weights.is_file() else None,
+            search=self.search,
+            device=device,
+            inputs=self.inputs,
+            lower=self.lower,
+        )
 
     def told(self) -> dict[str, Any]:
         """What an exported folder says, beside weights and vocabulary."""
@@ -98,20 +119,21 @@ def of_plan(plan: Plan, path: Path) -> Run:
         lower=settings.prepare.lower,
         folder=path,
         tokenizer=settings.prepare.tokenizer,
-        pretrained=_pretrained(folder, path.parents[2]),
+        inputs=_inputs(folder, path.parents[2]),
         program=program,
         row=row,
         plan=plan,
     )
 
 
-def _pretrained(folder: Folder, home: Path) -> Path | None:
-    """The folder of the pretrained model that a run was made from, checked."""
+def _inputs(folder: Folder, home: Path) -> dict[str, Path]:
+    """The files that a run's model was made from, checked."""
+    found = {}
     for file in folder.files if folder.kind == "train" else ():
         if file.observed(home) != file.sha256:
             raise PlanError(f"{file.at(home)} is not what {file.pinned} pins; restore it")
-        return file.at(home)
-    return None
+        found[str(file.sha256)] = file.at(home)
+    return found
 
 
 def _exported(path: Path) -> Run:
@@ -123,8 +145,9 @@ def _exported(path: Path) -> Run:
         tokenizer(words)
     except (ValueError, KeyError, TypeError) as error:
         raise PlanError(f"{path / TOLD} is not what `sumcurve export` writes ({error}); export again") from None
-    pretrained = path / TRANSFORMERS if specification["model"]["kind"] == "transformers" else None
-    return Run(specification, search, lower, path, words, pretrained)
+    model = specification["model"]
+    inputs = {model["sha256"]: path / TRANSFORMERS} if MODELS[model["kind"]].reads_texts else {}
+    return Run(specification, search, lower, path, words, inputs)
 
 
 def items_of(rows: Iterable[tuple[str, Any]], lower: bool, words: str = "words") -> Iterator[tuple[Any, Item]]:
@@ -155,52 +178,28 @@ class Summarizer:
     """What a run's system says of items, as sentences: a pretrained model's as written, others' in their words."""
 
     def __init__(self, run: Run, device: str) -> None:
-        self.run = run
-        self.system = _system(run, device)
-        self.read = self.truncated = 0  # sources, and those that a pretrained model had no positions for
+        self.run, self.system = run, _system(run, device)
 
     def summaries(self, items: Sequence[Item]) -> list[list[str]]:
-        self.read += len(items)
-        if self.run.pretrained is not None:
-            examples = self.system.examples(items)
-            self.truncated += sum(example.truncated for example in examples)
-            return [sentences(text) for text in self.system.written(examples)]
-        return list(self.system.summarize(items))
+        if self.run.family is None:
+            return list(self.system.summarize(items))
+        return self.run.family.texts(self.system, items)
 
     def said(self) -> str:
         """What is to be said of the sources that were read; empty where nothing is."""
-        if self.run.pretrained is None:
-            return ""
-        from sumcurve.capabilities.pretrained.decoding import told_of
-
-        return told_of(self.truncated, self.read, self.system.model)
+        return "" if self.run.family is None else self.run.family.notice(self.system)
 
 
 def _system(run: Run, device: str) -> Any:
     if run.program is not None:
         log = run.folder.parents[2] / "logs" / "programs" / f"{run.folder.name}.summarize.log"
         return Command(run.program, {MODEL: run.folder / MODEL, LOG_OF: log})
-    import torch
-    from safetensors.torch import load_file
-
-    torch.set_num_threads(run.specification["threads"])
-    lengths = run.specification["source_tokens"], run.specification["target_tokens"]
-    if run.pretrained is not None:
-        from sumcurve.capabilities.pretrained.subwords import PretrainedError
-        from sumcurve.capabilities.pretrained.system import PretrainedSystem
-
-        settings: Any = run.form.model
-        try:
-            return PretrainedSystem(network_of(run), settings, run.search, *lengths, device)
-        except PretrainedError as error:
-            raise PlanError(f"{run.folder}: {error}") from error
-    from sumcurve.models.vocabulary import Vocabulary
-    from sumcurve.systems.trained import Trained, decoder_of
-
-    vocabulary = Vocabulary.from_json(json.loads((run.folder / VOCABULARY).read_text()))
-    weights = load_file(run.folder / WEIGHTS)
-    decoder = decoder_of(run.form, run.search, dict(run.specification), vocabulary, weights, device)
-    return Trained(decoder, vocabulary, *lengths, device)
+    assert run.family is not None
+    try:
+        with run.family.system(run.finished(device)) as system:
+            return system  # which needs no process that would end
+    except run.family.errors() as error:
+        raise PlanError(f"{run.folder}: {error}") from error
 
 
 def network_of(run: Run) -> Any:
@@ -209,9 +208,8 @@ def network_of(run: Run) -> Any:
 
     from sumcurve.capabilities.pretrained.model import load
 
-    assert run.pretrained is not None
     settings: Any = run.form.model
-    model = load(run.pretrained, settings, run.lower, run.specification["seed"])
+    model = load(run.inputs[settings.sha256], settings, run.lower, run.specification["seed"])
     if (run.folder / WEIGHTS).is_file():  # an exported folder's model has them in it
         model.load(load_file(run.folder / WEIGHTS))
     return model

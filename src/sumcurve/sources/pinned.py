@@ -66,3 +66,8 @@ class File:
                 yield f"{name} has sha256 {found}, not {sha256}"
         for name in sorted(there - {name for name, _ in self.files}):
             yield f"{name} is not of it"
+
+
+def fetched_model(sha256: str) -> str:
+    """Where a model of the hub lies, below the study's home."""
+    return f"data/raw/model-{sha256[:12]}"

@@ -4,8 +4,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from sumcurve.store.stage import Inputs, Stage
-
 
 def _no_other(specification: Mapping[str, Any]) -> tuple[str, ...]:
     return ()
@@ -33,16 +31,17 @@ class Kind:
     (recorded names hold either word). Where the kind has several `parts`, each has a version of its own, chosen by the
     specification's key `part`. `mem_mb` and `minutes` are what a scheduler is asked for at least
     (`sumcurve.study.needs`); a `light` one is made in seconds. `together`: several processes of one `torchrun` may make
-    one folder. `priority` is its jobs', where others wait for them. `tabled`: tables read the annotation. `cost` is
-    what a folder of the specification takes, by the training records and test items of its corpus; without it a job's
-    start. `packed` are names, and patterns of names, of what a pack keeps of it, and a pack may begin with one that
+    one folder. `of_models`: the study's families of models (`sumcurve.study.doors`) are the builder's first argument.
+    `priority` is its jobs', where others wait for them. `tabled`: tables read the annotation. `cost` is what a folder
+    of the specification takes, by the training records and test items of its corpus; without it a job's start.
+    `packed` are names, and patterns of names, of what a pack keeps of it, and a pack may begin with one that
     `leads_pack`.
     """
 
     step: str
     stem: str
     specification: type
-    builder: Callable[[Any, Inputs, Stage], None]
+    builder: Callable[..., None]
     modules: tuple[str, ...]
     mem_mb: int
     version_key: Literal["recipe", "fingerprint"] = "recipe"
@@ -52,6 +51,7 @@ class Kind:
     gpu: bool = False
     light: bool = False
     together: bool = False
+    of_models: bool = False
     priority: int = 0
     tabled: bool = False
     packed: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""What a study can name: settings, scorers, systems, kinds of folders and tables of the core and of capabilities."""
+"""What a study can name, of the core and of capabilities: settings, scorers, systems, models, folders and tables."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -10,6 +10,8 @@ from pydantic import create_model
 from sumcurve import capabilities, scores, settings, systems, tables
 from sumcurve.capabilities.capability import Capability
 from sumcurve.scores.scorer import Scorer
+from sumcurve.systems.families import FAMILIES
+from sumcurve.systems.family import Family
 from sumcurve.systems.system import System
 from sumcurve.tables import Listing, ranked
 
@@ -36,15 +38,12 @@ else:
     )
 
 SCORERS: dict[str, type[Scorer]] = dict(scores.SCORERS)
-SYSTEMS: dict[str, type[System]] = systems.SYSTEMS | {
-    key: getattr(import_module(f"sumcurve.capabilities.{module}"), name)
-    for key, (module, name) in {
-        "command": ("programs.command", "Command"),
-    }.items()
-}
+SYSTEMS: dict[str, type[System]] = dict(systems.SYSTEMS)
+MODELS: dict[str, Family] = dict(FAMILIES)
 for _one in CAPABILITIES.values():
     SCORERS |= _one.scorers
     SYSTEMS |= _one.systems
+    MODELS |= _one.families
 
 _LISTINGS = (
     Listing(

@@ -44,9 +44,8 @@ def system(specification: SystemSpecification, inputs: Inputs, stage: Stage) -> 
 
 
 def _summarize(corpus: str, kind: str, told: Mapping[str, Any], inputs: Inputs, stage: Stage) -> None:
-    from sumcurve.capabilities.programs.command import LOG_OF
     from sumcurve.study.doors import SYSTEMS
-    from sumcurve.systems.system import write_summaries
+    from sumcurve.systems.system import LOG_OF, write_summaries
 
     made = SYSTEMS[kind](told, {**inputs, LOG_OF: log_of_program(stage)})
     try:

@@ -7,24 +7,32 @@ rules, the command line, recipes and fingerprints read this table. The rows stan
 Imports nothing heavy: the Snakefile reads it on every parse.
 """
 
-from importlib import import_module
+from dataclasses import replace
+from functools import partial
 
 from sumcurve.corpora import folders as corpora
 from sumcurve.sources import SOURCES
 from sumcurve.store.kind import Kind
 from sumcurve.study import folders as study
-from sumcurve.study.doors import APPENDIX, CAPABILITIES, LISTINGS, TABLES
+from sumcurve.study.doors import APPENDIX, CAPABILITIES, LISTINGS, MODELS, TABLES
 from sumcurve.systems import folders as systems
 from sumcurve.training import folders as training
 
 STEPS = ("corpora", "annotations", "runs", "outputs", "scores", "tables")
-_FOLDERS = ("pretrained", "programs")
 _ROWS = {**corpora.KINDS, **training.KINDS, **systems.KINDS, **study.KINDS}
-for _name in _FOLDERS:
-    _ROWS |= import_module(f"sumcurve.capabilities.{_name}.folders").KINDS
 for _capability in CAPABILITIES.values():
     _ROWS |= _capability.kinds
-KINDS: dict[str, Kind] = {name: row for step in STEPS for name, row in _ROWS.items() if row.step == step}
+_FAMILIES = tuple(dict.fromkeys(type(family).__module__ for family in MODELS.values()))
+
+
+def _with_models(row: Kind) -> Kind:
+    """A row whose builder has been given the families of models, where it asks for them."""
+    if not row.of_models:
+        return row
+    return replace(row, builder=partial(row.builder, MODELS), modules=(*row.modules, *_FAMILIES))
+
+
+KINDS: dict[str, Kind] = {name: _with_models(row) for step in STEPS for name, row in _ROWS.items() if row.step == step}
 
 # The last step has no kinds: a study has one folder of tables, which bears its name and is made anew.
 TABLES_MODULES = (

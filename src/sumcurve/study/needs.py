@@ -14,17 +14,17 @@ from pathlib import Path
 
 from sumcurve.capabilities.programs.command import Command
 from sumcurve.settings import Form
+from sumcurve.study.doors import MODELS
 from sumcurve.study.kinds import KINDS
 from sumcurve.study.plan import Folder, Plan
+from sumcurve.systems.family import PRETRAINED_MB
 
 LIGHT = tuple(name for name, kind in KINDS.items() if kind.light)
 """Kinds that take seconds, where a job of a cluster takes nine to start; see `light`."""
 DECODING_MINUTES = 15  # that a job which decodes is given, whatever it decodes, and
 MINUTES_PER_THOUSAND = 5  # for every thousand items of each of its searches; a small model takes ten seconds
-PRETRAINED_MB = 16_000  # of a model that comes from elsewhere, or is run by somebody's program
 WIDE_MB = 2_000  # what a model needs beyond its kind's memory from which on it is thought to train for days
 WIDE_TIMES = 6  # as long as a small one
-WIDTHS = ("embedding", "hidden", "decoder", "width", "filters", "attention_width")  # keys of models
 # What Slurm writes into a job's log: with cgroups, with jobacct_gather's OverMemoryKill, and the kernel by itself.
 KILLED = re.compile(rb"oom[-_ ]?kill|exceeded (?:job |step )?memory limit|out[ _]of[ _]memory", re.IGNORECASE)
 MOST_DOUBLINGS = 4
@@ -72,20 +72,10 @@ def _of_model(plan: Plan, folder: Folder) -> int:
 
 
 @lru_cache(maxsize=1024)
-def _of_form(told_of_form: str, source_tokens: int, target_tokens: int) -> int:
+def _of_form(model_and_training: str, source_tokens: int, target_tokens: int) -> int:
     """As `_of_model`, by what a run's specification says of its training: all seeds and most sizes say the same."""
-    form = Form.of_run(json.loads(told_of_form))
-    if form.model.kind in ("transformers", "fairseq"):
-        return PRETRAINED_MB
-    told = form.model.model_dump()
-    width = max((value for key, value in told.items() if key in WIDTHS and value), default=256)
-    layers = sum(value for key, value in told.items() if key.endswith("layers"))
-    weights = form.training.vocabulary * (told.get("embedding") or width) + 12 * width * width * max(1, layers)
-    positions = form.training.batch * target_tokens
-    activations = positions * (form.training.vocabulary + 2 * width * source_tokens)
-    # float32: weights, gradients, Adam's two moments, the best and the last checkpoint and their copies; and of what
-    # backpropagation keeps, a few tensors of each size.
-    return int(32 * weights + 12 * activations) // 1_000_000
+    form = Form.of_run(json.loads(model_and_training))
+    return MODELS[form.model.kind].memory_mb(form, source_tokens, target_tokens)
 
 
 def out_of_memory(logs: Path) -> int:

@@ -13,14 +13,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from sumcurve.capabilities.pretrained.folders import (
-    OutsideSpecification,
-    PretrainSpecification,
-    SubwordsSpecification,
-    UntrainedSpecification,
-)
-from sumcurve.capabilities.programs.command import Command, CommandSettings
-from sumcurve.capabilities.programs.folders import DecodeProgramSpecification, TrainProgramSpecification
 from sumcurve.corpora.folders import (
     AnnotateSpecification,
     CorpusSpecification,
@@ -29,39 +21,32 @@ from sumcurve.corpora.folders import (
     Sized,
     UnseenSpecification,
 )
-from sumcurve.harvest.archives import chosen, normalized, read_archives
 from sumcurve.scores.files import ReadsFiles
 from sumcurve.scores.needs import Needing
 from sumcurve.scores.scorer import Scorer
 from sumcurve.settings import (
     HELD_OUT,
-    MODEL_FILES,
     ZERO_SHOT,
     CorpusSettings,
     Equivalence,
     Form,
-    Harvest,
     MethodSettings,
     Preparation,
-    Pretraining,
     Raw,
     Reading,
     Search,
     Split,
-    SubwordSettings,
     VarianceTable,
-    fairseq_search,
 )
 from sumcurve.settings.config import Block, PlanError, read, read_method, read_study
 from sumcurve.sources import SOURCES
 from sumcurve.sources.content import patterns
-from sumcurve.sources.errors import CorpusError
 from sumcurve.sources.pinned import File
 from sumcurve.store.kind import Kind
 from sumcurve.store.manifest import digest
 from sumcurve.store.provenance import versions
 from sumcurve.store.records import RecordError
-from sumcurve.study.doors import CAPABILITIES, SCORERS, SYSTEMS, StudySettings
+from sumcurve.study.doors import CAPABILITIES, MODELS, SCORERS, SYSTEMS, StudySettings
 from sumcurve.study.folders import ScoreSpecification, SystemSpecification
 from sumcurve.study.kinds import CORPUS_PARTS, KINDS, RECIPES
 from sumcurve.study.recipes import Recipe, Version, read_recipes
@@ -75,9 +60,6 @@ from sumcurve.training.folders import TrainSpecification
 # Folders are named by several of these, with numbers and digests, and a file system takes 255 bytes.
 NAME = re.compile(r"[a-z][a-z0-9_]{,63}")
 SYSTEM_NAME = re.compile(r"[a-z][a-z0-9_-]{,63}")
-OUTSIDE = "outside-packages"  # the corpus that a pretraining reads; no corpus of a study can have this name
-# What of its fraction's words an outside program is asked about: all, as far as the study's methods know them.
-EVERY_WORD = {"vocabulary": 10**9, "least_count": 1}
 STUDY_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{,63}")  # it becomes a folder's name and part of shell lines
 
 
@@ -123,9 +105,6 @@ class PlannedCorpus:
     settings: CorpusSettings
     prepared: str
     entities: str | None = None  # where a method learns them, or a search reads them: the folder that has them
-    outside: str | None = None  # these three where a BART is made here
-    subwords: str | None = None
-    pretrained: str | None = None
     seen: "PlannedCorpus | None" = None  # of a part that is held out: the corpus
 
     def sized(self, size: int) -> Sized:
@@ -139,9 +118,9 @@ class PlannedCorpus:
     def read_by(self, form: Form) -> list[str]:
         """The folders that a system of this form reads of it: of a part that is held out its corpus's, too.
 
-        That one says whether tokens are in small letters, which models of subwords ask.
+        That one says whether tokens are in small letters, which models that read texts ask.
         """
-        cased = self.seen is not None and isinstance(form.model, SubwordSettings)
+        cased = self.seen is not None and MODELS[form.model.kind].reads_texts
         return [self.prepared, self.seen.prepared] if self.seen is not None and cased else [self.prepared]
 
 
@@ -183,7 +162,7 @@ def _check_methods(block: Block, settings: StudySettings, methods: dict[str, For
     problems = []
     for name, corpus in settings.corpora.items():
         asked = settings.methods if corpus.methods is None else corpus.methods
-        reasons = {method: refusal(methods[method], corpus) for method in asked}
+        reasons = {method: MODELS[methods[method].model.kind].refusal(corpus) for method in asked}
         served = ", ".join(method for method, reason in reasons.items() if reason is None)
         problems += [
             f"{block.where('corpora', name, *reason.key)}: corpus {name} cannot serve {method}: {reason.why}; change "
@@ -269,27 +248,6 @@ def _check_sizes(block: Block, name: str, settings: StudySettings) -> None:
                 raise PlanError(f"{where('seeds_at')}: no seed is left of {method} at {size}; name one that it has")
 
 
-def _check_pretraining(block: Block, settings: StudySettings, methods: dict[str, Form], config: Path) -> None:
-    """PlanError where a BART has no pretraining, and where this reads packages of a corpus that it is trained for."""
-    made = [method for method, form in methods.items() if form.model.kind == "bart"]
-    told = settings.pretraining
-    if told is None:
-        if made:
-            raise PlanError(
-                f"{block.where('methods')}: {made[0]} is of kind bart, which a study's `pretraining` makes: write one "
-                "(config/studies/pretraining.yaml has one), or leave the method out"
-            )
-        return
-    outside = packages_of(told.raw.harvest, config)
-    for name, corpus in settings.corpora.items():
-        shared = outside & packages_of(corpus.raw.harvest, config) if corpus.methods != [] else set()
-        if shared:
-            raise PlanError(
-                f"{block.where('pretraining', 'raw', 'harvest')}: {', '.join(sorted(shared))}: packages of corpus "
-                f"{name}, too; leave them out by `without`"
-            )
-
-
 def _check_published(block: Block, name: str, corpus: CorpusSettings) -> None:
     """PlanError for parts and sizes of more records than their content is known to have."""
     split, published = corpus.split, corpus.published
@@ -338,19 +296,6 @@ def _check_questions(block: Block, settings: StudySettings) -> None:
                 )
 
 
-def packages_of(harvest: Harvest | None, config: Path) -> set[str]:
-    """The packages of a harvest, by their normalized names; PlanError for a list that cannot be read."""
-    if harvest is None:
-        return set()
-    if harvest.archives is None:
-        return set(map(normalized, harvest.packages or {}))
-    try:
-        archives = chosen(read_archives(config / "harvest" / f"{harvest.archives}.csv"), harvest.without, harvest.only)
-    except CorpusError as error:
-        raise PlanError(str(error)) from None
-    return {normalized(archive.name) for archive in archives}
-
-
 def _twin(config: Path, path: Path, content: MethodSettings, name: str) -> Form:
     """The form `name` of the method that `content`, of `path`, begins as; PlanError where it begins otherwise."""
     where = f"{read(path).where('begins_as')}: {content.begins_as}"
@@ -373,59 +318,6 @@ def _twin(config: Path, path: Path, content: MethodSettings, name: str) -> Form:
     return base
 
 
-@dataclass(frozen=True)
-class Refusal:
-    """Why a corpus cannot serve a method, and by which of its keys."""
-
-    key: tuple[str, ...]
-    why: str
-
-
-def refusal(method: Form, corpus: CorpusSettings) -> Refusal | None:
-    """Why a corpus cannot serve a method; None where it can."""
-    search = corpus.search
-    if isinstance(method.model, SubwordSettings):
-        for penalty in ("coverage_penalty", "entity_penalty"):
-            if getattr(search, penalty):
-                return Refusal(("search", penalty), "pretrained models show no attention, which this penalty looks at")
-        if (words := corpus.prepare.tokenizer) != "words":
-            why = f"pretrained models write text, which becomes the tokenizer words' tokens, not those of {words}"
-            return Refusal(("prepare", "tokenizer"), why)
-    if method.model.kind == "fairseq" and (why := fairseq_search(search)):
-        return Refusal(("search",), why)
-    if method.model.kind == "extract-rewrite" and corpus.target == "titles":
-        why = (
-            "titles have no sentences to extract: Chen and Bansal's method needs several; "
-            "Čano and Bojar 2020 leave it out on titles too"
-        )
-        return Refusal(("target",), why)
-    return None
-
-
-def model_file(form: Form, config: Path, method: str) -> File | None:
-    """The folder of a method's pretrained model; None where it has none. PlanError where no place is said."""
-    model = form.model
-    if model.kind != "transformers":
-        return None
-    pinned = str(config / "methods" / f"{method}.yaml")
-    if model.path is not None:
-        return File(model.sha256, model.path, shards=MODEL_FILES, pinned=pinned)
-    if model.hub is None:
-        raise PlanError(f"{pinned}: model: say by `path`, or by `hub` and `revision`, where the model comes from")
-    return File(model.sha256, fetched_model(model.sha256), harvested=True, shards=MODEL_FILES, pinned=pinned)
-
-
-def fetched_model(sha256: str) -> str:
-    """Where a model of the hub lies, below the study's home."""
-    return f"data/raw/model-{sha256[:12]}"
-
-
-def model_of(form: Form) -> dict[str, Any]:
-    """What of a method's model decides a training."""
-    model = form.model
-    return model.decides() if model.kind in ("transformers", "fairseq") else model.model_dump(mode="json")
-
-
 def _row(
     corpus: PlannedCorpus,
     method: str,
@@ -445,15 +337,6 @@ def _row(
 def _makes_a_curve(system: SystemSettings) -> bool:
     """Whether it has rows by percent and seed, as a method has."""
     return isinstance(system, OutsideSettings) and bool(system.trainings([1], [1]))
-
-
-def _learns_entities(method: Form) -> bool:
-    return method.model.kind == "recurrent" and method.model.entity_attention
-
-
-def _scores_tokens(method: Form) -> bool:
-    """Whether its system gives the log-probability of a single token, which one that extracts sentences does not."""
-    return method.model.kind != "extract-rewrite"
 
 
 def _paper_search(method: Form, corpus: CorpusSettings) -> Search | None:
@@ -580,7 +463,6 @@ class Plan:
             _check_equivalence(block, settings.equivalence, methods, settings.scores)
         for capability in CAPABILITIES.values():
             capability.check(block, settings, methods)
-        _check_pretraining(block, settings, methods, config)
         _check_questions(block, settings)
         recipes = read_recipes(config.parent / "recipes.yaml", RECIPES)
         return cls(study, settings, methods, titles, twins, recipes, config)
@@ -633,7 +515,7 @@ class Plan:
 
     def _plan_corpus(self, name: str, corpus: CorpusSettings) -> None:
         self.corpora[name] = corpus
-        prepared = self._plan_prepared(name, corpus, corpus.raw)
+        prepared = self.plan_prepared(name, corpus, corpus.raw)
         if corpus.shards is not None:
             self.shards[self.folder(prepared).name] = corpus.shards
         extraction: AnnotateSpecification = {"corpus": prepared}
@@ -648,13 +530,11 @@ class Plan:
             method: form for method, form in self.methods.items() if corpus.methods is None or method in corpus.methods
         }
         searches = [corpus.search, *(_paper_search(form, corpus) for form in methods.values())]
-        if any(map(_learns_entities, methods.values())) or any(map(_reads_entities, searches)):
+        learned = any(MODELS[form.model.kind].learns_entities(form.model) for form in methods.values())
+        if learned or any(map(_reads_entities, searches)):
             planned = replace(planned, entities=self._plan_entities(planned))
-        if self.settings.pretraining is not None and any(form.model.kind == "bart" for form in methods.values()):
-            planned = self._plan_pretraining(planned, self.settings.pretraining)
-        for method in self._untrained():
-            if method in methods:
-                self._plan_untrained(planned, method, methods[method])
+        for capability in CAPABILITIES.values():
+            capability.plan_models(self, planned, methods)
         for size in corpus.asked:
             for seed in self.settings.seeds:
                 self._plan_fraction(planned, size, seed)
@@ -688,7 +568,7 @@ class Plan:
             specification["hyphenated"] = corpus.settings.hyphenated
         return self.add("entities", specification, [corpus.prepared], corpus=corpus.name)
 
-    def _plan_prepared(self, name: str, settings: Preparation, raw: Raw) -> str:
+    def plan_prepared(self, name: str, settings: Preparation, raw: Raw) -> str:
         """A prepared corpus."""
         specification: CorpusSpecification = {
             "raw": raw.sha256 or f"unknown, of {raw_file(raw, settings.split).path}",
@@ -702,34 +582,6 @@ class Plan:
         if revisions := {part: version for part, version in in_force.items() if version != 1}:
             specification["revisions"] = revisions
         return self.add("corpus", specification, [], [raw_file(raw, settings.split)], corpus=name)
-
-    def _plan_pretraining(self, corpus: PlannedCorpus, told: Pretraining) -> PlannedCorpus:
-        """What a BART is made of, away from this corpus's validation and test parts; and its pretraining."""
-        packages = self._plan_prepared(OUTSIDE, told, told.raw)
-        apart: OutsideSpecification = {
-            "outside": packages,
-            "corpus": corpus.prepared,
-            "overlap": told.overlap,
-            "near_duplicates": told.near_duplicates,
-        }
-        outside = self.add("outside", apart, [packages, corpus.prepared], corpus=corpus.name)
-        lower = corpus.settings.prepare.lower
-        words: SubwordsSpecification = {"outside": outside, "subwords": told.subwords, "lower": lower}
-        subwords = self.add("subwords", words, [outside], corpus=corpus.name)
-        specification: PretrainSpecification = {
-            "outside": outside,
-            "subwords": subwords,
-            "model": told.model.model_dump(mode="json"),
-            "dropout": told.dropout,
-            "tokens": told.tokens,
-            "noise": told.noise.model_dump(mode="json"),
-            "training": told.training().model_dump(mode="json"),
-            "seed": told.seed,
-            "threads": self.settings.threads,
-            "sums": self.settings.sums,
-        }
-        pretrained = self.add("pretrain", specification, [outside, subwords], corpus=corpus.name)
-        return replace(corpus, outside=outside, subwords=subwords, pretrained=pretrained)
 
     def _plan_unseen(self, corpus: PlannedCorpus, groups: Sequence[str]) -> None:
         """What all systems say of the part that the corpus holds out, under the common search: rows of their own."""
@@ -754,7 +606,8 @@ class Plan:
             if row.search == "common":
                 self._plan_output(unseen, other, stem, settings.search, variant="-unseen")
             elif row.search == "own":
-                self._plan_output_of_program(unseen, other, stem, variant="-unseen")
+                for capability in CAPABILITIES.values():
+                    capability.plan_output(self, unseen, other, stem, "-unseen")
         for capability in CAPABILITIES.values():
             capability.plan_trained(self, unseen)
         self._plan_scores(unseen)
@@ -794,9 +647,9 @@ class Plan:
         for size, seed in settings.trainings(corpus.settings.asked, self.settings.seeds):
             fraction = self._plan_fraction(corpus, size, seed)
             row = _row(corpus, name, size, seed, "own", None, fraction=fraction)
-            if isinstance(settings, CommandSettings):
-                self._plan_program(corpus, row, settings)
-            elif isinstance(settings, FileSettings):
+            for capability in CAPABILITIES.values():
+                capability.plan_curve(self, corpus, row)
+            if isinstance(settings, FileSettings):
                 kind, one = self.systems[name][0], settings.at(size, seed)
                 specification: SystemSpecification = {
                     "corpus": corpus.prepared,
@@ -807,42 +660,6 @@ class Plan:
                 named = {"corpus": corpus.name, "system": f"{name}-{corpus.called(size)}-s{seed}"}
                 output = self.add("system", specification, [corpus.prepared], files, **named)
                 self.rows.append(replace(row, output=output))
-
-    def _plan_program(self, corpus: PlannedCorpus, row: Scored, settings: CommandSettings) -> None:
-        """A training of an outside program, and what it says then."""
-        assert row.fraction is not None
-        assert row.seed is not None
-        assert row.size is not None
-        told = Command.specify_training(settings)
-        specification: TrainProgramSpecification = {
-            "fraction": row.fraction,
-            "told": told,
-            "seed": row.seed,
-            "threads": self.settings.threads,
-            "training": EVERY_WORD,
-        }
-        files = [File(sha256, path) for path, sha256 in told["files"].items()]
-        named = {"corpus": corpus.name, "method": row.method, "size": corpus.called(row.size), "seed": row.seed}
-        run = self.add("train_program", specification, [corpus.prepared, row.fraction], files, **named)
-        self._plan_output_of_program(corpus, replace(row, run=run), KINDS["train_program"].stem.format(**named))
-
-    def _plan_output_of_program(self, corpus: PlannedCorpus, row: Scored, stem: str, variant: str = "") -> None:
-        kind, settings = self.systems[row.method]
-        assert isinstance(settings, CommandSettings)
-        specification: DecodeProgramSpecification = {
-            "run": str(row.run),
-            "corpus": corpus.prepared,
-            "system": settings.kind or row.method,
-            "told": kind.specify(settings, corpus.settings),
-        }
-        if settings.logp is not None:
-            reading = Reading.model_validate(self.settings.scores.get("reading", {}))
-            specification["reading"] = reading.model_dump(mode="json")
-            specification["target_tokens"] = corpus.settings.target_tokens
-        files = [File(sha256, path) for sha256, path in kind.files(settings).items()]
-        inputs = [str(row.run), corpus.prepared]
-        output = self.add("decode_program", specification, inputs, files, run=stem, variant=variant)
-        self._decoded(row, output)
 
     def _plan_row(self, corpus: PlannedCorpus, method: str, form: Form, size: int, seed: int) -> None:
         """A training, decoded with the common search, and at the method's largest size with its paper's, too."""
@@ -902,7 +719,7 @@ class Plan:
         specification: TrainSpecification = {
             "fraction": fraction,
             "method": method,
-            "model": model_of(form),
+            "model": MODELS[form.model.kind].decides(form.model),
             "training": form.training.model_dump(mode="json"),
             "source_tokens": settings.source_tokens,
             "target_tokens": settings.target_tokens,
@@ -912,11 +729,11 @@ class Plan:
             "sums": self.settings.sums,
         }
         inputs = [corpus.prepared, fraction]
-        if _learns_entities(form) and corpus.entities:
+        if MODELS[form.model.kind].learns_entities(form.model) and corpus.entities:
             specification["entities"] = corpus.entities
             inputs.append(corpus.entities)
-        if form.model.kind == "bart":
-            inputs += self._made_of(corpus, form.model.outside, specification)
+        for capability in CAPABILITIES.values():
+            inputs += capability.plan_training(self, corpus, form, specification)
         variant = ""
         if draw is not None and draw != seed:
             specification["draw"] = draw
@@ -938,45 +755,9 @@ class Plan:
             inputs.append(begins)
         return stem, self.add("train", specification, inputs, self.model_files(form, method), **named)
 
-    def _made_of(
-        self, corpus: PlannedCorpus, outside: Literal["nothing", "bodies", "pairs"], specification: TrainSpecification
-    ) -> list[str]:
-        """Put into a training's specification what a BART is made of; returns its folders."""
-        told = self.settings.pretraining
-        assert told
-        assert corpus.subwords
-        assert corpus.pretrained
-        assert corpus.outside
-        specification["architecture"] = told.model.model_dump(mode="json")
-        specification["subwords"] = corpus.subwords
-        if outside == "bodies":
-            specification["pretrained"] = corpus.pretrained
-            return [corpus.subwords, corpus.pretrained]
-        if outside == "pairs":
-            specification["outside"] = corpus.outside
-            return [corpus.subwords, corpus.outside]
-        return [corpus.subwords]
-
     def model_files(self, form: Form, method: str) -> list[File]:
-        """The pretrained model that a method reads, if it is one."""
-        file = model_file(form, self.config, method)
-        return [file] if file is not None else []
-
-    def _plan_untrained(self, corpus: PlannedCorpus, method: str, form: Form) -> None:
-        """What a pretrained model says before training: a system from elsewhere, shown at 0 records of the method."""
-        model = model_of(form) | {"lora": None, "gradient_checkpointing": False, "dropout": None}
-        specification: UntrainedSpecification = {
-            "model": model,
-            "corpus": corpus.prepared,
-            "search": corpus.settings.search.model_dump(mode="json"),
-            "source_tokens": corpus.settings.source_tokens,
-            "target_tokens": corpus.settings.target_tokens,
-            "threads": self.settings.threads,
-            "sums": self.settings.sums,
-        }
-        named = {"corpus": corpus.name, "method": method}
-        output = self.add("untrained", specification, [corpus.prepared], self.model_files(form, method), **named)
-        self.rows.append(Scored(corpus.name, method + ZERO_SHOT, None, None, None, None, output, role="outside"))
+        """The files that a method's model is made of."""
+        return MODELS[form.model.kind].files(form.model, self.config / "methods" / f"{method}.yaml")
 
     def _plan_output(self, corpus: PlannedCorpus, row: Scored, stem: str, search: Search, variant: str = "") -> None:
         specification: DecodeSpecification = {
@@ -988,7 +769,8 @@ class Plan:
         if row.part == "before":
             specification["checkpoint"] = "before"
         inputs = [str(row.run), *corpus.read_by(self.methods[row.method])]
-        if row.search == "common" and _scores_tokens(self.methods[row.method]):  # whoever asks: no scorer renames it
+        scores_tokens = MODELS[self.methods[row.method].model.kind].scores_tokens()
+        if row.search == "common" and scores_tokens:  # whoever asks: no scorer renames it
             reading = Reading.model_validate(self.settings.scores.get("reading", {}))
             specification["reading"] = reading.model_dump(mode="json")
         if _reads_entities(search) and corpus.entities:
@@ -996,9 +778,9 @@ class Plan:
             inputs.append(corpus.entities)
         models = self.model_files(self.methods[row.method], row.method)
         output = self.add("decode", specification, inputs, models, run=stem, variant=variant)
-        self._decoded(row, output)
+        self.decoded(row, output)
 
-    def _decoded(self, row: Scored, output: str) -> None:
+    def decoded(self, row: Scored, output: str) -> None:
         """The row of a run's output, which one process makes with all others of the run."""
         outputs = self.together.setdefault((row.corpus.removesuffix(HELD_OUT), "run", str(row.run)), [])
         if output not in outputs:  # methods that differ by their search alone share a run
@@ -1084,10 +866,11 @@ class Plan:
 
     @property
     def contents(self) -> list[tuple[Raw, Preparation]]:
-        """Where the records of the corpora come from, and those of the pretraining, and how they are prepared."""
-        told: list[CorpusSettings | Pretraining] = [*self.settings.corpora.values()]
-        told += [self.settings.pretraining] if self.settings.pretraining else []
-        return [(one.raw, one) for one in told]
+        """Where the records of the corpora come from, and those that capabilities read, and how they are prepared."""
+        contents: list[tuple[Raw, Preparation]] = [(one.raw, one) for one in self.settings.corpora.values()]
+        for capability in CAPABILITIES.values():
+            contents += capability.contents(self.settings)
+        return contents
 
     @property
     def raws(self) -> list[Raw]:
@@ -1096,17 +879,13 @@ class Plan:
     @property
     def system_titles(self) -> dict[str, str]:
         """What each system that is not trained is, by name."""
-        told = {name: title for name, title in self._system_titles().items() if name not in self.titles}
-        return told | {f"{name}{ZERO_SHOT}": f"{self.titles[name]} before any training" for name in self._untrained()}
+        titles = {name: title for name, title in self._system_titles().items() if name not in self.titles}
+        for capability in CAPABILITIES.values():
+            titles |= capability.system_titles(self)
+        return titles
 
     def _system_titles(self) -> dict[str, str]:
         return {name: told.title or kind.title for name, (kind, told) in self.systems.items()}
-
-    def _untrained(self) -> list[str]:
-        """The pretrained methods that are asked for their summaries before any training."""
-        return [
-            name for name, form in self.methods.items() if form.model.kind == "transformers" and form.model.zero_shot
-        ]
 
     @property
     def test_items(self) -> dict[str, int | None]:

@@ -28,22 +28,24 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, get_args
 import yaml
 from pydantic import Field, model_validator
 
-from sumcurve.capabilities.programs.command import LOG_OF, Command, CommandSettings
+from sumcurve.capabilities.programs.command import Command, CommandSettings
 from sumcurve.capabilities.programs.process import MODEL
 from sumcurve.machine import sums
 from sumcurve.machine.locks import locked
 from sumcurve.machine.sums import Sums
 from sumcurve.machine.workers import worker_pool
-from sumcurve.settings import Form, Percent, Positive, Settings, SubwordSettings, Trial
+from sumcurve.settings import Form, Percent, Positive, Settings, Trial
 from sumcurve.settings.config import PlanError, read, read_method, read_settings
 from sumcurve.store.manifest import MANIFEST, digest, sha256_file
 from sumcurve.store.records import read_csv, write_csv, write_text
-from sumcurve.study.plan import Plan, model_file, model_of, refusal
+from sumcurve.study.doors import MODELS
+from sumcurve.study.plan import Plan
+from sumcurve.systems.system import LOG_OF
 from sumcurve.training.folders import TOKEN_IDS
 
 if TYPE_CHECKING:
-    from sumcurve.training.fit import Fitted
     from sumcurve.training.history import Row
+    from sumcurve.training.run import Lessons
 
 COLUMNS = (
     "method",
@@ -226,7 +228,7 @@ def corpus_of(plan: Plan, form: Form, settings: TrialsSettings) -> str:
     """The first corpus of the trials that can serve the method."""
     asked = [*settings.corpora, *settings.records]
     for corpus in asked:
-        if not refusal(form, plan.settings.corpora[corpus]):
+        if not MODELS[form.model.kind].refusal(plan.settings.corpora[corpus]):
             return corpus
     raise PlanError(f"no corpus of {asked} can serve a model of kind {form.model.kind}; name another")
 
@@ -250,10 +252,11 @@ def tasks(
         given = [(trial.rate, trial.dropout, form_with(form, trial)) for trial in tried]
         chosen = [(rate, dropout, one.before() if several else one) for rate, dropout, one in given]
     data = _data(plan, settings, corpus, size)
-    if form.model.kind == "bart":
-        data["made_of"] = made_of(plan, method)
+    if made := made_of(plan, method):
+        data["made_of"] = made
     for rate, dropout, one in chosen:
-        told = {"model": model_of(one), "training": one.training.model_dump(mode="json"), **data}
+        model = MODELS[one.model.kind].decides(one.model)
+        told = {"model": model, "training": one.training.model_dump(mode="json"), **data}
         found += [
             Task(method, stage, rate, dropout, seed, corpus, size, one, digest(data), digest(told))
             for seed in settings.seeds
@@ -330,7 +333,7 @@ def best_program(rows: Sequence[dict[str, Any]]) -> str:
 def made_of(plan: Plan, method: str) -> dict[str, Any]:
     """What of a study's folders a BART is made of: its architecture, and keys of folders."""
     runs = (folder.specification for folder in plan.named("runs", "train"))
-    told = next(one for one in runs if one["method"] == method)
+    told = next((one for one in runs if one["method"] == method), {})
     return {key: told[key] for key in ("architecture", "subwords", "pretrained", "outside") if key in told}
 
 
@@ -465,17 +468,12 @@ def one_trial(config: Path, home: Path, settings: TrialsSettings, task: Task) ->
     sums.apply(settings.sums)
     import torch  # in the processes that train, not in the one that waits
 
-    from sumcurve.training.fit import Checkpoint, fit
-    from sumcurve.training.run import compute_clock, read_state, write_state
+    from sumcurve.training.fit import Checkpoint
+    from sumcurve.training.run import read_state, write_state
 
     torch.set_num_threads(1)
     torch.use_deterministic_algorithms(True)
-    cpu = torch.device("cpu")
-    if task.form.model.kind == "fairseq":
-        fitted, records = _fitted_in_fairseq(config, home, settings, task)
-        return _row(task, fitted.selected, records)
-    learner, records = _learner(config, home, settings, task)
-    training = task.form.training
+    family, lessons = MODELS[task.form.model.kind], _lessons(config, home, settings, task)
     start = None
     if task.stage == "last":
         place = _checkpoint(home, task.form.before(), task)
@@ -486,14 +484,15 @@ def one_trial(config: Path, home: Path, settings: TrialsSettings, task: Task) ->
             kept = read_state(place, print, keys)
         assert kept is not None
         start = Checkpoint(**kept)
-    fitted = fit(learner, training, seed=task.seed, clock=compute_clock(cpu), device=cpu, start=start)
+    scratch = home / "scratch" / "trials" / f"trial-{task.method}-{task.digest}-s{task.seed}"
+    fitted = family.trial(lessons, scratch, start)
     row = fitted.selected
     if task.stage == "first":
         told = Checkpoint(
             fitted.weights, row.phase, row.update, row.updates, row.examples, row.epoch, row.seconds
         ).plain()
         write_state(_checkpoint(home, task.form, task), told)
-    return _row(task, row, records)
+    return _row(task, row, len(lessons.drawn))
 
 
 def _row(task: Task, row: "Row", records: int) -> dict[str, Any]:
@@ -595,101 +594,50 @@ def _drawn(plan: Plan, home: Path, task: Task | ProgramTask) -> tuple[Any, Path,
     return corpus, prepared, fraction, positions(fraction, train.ids, task.seed)
 
 
-def _learner(config: Path, home: Path, settings: TrialsSettings, task: Task) -> tuple[Any, int]:
-    """What the task trains, and on how many records."""
-    import torch
-    from safetensors.torch import load_file
-
-    from sumcurve.capabilities.pretrained.bart import opened
-    from sumcurve.corpora.fraction import read_words
+def _lessons(config: Path, home: Path, settings: TrialsSettings, task: Task) -> "Lessons":
+    """What the task's model learns from. PlanError for a folder or file that is not there as the plan says."""
     from sumcurve.corpora.store import Corpus
-    from sumcurve.corpora.token_ids import Drawn, TokenIds
-    from sumcurve.models.vocabulary import Vocabulary
-    from sumcurve.training.run import learner_of, pretrained_learner, salient_spans, with_texts
+    from sumcurve.corpora.token_ids import TokenIds
+    from sumcurve.training.run import Lessons
 
     plan = plan_of(config, settings, task.method)
-    corpus, prepared, fraction, drawn = _drawn(plan, home, task)
-    train = Corpus(prepared).part("train")
-    training, lengths = task.form.training, plan.settings.corpora[task.corpus]
-    told: dict[str, Any] = {
+    corpus, prepared, fraction, _ = _drawn(plan, home, task)
+    lengths, model = plan.settings.corpora[task.corpus], task.form.model
+    specification: dict[str, Any] = {
         "source_tokens": lengths.source_tokens,
         "target_tokens": lengths.target_tokens,
+        "validation": lengths.search.greedy().model_dump(mode="json"),
         "seed": task.seed,
+        "threads": 1,
+        "sums": settings.sums,
+        **made_of(plan, task.method),
     }
-    search, cpu = lengths.search.greedy(), torch.device("cpu")
-    valid = Corpus(prepared).part("valid").first(training.valid_records)
-    if isinstance(model_settings := task.form.model, SubwordSettings):
-        parts = with_texts(train, drawn), with_texts(Corpus(prepared).part("valid"), range(len(valid)))
-        weights = None
-        if model_settings.kind == "bart":
-            made = made_of(plan, task.method)
-            told["architecture"] = made.pop("architecture")
-            folders = {name: _finished(home, plan, key) for name, key in made.items()}
-            place, weights = folders["subwords"], folders.get("pretrained")
-            if "outside" in folders:
-                parts[0].extend(Corpus(folders["outside"]).part("train").with_text)
-        else:
-            file = model_file(task.form, config, task.method)
-            assert file is not None
-            place = file.at(home)
-            if file.observed(home) != file.sha256:
-                raise PlanError(
-                    f"{place} is not what {file.pinned} pins; `python -m sumcurve fetch {place}` fetches it"
-                )
-        model = opened(model_settings, place, told, lengths.prepare.lower)
-        if weights is not None:
-            model.load(load_file(weights / "weights.safetensors"))
-        return pretrained_learner(told, model_settings, model, *parts, cpu, search, print), len(drawn)
-    salient = None
-    if getattr(task.form.model, "entity_attention", False):
+    family, inputs = MODELS[model.kind], {}
+    for file in family.files(model, config / "methods" / f"{task.method}.yaml"):
+        place = file.at(home)
+        if file.observed(home) != file.sha256:
+            raise PlanError(f"{place} is not what {file.pinned} pins; `python -m sumcurve fetch {place}` fetches it")
+        inputs[str(file.sha256)] = place
+    if family.learns_entities(model):
         runs = (folder.specification for folder in plan.named("runs", "train"))
         entities = next(
             one["entities"] for one in runs if "entities" in one and corpus.key in plan.folder(one["fraction"]).inputs
         )
-        salient = salient_spans(home / "results" / entities, drawn)
-    vocabulary = Vocabulary.from_counts(read_words(fraction), training.vocabulary, training.min_count)
-    tokens = TokenIds.of_part(train, sha256_file(train.path), home / TOKEN_IDS, print)
-    learner = learner_of(told, task.form, Drawn(tokens, drawn), valid, vocabulary, cpu, salient, search)
-    return learner, len(drawn)
-
-
-def _fitted_in_fairseq(config: Path, home: Path, settings: TrialsSettings, task: Task) -> tuple["Fitted", int]:
-    """What fairseq trained, and on how many records. What an interrupted trial left is not taken up."""
-    from sumcurve.corpora.fraction import read_words
-    from sumcurve.corpora.store import Corpus
-    from sumcurve.models.vocabulary import Vocabulary
-    from sumcurve.training.run import fitted_in_fairseq
-
-    plan = plan_of(config, settings, task.method)
-    _, prepared, fraction, drawn = _drawn(plan, home, task)
-    training, lengths = task.form.training, plan.settings.corpora[task.corpus]
-    train, valid = Corpus(prepared).part("train"), Corpus(prepared).part("valid").first(training.valid_records)
-    vocabulary = Vocabulary.from_counts(read_words(fraction), training.vocabulary, training.min_count)
-    told = {
-        "source_tokens": lengths.source_tokens,
-        "target_tokens": lengths.target_tokens,
-        "seed": task.seed,
-        "threads": 1,
-        "sums": settings.sums,
-    }
-    name = f"trial-{task.method}-{task.digest}-s{task.seed}"
-    folder = home / "scratch" / "trials" / name
-    shutil.rmtree(folder, ignore_errors=True)
-    fitted, _, _ = fitted_in_fairseq(
-        told,
-        task.form,
-        train[drawn],
-        valid,
-        vocabulary,
-        lengths.search.greedy(),
-        "cpu",
-        folder,
-        name,
-        print,
-        lambda progress: None,
+        specification["entities"] = entities
+        inputs[entities] = home / "results" / entities
+    inputs |= {key: _finished(home, plan, key) for key in made_of(plan, task.method).values() if key in plan.folders}
+    train = Corpus(prepared).part("train")
+    return Lessons(
+        specification=specification,
+        form=task.form,
+        corpus=prepared,
+        fraction=fraction,
+        tokens=TokenIds.of_part(train, sha256_file(train.path), home / TOKEN_IDS, print),
+        inputs=inputs,
+        lower=lengths.prepare.lower,
+        device="cpu",
+        note=print,
     )
-    shutil.rmtree(folder)
-    return fitted, len(drawn)
 
 
 def _finished(home: Path, plan: Plan, key: str) -> Path:

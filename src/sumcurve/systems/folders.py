@@ -1,19 +1,21 @@
 """Folders of what trained runs say: how the kind is made."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal, NotRequired, TypedDict
 
+from sumcurve.corpora.folders import in_small_letters
 from sumcurve.corpora.store import Corpus
 from sumcurve.machine.sums import Sums
-from sumcurve.settings import Form, Reading, Search, SubwordSettings
+from sumcurve.settings import Form, Reading, Search
 from sumcurve.store.kind import Kind
-from sumcurve.store.stage import Block, Inputs, Stage, sealed
+from sumcurve.store.stage import Block, BuildError, Inputs, Stage, sealed
+from sumcurve.systems.family import Family, FinishedRun
 from sumcurve.systems.system import Item
+from sumcurve.training.place import WEIGHTS
 
 
-def test_items(corpus: Path) -> "list[Item]":
-    from sumcurve.systems.system import Item
-
+def test_items(corpus: Path) -> list[Item]:
     return [Item(record, text) for record, text in Corpus(corpus).part("test").with_text]
 
 
@@ -31,37 +33,54 @@ class DecodeSpecification(TypedDict):
     entities: NotRequired[str]  # for a search that asks for gold positions
 
 
-def decode(specification: DecodeSpecification, inputs: Inputs, stage: Stage) -> None:
-    """Write a run's summaries of the test set; the stage's facts get the sha256 of the weights that were decoded."""
-    from sumcurve.capabilities.fairseq.folders import decode_fairseq_run
-    from sumcurve.capabilities.pretrained.folders import decode_pretrained_run
-    from sumcurve.systems.trained import WEIGHTS, decode_run
+def write_output(family: Family, run: FinishedRun, corpus: Path, reading: Reading | None, stage: Stage) -> None:
+    """Write what a run's system says of a test part: summaries, and logp.safetensors where `reading` asks for it.
 
-    run = inputs[specification["run"]]
+    There is no logp.safetensors where all items are of one group. Raises BuildError for what the family refuses.
+    """
+    from sumcurve.corpora.derangement import GroupError
+    from sumcurve.decoding.logp import write_logp
+
+    try:
+        with family.system(run) as system:
+            items = test_items(corpus)
+            family.write(system, items, stage)
+            if reading is not None:
+                found = system.reading(items, reading)
+                write_logp(stage.folder, found, [item.record.id for item in items])
+    except GroupError:
+        return  # the scorer that would read the file says why there is none
+    except family.errors() as error:
+        raise BuildError(f"{stage.name}: {error}") from error
+
+
+def decode(models: Mapping[str, Family], specification: DecodeSpecification, inputs: Inputs, stage: Stage) -> None:
+    """Write a run's summaries of the test set; the stage's facts get the sha256 of the weights that were decoded."""
+    run, corpus = inputs[specification["run"]], inputs[specification["corpus"]]
     run_manifest = sealed(run)
-    trained = run_manifest["specification"]
+    family = models[run_manifest["specification"]["model"]["kind"]]
+    form = Form.of_run(run_manifest["specification"])
     checkpoint: Literal["selected", "before"] = specification.get("checkpoint", "selected")
     stage.facts["weights"] = run_manifest["files"][WEIGHTS[checkpoint]]["sha256"]
-    form = Form.of_run(trained)
-    if isinstance(form.model, SubwordSettings):
-        folder = run if form.model.kind == "bart" else inputs[form.model.sha256]
-        decode_pretrained_run(form.model, folder, specification, trained, run / WEIGHTS[checkpoint], inputs, stage)
-        return
-    if form.model.kind == "fairseq":
-        decode_fairseq_run(form, specification, trained, run, inputs, stage)
-        return
-    decode_run(
-        settings=form,
+    salient = {}
+    if "entities" in specification:
+        from sumcurve.corpora.entities import read_salient
+
+        spans = read_salient(inputs[specification["entities"]], "test")
+        salient = dict(zip(Corpus(corpus).part("test").ids, spans, strict=True))
+    finished = FinishedRun(
+        form=form if checkpoint == "selected" else form.before(),
+        specification=run_manifest["specification"] | {"sums": specification["sums"]},
+        folder=run,
+        weights=run / WEIGHTS[checkpoint],
         search=Search.of_specification(specification["search"]),
-        run=run,
-        specification=trained,
-        corpus=inputs[specification["corpus"]],
-        entities=inputs[specification["entities"]] if "entities" in specification else None,
-        reading=Reading.of_specification(specification["reading"]) if "reading" in specification else None,
-        stage=stage.folder,
         device=stage.lease.device,
-        checkpoint=checkpoint,
+        inputs=inputs,
+        lower=family.reads_texts and in_small_letters(corpus, inputs),
+        salient=salient,
     )
+    reading = Reading.of_specification(specification["reading"]) if "reading" in specification else None
+    write_output(family, finished, corpus, reading, stage)
 
 
 KINDS: dict[str, Kind] = {
@@ -70,15 +89,11 @@ KINDS: dict[str, Kind] = {
         stem="{run}{variant}",
         specification=DecodeSpecification,
         builder=decode,
-        modules=(
-            "sumcurve.systems.trained",
-            "sumcurve.capabilities.pretrained.system",
-            "sumcurve.capabilities.fairseq.system",
-            "sumcurve.machine.sums",
-        ),
+        modules=("sumcurve.systems.trained", "sumcurve.machine.sums"),
         mem_mb=3000,
         minutes=240,
         gpu=True,
         packed=("summaries.jsonl", "summaries.text.jsonl"),
+        of_models=True,
     ),
 }

@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Literal, Protocol
 from sumcurve.settings import CorpusSettings, Settings
 from sumcurve.store.records import Record, Text, write_jsonl
 
+LOG_OF = "log"  # the key, among a system's inputs, of a file to log to
 Role = Literal["trained", "baseline", "outside", "bound"]
 
 

@@ -3,12 +3,13 @@
 import io
 import json
 import shutil
-import tempfile
 import time
 import zipfile
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import Any
 
 import torch
 from safetensors.torch import load_file, save
@@ -16,27 +17,20 @@ from safetensors.torch import load_file, save
 from sumcurve.corpora.entities import read_salient
 from sumcurve.corpora.fraction import read_words
 from sumcurve.corpora.sizes import positions
-from sumcurve.corpora.store import Corpus, Part, take
+from sumcurve.corpora.store import Corpus
 from sumcurve.corpora.token_ids import Drawn, TokenIds
-from sumcurve.machine.devices import Lease
-from sumcurve.models.batch import encode
-from sumcurve.models.build import build
-from sumcurve.models.examples import Examples, Spans
-from sumcurve.models.extract_rewrite import build as build_extract_rewrite
+from sumcurve.models.examples import Spans
 from sumcurve.models.vocabulary import Vocabulary
-from sumcurve.settings import FairseqSettings, Form, Search, SubwordSettings, Training
-from sumcurve.store.records import Record, Text, read_csv, write_bytes, write_csv, write_json
-from sumcurve.training.fit import STATE_KEYS, Checkpoint, Fitted, Progress, ResumeError, State, digest_of, fit
+from sumcurve.settings import Form, Search, Training
+from sumcurve.store.records import Record, read_csv, write_bytes, write_csv, write_json
+from sumcurve.store.stage import Inputs
+from sumcurve.training.fit import STATE_KEYS, Checkpoint, Fitted, ResumeError, State, fit
 from sumcurve.training.history import History, Row
 from sumcurve.training.learner import Learner
 from sumcurve.training.notice import Notice
 from sumcurve.training.parallel import Group, join
+from sumcurve.training.place import VOCABULARY, WEIGHTS, Place
 from sumcurve.training.progress import Watchers
-from sumcurve.training.summarizer import SummarizerLearner
-
-if TYPE_CHECKING:
-    from sumcurve.capabilities.pretrained.learner import PretrainedLearner
-    from sumcurve.capabilities.pretrained.model import Pretrained
 
 
 def compute_clock(device: torch.device) -> Callable[[], float]:
@@ -94,6 +88,73 @@ def write_state(path: Path, state: dict[str, Any]) -> None:
     write_bytes(path, buffer.getvalue())
 
 
+@dataclass(frozen=True)
+class Lessons:
+    """What a model learns from and is validated on.
+
+    Of the run's `specification` are the lengths, the seed, the search of validation and the keys of folders among
+    `inputs`. `tokens` are those of the corpus's training part; `lower` says whether its words are in small letters.
+    """
+
+    specification: Mapping[str, Any]
+    form: Form
+    corpus: Path
+    fraction: Path
+    tokens: TokenIds
+    inputs: Inputs
+    lower: bool
+    device: str
+    note: Callable[[str], None]
+
+    @property
+    def lengths(self) -> tuple[int, int]:
+        """How many tokens of a source and of a target are read."""
+        return self.specification["source_tokens"], self.specification["target_tokens"]
+
+    @property
+    def search(self) -> Search:
+        """What validation decodes with."""
+        return Search.of_specification(self.specification["validation"])
+
+    @cached_property
+    def drawn(self) -> Sequence[int]:
+        """The positions of the training records that the fraction has."""
+        seed = self.specification.get("draw", self.specification["seed"])
+        return positions(self.fraction, self.tokens.ids, seed)
+
+    @cached_property
+    def records(self) -> Drawn:
+        return Drawn(self.tokens, self.drawn)
+
+    @cached_property
+    def valid(self) -> list[Record]:
+        return Corpus(self.corpus).part("valid").first(self.form.training.valid_records)
+
+    @cached_property
+    def vocabulary(self) -> Vocabulary:
+        training = self.form.training
+        return Vocabulary.from_counts(read_words(self.fraction), training.vocabulary, training.min_count)
+
+    def folder(self, key: str) -> Path | None:
+        """The input that the specification names under this key, where it does."""
+        return self.inputs[self.specification[key]] if key in self.specification else None
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A learner, how many words or subwords it knows, and what is told of it beside.
+
+    `facts` go into the run's manifest and `further` into its training.json; `files` are copied into its folder.
+    """
+
+    learner: Learner
+    words: int
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    further: Mapping[str, Any] = field(default_factory=dict)
+    files: Sequence[Path] = ()
+    vocabulary: Vocabulary | None = None
+
+
 def salient_spans(entities: Path, drawn: Sequence[int]) -> Callable[[str], Iterable[list[tuple[int, int]]]]:
     """The spans of salient tokens of the training records drawn, or of all of another part, from their annotation."""
 
@@ -102,86 +163,6 @@ def salient_spans(entities: Path, drawn: Sequence[int]) -> Callable[[str], Itera
         return (found[position] for position in drawn) if part == "train" else found
 
     return spans
-
-
-def learner_of(
-    specification: dict[str, Any],
-    settings: Form,
-    train: Sequence[Record],
-    valid: list[Record],
-    vocabulary: Vocabulary,
-    device: torch.device,
-    salient: Callable[[str], Iterable[list[tuple[int, int]]]] | None = None,
-    search: Search | None = None,
-) -> Learner:
-    """A new model, whose weights depend on settings and seed alone, and what it learns from.
-
-    Of `train`, where it is `Drawn` from a part, no record stays in memory.
-    `salient` gives the spans of salient tokens of every record of a part, "train" or "valid". `search` is what
-    validation decodes with: greedy, and without it under no other limit than the target's length.
-    """
-    source_tokens, target_tokens = specification["source_tokens"], specification["target_tokens"]
-    search = search or Search(beam=1, max_tokens=target_tokens, block_ngram=0)
-    model = settings.model
-    if model.kind == "extract-rewrite":
-        from sumcurve.training.extract_rewrite import ExtractRewriteLearner
-
-        return ExtractRewriteLearner(
-            build_extract_rewrite(model, len(vocabulary), specification["seed"]),
-            vocabulary,
-            model,
-            train,
-            valid,
-            source_tokens,
-            search,
-            device,
-        )
-
-    assert not isinstance(model, SubwordSettings | FairseqSettings)  # which have learners of their own
-    spans = {part: Spans(salient(part)) for part in ("train", "valid")} if salient else {}
-    return SummarizerLearner(
-        build(model, len(vocabulary), specification["seed"]),
-        Examples(Drawn.of(train), vocabulary, source_tokens, target_tokens, spans.get("train")),
-        [
-            encode(record, vocabulary, source_tokens, target_tokens, spans["valid"][number] if spans else None)
-            for number, record in enumerate(valid)
-        ],
-        [record.all_references for record in valid],
-        vocabulary,
-        target_tokens,
-        search,
-        device,
-    )
-
-
-def with_texts(part: Part, drawn: Sequence[int]) -> list[tuple[Record, Text]]:
-    """The records of a part at these positions, each with its text."""
-    return list(zip(part[drawn], take(part.text, drawn), strict=True))
-
-
-def pretrained_learner(
-    specification: dict[str, Any],
-    settings: SubwordSettings,
-    model: "Pretrained",
-    train: Sequence[tuple[Record, Text]],
-    valid: Sequence[tuple[Record, Text]],
-    device: torch.device,
-    search: Search,
-    note: Callable[[str], None],
-) -> "PretrainedLearner":
-    """A model that reads and writes text, and what it learns from. Raises PretrainedError."""
-    from sumcurve.capabilities.pretrained.decoding import in_subwords, told_of, truncated
-    from sumcurve.capabilities.pretrained.learner import PretrainedLearner
-
-    lengths = specification["source_tokens"], specification["target_tokens"]
-    room = in_subwords(search, settings, model).max_tokens
-    trained_on, validated = (
-        [model.subwords.example(record, text, *lengths, room) for record, text in part] for part in (train, valid)
-    )
-    if said := told_of(truncated(trained_on), len(trained_on), model):
-        note(said)
-    references = [record.all_references for record, _ in valid]
-    return PretrainedLearner(model, settings, trained_on, validated, references, search, device)
 
 
 def read_checkpoint(run: Path) -> tuple[Checkpoint, int]:
@@ -214,126 +195,43 @@ def _spending(training: Training, updates: int) -> Training:
     return training.model_copy(update={"phases": [*others, last.model_copy(update={"stop": stop})]})
 
 
-def train_run(
-    specification: dict[str, Any],
-    settings: Form,
-    fraction: Path,
-    corpus: Path,
-    tokens: TokenIds,
-    entities: Path | None,
-    parent: Path | None,
-    begins: Path | None,
-    stage: Path,
-    state: Path,
-    events: Path,
-    name: str,
-    lease: Lease,
-    note: Callable[[str], None],
-    terminal: TextIO,
-    position: int,
-    found: dict[str, Any],
-    subwords: Path | None = None,
-    lower: bool = True,
-    weights: Path | None = None,
-    outside: Path | None = None,
-) -> None:
-    """Train one run and write weights.safetensors, vocabulary.json, history.csv, training.json and timings.csv.
-
-    `tokens` are those of the corpus's training part. `subwords` is the folder of a model that reads text, or of its
-    tokenizer where it is made here (kind bart). Its weights are those that training changes, and there is no
-    vocabulary.json but, of one made here, the tokenizer; `lower` says whether the corpus's words are in small
-    letters. Such a model starts from `weights`, those of its pretraining, where they are given, and learns from the
-    pairs of `outside`, too, a corpus, where that is.
-
-    Of several phases, before.safetensors is the checkpoint that the last one started from. `parent`, of a control, is
-    the run from whose before.safetensors it starts; it spends as many updates as the parent's last phase did. `begins`
-    is a run of the same phases but the last, which are taken from it with their History and measured time.
-    `entities` is the annotation that names salient tokens, for methods that learn them. `state` is where the resume
-    state lies; it stays, for whoever finishes the run's folder to delete (`sumcurve.store.resume`): killed before that,
-    the next attempt ends without training again. `events` is the folder of TensorBoard's event files. Measured time is
-    in timings.csv and nowhere else. Of several processes that train together (see `training.parallel`) only the first
-    writes.
-    """
+def begun(specification: Mapping[str, Any], place: Place) -> tuple[torch.device, Group]:
+    """The device of a training, and the processes that train together, with torch set up for both."""
     torch.set_num_threads(specification["threads"])
-    torch.use_deterministic_algorithms(lease.device == "cpu")
-    device = torch.device(lease.device)
+    torch.use_deterministic_algorithms(place.lease.device == "cpu")
+    device = torch.device(place.lease.device)
     group = join(device)
-    found |= {"threads": specification["threads"], "processes": group.size}
-    training, start = settings.training, None
-    if parent is not None:
-        start, spent = read_checkpoint(parent)
-        training = _spending(training, spent)
-    elif begins is not None:
-        start, _ = read_checkpoint(begins)
+    place.facts.update({"threads": specification["threads"], "processes": group.size})
+    return device, group
 
-    train, valid = Corpus(corpus).part("train"), Corpus(corpus).part("valid").first(training.valid_records)
-    drawn = positions(fraction, tokens.ids, specification.get("draw", specification["seed"]))
-    records = Drawn(tokens, drawn)
-    search = Search.of_specification(specification["validation"])
-    vocabulary = None
-    if not isinstance(settings.model, SubwordSettings):
-        vocabulary = Vocabulary.from_counts(read_words(fraction), training.vocabulary, training.min_count)
-    if settings.model.kind == "fairseq":
-        if group.size > 1:
-            raise ValueError(f"{name}: fairseq trains in one process here; start it without torchrun")
-        assert vocabulary is not None
-        _train_in_fairseq(
-            specification,
-            settings,
-            records,
-            valid,
-            vocabulary,
-            search,
-            stage,
-            state,
-            events,
-            name,
-            lease,
-            note,
-            terminal,
-            position,
-            found,
-        )
-        return
-    further: dict[str, Any] = {}
-    if isinstance(settings.model, SubwordSettings):
-        from sumcurve.capabilities.pretrained.bart import opened
 
-        assert subwords is not None
-        parts = with_texts(train, drawn), with_texts(Corpus(corpus).part("valid"), range(len(valid)))
-        if outside is not None:
-            pairs = list(Corpus(outside).part("train").with_text)
-            further["outside_pairs"] = len(pairs)
-            parts[0].extend(pairs)
-        model = opened(settings.model, subwords, specification, lower)
-        if weights is not None:
-            model.load(load_file(weights))
-        if settings.model.kind == "bart":
-            further["initial_weights"] = digest_of(model.weights())
-        tuned = pretrained_learner(specification, settings.model, model, *parts, device, search, note)
-        learner: Learner = tuned
-        words = len(tuned.model.subwords)
-        found["truncated_sources"] = sum(example.truncated for example in tuned.train)
-    else:
-        assert vocabulary is not None
-        salient = salient_spans(entities, drawn) if entities is not None else None
-        learner = learner_of(specification, settings, records, valid, vocabulary, device, salient, search)
-        words = len(vocabulary)
-    counts = learner.parameter_counts()
-    note(f"{name}: {len(records)} records, {words} words, {counts['total']} parameters, {lease.device}")
-    resume = read_together(state, note, group)
+def fitted(
+    learner: Learner,
+    training: Training,
+    specification: Mapping[str, Any],
+    place: Place,
+    device: torch.device,
+    group: Group,
+    start: Checkpoint | None = None,
+) -> Fitted:
+    """`fit` with what it is told of this machine, going on where an interrupted training left its state.
+
+    Raises ResumeError for the state of another training. Of several processes only the first writes.
+    """
+    resume = read_together(place.state, place.note, group)
     if resume is not None:
-        note(f"{name}: resuming from {state}")
-    watchers = Watchers(name, events if not group.rank else None, note, stream=terminal, position=position)
-    with watchers as watch, Notice(note, group) as notice:
+        place.note(f"{place.name}: resuming from {place.state}")
+    events = place.events if not group.rank else None
+    watchers = Watchers(place.name, events, place.note, stream=place.terminal, position=place.line)
+    with watchers as watch, Notice(place.note, group) as notice:
 
         def keep(kept: State) -> None:
             if not group.rank:
-                write_state(state, kept)
+                write_state(place.state, kept)
             notice.written()
 
         try:
-            fitted = fit(
+            return fit(
                 learner,
                 training,
                 seed=specification["seed"],
@@ -348,94 +246,46 @@ def train_run(
                 watch=watch,
             )
         except ResumeError as error:
-            raise ResumeError(f"{state}: {error}; delete it to train {name} from its beginning", error.keys) from error
-    history = fitted.history
+            raise ResumeError(
+                f"{place.state}: {error}; delete it to train {place.name} from its beginning", error.keys
+            ) from error
+
+
+def train_run(lessons: Lessons, place: Place, opened: Callable[[Lessons], Opened]) -> None:
+    """Train one run and write weights.safetensors, history.csv, training.json, timings.csv, and its words.
+
+    `opened` gives the learner. Of several phases, before.safetensors is the checkpoint that the last one started from.
+    The input `parent`, of a control, is the run from whose before.safetensors it starts; it spends as many updates as
+    the parent's last phase did. `begins` is a run of the same phases but the last, which are taken from it with their
+    History and measured time. Measured time is in timings.csv and nowhere else. Of several processes that train
+    together (see `training.parallel`) only the first writes.
+    """
+    device, group = begun(lessons.specification, place)
+    training, start = lessons.form.training, None
+    parent, begins = lessons.folder("parent"), lessons.folder("begins")
+    if parent is not None:
+        start, spent = read_checkpoint(parent)
+        training = _spending(training, spent)
+    elif begins is not None:
+        start, _ = read_checkpoint(begins)
+    one = opened(lessons)
+    place.facts.update(one.facts)
+    counts, records = one.learner.parameter_counts(), len(lessons.records)
+    told = f"{records} records, {one.words} words, {counts['total']} parameters, {place.lease.device}"
+    place.note(f"{place.name}: {told}")
+    trained = fitted(one.learner, training, lessons.specification, place, device, group, start)
+    history = trained.history
     if begins is not None:
         history = read_beginning(begins, [phase.name for phase in training.phases[:-1]]).followed_by(history)
     for phase, reason in history.ended:
-        note(f"{name}: phase {phase} ended by {reason}")
+        place.note(f"{place.name}: phase {phase} ended by {reason}")
     if group.rank:
         return
-    if vocabulary is not None:
-        write_json(stage / "vocabulary.json", vocabulary.to_json())
-    elif settings.model.kind == "bart":
-        assert subwords is not None
-        for file in sorted(subwords.glob("tokenizer*.json")):
-            shutil.copyfile(file, stage / file.name)
-    write_run(stage, fitted, history, training, len(records), words, counts, further)
-
-
-def _train_in_fairseq(
-    specification: dict[str, Any],
-    settings: Form,
-    records: Sequence[Record],
-    valid: Sequence[Record],
-    vocabulary: Vocabulary,
-    search: Search,
-    stage: Path,
-    state: Path,
-    events: Path,
-    name: str,
-    lease: Lease,
-    note: Callable[[str], None],
-    terminal: TextIO,
-    position: int,
-    found: dict[str, Any],
-) -> None:
-    """What `train_run` does for a model of fairseq; its resume state is a folder. Raises FairseqError."""
-    folder = state.with_suffix("")
-    with Watchers(name, events, note, stream=terminal, position=position) as watch:
-        try:
-            fitted, counts, found["fairseq"] = fitted_in_fairseq(
-                specification, settings, records, valid, vocabulary, search, lease.device, folder, name, note, watch
-            )
-        except ResumeError as error:
-            raise ResumeError(f"{folder}: {error}; delete it to train {name} from its beginning", error.keys) from error
-    for phase, reason in fitted.history.ended:
-        note(f"{name}: phase {phase} ended by {reason}")
-    write_json(stage / "vocabulary.json", vocabulary.to_json())
-    write_run(stage, fitted, fitted.history, settings.training, len(records), len(vocabulary), counts, {})
-
-
-def fitted_in_fairseq(
-    specification: Mapping[str, Any],
-    settings: Form,
-    records: Sequence[Record],
-    valid: Sequence[Record],
-    vocabulary: Vocabulary,
-    search: Search,
-    device: str,
-    folder: Path,
-    name: str,
-    note: Callable[[str], None],
-    watch: Callable[[Progress], None],
-) -> tuple[Fitted, dict[str, int], Any]:
-    """Train a model of fairseq in its own process: what `fit` returns, its parameters, and the versions there.
-
-    The specification has seed, threads, sums, source_tokens and target_tokens. `folder` is where the resume state lies.
-    Raises FairseqError, ResumeError.
-    """
-    from sumcurve.capabilities.fairseq import learner as fairseq
-    from sumcurve.capabilities.fairseq.model import Fairseq, FairseqModel
-
-    assert isinstance(settings.model, FairseqSettings)
-    training = settings.training
-    lengths = specification["source_tokens"], specification["target_tokens"]
-    trained_on, validated = ([encode(record, vocabulary, *lengths) for record in part] for part in (records, valid))
-    with (
-        tempfile.TemporaryDirectory() as work,
-        Fairseq(specification["sums"], specification["threads"], device) as process,
-    ):
-        model = FairseqModel(process, settings.model, training, vocabulary, lengths, specification["seed"], Path(work))
-        counts = model.parameter_counts()
-        told = f"{len(records)} records, {len(vocabulary)} words, {counts['total']} parameters, {device}"
-        note(f"{name}: {told}, {process.told}")
-        references = [record.all_references for record in valid]
-        identity = {**specification, "device": device}
-        fitted = fairseq.train(
-            model, training, trained_on, validated, references, search, folder, identity, note, watch
-        )
-        return fitted, counts, process.told
+    if one.vocabulary is not None:
+        write_json(place.folder / VOCABULARY, one.vocabulary.to_json())
+    for file in one.files:
+        shutil.copyfile(file, place.folder / file.name)
+    write_run(place.folder, trained, history, training, records, one.words, counts, dict(one.further))
 
 
 def write_run(
@@ -454,9 +304,9 @@ def write_run(
     `told` is what history.csv holds.
     """
     before = fitted.before
-    write_bytes(stage / "weights.safetensors", save(fitted.weights))
+    write_bytes(stage / WEIGHTS["selected"], save(fitted.weights))
     if before is not None:
-        write_bytes(stage / "before.safetensors", save(before.weights))
+        write_bytes(stage / WEIGHTS["before"], save(before.weights))
     for name, rows in (("history.csv", told(history)), ("timings.csv", history.seconds())):
         write_csv(stage / name, list(rows[0]), rows)
     write_json(

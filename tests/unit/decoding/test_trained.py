@@ -55,7 +55,7 @@ def test_logp_is_the_model_s_and_takes_several_targets_of_one_item(
 
 def test_logp_of_own_targets_is_the_sum_of_what_reading_finds(trained: Trained, items: list[Item]) -> None:
     records = [item.record for item in items]
-    found = trained.reading(records, Reading(others=1))
+    found = trained.reading(items, Reading(others=1))
     sums = [float(found.own[start:end].sum()) for start, end in zip(found.starts, found.starts[1:], strict=False)]
     assert trained.logp(items, [record.target for record in records]) == pytest.approx(sums, rel=1e-4)
 
@@ -63,4 +63,4 @@ def test_logp_of_own_targets_is_the_sum_of_what_reading_finds(trained: Trained, 
 def test_a_decoder_without_single_tokens_has_no_reading(trained: Trained, items: list[Item]) -> None:
     trained.decoder = object()  # type: ignore[assignment]
     with pytest.raises(TypeError, match="no log-probability of a single token"):
-        trained.reading([item.record for item in items], Reading())
+        trained.reading(items, Reading())

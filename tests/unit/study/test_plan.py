@@ -10,11 +10,12 @@ import yaml
 from pydantic import BaseModel
 
 from pretrained import bart_method, fables, pretraining
+from sumcurve.harvest.archives import packages_of
 from sumcurve.scores.scorer import Metric
 from sumcurve.settings import REFERENCE_SYSTEMS, Search, Split
 from sumcurve.study.doors import SCORERS
 from sumcurve.study.kinds import KINDS, RECIPES
-from sumcurve.study.plan import Plan, PlanError, packages_of
+from sumcurve.study.plan import Plan, PlanError
 
 ROOT = Path(__file__).parents[3]
 

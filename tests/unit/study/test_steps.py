@@ -18,6 +18,7 @@ from sumcurve.store import manifest, resume
 from sumcurve.store.stage import Stage
 from sumcurve.study.kinds import CORPUS_PARTS, KINDS, RECIPES, STEPS
 from sumcurve.study.plan import Plan, studies
+from sumcurve.systems.family import Family
 from towns import write_raw
 
 ROOT = Path(__file__).parents[3]
@@ -103,7 +104,8 @@ def test_a_specification_holds_what_its_row_declares_and_nothing_else(plan):
 def test_a_builder_takes_specification_inputs_and_stage(kind):
     builder = KINDS[kind].builder
     assert list(inspect.signature(builder).parameters) == ["specification", "inputs", "stage"]
-    assert get_type_hints(builder)["specification"] is KINDS[kind].specification
+    hints = get_type_hints(getattr(builder, "func", builder), localns={"Family": Family})
+    assert hints["specification"] is KINDS[kind].specification
 
 
 def chosen(plan):

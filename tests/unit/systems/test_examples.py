@@ -6,12 +6,12 @@ from math import exp
 import pytest
 
 import programs
-from sumcurve.capabilities.programs.command import LOG_OF, Command, CommandSettings
+from sumcurve.capabilities.programs.command import Command, CommandSettings
 from sumcurve.capabilities.programs.process import MODEL
 from sumcurve.capabilities.programs.training import learn
 from sumcurve.settings import CorpusSettings
 from sumcurve.store.records import Record, Text
-from sumcurve.systems.system import Item
+from sumcurve.systems.system import LOG_OF, Item
 
 CORPUS = CorpusSettings.model_validate(
     {

@@ -10,12 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from sumcurve.capabilities.programs.command import LOG_OF
 from sumcurve.corpora.tokens import tokenize
 from sumcurve.settings import CorpusSettings, Prepare
 from sumcurve.store.records import Record, RecordError, Text
 from sumcurve.study.doors import SYSTEMS
-from sumcurve.systems.system import Item
+from sumcurve.systems.system import LOG_OF, Item
 
 SOURCES = {
     "r1": ["Ants eat 1,000 leaves.", "They rest."],

@@ -16,14 +16,14 @@ import yaml
 
 import pretrained
 from sumcurve.__main__ import show_model
-from sumcurve.capabilities.pretrained.learner import PretrainedLearner
+from sumcurve.capabilities.pretrained.learner import PretrainedLearner, pretrained_learner
 from sumcurve.capabilities.pretrained.model import load
 from sumcurve.capabilities.pretrained.subwords import PretrainedError
 from sumcurve.settings import Form, PhaseSettings, Search, Training, TransformersSettings
 from sumcurve.sources.errors import CorpusError
 from sumcurve.store.records import Record, Text
 from sumcurve.training.fit import Fitted, ResumeError, State, fit
-from sumcurve.training.run import pretrained_learner, read_state, write_state
+from sumcurve.training.run import read_state, write_state
 
 CPU = torch.device("cpu")
 WORDS = ["red", "blue", "green", "gold", "grey", "pink", "teal", "plum"]

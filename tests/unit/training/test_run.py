@@ -8,42 +8,13 @@ from sumcurve.training import run
 from sumcurve.training.history import History, Row
 
 
-class Drawn(Exception):
-    """Training is left as soon as its records are drawn."""
-
-
 @pytest.mark.parametrize(
     ("told", "expected"), [({"seed": 2}, 2), ({"seed": 2, "draw": 7}, 7), ({"seed": 2, "draw": 0}, 0)]
 )
 def test_records_are_drawn_by_the_draw_and_else_by_the_seed(monkeypatch, told, expected) -> None:
-    def positions(folder: Path, ids: None, seed: int) -> None:
-        raise Drawn(seed)
-
-    monkeypatch.setattr(run, "positions", positions)
-    monkeypatch.setattr(run.Corpus, "part", lambda corpus, name: SimpleNamespace(first=lambda count: []))
-    monkeypatch.setattr(run.torch, "set_num_threads", lambda threads: None)
-    monkeypatch.setattr(run.torch, "use_deterministic_algorithms", lambda on: None)
-    here = Path("nowhere")
-    with pytest.raises(Drawn, match=rf"^{expected}$"):
-        run.train_run(
-            {"threads": 1, **told},
-            settings=SimpleNamespace(training=SimpleNamespace(valid_records=1)),
-            fraction=here,
-            corpus=here,
-            tokens=SimpleNamespace(ids=None),
-            entities=None,
-            parent=None,
-            begins=None,
-            stage=here,
-            state=here,
-            events=here,
-            name="run",
-            lease=SimpleNamespace(device="cpu"),
-            note=print,
-            terminal=None,
-            position=0,
-            found={},
-        )
+    monkeypatch.setattr(run, "positions", lambda folder, ids, seed: [seed])
+    here, tokens = Path("nowhere"), SimpleNamespace(ids=None)
+    assert run.Lessons(told, None, here, here, tokens, {}, True, "cpu", print).drawn == [expected]
 
 
 def test_the_beginning_of_a_finished_run_is_read_back_to_the_bit(tmp_path):

@@ -47,7 +47,8 @@ class LooksAt(Scorer):
         from sumcurve.models.vocabulary import Vocabulary
         from sumcurve.settings import Form, Search
         from sumcurve.store import manifest
-        from sumcurve.systems.trained import WEIGHTS, decoder_of
+        from sumcurve.systems.families import FAMILIES
+        from sumcurve.training.place import WEIGHTS
 
         folders = {told: path for path, told in inputs.items()}
         run = folders["run"]
@@ -58,7 +59,8 @@ class LooksAt(Scorer):
         vocabulary = Vocabulary.from_json(json.loads((run / "vocabulary.json").read_text()))
         search = Search(beam=1, max_tokens=told["target_tokens"], block_ngram=0)
         weights = load_file(run / WEIGHTS["selected"])
-        model = decoder_of(Form.of_run(told), search, told, vocabulary, weights, "cpu").model  # type: ignore[attr-defined]
+        family, form = FAMILIES[told["model"]["kind"]], Form.of_run(told)
+        model = family.decoder_of(form, search, told, vocabulary, weights, "cpu").model  # type: ignore[attr-defined]
         model.eval()
         examples = [
             encode(record, vocabulary, told["source_tokens"], told["target_tokens"], spans)

@@ -8,12 +8,14 @@ from sumcurve.capabilities.programs.folders import program
 from sumcurve.corpora.folders import in_small_letters
 from sumcurve.corpora.store import Corpus
 from sumcurve.machine.sums import Sums
-from sumcurve.settings import Form, Reading, SubwordSettings
+from sumcurve.settings import Reading
 from sumcurve.sources.errors import CorpusError
 from sumcurve.store.kind import Kind
 from sumcurve.store.records import RecordError
 from sumcurve.store.stage import Block, BuildError, Inputs, Stage, sealed
+from sumcurve.systems.family import Family, FinishedRun
 from sumcurve.systems.folders import test_items
+from sumcurve.training.place import WEIGHTS
 
 
 def _system_if_told(specification: Mapping[str, Any]) -> tuple[str, ...]:
@@ -53,15 +55,11 @@ class JudgeSpecification(TypedDict):
     target_tokens: NotRequired[int]
 
 
-def judge(specification: JudgeSpecification, inputs: Inputs, stage: Stage) -> None:
+def judge(models: Mapping[str, Family], specification: JudgeSpecification, inputs: Inputs, stage: Stage) -> None:
     """Write how probable each run of a method finds golds and their contrasts: a file for each run."""
     from sumcurve.capabilities.contrasts.judge import judge as weigh
-    from sumcurve.capabilities.contrasts.judge import opened_run
     from sumcurve.capabilities.contrasts.judged import write_judged
     from sumcurve.capabilities.contrasts.sets import read
-    from sumcurve.capabilities.fairseq.model import FairseqError
-    from sumcurve.capabilities.pretrained.subwords import PretrainedError
-    from sumcurve.systems.trained import WEIGHTS
 
     contrasted = list(read(inputs[specification["contrasts"]]))
     corpus = inputs[specification["corpus"]]
@@ -70,22 +68,20 @@ def judge(specification: JudgeSpecification, inputs: Inputs, stage: Stage) -> No
     for key in specification["runs"]:
         run, name = inputs[key], key.split("/")[1]
         run_manifest = sealed(run)
-        trained = run_manifest["specification"]
+        errors: tuple[type[Exception], ...] = (RecordError,)
         try:
             if "told" in specification:
                 asked = program(specification["told"], run, inputs, stage)
                 found = weigh(asked, contrasted, items, others, specification["target_tokens"])
             else:
-                form = Form.of_run(trained)
                 stage.facts["weights"][name] = run_manifest["files"][WEIGHTS["selected"]]["sha256"]
-                told = trained | {"sums": specification["sums"]}
-                folder, lower = None, False
-                if isinstance(form.model, SubwordSettings):
-                    folder = run if form.model.kind == "bart" else inputs[form.model.sha256]
-                    lower = in_small_letters(corpus, inputs)
-                with opened_run(form, run, told, folder, lower, stage.lease.device) as system:
+                family = models[run_manifest["specification"]["model"]["kind"]]
+                errors += family.errors()
+                lower = family.reads_texts and in_small_letters(corpus, inputs)
+                finished = FinishedRun.selected(run, inputs, specification["sums"], stage.lease.device, lower=lower)
+                with family.system(finished) as system:
                     found = weigh(system, contrasted, items, others)
-        except (FairseqError, PretrainedError, RecordError) as error:
+        except errors as error:
             raise BuildError(f"{stage.name}: {name}: {error}") from error
         write_judged(stage.folder / f"{name}.safetensors", found, contrasted)
         stage.note(f"{name}: {len(found.own) - len(contrasted)} contrasts of {len(contrasted)} golds")
@@ -133,6 +129,7 @@ KINDS: dict[str, Kind] = {
         gpu=True,
         packed=("*.safetensors",),  # log-probabilities of golds and contrasts, a file for each run
         leads_pack=True,
+        of_models=True,
     ),
     "judge_words": Kind(
         step="outputs",

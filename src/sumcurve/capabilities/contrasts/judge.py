@@ -1,18 +1,13 @@
 """Whether a system prefers a gold summary to broken ones of the same source (capabilities.contrasts.sets)."""
 
-import json
 import math
-import tempfile
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from safetensors.torch import load_file
 
 from sumcurve.capabilities.contrasts.alternatives import Ids, targets_logp, together
 from sumcurve.capabilities.contrasts.judged import Judged
@@ -30,11 +25,10 @@ from sumcurve.models.batch import Example, collate, encode
 from sumcurve.models.extract_rewrite import read_document
 from sumcurve.models.summarizer import ReadoutSummarizer, Summarizer
 from sumcurve.models.vocabulary import BOS, UNK, Vocabulary
-from sumcurve.settings import Form, Reading, Search, SubwordSettings
+from sumcurve.settings import Reading
 from sumcurve.store.records import Record, Text
 from sumcurve.systems.system import Item, Scoring
-from sumcurve.systems.trained import WEIGHTS, Trained
-from sumcurve.systems.trained import opened as opened_trained
+from sumcurve.systems.trained import Trained
 
 PAIRS = 1024  # of a source and a target that fairseq is asked for at once
 
@@ -286,46 +280,3 @@ def _of_command(system: Command, asked: Sequence[Asked], target_tokens: int) -> 
         seen = [target for target, _ in row]
         found.append(Weighed([math.fsum(line) for line in lines], [len(line) for line in lines], seen))
     return found
-
-
-@contextmanager
-def opened_run(
-    settings: Form,
-    run: Path,
-    specification: dict[str, Any],
-    folder: Path | None,
-    lower: bool,
-    device: str,
-) -> Iterator[Scoring]:
-    """The system of a finished run, at its selected checkpoint, for its log-probabilities.
-
-    `folder` is that of a pretrained model, or of the tokenizer of one made here; `lower`: whether the corpus's tokens
-    are in small letters. Raises FairseqError and PretrainedError.
-    """
-    torch.set_num_threads(specification["threads"])
-    lengths = specification["source_tokens"], specification["target_tokens"]
-    search = Search(max_tokens=specification["target_tokens"])  # log-probabilities do not depend on it
-    weights = run / WEIGHTS["selected"]
-    if isinstance(settings.model, SubwordSettings):
-        from sumcurve.capabilities.pretrained.bart import opened
-
-        assert folder is not None
-        model = opened(settings.model, folder, specification, lower)
-        model.load(load_file(weights))
-        yield PretrainedSystem(model, settings.model, search, *lengths, device)
-        return
-    if settings.model.kind == "fairseq":
-        from sumcurve.capabilities.fairseq.model import Fairseq, FairseqModel
-
-        vocabulary = Vocabulary.from_json(json.loads((run / "vocabulary.json").read_text()))
-        with (
-            tempfile.TemporaryDirectory() as built,
-            Fairseq(specification["sums"], specification["threads"], device) as process,
-        ):
-            seed = specification["seed"]
-            made = FairseqModel(
-                process, settings.model, settings.training, vocabulary, lengths, seed, Path(built), weights
-            )
-            yield FairseqSystem(made, search, *lengths)
-        return
-    yield opened_trained(settings, run, specification, device)

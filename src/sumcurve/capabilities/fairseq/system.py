@@ -1,22 +1,16 @@
 """Systems that fairseq has trained for the study: a finished run, decoded by fairseq again."""
 
-import json
-import tempfile
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
 
 from sumcurve.capabilities.fairseq.decoding import target_logp, write
-from sumcurve.capabilities.fairseq.model import Fairseq, FairseqModel
-from sumcurve.corpora.derangement import GroupError, derangements
-from sumcurve.corpora.store import Corpus
-from sumcurve.decoding.logp import TargetLogp, write_logp
+from sumcurve.capabilities.fairseq.model import FairseqModel
+from sumcurve.corpora.derangement import derangements
+from sumcurve.decoding.logp import TargetLogp
 from sumcurve.models.batch import Example, encode
-from sumcurve.models.vocabulary import Vocabulary
-from sumcurve.settings import FairseqSettings, Form, Reading, Search
+from sumcurve.settings import Reading, Search
 from sumcurve.store.records import Record
-from sumcurve.systems.system import Item, write_summaries
+from sumcurve.systems.system import Item
 
 
 class FairseqSystem:
@@ -40,56 +34,11 @@ class FairseqSystem:
         ]
         return [sum(line) for line in self.model.score([(one, one.target) for one in self._encoded(records)])]
 
-    def reading(self, records: Sequence[Record], settings: Reading) -> TargetLogp:
+    def reading(self, items: Sequence[Item], settings: Reading) -> TargetLogp:
         """Log-probabilities of targets token by token, given the own and other groups' sources.
 
-        Raises GroupError where all records are of one group.
+        Raises GroupError where all items are of one group.
         """
+        records = [item.record for item in items]
         others = derangements(records, settings)
         return target_logp(self.model, self._encoded(records), others, self.target_tokens)
-
-
-def decode_fairseq(
-    settings: Form,
-    search: Search,
-    run: Path,
-    weights: Path,
-    specification: dict[str, Any],
-    corpus: Path,
-    reading: Reading | None,
-    stage: Path,
-    device: str,
-    facts: dict[str, Any],
-) -> None:
-    """Write summaries.jsonl and what `reading` asks for; `settings` and `specification` are the run's.
-
-    Raises FairseqError.
-    """
-    assert isinstance(settings.model, FairseqSettings)
-    vocabulary = Vocabulary.from_json(json.loads((run / "vocabulary.json").read_text()))
-    lengths = specification["source_tokens"], specification["target_tokens"]
-    items = [Item(record, text) for record, text in Corpus(corpus).part("test").with_text]
-    with (
-        tempfile.TemporaryDirectory() as folder,
-        Fairseq(specification["sums"], specification["threads"], device) as process,
-    ):
-        facts["fairseq"] = process.told
-        model = FairseqModel(
-            process,
-            settings.model,
-            settings.training,
-            vocabulary,
-            lengths,
-            specification["seed"],
-            Path(folder),
-            weights,
-        )
-        system = FairseqSystem(model, search, *lengths)
-        write_summaries(system, items, stage)
-        if reading is not None:
-            records = [item.record for item in items]
-            try:
-                found = system.reading(records, reading)
-            except GroupError:
-                return  # the scorer that would read the file says why there is none
-            write_logp(stage, found, [record.id for record in records])

@@ -4,7 +4,6 @@ from typing import TypedDict
 
 from sumcurve.corpora.store import Corpus
 from sumcurve.machine.sums import Sums
-from sumcurve.settings import Form
 from sumcurve.store.kind import Kind
 from sumcurve.store.stage import Inputs, Stage, sealed
 
@@ -21,7 +20,8 @@ def labels(specification: LabelsSpecification, inputs: Inputs, stage: Stage) -> 
     from sumcurve.capabilities.labels.related import find_labels, labels_of, write_labels
     from sumcurve.corpora.sizes import positions
     from sumcurve.systems.extractive import FUNCTION_WORDS
-    from sumcurve.systems.trained import opened
+    from sumcurve.systems.families import FAMILIES
+    from sumcurve.systems.family import FinishedRun
 
     run = inputs[specification["run"]]
     trained = sealed(run)["specification"]
@@ -29,11 +29,12 @@ def labels(specification: LabelsSpecification, inputs: Inputs, stage: Stage) -> 
     corpus = inputs[sealed(fraction)["specification"]["corpus"]]
     train = Corpus(corpus).part("train")
     records = train[positions(fraction, train.ids, trained.get("draw", trained["seed"]))]
-    system = opened(Form.of_run(trained), run, trained | {"sums": specification["sums"]}, stage.lease.device)
-    words = labels_of(records, system.vocabulary, specification["labels"], FUNCTION_WORDS)
-    lengths = system.source_tokens, system.target_tokens
-    model = system.decoder.model  # type: ignore[attr-defined]  # a kind of model that has one (`Capability.check`)
-    found = find_labels(model, system.vocabulary, records, lengths, words, specification["related"], system.device)
+    finished = FinishedRun.selected(run, inputs, specification["sums"], stage.lease.device)
+    with FAMILIES[trained["model"]["kind"]].system(finished) as system:
+        words = labels_of(records, system.vocabulary, specification["labels"], FUNCTION_WORDS)
+        lengths = system.source_tokens, system.target_tokens
+        model = system.decoder.model  # type: ignore[attr-defined]  # a kind of model that has one (`Capability.check`)
+        found = find_labels(model, system.vocabulary, records, lengths, words, specification["related"], system.device)
     write_labels(stage.folder, found, specification["related"], FUNCTION_WORDS)
 
 
@@ -45,7 +46,7 @@ KINDS: dict[str, Kind] = {
         builder=labels,
         modules=(
             "sumcurve.capabilities.labels.related",
-            "sumcurve.systems.trained",
+            "sumcurve.systems.families",
             "sumcurve.systems.extractive",
             "sumcurve.machine.sums",
         ),

@@ -10,10 +10,10 @@ restores texts greedily and compares words.
 
 import hashlib
 from array import array
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 import torch
 
@@ -24,15 +24,11 @@ from sumcurve.capabilities.pretrained.model import EncoderDecoder
 from sumcurve.capabilities.pretrained.outside import bodies_path
 from sumcurve.capabilities.pretrained.subwords import PretrainedError, TextExample
 from sumcurve.corpora.store import Corpus
-from sumcurve.machine.devices import Lease
 from sumcurve.models.batch import Batch
 from sumcurve.settings import Architecture, BartSettings, Noise, PhaseSettings, Search, Training
 from sumcurve.store.records import Record, read_jsonl
-from sumcurve.training.fit import ResumeError, State, fit
-from sumcurve.training.notice import Notice
-from sumcurve.training.parallel import join
-from sumcurve.training.progress import Watchers
-from sumcurve.training.run import compute_clock, read_together, write_run, write_state
+from sumcurve.training.place import Place
+from sumcurve.training.run import begun, fitted, write_run
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,31 +170,13 @@ def read_bodies(outside: Corpus, part: str, model: EncoderDecoder, tokens: int) 
     return found
 
 
-def pretrain_run(
-    specification: dict[str, Any],
-    outside: Path,
-    subwords: Path,
-    lower: bool,
-    stage: Path,
-    state: Path,
-    events: Path,
-    name: str,
-    lease: Lease,
-    note: Callable[[str], None],
-    terminal: TextIO,
-    position: int,
-    found: dict[str, Any],
-) -> None:
-    """Pretrain and write what `training.run.train_run` writes of a run; arguments as there.
+def pretrain_run(specification: dict[str, Any], outside: Path, subwords: Path, lower: bool, place: Place) -> None:
+    """Pretrain and write what `training.run.train_run` writes of a run.
 
     training.json has `test_nll`, too: the loss on the test part's bodies, by which nothing is chosen. PretrainedError
     where a part has no body.
     """
-    torch.set_num_threads(specification["threads"])
-    torch.use_deterministic_algorithms(lease.device == "cpu")
-    device = torch.device(lease.device)
-    group = join(device)
-    found |= {"threads": specification["threads"], "processes": group.size}
+    device, group = begun(specification, place)
     training, noise = (
         Training.of_specification(specification["training"]),
         Noise.of_specification(specification["noise"]),
@@ -212,34 +190,12 @@ def pretrain_run(
     valid = parts["valid"][: training.valid_records]
     learner = DenoisingLearner(model, noise, tokens, parts["train"], valid, seed, device)
     counts = learner.parameter_counts()
-    note(f"{name}: {len(parts['train'])} texts, {len(model.subwords)} subwords, {counts['total']} parameters")
-    resume = read_together(state, note, group)
-    watchers = Watchers(name, events if not group.rank else None, note, stream=terminal, position=position)
-    with watchers as watch, Notice(note, group) as notice:
-
-        def keep(kept: State) -> None:
-            if not group.rank:
-                write_state(state, kept)
-            notice.written()
-
-        try:
-            fitted = fit(
-                learner,
-                training,
-                seed=seed,
-                clock=compute_clock(device),
-                device=device,
-                group=group,
-                identity=specification,
-                resume=resume,
-                keep=keep,
-                wanted=notice.wanted,
-                watch=watch,
-            )
-        except ResumeError as error:
-            raise ResumeError(f"{state}: {error}; delete it to train {name} from its beginning", error.keys) from error
+    size = f"{len(parts['train'])} texts, {len(model.subwords)} subwords, {counts['total']} parameters"
+    place.note(f"{place.name}: {size}")
+    trained = fitted(learner, training, specification, place, device, group)
     if group.rank:
         return
-    learner.load(fitted.weights)
+    learner.load(trained.weights)
     further = {"test_nll": learner.loss_of(parts["test"][: training.valid_records], seed)}
-    write_run(stage, fitted, fitted.history, training, len(parts["train"]), len(model.subwords), counts, further)
+    sizes = len(parts["train"]), len(model.subwords)
+    write_run(place.folder, trained, trained.history, training, *sizes, counts, further)

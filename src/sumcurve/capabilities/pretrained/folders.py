@@ -1,17 +1,18 @@
 """Folders of pretraining, and what a pretrained model says before any training: how each kind is made."""
 
-from collections.abc import Mapping
-from pathlib import Path
-from typing import Any, TypedDict
+from typing import TypedDict
 
+from sumcurve.capabilities.pretrained.family import Transformers
 from sumcurve.corpora.folders import in_small_letters
 from sumcurve.corpora.store import Corpus
 from sumcurve.machine import devices
 from sumcurve.machine.sums import Sums
-from sumcurve.settings import Reading, Search, SubwordSettings, TransformersSettings
+from sumcurve.settings import Form, Search, TransformersSettings
 from sumcurve.store.kind import PACKED_OF_RUNS, Kind
 from sumcurve.store.stage import Block, BuildError, Inputs, Stage, sealed
-from sumcurve.training.folders import places
+from sumcurve.systems.family import FinishedRun
+from sumcurve.systems.folders import write_output
+from sumcurve.training.place import Place
 
 
 class OutsideSpecification(TypedDict):
@@ -89,7 +90,7 @@ def pretrain(specification: PretrainSpecification, inputs: Inputs, stage: Stage)
                 outside=inputs[specification["outside"]],
                 subwords=tokenizer,
                 lower=bool(sealed(tokenizer)["specification"]["lower"]),
-                **places(stage, line),
+                place=Place.of(stage, line),
             )
         except (TrainingError, ResumeError, PretrainedError) as error:
             raise BuildError(f"{stage.name}: {error}") from error
@@ -107,41 +108,19 @@ class UntrainedSpecification(TypedDict):
 
 def untrained(specification: UntrainedSpecification, inputs: Inputs, stage: Stage) -> None:
     """Write what a pretrained model says of the test set before any training (zero shot)."""
-    told = dict(specification)
-    settings = TransformersSettings.model_validate(told["model"])
-    decode_pretrained_run(settings, inputs[settings.sha256], told, told, None, inputs, stage)
-
-
-def decode_pretrained_run(
-    settings: SubwordSettings,
-    folder: Path,
-    specification: Mapping[str, Any],
-    lengths: Mapping[str, Any],
-    weights: Path | None,
-    inputs: Inputs,
-    stage: Stage,
-) -> None:
-    from sumcurve.capabilities.pretrained.subwords import PretrainedError
-    from sumcurve.capabilities.pretrained.system import decode_pretrained
-
     corpus = inputs[specification["corpus"]]
-    try:
-        decode_pretrained(
-            settings=settings,
-            search=Search.of_specification(specification["search"]),
-            folder=folder,
-            weights=weights,
-            specification=dict(lengths),
-            corpus=corpus,
-            lower=in_small_letters(corpus, inputs),
-            reading=Reading.model_validate(specification["reading"]) if "reading" in specification else None,
-            stage=stage.folder,
-            device=stage.lease.device,
-            note=stage.note,
-            facts=stage.facts,
-        )
-    except PretrainedError as error:
-        raise BuildError(f"{stage.name}: {error}") from error
+    told = dict(specification)
+    run = FinishedRun(
+        form=Form.model_construct(model=TransformersSettings.model_validate(told["model"])),  # nothing is trained
+        specification=told,
+        folder=stage.folder,
+        weights=None,
+        search=Search.of_specification(specification["search"]),
+        device=stage.lease.device,
+        inputs=inputs,
+        lower=in_small_letters(corpus, inputs),
+    )
+    write_output(Transformers(), run, corpus, None, stage)
 
 
 KINDS: dict[str, Kind] = {
@@ -180,7 +159,7 @@ KINDS: dict[str, Kind] = {
         stem="{corpus}-{method}-000",
         specification=UntrainedSpecification,
         builder=untrained,
-        modules=("sumcurve.capabilities.pretrained.system", "sumcurve.machine.sums"),
+        modules=("sumcurve.capabilities.pretrained.family", "sumcurve.machine.sums"),
         mem_mb=3000,
         minutes=240,
         gpu=True,

@@ -2,16 +2,19 @@
 
 import hashlib
 from array import array
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import torch
 from torch import Tensor
 
-from sumcurve.capabilities.pretrained.decoding import BATCH, in_subwords, in_words, write
+from sumcurve.capabilities.pretrained.decoding import BATCH, in_subwords, in_words, told_of, truncated, write
 from sumcurve.capabilities.pretrained.model import Pretrained
 from sumcurve.capabilities.pretrained.subwords import TextExample, lengths
+from sumcurve.corpora.store import Part, take
 from sumcurve.models.batch import Batch
 from sumcurve.settings import PhaseSettings, Search, SubwordSettings
+from sumcurve.store.records import Record, Text
 from sumcurve.training.learner import Learner
 from sumcurve.training.validation import measured
 
@@ -97,3 +100,30 @@ def _digest(examples: Sequence[TextExample]) -> str:
         for ids in (example.source, example.target):
             whole.update(array("q", ids).tobytes())
     return whole.hexdigest()
+
+
+def with_texts(part: Part, drawn: Sequence[int]) -> list[tuple[Record, Text]]:
+    """The records of a part at these positions, each with its text."""
+    return list(zip(part[drawn], take(part.text, drawn), strict=True))
+
+
+def pretrained_learner(
+    specification: dict[str, Any],
+    settings: SubwordSettings,
+    model: Pretrained,
+    train: Sequence[tuple[Record, Text]],
+    valid: Sequence[tuple[Record, Text]],
+    device: torch.device,
+    search: Search,
+    note: Callable[[str], None],
+) -> PretrainedLearner:
+    """A model that reads and writes text, and what it learns from. Raises PretrainedError."""
+    most = specification["source_tokens"], specification["target_tokens"]
+    room = in_subwords(search, settings, model).max_tokens
+    trained_on, validated = (
+        [model.subwords.example(record, text, *most, room) for record, text in part] for part in (train, valid)
+    )
+    if said := told_of(truncated(trained_on), len(trained_on), model):
+        note(said)
+    references = [record.all_references for record, _ in valid]
+    return PretrainedLearner(model, settings, trained_on, validated, references, search, device)

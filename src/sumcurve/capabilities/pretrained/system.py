@@ -1,14 +1,10 @@
 """Systems that are pretrained models: fine-tuned by the study, or as they come (zero shot)."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
 
 import torch
-from safetensors.torch import load_file
 
-from sumcurve.capabilities.pretrained.bart import opened
 from sumcurve.capabilities.pretrained.decoding import (
     BATCH,
     in_subwords,
@@ -20,11 +16,11 @@ from sumcurve.capabilities.pretrained.decoding import (
 )
 from sumcurve.capabilities.pretrained.model import Pretrained
 from sumcurve.capabilities.pretrained.subwords import TextExample
-from sumcurve.corpora.derangement import GroupError, derangements
-from sumcurve.corpora.store import Corpus
-from sumcurve.decoding.logp import TargetLogp, write_logp
+from sumcurve.corpora.derangement import derangements
+from sumcurve.decoding.logp import TargetLogp
 from sumcurve.settings import Reading, Search, SubwordSettings
 from sumcurve.store.records import Text, write_jsonl
+from sumcurve.store.stage import Stage
 from sumcurve.systems.system import Item
 
 
@@ -43,6 +39,7 @@ class PretrainedSystem:
         self.model, self.search, self.device = model.to(device).eval(), search, device
         self.source_tokens, self.target_tokens = source_tokens, target_tokens
         self.decoding = in_subwords(search, settings, model)
+        self.read = self.truncated = 0  # sources, and those that the model had no positions for, of texts for people
 
     def examples(self, items: Sequence[Item], room: int = 0) -> list[TextExample]:
         """The items as the model reads them; a decoder alone has positions for `room` subwords behind each."""
@@ -94,59 +91,13 @@ class PretrainedSystem:
         return target_logp(self.model, examples, others, self.target_tokens, self.device)
 
 
-def write_output(
-    system: PretrainedSystem,
-    items: Sequence[Item],
-    reading: Reading | None,
-    stage: Path,
-    note: Callable[[str], None],
-    facts: dict[str, Any],
-) -> None:
-    """Write summaries.jsonl, summaries.text.jsonl (what was written, whole, as text), and what `reading` asks for."""
+def write_output(system: PretrainedSystem, items: Sequence[Item], stage: Stage) -> None:
+    """Write summaries.jsonl and summaries.text.jsonl: what was written, whole, as text."""
     examples = system.examples(items)
-    facts["truncated_sources"] = truncated(examples)
-    if said := told_of(facts["truncated_sources"], len(examples), system.model):
-        note(said)
+    stage.facts["truncated_sources"] = truncated(examples)
+    if said := told_of(stage.facts["truncated_sources"], len(examples), system.model):
+        stage.note(said)
     texts = system.written(examples)
-    ids = [item.record.id for item in items]
-    pairs = list(zip(ids, texts, strict=True))
-    write_jsonl(stage / "summaries.text.jsonl", ({"id": name, "summary": text} for name, text in pairs))
-    write_jsonl(stage / "summaries.jsonl", ({"id": name, "summary": system.words(text)} for name, text in pairs))
-    if reading is not None:
-        try:
-            found = system.reading(items, reading)
-        except GroupError:
-            return  # the scorer that would read the file says why there is none
-        write_logp(stage, found, ids)
-
-
-def items_of(corpus: Path) -> list[Item]:
-    """The corpus's test part, in its order."""
-    return [Item(record, text) for record, text in Corpus(corpus).part("test").with_text]
-
-
-def decode_pretrained(
-    settings: SubwordSettings,
-    search: Search,
-    folder: Path,
-    weights: Path | None,
-    specification: dict[str, Any],
-    corpus: Path,
-    lower: bool,
-    reading: Reading | None,
-    stage: Path,
-    device: str,
-    note: Callable[[str], None],
-    facts: dict[str, Any],
-) -> None:
-    """Write an output of the model of `folder` (see `opened`), with the trained `weights` of a run; without, zero shot.
-
-    `specification` says `threads`, `source_tokens` and `target_tokens`. Raises PretrainedError.
-    """
-    torch.set_num_threads(specification["threads"])
-    model = opened(settings, folder, specification, lower)
-    if weights is not None:
-        model.load(load_file(weights))
-    lengths = specification["source_tokens"], specification["target_tokens"]
-    system = PretrainedSystem(model, settings, search, *lengths, device)
-    write_output(system, items_of(corpus), reading, stage, note, facts)
+    pairs = [(item.record.id, text) for item, text in zip(items, texts, strict=True)]
+    write_jsonl(stage.folder / "summaries.text.jsonl", ({"id": name, "summary": text} for name, text in pairs))
+    write_jsonl(stage.folder / "summaries.jsonl", ({"id": name, "summary": system.words(text)} for name, text in pairs))

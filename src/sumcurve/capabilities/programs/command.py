@@ -19,7 +19,7 @@ from sumcurve.capabilities.programs.process import MODEL, Limits, environment_of
 from sumcurve.settings import CorpusSettings, Positive
 from sumcurve.store.records import RecordError, write_jsonl
 from sumcurve.systems.outside import OutsideSettings, read_summaries, tokenized, tokenizing
-from sumcurve.systems.system import Item, Role, SystemSettings
+from sumcurve.systems.system import LOG_OF, Item, Role, SystemSettings
 
 # What a program is told, by the variable that tells it. Paths are absolute.
 ENVIRONMENT = {
@@ -33,7 +33,6 @@ ENVIRONMENT = {
 }
 LINE = 64 << 10  # bytes that a program may write for a line that it gets, on average
 ROUNDING = 1e-6  # above 0, to which a sum of log-probabilities may round
-LOG_OF = "log"  # the key, among a system's inputs, of a file to log to
 
 Value = str | int | float
 SETTING = re.compile(r"[A-Z][A-Z0-9_]*")

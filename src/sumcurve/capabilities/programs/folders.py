@@ -69,8 +69,9 @@ def decode_program(specification: DecodeProgramSpecification, inputs: Inputs, st
 
 def program(told: Block, run: Path, inputs: Inputs, stage: Stage) -> "Command":
     """An outside program with what it has learned."""
-    from sumcurve.capabilities.programs.command import LOG_OF, Command
+    from sumcurve.capabilities.programs.command import Command
     from sumcurve.capabilities.programs.process import MODEL
+    from sumcurve.systems.system import LOG_OF
 
     system = Command(told, {**inputs, MODEL: run / MODEL, LOG_OF: log_of_program(stage)})
     system.environment["SUMCURVE_DEVICE"] = stage.lease.device

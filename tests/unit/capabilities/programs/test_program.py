@@ -15,7 +15,7 @@ import pytest
 from pydantic import ValidationError
 
 from sumcurve.capabilities.programs import process
-from sumcurve.capabilities.programs.command import LOG_OF, Command, CommandSettings
+from sumcurve.capabilities.programs.command import Command, CommandSettings
 from sumcurve.capabilities.programs.process import MODEL, Limits
 from sumcurve.capabilities.programs.program import decode_program, reading, tokens_of
 from sumcurve.capabilities.programs.training import learn, rows_of
@@ -26,7 +26,7 @@ from sumcurve.store.records import Record, RecordError, Text
 from sumcurve.store.stage import BuildError, Stage
 from sumcurve.study import folders
 from sumcurve.systems.file import FileSettings
-from sumcurve.systems.system import Item
+from sumcurve.systems.system import LOG_OF, Item
 
 CORPUS = CorpusSettings.model_validate(
     {

@@ -1,0 +1,134 @@
+"""The family of models that fairseq trains in a process of its own."""
+
+import json
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sumcurve.settings import CorpusSettings, FairseqSettings, Form, fairseq_search
+from sumcurve.store.stage import Stage
+from sumcurve.systems.family import PRETRAINED_MB, Family, FinishedRun, Refusal
+from sumcurve.systems.system import Item
+from sumcurve.training.place import VOCABULARY
+
+if TYPE_CHECKING:
+    from sumcurve.capabilities.fairseq.system import FairseqSystem
+    from sumcurve.training.fit import Checkpoint, Fitted, Progress
+    from sumcurve.training.place import Place
+    from sumcurve.training.run import Lessons
+
+
+class FairseqFamily(Family):
+    """Its resume state is a folder, and it learns the same vocabulary of words as ours do."""
+
+    stands_alone = False
+
+    def decides(self, model: Any) -> dict[str, Any]:
+        block: dict[str, Any] = model.decides()
+        return block
+
+    def refusal(self, corpus: CorpusSettings) -> Refusal | None:
+        why = fairseq_search(corpus.search)
+        return Refusal(("search",), why) if why else None
+
+    def memory_mb(self, form: Form, source_tokens: int, target_tokens: int) -> int:
+        return PRETRAINED_MB
+
+    def errors(self) -> tuple[type[Exception], ...]:
+        from sumcurve.capabilities.fairseq.model import FairseqError
+
+        return (FairseqError,)
+
+    def train(self, lessons: "Lessons", place: "Place") -> None:
+        """As every family; its resume state is a folder. Raises FairseqError."""
+        from sumcurve.store.records import write_json
+        from sumcurve.training.fit import ResumeError
+        from sumcurve.training.progress import Watchers
+        from sumcurve.training.run import begun, write_run
+
+        name, state = place.name, place.state.with_suffix("")
+        _, group = begun(lessons.specification, place)
+        if group.size > 1:
+            raise ValueError(f"{name}: fairseq trains in one process here; start it without torchrun")
+        with Watchers(name, place.events, place.note, stream=place.terminal, position=place.line) as watch:
+            try:
+                fitted, counts, place.facts["fairseq"] = _fitted(lessons, state, name, watch)
+            except ResumeError as error:
+                raise ResumeError(
+                    f"{state}: {error}; delete it to train {name} from its beginning", error.keys
+                ) from error
+        for phase, reason in fitted.history.ended:
+            place.note(f"{name}: phase {phase} ended by {reason}")
+        write_json(place.folder / VOCABULARY, lessons.vocabulary.to_json())
+        sizes = len(lessons.records), len(lessons.vocabulary)
+        write_run(place.folder, fitted, fitted.history, lessons.form.training, *sizes, counts, {})
+
+    def trial(self, lessons: "Lessons", scratch: Path, start: "Checkpoint | None") -> "Fitted":
+        shutil.rmtree(scratch, ignore_errors=True)  # what an interrupted trial left is not taken up
+        fitted, _, _ = _fitted(lessons, scratch, scratch.name, lambda progress: None)
+        shutil.rmtree(scratch, ignore_errors=True)
+        return fitted
+
+    @contextmanager
+    def system(self, run: FinishedRun) -> "Iterator[FairseqSystem]":
+        from sumcurve.capabilities.fairseq.model import Fairseq, FairseqModel
+        from sumcurve.capabilities.fairseq.system import FairseqSystem
+        from sumcurve.models.vocabulary import Vocabulary
+
+        told, form, settings = run.specification, run.form, _settings(run.form)
+        vocabulary = Vocabulary.from_json(json.loads((run.folder / VOCABULARY).read_text()))
+        with (
+            tempfile.TemporaryDirectory() as built,
+            Fairseq(told["sums"], told["threads"], run.device) as process,
+        ):
+            model = FairseqModel(
+                process, settings, form.training, vocabulary, run.lengths, told["seed"], Path(built), run.weights
+            )
+            yield FairseqSystem(model, run.search, *run.lengths)
+
+    def write(self, system: "FairseqSystem", items: Sequence[Item], stage: Stage) -> None:
+        """Summaries; the stage's facts get the versions in fairseq's environment."""
+        stage.facts["fairseq"] = system.model.process.told
+        super().write(system, items, stage)
+
+
+def _settings(form: Form) -> FairseqSettings:
+    assert isinstance(form.model, FairseqSettings)
+    return form.model
+
+
+def _fitted(
+    lessons: "Lessons", state: Path, name: str, watch: "Callable[[Progress], None]"
+) -> "tuple[Fitted, dict[str, int], Any]":
+    """Train in fairseq's process: what `fit` returns, the model's parameters, and the versions there.
+
+    `state` is the folder of the resume state. Raises FairseqError, ResumeError.
+    """
+    from sumcurve.capabilities.fairseq.learner import train
+    from sumcurve.capabilities.fairseq.model import Fairseq, FairseqModel
+    from sumcurve.models.batch import encode
+
+    told, training, lengths = lessons.specification, lessons.form.training, lessons.lengths
+    vocabulary, valid = lessons.vocabulary, lessons.valid
+    trained_on, validated = (
+        [encode(record, vocabulary, *lengths) for record in part] for part in (lessons.records, valid)
+    )
+    with (
+        tempfile.TemporaryDirectory() as work,
+        Fairseq(told["sums"], told["threads"], lessons.device) as process,
+    ):
+        model = FairseqModel(process, _settings(lessons.form), training, vocabulary, lengths, told["seed"], Path(work))
+        counts = model.parameter_counts()
+        size = (
+            f"{len(lessons.records)} records, {len(vocabulary)} words, {counts['total']} parameters, {lessons.device}"
+        )
+        lessons.note(f"{name}: {size}, {process.told}")
+        references = [record.all_references for record in valid]
+        identity = {**told, "device": lessons.device}
+        fitted = train(
+            model, training, trained_on, validated, references, lessons.search, state, identity, lessons.note, watch
+        )
+        return fitted, counts, process.told

@@ -1,0 +1,129 @@
+"""The capability `pretrained`: models that are pretrained elsewhere, and BART, made and pretrained here."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sumcurve.capabilities.capability import Capability
+from sumcurve.capabilities.pretrained.family import FAMILIES, UNTUNED
+from sumcurve.capabilities.pretrained.folders import (
+    KINDS,
+    OutsideSpecification,
+    PretrainSpecification,
+    SubwordsSpecification,
+    UntrainedSpecification,
+)
+from sumcurve.harvest.archives import packages_of
+from sumcurve.settings import ZERO_SHOT, BartSettings, Form, Preparation, Pretraining, Raw, StudySettings
+from sumcurve.settings.config import Block, PlanError
+from sumcurve.systems.rows import Scored
+from sumcurve.training.folders import TrainSpecification
+
+if TYPE_CHECKING:
+    from sumcurve.study.plan import Plan, PlannedCorpus
+
+OUTSIDE = "outside-packages"  # the corpus that a pretraining reads; no corpus of a study can have this name
+
+
+class PretrainedModels(Capability):
+    kinds = KINDS
+    families = FAMILIES
+
+    def check(self, block: Block, settings: StudySettings, methods: Mapping[str, Form]) -> None:
+        """PlanError where a BART has no pretraining, and where this reads packages of a corpus it is trained for."""
+        made = [method for method, form in methods.items() if form.model.kind == "bart"]
+        if settings.pretraining is None:
+            if made:
+                raise PlanError(
+                    f"{block.where('methods')}: {made[0]} is of kind bart, which a study's `pretraining` makes: write "
+                    "one (config/studies/pretraining.yaml has one), or leave the method out"
+                )
+            return
+        config = Path(block.path).parents[1]  # of config/studies/STUDY.yaml
+        outside = packages_of(settings.pretraining.raw.harvest, config)
+        for name, corpus in settings.corpora.items():
+            shared = outside & packages_of(corpus.raw.harvest, config) if corpus.methods != [] else set()
+            if shared:
+                raise PlanError(
+                    f"{block.where('pretraining', 'raw', 'harvest')}: {', '.join(sorted(shared))}: packages of corpus "
+                    f"{name}, too; leave them out by `without`"
+                )
+
+    def plan_models(self, plan: "Plan", corpus: "PlannedCorpus", methods: Mapping[str, Form]) -> None:
+        """What a BART is made of, and what pretrained models say before training, shown at 0 records of the method."""
+        settings = plan.settings.pretraining
+        if settings is not None and any(form.model.kind == "bart" for form in methods.values()):
+            _plan_pretraining(plan, corpus, settings)
+        for method in _zero_shot(methods):
+            form = methods[method]
+            specification: UntrainedSpecification = {
+                "model": FAMILIES[form.model.kind].decides(form.model) | UNTUNED,
+                "corpus": corpus.prepared,
+                "search": corpus.settings.search.model_dump(mode="json"),
+                "source_tokens": corpus.settings.source_tokens,
+                "target_tokens": corpus.settings.target_tokens,
+                "threads": plan.settings.threads,
+                "sums": plan.settings.sums,
+            }
+            named = {"corpus": corpus.name, "method": method}
+            output = plan.add("untrained", specification, [corpus.prepared], plan.model_files(form, method), **named)
+            plan.rows.append(Scored(corpus.name, method + ZERO_SHOT, None, None, None, None, output, role="outside"))
+
+    def plan_training(
+        self, plan: "Plan", corpus: "PlannedCorpus", form: Form, specification: TrainSpecification
+    ) -> list[str]:
+        settings = plan.settings.pretraining
+        if not isinstance(form.model, BartSettings) or settings is None:
+            return []
+        outside, subwords, pretrained = _plan_pretraining(plan, corpus, settings)
+        specification["architecture"] = settings.model.model_dump(mode="json")
+        specification["subwords"] = subwords
+        if form.model.outside == "bodies":
+            specification["pretrained"] = pretrained
+            return [subwords, pretrained]
+        if form.model.outside == "pairs":
+            specification["outside"] = outside
+            return [subwords, outside]
+        return [subwords]
+
+    def contents(self, settings: StudySettings) -> list[tuple[Raw, Preparation]]:
+        return [(settings.pretraining.raw, settings.pretraining)] if settings.pretraining else []
+
+    def system_titles(self, plan: "Plan") -> Mapping[str, str]:
+        return {f"{name}{ZERO_SHOT}": f"{plan.titles[name]} before any training" for name in _zero_shot(plan.methods)}
+
+
+def _zero_shot(methods: Mapping[str, Form]) -> list[str]:
+    """The pretrained methods that are asked for their summaries before any training."""
+    return [name for name, form in methods.items() if form.model.kind == "transformers" and form.model.zero_shot]
+
+
+def _plan_pretraining(plan: "Plan", corpus: "PlannedCorpus", settings: Pretraining) -> tuple[str, str, str]:
+    """What a BART is made of, away from a corpus's validation and test parts: texts, tokenizer and pretraining."""
+    packages = plan.plan_prepared(OUTSIDE, settings, settings.raw)
+    apart: OutsideSpecification = {
+        "outside": packages,
+        "corpus": corpus.prepared,
+        "overlap": settings.overlap,
+        "near_duplicates": settings.near_duplicates,
+    }
+    outside = plan.add("outside", apart, [packages, corpus.prepared], corpus=corpus.name)
+    lower = corpus.settings.prepare.lower
+    words: SubwordsSpecification = {"outside": outside, "subwords": settings.subwords, "lower": lower}
+    subwords = plan.add("subwords", words, [outside], corpus=corpus.name)
+    specification: PretrainSpecification = {
+        "outside": outside,
+        "subwords": subwords,
+        "model": settings.model.model_dump(mode="json"),
+        "dropout": settings.dropout,
+        "tokens": settings.tokens,
+        "noise": settings.noise.model_dump(mode="json"),
+        "training": settings.training().model_dump(mode="json"),
+        "seed": settings.seed,
+        "threads": plan.settings.threads,
+        "sums": plan.settings.sums,
+    }
+    return outside, subwords, plan.add("pretrain", specification, [outside, subwords], corpus=corpus.name)
+
+
+CAPABILITY = PretrainedModels()

@@ -1,0 +1,190 @@
+"""What the study asks of a family of models: how one is trained, and how a trained one is put to use.
+
+A family is one class, for the models of one `kind`, and one line of `sumcurve.study.doors.MODELS`. The plan asks for
+families on each parse: heavy packages are imported where work begins.
+"""
+
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+
+from sumcurve.machine.sums import Sums
+from sumcurve.settings import CorpusSettings, Form, Reading, Search
+from sumcurve.sources.pinned import File
+from sumcurve.store.stage import Inputs, Stage, sealed
+from sumcurve.systems.system import Item, Scoring, write_summaries
+from sumcurve.training.place import WEIGHTS
+
+if TYPE_CHECKING:
+    import torch
+
+    from sumcurve.decoding.logp import TargetLogp
+    from sumcurve.training.fit import Checkpoint, Fitted
+    from sumcurve.training.place import Place
+    from sumcurve.training.run import Lessons, Opened
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """Why a corpus cannot serve a method: the setting of the corpus, and what is wrong with it."""
+
+    key: tuple[str, ...]
+    why: str
+
+
+@dataclass(frozen=True)
+class FinishedRun:
+    """A trained run with a search; without `weights` the model as it was before any training.
+
+    `form` is what the checkpoint has seen of the method, `folder` the run's, and `specification` says its lengths,
+    seed, threads and sums. `lower`: whether the corpus's tokens are in small letters, of families that read texts.
+    `salient` are the spans of salient source tokens by record's id, for a search that asks for gold positions.
+    """
+
+    form: Form
+    specification: Mapping[str, Any]
+    folder: Path
+    weights: Path | None
+    search: Search
+    device: str
+    inputs: Inputs
+    lower: bool = False
+    salient: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def selected(
+        cls,
+        run: Path,
+        inputs: Inputs,
+        sums: Sums,
+        device: str,
+        search: Search | None = None,
+        lower: bool = False,
+    ) -> "FinishedRun":
+        """The run of this folder at its selected checkpoint; log-probabilities depend on no `search`."""
+        specification = sealed(run)["specification"] | {"sums": sums}
+        search = search or Search(max_tokens=specification["target_tokens"])
+        form, weights = Form.of_run(specification), run / WEIGHTS["selected"]
+        return cls(form, specification, run, weights, search, device, inputs, lower)
+
+    @property
+    def lengths(self) -> tuple[int, int]:
+        """How many tokens of a source and of a target it has seen."""
+        return self.specification["source_tokens"], self.specification["target_tokens"]
+
+
+class RunSystem(Scoring, Protocol):
+    """The system of a trained run."""
+
+    def reading(self, items: Sequence[Item], settings: Reading) -> "TargetLogp":
+        """Log-probabilities of targets token by token, given the own and other groups' sources.
+
+        Raises GroupError where all items are of one group.
+        """
+        ...
+
+
+class Family:
+    """Base of every family; `model` is a block of its settings, as a form has it.
+
+    `reads_texts`: its models read texts as people wrote them, and the corpus's tokens are what became of these.
+    `stands_alone`: a run can be used away from its study.
+    """
+
+    reads_texts: ClassVar[bool] = False
+    stands_alone: ClassVar[bool] = True
+
+    # --- what the plan asks
+
+    def decides(self, model: Any) -> dict[str, Any]:
+        """What of the settings decides a training, as plain values."""
+        block: dict[str, Any] = model.model_dump(mode="json")
+        return block
+
+    def files(self, model: Any, pinned: Path) -> list[File]:
+        """What a training reads beside folders; `pinned` is the method's file. PlanError where no place is said."""
+        return []
+
+    def refusal(self, corpus: CorpusSettings) -> Refusal | None:
+        """Why a corpus cannot serve such a model; None where it can."""
+        return None
+
+    def learns_entities(self, model: Any) -> bool:
+        """Whether its training reads which tokens are salient."""
+        return False
+
+    def scores_tokens(self) -> bool:
+        """Whether its systems give the log-probability of a single token."""
+        return True
+
+    def memory_mb(self, form: Form, source_tokens: int, target_tokens: int) -> int:
+        """What a training takes of main memory beyond what its kind of folder does."""
+        model = form.model.model_dump()
+        width = max((value for key, value in model.items() if key in WIDTHS and value), default=256)
+        layers = sum(value for key, value in model.items() if key.endswith("layers"))
+        weights = form.training.vocabulary * (model.get("embedding") or width) + 12 * width * width * max(1, layers)
+        positions = form.training.batch * target_tokens
+        activations = positions * (form.training.vocabulary + 2 * width * source_tokens)
+        # float32: weights, gradients, Adam's two moments, the best and the last checkpoint and their copies; and of
+        # what backpropagation keeps, a few tensors of each size.
+        return int(32 * weights + 12 * activations) // 1_000_000
+
+    # --- training
+
+    def errors(self) -> tuple[type[Exception], ...]:
+        """What it raises, beside what every training does, with a message for people."""
+        return ()
+
+    def learner(self, lessons: "Lessons") -> "Opened":
+        """A new model, and what it learns from. Its weights depend on settings and seed alone, or on what they name."""
+        raise NotImplementedError
+
+    def train(self, lessons: "Lessons", place: "Place") -> None:
+        """Write the folder of a run, going on where an interrupted training left its state."""
+        from sumcurve.training.run import train_run
+
+        train_run(lessons, place, self.learner)
+
+    def trial(self, lessons: "Lessons", scratch: Path, start: "Checkpoint | None") -> "Fitted":
+        """One training, from a checkpoint where one is given, that keeps nothing but below `scratch`."""
+        import torch
+
+        from sumcurve.training.fit import fit
+        from sumcurve.training.run import compute_clock
+
+        device = torch.device(lessons.device)
+        opened, training = self.learner(lessons), lessons.form.training
+        seed = lessons.specification["seed"]
+        return fit(opened.learner, training, seed=seed, clock=compute_clock(device), device=device, start=start)
+
+    # --- trained systems
+
+    def system(self, run: FinishedRun) -> AbstractContextManager[RunSystem]:
+        """The system of a finished run, while it is open."""
+        raise NotImplementedError
+
+    def write(self, system: Any, items: Sequence[Item], stage: Stage) -> None:
+        """Write what one of its systems says of items: summaries.jsonl, and what else there is to say."""
+        write_summaries(system, items, stage.folder)
+
+    def texts(self, system: Any, items: Sequence[Item]) -> list[list[str]]:
+        """What one of its systems says of items, in sentences as people read them."""
+        return list(system.summarize(items))
+
+    def notice(self, system: Any) -> str:
+        """What is to be said of the sources that a system has read; empty where nothing is."""
+        return ""
+
+
+PRETRAINED_MB = 16_000  # of a model that comes from elsewhere, or is run by somebody's program
+WIDTHS = ("embedding", "hidden", "decoder", "width", "filters", "attention_width")  # keys of models
+
+
+def weights_of(run: FinishedRun) -> "dict[str, torch.Tensor]":
+    """The trained weights of a run."""
+    from safetensors.torch import load_file
+
+    assert run.weights is not None
+    return load_file(run.weights)
