@@ -772,14 +772,14 @@ def recipes(write: bool) -> None:
     With `write` that code is listed where it is not.
     """
     from sumcurve.store.fingerprint import fingerprint
-    from sumcurve.study.kinds import RECIPES
+    from sumcurve.study.kinds import OWNERS, RECIPES
     from sumcurve.study.recipes import list_code, read_recipes
 
     path = Path("recipes.yaml")
     known = read_recipes(path, RECIPES)
     here = {name: fingerprint(*modules) for name, modules in RECIPES.items()}
     if write:
-        list_code(path, known, here)
+        list_code(path, known, here, OWNERS)
         known = read_recipes(path, RECIPES)
     for name, recipe in known.items():
         state = "known" if here[name] in recipe.code else "NOT KNOWN"

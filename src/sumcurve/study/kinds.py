@@ -59,3 +59,10 @@ RECIPES: dict[str, tuple[str, ...]] = {
     **{f"corpus/{part}": modules for part, modules in CORPUS_PARTS.items()},
     "tables": TABLES_MODULES,
 }
+OWNERS = {  # the capability of each row that is not the core's
+    row: name
+    for name, capability in CAPABILITIES.items()
+    for row in RECIPES
+    if row.split("/")[0] in capability.kinds
+    or row in {*(f"score/{one}" for one in capability.scorers), *(f"system/{one}" for one in capability.systems)}
+}

@@ -10,7 +10,9 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
+from sumcurve.capabilities import CAPABILITIES
 from sumcurve.settings.config import PlanError, read
 from sumcurve.store.fingerprint import fingerprint
 from sumcurve.store.records import write_text
@@ -22,23 +24,27 @@ Version = int | str
 class Recipe:
     """The `version` in force of what one row's code writes, and the fingerprints of the `code` that writes it.
 
-    `recorded`: studies whose recorded folders are named by an earlier version.
+    `recorded`: studies whose recorded folders are named by an earlier version. `capability`: whose row it is.
     """
 
     version: Version
     code: tuple[str, ...]
     recorded: Mapping[str, Version]  # by study
+    capability: str = ""
 
     def of(self, study: str) -> Version:
         return self.recorded.get(study, self.version)
 
 
 def read_recipes(path: Path, rows: Mapping[str, Sequence[str]]) -> dict[str, Recipe]:
-    """The recipes of the `rows` (by name: their modules); PlanError for a row of none, or one that says no version."""
-    content = read(path).plain()
-    if strange := sorted(set(content) - set(rows)):
+    """The recipes of the `rows` (by name: their modules); PlanError for a row of none, or one that says no version.
+
+    Rows of a capability that is not here are passed over.
+    """
+    said = {name: _recipe(path, name, value) for name, value in read(path).plain().items()}
+    known = {name: recipe for name, recipe in said.items() if recipe.capability in ("", *CAPABILITIES)}
+    if strange := sorted(set(known) - set(rows)):
         raise PlanError(f"{path}: {', '.join(strange)}: no row of RECIPES (sumcurve.study.kinds); correct or remove it")
-    known = {name: _recipe(path, name, value) for name, value in content.items()}
     return known | {name: _without_row(modules) for name, modules in rows.items() if name not in known}
 
 
@@ -47,8 +53,13 @@ def _without_row(modules: Sequence[str]) -> Recipe:
     return Recipe(here, (here,), {})
 
 
-def list_code(path: Path, recipes: Mapping[str, Recipe], here: Mapping[str, str]) -> None:
-    """Write the file anew with the code `here` (row: fingerprint) listed beside the versions in force."""
+def list_code(
+    path: Path, recipes: Mapping[str, Recipe], here: Mapping[str, str], owners: Mapping[str, str] = MappingProxyType({})
+) -> None:
+    """Write the file anew with the code `here` (row: fingerprint) listed beside the versions in force.
+
+    `owners` says which rows are those of a capability.
+    """
     lines = [line for line in path.read_text().splitlines() if line.startswith("#")]
     for name, recipe in recipes.items():
         code = [*recipe.code, *({here[name]} - set(recipe.code))]
@@ -57,15 +68,17 @@ def list_code(path: Path, recipes: Mapping[str, Recipe], here: Mapping[str, str]
         for study, version in recipe.recorded.items():
             studies.setdefault(version, []).append(study)
         row |= {"recorded": studies} if studies else {}
+        row |= {"capability": owner} if (owner := owners.get(name, recipe.capability)) else {}
         lines.append(f"{name}: {json.dumps(row, ensure_ascii=False)}")
     write_text(path, "\n".join(lines) + "\n")
 
 
 def _recipe(path: Path, name: str, value: object) -> Recipe:
-    if not isinstance(value, dict) or not {"version", "code"} <= set(value) <= {"version", "code", "recorded"}:
+    keys = {"version", "code", "recorded", "capability"}
+    if not isinstance(value, dict) or not {"version", "code"} <= set(value) <= keys:
         raise PlanError(f"{path}: {name}: say `version` and `code` (and `recorded`), not {value!r:.60}")
     recorded = {study: version for version, studies in value.get("recorded", {}).items() for study in studies}
     for version in (value["version"], *recorded.values()):
         if not isinstance(version, Version) or isinstance(version, bool):
             raise PlanError(f"{path}: {name}: a version is a whole number or a quoted string, not {version!r}")
-    return Recipe(value["version"], tuple(value["code"]), recorded)
+    return Recipe(value["version"], tuple(value["code"]), recorded, value.get("capability", ""))
