@@ -24,8 +24,8 @@ EACH = 25  # contrasts of a rule (Kumar and Cheung, 2019)
 POWER = 0.8
 DISCORDANT = 0.5  # share of sources on which one of two systems is good and the other is not
 # Options of either kind of sheets, and their defaults.
-OF_CONTRASTS = {"system": "", "each": EACH}
-OF_SUMMARIES = {
+OF_CONTRASTS: dict[str, Any] = {"system": "", "each": EACH}
+OF_SUMMARIES: dict[str, Any] = {
     "items": None,
     "effect": None,
     "power": POWER,
