@@ -545,11 +545,17 @@ def packages(folders: Sequence[Path]) -> None:
     """Print as CSV what each package gave to harvested corpora."""
     from sumcurve.harvest.packages import yields, yields_csv
 
-    rows = []
-    for folder in folders:
+    rows: list[dict[str, Any]] = []
+    for place, folder in enumerate(folders):
+        if folder.resolve() in [earlier.resolve() for earlier in folders[:place]]:
+            raise PlanError(f"{folder} is named twice; name it once")
         corpus = plan_of(folder, None).folder(key_of(folder))
         if corpus.step != "corpora":
             raise PlanError(f"{folder} is no folder of a corpus: name one of {folder.parents[1] / 'corpora'}")
+        if corpus.kind != "corpus":
+            what = "a fraction" if corpus.kind == "fraction" else "a part"
+            whole = folder.parents[1] / corpus.specification["corpus"]
+            raise PlanError(f"{folder} is {what} of a corpus: name the whole corpus, {whole}")
         (raw,) = corpus.files
         rows += [{"corpus": corpus.stem} | row for row in yields(Corpus(folder), raw.at(home_of(folder, PLACE)))]
     print(yields_csv(rows), end="")
@@ -669,6 +675,11 @@ def show_plan(results: Path, study: str | None, records: int | None) -> None:
 
     plan = Plan.read(CONFIG, study)
     found, recorded, kind = measured_costs()
+    if records is not None and None not in costs.records_of(plan, results, None, recorded).values():
+        raise PlanError(
+            f"--records {records} changes nothing: how many records each corpus of study {plan.study} has is known; "
+            "leave it out"
+        )
     estimate = costs.estimate(plan, results, found, records, recorded)
     for line in costs.lines(plan, estimate, found, os.cpu_count() or 1, kind):
         print(line)

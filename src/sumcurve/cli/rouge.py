@@ -8,7 +8,7 @@ import csv
 import math
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -339,30 +339,57 @@ def _seeds(count: int | None) -> str:
     return f"{count:,} {'seed' if count == 1 else 'seeds'}"
 
 
+@dataclass
+class ItemScores:
+    """A metric's F of every item of one system, by the item's id, and by its number; without ids `by_id` is empty."""
+
+    path: Path
+    by_id: dict[str, float] = field(default_factory=dict)
+    by_number: dict[str, float] = field(default_factory=dict)
+
+
 def _sd_items(paths: Sequence[Path], metric: str) -> float:
     """Standard deviation, in points, of the per-item differences of two systems in files of per-item scores."""
     from sumcurve.statistics.power import sd_of_differences
 
     if len(paths) > 2:
         raise CommandError(f"--per-item takes one file with two systems or two files, not {len(paths)}")
-    columns = [_column(path, f"{metric}_f") for path in paths]
-    if len(paths) == 1:
-        if SYSTEMS[1] not in columns[0]:
-            raise CommandError(f"{paths[0]} holds one system; write it with --compare, or give a second file")
-        pair = [columns[0][name] for name in SYSTEMS]
-    else:
-        pair = [column[SYSTEMS[0]] for column in columns]
-    if [name for name, _ in pair[0]] != [name for name, _ in pair[1]]:
-        raise CommandError(f"{paths[0]} and {paths[-1]} hold other items; score both systems on the same items")
+    systems = [system for path in paths for system in _systems(path, f"{metric}_f", alone=len(paths) > 1)]
+    if len(systems) == 1:
+        raise CommandError(f"{paths[0]} holds one system; write it with --compare, or give a second file")
     try:
-        return sd_of_differences(*([POINTS * value for _, value in rows] for rows in pair))
+        return sd_of_differences(*_joined(*systems))
     except ValueError as error:
         raise CommandError(f"{paths[0]}: {error}") from error
 
 
-def _column(path: Path, column: str) -> dict[str, list[tuple[str, float]]]:
-    """Item and score, for every system of a file that `--per-item` wrote."""
-    found: dict[str, list[tuple[str, float]]] = {}
+def _joined(first: ItemScores, second: ItemScores) -> tuple[list[float], list[float]]:
+    """Scores of the same items in points, joined by id; by number where `rouge` has done so, or no file has ids."""
+    one, other, what = first.by_id, second.by_id, "id"
+    if first.path == second.path and not (one and other):
+        one, other, what = first.by_number, second.by_number, "item"
+    elif not one and not other:
+        print(f"No ids in {first.path} and {second.path}: items are joined by their order")
+        one, other, what = first.by_number, second.by_number, "item"
+    elif not (one and other):
+        has, lacks = (first, second) if one else (second, first)
+        raise CommandError(
+            f"{has.path} has ids, {lacks.path} has none, so that items cannot be joined; score both with ids, or both "
+            "without, in one order"
+        )
+    for here, there, path, without in ((one, other, first.path, second.path), (other, one, second.path, first.path)):
+        if alone := [key for key in here if key not in there]:
+            raise CommandError(
+                f"{first.path} and {second.path} hold other items: {what} {alone[0]!r} of {path} is not among those of "
+                f"{without} ({len(alone):,} are so); score both systems on the same items"
+            )
+    return [POINTS * one[key] for key in one], [POINTS * other[key] for key in one]
+
+
+def _systems(path: Path, column: str, alone: bool) -> list[ItemScores]:
+    """The one system, or both, of a file that `--per-item` wrote; CommandError for two where one is to be `alone`."""
+    found: dict[str, ItemScores] = {}
+    lines: dict[tuple[str, str, str], int] = {}
     try:
         with path.open(encoding="utf-8", newline="") as stream:
             reader = csv.DictReader(stream)
@@ -370,20 +397,44 @@ def _column(path: Path, column: str) -> dict[str, list[tuple[str, float]]]:
             if missing:
                 raise CommandError(f"{path} has no column {missing[0]!r}; give a file of `sumcurve rouge --per-item`")
             for row in reader:
-                try:
-                    score = float(row[column])
-                    if not math.isfinite(score):
-                        raise ValueError
-                    found.setdefault(row["system"], []).append((row["item"], score))
-                except (TypeError, ValueError):
-                    raise CommandError(
-                        f"{path}:{reader.line_num}: {column} is {row[column]!r}, no number; write the file anew"
-                    ) from None
+                name, where = row["system"], f"{path}:{reader.line_num}"
+                score = _share(row[column], f"{where}: {column}")
+                system = found.setdefault(name, ItemScores(path))
+                for kind, scores in (("id", system.by_id), ("item", system.by_number)):
+                    if key := row.get(kind):
+                        if key in scores:
+                            raise CommandError(
+                                f"{where}: {kind} {key!r} of {name} is that of line {lines[name, kind, key]}, too; "
+                                "remove one row"
+                            )
+                        scores[key], lines[name, kind, key] = score, reader.line_num
+                if len(system.by_id) not in (0, len(system.by_number)):
+                    raise CommandError(f"{where}: {name} has ids in some rows only; write the file anew")
     except (OSError, UnicodeDecodeError) as error:
         raise CommandError(f"{path} cannot be read: {error}") from error
     if SYSTEMS[0] not in found:
         raise CommandError(f"{path} has no rows of system {SYSTEMS[0]!r}; give a file of `sumcurve rouge --per-item`")
-    return found
+    if strange := [name for name in found if name not in SYSTEMS]:
+        raise CommandError(f"{path}: system {strange[0]!r}; a file of `sumcurve rouge --per-item` has {SYSTEMS}")
+    if alone and len(found) > 1:
+        raise CommandError(
+            f"{path} holds two systems ({', '.join(found)}), and there is a second file; give {path} alone, or two "
+            "files of one system each"
+        )
+    return [found[name] for name in SYSTEMS if name in found]
+
+
+def _share(text: str | None, where: str) -> float:
+    """A score in 0 to 1; CommandError for another number, and for what is none."""
+    try:
+        score = float(text or "")
+    except ValueError:
+        score = math.nan
+    if not math.isfinite(score):
+        raise CommandError(f"{where} is {text!r}, no number; write the file anew")
+    if not 0 <= score <= 1:
+        raise CommandError(f"{where} is {text}; scores of a file of `sumcurve rouge --per-item` are in 0 to 1")
+    return score
 
 
 def _sd_seed(arguments: argparse.Namespace) -> float:

@@ -479,8 +479,6 @@ def composed(candidates: Sequence[Candidate], settings: Compose, key: str, ledge
     The records that remain at a group's end are joined too if they are `min` or more, and dropped
     otherwise.
     """
-    if settings.min > settings.max:
-        raise CorpusError(f"compose.min = {settings.min} exceeds compose.max = {settings.max}: change the study file")
     groups: dict[str, list[Candidate]] = {}
     for candidate in sorted(candidates, key=lambda one: one.number):
         groups.setdefault(candidate.unit, []).append(candidate)
@@ -576,7 +574,7 @@ def drawn(units: list[Unit], split: Split, ledger: Ledger, raw_path: Path) -> di
         parts = filled(units, split.key, test=split.test or 0, valid=split.valid or 0)  # both are given
     found = {part: len(parts[part]) for part in PRECEDENCE}
     if any(found[part] < (sizes[part] or 1) for part in PRECEDENCE):
-        raise CorpusError(too_few(raw_path, len(units), found, sizes, ledger.counts))
+        raise CorpusError(too_few(raw_path, len(units), found, sizes, ledger.counts, split.ready is None))
     for part in PRECEDENCE:
         parts[part].sort(key=lambda unit: place_of(unit, split.key))
         size = sizes[part]
@@ -593,14 +591,17 @@ def too_few(
     found: Mapping[str, int],
     sizes: Mapping[str, int | None],
     dropped: Mapping[str, int],
+    drawn: bool,
 ) -> str:
-    """What is wrong where a part has fewer records than it should have."""
+    """What is wrong where a part has fewer records than it should have; in `drawn` parts groups may be the reason."""
     here = ", ".join(f"{found[name]} for {name}" for name in PRECEDENCE)
     asked = ", ".join(f"{name}: {sizes[name] or 'all'}" for name in PRECEDENCE)
-    twice = "give each part its own file (these share records), " if dropped.get(SHARED_SOURCE) else ""
+    first = "give each part its own file (these share records), " if dropped.get(SHARED_SOURCE) else ""
+    if drawn and left >= sum(size or 1 for size in sizes.values()):
+        first = "a group is never divided among parts, and these groups do not fill them: give more and smaller ones, "
     return (
         f"{raw_path}: after filtering {left} records are left ({here}), the study asks for {asked}; dropped were "
-        f"{dict(sorted(dropped.items()))}: {twice}lower the sizes in split, loosen prepare, or give more records"
+        f"{dict(sorted(dropped.items()))}: {first}lower the sizes in split, loosen prepare, or give more records"
     )
 
 

@@ -772,7 +772,8 @@ def reduce(content: Content, settings: Preparation, work: Work) -> None:
     if any(found[part] < (sizes[part] or 1) for part in PRECEDENCE):
         total = Counter(REASONS[number] for number in drops.reasons)
         left = sum(found[part] for part in PRECEDENCE)
-        raise CorpusError(too_few(content.path, left, found, sizes, total + dropped_in_shards(rows, {*drops.rows})))
+        dropped = total + dropped_in_shards(rows, {*drops.rows})
+        raise CorpusError(too_few(content.path, left, found, sizes, dropped, content.ready is None))
     np.save(work.folder / "kept.npy", kept)
     np.save(work.folder / "reduced.npy", drops.sorted())
     before = np.cumsum(np.pad(counts, ((0, 0), (1, 0))), axis=1)[:, :-1]  # records of each part in earlier buckets

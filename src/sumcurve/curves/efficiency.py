@@ -83,9 +83,9 @@ def score_efficiency(first: Point, second: Point) -> float:
 
 
 def relative_score_efficiency(first: Point, second: Point) -> float:
-    """σ = (Δs / s) / (Δd / d). Undefined where the first score is 0."""
+    """σ = (Δs / s) / (Δd / d). Undefined where the first score is 0 or less."""
     if first.score <= 0:
-        raise Undefined("the smaller training scores 0")
+        raise Undefined("the smaller training scores 0 or less")
     growth = _added_samples(first, second) / first.samples
     return (second.score - first.score) / first.score / growth
 

@@ -31,6 +31,9 @@ KEYS = ("corpus", "method", "split", "records")
 SECONDS = ("train_seconds", "seconds")
 # Columns of these names are never taken for scores.
 NO_SCORES = {*KEYS, *SECONDS, "seed", "parameters", "percent", "items", "updates", "examples", "epochs"}
+MOST = Decimal(10) ** 50  # of a number, so that products of several are numbers, too
+BEYOND = "it is beyond any number"
+NO_TIME = "a seed has 0 seconds, of which there is no logarithm"
 NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d{1,3})?", re.ASCII)
 
 
@@ -145,6 +148,8 @@ class Line:
         number = _decimal(self.cells[column])
         if number is None:
             raise self.error(column, remedy)
+        if abs(number) > MOST:
+            raise self.error(column, f"no result is beyond {MOST:.0e}: correct it, or remove the row")
         return number
 
     def count(self, column: str, remedy: str) -> int:
@@ -242,7 +247,10 @@ def efficiency_rows(results: Results) -> list[EfficiencyRow]:
             )
             for column in quotients(results.scores):
                 try:
-                    row.values[column.name] = column.of(first, second)
+                    value = column.of(first, second)
+                    if not math.isfinite(value):
+                        raise Undefined(BEYOND)
+                    row.values[column.name] = value
                 except Undefined as reason:
                     row.values[column.name] = None
                     row.reasons[column.name] = str(reason)
@@ -276,11 +284,15 @@ def _spread_out(row: EfficiencyRow, score: str, spread: Spread) -> None:
         ("Theta", "Theta", 1.0),
         (f"E{name}", "E", 1.0),
     ]
+    timeless = any(one.seconds and not min(one.seconds) for one in (row.first, row.second))
     for column, quotient, factor in columns:
         bounds = made.get(quotient)
         if isinstance(bounds, Undefined):
             if row.values[column] is not None:
-                row.reasons[f"interval of {column}"] = str(bounds)
+                reason = NO_TIME if timeless and quotient not in ("Sigma", "sigma") else str(bounds)
+                row.reasons[f"interval of {column}"] = reason
+        elif bounds is not None and not all(math.isfinite(end * factor) for end in bounds):
+            row.reasons[f"interval of {column}"] = BEYOND
         elif bounds is not None:
             row.intervals[column] = (bounds[0] * factor, bounds[1] * factor)
 

@@ -241,6 +241,12 @@ class Compose(Settings):
     max: Annotated[Positive, Field(alias="most")] = 6
     """Records joined into one, at most."""
 
+    @model_validator(mode="after")
+    def some(self) -> "Compose":
+        if self.min > self.max:
+            raise ValueError(f"min {self.min} is above max {self.max}; no number of records is both")
+        return self
+
 
 class ReadyFiles(Settings):
     """The files of each part: patterns as `train-*.parquet`, of paths below the raw content's folder."""
@@ -385,7 +391,7 @@ class Decoding(Settings):
     """How log-probabilities of summaries of different lengths compare: divided by tokens**alpha (average), by Wu et
     al. 2016's penalty (gnmt), or as they are.
     """
-    alpha: float = 1.0
+    alpha: NonNegativeFloat = 1.0
     """Exponent of the length penalty."""
     block_ngram: NonNegative = 3
     """Length of n-grams that may not repeat, 0: all may; n-grams that hold a sentence mark are exempt."""
@@ -401,6 +407,14 @@ class Decoding(Settings):
     """Gamma of Eyal et al. 2019: on salient entities left unattended, at the end."""
     entity_positions: Literal["model", "gold"] = "model"
     """Whose salient entities: the model's, or the reference's (gold), which is a bound and no competitor."""
+
+    @model_validator(mode="after")
+    def consistent(self) -> Self:
+        if self.exempt and not self.block_ngram:
+            raise ValueError(f"exempt {[*self.exempt]} changes nothing where block_ngram is 0; leave it out")
+        if self.length_penalty == "none" and self.alpha != 1:
+            raise ValueError(f"alpha {self.alpha} changes nothing where length_penalty is none; leave it out")
+        return self
 
 
 class Search(Decoding):

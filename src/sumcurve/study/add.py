@@ -26,7 +26,7 @@ from sumcurve.sources import SOURCES, format_of
 from sumcurve.sources.content import Content, patterns
 from sumcurve.sources.jsonl import MARK, read_lines
 from sumcurve.sources.pinned import File
-from sumcurve.sources.raw import FIELDS, SPLITS, Dropped, RawRecord, Refused
+from sumcurve.sources.raw import FIELDS, SPLITS, WRONG_TYPE, Dropped, Place, RawRecord, Refused
 from sumcurve.store.records import write_text
 from sumcurve.study.doors import CAPABILITIES
 from sumcurve.study.plan import NAME, Plan
@@ -39,6 +39,12 @@ NAMES: dict[str, tuple[str, ...]] = {
     "references": ("references",),
     "group": ("group",),
     "split": ("split",),
+}
+TABLE = re.compile(r"\.[ct]sv(\.gz|\.zst)?$", re.IGNORECASE)
+KINDS = {  # of fields' values
+    **dict.fromkeys(("id", "group", "split"), "a string"),
+    **dict.fromkeys(("source", "target"), "a string or a list of strings"),
+    "references": "a list of targets",
 }
 ARRAY = re.compile(rb"\s*\[\s*(\{|$)")  # of objects, its beginning
 FIRST_ROWS = 1000  # in which fields are looked for
@@ -65,7 +71,9 @@ class Seen:
 
     parts: Counter[str | None]  # usable records by the part that they say
     dropped: Counter[str]
+    bad: str  # the first row that is not usable: its place, and why; empty where all are
     groups: int
+    ungrouped: int
     lengths: Lengths
 
 
@@ -80,6 +88,8 @@ def format_in(path: Path) -> str:
     if not path.exists():
         raise PlanError(f"{path} is missing: name a file or a folder of raw records")
     names = [path.name] if path.is_file() else [inner.name for inner in path.rglob("*") if inner.is_file()]
+    if names and all(TABLE.search(name) for name in names):
+        raise PlanError(f"{path}: CSV is not read; write JSON lines or Parquet")
     formats = sorted({one for one in map(format_of, names) if one})
     if len(formats) != 1:
         raise PlanError(
@@ -171,30 +181,42 @@ def seen(content: Content) -> Seen:
     parts: Counter[str | None] = Counter()
     dropped: Counter[str] = Counter()
     groups: set[str] = set()
+    grouped, bad = 0, ""
     sample: list[RawRecord] = []
     for raw in content.records():
         if isinstance(raw, Dropped):
             dropped[raw.reason] += 1
+            bad = bad or _bad(raw.place, raw.reason, raw.value)
             continue
         parts[raw.split] += 1
         if raw.group is not None:
             groups.add(raw.group)
+            grouped += 1
         if len(sample) < SAMPLE:
             sample.append(raw)
         elif (place := draw.randrange(parts.total())) < SAMPLE:
             sample[place] = raw
+    ungrouped = parts.total() - grouped
     lengths = Lengths()
     for raw in sample:
         try:
             record, _ = tokenized(raw, Prepare())
         except Refused as refused:
             dropped[refused.reason] += 1
+            bad = bad or _bad(raw.place, refused.reason, refused.value)
             continue
         lengths.source.append(len(record.source_tokens))
         lengths.target.append(sum(sentence.count(" ") + 1 for sentence in record.target))
         lengths.source_sentences.append(len(record.source))
         lengths.target_sentences.append(len(record.target))
-    return Seen(parts, dropped, len(groups), lengths)
+    return Seen(parts, dropped, bad, len(groups), ungrouped, lengths)
+
+
+def _bad(place: Place, reason: str, value: str) -> str:
+    """A row that is not usable; what a field must be is said where the value is too long for that."""
+    name = value.split(":")[0]
+    kind = f" ({name} must be {KINDS[name]})" if reason == WRONG_TYPE and value.endswith("…") and name in KINDS else ""
+    return f"{place}: {reason}: {value}{kind}"
 
 
 def percents(records: int) -> list[int]:
@@ -290,10 +312,18 @@ def add(arguments: argparse.Namespace, config: Path, note: Callable[[str], None]
     told = seen(content)
     count = told.parts.total()
     drops = ", ".join(f"{number} for {reason}" for reason, number in told.dropped.items())
+    if drops:
+        drops += f"; the first is {told.bad}"
     if count < LEAST_RECORDS or not told.lengths.source:
         raise PlanError(
             f"{path} has {count} usable records, and a study needs at least {LEAST_RECORDS}"
             + (f"; not usable: {drops}" if drops else "")
+        )
+    if ready is None and told.groups + told.ungrouped < len(PARTS):
+        raise PlanError(
+            f"{path}: its {count} records are of {told.groups} {'group' if told.groups == 1 else 'groups'} (field "
+            f"{fields.get('group', 'group')}), and a group is never divided among {', '.join(PARTS)}: name another "
+            "field by --group, take the field out, or make the parts yourself"
         )
     if ready is not None and (empty := [part for part in PARTS if not told.parts[part]]):
         raise PlanError(
@@ -332,7 +362,7 @@ def add(arguments: argparse.Namespace, config: Path, note: Callable[[str], None]
     parts = "drawn" if ready is None else "ready: " + ", ".join(f"{told.parts[part]} {part}" for part in PARTS)
     note(f"{path}: {count} records ({kind}); fields {names}; {told.groups or 'no'} groups; parts {parts}")
     if drops:
-        note(f"not usable: {drops} (the corpus's folder will list each in dropped.jsonl)")
+        note(f"not usable: {drops}; the corpus's folder will list each in dropped.jsonl")
     shares = ", ".join(map(str, corpus["percents"]))
     note(f"{study}: {len(plan.named('runs'))} trainings, at {shares} % of the training part")
     note(f"what it would cost: make plan STUDY={name}")

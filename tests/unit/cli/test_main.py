@@ -48,8 +48,25 @@ def test_a_path_without_the_folders_above_it_is_refused_with_its_form(monkeypatc
 
 def test_packages_are_those_of_a_corpus(monkeypatch):
     monkeypatch.chdir(ROOT)
-    run = Plan.read(ROOT / "config", "smoke").named("runs")[0]
-    assert "is no folder of a corpus" in said(monkeypatch, "packages", f"results/{run.key}")
+    plan = Plan.read(ROOT / "config", "smoke")
+    assert "is no folder of a corpus" in said(monkeypatch, "packages", f"results/{plan.named('runs')[0].key}")
+    fraction = plan.named("corpora", "fraction")[0]
+    assert said(monkeypatch, "packages", f"results/{fraction.key}").endswith(
+        f"is a fraction of a corpus: name the whole corpus, results/{fraction.specification['corpus']}"
+    )
+
+
+def test_a_corpus_of_packages_is_named_once(monkeypatch):
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setattr("sumcurve.harvest.packages.yields", lambda *_: [])
+    key = f"results/{Plan.read(ROOT / 'config', 'smoke').named('corpora', 'corpus')[0].key}"
+    assert said(monkeypatch, "packages", key, f"./{key}") == f"sumcurve: {key} is named twice; name it once"
+
+
+def test_records_of_a_plan_are_refused_where_all_are_known(monkeypatch):
+    monkeypatch.chdir(ROOT)
+    message = said(monkeypatch, "plan", "--study", "gigaword", "--records", "5")
+    assert "--records 5 changes nothing: how many records each corpus of study gigaword has is known" in message
 
 
 @pytest.fixture

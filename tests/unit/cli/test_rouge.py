@@ -353,14 +353,17 @@ def test_the_official_lines_are_the_scripts(sumcurve, stem) -> None:
 
 
 def test_power_takes_its_noise_from_per_item_files(sumcurve, texts, tmp_path) -> None:
-    both, alone = tmp_path / "both.csv", tmp_path / "alone.csv"
+    both, first, alone, reversed_ = (tmp_path / f"{name}.csv" for name in ("both", "first", "alone", "reversed"))
     files = ("rouge", "--references", texts.r_file, "--candidates")
     sumcurve(*files, texts.c_file, "--compare", texts.d_file, "--per-item", both)
+    sumcurve(*files, texts.c_file, "--per-item", first)
     sumcurve(*files, texts.d_file, "--per-item", alone)
+    heads, *rows = alone.read_text().splitlines()
+    reversed_.write_text("\n".join([heads, *reversed(rows)]) + "\n")  # joined by id all the same
     c, d = (100 * reference_scores(texts, name)["rouge2"][:, 2] for name in "cd")
     noise = Noise(float(np.std(c - d, ddof=1)))
     need = items_needed(noise, Aim(2.5))
-    for paths in ([both], [both, alone]):
+    for paths in ([both], [first, alone], [first, reversed_]):
         out = tmp_path / "out.json"
         printed = sumcurve("power", "--per-item", *paths, "--metric", "rouge2", "--effect", 2.5, "--json", out)
         found = json.loads(out.read_text())
@@ -462,6 +465,11 @@ def test_power_refuses_senseless_questions(sumcurve, words, message) -> None:
         ("system,item,rouge1_f\ncandidates,1,nan\ncompare,1,0.5\n", r"items\.csv:2: rouge1_f is 'nan'"),
         ("system,item,rouge1_f\ncandidates,1,0.5\ncompare,2,0.5\n", "other items"),
         ("system,item,rouge1_f\ncandidates,1,0.5\ncompare,1,0.4\n", "two items or more"),
+        ("system,item,rouge1_f\ncandidates,1,0.5\ncandidates,2,41.5\n", r"items\.csv:3: rouge1_f is 41.5; .* 0 to 1"),
+        ("system,item,rouge1_f\ncandidates,1,0.5\nmine,1,0.5\n", "system 'mine'"),
+        ("system,item,rouge1_f\ncandidates,1,0.5\ncandidates,1,0.5\n", r"items\.csv:3: item '1' .* line 2"),
+        ("system,item,id,rouge1_f\ncandidates,1,a,0.5\ncandidates,2,a,0.4\n", r"items\.csv:3: id 'a' .* line 2"),
+        ("system,item,id,rouge1_f\ncandidates,1,a,0.5\ncandidates,2,,0.4\n", "items\\.csv:3: .* in some rows only"),
     ],
 )
 def test_a_file_that_is_no_per_item_file_is_named(sumcurve, tmp_path, content, message) -> None:
@@ -469,3 +477,33 @@ def test_a_file_that_is_no_per_item_file_is_named(sumcurve, tmp_path, content, m
     path.write_text(content)
     with pytest.raises(CommandError, match=message):
         sumcurve("power", "--per-item", path)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "message"),
+    [
+        (
+            "candidates,1,a,0.5\ncompare,1,a,0.5",
+            "candidates,1,a,0.4",
+            r"first\.csv holds two systems \(candidates, comp",
+        ),
+        ("candidates,1,a,0.5", "candidates,1,,0.4", r"first\.csv has ids, \S+second\.csv has none"),
+        ("candidates,1,a,0.5\ncandidates,2,b,0.4", "candidates,1,a,0.5", r"id 'b' of \S+first\.csv is not among"),
+        ("candidates,1,a,0.5", "candidates,1,a,0.5\ncandidates,2,b,0.4", r"id 'b' of \S+second\.csv is not among"),
+    ],
+)
+def test_two_per_item_files_are_of_the_same_items_and_of_one_system_each(
+    sumcurve, tmp_path, first, second, message
+) -> None:
+    paths = tmp_path / "first.csv", tmp_path / "second.csv"
+    for path, rows in zip(paths, (first, second), strict=True):
+        path.write_text(f"system,item,id,rouge1_f\n{rows}\n")
+    with pytest.raises(CommandError, match=message):
+        sumcurve("power", "--per-item", *paths)
+
+
+def test_items_without_ids_are_said_to_be_joined_by_their_order(sumcurve, tmp_path) -> None:
+    paths = tmp_path / "first.csv", tmp_path / "second.csv"
+    for path, scores in zip(paths, ((0.5, 0.4), (0.2, 0.3)), strict=True):
+        path.write_text("system,item,id,rouge1_f\n" + "".join(f"candidates,{n},,{s}\n" for n, s in enumerate(scores)))
+    assert "joined by their order" in sumcurve("power", "--per-item", *paths)

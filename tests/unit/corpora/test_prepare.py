@@ -395,6 +395,12 @@ def test_too_few_records_are_an_error_with_the_numbers(tmp_path: Path, split: di
     assert all(name.endswith(".partial") for name in left)  # nothing that looks finished
 
 
+def test_groups_that_leave_a_part_empty_are_the_reason(tmp_path: Path) -> None:
+    rows = [record(number, group="one") for number in range(8)]
+    with pytest.raises(CorpusError, match=r"8 records are left .*: a group is never divided among parts"):
+        build(tmp_path, rows, settings(valid=2, test=2))
+
+
 def test_a_part_passed_off_as_another_is_named_where_it_leaves_nothing(tmp_path: Path) -> None:
     parts = {
         name: [record(n, split=name) for n in numbers]
@@ -463,11 +469,6 @@ def test_composing_says_the_group_once_in_the_id(tmp_path: Path) -> None:
     assert sorted(names) == [f"f{n}.py:r{3 * n}+r{3 * n + 1}+r{3 * n + 2}" for n in range(4)]
     assert statistics["kept"] == 12
     assert sum(of["records"] for of in statistics["parts"].values()) == 4
-
-
-def test_composing_needs_a_possible_size(tmp_path: Path) -> None:
-    with pytest.raises(CorpusError, match=r"compose\.min = 4"):
-        build(tmp_path, composed_rows([9]), settings(compose={"min": 4, "max": 3}))
 
 
 def published(numbers: range) -> Rows:

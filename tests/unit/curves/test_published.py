@@ -324,6 +324,22 @@ def test_a_seed_that_took_no_time_leaves_no_relative_cost(tmp_path) -> None:
     assert "theta_pct, epsilon1: the smaller training costs 0" in row.reason
 
 
+def test_a_seed_without_time_is_the_reason_for_no_interval(tmp_path) -> None:
+    rows = ["C,A,1,100,20,0,1", "C,A,1,100,20,5,2", "C,A,2,200,21,6,1", "C,A,2,200,23,7,2"]
+    (row,) = efficiency_rows(read_results(write(tmp_path / "results.csv", f"{TWO},seed", *rows)))
+    assert "interval of Theta" in row.reason
+    assert "a seed has 0 seconds" in row.reason
+    assert "no training cost is known" not in row.reason
+
+
+def test_a_score_below_0_has_no_share_and_nothing_infinite_is_a_number(tmp_path) -> None:
+    rows = ["C,A,1,100,-20,5", "C,A,2,200,21,6", "C,B,1,100,1e-300,5", "C,B,2,200,1e20,6"]
+    below, tiny = efficiency_rows(read_results(write(tmp_path / "results.csv", TWO, *rows)))
+    assert "the smaller training scores 0 or less" in below.reason
+    assert tiny.values["sigma1_pct"] is tiny.values["epsilon1"] is None
+    assert "beyond any number" in tiny.reason
+
+
 def test_many_splits_have_hyphens_and_marks(tmp_path) -> None:
     rows = [["C", "A", split, 100 * split, 20 + split, 50 * split] for split in range(1, 13)]
     results = read_results(write(tmp_path / "results.csv", TWO, *rows))
@@ -377,6 +393,7 @@ def test_scores_may_be_named_and_blanks_and_a_byte_order_mark_do_no_harm(tmp_pat
         (f"{TWO},rouge1\nC,A,1,100,20,5,20\n", "column rouge1 stands twice"),
         (f"{TWO},\nC,A,1,100,20,5,\n", "a column has no name"),
         (f"{TWO},train_seconds\nC,A,1,100,20,5,5\n", "train_seconds and seconds both mean"),
+        (f"{TWO}\nC,A,1,100,1e308,5\nC,A,2,200,20,5\n", ":2: column rouge1 holds '1e308': no result is beyond 1e"),
         (f"{TWO},ROUGE-1\nC,A,1,100,20,5,5\nC,A,2,200,20,5,5\n", "one short name"),
         (f"{TWO}\nC,A,1,100,20\n", ":2: 5 cells, but the header has 6"),
         (f"{TWO}\nC,A,1,96,000,20,5\n", ":2: 7 cells, but the header has 6"),

@@ -218,6 +218,16 @@ def test_mappings_are_merged_and_lists_replaced(config):
             r"mine.yaml:3: corpora.tales.prepare.least_source_tokens: unknown key; .*`min_source_tokens` now",
         ),
         ("extends: smoke\ncorpora:\n  tales: {compose: {least: 3}}", r"compose.least: unknown key; .*`min` now"),
+        (
+            "extends: smoke\ncorpora:\n  modules: {compose: {min: 7, max: 6}}",
+            r"yaml:3: .*min 7 is above max 6",
+        ),
+        ("extends: smoke\ncorpora:\n  tales:\n    search: {alpha: -1.0}", r"yaml:4: .*search.alpha: .*-1.0"),
+        ("extends: smoke\ncorpora:\n  tales: {search: {block_ngram: 0, exempt: [a]}}", r"exempt \['a'\] changes noth"),
+        (
+            "extends: smoke\ncorpora:\n  tales: {search: {length_penalty: none, alpha: 2.0}}",
+            "alpha 2.0 changes nothing where length_penalty is none",
+        ),
         ("extends: smoke\ncorpora:\n  tales: {raw: {form: jsonl}}", r"raw.form: unknown key; .*`format` in `raw`"),
     ],
 )

@@ -165,6 +165,36 @@ def test_too_few_records_are_no_study(place, monkeypatch):
 
 
 @pytest.mark.parametrize(
+    ("value", "what"),
+    [
+        (5, r"line 1: wrong type: source: 5, must be a string or a list of strings"),
+        (
+            ["word " * 40, 5],
+            r"line 1: wrong type: source: \['word .*… \(source must be a string or a list of strings\)",
+        ),
+    ],
+)
+def test_the_first_bad_record_is_shown(place, monkeypatch, value, what):
+    write(place / "mine.jsonl", ({**row, "source": value} for row in records(60)))
+    with pytest.raises(SystemExit, match=rf"0 usable records.*60 for wrong type; the first is {what}"):
+        add(monkeypatch, "mine.jsonl", "--name", "mine")
+
+
+@pytest.mark.parametrize(("groups", "said"), [(1, "1 group"), (2, "2 groups")])
+def test_fewer_groups_than_parts_are_no_study(place, monkeypatch, groups, said):
+    write(place / "mine.jsonl", ({**row, "group": f"g{n % groups}"} for n, row in enumerate(records(60))))
+    with pytest.raises(SystemExit, match=rf"60 records are of {said} \(field group\), and a group is never divided"):
+        add(monkeypatch, "mine.jsonl", "--name", "mine")
+    assert not Path("config/studies/mine.yaml").exists()
+
+
+def test_a_table_is_not_read(place, monkeypatch):
+    (place / "mine.csv").write_text("id,source,target\n")
+    with pytest.raises(SystemExit, match=r"mine\.csv: CSV is not read; write JSON lines or Parquet"):
+        add(monkeypatch, "mine.csv", "--name", "mine")
+
+
+@pytest.mark.parametrize(
     ("change", "message"),
     [
         (lambda lines: "".join(lines).encode("utf-16"), r"mine.jsonl: this is UTF-16 .*: save it as UTF-8"),

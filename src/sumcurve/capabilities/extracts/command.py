@@ -23,7 +23,7 @@ from sumcurve.machine.locks import locked
 from sumcurve.machine.workers import worker_pool
 from sumcurve.sources.errors import CorpusError
 from sumcurve.sources.jsonl import read_lines
-from sumcurve.sources.raw import LONE_SURROGATE, Refused
+from sumcurve.sources.raw import LONE_SURROGATE, Refused, excerpt
 from sumcurve.store.records import write_jsonl
 
 if TYPE_CHECKING:
@@ -34,6 +34,12 @@ IDS = ("id", "article_id")
 SOURCES = ("sentences", "source", "article_text", "text")
 ABSTRACTS = ("abstract", "target", "summary", "abstract_text")
 ALGORITHMS = ("exact", "f1-greedy", "greedy", "vns", "vns-greedy", "genetic", "genetic-greedy")
+SOME = {  # options that some algorithms have
+    "variant": ALGORITHMS[2:],
+    "seed": ALGORITHMS[3:],  # greedy choice draws nothing
+    "seconds": ALGORITHMS[:1],
+    "nodes": ALGORITHMS[:1],
+}
 SCORERS = (
     "set",
     "multiset",
@@ -84,20 +90,24 @@ def add_parser(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> 
     oracle.add_argument(
         "--variant",
         choices=("paper", "code"),
-        default="paper",
-        help="of the five searches: as the paper says, or as its authors' code does (default: %(default)s)",
+        default=argparse.SUPPRESS,
+        help="of the five searches: as the paper says, or as its authors' code does (default: paper)",
     )
     oracle.add_argument("--scorer", choices=SCORERS, default="rouge-score", help="default: %(default)s")
     oracle.add_argument(
         "--seconds",
         type=_seconds,
-        default=15.0,
+        default=argparse.SUPPRESS,
         metavar="S",
-        help="budget of one proof, or none: no clock decides (default: %(default)s)",
+        help="budget of one proof, or none: no clock decides (default: 15)",
     )
-    oracle.add_argument("--nodes", type=natural, metavar="N", help="budget of one proof")
+    oracle.add_argument(
+        "--nodes", type=natural, default=argparse.SUPPRESS, metavar="N", help="budget of one proof (default: none)"
+    )
     oracle.add_argument("--jobs", type=positive, metavar="N", help="processes (default: all cores)")
-    oracle.add_argument("--seed", type=natural, default=1, metavar="S", help="of the searches (default: %(default)s)")
+    oracle.add_argument(
+        "--seed", type=natural, default=argparse.SUPPRESS, metavar="S", help="of the searches (default: 1)"
+    )
     oracle.set_defaults(run=run_oracle)
 
     actions = oracle.add_subparsers(dest="action", metavar="verify", help="check certificates instead")
@@ -117,21 +127,9 @@ def run_oracle(arguments: argparse.Namespace) -> None:
         raise CommandError("sumcurve oracle needs --input FILE and --output OUT (or `verify`)")
     if not out.parent.is_dir() or out.is_dir():
         raise CommandError(f"{out}: name a file in a folder that exists")
-    from sumcurve.capabilities.extracts.article import OracleError
-    from sumcurve.capabilities.extracts.certificates import Request, warm_up
+    from sumcurve.capabilities.extracts.certificates import warm_up
 
-    try:
-        request = Request(
-            arguments.metric,
-            arguments.scorer,
-            arguments.algorithm,
-            arguments.variant,
-            arguments.seed,
-            arguments.seconds,
-            arguments.nodes,
-        )
-    except OracleError as error:
-        raise CommandError(str(error)) from error
+    request = _request(arguments)
     count, content = check(source)
     print(_empties(source, count, request.scorer), file=sys.stderr)
     if out.exists():
@@ -153,6 +151,24 @@ def run_oracle(arguments: argparse.Namespace) -> None:
         write_jsonl(out, (rows[number] for number in sorted(rows)))
         journal_path.unlink()
     print(_summary(list(rows.values()), out), file=sys.stderr)
+
+
+def _request(arguments: argparse.Namespace) -> "Request":
+    """What is asked for; CommandError for options that the algorithm does not have."""
+    from sumcurve.capabilities.extracts.article import OracleError
+    from sumcurve.capabilities.extracts.certificates import Request
+
+    given = {name: getattr(arguments, name) for name in SOME if hasattr(arguments, name)}
+    for name in given:
+        if arguments.algorithm not in SOME[name]:
+            raise CommandError(
+                f"--{name}: it changes nothing of --algorithm {arguments.algorithm}; leave it out, or take "
+                f"{' or '.join(SOME[name])}"
+            )
+    try:
+        return Request(arguments.metric, arguments.scorer, arguments.algorithm, **given)
+    except OracleError as error:
+        raise CommandError(str(error)) from error
 
 
 def run_verify(arguments: argparse.Namespace) -> None:
@@ -281,9 +297,15 @@ def _texts(path: Path, number: int, line: bytes) -> tuple[str, str | list[str], 
         raise CommandError(f"{path}:{number}: {key} is {name!r}; give a string that is not empty")
     for key, text in texts:
         listed = [text] if isinstance(text, str) else text
-        if not isinstance(listed, list) or not all(isinstance(sentence, str) for sentence in listed):
+        if not isinstance(listed, list):
             kind = type(text).__name__
             raise CommandError(f"{path}:{number}: {key} is a {kind}; give a string or a list of strings (sentences)")
+        for place, sentence in enumerate(listed, start=1):
+            if not isinstance(sentence, str):
+                raise CommandError(
+                    f"{path}:{number}: element {place} of {key} is {excerpt(json.dumps(sentence))}; give a list of "
+                    "strings (sentences)"
+                )
         if any(LONE_SURROGATE.search(sentence) for sentence in listed):
             raise CommandError(f"{path}:{number}: {key} holds half a surrogate pair, which is no character; remove it")
         if any("\0" in sentence for sentence in listed):

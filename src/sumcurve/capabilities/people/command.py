@@ -21,7 +21,18 @@ if TYPE_CHECKING:
     from sumcurve.statistics.intervals import Estimate
 
 EACH = 25  # contrasts of a rule (Kumar and Cheung, 2019)
+POWER = 0.8
 DISCORDANT = 0.5  # share of sources on which one of two systems is good and the other is not
+# Options of either kind of sheets, and their defaults.
+OF_CONTRASTS: dict[str, Any] = {"system": "", "each": EACH}
+OF_SUMMARIES: dict[str, Any] = {
+    "items": None,
+    "effect": None,
+    "power": POWER,
+    "discordant": DISCORDANT,
+    "design_effect": 1.0,
+    "without_reference": False,
+}
 
 SHEET = """\
 Writes sheets for people, blind and shuffled: summaries of outputs of one corpus and the references (Wei et al., 2018:
@@ -56,17 +67,17 @@ def add_parser(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> 
         metavar="PATH",
         help="results/outputs/…-contrasts-…, or JSON lines {id, rule, gold, contrast, source, group}",
     )
-    sheet.add_argument("--system", default="", metavar="RUN", help="which failed to dodge the contrasts")
-    sheet.add_argument("--each", type=positive, default=EACH, help="contrasts of a rule (default: %(default)s)")
+    sheet.add_argument("--system", metavar="RUN", help="which failed to dodge the contrasts")
+    sheet.add_argument("--each", type=positive, help=f"contrasts of a rule (default: {EACH})")
     size = sheet.add_mutually_exclusive_group()
     size.add_argument("--items", type=positive, metavar="N", help="sources whose summaries are judged")
     size.add_argument("--effect", type=float, metavar="E", help="or as many as show this difference, in points")
-    sheet.add_argument("--power", type=float, default=0.8, help="how surely (default: %(default)s)")
-    sheet.add_argument("--discordant", type=float, default=DISCORDANT, metavar="D", help="default: %(default)s")
-    sheet.add_argument("--design-effect", type=float, default=1.0, metavar="F", help="of groups (default: 1)")
+    sheet.add_argument("--power", type=float, help=f"how surely (default: {POWER})")
+    sheet.add_argument("--discordant", type=float, metavar="D", help=f"default: {DISCORDANT}")
+    sheet.add_argument("--design-effect", type=float, metavar="F", help="of groups (default: 1)")
     sheet.add_argument("--pilot", type=natural, default=0, metavar="N", help="sources, or contrasts, judged twice")
     sheet.add_argument("--annotators", default="a,b", metavar="A,B", help="their names (default: %(default)s)")
-    sheet.add_argument("--without-reference", action="store_true", help="summaries of the outputs alone")
+    sheet.add_argument("--without-reference", action="store_true", default=None, help="summaries of the outputs alone")
     sheet.add_argument("--seed", type=natural, default=1, metavar="S", help="of all draws (default: %(default)s)")
     sheet.set_defaults(run=run_sheet)
     read = actions.add_parser("read", help="filled sheets", description=READ, formatter_class=shape)
@@ -101,6 +112,7 @@ def run_sheet(arguments: argparse.Namespace) -> None:
     place = _key_beside(folder)
     if bool(arguments.outputs) == bool(arguments.contrasts):
         raise PeopleError("name outputs whose summaries are judged, or a file of --contrasts")
+    _settle(arguments)
     annotators = [name.strip() for name in arguments.annotators.split(",")]
     # Files are named after them, and some disks know no case.
     if len({name.casefold() for name in annotators}) < len(annotators) or not all(map(str.isalnum, annotators)):
@@ -112,8 +124,6 @@ def run_sheet(arguments: argparse.Namespace) -> None:
         protocol, corpus, system = KUMAR_CHEUNG, "", arguments.system
         if not system:
             raise PeopleError("--contrasts needs --system: the one that failed to dodge them")
-        if arguments.items is not None or arguments.effect is not None:
-            raise PeopleError("--items and --effect are of summaries; of --contrasts say how many of a rule by --each")
         if arguments.contrasts.is_dir():
             corpus, texts, told = of_judged(arguments.contrasts, system)
             print(f"{system} fails to dodge {len(texts):,} of {told:,} contrasts that it tells from their golds.")
@@ -155,6 +165,20 @@ def run_sheet(arguments: argparse.Namespace) -> None:
                 write_tasks(path.with_suffix(".label-studio.json"), protocol, own)
                 print(f"{path}: {len(own):,} texts, {when}")
     print(f"{place}: what is behind the codes; it stays with you")
+
+
+def _settle(arguments: argparse.Namespace) -> None:
+    """Fill in the defaults of this kind of sheets; PeopleError for options of the other kind."""
+    own, other, what = OF_SUMMARIES, OF_CONTRASTS, "summaries"
+    if arguments.contrasts:
+        own, other, what = OF_CONTRASTS, OF_SUMMARIES, "--contrasts"
+    for name in other:
+        if getattr(arguments, name) is not None:
+            size = "; say how many of a rule by --each" if arguments.contrasts else ""
+            raise PeopleError(f"--{name.replace('_', '-')}: it changes nothing of sheets of {what}; leave it out{size}")
+    for name, default in own.items():
+        if getattr(arguments, name) is None:
+            setattr(arguments, name, default)
 
 
 def _key_beside(folder: Path) -> Path:

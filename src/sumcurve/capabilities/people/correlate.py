@@ -5,9 +5,11 @@ The layout is that of Tables 1 and 2 of Eyal, Baumel and Elhadad (2019). Heavy p
 
 import argparse
 import csv
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import combinations
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from sumcurve.machine.arguments import CommandError, check_written, natural, resamples
@@ -54,7 +56,7 @@ def add_parser(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> 
     metrics.add_argument("--scores", type=Path, metavar="CSV", help="the metrics' scores")
     metrics.add_argument("--corpus", help="of a study, whose scorers are taken")
     command.add_argument("--study", help="a file of config/studies without its ending [config.yaml's]")
-    command.add_argument("--results", type=Path, default=Path("results"))
+    command.add_argument("--results", type=Path, help="where that study's results lie [results]")
     command.add_argument("--metrics", help="of the metrics, separated by commas [all]")
     command.add_argument("--common", action="store_true", help="of what only one of both has, leave the rest out")
     command.add_argument("--resamples", type=resamples, default=1000, help="of the bootstrap [1000]")
@@ -66,11 +68,14 @@ def add_parser(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> 
 def run_correlate(arguments: argparse.Namespace) -> None:
     """Print the tables and write the file asked for."""
     check_written([arguments.json], (arguments.manual, arguments.aesop, arguments.scores))
+    for option in ("study", "results") if arguments.scores else ():
+        if (value := getattr(arguments, option)) is not None:
+            raise CommandError(f"--{option} {value}: beside --scores it changes nothing; leave it out, or say --corpus")
     people = read_scores(arguments.manual) if arguments.manual else of_aesop(arguments.aesop)
     if arguments.scores:
         metrics = read_scores(arguments.scores)
     else:
-        metrics = of_study(arguments.study, arguments.corpus, arguments.results)
+        metrics = of_study(arguments.study, arguments.corpus, arguments.results or Path("results"))
     if arguments.metrics:
         wanted = arguments.metrics.split(",")
         if strange := [name for name in wanted if name not in metrics]:
@@ -78,7 +83,8 @@ def run_correlate(arguments: argparse.Namespace) -> None:
         metrics = {name: metrics[name] for name in wanted}
     if twice := sorted(set(people) & set(metrics)):
         raise CommandError(f"{twice[0]!r} is a score of people and of metrics; rename one column")
-    systems, items = shared(people, metrics, arguments.common)
+    files = dict.fromkeys(people, arguments.manual) | dict.fromkeys(metrics, arguments.scores)
+    systems, items = shared(people, metrics, arguments.common, files)
     arrays = {name: in_order(of, systems, items) for name, of in {**people, **metrics}.items()}
     found = correlated(arrays, list(people), list(metrics), arguments.resamples, arguments.seed)
     found |= {"systems": len(systems), "items": len(items)}
@@ -181,8 +187,13 @@ def of_study(study: str | None, corpus: str, results: Path) -> Scores:
     return found
 
 
-def shared(people: Scores, metrics: Scores, common: bool) -> tuple[list[str], list[str]]:
-    """Systems and items that every score has; CommandError where one lacks any, unless `common`."""
+def shared(
+    people: Scores, metrics: Scores, common: bool, files: Mapping[str, Path | None] = MappingProxyType({})
+) -> tuple[list[str], list[str]]:
+    """Systems and items that every score has; CommandError where one lacks any, unless `common`.
+
+    `files` are those that the scores come from, where they are known.
+    """
     named = {**people, **metrics}
     keys = {name: set(of) for name, of in named.items()}
     both = set.intersection(*keys.values())
@@ -191,9 +202,11 @@ def shared(people: Scores, metrics: Scores, common: bool) -> tuple[list[str], li
         (name, pairs), *_ = lost.items()
         first = min(pairs)
         lacking = next(other for other, of in keys.items() if first not in of)
+        place = f"{file}: " if (file := files.get(lacking)) else ""
         raise CommandError(
-            f"{lacking} has no score of system {first[0]!r} and item {first[1]!r}, which {name} has "
-            f"({len(pairs)} are so); give both the same, or use --common{_unequal(people, metrics)}"
+            f"{place}{lacking} has no score of system {first[0]!r} and item {first[1]!r}, which {name} has "
+            f"({len(pairs)} are so){_near(first, keys[lacking])}; give both the same, or use --common"
+            f"{_unequal(people, metrics)}"
         )
     if not both:
         raise CommandError(
@@ -208,13 +221,23 @@ def shared(people: Scores, metrics: Scores, common: bool) -> tuple[list[str], li
     elif missing:
         raise CommandError(
             f"system {missing[0][0]!r} has no score of item {missing[0][1]!r}, which others have ({len(missing)} are "
-            "so); score all systems on the same items, or use --common"
+            f"so){_near(missing[0], both)}; score all systems on the same items, or use --common"
         )
     for name, pairs in lost.items():
         print(f"{name}: {len(pairs)} of {len(keys[name])} scores are left out, as not all have them")
     if unequal := _unequal(people, metrics):
         print(f"O{unequal.removeprefix('; o')}")
     return systems, items
+
+
+def _near(pair: tuple[str, str], there: Iterable[tuple[str, str]]) -> str:
+    """The system and item that differ from these by blanks, letter case or zeros before a number alone, if any."""
+
+    def plain(names: tuple[str, str]) -> tuple[str, ...]:
+        return tuple(re.sub(r"(?<!\d)0+(?=\d)", "", "".join(name.split()).casefold()) for name in names)
+
+    near = next((other for other in there if plain(other) == plain(pair)), None)
+    return f": it has system {near[0]!r} and item {near[1]!r}, written otherwise" if near else ""
 
 
 def _unequal(people: Scores, metrics: Scores) -> str:

@@ -192,8 +192,9 @@ def _line(row: Mapping[str, Any], key: str, where: str) -> str:
             f"{', or leave the key out' if key == 'source' else ''}"
         )
     text = " ".join(parts)
-    if key != "source" and not text.strip():
-        raise PeopleError(f"{where}: {key!r} is {in_json(value)}, without a word; remove the line")
+    if not text.strip():
+        remedy = "write it, or leave the key out" if key == "source" else "remove the line"
+        raise PeopleError(f"{where}: {key!r} is {in_json(value)}, without a word; {remedy}")
     return _encodable(text, key, where)
 
 

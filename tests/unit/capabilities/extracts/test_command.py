@@ -163,7 +163,7 @@ GOOD = {"id": "good", "sentences": ["a b"], "abstract": ["a b"]}
         ('{"id": null, "sentences": ["a"], "abstract": ["a"]}', "2: id is None"),
         ('{"id": "good", "sentences": ["a"], "abstract": ["a"]}', "2: id 'good' is that of line 1"),
         ('{"id": "x", "sentences": 5, "abstract": ["a"]}', "2: sentences is a int"),
-        ('{"id": "x", "sentences": ["a"], "abstract": [["a"]]}', "2: abstract is a list"),
+        ('{"id": "x", "sentences": ["a"], "abstract": ["b", ["a"]]}', r'2: element 2 of abstract is \["a"\]'),
         ('{"id": "x", "sentences": ["\\ud800"], "abstract": ["a"]}', "2: sentences holds half a surrogate"),
         ('{"id": "x", "sentences": ["a"], "abstract": ["a\\u0000b"]}', "2: abstract holds a NUL"),
         ('{"id": "x", "sentences": ["a\0b"], "abstract": ["a"]}', "2: a NUL character, as in UTF-16"),
@@ -197,6 +197,24 @@ def test_files_that_cannot_be_used_are_named(sumcurve, tmp_path) -> None:
     (tmp_path / "torn.jsonl.gz").write_bytes(gzip.compress(source.read_bytes())[:-5])
     with pytest.raises(CommandError, match=r"torn.jsonl.gz is truncated"):
         sumcurve("oracle", "--input", tmp_path / "torn.jsonl.gz", "--output", out)
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "option"),
+    [
+        ("exact", ["--variant", "code"]),
+        ("exact", ["--seed", "4"]),
+        ("greedy", ["--seed", "4"]),
+        ("greedy", ["--seconds", "3"]),
+        ("greedy", ["--nodes", "4"]),
+        ("f1-greedy", ["--variant", "code"]),
+    ],
+)
+def test_options_that_change_nothing_are_refused(sumcurve, tmp_path, algorithm, option) -> None:
+    source, out = write(tmp_path / "in.jsonl", [GOOD]), tmp_path / "out.jsonl"
+    message = f"{option[0]}: it changes nothing of --algorithm {algorithm}"
+    with pytest.raises(CommandError, match=message):
+        sumcurve("oracle", "--input", source, "--output", out, "--algorithm", algorithm, *option)
 
 
 @pytest.mark.parametrize("option", [["--seconds", "-1"], ["--seconds", "nan"], ["--nodes", "-1"], ["--jobs", "0"]])
