@@ -231,7 +231,7 @@ PAPERS = (
                 "three summaries, three questions: 0.33, 0.33, 1.00",
                 SAME,
                 "make test",
-                ("tests/unit/annotations/test_questions.py",),
+                ("tests/unit/capabilities/apes/test_questions.py",),
                 "by the presence of answers, which needs no reader",
             ),
             Row("Figure 2", "how APES is computed", LOST, note="a drawing: nothing is computed"),
@@ -240,7 +240,7 @@ PAPERS = (
                 "one reference, its six questions and answers",
                 SAME,
                 "make test",
-                ("tests/unit/annotations/test_questions.py",),
+                ("tests/unit/capabilities/apes/test_questions.py",),
             ),
             Row(
                 "Figure 4",

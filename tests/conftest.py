@@ -19,8 +19,8 @@ FIRST = (
     "tests/unit/tables/",
     "tests/unit/capabilities/extracts/",
     "tests/unit/test_gpu_benchmark.py",
-    "tests/unit/test_steps.py",
-    "tests/unit/test_use.py",
+    "tests/unit/study/test_steps.py",
+    "tests/unit/share/test_use.py",
 )
 
 
