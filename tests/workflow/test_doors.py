@@ -1,6 +1,6 @@
-"""The doors are one file wide: a metric, a system and a source are each a new file and one line.
+"""The doors are one file wide: a metric, a system and a source are each a new file and one line; a capability a folder.
 
-All three are added to a copy of the finished smoke study, and one run of Snakemake makes a study that uses them. What
+All are added to a copy of the finished smoke study, and one run of Snakemake makes a study that uses them. What
 a study must say to use them (config/studies/doors.yaml) is not counted. That a new metric has verdicts, too, which
 takes more sizes than the smoke study trains, stands in tests/unit/tables/test_collect.py.
 """
@@ -64,12 +64,146 @@ SOURCE = Source(suffixes=[".csv"], unit="row", rows=rows)
 '''
 
 
+CAPABILITY = {
+    "__init__.py": '''"""How long references are."""
+''',
+    "settings.py": '''"""What a study may say of lengths."""
+
+from sumcurve.settings import Positive, Settings
+
+
+class Lengths(Settings):
+    """How long references are, in words."""
+
+    longest: Positive = 40
+    """Words that count of a reference, at most."""
+
+
+class StudyKeys(Settings):
+    lengths: Lengths | None = None
+    """The table of lengths; null: none."""
+''',
+    "folders.py": '''"""Folders of lengths: how the kind is made."""
+
+from typing import TypedDict
+
+from sumcurve.corpora.store import Corpus
+from sumcurve.store.kind import Kind
+from sumcurve.store.records import write_json
+
+
+class LengthsSpecification(TypedDict):
+    corpus: str
+    longest: int
+
+
+def lengths(specification, inputs, stage):
+    part = Corpus(inputs[specification["corpus"]]).part("test")
+    words = {record.id: sum(len(sentence.split(" ")) for sentence in record.target) for record in part}
+    found = {name: min(specification["longest"], count) for name, count in words.items()}
+    write_json(stage.folder / "lengths.json", found)
+
+
+KINDS = {
+    "lengths": Kind(
+        step="annotations",
+        stem="{corpus}-lengths",
+        specification=LengthsSpecification,
+        builder=lengths,
+        modules=("sumcurve.corpora.store",),
+        mem_mb=500,
+        tabled=True,
+    )
+}
+''',
+    "scorer.py": '''"""The scorer `words`: how long summaries are, in words."""
+
+from sumcurve.scores.scorer import Metric, Scorer, Scores, group_of, summaries_of
+
+
+class Words(Scorer):
+    metrics = (Metric("words", "Length in words", "words", "words", 1, ranks=False),)
+
+    def score(self, output, records, inputs):
+        counts = [sum(len(one.split(" ")) for one in row["summary"]) for row in summaries_of(output, records)]
+        ids, groups = [record.id for record in records], [group_of(record) for record in records]
+        return Scores(ids, groups, {"words": counts}, "words:1")
+''',
+    "evidence.py": '''"""What finished folders say of lengths."""
+
+import json
+from dataclasses import dataclass
+
+from sumcurve.tables.evidence import Evidence
+
+
+@dataclass(frozen=True)
+class Found(Evidence):
+    means: dict
+
+
+def read_lengths(folders):
+    means = {}
+    for folder in folders.plan.named("annotations", "lengths"):
+        counts = json.loads((folders.results / folder.key / "lengths.json").read_text()).values()
+        means[folders.plan.corpus_name(folder.specification["corpus"])] = sum(counts) / len(counts)
+    return Found(means)
+''',
+    "table.py": '''"""How long references are."""
+
+from sumcurve.capabilities.lengths.evidence import Found
+from sumcurve.tables.table import Column, Table
+
+
+def table(results):
+    found = results.study.evidence.get("lengths")
+    means = found.means if isinstance(found, Found) else {}
+    rows = [{"corpus": corpus, "words": mean} for corpus, mean in means.items()]
+    columns = [Column("corpus", "corpus"), Column("words", "words", "number", 2)]
+    return Table("lengths", results.title("Mean words of references"), columns, rows, ["Of test items."])
+''',
+    "capability.py": '''"""The capability `lengths`: how long references are."""
+
+from sumcurve.capabilities.capability import Capability
+from sumcurve.capabilities.lengths.folders import KINDS
+from sumcurve.capabilities.lengths.scorer import Words
+from sumcurve.capabilities.lengths.settings import StudyKeys
+from sumcurve.tables import Listing
+
+
+class OfLengths(Capability):
+    study_settings = StudyKeys
+    kinds = KINDS
+    scorers = {"words": Words}
+    listings = (
+        Listing("lengths", "sumcurve.capabilities.lengths.table", "corpora", folders=("lengths",), outputs=False),
+    )
+
+    def plan_annotations(self, plan, corpus):
+        if plan.settings.lengths is not None:
+            specification = {"corpus": corpus.prepared, "longest": plan.settings.lengths.longest}
+            plan.add("lengths", specification, [corpus.prepared], corpus=corpus.name)
+
+    def digest(self, plan):
+        keys = [folder.key for folder in plan.named("annotations", "lengths")]
+        return {"lengths": keys} if keys else {}
+
+    def evidence(self, folders):
+        from sumcurve.capabilities.lengths.evidence import read_lengths
+
+        return read_lengths(folders)
+
+
+CAPABILITY = OfLengths()
+''',
+}
+
+
 @dataclass(frozen=True)
 class Door:
     """A new file, and where a line is added: behind the `last` entry of a dict."""
 
-    file: str
-    content: str
+    files: dict[str, str]
     dict: str
     last: str
     line: str
@@ -77,25 +211,28 @@ class Door:
 
 DOORS = {
     "metric": Door(
-        "src/sumcurve/scores/characters.py",
-        METRIC,
+        {"src/sumcurve/scores/characters.py": METRIC},
         "src/sumcurve/scores/__init__.py",
         '        "reading_rouge": ("reading", "ReadsByRouge"),\n',
         '        "characters": ("characters", "Characters"),\n',
     ),
     "system": Door(
-        "src/sumcurve/systems/first.py",
-        SYSTEM,
+        {"src/sumcurve/systems/first.py": SYSTEM},
         "src/sumcurve/systems/__init__.py",
         '        "file": ("file", "File"),\n',
         '        "first": ("first", "First"),\n',
     ),
     "source": Door(
-        "src/sumcurve/sources/csv.py",
-        SOURCE,
+        {"src/sumcurve/sources/csv.py": SOURCE},
         "src/sumcurve/sources/__init__.py",
         '        "parquet",\n',
         '        "csv",\n',
+    ),
+    "capability": Door(
+        {f"src/sumcurve/capabilities/lengths/{name}": content for name, content in CAPABILITY.items()},
+        "src/sumcurve/capabilities/__init__.py",
+        '    "labels",\n',
+        '    "lengths",\n',
     ),
 }
 
@@ -117,7 +254,8 @@ def study_of(checkout):
         "title": "Three doors",
         "extends": "smoke",
         "corpora": {"modules": None, "told": told},
-        "scores": {"chrf": None, "extractiveness": None, "characters": {}},
+        "scores": {"chrf": None, "extractiveness": None, "characters": {}, "words": {}},
+        "lengths": {"longest": 5},
         "systems": {"first": {}, **dict.fromkeys(("random", "best-sentence", "sumbasic", "lexrank", "lsa"))},
     }
 
@@ -173,8 +311,10 @@ def opened(finished, tmp_path_factory) -> Opened:
     before = {str(found.parent.relative_to(path / "results")) for found in path.glob("results/*/*/manifest.json")}
     changed = {}
     for name, door in DOORS.items():
-        assert not (path / door.file).exists()
-        (path / door.file).write_text(door.content)
+        for file, content in door.files.items():
+            assert not (path / file).exists()
+            (path / file).parent.mkdir(exist_ok=True)
+            (path / file).write_text(content)
         checkout.edit(door.dict, door.last, door.last + door.line)
         checkout.commit(name)
         lines = checkout.run("git", "show", "--format=", "--numstat").stdout.splitlines()
@@ -196,7 +336,8 @@ def one_file_and_one_line(opened):
 
     def check(name):
         door, changed = DOORS[name], opened.changed[name]
-        assert changed == {door.file: (len(door.content.splitlines()), 0), door.dict: (1, 0)}
+        added = {file: (len(content.splitlines()), 0) for file, content in door.files.items()}
+        assert changed == added | {door.dict: (1, 0)}
 
     return check
 
@@ -272,3 +413,23 @@ def test_nothing_is_renamed_or_trained(opened):
     assert {key.split("/")[0] for key in new} == {"corpora", "annotations", "outputs", "scores"}
     strange = [key for key in new if not re.fullmatch(r"\w+/(told-.*|tales-first-.*|tales-.*-characters-\w{8})", key)]
     assert strange == []
+
+
+def test_a_capability_is_one_folder_and_one_line(opened, one_file_and_one_line):
+    """Its key, its kind of folder, its scorer and its table are there, and the table's page; no other folder moves."""
+    one_file_and_one_line("capability")
+    counts = json.loads((opened.folder("annotations/told-lengths") / "lengths.json").read_text())
+    words = {
+        row["id"]: sum(len(one.split(" ")) for one in row["target"])
+        for row in read_jsonl(opened.folder("corpora/told") / "test.jsonl")
+    }
+    assert counts == {name: min(5, count) for name, count in words.items()}
+    rows = {row["corpus"]: float(row["words"]) for row in opened.csv("lengths")}
+    assert set(rows) == {"tales", "told"}
+    assert rows["told"] == pytest.approx(statistics.mean(counts.values()), abs=1e-3)
+    assert "Mean words of references" in (opened.tables / "README.md").read_text()
+    (lead,) = (row for row in opened.csv("descriptions") if (row["corpus"], row["method"]) == ("told", "lead"))
+    assert float(lead["words"]) > 0
+    said = opened.checkout.run("python", "-m", "sumcurve", "trace", "--study", "doors", "lengths:1:words").stdout
+    assert "annotations/" in said
+    assert "the row is the same: yes" in said
