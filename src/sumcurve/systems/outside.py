@@ -2,15 +2,16 @@
 
 import hashlib
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from sumcurve.corpora.tokenizers import tokenizer
 from sumcurve.corpora.tokens import cut
 from sumcurve.rouge.texts import TextError, places_by_id, read_texts
 from sumcurve.settings import CorpusSettings
 from sumcurve.store.records import RecordError
-from sumcurve.systems.system import SystemSettings
+from sumcurve.systems.system import Summarizing, SystemSettings
 
 OBJECT = re.compile(r"""\{\s*["'](id|summary)["']\s*:""")  # how a line begins that means to be a JSON object
 
@@ -25,6 +26,10 @@ class OutsideSettings(SystemSettings):
         Empty where it is no curve, but one row of the tables.
         """
         return []
+
+    def trained(self, told: Mapping[str, Any], run: Path, log: Path) -> Summarizing:
+        """The system that one of these has become, in the folder of its run; `told` is what its kind specifies."""
+        raise NotImplementedError
 
 
 def tokenizing(settings: OutsideSettings, corpus: CorpusSettings) -> dict[str, int | bool | str | None]:

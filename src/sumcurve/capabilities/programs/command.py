@@ -78,6 +78,9 @@ class CommandSettings(OutsideSettings):
     def trainings(self, percents: Sequence[int], seeds: Sequence[int]) -> list[tuple[int, int]]:
         return [(percent, seed) for percent in percents for seed in seeds] if self.train is not None else []
 
+    def trained(self, told: Mapping[str, Any], run: Path, log: Path) -> "Command":
+        return Command(told, {MODEL: run / MODEL, LOG_OF: log})
+
 
 class Command:
     """Gets a JSON object a line, `id` and `source` (the sentences as people wrote them), and never a reference.
