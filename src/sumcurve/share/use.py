@@ -17,7 +17,7 @@ from sumcurve.store.stage import Inputs
 from sumcurve.study.doors import MODELS
 from sumcurve.study.plan import Folder, Plan, PlanError
 from sumcurve.systems.family import Family, FinishedRun
-from sumcurve.systems.outside import OutsideSettings
+from sumcurve.systems.outside import LearningSettings
 from sumcurve.systems.rows import Scored
 from sumcurve.systems.system import Item
 
@@ -43,7 +43,7 @@ class Run:
     tokenizer: str = "words"
     inputs: Inputs = field(default_factory=dict)
     program: Mapping[str, Any] | None = None
-    settings: OutsideSettings | None = None
+    settings: LearningSettings | None = None
     row: Scored | None = None
     plan: Plan | None = None
 
@@ -112,7 +112,7 @@ def of_plan(plan: Plan, path: Path) -> Run:
     program, outside = None, None
     if folder.kind != "train":
         kind, told = plan.systems[row.method]
-        assert isinstance(told, OutsideSettings)  # the only ones that are trained
+        assert isinstance(told, LearningSettings)  # the only ones that are trained
         program, outside = kind.specify(told, settings), told
     return Run(
         specification=folder.specification,

@@ -4,7 +4,9 @@ import hashlib
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import Field
 
 from sumcurve.corpora.tokenizers import tokenizer
 from sumcurve.corpora.tokens import cut
@@ -14,6 +16,8 @@ from sumcurve.store.records import RecordError
 from sumcurve.systems.system import Summarizing, SystemSettings
 
 OBJECT = re.compile(r"""\{\s*["'](id|summary)["']\s*:""")  # how a line begins that means to be a JSON object
+
+Value = str | int | float
 
 
 class OutsideSettings(SystemSettings):
@@ -27,8 +31,31 @@ class OutsideSettings(SystemSettings):
         """
         return []
 
+
+class LearningSettings(OutsideSettings):
+    """Of a kind whose systems may learn from a study's records."""
+
+    settings: Annotated[dict[str, Value], Field(default_factory=dict)]  # what it learns and writes with
+    trials: Annotated[list[dict[str, Value]], Field(default_factory=list)]  # settings that `make trials` tries
+
+    def training(self) -> dict[str, Any]:
+        """What decides what it learns, beside the records and the seed. RecordError as of its kind's `specify`."""
+        raise NotImplementedError
+
+    def learn(
+        self,
+        train: Sequence[Mapping[str, Any]],
+        valid: Sequence[Mapping[str, Any]],
+        seed: int,
+        run: Path,
+        scratch: Path,
+        log: Path,
+    ) -> float:
+        """Learn from these rows on one core, into the folder of a run; the seconds that it took. RecordError."""
+        raise NotImplementedError
+
     def trained(self, told: Mapping[str, Any], run: Path, log: Path) -> Summarizing:
-        """The system that one of these has become, in the folder of its run; `told` is what its kind specifies."""
+        """The system that it has become, by the folder of its run; `told` is what its kind specifies."""
         raise NotImplementedError
 
 
