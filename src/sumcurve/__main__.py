@@ -810,9 +810,9 @@ def summarize(path: Path) -> None:
 
 def records(path: Path, part: str, percent: int | None, seed: int | None, many: int | None = None) -> None:
     """Print the records of a corpus's part: of the training part a fraction, of the test part sources alone."""
-    from sumcurve.capabilities.programs.training import rows_of
     from sumcurve.corpora.fraction import draw
     from sumcurve.corpora.sizes import draw_records
+    from sumcurve.corpora.store import rows_of
 
     told = {"--percent": percent, "--records": many, "--seed": seed}
     given = [name for name, value in told.items() if value is not None]

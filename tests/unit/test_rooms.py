@@ -12,6 +12,10 @@ BETWEEN = {
     ("capabilities.people", "capabilities.contrasts"): "people judge contrasts, whose sets they are shown",
     ("capabilities.contrasts", "capabilities.people"): "what people said of contrasts stands beside them in tables",
 }
+# What a capability reads of rooms that put capabilities together, when one of its verbs runs: each with its reason.
+VERBS = {
+    ("capabilities.people", "study"): "`correlate` takes the scores of a study's finished folders, by its plan",
+}
 # What the core still knows of capabilities: this list only shrinks.
 LEFT: dict[str, set[str]] = {}
 
@@ -37,9 +41,21 @@ def test_imports_follow_the_order_of_rooms() -> None:
     found: dict[str, set[str]] = {}
     for module, tree in TREES.items():
         for name in imports(tree, MODULES):
-            if against(module, name) and (room(module), room(name)) not in BETWEEN:
+            if against(module, name) and (room(module), room(name)) not in BETWEEN | VERBS:
                 found.setdefault(room(module), set()).add(room(name))
     assert found == LEFT
+
+
+def test_verbs_import_study_only_when_they_run() -> None:
+    """Never at the head of a module: `sumcurve.study` imports capabilities there."""
+    heads = {
+        (room(module), room(name))
+        for module, tree in TREES.items()
+        for node in tree.body
+        if isinstance(node, ast.ImportFrom)
+        for name in imports(node, MODULES)
+    }
+    assert not heads & set(VERBS)
 
 
 def test_no_module_imports_itself_by_others() -> None:

@@ -136,3 +136,11 @@ def take(rows: Iterable[T], positions: Sequence[int], where: object = "the train
     if len(found) < len(places):
         raise CorpusError(f"{where} has fewer than {max(places) + 1} records; rebuild its folder")
     return [found[place] for place in range(len(positions))]
+
+
+def rows_of(part: Part, drawn: Sequence[int]) -> list[dict[str, Any]]:
+    """Id, source, target (and references, group) of the records at these positions, sentences as people wrote them."""
+    rows = []
+    for record, text in take(part.with_text, drawn, part.path):
+        rows.append(text.as_dict() | ({"group": record.group} if record.group is not None else {}))
+    return rows

@@ -16,7 +16,7 @@ import numpy as np
 from sumcurve import __version__
 from sumcurve.settings import Form, TransformerSettings
 from sumcurve.settings.config import read_method
-from sumcurve.share.use import TOLD, TRANSFORMERS, VOCABULARY, WEIGHTS, Run, network_of
+from sumcurve.share.use import TOLD, TRANSFORMERS, VOCABULARY, WEIGHTS, Run
 from sumcurve.store import manifest
 from sumcurve.store.records import write_json, write_text
 from sumcurve.study.collect import items
@@ -60,7 +60,8 @@ def export(run: Run, folder: Path) -> None:
 def _write(run: Run, plan: Plan, row: Scored, stage: Path) -> None:
     told = run.told()
     if run.inputs:
-        _write_pretrained(run, stage / TRANSFORMERS)
+        assert run.family is not None
+        run.family.save(run.finished("cpu"), stage / TRANSFORMERS)
         told["specification"] = told["specification"] | {
             "model": told["specification"]["model"] | {"lora": None, "gradient_checkpointing": False}
         }
@@ -73,19 +74,9 @@ def _write(run: Run, plan: Plan, row: Scored, stage: Path) -> None:
     write_text(stage / CARD, card(run, plan, row, lacks, manifest.hashes(stage)))
 
 
-def _write_pretrained(run: Run, folder: Path) -> None:
-    """The fine-tuned model, with LoRA's matrices added to the weights, and its tokenizer."""
-    model = network_of(run)
-    network = model.network
-    if run.form.model.kind == "transformers" and run.form.model.lora is not None:
-        network = network.merge_and_unload()
-    network.save_pretrained(folder)
-    model.subwords.tokenizer.save_pretrained(folder)
-
-
 def _write_ours(run: Run, stage: Path) -> str:
     """Write the model for transformers where that computes the same; returns why not, or nothing."""
-    from sumcurve.capabilities.pretrained.as_transformers import refusal, write
+    from sumcurve.share.as_transformers import refusal, write
 
     settings = run.form.model
     if run.tokenizer != "words":

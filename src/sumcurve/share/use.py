@@ -7,8 +7,6 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from sumcurve.capabilities.programs.command import Command
-from sumcurve.capabilities.programs.process import MODEL
 from sumcurve.corpora.tokenizers import tokenizer
 from sumcurve.settings import Form, Search
 from sumcurve.share.packs import without
@@ -19,8 +17,9 @@ from sumcurve.store.stage import Inputs
 from sumcurve.study.doors import MODELS
 from sumcurve.study.plan import Folder, Plan, PlanError
 from sumcurve.systems.family import Family, FinishedRun
+from sumcurve.systems.outside import LearningSettings
 from sumcurve.systems.rows import Scored
-from sumcurve.systems.system import LOG_OF, Item
+from sumcurve.systems.system import Item
 
 TOGETHER = 500  # texts that are read before they are summarized
 TOLD = "sumcurve.json"  # in an exported folder: what decides how its model is used
@@ -33,8 +32,8 @@ OF_A_STUDY = {"pretrain"} | {kind for kind, family in MODELS.items() if not fami
 class Run:
     """What it takes to summarize: the run's specification, the search, whether words are in small letters, and files.
 
-    `inputs` are what its model is made of beside, by sha256. `program` is what a trained program is told. `row` and
-    `plan` are of a run that still lies among results.
+    `inputs` are what its model is made of beside, by sha256. `program` is what a trained program is told, `settings`
+    what its study says of it. `row` and `plan` are of a run that still lies among results.
     """
 
     specification: Mapping[str, Any]
@@ -44,6 +43,7 @@ class Run:
     tokenizer: str = "words"
     inputs: Inputs = field(default_factory=dict)
     program: Mapping[str, Any] | None = None
+    settings: LearningSettings | None = None
     row: Scored | None = None
     plan: Plan | None = None
 
@@ -109,10 +109,11 @@ def of_plan(plan: Plan, path: Path) -> Run:
         raise manifest.ManifestError(without(path, absent))
     row = next(row for row in plan.rows if row.run == folder.key)
     settings = plan.settings.corpora[row.corpus]
-    program = None
-    if folder.kind == "train_program":
+    program, outside = None, None
+    if folder.kind != "train":
         kind, told = plan.systems[row.method]
-        program = kind.specify(told, settings)
+        assert isinstance(told, LearningSettings)  # the only ones that are trained
+        program, outside = kind.specify(told, settings), told
     return Run(
         specification=folder.specification,
         search=settings.search,
@@ -121,6 +122,7 @@ def of_plan(plan: Plan, path: Path) -> Run:
         tokenizer=settings.prepare.tokenizer,
         inputs=_inputs(folder, path.parents[2]),
         program=program,
+        settings=outside,
         row=row,
         plan=plan,
     )
@@ -193,26 +195,14 @@ class Summarizer:
 def _system(run: Run, device: str) -> Any:
     if run.program is not None:
         log = run.folder.parents[2] / "logs" / "programs" / f"{run.folder.name}.summarize.log"
-        return Command(run.program, {MODEL: run.folder / MODEL, LOG_OF: log})
+        assert run.settings is not None
+        return run.settings.trained(run.program, run.folder, log)
     assert run.family is not None
     try:
         with run.family.system(run.finished(device)) as system:
             return system  # which needs no process that would end
     except run.family.errors() as error:
         raise PlanError(f"{run.folder}: {error}") from error
-
-
-def network_of(run: Run) -> Any:
-    """The fine-tuned model (`capabilities.pretrained.model.Pretrained`) of a run that began with a pretrained one."""
-    from safetensors.torch import load_file
-
-    from sumcurve.capabilities.pretrained.model import load
-
-    settings: Any = run.form.model
-    model = load(run.inputs[settings.sha256], settings, run.lower, run.specification["seed"])
-    if (run.folder / WEIGHTS).is_file():  # an exported folder's model has them in it
-        model.load(load_file(run.folder / WEIGHTS))
-    return model
 
 
 def summarize(

@@ -30,7 +30,6 @@ from sumcurve.tables.evidence import (
     Items,
     Missing,
     PartStatistics,
-    Pretraining,
     ScoredOutput,
     Study,
     Timing,
@@ -209,28 +208,6 @@ def _part(part: str, statistics: dict[str, Any], percent: int | None) -> PartSta
     )
 
 
-def pretraining(plan: Plan, results: Path, folder: Folder) -> Pretraining:
-    """What a finished pretraining cost and was made of, and the methods that it is for."""
-    apart = plan.folder(folder.specification["outside"])
-    corpus = plan.corpus_name(apart.specification["corpus"])
-    run, statistics = results / folder.key, Corpus(results / apart.key).statistics
-    told, cost = _json(run / "training.json"), timing(run)
-    learned = {name: form.model.outside for name, form in plan.methods.items() if form.model.kind == "bart"}
-    return Pretraining(
-        corpus=corpus,
-        scratch=next((name for name, outside in learned.items() if outside == "nothing"), None),
-        methods={name: outside == "bodies" for name, outside in learned.items() if outside != "nothing"},
-        seconds=cost.seconds,
-        updates=told["updates"],
-        texts=told["records"],
-        nll=told["test_nll"],
-        read=statistics["read"],
-        removed=statistics["removed"],
-        sentences=statistics["sentences"],
-        sentences_removed=statistics["sentences_removed"],
-    )
-
-
 def examples(plan: Plan, results: Path, corpus: str, outputs: Sequence[tuple[Scored, ScoredOutput]]) -> Examples:
     """Test items of a corpus, drawn by the study's seed, with what every system wrote under the common search."""
     settings, seed = plan.corpora[corpus], plan.settings.bootstrap.seed
@@ -312,7 +289,6 @@ def collect(plan: Plan, results: Path, partial: bool = False) -> Study:
         missing=missing,
         trained=sum(row.size is not None for row in plan.rows),
         scores=[key for row in rows for key in row.scores.values()],
-        pretrainings=[pretraining(plan, results, one) for one in plan.named("runs", "pretrain") if finished(one.key)],
         equivalence=plan.settings.equivalence,
         questions=plan.settings.questions,
         shown_items=plan.settings.shown_items,

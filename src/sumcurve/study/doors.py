@@ -45,17 +45,6 @@ for _one in CAPABILITIES.values():
     SYSTEMS |= _one.systems
     MODELS |= _one.families
 
-_LISTINGS = (
-    Listing(
-        "pretraining",
-        "sumcurve.capabilities.pretrained.tables.pretraining",
-        "corpora",
-        measured=True,
-        folders=("pretrain",),
-        whole_corpus=True,
-    ),
-)
-
 
 def _placed(listings: Iterable[Listing]) -> dict[str, Listing]:
     """By name the core's tables, and each of `listings` behind the one that it follows, or at the end."""
@@ -68,7 +57,7 @@ def _placed(listings: Iterable[Listing]) -> dict[str, Listing]:
     return {one.name: one for one in order}
 
 
-LISTINGS = _placed([*_LISTINGS, *(listing for one in CAPABILITIES.values() for listing in one.listings)])
+LISTINGS = _placed(listing for one in CAPABILITIES.values() for listing in one.listings)
 for _one in CAPABILITIES.values():
     for _name, _kinds in _one.behind.items():
         LISTINGS[_name] = replace(LISTINGS[_name], folders=LISTINGS[_name].folders + _kinds)

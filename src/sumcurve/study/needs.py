@@ -12,7 +12,6 @@ import re
 from functools import lru_cache
 from pathlib import Path
 
-from sumcurve.capabilities.programs.command import Command
 from sumcurve.settings import Form
 from sumcurve.study.doors import MODELS
 from sumcurve.study.kinds import KINDS
@@ -54,8 +53,7 @@ def _with_small_model(plan: Plan, folder: Folder) -> int:
 
 def light(plan: Plan) -> set[str]:
     """The kinds whose jobs take seconds in this study: systems do but for somebody's program."""
-    programs = any(issubclass(kind, Command) for kind, _ in plan.systems.values())
-    return set(LIGHT) - ({"system"} if programs else set())
+    return set(LIGHT) - (set() if all(told.light for _, told in plan.systems.values()) else {"system"})
 
 
 def _of_model(plan: Plan, folder: Folder) -> int:

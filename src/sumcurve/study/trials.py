@@ -28,8 +28,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, get_args
 import yaml
 from pydantic import Field, model_validator
 
-from sumcurve.capabilities.programs.command import Command, CommandSettings
-from sumcurve.capabilities.programs.process import MODEL
 from sumcurve.machine import sums
 from sumcurve.machine.locks import locked
 from sumcurve.machine.sums import Sums
@@ -40,7 +38,7 @@ from sumcurve.store.manifest import MANIFEST, digest, sha256_file
 from sumcurve.store.records import read_csv, write_csv, write_text
 from sumcurve.study.doors import MODELS
 from sumcurve.study.plan import Plan
-from sumcurve.systems.system import LOG_OF
+from sumcurve.systems.outside import LearningSettings
 from sumcurve.training.folders import TOKEN_IDS
 
 if TYPE_CHECKING:
@@ -167,7 +165,7 @@ class ProgramTask:
     seed: int
     corpus: str
     size: dict[str, int]
-    program: CommandSettings  # with the trial's settings
+    program: LearningSettings  # with the trial's settings
     digest: str
     stage: Stage = "first"
     rate: str = ""
@@ -182,7 +180,7 @@ class ProgramTask:
         return tuple(str(getattr(self, name)) for name in KEY)
 
 
-def told_settings(program: CommandSettings) -> str:
+def told_settings(program: LearningSettings) -> str:
     """A program's settings in one cell, in the order of their names."""
     return "; ".join(f"{name}={value}" for name, value in sorted(program.settings.items()))
 
@@ -295,12 +293,14 @@ def first_trials(config: Path, settings: TrialsSettings, method: str) -> list[Tr
     return own
 
 
-def programs_of(plan: Plan) -> dict[str, CommandSettings]:
+def programs_of(plan: Plan) -> dict[str, LearningSettings]:
     """The outside programs of the trials' study that say what to try."""
-    return {name: told for name, (_, told) in plan.systems.items() if isinstance(told, CommandSettings) and told.trials}
+    return {
+        name: told for name, (_, told) in plan.systems.items() if isinstance(told, LearningSettings) and told.trials
+    }
 
 
-def program_tasks(plan: Plan, settings: TrialsSettings, name: str, program: CommandSettings) -> list[ProgramTask]:
+def program_tasks(plan: Plan, settings: TrialsSettings, name: str, program: LearningSettings) -> list[ProgramTask]:
     """The trainings of a program, in one stage; PlanError for more trials than every method gets."""
     study = plan.config / "studies" / f"{plan.study}.yaml"
     if len(program.trials) > len(settings.first):
@@ -317,7 +317,7 @@ def program_tasks(plan: Plan, settings: TrialsSettings, name: str, program: Comm
     found = []
     for trial in program.trials:
         one = program.model_copy(update={"settings": trial})
-        told = Command.specify_training(one) | Command.specify(one, plan.settings.corpora[corpus])
+        told = one.training() | plan.systems[name][0].specify(one, plan.settings.corpora[corpus])
         found += [ProgramTask(name, seed, corpus, size, one, digest({**told, **data})) for seed in settings.seeds]
     return found
 
@@ -527,8 +527,7 @@ def _checkpoint(home: Path, first: Form, task: Task) -> Path:
 
 def one_program_trial(config: Path, home: Path, settings: TrialsSettings, task: ProgramTask) -> dict[str, Any]:
     """Train a program once, let it summarize the validation records, and return the row of the table."""
-    from sumcurve.capabilities.programs.training import learn, rows_of
-    from sumcurve.corpora.store import Corpus
+    from sumcurve.corpora.store import Corpus, rows_of
     from sumcurve.store.records import Record
     from sumcurve.systems.system import Item
     from sumcurve.training.history import METRICS
@@ -541,15 +540,14 @@ def one_program_trial(config: Path, home: Path, settings: TrialsSettings, task: 
     name = f"trial-{task.method}-{task.digest}-s{task.seed}"
     log = home.resolve() / "logs" / "programs" / f"{name}.log"
     scratch = home / "scratch" / "trials" / name
-    model = scratch / MODEL
-    shutil.rmtree(model, ignore_errors=True)
-    told = Command.specify_training(task.program)
+    run = scratch / "run"
+    shutil.rmtree(run, ignore_errors=True)
     rows = rows_of(train, drawn), rows_of(valid, range(len(items)))
-    scratch.mkdir(parents=True, exist_ok=True)
-    seconds = learn(told, *rows, task.seed, 1, "cpu", model, scratch / "kept", log)
-    says = Command.specify(task.program, plan.settings.corpora[task.corpus])
-    inputs = {MODEL: model, LOG_OF: log.with_suffix(".summarize.log")}
-    summaries = list(Command(says, inputs).summarize(items))
+    run.mkdir(parents=True)
+    seconds = task.program.learn(*rows, task.seed, run, scratch / "kept", log)
+    told = plan.systems[task.method][0].specify(task.program, plan.settings.corpora[task.corpus])
+    system = task.program.trained(told, run, log.with_suffix(".summarize.log"))
+    summaries = list(system.summarize(items))
     found = measured([0.0], summaries, [record.all_references for record in valid])  # its likelihood is unknown
     shutil.rmtree(scratch)
     points = {metric: round(100 * found[metric], 3) for metric in METRICS}
@@ -750,7 +748,7 @@ def run_trials(
 def _choose(
     config: Path,
     study: str,
-    program: CommandSettings,
+    program: LearningSettings,
     tried: Sequence[ProgramTask],
     rows: Sequence[dict[str, Any]],
     write: bool,

@@ -173,6 +173,10 @@ class Family:
         """What one of its systems says of items, in sentences as people read them."""
         return list(system.summarize(items))
 
+    def save(self, run: FinishedRun, folder: Path) -> None:
+        """Write the model of a run that began with one from elsewhere, for the library that this came from."""
+        raise NotImplementedError
+
     def notice(self, system: Any) -> str:
         """What is to be said of the sources that a system has read; empty where nothing is."""
         return ""

@@ -2,17 +2,22 @@
 
 import hashlib
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import Field
 
 from sumcurve.corpora.tokenizers import tokenizer
 from sumcurve.corpora.tokens import cut
 from sumcurve.rouge.texts import TextError, places_by_id, read_texts
 from sumcurve.settings import CorpusSettings
 from sumcurve.store.records import RecordError
-from sumcurve.systems.system import SystemSettings
+from sumcurve.systems.system import Summarizing, SystemSettings
 
 OBJECT = re.compile(r"""\{\s*["'](id|summary)["']\s*:""")  # how a line begins that means to be a JSON object
+
+Value = str | int | float
 
 
 class OutsideSettings(SystemSettings):
@@ -25,6 +30,33 @@ class OutsideSettings(SystemSettings):
         Empty where it is no curve, but one row of the tables.
         """
         return []
+
+
+class LearningSettings(OutsideSettings):
+    """Of a kind whose systems may learn from a study's records."""
+
+    settings: Annotated[dict[str, Value], Field(default_factory=dict)]  # what it learns and writes with
+    trials: Annotated[list[dict[str, Value]], Field(default_factory=list)]  # settings that `make trials` tries
+
+    def training(self) -> dict[str, Any]:
+        """What decides what it learns, beside the records and the seed. RecordError as of its kind's `specify`."""
+        raise NotImplementedError
+
+    def learn(
+        self,
+        train: Sequence[Mapping[str, Any]],
+        valid: Sequence[Mapping[str, Any]],
+        seed: int,
+        run: Path,
+        scratch: Path,
+        log: Path,
+    ) -> float:
+        """Learn from these rows on one core, into the folder of a run; the seconds that it took. RecordError."""
+        raise NotImplementedError
+
+    def trained(self, told: Mapping[str, Any], run: Path, log: Path) -> Summarizing:
+        """The system that it has become, by the folder of its run; `told` is what its kind specifies."""
+        raise NotImplementedError
 
 
 def tokenizing(settings: OutsideSettings, corpus: CorpusSettings) -> dict[str, int | bool | str | None]:

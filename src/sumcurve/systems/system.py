@@ -32,6 +32,8 @@ class SystemSettings(Settings):
     title: str = ""  # one honest sentence, printed under the tables; the kind's own where nothing is said
     corpora: list[str] | None = None  # of the study's; None: all
 
+    light: ClassVar[bool] = True  # whether it summarizes a test part in seconds
+
     @property
     def gives_logp(self) -> bool:
         """Whether its trainings give log-probabilities (`Scoring`)."""

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sumcurve.capabilities.pretrained.tables.pretraining import sentences as worth_of_pretraining
 from sumcurve.curves.fit import FURTHEST, Fits
 from sumcurve.scores.scorer import Metric
 from sumcurve.statistics.design import Cell, Design
@@ -68,7 +67,7 @@ def table(results: Results) -> Table:
         *answered(results),
         *(sentence for corpus in results.corpora for sentence in against_lines(results, corpus)),
         *sentences(results),
-        *worth_of_pretraining(results),
+        *(note for one in results.study.evidence.values() for note in one.answer_notes(results)),
         f"Place: behind where the paired test of table comparisons shows it (family: all pairs of the size and metric, "
         f"{100 * LEVEL:g} %), else not distinguishable; seen at {100 * POWER:g} %: the true difference that it would "
         f"see with that probability. Brackets of behind the best: {DECIDING} Those of other columns, and of what is "

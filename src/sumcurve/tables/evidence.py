@@ -231,30 +231,6 @@ class Examples:
 
 
 @dataclass(frozen=True)
-class Pretraining:
-    """A BART that was made for a corpus, and its methods.
-
-    `scratch` is the method that learns nothing of other packages, None where there is none; of the others `methods`
-    says whether they start from the pretraining's weights. `texts` were denoised for `updates` up to the selected
-    checkpoint, in `seconds` of compute; `nll` is the loss on texts that chose nothing, in nats. `removed` counts by
-    reason, of `read` records, those that overlap the validation or test part, and `sentences_removed`, of the
-    `sentences` of the others, those that are a summary.
-    """
-
-    corpus: str
-    scratch: str | None
-    methods: Mapping[str, bool]
-    seconds: float
-    updates: int
-    texts: int
-    nll: float
-    read: int
-    removed: Mapping[str, int]
-    sentences: int
-    sentences_removed: int
-
-
-@dataclass(frozen=True)
 class Unranked:
     """Why a system takes no part in what a metric ranks, in a clause, and the mark beside its score."""
 
@@ -310,6 +286,16 @@ class Evidence:
         """Sentences under the core's tables: what is not to be read of a corpus, and who has no rank."""
         return ()
 
+    def answer_notes(self, results: "Results") -> Sequence[str]:
+        """Sentences under table answers: what else stands for records."""
+        return ()
+
+    def question_rows(
+        self, results: "Results", asks: str, corpus: str, metric: Metric, sizes: Sequence[int]
+    ) -> Sequence[Mapping[str, Any]]:
+        """Rows of table questions, each an answer at one of these sizes to what the core cannot answer by itself."""
+        return ()
+
     def levels(self, tables: Mapping[str, "Table"]) -> Sequence[Mapping[str, Any]]:
         """Level lines of the figure of scores, as rows of table scores."""
         return ()
@@ -359,7 +345,6 @@ class Study:
     scores: Sequence[str] = ()
     systems: Mapping[str, str] = field(default_factory=dict)
     examples: Sequence[Examples] = ()
-    pretrainings: Sequence[Pretraining] = ()
     equivalence: Equivalence | None = None
     questions: Sequence[Question] = ()
     shown_items: int = 0

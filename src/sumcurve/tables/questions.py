@@ -5,7 +5,6 @@ Every question is a family of its own: of k answers each is given at a level of 
 
 from typing import Any
 
-from sumcurve.capabilities.pretrained.tables import pretraining
 from sumcurve.scores.scorer import Metric
 from sumcurve.settings import Question
 from sumcurve.tables.results import LEVEL, NOT_TO_BE_READ, Results, best_mean
@@ -81,7 +80,9 @@ def _answers(results: Results, question: Question) -> list[dict[str, Any]]:
         elif question.asks == "doubling":
             found += [told | row for row in _doublings(results, question, corpus, metric, sizes)]
         else:
-            found += [told | row for row in _pretraining(results, corpus, metric, sizes)]
+            for evidence in results.study.evidence.values():
+                answers = evidence.question_rows(results, question.asks, corpus, metric, sizes)
+                found += [told | dict(row) for row in answers]
     if not found:
         corpora = [question.corpus] if question.corpus else results.corpora[:1]
         title = metric.title if metric else question.metric
@@ -165,23 +166,4 @@ def _doublings(
         found.append(
             row | {"answer": answer, "value": Value(gain.mean, low, high, decimals=metric.decimals), "why": why}
         )
-    return found
-
-
-def _pretraining(results: Results, corpus: str, metric: Metric, sizes: list[int]) -> list[dict[str, Any]]:
-    """The records that a pretrained method needs for the score that the same from scratch has, where it is ahead."""
-    found = []
-    made = {(told.corpus, method) for told in results.study.pretrainings for method in told.methods}
-    for row in pretraining.table(results).rows if made else []:
-        if row["corpus"] != corpus or row["metric"] != metric.title or row["records"] not in sizes:
-            continue
-        told = {"records": row["records"], "method": row["method"]}
-        if row["says"] in (pretraining.BETTER, pretraining.WORSE):
-            needed = row["records_needed"]
-            records = f"{needed.sign}{' ' * bool(needed.sign)}{number(needed.number)} records"
-            told |= {"answer": f"{row['says']}: {row['method']} has from scratch's score with {records}"}
-            told |= {"value": row["ratio"], "unit": "of the records"}
-        else:
-            told |= {"answer": NOT_KNOWN, "value": row["difference"], "unit": metric.unit, "why": row["says"]}
-        found.append(told)
     return found

@@ -44,7 +44,7 @@ def trained(tmp_path, monkeypatch):
 
     def train(name):
         settings = CommandSettings.model_validate(programs.systems()[name])
-        told = Command.specify_training(settings)
+        told = settings.training()
         assert len(told["files"]) == 1
         learn(told, TRAIN, TRAIN[:1], 1, 1, "cpu", tmp_path / MODEL, tmp_path / "scratch", tmp_path / "log")
         return Command(Command.specify(settings, CORPUS), {MODEL: tmp_path / MODEL, LOG_OF: tmp_path / "said"})

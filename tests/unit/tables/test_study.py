@@ -11,11 +11,12 @@ import pytest
 
 from sumcurve.capabilities.contrasts.evidence import TIED
 from sumcurve.capabilities.extracts.evidence import Oracles
+from sumcurve.capabilities.pretrained.evidence import Pretraining, Pretrainings
 from sumcurve.scores.frames import Frames, frame, measures
 from sumcurve.settings import Equivalence
 from sumcurve.study.doors import APPENDIX, MEASURED, TABLES
 from sumcurve.study.tables import FIGURES, PAGES, REPORT, made, write_study
-from sumcurve.tables.evidence import EvidenceError, Items, Missing, Pretraining
+from sumcurve.tables.evidence import EvidenceError, Items, Missing
 from sumcurve.tables.report.findings import findings
 from sumcurve.tables.results import FRAMED, MARK, THESE_WEIGHTS, UNREAD, Results
 
@@ -58,8 +59,7 @@ def rich_study(study, evidence, papers, phased, extracts):
     return dataclasses.replace(
         study,
         outputs=outputs,
-        evidence={"extracts": Oracles(extracts(outputs))},
-        pretrainings=[told],
+        evidence={"extracts": Oracles(extracts(outputs)), "pretrained": Pretrainings([told])},
         equivalence=Equivalence(methods={"pcov": "abs"}, margin=1.5),
     )
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sumcurve.capabilities.capability import Capability
+from sumcurve.capabilities.capability import Capability, Folders
 from sumcurve.capabilities.pretrained.family import FAMILIES, UNTUNED
 from sumcurve.capabilities.pretrained.folders import (
     KINDS,
@@ -17,9 +17,11 @@ from sumcurve.harvest.archives import packages_of
 from sumcurve.settings import ZERO_SHOT, BartSettings, Form, Preparation, Pretraining, Raw, StudySettings
 from sumcurve.settings.config import Block, PlanError
 from sumcurve.systems.rows import Scored
+from sumcurve.tables import Listing
 from sumcurve.training.folders import TrainSpecification
 
 if TYPE_CHECKING:
+    from sumcurve.capabilities.pretrained.evidence import Pretrainings
     from sumcurve.study.plan import Plan, PlannedCorpus
 
 OUTSIDE = "outside-packages"  # the corpus that a pretraining reads; no corpus of a study can have this name
@@ -28,6 +30,16 @@ OUTSIDE = "outside-packages"  # the corpus that a pretraining reads; no corpus o
 class PretrainedModels(Capability):
     kinds = KINDS
     families = FAMILIES
+    listings = (
+        Listing(
+            "pretraining",
+            "sumcurve.capabilities.pretrained.tables.pretraining",
+            after="corpora",
+            measured=True,
+            folders=("pretrain",),
+            whole_corpus=True,
+        ),
+    )
 
     def check(self, block: Block, settings: StudySettings, methods: Mapping[str, Form]) -> None:
         """PlanError where a BART has no pretraining, and where this reads packages of a corpus it is trained for."""
@@ -91,6 +103,11 @@ class PretrainedModels(Capability):
 
     def system_titles(self, plan: "Plan") -> Mapping[str, str]:
         return {f"{name}{ZERO_SHOT}": f"{plan.titles[name]} before any training" for name in _zero_shot(plan.methods)}
+
+    def evidence(self, folders: Folders) -> "Pretrainings":
+        from sumcurve.capabilities.pretrained.evidence import pretrainings  # which reads pandas
+
+        return pretrainings(folders)
 
 
 def _zero_shot(methods: Mapping[str, Form]) -> list[str]:

@@ -142,6 +142,20 @@ class Transformers(OfSubwords):
     def source(self, model: Any, inputs: Inputs, subwords: str | None) -> Path:
         return inputs[model.sha256]
 
+    def save(self, run: FinishedRun, folder: Path) -> None:
+        """The fine-tuned model, with LoRA's matrices added to the weights, and its tokenizer."""
+        from sumcurve.capabilities.pretrained.bart import opened
+
+        settings: Any = run.form.model
+        model = opened(settings, self.trained(settings, run), dict(run.specification), run.lower)
+        if run.weights is not None:
+            model.load(weights_of(run))
+        network: Any = model.network
+        if settings.lora is not None:
+            network = network.merge_and_unload()
+        network.save_pretrained(folder)
+        model.subwords.tokenizer.save_pretrained(folder)
+
 
 class Bart(OfSubwords):
     """BART made from a configuration, with subwords made from a study's text; a run keeps these."""

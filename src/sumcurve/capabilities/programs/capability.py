@@ -29,7 +29,7 @@ class Programs(Capability):
         assert row.fraction is not None
         assert row.seed is not None
         assert row.size is not None
-        told = Command.specify_training(settings)
+        told = settings.training()
         specification: TrainProgramSpecification = {
             "fraction": row.fraction,
             "told": told,

@@ -2,7 +2,7 @@
 
 `summarize` writes summaries; `train`, where there is one, learns from training records before; `logp`, where there is
 one, says how probable targets are. A shell runs each where the study is run. What they are told by environment
-variables is in `ENVIRONMENT`.
+variables is in `ENVIRONMENT`, beside the `settings` of the study, each a variable of its own.
 """
 
 import json
@@ -18,7 +18,7 @@ from pydantic import Field, model_validator
 from sumcurve.capabilities.programs.process import MODEL, Limits, environment_of, files_of, run
 from sumcurve.settings import CorpusSettings, Positive
 from sumcurve.store.records import RecordError, write_jsonl
-from sumcurve.systems.outside import OutsideSettings, read_summaries, tokenized, tokenizing
+from sumcurve.systems.outside import LearningSettings, read_summaries, tokenized, tokenizing
 from sumcurve.systems.system import LOG_OF, Item, Role, SystemSettings
 
 # What a program is told, by the variable that tells it. Paths are absolute.
@@ -34,20 +34,19 @@ ENVIRONMENT = {
 LINE = 64 << 10  # bytes that a program may write for a line that it gets, on average
 ROUNDING = 1e-6  # above 0, to which a sum of log-probabilities may round
 
-Value = str | int | float
 SETTING = re.compile(r"[A-Z][A-Z0-9_]*")
 
 
-class CommandSettings(OutsideSettings):
+class CommandSettings(LearningSettings):
     summarize: str  # a shell line, run where the study is run
     train: str | None = None  # a shell line that learns; then there is a curve, as of a method
     logp: str | None = None  # a shell line that says how probable targets are
     timeout: Positive = 3600  # seconds for all test items, of summarize and of logp
     train_timeout: Positive = 86_400  # seconds for one training
     max_gigabytes: Annotated[float, Field(gt=0)] = 20.0  # of what a training leaves
-    settings: Annotated[dict[str, Value], Field(default_factory=dict)]  # environment variables that all commands get
     environment: Annotated[list[str], Field(default_factory=list)]  # of this machine, beside `process.MACHINE`
-    trials: Annotated[list[dict[str, Value]], Field(default_factory=list)]  # settings that `make trials` tries
+
+    light: ClassVar[bool] = False
 
     @property
     def gives_logp(self) -> bool:
@@ -77,6 +76,32 @@ class CommandSettings(OutsideSettings):
 
     def trainings(self, percents: Sequence[int], seeds: Sequence[int]) -> list[tuple[int, int]]:
         return [(percent, seed) for percent in percents for seed in seeds] if self.train is not None else []
+
+    def training(self) -> dict[str, Any]:
+        assert self.train is not None
+        return {
+            "train": self.train,
+            "files": files_of(self.train),
+            "timeout": self.train_timeout,
+            "max_gigabytes": self.max_gigabytes,
+            **variables_of(self),
+        }
+
+    def learn(
+        self,
+        train: Sequence[Mapping[str, Any]],
+        valid: Sequence[Mapping[str, Any]],
+        seed: int,
+        run: Path,
+        scratch: Path,
+        log: Path,
+    ) -> float:
+        from sumcurve.capabilities.programs.training import learn
+
+        return learn(self.training(), train, valid, seed, 1, "cpu", run / MODEL, scratch, log)
+
+    def trained(self, told: Mapping[str, Any], run: Path, log: Path) -> "Command":
+        return Command(told, {MODEL: run / MODEL, LOG_OF: log})
 
 
 class Command:
@@ -110,18 +135,6 @@ class Command:
             **asked,
             **variables_of(settings),
             **tokenizing(settings, corpus),
-        }
-
-    @classmethod
-    def specify_training(cls, settings: CommandSettings) -> dict[str, Any]:
-        """What decides what it learns, beside the records and the seed. RecordError as of `specify`."""
-        assert settings.train is not None
-        return {
-            "train": settings.train,
-            "files": files_of(settings.train),
-            "timeout": settings.train_timeout,
-            "max_gigabytes": settings.max_gigabytes,
-            **variables_of(settings),
         }
 
     @classmethod

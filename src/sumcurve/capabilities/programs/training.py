@@ -9,16 +9,8 @@ from typing import Any
 
 from sumcurve.capabilities.programs.process import MODEL, Limits, check_size, environment_of, run
 from sumcurve.corpora.sizes import positions
-from sumcurve.corpora.store import Corpus, Part, take
+from sumcurve.corpora.store import Corpus, rows_of
 from sumcurve.store.records import RecordError, write_csv, write_json, write_jsonl
-
-
-def rows_of(part: Part, drawn: Sequence[int]) -> list[dict[str, Any]]:
-    """Id, source, target (and references, group) of the records at these positions, sentences as people wrote them."""
-    rows = []
-    for record, text in take(part.with_text, drawn, part.path):
-        rows.append(text.as_dict() | ({"group": record.group} if record.group is not None else {}))
-    return rows
 
 
 def learn(
@@ -34,7 +26,7 @@ def learn(
 ) -> float:
     """Let a program learn from these rows; returns what that cost.
 
-    `told` is what `Command.specify_training` gave. The cost are CPU seconds of all its processes on a CPU, seconds
+    `told` is what `CommandSettings.training` gave. The cost are CPU seconds of all its processes on a CPU, seconds
     that went by on a GPU. Raises RecordError where it fails, leaves nothing in `model`, or leaves links.
     """
     scratch.mkdir(parents=True, exist_ok=True)

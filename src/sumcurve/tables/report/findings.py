@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sumcurve.capabilities.pretrained.tables.pretraining import BETTER, WORSE
 from sumcurve.scores.scorer import Metric
 from sumcurve.tables.answers import ALONE, BEHIND, BEST, LEVEL_WITH, NONE, SHARED
 from sumcurve.tables.comparisons import NOT_SHOWN, SIZE
@@ -60,7 +59,6 @@ def findings(results: Results, tables: Mapping[str, Table]) -> list[Finding]:
                     (one.removeprefix(f"{corpus}: ") for one in results.frame_notes if one.startswith(f"{corpus}: ")),
                 ),
                 ("What last phases buy", "phases", _phases(tables["phases"], corpus, ranking[0])),
-                ("What pretraining is worth", "pretraining", _pretraining(tables["pretraining"], corpus, ranking[0])),
                 ("What should be equal", "equivalence", _equivalence(tables["equivalence"], corpus)),
             )
         else:
@@ -125,22 +123,6 @@ def _ahead(results: Results, answers: Table, corpus: str, ranking: Sequence[Metr
         ]
         if parts:
             yield f"At smaller sizes, in {listed([one.title for one in metrics])}: {'; '.join(parts)}."
-
-
-def _pretraining(pretraining: Table, corpus: str, metric: Metric) -> Iterator[str]:
-    """For every method that learned of other packages: ahead of from scratch or not, and with how many records."""
-    here = [row for row in pretraining.rows if (row["corpus"], row["metric"]) == (corpus, metric.title)]
-    for method in dict.fromkeys(row["method"] for row in here):
-        parts = []
-        for row in here:
-            if row["method"] == method:
-                told = spanned(row["difference"], metric.decimals)
-                if row["says"] in (BETTER, WORSE):
-                    needed = row["records_needed"]
-                    bound = {"<": "fewer than ", ">": "more than "}.get(needed.sign, "")
-                    told += f"; {bound}{number(needed.number)} give it the other's score"
-                parts.append(f"with {number(row['records'])} records {row['says']} ({told})")
-        yield f"{method} against the same from scratch, in {metric.title}: {'; '.join(parts)}."
 
 
 def _equivalence(equivalence: Table, corpus: str) -> Iterator[str]:

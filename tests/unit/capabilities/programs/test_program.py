@@ -18,8 +18,8 @@ from sumcurve.capabilities.programs import process
 from sumcurve.capabilities.programs.command import Command, CommandSettings
 from sumcurve.capabilities.programs.process import MODEL, Limits
 from sumcurve.capabilities.programs.program import decode_program, reading, tokens_of
-from sumcurve.capabilities.programs.training import learn, rows_of
-from sumcurve.corpora.store import Corpus
+from sumcurve.capabilities.programs.training import learn
+from sumcurve.corpora.store import Corpus, rows_of
 from sumcurve.models.vocabulary import EOS, SEP, Vocabulary
 from sumcurve.settings import CorpusSettings, Reading
 from sumcurve.store.records import Record, RecordError, Text
@@ -59,7 +59,7 @@ def settings(**told):
 
 def trained(tmp_path, train, **told):
     """What a program has learned of `ROWS`, at what cost."""
-    told = Command.specify_training(settings(train=train, **told))
+    told = settings(train=train, **told).training()
     return learn(told, ROWS, ROWS[:1], 7, 1, "cpu", tmp_path / MODEL, tmp_path / "scratch", tmp_path / "log")
 
 
@@ -113,7 +113,7 @@ def test_of_this_machine_s_variables_a_program_gets_those_that_start_programs_an
 def test_a_list_of_variables_decides_a_name_only_where_there_is_one():
     def specified(**told):
         given = settings(train="true", **told)
-        return Command.specify(given, CORPUS), Command.specify_training(given)
+        return Command.specify(given, CORPUS), given.training()
 
     assert specified(environment=[]) == specified()
     assert all("environment" not in told for told in specified())

@@ -3,10 +3,11 @@ import dataclasses
 import pytest
 
 from sumcurve.capabilities.extracts.evidence import Oracles
+from sumcurve.capabilities.pretrained.evidence import Pretraining, Pretrainings
 from sumcurve.settings import Equivalence
 from sumcurve.study.doors import APPENDIX, TABLES
 from sumcurve.study.tables import made
-from sumcurve.tables.evidence import Example, Examples, Pretraining
+from sumcurve.tables.evidence import Example, Examples
 from sumcurve.tables.report.findings import findings
 from sumcurve.tables.report.page import page
 from sumcurve.tables.results import Results
@@ -41,9 +42,8 @@ def rich_study(study, evidence, papers, phased, extracts):
     return dataclasses.replace(
         study,
         outputs=outputs,
-        evidence={"extracts": Oracles(extracts(outputs))},
+        evidence={"extracts": Oracles(extracts(outputs)), "pretrained": Pretrainings([told])},
         examples=examples,
-        pretrainings=[told],
         equivalence=equal,
     )
 

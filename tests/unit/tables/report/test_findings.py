@@ -6,9 +6,9 @@ import re
 import pytest
 
 from sumcurve.capabilities.extracts.evidence import Oracles
+from sumcurve.capabilities.pretrained.evidence import Pretraining, Pretrainings
 from sumcurve.study.doors import TABLES
 from sumcurve.study.tables import made
-from sumcurve.tables.evidence import Pretraining
 from sumcurve.tables.report.findings import findings
 from sumcurve.tables.results import THESE_WEIGHTS, Results
 from sumcurve.tables.table import span
@@ -98,7 +98,9 @@ def test_no_interval_contradicts_what_is_said_beside_it(study, rich, long_curves
     methods = {name: (33 + 0.8 * place, 0.4 * place) for place, name in enumerate(("abs", "pcov", "trans", "globen"))}
     outputs = long_curves(methods, (1, 2, 3), (25, 50, 100), spread)
     told_of = Pretraining("notes", "abs", {"pcov": True}, 99.0, 50, 900, 3.5, 1000, {}, 4000, 5)
-    evidence = dataclasses.replace(study, outputs=outputs, statistics=study.statistics[:1], pretrainings=[told_of])
+    evidence = dataclasses.replace(
+        study, outputs=outputs, statistics=study.statistics[:1], evidence={"pretrained": Pretrainings([told_of])}
+    )
     _, tables, found = told(evidence, settings)
     counted = {True: 0, False: 0}
     for verdict, without_0 in [*judged(tables, found), *judged(rich[1], rich[2])]:

@@ -8,17 +8,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sumcurve.capabilities.pretrained.evidence import BETTER, LEVEL_WITH, WORSE, Pretraining, pretrainings_of
 from sumcurve.scores.scorer import Metric
 from sumcurve.tables import efficiency
 from sumcurve.tables.efficiency import clock_refusal, costs_of, geometric_mean
-from sumcurve.tables.evidence import Pretraining
 from sumcurve.tables.reach import records_for
 from sumcurve.tables.results import DECIDING, LEVEL, Results, System, decided, value
 from sumcurve.tables.table import Column, Table, Value, number
 
 Array = NDArray[np.float64]
-
-BETTER, WORSE, LEVEL_WITH = "better", "worse", "no difference"
 
 
 def table(results: Results) -> Table:
@@ -27,7 +25,7 @@ def table(results: Results) -> Table:
     `records_needed` are those with which the method reaches the score that from scratch has of the size: "<" where its
     smallest size does already, ">" where its largest does not. The CSV has the sign in `bound`.
     """
-    rows = [row for told in results.study.pretrainings for row in _rows(results, told)]
+    rows = [row for told in pretrainings_of(results) for row in _rows(results, told)]
     columns = [
         Column("corpus", "corpus"),
         Column("metric", "metric"),
@@ -56,7 +54,7 @@ def table(results: Results) -> Table:
         f"brackets: pointwise {results.share} intervals. θ: of the step from the size before (table efficiency).",
         "Seconds: of training, up to the selected checkpoint, geometric mean over seeds; pretraining is paid once, "
         f"whatever the sizes and seeds{f'; left out: {refusal}' if refusal else ''}.",
-        *(_made(told) for told in results.study.pretrainings),
+        *(_made(told) for told in pretrainings_of(results)),
         f"{results.seeds_note} {results.caveat}",
         results.marks_note,
         *results.corpora_notes,
@@ -67,7 +65,7 @@ def table(results: Results) -> Table:
 def sentences(results: Results) -> list[str]:
     """For every size with how many records a method reaches what from scratch has; one of each method and metric."""
     lines = []
-    for told in results.study.pretrainings:
+    for told in pretrainings_of(results):
         found: dict[tuple[str, str], list[str]] = {}
         for row in _rows(results, told):
             needed = row.get("records_needed")

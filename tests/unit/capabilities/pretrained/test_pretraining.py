@@ -7,10 +7,10 @@ import io
 import numpy as np
 import pytest
 
+from sumcurve.capabilities.pretrained.evidence import Pretraining, Pretrainings
 from sumcurve.capabilities.pretrained.tables.pretraining import sentences
 from sumcurve.settings import Bootstrap, Question
 from sumcurve.study.tables import made
-from sumcurve.tables.evidence import Pretraining
 from sumcurve.tables.questions import NOT_KNOWN, UNASKED
 from sumcurve.tables.results import Results
 
@@ -36,7 +36,10 @@ MADE = Pretraining(
 def results(long_curves, study) -> Results:
     levels = {"scratch": (30.0, GAIN), **{name: (30.0 + ahead, GAIN) for name, ahead in AHEAD.items()}}
     outputs = long_curves(levels, (1, 2, 3), (10, 40, 100))
-    return Results(dataclasses.replace(study, outputs=outputs, pretrainings=[MADE]), Bootstrap(resamples=50))
+    return Results(
+        dataclasses.replace(study, outputs=outputs, evidence={"pretrained": Pretrainings([MADE])}),
+        Bootstrap(resamples=50),
+    )
 
 
 @pytest.fixture(scope="module")
@@ -144,7 +147,7 @@ def test_a_question_about_pretraining_is_answered_by_the_table_and_by_not_known(
 
 def test_a_question_that_nothing_answers_is_not_known_and_stays(results) -> None:
     asked = Question(question="What is it worth?", asks="pretraining")
-    study = dataclasses.replace(results.study, questions=[asked], pretrainings=[])
+    study = dataclasses.replace(results.study, questions=[asked], evidence={})
     found = Results(study, results.settings)
     (row,) = made("questions", found).frame().itertuples()
     assert (row.answer, row.why) == (NOT_KNOWN, UNASKED)

@@ -4,13 +4,13 @@ import pytest
 import torch
 from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
 
-from sumcurve.capabilities.pretrained.as_transformers import NoCounterpart, network_of, write
 from sumcurve.corpora.tokens import tokenize
 from sumcurve.decoding.decoder import SummarizerDecoder
 from sumcurve.models.batch import collate, encode
 from sumcurve.models.build import build
 from sumcurve.models.vocabulary import BOS, UNK, Vocabulary
 from sumcurve.settings import RecurrentSettings, Search, TransformerSettings
+from sumcurve.share.as_transformers import NoCounterpart, network_of, write
 from sumcurve.store.records import Record
 
 VOCABULARY = Vocabulary(["a", "b", "c", "don't", "1.5", ".", "d_e", ","])
@@ -89,6 +89,6 @@ def test_a_model_that_copies_or_recurs_is_refused_with_the_reason():
     with pytest.raises(NoCounterpart, match="no encoder-decoder that copies words of its source"):
         network_of(random_model(copy_attention=True), 50)
     recurrent = RecurrentSettings.model_validate({"kind": "recurrent", "embedding": 4, "hidden": 4, "feed": "nothing"})
-    from sumcurve.capabilities.pretrained.as_transformers import refusal
+    from sumcurve.share.as_transformers import refusal
 
     assert "no architecture of kind 'recurrent'" in refusal(recurrent)
