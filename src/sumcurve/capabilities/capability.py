@@ -11,7 +11,7 @@ from sumcurve.settings import Form, Preparation, Raw, Settings, StudySettings
 from sumcurve.settings.config import Block
 from sumcurve.store.kind import Kind
 from sumcurve.systems.family import Family
-from sumcurve.systems.system import System
+from sumcurve.systems.system import System, Trainable
 from sumcurve.tables import Listing
 from sumcurve.training.folders import TrainSpecification
 
@@ -52,7 +52,8 @@ class Capability:
 
     `study_settings` and `corpus_settings` are the keys that a study and its corpora get: blocks whose fields have
     defaults that mean "not asked for". `kinds` are rows of folders with their builders, `scorers` and `systems` are
-    named as those of the core are, `families` are of models, by the kind that a form names, and `listings` are tables.
+    named as those of the core are, `trainables` are those of the systems that the study trains, `families` are of
+    models, by the kind that a form names, and `listings` are tables.
     `behind` names kinds of its folders that rows of other tables, by their names, are about, too. Packs keep no text:
     `tensors` names those of its files that they hold, by the key of a hash that the header of such a file has and
     nothing else, and `number_columns` are beginnings of columns of its scorers that hold numbers apart by blanks ("-":
@@ -64,6 +65,7 @@ class Capability:
     kinds: ClassVar[Mapping[str, Kind]] = {}
     scorers: ClassVar[Mapping[str, type[Scorer]]] = {}
     systems: ClassVar[Mapping[str, type[System]]] = {}
+    trainables: ClassVar[Mapping[str, type[Trainable]]] = {}
     families: ClassVar[Mapping[str, Family]] = {}
     listings: ClassVar[Sequence[Listing]] = ()
     behind: ClassVar[Mapping[str, tuple[str, ...]]] = {}

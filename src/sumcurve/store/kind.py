@@ -31,7 +31,8 @@ class Kind:
     (recorded names hold either word). Where the kind has several `parts`, each has a version of its own, chosen by the
     specification's key `part`. `mem_mb` and `minutes` are what a scheduler is asked for at least
     (`sumcurve.study.needs`); a `light` one is made in seconds. `together`: several processes of one `torchrun` may make
-    one folder. `of_models`: the study's families of models (`sumcurve.study.doors`) are the builder's first argument.
+    one folder. `of_models`: the study's families of models (`sumcurve.study.doors`) are the builder's first argument,
+    and `of_trainables`: systems from outside that it trains the next one.
     `priority` is its jobs', where others wait for them. `tabled`: tables read the annotation. `cost` is what a folder
     of the specification takes, by the training records and test items of its corpus; without it a job's start.
     `packed` are names, and patterns of names, of what a pack keeps of it, and a pack may begin with one that
@@ -52,6 +53,7 @@ class Kind:
     light: bool = False
     together: bool = False
     of_models: bool = False
+    of_trainables: bool = False
     priority: int = 0
     tabled: bool = False
     packed: tuple[str, ...] = ()

@@ -12,7 +12,7 @@ from sumcurve.capabilities.capability import Capability
 from sumcurve.scores.scorer import Scorer
 from sumcurve.systems.families import FAMILIES
 from sumcurve.systems.family import Family
-from sumcurve.systems.system import System
+from sumcurve.systems.system import System, Trainable
 from sumcurve.tables import Listing, ranked
 
 CAPABILITIES: dict[str, Capability] = {
@@ -40,10 +40,12 @@ else:
 SCORERS: dict[str, type[Scorer]] = dict(scores.SCORERS)
 SYSTEMS: dict[str, type[System]] = dict(systems.SYSTEMS)
 MODELS: dict[str, Family] = dict(FAMILIES)
+TRAINABLES: dict[str, type[Trainable]] = {}
 for _one in CAPABILITIES.values():
     SCORERS |= _one.scorers
     SYSTEMS |= _one.systems
     MODELS |= _one.families
+    TRAINABLES |= _one.trainables
 
 
 def _placed(listings: Iterable[Listing]) -> dict[str, Listing]:

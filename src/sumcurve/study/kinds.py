@@ -14,7 +14,7 @@ from sumcurve.corpora import folders as corpora
 from sumcurve.sources import SOURCES
 from sumcurve.store.kind import Kind
 from sumcurve.study import folders as study
-from sumcurve.study.doors import APPENDIX, CAPABILITIES, LISTINGS, MODELS, TABLES
+from sumcurve.study.doors import APPENDIX, CAPABILITIES, LISTINGS, MODELS, TABLES, TRAINABLES
 from sumcurve.systems import folders as systems
 from sumcurve.training import folders as training
 
@@ -23,13 +23,16 @@ _ROWS = {**corpora.KINDS, **training.KINDS, **systems.KINDS, **study.KINDS}
 for _capability in CAPABILITIES.values():
     _ROWS |= _capability.kinds
 _FAMILIES = tuple(dict.fromkeys(type(family).__module__ for family in MODELS.values()))
+_PROGRAMS = tuple(dict.fromkeys(kind.__module__ for kind in TRAINABLES.values()))
 
 
 def _with_models(row: Kind) -> Kind:
-    """A row whose builder has been given the families of models, where it asks for them."""
-    if not row.of_models:
-        return row
-    return replace(row, builder=partial(row.builder, MODELS), modules=(*row.modules, *_FAMILIES))
+    """A row whose builder has been given what it asks for: families of models, systems that are trained."""
+    if row.of_models:
+        row = replace(row, builder=partial(row.builder, MODELS), modules=(*row.modules, *_FAMILIES))
+    if row.of_trainables:
+        row = replace(row, builder=partial(row.builder, TRAINABLES), modules=(*row.modules, *_PROGRAMS))
+    return row
 
 
 KINDS: dict[str, Kind] = {name: _with_models(row) for step in STEPS for name, row in _ROWS.items() if row.step == step}

@@ -8,7 +8,7 @@ kind on each parse: heavy packages are imported where work begins.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Literal, Protocol
+from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
 
 from sumcurve.settings import CorpusSettings, Settings
 from sumcurve.store.records import Record, Text, write_jsonl
@@ -61,6 +61,37 @@ class Scoring(Summarizing, Protocol):
         ...
 
 
+@dataclass(frozen=True)
+class Alternatives:
+    """A source, and targets of it: sentences of blank-separated tokens."""
+
+    item: Item
+    targets: Sequence[list[str]]
+
+
+@dataclass(frozen=True)
+class Likelihoods:
+    """What a system finds of the targets of one source, in their order.
+
+    `logp` are sums over `tokens` tokens, in nats. `seen` is what the system sees of each: it cannot tell two apart that
+    are equal here. `assigned` is what `logp` is by another procedure.
+    """
+
+    logp: Sequence[float]
+    tokens: Sequence[int]
+    seen: Sequence[Any]
+    assigned: Sequence[float] | None = None
+
+
+@runtime_checkable
+class Weighing(Scoring, Protocol):
+    """A system that weighs several targets of one source together."""
+
+    def weigh(self, alternatives: Sequence[Alternatives]) -> list[Likelihoods]:
+        """What it finds of all targets; it says itself how far it reads them."""
+        ...
+
+
 class System(Summarizing, Protocol):
     """A kind of system that a study names under `systems:`.
 
@@ -96,6 +127,20 @@ class System(Summarizing, Protocol):
     @classmethod
     def files(cls, settings: Any) -> Mapping[str, str]:
         """The paths of the files that it reads, by the sha256 of their content, which `specify` holds."""
+        ...
+
+
+class Trainable(System, Protocol):
+    """A kind of system from outside that the study trains, too, and that gives log-probabilities then."""
+
+    @classmethod
+    def of_run(
+        cls, told: Mapping[str, Any], run: Path, inputs: Mapping[str, Path], device: str, target_tokens: int
+    ) -> Weighing:
+        """The system with what it has learned, which the folder `run` holds; `told` and `inputs` as of every system.
+
+        It is asked for the first `target_tokens` tokens of a target.
+        """
         ...
 
 

@@ -1,10 +1,10 @@
 """Folders of contrasts, and of what systems find of them: how each kind is made."""
 
 from collections.abc import Mapping
-from typing import Any, NotRequired, TypedDict
+from contextlib import AbstractContextManager, nullcontext
+from typing import NotRequired, TypedDict
 
 from sumcurve.capabilities.contrasts.settings import Contrasts
-from sumcurve.capabilities.programs.folders import program
 from sumcurve.corpora.folders import in_small_letters
 from sumcurve.corpora.store import Corpus
 from sumcurve.machine.sums import Sums
@@ -14,13 +14,9 @@ from sumcurve.store.kind import Kind
 from sumcurve.store.records import RecordError
 from sumcurve.store.stage import Block, BuildError, Inputs, Stage, sealed
 from sumcurve.systems.family import Family, FinishedRun
-from sumcurve.systems.folders import test_items
+from sumcurve.systems.folders import log_of_program, test_items
+from sumcurve.systems.system import LOG_OF, Scoring, Trainable
 from sumcurve.training.place import WEIGHTS
-
-
-def _system_if_told(specification: Mapping[str, Any]) -> tuple[str, ...]:
-
-    return ("sumcurve.capabilities.programs.command",) if "system" in specification else ()
 
 
 class ContrastsSpecification(TypedDict):
@@ -55,7 +51,13 @@ class JudgeSpecification(TypedDict):
     target_tokens: NotRequired[int]
 
 
-def judge(models: Mapping[str, Family], specification: JudgeSpecification, inputs: Inputs, stage: Stage) -> None:
+def judge(
+    models: Mapping[str, Family],
+    trainables: Mapping[str, type[Trainable]],
+    specification: JudgeSpecification,
+    inputs: Inputs,
+    stage: Stage,
+) -> None:
     """Write how probable each run of a method finds golds and their contrasts: a file for each run."""
     from sumcurve.capabilities.contrasts.judge import judge as weigh
     from sumcurve.capabilities.contrasts.judged import write_judged
@@ -70,17 +72,22 @@ def judge(models: Mapping[str, Family], specification: JudgeSpecification, input
         run_manifest = sealed(run)
         errors: tuple[type[Exception], ...] = (RecordError,)
         try:
-            if "told" in specification:
-                asked = program(specification["told"], run, inputs, stage)
-                found = weigh(asked, contrasted, items, others, specification["target_tokens"])
+            opened: AbstractContextManager[Scoring]
+            if "system" in specification:
+                kind, logging = trainables[specification["system"]], {**inputs, LOG_OF: log_of_program(stage)}
+                target_tokens = specification["target_tokens"]
+                opened = nullcontext(
+                    kind.of_run(specification["told"], run, logging, stage.lease.device, target_tokens)
+                )
             else:
                 stage.facts["weights"][name] = run_manifest["files"][WEIGHTS["selected"]]["sha256"]
                 family = models[run_manifest["specification"]["model"]["kind"]]
                 errors += family.errors()
                 lower = family.reads_texts and in_small_letters(corpus, inputs)
                 finished = FinishedRun.selected(run, inputs, specification["sums"], stage.lease.device, lower=lower)
-                with family.system(finished) as system:
-                    found = weigh(system, contrasted, items, others)
+                opened = family.system(finished)
+            with opened as system:
+                found = weigh(system, contrasted, items, others)
         except errors as error:
             raise BuildError(f"{stage.name}: {name}: {error}") from error
         write_judged(stage.folder / f"{name}.safetensors", found, contrasted)
@@ -124,12 +131,12 @@ KINDS: dict[str, Kind] = {
         specification=JudgeSpecification,
         builder=judge,
         modules=("sumcurve.capabilities.contrasts.judge", "sumcurve.machine.sums"),
-        further=_system_if_told,
         mem_mb=3000,
         gpu=True,
         packed=("*.safetensors",),  # log-probabilities of golds and contrasts, a file for each run
         leads_pack=True,
         of_models=True,
+        of_trainables=True,
     ),
     "judge_words": Kind(
         step="outputs",

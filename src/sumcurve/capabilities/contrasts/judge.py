@@ -2,8 +2,7 @@
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
 import torch
@@ -12,12 +11,6 @@ from numpy.typing import NDArray
 from sumcurve.capabilities.contrasts.alternatives import Ids, targets_logp, together
 from sumcurve.capabilities.contrasts.judged import Judged
 from sumcurve.capabilities.contrasts.sets import Contrasted
-from sumcurve.capabilities.fairseq.system import FairseqSystem
-from sumcurve.capabilities.pretrained.decoding import BATCH
-from sumcurve.capabilities.pretrained.subwords import TextExample
-from sumcurve.capabilities.pretrained.system import PretrainedSystem
-from sumcurve.capabilities.programs.command import Command
-from sumcurve.capabilities.programs.program import tokens_of
 from sumcurve.corpora.derangement import GroupError, derangements
 from sumcurve.decoding.decoder import SummarizerDecoder
 from sumcurve.decoding.extract_rewrite import ExtractRewriteDecoder, extract
@@ -26,35 +19,11 @@ from sumcurve.models.extract_rewrite import read_document
 from sumcurve.models.summarizer import ReadoutSummarizer, Summarizer
 from sumcurve.models.vocabulary import BOS, UNK, Vocabulary
 from sumcurve.settings import Reading
-from sumcurve.store.records import Record, Text
-from sumcurve.systems.system import Item, Scoring
+from sumcurve.store.records import Record
+from sumcurve.systems.system import Alternatives, Item, Likelihoods, Scoring, Weighing
 from sumcurve.systems.trained import Trained
 
-PAIRS = 1024  # of a source and a target that fairseq is asked for at once
-
 Target = list[str]  # sentences of blank-separated tokens
-
-
-@dataclass(frozen=True)
-class Asked:
-    """A source, and the targets that a system is asked for with it."""
-
-    item: Item
-    targets: Sequence[Target]
-
-
-@dataclass(frozen=True)
-class Weighed:
-    """What a system finds of the targets of one source, in their order.
-
-    `logp` are sums over `tokens` tokens, in nats. `seen` is what the system sees of each: it cannot tell two apart that
-    are equal here. `assigned` is what `logp` is by another procedure.
-    """
-
-    logp: Sequence[float]
-    tokens: Sequence[int]
-    seen: Sequence[Any]
-    assigned: Sequence[float] | None = None
 
 
 def judge(
@@ -62,23 +31,21 @@ def judge(
     contrasted: Sequence[Contrasted],
     items: Sequence[Item],
     others: Reading,
-    target_tokens: int = 0,
 ) -> Judged:
     """Weigh every gold and its contrasts, given the own source and one of another group, drawn as `others` says.
 
-    `items` are all test items; of golds and contrasts a system reads `target_tokens` tokens where it does not say so
-    itself. KeyError for a gold that is of none of the items.
+    `items` are all test items. KeyError for a gold that is of none of the items.
     """
     place = {item.record.id: number for number, item in enumerate(items)}
     own = [
-        Asked(items[place[one.item]], [one.sentences, *(told.sentences for told in one.contrasts)])
+        Alternatives(items[place[one.item]], [one.sentences, *(told.sentences for told in one.contrasts)])
         for one in contrasted
     ]
-    found = weigh(system, own, target_tokens)
+    found = weigh(system, own)
     try:
         row = derangements([item.record for item in items], others)[0].tolist()
         elsewhere = [replace(one, item=items[row[place[told.item]]]) for one, told in zip(own, contrasted, strict=True)]
-        other = flat(one.logp for one in weigh(system, elsewhere, target_tokens))
+        other = flat(one.logp for one in weigh(system, elsewhere))
     except GroupError:
         other = None
     assigned = [one.assigned for one in found if one.assigned is not None]
@@ -97,22 +64,21 @@ def flat(rows: Iterable[Sequence[float]]) -> NDArray[np.float64]:
     return np.array([value for row in rows for value in row], dtype=np.float64)
 
 
-def weigh(system: Scoring, asked: Sequence[Asked], target_tokens: int = 0) -> list[Weighed]:
-    """What a system finds of all targets. Sources are read once each where the system's kind allows it."""
+def weigh(system: Scoring, asked: Sequence[Alternatives]) -> list[Likelihoods]:
+    """What a system finds of all targets: by a procedure of its own, or by ours for the core's own decoders.
+
+    Sources are read once each where the system's kind allows it; of other systems each target is asked for alone.
+    """
+    if isinstance(system, Weighing):
+        return system.weigh(asked)
     if isinstance(system, Trained) and isinstance(system.decoder, SummarizerDecoder):
         return _of_summarizer(system, system.decoder.model, asked)
     if isinstance(system, Trained) and isinstance(system.decoder, ExtractRewriteDecoder):
         return [_of_extract_rewrite(system.decoder, one, system.device) for one in asked]
-    if isinstance(system, PretrainedSystem):
-        return _of_pretrained(system, asked)
-    if isinstance(system, FairseqSystem):
-        return _of_fairseq(system, asked)
-    if isinstance(system, Command):
-        return _of_command(system, asked, target_tokens)
     pairs = [(one.item, target) for one in asked for target in one.targets]
     values = iter(system.logp([item for item, _ in pairs], [target for _, target in pairs]))
     return [
-        Weighed([next(values) for _ in one.targets], [words(target) for target in one.targets], list(one.targets))
+        Likelihoods([next(values) for _ in one.targets], [words(target) for target in one.targets], list(one.targets))
         for one in asked
     ]
 
@@ -146,7 +112,7 @@ def copying(model: Summarizer, device: str) -> bool:
 
 
 @torch.no_grad()
-def _of_summarizer(system: Trained, model: Summarizer, asked: Sequence[Asked]) -> list[Weighed]:
+def _of_summarizer(system: Trained, model: Summarizer, asked: Sequence[Alternatives]) -> list[Likelihoods]:
     assert isinstance(model, ReadoutSummarizer)  # pretrained models have systems of their own
     vocabulary, copies = system.vocabulary, copying(model, system.device)
     examples = [_source(one.item.record, vocabulary, system.source_tokens) for one in asked]
@@ -154,13 +120,13 @@ def _of_summarizer(system: Trained, model: Summarizer, asked: Sequence[Asked]) -
         [_ids(vocabulary, target, example.unknowns, system.target_tokens) for target in one.targets]
         for one, example in zip(asked, examples, strict=True)
     ]
-    found: list[Weighed | None] = [None] * len(asked)
+    found: list[Likelihoods | None] = [None] * len(asked)
     order = sorted(range(len(asked)), key=lambda at: (len(targets[at][0][1]), len(examples[at].source)))
     for part in together([len(one) for one in targets], order, system.device):
         batch = collate([examples[at] for at in part]).to(system.device)
         values = targets_logp(model, batch, model.encode(batch), [targets[at] for at in part])
         for at, lines in zip(part, values, strict=True):
-            found[at] = Weighed(
+            found[at] = Likelihoods(
                 [math.fsum(line) for line in lines],
                 [len(line) for line in lines],
                 [_seen(ids, vocabulary, copies) for ids in targets[at]],
@@ -169,7 +135,7 @@ def _of_summarizer(system: Trained, model: Summarizer, asked: Sequence[Asked]) -
 
 
 @torch.no_grad()
-def _of_extract_rewrite(decoder: ExtractRewriteDecoder, asked: Asked, device: str) -> Weighed:
+def _of_extract_rewrite(decoder: ExtractRewriteDecoder, asked: Alternatives, device: str) -> Likelihoods:
     """Chen and Bansal's system rewrites every sentence that it extracts by itself.
 
     As Kumar and Cheung score it (section 3): of every extracted sentence the summary's sentence that is most probable
@@ -205,7 +171,7 @@ def _of_extract_rewrite(decoder: ExtractRewriteDecoder, asked: Asked, device: st
         assigned.append(float(whole[linear_sum_assignment(whole, maximize=True)].sum()))
         counts.append(sum(most for _, most in summary))
         seen.append([_seen(_ids(vocabulary, [text], unknowns, most), vocabulary, copies) for text, most in summary])
-    return Weighed(logp, counts, seen, assigned)
+    return Likelihoods(logp, counts, seen, assigned)
 
 
 def _within(target: Target, most: int) -> list[tuple[str, int]]:
@@ -216,67 +182,4 @@ def _within(target: Target, most: int) -> list[tuple[str, int]]:
             break
         found.append((sentence, min(sentence.count(" ") + 1, most)))
         most -= found[-1][1]
-    return found
-
-
-@torch.no_grad()
-def _of_pretrained(system: PretrainedSystem, asked: Sequence[Asked]) -> list[Weighed]:
-    """Tokens are read as a text of words and blanks, golds and contrasts alike."""
-    model, subwords = system.model, system.model.subwords
-    found: list[Weighed] = []
-    for one in asked:
-        targets = [subwords.target(target, system.target_tokens) for target in one.targets]
-        if subwords.writes is not None:
-            targets = [(ids[: subwords.writes], at[: subwords.writes], size) for ids, at, size in targets]
-        item = Item(
-            replace(one.item.record, target=[], references=[]), Text(one.item.text.id, one.item.text.source, [])
-        )
-        (source,) = system.examples([item], max(len(ids) for ids, _, _ in targets))
-        distinct = {
-            tuple(ids): TextExample(source.record, source.source, ids, at, size, False) for ids, at, size in targets
-        }
-        memory = model.encode(model.collate([source]).to(system.device))
-        values: dict[tuple[int, ...], float] = {}
-        ordered = sorted(distinct, key=len)
-        for first in range(0, len(ordered), BATCH):
-            part = ordered[first : first + BATCH]
-            batch = model.collate([distinct[ids] for ids in part]).to(system.device)
-            rows = torch.zeros(len(part), dtype=torch.long, device=system.device)
-            scored, _ = model.gold(batch, memory.select(rows))
-            values |= dict(zip(part, scored.double().sum(1).tolist(), strict=True))
-        seen = [tuple(ids) for ids, _, _ in targets]
-        found.append(Weighed([values[ids] for ids in seen], [len(ids) for ids in seen], seen))
-    return found
-
-
-def _of_fairseq(system: FairseqSystem, asked: Sequence[Asked]) -> list[Weighed]:
-    vocabulary, copies = system.model.vocabulary, system.model.settings.copies
-    pairs: dict[tuple[int, tuple[int, ...]], tuple[Example, list[int]]] = {}
-    rows: list[list[tuple[int, ...]]] = []
-    for number, one in enumerate(asked):
-        example = _source(one.item.record, vocabulary, system.source_tokens)
-        targets = [_ids(vocabulary, target, example.unknowns, system.target_tokens) for target in one.targets]
-        rows.append([_seen(ids, vocabulary, copies) for ids in targets])
-        pairs |= {(number, seen): (example, ids[1]) for seen, ids in zip(rows[-1], targets, strict=True)}
-    order = sorted(pairs, key=lambda key: (len(pairs[key][0].source), len(key[1])))
-    values: dict[tuple[int, tuple[int, ...]], float] = {}
-    for first in range(0, len(order), PAIRS):
-        part = order[first : first + PAIRS]
-        scored = system.model.score([pairs[key] for key in part])
-        values |= {key: math.fsum(line) for key, line in zip(part, scored, strict=True)}
-    return [
-        Weighed([values[number, seen] for seen in row], [len(seen) for seen in row], row)
-        for number, row in enumerate(rows)
-    ]
-
-
-def _of_command(system: Command, asked: Sequence[Asked], target_tokens: int) -> list[Weighed]:
-    cut = [[tokens_of(target, target_tokens) for target in one.targets] for one in asked]
-    pairs = [(one.item, target) for one, row in zip(asked, cut, strict=True) for target, _ in row]
-    values = iter(system.word_logp([item for item, _ in pairs], [target for _, target in pairs]))
-    found = []
-    for row in cut:
-        lines = [next(values) for _ in row]
-        seen = [target for target, _ in row]
-        found.append(Weighed([math.fsum(line) for line in lines], [len(line) for line in lines], seen))
     return found

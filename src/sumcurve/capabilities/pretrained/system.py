@@ -21,7 +21,7 @@ from sumcurve.decoding.logp import TargetLogp
 from sumcurve.settings import Reading, Search, SubwordSettings
 from sumcurve.store.records import Text, write_jsonl
 from sumcurve.store.stage import Stage
-from sumcurve.systems.system import Item
+from sumcurve.systems.system import Alternatives, Item, Likelihoods
 
 
 class PretrainedSystem:
@@ -77,6 +77,37 @@ class PretrainedSystem:
             for place, value in zip(places, logp.sum(1).tolist(), strict=True):
                 found[place] = value
         return found
+
+    @torch.no_grad()
+    def weigh(self, alternatives: Sequence[Alternatives]) -> list[Likelihoods]:
+        """As far as `target_tokens` reach. Targets are read as texts of words and blanks, also where people wrote one.
+
+        Every source is read once, and distinct targets of it in batches.
+        """
+        model, subwords = self.model, self.model.subwords
+        likelihoods = []
+        for each in alternatives:
+            targets = [subwords.target(target, self.target_tokens) for target in each.targets]
+            if subwords.writes is not None:
+                targets = [(ids[: subwords.writes], at[: subwords.writes], size) for ids, at, size in targets]
+            record, text = each.item.record, each.item.text
+            item = Item(replace(record, target=[], references=[]), Text(text.id, text.source, []))
+            (source,) = self.examples([item], max(len(ids) for ids, _, _ in targets))
+            distinct = {
+                tuple(ids): TextExample(source.record, source.source, ids, at, size, False) for ids, at, size in targets
+            }
+            memory = model.encode(model.collate([source]).to(self.device))
+            values: dict[tuple[int, ...], float] = {}
+            ordered = sorted(distinct, key=len)
+            for first in range(0, len(ordered), BATCH):
+                part = ordered[first : first + BATCH]
+                batch = model.collate([distinct[ids] for ids in part]).to(self.device)
+                rows = torch.zeros(len(part), dtype=torch.long, device=self.device)
+                scored, _ = model.gold(batch, memory.select(rows))
+                values |= dict(zip(part, scored.double().sum(1).tolist(), strict=True))
+            seen = [tuple(ids) for ids, _, _ in targets]
+            likelihoods.append(Likelihoods([values[ids] for ids in seen], [len(ids) for ids in seen], seen))
+        return likelihoods
 
     def reading(self, items: Sequence[Item], settings: Reading) -> TargetLogp:
         """Log-probabilities of targets word by word, given the own and other groups' sources.

@@ -16,10 +16,11 @@ from typing import Annotated, Any, ClassVar
 from pydantic import Field, model_validator
 
 from sumcurve.capabilities.programs.process import MODEL, Limits, environment_of, files_of, run
+from sumcurve.capabilities.programs.targets import tokens_of
 from sumcurve.settings import CorpusSettings, Positive
 from sumcurve.store.records import RecordError, write_jsonl
 from sumcurve.systems.outside import LearningSettings, read_summaries, tokenized, tokenizing
-from sumcurve.systems.system import LOG_OF, Item, Role, SystemSettings
+from sumcurve.systems.system import LOG_OF, Alternatives, Item, Likelihoods, Role, SystemSettings
 
 # What a program is told, by the variable that tells it. Paths are absolute.
 ENVIRONMENT = {
@@ -124,6 +125,17 @@ class Command:
         self.environment = environment_of(told)
         if MODEL in inputs:
             self.environment["SUMCURVE_MODEL"] = str(inputs[MODEL].resolve())
+        self.target_tokens = 0  # of a target, that `weigh` asks it for
+
+    @classmethod
+    def of_run(
+        cls, told: Mapping[str, Any], run: Path, inputs: Mapping[str, Path], device: str, target_tokens: int
+    ) -> "Command":
+        """The program with what it has learned, which the folder `run` holds."""
+        system = cls(told, {**inputs, MODEL: run / MODEL})
+        system.environment["SUMCURVE_DEVICE"] = device
+        system.target_tokens = target_tokens
+        return system
 
     @classmethod
     def specify(cls, settings: CommandSettings, corpus: CorpusSettings) -> dict[str, Any]:
@@ -172,6 +184,17 @@ class Command:
     def logp(self, items: Sequence[Item], targets: Sequence[list[str]]) -> list[float]:
         """The sum over a target's words, and its end where the program speaks of it."""
         return [math.fsum(values) for values in self.word_logp(items, targets)]
+
+    def weigh(self, alternatives: Sequence[Alternatives]) -> list[Likelihoods]:
+        """All targets are asked for at once, each as far as `target_tokens` reach."""
+        targets = [[tokens_of(target, self.target_tokens)[0] for target in each.targets] for each in alternatives]
+        pairs = [(each.item, target) for each, row in zip(alternatives, targets, strict=True) for target in row]
+        values = iter(self.word_logp([item for item, _ in pairs], [target for _, target in pairs]))
+        likelihoods = []
+        for row in targets:
+            lines = [next(values) for _ in row]
+            likelihoods.append(Likelihoods([math.fsum(line) for line in lines], [len(line) for line in lines], row))
+        return likelihoods
 
     def _run(self, command: str, rows: Sequence[dict[str, Any]], folder: Path, what: str) -> Path:
         """The file of what a command wrote when it was given these rows."""

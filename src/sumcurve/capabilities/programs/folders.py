@@ -1,7 +1,6 @@
 """Folders of what outside programs learn and say: how each kind is made."""
 
-from pathlib import Path
-from typing import TYPE_CHECKING, NotRequired, TypedDict
+from typing import NotRequired, TypedDict
 
 from sumcurve.settings import Reading
 from sumcurve.store import resume
@@ -9,9 +8,6 @@ from sumcurve.store.kind import Kind
 from sumcurve.store.records import RecordError
 from sumcurve.store.stage import Block, BuildError, Inputs, Stage, sealed
 from sumcurve.systems.folders import log_of_program, test_items
-
-if TYPE_CHECKING:
-    from sumcurve.capabilities.programs.command import Command
 
 
 class TrainProgramSpecification(TypedDict):
@@ -56,26 +52,19 @@ class DecodeProgramSpecification(TypedDict):
 
 def decode_program(specification: DecodeProgramSpecification, inputs: Inputs, stage: Stage) -> None:
     """Write what an outside program that was trained says of the test set."""
+    from sumcurve.capabilities.programs.command import Command
     from sumcurve.capabilities.programs.program import decode_program as decode
+    from sumcurve.systems.system import LOG_OF
 
-    system = program(specification["told"], inputs[specification["run"]], inputs, stage)
+    run, target_tokens = inputs[specification["run"]], specification.get("target_tokens", 0)
+    logging = {**inputs, LOG_OF: log_of_program(stage)}
+    system = Command.of_run(specification["told"], run, logging, stage.lease.device, target_tokens)
     asked = Reading.of_specification(specification["reading"]) if "reading" in specification else None
     items = test_items(inputs[specification["corpus"]])
     try:
-        decode(system, items, asked, specification.get("target_tokens", 0), stage.folder)
+        decode(system, items, asked, target_tokens, stage.folder)
     except RecordError as error:
         raise BuildError(f"{stage.name}: {error}") from error
-
-
-def program(told: Block, run: Path, inputs: Inputs, stage: Stage) -> "Command":
-    """An outside program with what it has learned."""
-    from sumcurve.capabilities.programs.command import Command
-    from sumcurve.capabilities.programs.process import MODEL
-    from sumcurve.systems.system import LOG_OF
-
-    system = Command(told, {**inputs, MODEL: run / MODEL, LOG_OF: log_of_program(stage)})
-    system.environment["SUMCURVE_DEVICE"] = stage.lease.device
-    return system
 
 
 KINDS: dict[str, Kind] = {

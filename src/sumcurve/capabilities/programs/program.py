@@ -6,34 +6,11 @@ from pathlib import Path
 import numpy as np
 
 from sumcurve.capabilities.programs.command import Command
+from sumcurve.capabilities.programs.targets import END, WORD, tokens_of
 from sumcurve.corpora.derangement import GroupError, derangements
 from sumcurve.decoding.logp import TargetLogp, write_logp
 from sumcurve.settings import Reading
 from sumcurve.systems.system import Item, write_summaries
-
-WORD, MARK, END = 0, 1, 2
-
-
-def tokens_of(target: Sequence[str], most: int) -> tuple[list[str], list[int]]:
-    """A target's first `most` words and marks, as sentences of words; and what each of its tokens is.
-
-    Counted as `Vocabulary.target` does: a mark stands between two sentences, and an end follows what is not cut.
-    """
-    kept: list[list[str]] = []
-    kinds: list[int] = []
-    words = 0
-    for sentence in (sentence.split(" ") for sentence in target if sentence):
-        words += len(sentence) + bool(words)
-        room = most - len(kinds)
-        if kept and room > 0:
-            kinds.append(MARK)
-            room -= 1
-        if room > 0:
-            kept.append(sentence[:room])
-            kinds += [WORD] * len(sentence[:room])
-    if words <= most:
-        kinds.append(END)
-    return [" ".join(sentence) for sentence in kept], kinds
 
 
 def reading(system: Command, items: Sequence[Item], settings: Reading, most: int) -> TargetLogp:

@@ -12,7 +12,7 @@ import torch
 
 import pretrained
 from sumcurve.capabilities.contrasts import alternatives
-from sumcurve.capabilities.contrasts.judge import Asked, judge, weigh
+from sumcurve.capabilities.contrasts.judge import judge, weigh
 from sumcurve.capabilities.contrasts.sets import Contrast, Contrasted
 from sumcurve.capabilities.fairseq.system import FairseqSystem
 from sumcurve.capabilities.pretrained.model import load
@@ -34,7 +34,7 @@ from sumcurve.settings import (
 )
 from sumcurve.settings.config import read_method
 from sumcurve.store.records import Record, Text
-from sumcurve.systems.system import Item
+from sumcurve.systems.system import Alternatives, Item
 from sumcurve.systems.trained import Trained
 
 METHODS = Path(__file__).parents[4] / "config" / "methods"
@@ -85,7 +85,7 @@ def contrasted(items: list[Item], seed: int = 1) -> list[Contrasted]:
 ITEMS = texts()
 BROKEN = contrasted(ITEMS)
 ASKED = [
-    Asked(item, [one.sentences, *(told.sentences for told in one.contrasts)])
+    Alternatives(item, [one.sentences, *(told.sentences for told in one.contrasts)])
     for item, one in zip(ITEMS, BROKEN, strict=True)
 ]
 
@@ -154,12 +154,12 @@ def test_unknown_words_are_told_apart_by_who_copies_them_from_the_source(copies:
         "x9 x2 w1 w2 w3": copies,
     }
     targets = [[gold], *([one] for one in swaps)]
-    (found,) = weigh(system, [Asked(Item(record, Text("1", record.source, [])), targets)])
+    (found,) = weigh(system, [Alternatives(Item(record, Text("1", record.source, [])), targets)])
     assert [seen != found.seen[0] for seen in found.seen[1:]] == list(swaps.values())
     for logp, told in zip(found.logp[1:], swaps.values(), strict=True):
         assert (logp != found.logp[0]) == told
     nobody = Item(Record("2", ["w1 w2"], []), Text("2", ["w1 w2"], []))  # x1 and x2 are one unknown word there
-    (found,) = weigh(system, [Asked(nobody, targets[:2])])
+    (found,) = weigh(system, [Alternatives(nobody, targets[:2])])
     assert found.seen[0] == found.seen[1]
     assert found.logp[0] == found.logp[1]
 
@@ -236,7 +236,7 @@ class Counted:
 
 
 def test_fairseq_is_asked_for_every_target_that_it_tells_apart(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sumcurve.capabilities.contrasts.judge.PAIRS", 5)
+    monkeypatch.setattr("sumcurve.capabilities.fairseq.system.PAIRS", 5)
     model = Counted()
     system = FairseqSystem(model, Search(max_tokens=5), SOURCE, TARGET)  # type: ignore[arg-type]
     found = weigh(system, ASKED)

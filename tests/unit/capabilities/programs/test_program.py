@@ -17,7 +17,8 @@ from pydantic import ValidationError
 from sumcurve.capabilities.programs import process
 from sumcurve.capabilities.programs.command import Command, CommandSettings
 from sumcurve.capabilities.programs.process import MODEL, Limits
-from sumcurve.capabilities.programs.program import decode_program, reading, tokens_of
+from sumcurve.capabilities.programs.program import decode_program, reading
+from sumcurve.capabilities.programs.targets import tokens_of
 from sumcurve.capabilities.programs.training import learn
 from sumcurve.corpora.store import Corpus, rows_of
 from sumcurve.models.vocabulary import EOS, SEP, Vocabulary
