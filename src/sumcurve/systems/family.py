@@ -1,4 +1,4 @@
-"""What the study asks of a family of models: how one is trained, and how a trained one is put to use.
+"""What the study asks of a family of models: how one is trained (`Trainer`), and how a trained one is put to use.
 
 A family is one class, for the models of one `kind`, and one line of `sumcurve.study.doors.MODELS`. The plan asks for
 families on each parse: heavy packages are imported where work begins.
@@ -16,14 +16,12 @@ from sumcurve.sources.pinned import File
 from sumcurve.store.stage import Inputs, Stage, sealed
 from sumcurve.systems.system import Item, Scoring, write_summaries
 from sumcurve.training.place import WEIGHTS
+from sumcurve.training.trainer import Trainer
 
 if TYPE_CHECKING:
     import torch
 
     from sumcurve.decoding.logp import TargetLogp
-    from sumcurve.training.fit import Checkpoint, Fitted
-    from sumcurve.training.place import Place
-    from sumcurve.training.run import Lessons, Opened
 
 
 @dataclass(frozen=True)
@@ -86,7 +84,7 @@ class RunSystem(Scoring, Protocol):
         ...
 
 
-class Family:
+class Family(Trainer):
     """Base of every family; `model` is a block of its settings, as a form has it.
 
     `reads_texts`: its models read texts as people wrote them, and the corpus's tokens are what became of these.
@@ -130,34 +128,6 @@ class Family:
         # float32: weights, gradients, Adam's two moments, the best and the last checkpoint and their copies; and of
         # what backpropagation keeps, a few tensors of each size.
         return int(32 * weights + 12 * activations) // 1_000_000
-
-    # --- training
-
-    def errors(self) -> tuple[type[Exception], ...]:
-        """What it raises, beside what every training does, with a message for people."""
-        return ()
-
-    def learner(self, lessons: "Lessons") -> "Opened":
-        """A new model, and what it learns from. Its weights depend on settings and seed alone, or on what they name."""
-        raise NotImplementedError
-
-    def train(self, lessons: "Lessons", place: "Place") -> None:
-        """Write the folder of a run, going on where an interrupted training left its state."""
-        from sumcurve.training.run import train_run
-
-        train_run(lessons, place, self.learner)
-
-    def trial(self, lessons: "Lessons", scratch: Path, start: "Checkpoint | None") -> "Fitted":
-        """One training, from a checkpoint where one is given, that keeps nothing but below `scratch`."""
-        import torch
-
-        from sumcurve.training.fit import fit
-        from sumcurve.training.run import compute_clock
-
-        device = torch.device(lessons.device)
-        opened, training = self.learner(lessons), lessons.form.training
-        seed = lessons.specification["seed"]
-        return fit(opened.learner, training, seed=seed, clock=compute_clock(device), device=device, start=start)
 
     # --- trained systems
 

@@ -12,9 +12,9 @@ from sumcurve.settings import Form
 from sumcurve.store.kind import PACKED_OF_RUNS, Kind
 from sumcurve.store.stage import Block, BuildError, Inputs, Stage, sealed
 from sumcurve.training.place import Place
+from sumcurve.training.trainer import Trainer
 
 if TYPE_CHECKING:
-    from sumcurve.systems.family import Family
     from sumcurve.training.run import Lessons
 
 TOKEN_IDS = Path("scratch", "token-ids")  # below a study's home: of training parts, made by whoever reads them first
@@ -41,7 +41,7 @@ class TrainSpecification(TypedDict):
     outside: NotRequired[str]  # the corpus whose pairs it learns, too
 
 
-def train(models: "Mapping[str, Family]", specification: TrainSpecification, inputs: Inputs, stage: Stage) -> None:
+def train(models: Mapping[str, Trainer], specification: TrainSpecification, inputs: Inputs, stage: Stage) -> None:
     """Write the weights and History of one run, resuming where an interrupted training left its state."""
     from sumcurve.training.fit import ResumeError, TrainingError
 

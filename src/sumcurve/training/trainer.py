@@ -1,0 +1,39 @@
+"""How the models of a family are trained; what else a study asks of a family is in `sumcurve.systems.family`."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from sumcurve.training.fit import Checkpoint, Fitted
+    from sumcurve.training.place import Place
+    from sumcurve.training.run import Lessons, Opened
+
+
+class Trainer:
+    """Base of every family: a new model and what it learns from, as `train_run` and `fit` take them, or its own way."""
+
+    def errors(self) -> tuple[type[Exception], ...]:
+        """What it raises, beside what every training does, with a message for people."""
+        return ()
+
+    def learner(self, lessons: "Lessons") -> "Opened":
+        """A new model, and what it learns from. Its weights depend on settings and seed alone, or on what they name."""
+        raise NotImplementedError
+
+    def train(self, lessons: "Lessons", place: "Place") -> None:
+        """Write the folder of a run, going on where an interrupted training left its state."""
+        from sumcurve.training.run import train_run
+
+        train_run(lessons, place, self.learner)
+
+    def trial(self, lessons: "Lessons", scratch: Path, start: "Checkpoint | None") -> "Fitted":
+        """One training, from a checkpoint where one is given, that keeps nothing but below `scratch`."""
+        import torch
+
+        from sumcurve.training.fit import fit
+        from sumcurve.training.run import compute_clock
+
+        device = torch.device(lessons.device)
+        opened, training = self.learner(lessons), lessons.form.training
+        seed = lessons.specification["seed"]
+        return fit(opened.learner, training, seed=seed, clock=compute_clock(device), device=device, start=start)
