@@ -16,13 +16,10 @@ from sumcurve.tables import Listing
 from sumcurve.training.folders import TrainSpecification
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from sumcurve.study.plan import Folder, Plan, PlannedCorpus
     from sumcurve.systems.rows import Scored
     from sumcurve.tables.evidence import Evidence, Examples, Missing, ScoredOutput, Timing
-    from sumcurve.watch.estimate import Costs
+    from sumcurve.watch.estimate import Cost, Costs, Sizes
 
 Verbs: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"  # of the command line
 
@@ -107,13 +104,6 @@ class Capability:
     def plan_trained(self, plan: "Plan", corpus: "PlannedCorpus") -> None:
         """Add folders that read trained runs of a corpus, whose rows are planned."""
 
-    def work(self, plan: "Plan", folder: "Folder", items: int) -> tuple[float, int, float] | None:
-        """What one of its folders takes: seconds, were the corpus's targets of 20 words, records and bytes.
-
-        `items` are those of the corpus's test part. None of folders that cost what those of their step do.
-        """
-        return None
-
     def contents(self, settings: StudySettings) -> list[tuple[Raw, Preparation]]:
         """Raw content that it reads beside the corpora's, and how it is prepared."""
         return []
@@ -130,10 +120,10 @@ class Capability:
         """Rows of table `missing` for folders of its own that are not finished; `folders` has no outputs yet."""
         return ()
 
-    def cost(self, plan: "Plan", folder: "Folder", costs: "Costs") -> "tuple[NDArray[np.float64], int, float] | None":
-        """What one of its folders costs before it is made: draws of seconds, size in records, and bytes.
+    def cost(self, plan: "Plan", folder: "Folder", costs: "Costs", sizes: "Sizes") -> "Cost | None":
+        """What one of its folders costs before it is made; `sizes` are those of the folder's corpus.
 
-        None of folders that the core knows the cost of. PlanError, with the reason, where nobody does.
+        None of folders that cost what others of their step do. PlanError, with the reason, where nobody knows.
         """
         return None
 

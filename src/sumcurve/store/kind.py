@@ -13,15 +13,6 @@ PACKED_OF_RUNS = ("training.json", "history.csv", "timings.csv")  # what packs k
 
 
 @dataclass(frozen=True)
-class Cost:
-    """What a folder takes: seconds beyond the start of a job, the items that it is about, and bytes."""
-
-    seconds: float
-    items: int
-    bytes: float
-
-
-@dataclass(frozen=True)
 class Kind:
     """One kind of folder: `results/<step>/<stem>-<digest of its specification>/`.
 
@@ -33,8 +24,7 @@ class Kind:
     (`sumcurve.study.needs`); a `light` one is made in seconds. `together`: several processes of one `torchrun` may make
     one folder. `of_models`: the study's families of models (`sumcurve.study.doors`) are the builder's first argument,
     and `of_trainables`: systems from outside that it trains the next one.
-    `priority` is its jobs', where others wait for them. `tabled`: tables read the annotation. `cost` is what a folder
-    of the specification takes, by the training records and test items of its corpus; without it a job's start.
+    `priority` is its jobs', where others wait for them. `tabled`: tables read the annotation.
     `packed` are names, and patterns of names, of what a pack keeps of it, and a pack may begin with one that
     `leads_pack`.
     """
@@ -58,7 +48,6 @@ class Kind:
     tabled: bool = False
     packed: tuple[str, ...] = ()
     leads_pack: bool = False
-    cost: Callable[[Mapping[str, Any], int, int], Cost] | None = None
     further: Callable[[Mapping[str, Any]], tuple[str, ...]] = _no_other
 
     def code(self, specification: Mapping[str, Any]) -> tuple[str, ...]:

@@ -58,6 +58,7 @@ from sumcurve.study.plan import Folder, Plan
 from sumcurve.watch.verify import TABLES_KEYS
 
 Array = NDArray[np.float64]
+Cost = tuple[Array, int, float]  # of a folder: seconds (draws), size in records, and bytes
 
 DRAWS = 2000
 CONFIDENCE = 0.9
@@ -249,6 +250,26 @@ class Training:
         return self.corpus.source_tokens, self.corpus.target_tokens
 
 
+@dataclass(frozen=True)
+class Sizes:
+    """Of a corpus what its folders' costs depend on: training records and test items, where they are known.
+
+    `words` are those of its longest target, in targets of `ITEM_WORDS`.
+    """
+
+    corpus: str
+    train: int | None
+    test: int | None
+    words: float
+
+    @property
+    def items(self) -> int:
+        """The test items; PlanError where they are not known."""
+        if not self.test:
+            raise PlanError(_unknown(self.corpus, "test"))
+        return self.test
+
+
 class Costs:
     """The model, drawn `DRAWS` times from what the basis says of it; every quantity is an array of draws.
 
@@ -257,7 +278,7 @@ class Costs:
     what costs are made of (`Capability.cost`), and the reasons why some are not known.
     """
 
-    draws, start, bytes_of_weight = DRAWS, START, BYTES_OF_WEIGHT
+    draws, bytes_of_weight = DRAWS, BYTES_OF_WEIGHT
     from_elsewhere, of_recognisers = FROM_ELSEWHERE, OF_RECOGNISERS
 
     def __init__(self, basis: Sequence[Measured], config: Path, seed: int = 1) -> None:
@@ -280,6 +301,11 @@ class Costs:
         self._drawn: dict[tuple[str, ...], Array] = {}
         self._whose: dict[str, NDArray[np.int64]] = {}
         self._seconds: dict[tuple[str, str, int, int], Array] = {}
+
+    @property
+    def job(self) -> Array:
+        """Seconds of a job that does nothing."""
+        return np.full(DRAWS, START)
 
     def _once(self, key: tuple[str, ...], mean: float, deviation: float) -> Array:
         """Draws that are the same whenever this is asked for."""
@@ -638,12 +664,9 @@ def _folder(
     read: Mapping[str, int],
     items: Mapping[str, int | None],
     costs: Costs,
-) -> tuple[Array, int, float]:
+) -> Cost:
     """Seconds (draws), size in records, and bytes of one folder; PlanError where nothing tells what it costs."""
     told = folder.specification
-    for capability in CAPABILITIES.values():
-        if (found := capability.cost(plan, folder, costs)) is not None:
-            return found
     if reason := _unmeasured(plan, folder):
         raise PlanError(reason)
     if folder.kind == "train":
@@ -652,29 +675,24 @@ def _folder(
         return _pretraining(plan, costs)
     made_of = folder.key if folder.kind == "corpus" else told.get("corpus", told.get("outside"))
     corpus = plan.corpus_name(made_of) if made_of else _corpus_of(plan, folder)
-    settings, constant = plan.corpora.get(corpus), np.full(DRAWS, START)
+    settings, constant = plan.corpora.get(corpus), costs.job
     if folder.kind == "corpus":
         if corpus not in read:
             raise PlanError(_unknown(corpus, "training") + SAY)
         kept, words = _kept(corpus, records, items), WHOLE * (settings.source_tokens if settings is not None else 0)
         bytes_of = float(BYTES_OF_WORD * words * kept + _dropped(read[corpus], kept))
         return constant + PREPARED * read[corpus], records.get(corpus) or 0, bytes_of
-    many = items.get(corpus) or 0
-    if not many and (folder.step in ("outputs", "scores") or folder.row.cost is not None):
-        raise PlanError(_unknown(corpus, "test"))
+    sizes = Sizes(corpus, records.get(corpus), items.get(corpus), _words(settings) if settings is not None else 0.0)
     for capability in CAPABILITIES.values():
-        if settings is not None and (work := capability.work(plan, folder, many)) is not None:
-            seconds, size, bytes_of = work
-            return constant + seconds * _words(settings), size, bytes_of
+        if (cost := capability.cost(plan, folder, costs, sizes)) is not None:
+            return cost
+    many = sizes.items if folder.step in ("outputs", "scores") else 0
     if folder.step == "outputs" and settings is not None:
         trained = folder.kind in ("decode", "untrained", "decode_program")
         constant *= _processes(plan).get(folder.kind, 1.0)
-        return constant + trained * DECODED * many * _words(settings), many, BYTES_OF_ITEM["outputs"] * many
+        return constant + trained * DECODED * many * sizes.words, many, BYTES_OF_ITEM["outputs"] * many
     if folder.kind == "score":
         return constant * _processes(plan)["score"] + SCORED * many, many, BYTES_OF_ITEM["scores"] * many
-    if folder.row.cost is not None:
-        cost = folder.row.cost(told, records.get(corpus) or 0, many)
-        return constant + cost.seconds, cost.items, cost.bytes
     return constant, 0, 50_000.0
 
 
@@ -692,7 +710,7 @@ def of_training(plan: Plan, folder: Folder, records: Mapping[str, int | None], c
     return _training(plan, folder, records, costs)[0]
 
 
-def _training(plan: Plan, folder: Folder, records: Mapping[str, int | None], costs: Costs) -> tuple[Array, int, float]:
+def _training(plan: Plan, folder: Folder, records: Mapping[str, int | None], costs: Costs) -> Cost:
     one = _planned(plan, folder, records)
     checkpoints = 1 + (len(one.form.training.phases) > 1)
     return costs.training(one), one.records, BYTES_OF_WEIGHT * checkpoints * _weights(one.form, one.made) + 60_000.0
@@ -723,7 +741,7 @@ def _weights(form: Form, made: Architecture | None) -> float:
     return multiply_adds(model, 1, 1, 0) + vocabulary * float(width)
 
 
-def _pretraining(plan: Plan, costs: Costs) -> tuple[Array, int, float]:
+def _pretraining(plan: Plan, costs: Costs) -> Cost:
     told = plan.settings.pretraining
     assert isinstance(told, Pretraining)
     name, form = next((name, form) for name, form in plan.methods.items() if form.model.kind == "bart")

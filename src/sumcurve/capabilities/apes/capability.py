@@ -17,12 +17,9 @@ from sumcurve.store.provenance import versions
 from sumcurve.tables import Listing
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from sumcurve.capabilities.apes.evidence import Questions
     from sumcurve.study.plan import Folder, Plan, PlannedCorpus
-    from sumcurve.watch.estimate import Costs
+    from sumcurve.watch.estimate import Cost, Costs, Sizes
 
 TABLES = "sumcurve.capabilities.apes.tables."
 
@@ -95,7 +92,7 @@ class QuestionAnswering(Capability):
         keys = [folder.key for folder in plan.named("annotations", "questions")]
         return {"cloze": keys} if keys else {}
 
-    def cost(self, plan: "Plan", folder: "Folder", costs: "Costs") -> "tuple[NDArray[np.float64], int, float] | None":
+    def cost(self, plan: "Plan", folder: "Folder", costs: "Costs", sizes: "Sizes") -> "Cost | None":
         from sumcurve.capabilities.apes.cost import cost_of
 
         return cost_of(plan, folder, costs)

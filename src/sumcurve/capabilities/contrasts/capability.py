@@ -15,6 +15,7 @@ from sumcurve.tables import Listing
 if TYPE_CHECKING:
     from sumcurve.capabilities.contrasts.evidence import JudgedContrasts
     from sumcurve.study.plan import Folder, Plan, PlannedCorpus
+    from sumcurve.watch.estimate import Cost, Costs, Sizes
 
 _TABLES = "sumcurve.capabilities.contrasts.tables."
 _FOLDERS = ("contrasts", "judge_words")
@@ -56,13 +57,14 @@ class Contrasts(Capability):
     def plan_trained(self, plan: "Plan", corpus: "PlannedCorpus") -> None:
         plan_judged(plan, corpus)
 
-    def work(self, plan: "Plan", folder: "Folder", items: int) -> tuple[float, int, float] | None:
+    def cost(self, plan: "Plan", folder: "Folder", costs: "Costs", sizes: "Sizes") -> "Cost | None":
+        """Every gold and contrast, given two sources; longer targets take longer."""
         if folder.kind != "judge":
             return None
         asked = plan.folder(folder.specification["contrasts"]).specification["contrasts"]
-        golds = items if asked["golds"] is None else min(asked["golds"], items)
+        golds = sizes.items if asked["golds"] is None else min(asked["golds"], sizes.items)
         targets = len(folder.specification["runs"]) * golds * (1 + (asked["each"] or 50))
-        return 2 * TARGET_SECONDS * targets, golds, TARGET_BYTES * targets
+        return costs.job + 2 * TARGET_SECONDS * targets * sizes.words, golds, TARGET_BYTES * targets
 
     def digest(self, plan: "Plan") -> Mapping[str, Any]:
         """What was judged, and the content of what people said of contrasts."""

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from sumcurve.capabilities.capability import Added, Capability, Folders, Verbs
 from sumcurve.capabilities.extracts.command import add_parser
 from sumcurve.capabilities.extracts.folders import KINDS, ProveSpecification
-from sumcurve.capabilities.extracts.settings import CorpusKeys, oracle_of
+from sumcurve.capabilities.extracts.settings import CorpusKeys, Oracle, oracle_of
 from sumcurve.capabilities.extracts.system import Optimum
 from sumcurve.settings import Rouge
 from sumcurve.store.provenance import versions
@@ -15,11 +15,14 @@ from sumcurve.tables import Listing
 
 if TYPE_CHECKING:
     from sumcurve.capabilities.extracts.evidence import Oracles
-    from sumcurve.study.plan import Plan, PlannedCorpus
+    from sumcurve.study.plan import Folder, Plan, PlannedCorpus
     from sumcurve.tables.evidence import Missing
+    from sumcurve.watch.estimate import Cost, Costs, Sizes
 
 TABLES = "sumcurve.capabilities.extracts.tables."
 PROVE = ("prove",)
+PROVEN = 0.1  # seconds of both optima and the searches of an item, measured on jobs of the recorded studies
+PROOF_BYTES = 3000.0  # of an item
 MOST_PROOFS, MOST_PROVEN_SENTENCES = 2000, 150  # test items, and sentences of a long source, of a corpus that is added
 
 
@@ -68,6 +71,14 @@ class BestExtracts(Capability):
             "versions": versions("numpy", "scipy"),
         }
         plan.add("prove", specification, [corpus.prepared], corpus=corpus.name)
+
+    def cost(self, plan: "Plan", folder: "Folder", costs: "Costs", sizes: "Sizes") -> "Cost | None":
+        """Proofs and searches of the items of its parts; a validation part is taken for as large as the test part."""
+        if folder.kind != "prove":
+            return None
+        parts = {*Oracle.of_specification(folder.specification["oracle"]).parts}
+        items = (sizes.train or 0) * ("train" in parts) + sizes.items * len(parts - {"train"})
+        return costs.job + PROVEN * items, items, PROOF_BYTES * items
 
     def digest(self, plan: "Plan") -> Mapping[str, Any]:
         return {"oracles": [folder.key for folder in plan.named("annotations", "prove")]}
