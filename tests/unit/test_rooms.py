@@ -9,7 +9,10 @@ MODULES = modules()
 TREES = {module: ast.parse(path.read_text()) for module, path in MODULES.items()}
 # Imports between capabilities, each with its reason.
 BETWEEN = {
+    # Sheets are drawn from what judged folders hold; nothing else knows their form.
     ("capabilities.people", "capabilities.contrasts"): "people judge contrasts, whose sets they are shown",
+    # A corpus says of its contrasts whose answers there are (`contrasts: people:`); their table, a sentence of the
+    # finding about contrasts and what is said where nobody has judged follow from these answers.
     ("capabilities.contrasts", "capabilities.people"): "what people said of contrasts stands beside them in tables",
 }
 # What a capability reads of rooms that put capabilities together, when one of its verbs runs: each with its reason.
