@@ -27,7 +27,7 @@ from sumcurve.store.records import Record, RecordError, Text
 from sumcurve.store.stage import BuildError, Stage
 from sumcurve.study import folders
 from sumcurve.systems.file import FileSettings
-from sumcurve.systems.system import LOG_OF, Item
+from sumcurve.systems.system import LOG_OF, Alternatives, Item, Weighing
 
 CORPUS = CorpusSettings.model_validate(
     {
@@ -320,6 +320,20 @@ def test_log_probabilities_stand_where_their_words_and_sources_do(tmp_path, end)
     assert (found.sources != np.arange(4)).all()
     total = says.logp(ITEMS[:1], [["to the point"]])[0]
     assert total == pytest.approx(math.fsum(-place / 8 for place in range(3 + end)))
+
+
+def test_targets_of_a_source_are_weighed_as_far_as_the_run_reads_them(tmp_path):
+    told = Command.specify(settings(train="true", logp=program(tmp_path / "p.py", "END = 1", *CHANCES)), CORPUS)
+    (tmp_path / "run" / MODEL).mkdir(parents=True)
+    says = Command.of_run(told, tmp_path / "run", {LOG_OF: tmp_path / "run.log"}, "cpu", target_tokens=3)
+    assert isinstance(says, Weighing)
+    assert says.environment["SUMCURVE_DEVICE"] == "cpu"
+    targets = [["a b", "c"], ["a b", "d"], ["a"]]
+    first, second = says.weigh([Alternatives(ITEMS[1], targets), Alternatives(ITEMS[2], targets[2:])])
+    assert first.seen == [["a b"], ["a b"], ["a"]]  # a mark is the third token
+    assert first.tokens == [3, 3, 2]  # words, and the end that the program speaks of
+    assert first.logp == [-3.375, -3.375, -2.125]
+    assert (second.seen, second.logp) == ([["a"]], [-4.125])
 
 
 def test_an_output_with_log_probabilities_is_read_as_ours_is(tmp_path):
