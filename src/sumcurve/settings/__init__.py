@@ -464,6 +464,19 @@ class MethodSearch(Decoding):
         return search.model_copy(update=self.model_dump())
 
 
+class Judgements(Settings):
+    """Answers of people to one set of sheets; `sumcurve people read --write` prints it."""
+
+    key: str
+    """What `sumcurve people sheet` wrote beside the sheets: what is behind their codes."""
+    key_sha256: Sha256
+    """Of its content."""
+    answers: str
+    """What `sumcurve people read --write` wrote."""
+    answers_sha256: Sha256
+    """Of its content."""
+
+
 class Preparation(Settings):
     """How raw content becomes a corpus: with the content's sha256 all that decides one."""
 

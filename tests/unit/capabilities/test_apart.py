@@ -34,7 +34,8 @@ plan = Plan.read(Path(sys.argv[2]), "core")
 print(len(plan.rows))
 if len(sys.argv) > 3:
     for module in pkgutil.walk_packages(sumcurve.__path__, "sumcurve."):
-        if not module.name.startswith(apart) and not module.name.endswith(".driver"):
+        needs_it = module.name.startswith(apart) or module.name.endswith("." + sys.argv[1])  # as contrasts.people
+        if not needs_it and not module.name.endswith(".driver"):
             importlib.import_module(module.name)
 """
 CORE = {

@@ -11,10 +11,9 @@ from sumcurve.capabilities.contrasts.sets import Contrasted
 from sumcurve.capabilities.people.answers import read_answers
 from sumcurve.capabilities.people.protocols import KUMAR_CHEUNG, PeopleError
 from sumcurve.capabilities.people.results import results as people_results
-from sumcurve.capabilities.people.settings import Judgements
 from sumcurve.capabilities.people.sheets import read_key, sha256_of
 from sumcurve.capabilities.people.texts import words
-from sumcurve.settings import Bootstrap
+from sumcurve.settings import Bootstrap, Judgements
 from sumcurve.store.manifest import sha256_file
 from sumcurve.tables.evidence import EvidenceError
 

@@ -4,8 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from sumcurve.capabilities.people.settings import Judgements
-from sumcurve.settings import CorpusSettings, NonNegative, Positive, Settings
+from sumcurve.settings import CorpusSettings, Judgements, NonNegative, Positive, Settings
 
 
 class Contrasts(Settings):

@@ -4,20 +4,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from sumcurve.settings import Settings, Sha256
-
-
-class Judgements(Settings):
-    """Answers of people to one set of sheets; `sumcurve people read --write` prints it."""
-
-    key: str
-    """What `sumcurve people sheet` wrote beside the sheets: what is behind their codes."""
-    key_sha256: Sha256
-    """Of its content."""
-    answers: str
-    """What `sumcurve people read --write` wrote."""
-    answers_sha256: Sha256
-    """Of its content."""
+from sumcurve.settings import Judgements, Settings
 
 
 class JudgedOutputs(Judgements):

@@ -13,10 +13,9 @@ from sumcurve.capabilities.contrasts.people import judged_by_people
 from sumcurve.capabilities.contrasts.sets import RULES, Contrast, Contrasted
 from sumcurve.capabilities.people.protocols import KUMAR_CHEUNG, PeopleError
 from sumcurve.capabilities.people.results import ALL_RULES
-from sumcurve.capabilities.people.settings import Judgements
 from sumcurve.capabilities.people.texts import of_judged
 from sumcurve.corpora.store import Corpus
-from sumcurve.settings import Bootstrap
+from sumcurve.settings import Bootstrap, Judgements
 from sumcurve.store import manifest
 from sumcurve.store.manifest import sha256_file
 from sumcurve.tables.evidence import EvidenceError
