@@ -18,8 +18,9 @@ from pathlib import Path
 
 PACKAGE = "sumcurve"
 SOURCE = Path(__file__).parents[1]
-OUTSIDE = {f"{PACKAGE}.{name}" for name in ("settings", "store.kind", "store.stage", "study.kinds")}
-BUILDERS = "folders"  # modules of this name hold builders and rows of kinds
+OUTSIDE = {f"{PACKAGE}.{name}" for name in ("settings", "store.kind", "store.stage", "study.kinds", "study.doors")}
+BUILDERS = "folders"  # modules of this name hold builders and rows of kinds,
+CAPABILITY = "capability"  # and of this one what is put together of a capability: both lead to the code of every kind
 
 
 def _path(module: str) -> Path | None:
@@ -141,7 +142,7 @@ def modules(*entries: str) -> list[str]:
     while waiting:
         module = waiting.pop()
         path = _path(module)
-        if path is None or module in found or module in OUTSIDE or module.endswith(f".{BUILDERS}"):
+        if path is None or module in found or module in OUTSIDE or module.endswith((f".{BUILDERS}", f".{CAPABILITY}")):
             continue
         found.add(module)
         waiting += _parsed(path)[0]

@@ -199,7 +199,7 @@ def test_what_a_corpus_holds_out_is_asked_by_the_same_readers_and_read_where_the
     study = dataclasses.replace(results.study, evidence=answered(told), outputs=[*results.study.outputs, *held])
     both = Results(study, Bootstrap())
     (metric,) = (one.name for one in both.metrics if one.title == "APES")
-    level, other = (both.study.evidence["apes"].levels(both)[corpus] for corpus in ("notes", "notes-unseen"))
+    level, other = (both.study.evidence["apes"].reader_levels(both)[corpus] for corpus in ("notes", "notes-unseen"))
     assert other.beats == level.beats == (right > 0.9)
     assert {bool(both.unread(corpus, metric)) for corpus in both.corpora} == {not level.beats}
     assert "those of notes," in other.sentence()
