@@ -96,7 +96,7 @@ def test_claims_of_curves_are_never_against_the_paired_comparison(study, long_cu
 
 
 # Recorded by code that wrote marks into names; a study that is made anew leaves this list.
-MARKED_NAMES = ("docstrings-large", "docstrings-all", "fairseq", "pretraining", "salience")
+MARKED_NAMES = ("docstrings-large", "docstrings-all", "fairseq", "pretraining")
 NAMES = ("method", "metric", "first", "second", "other", "ahead")
 FOLDERS = [RECORDED / study for study in ("docstrings", *MARKED_NAMES)]  # what else lies there is a user's
 
