@@ -21,7 +21,8 @@ from sumcurve.models.batch import Batch
 from sumcurve.models.build import build
 from sumcurve.models.transformer import TransformerSummarizer
 from sumcurve.models.vocabulary import BOS, EOS, PAD
-from sumcurve.settings import Search, TransformerSettings
+from sumcurve.settings.models import TransformerSettings
+from sumcurve.settings.search import Search
 from sumcurve.store.records import Record
 
 NAMES = {

@@ -25,7 +25,7 @@ from tokenizer import invented
 from sumcurve.corpora.duplicates import NearDuplicates
 from sumcurve.corpora.prepare import check_limits, digests_of, written
 from sumcurve.corpora.tokenizers import tokenizer
-from sumcurve.settings import Prepare
+from sumcurve.settings.corpus import Prepare
 from sumcurve.sources.cleaning import STEPS, cleaned
 from sumcurve.sources.language import identifier
 from sumcurve.store.records import Record

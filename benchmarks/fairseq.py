@@ -13,8 +13,9 @@ from pathlib import Path
 from types import SimpleNamespace
 
 from sumcurve.machine import sums
-from sumcurve.settings import FairseqSettings, Form
 from sumcurve.settings.config import read_method
+from sumcurve.settings.forms import Form
+from sumcurve.settings.models import FairseqSettings
 from sumcurve.study.plan import Plan
 
 

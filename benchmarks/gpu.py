@@ -42,8 +42,9 @@ from torch import Tensor
 
 from sumcurve.machine import devices
 from sumcurve.models.vocabulary import Vocabulary
-from sumcurve.settings import Form, PhaseSettings
 from sumcurve.settings.config import read_method
+from sumcurve.settings.forms import Form
+from sumcurve.settings.training import PhaseSettings
 from sumcurve.store.records import Record
 from sumcurve.systems.families import FAMILIES
 from sumcurve.training import optimization

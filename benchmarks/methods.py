@@ -24,8 +24,8 @@ from sumcurve.models.recurrent import RecurrentSummarizer
 from sumcurve.models.summarizer import Summarizer
 from sumcurve.models.transformer import TransformerSummarizer
 from sumcurve.models.vocabulary import Vocabulary
-from sumcurve.settings import PhaseSettings
 from sumcurve.settings.config import read_method
+from sumcurve.settings.training import PhaseSettings
 from sumcurve.training import losses, optimization
 
 METHODS = Path(__file__).parents[1] / "config" / "methods"

@@ -12,8 +12,8 @@ from pathlib import Path
 from sumcurve.models.build import build
 from sumcurve.models.extract_rewrite import build as build_extract_rewrite
 from sumcurve.models.summarizer import parameter_counts
-from sumcurve.settings import Model
 from sumcurve.settings.config import read_method
+from sumcurve.settings.models import Model
 
 METHODS = Path(__file__).parents[1] / "config" / "methods"
 SUBWORDS = ("bart", "transformers", "fairseq")  # kinds whose vocabulary is no number of words

@@ -21,7 +21,7 @@ from sumcurve.models.batch import Batch, collate, encode
 from sumcurve.models.build import build
 from sumcurve.models.recurrent import RecurrentSummarizer
 from sumcurve.models.vocabulary import PAD, Vocabulary
-from sumcurve.settings import RecurrentSettings
+from sumcurve.settings.models import RecurrentSettings
 from sumcurve.store.records import Record
 from sumcurve.training.losses import coverage, example_means
 

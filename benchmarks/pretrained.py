@@ -26,7 +26,9 @@ from sumcurve.capabilities.pretrained.learner import PretrainedLearner, pretrain
 from sumcurve.capabilities.pretrained.model import load
 from sumcurve.decoding.search import generate, greedy
 from sumcurve.models.batch import Batch
-from sumcurve.settings import Search, Training, TransformersSettings
+from sumcurve.settings.models import TransformersSettings
+from sumcurve.settings.search import Search
+from sumcurve.settings.training import Training
 from sumcurve.store.records import Record, Text
 from sumcurve.training.fit import _Batches, fit
 from sumcurve.training.optimization import build

@@ -25,7 +25,9 @@ from sumcurve.decoding.extract_rewrite import chosen, rewrite, rewriter
 from sumcurve.models.extract_rewrite import ExtractRewrite, Slots, build
 from sumcurve.models.vocabulary import Vocabulary
 from sumcurve.rouge.rewards import Reference, f1_of_ngrams, words
-from sumcurve.settings import ExtractRewriteSettings, Optimizer, PhaseSettings, RecurrentSettings, Search, Stop
+from sumcurve.settings.models import ExtractRewriteSettings, RecurrentSettings
+from sumcurve.settings.search import Search
+from sumcurve.settings.training import Optimizer, PhaseSettings, Stop
 from sumcurve.store.records import Record
 from sumcurve.training.extract_rewrite import ExtractRewriteLearner, RewardedBatch, actor_critic, look_up
 

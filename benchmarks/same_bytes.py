@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from sumcurve.machine import sums
-from sumcurve.settings import Form
+from sumcurve.settings.forms import Form
 from sumcurve.store.records import Record, write_text
 
 TABLE = Path(__file__).with_suffix(".csv")

@@ -49,7 +49,7 @@ REPEATED = 0.05  # of generated hashes
 
 
 def preparation(folder: Path, near: float | None = None) -> tuple[Any, Any]:
-    from sumcurve.settings import Preparation
+    from sumcurve.settings.corpus import Preparation
     from sumcurve.sources import SOURCES
     from sumcurve.sources.content import Content
 

@@ -31,8 +31,9 @@ from sumcurve.machine.devices import DeviceError, Lease
 from sumcurve.machine.locks import LockError, locked
 from sumcurve.machine.sums import SumsError
 from sumcurve.machine.torchrun import TorchrunError
-from sumcurve.settings import Raw, on_the_hub
+from sumcurve.settings.base import on_the_hub
 from sumcurve.settings.config import HUB_LOCK
+from sumcurve.settings.content import Raw
 from sumcurve.share import packs
 from sumcurve.share.packs import PackError
 from sumcurve.sources.errors import CorpusError

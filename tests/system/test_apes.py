@@ -15,7 +15,7 @@ from sumcurve.capabilities.apes.reader import train_reader
 from sumcurve.capabilities.apes.settings import Apes, AttentiveSettings
 from sumcurve.corpora.store import Corpus
 from sumcurve.machine.devices import Lease
-from sumcurve.settings import Optimizer, Stop
+from sumcurve.settings.training import Optimizer, Stop
 from sumcurve.statistics.design import Design, Replicates
 from sumcurve.statistics.intervals import estimate
 from sumcurve.store.records import Record, read_csv, write_jsonl

@@ -28,8 +28,11 @@ from sumcurve.models.build import build
 from sumcurve.models.emission import Emission
 from sumcurve.models.transformer import TransformerSummarizer
 from sumcurve.models.vocabulary import BOS, EOS, PAD, UNK, Vocabulary
-from sumcurve.settings import Bootstrap, FairseqSettings, Form, Search, TransformerSettings
 from sumcurve.settings.config import read_method
+from sumcurve.settings.forms import Form
+from sumcurve.settings.models import FairseqSettings, TransformerSettings
+from sumcurve.settings.search import Search
+from sumcurve.settings.study import Bootstrap
 from sumcurve.store import manifest, resume
 from sumcurve.store.stage import Stage
 from sumcurve.study.collect import collect

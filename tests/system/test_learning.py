@@ -14,8 +14,10 @@ from sumcurve.harvest.harvest import harvest
 from sumcurve.models.batch import batches, encode
 from sumcurve.models.summarizer import Summarizer
 from sumcurve.models.vocabulary import EOS, Vocabulary
-from sumcurve.settings import Form, Optimizer, Search, Stop
 from sumcurve.settings.config import read_method
+from sumcurve.settings.forms import Form
+from sumcurve.settings.search import Search
+from sumcurve.settings.training import Optimizer, Stop
 from sumcurve.store.records import Record, read_jsonl
 from sumcurve.systems.families import FAMILIES
 from sumcurve.training.fit import Fitted, fit

@@ -9,8 +9,9 @@ import torch
 
 from sumcurve.models.batch import batches, encode
 from sumcurve.models.vocabulary import Vocabulary
-from sumcurve.settings import Form, Optimizer, Stop
 from sumcurve.settings.config import read_method
+from sumcurve.settings.forms import Form
+from sumcurve.settings.training import Optimizer, Stop
 from sumcurve.store.records import Record
 from sumcurve.systems.families import FAMILIES
 from sumcurve.training import losses

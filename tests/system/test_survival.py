@@ -13,8 +13,8 @@ import torch
 
 from invented import CONFIG, METHODS, WORDS, records
 from sumcurve.models.vocabulary import Vocabulary
-from sumcurve.settings import Form
 from sumcurve.settings.config import read_method
+from sumcurve.settings.forms import Form
 from sumcurve.systems.families import FAMILIES
 from sumcurve.training.fit import Fitted, fit
 from sumcurve.training.run import read_state, write_state

@@ -20,8 +20,9 @@ from safetensors.torch import load_file, save_file
 
 from invented import CONFIG, METHODS, WORDS, records
 from sumcurve.models.vocabulary import Vocabulary
-from sumcurve.settings import Form, Optimizer
 from sumcurve.settings.config import read_method
+from sumcurve.settings.forms import Form
+from sumcurve.settings.training import Optimizer
 from sumcurve.systems.families import FAMILIES
 from sumcurve.training.fit import Fitted, State, TrainingError, digest_of, fit
 from sumcurve.training.learner import Learner

@@ -69,7 +69,7 @@ CAPABILITY = {
 ''',
     "settings.py": '''"""What a study may say of lengths."""
 
-from sumcurve.settings import Positive, Settings
+from sumcurve.settings.base import Positive, Settings
 
 
 class Lengths(Settings):

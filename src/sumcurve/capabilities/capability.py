@@ -7,8 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 from sumcurve.scores.scorer import Scorer
-from sumcurve.settings import Form, Preparation, Raw, Settings, StudySettings
+from sumcurve.settings.base import Settings
 from sumcurve.settings.config import Block
+from sumcurve.settings.content import Raw
+from sumcurve.settings.corpus import Preparation
+from sumcurve.settings.forms import Form
+from sumcurve.settings.study import StudySettings
 from sumcurve.store.kind import Kind
 from sumcurve.systems.family import Family
 from sumcurve.systems.system import System, Trainable

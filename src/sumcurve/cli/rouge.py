@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from sumcurve.machine.arguments import CommandError, Once, check_written, natural, positive, resamples
 from sumcurve.scores.rouge_f1 import RougeF1
-from sumcurve.settings import Bootstrap
+from sumcurve.settings.study import Bootstrap
 from sumcurve.store.records import csv_text, write_json, write_text
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sumcurve.settings import Reading
+from sumcurve.settings.study import Reading
 from sumcurve.store.records import Record
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NotRequired, TypedDict
 
 from sumcurve.corpora.store import Corpus
-from sumcurve.settings import Preparation
+from sumcurve.settings.corpus import Preparation
 from sumcurve.sources import SOURCES
 from sumcurve.sources.errors import CorpusError
 from sumcurve.store.kind import Kind

@@ -33,7 +33,7 @@ from sumcurve.corpora.duplicates import NearDuplicates
 from sumcurve.corpora.statistics import Statistics
 from sumcurve.corpora.store import PARTS, UNSEEN, Corpus
 from sumcurve.corpora.tokenizers import Tokenizer, tokenizer
-from sumcurve.settings import Compose, Preparation, Prepare, Split
+from sumcurve.settings.corpus import Compose, Preparation, Prepare, Split
 from sumcurve.sources.cleaning import Cleaned, Counts, StepRefused, cleaner
 from sumcurve.sources.content import PRECEDENCE, Content
 from sumcurve.sources.errors import CorpusError

@@ -55,7 +55,7 @@ from sumcurve.corpora.prepare import (
 )
 from sumcurve.corpora.statistics import Statistics
 from sumcurve.corpora.store import PARTS, UNSEEN, Corpus
-from sumcurve.settings import Preparation
+from sumcurve.settings.corpus import Preparation
 from sumcurve.sources.cleaning import Cleaned, StepRefused
 from sumcurve.sources.content import PRECEDENCE, Content, Shard
 from sumcurve.sources.errors import CorpusError

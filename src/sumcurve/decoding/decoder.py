@@ -9,7 +9,7 @@ from sumcurve.decoding.search import generate, greedy
 from sumcurve.models.batch import Batch
 from sumcurve.models.summarizer import Summarizer, score
 from sumcurve.models.vocabulary import SEP, Vocabulary
-from sumcurve.settings import Search
+from sumcurve.settings.search import Search
 
 
 class Decoder(Protocol):

@@ -14,7 +14,8 @@ from sumcurve.models.batch import collate as collate_examples
 from sumcurve.models.extract_rewrite import Document, ExtractRewrite, collate, read_document
 from sumcurve.models.summarizer import score
 from sumcurve.models.vocabulary import Vocabulary
-from sumcurve.settings import ExtractRewriteSettings, Search
+from sumcurve.settings.models import ExtractRewriteSettings
+from sumcurve.settings.search import Search
 from sumcurve.store.records import Record
 
 SENTENCES = {"cpu": 128, "cuda": 512}  # rewritten together

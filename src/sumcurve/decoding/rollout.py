@@ -10,7 +10,7 @@ from sumcurve.decoding.search import restrict
 from sumcurve.models.batch import Batch
 from sumcurve.models.summarizer import Summarizer
 from sumcurve.models.vocabulary import BOS, EOS, PAD, UNK
-from sumcurve.settings import Search
+from sumcurve.settings.search import Search
 
 
 @torch.no_grad()

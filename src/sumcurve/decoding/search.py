@@ -23,7 +23,7 @@ from sumcurve.models.batch import Batch
 from sumcurve.models.emission import in_single
 from sumcurve.models.summarizer import Marks, Memory, State, Summarizer
 from sumcurve.models.vocabulary import BOS, UNK
-from sumcurve.settings import Search
+from sumcurve.settings.search import Search
 
 
 @dataclass

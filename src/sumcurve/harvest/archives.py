@@ -20,8 +20,8 @@ from dataclasses import dataclass
 from http.client import HTTPException
 from pathlib import Path
 
-from sumcurve.settings import Harvest
 from sumcurve.settings.config import PlanError
+from sumcurve.settings.content import Harvest
 from sumcurve.sources.errors import CorpusError
 from sumcurve.sources.members import CHUNK, ArchiveError, Limits, tar_members, whole, zip_members
 

@@ -19,8 +19,9 @@ import yaml
 from tqdm import tqdm
 
 from sumcurve.harvest.archives import without_password
-from sumcurve.settings import MODEL_FILES, Raw
+from sumcurve.settings.base import MODEL_FILES
 from sumcurve.settings.config import read
+from sumcurve.settings.content import Raw
 from sumcurve.sources.errors import CorpusError
 from sumcurve.sources.members import names_of_shards
 from sumcurve.store.manifest import sha256_file, sha256_files

@@ -35,7 +35,7 @@ def positive(text: str) -> int:
 
 
 def resamples(text: str) -> int:
-    """A number of resamples that a 95 % interval can be read from, as `settings.Bootstrap` has it."""
+    """A number of resamples that a 95 % interval can be read from, as `settings.study.Bootstrap` has it."""
     return natural(text, least=20)
 
 

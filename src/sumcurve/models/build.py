@@ -6,7 +6,7 @@ from sumcurve.models.ngram import NgramSummarizer
 from sumcurve.models.recurrent import RecurrentSummarizer
 from sumcurve.models.summarizer import Summarizer
 from sumcurve.models.transformer import TransformerSummarizer
-from sumcurve.settings import NgramSettings, RecurrentSettings, TransformerSettings
+from sumcurve.settings.models import NgramSettings, RecurrentSettings, TransformerSettings
 
 
 def build(

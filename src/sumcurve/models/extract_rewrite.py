@@ -18,7 +18,7 @@ from sumcurve.models.emission import IMPOSSIBLE, in_single
 from sumcurve.models.layers import AdditiveScores, BiLSTM, lstm_cell, masked, single_precision
 from sumcurve.models.recurrent import RecurrentSummarizer
 from sumcurve.models.vocabulary import Vocabulary
-from sumcurve.settings import ExtractRewriteSettings
+from sumcurve.settings.models import ExtractRewriteSettings
 from sumcurve.store.records import Record
 
 

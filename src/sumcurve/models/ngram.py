@@ -21,7 +21,7 @@ from sumcurve.models.emission import in_single
 from sumcurve.models.layers import masked
 from sumcurve.models.summarizer import Memory, Readout, ReadoutSummarizer, State
 from sumcurve.models.vocabulary import BOS
-from sumcurve.settings import NgramSettings
+from sumcurve.settings.models import NgramSettings
 
 
 def window_means(states: Tensor, mask: Tensor, width: int) -> Tensor:

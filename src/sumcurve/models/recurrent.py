@@ -23,7 +23,7 @@ from sumcurve.models.layers import (
 )
 from sumcurve.models.recurrence import AttentiveRecurrence
 from sumcurve.models.summarizer import Memory, Readout, ReadoutSummarizer, State
-from sumcurve.settings import RecurrentSettings
+from sumcurve.settings.models import RecurrentSettings
 
 
 class RecurrentSummarizer(ReadoutSummarizer):

@@ -16,7 +16,7 @@ from sumcurve.models.batch import Batch
 from sumcurve.models.emission import in_single
 from sumcurve.models.layers import masked
 from sumcurve.models.summarizer import Memory, Readout, ReadoutSummarizer, State
-from sumcurve.settings import TransformerSettings
+from sumcurve.settings.models import TransformerSettings
 
 CACHE_BLOCK = 16
 """Target positions by which the decoder's key and value cache grows."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from sumcurve.scores.scorer import Scorer
-from sumcurve.settings import StudySettings
+from sumcurve.settings.study import StudySettings
 
 
 @dataclass(frozen=True)

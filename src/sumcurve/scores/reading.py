@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from sumcurve.scores.scorer import Metric, Scorer, Scores, group_of, summaries_of
-from sumcurve.settings import Reading, Rouge
+from sumcurve.settings.study import Reading, Rouge
 from sumcurve.store.records import Record, RecordError
 
 # A system reads where the lower end of its gap's interval over groups is above.

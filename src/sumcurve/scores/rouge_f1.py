@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from sumcurve.scores.scorer import Metric, Scorer, Scores, group_of, summaries_of
-from sumcurve.settings import Rouge
+from sumcurve.settings.study import Rouge
 from sumcurve.store.records import Record
 
 POINTS = 100

@@ -11,11 +11,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
 
-from sumcurve import settings
+from sumcurve.settings.base import Settings
 from sumcurve.store.records import Record, RecordError, read_jsonl
 
 
-class NoSettings(settings.Settings):
+class NoSettings(Settings):
     """Of a scorer that is told nothing."""
 
 
@@ -83,7 +83,7 @@ class Scorer(ABC):
     rater (`Scores.further`). Those of one corpus are the same for every output.
     """
 
-    Settings: ClassVar[type[settings.Settings]] = NoSettings
+    Settings: ClassVar[type[Settings]] = NoSettings
     metrics: ClassVar[Sequence[Metric]]
 
     def __init__(self, settings: Any) -> None:

@@ -17,7 +17,8 @@ from typing import Any, TypeVar
 import yaml
 from pydantic import BaseModel, ValidationError
 
-from sumcurve.settings import FORMER, Form, FormFile, Layer, MethodFile, MethodSettings
+from sumcurve.settings.forms import Form, FormFile, Layer, MethodFile, MethodSettings
+from sumcurve.settings.study import FORMER
 
 S = TypeVar("S", bound=BaseModel)
 Location = tuple[str | int, ...]

@@ -13,7 +13,8 @@ import torch
 from sumcurve.corpora.tokens import TOKEN
 from sumcurve.models.transformer import TransformerSummarizer, sinusoids
 from sumcurve.models.vocabulary import BOS, EOS, MARKS, PAD, SEP, UNK, Vocabulary
-from sumcurve.settings import Model, Search, TransformerSettings
+from sumcurve.settings.models import Model, TransformerSettings
+from sumcurve.settings.search import Search
 
 
 class NoCounterpart(ValueError):

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from sumcurve.corpora.tokenizers import tokenizer
-from sumcurve.settings import Form, Search
+from sumcurve.settings.forms import Form
+from sumcurve.settings.search import Search
 from sumcurve.share.packs import without
 from sumcurve.sources.raw import EMPTY_SOURCE, Refused, check_text
 from sumcurve.store import manifest

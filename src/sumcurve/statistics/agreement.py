@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
-from sumcurve.settings import Bootstrap
+from sumcurve.settings.study import Bootstrap
 from sumcurve.statistics.groups import LEAST_GROUPS, Array
 
 Coefficient = Callable[[Array], Array]  # of summed matrices ``[..., k, k] -> [...]``

@@ -18,7 +18,8 @@ from pathlib import Path
 
 PACKAGE = "sumcurve"
 SOURCE = Path(__file__).parents[1]
-OUTSIDE = {f"{PACKAGE}.{name}" for name in ("settings", "store.kind", "store.stage", "study.kinds", "study.doors")}
+OUTSIDE = {f"{PACKAGE}.{name}" for name in ("store.kind", "store.stage", "study.kinds", "study.doors")}
+SETTINGS = f"{PACKAGE}.settings"
 BUILDERS = "folders"  # modules of this name hold builders and rows of kinds,
 CAPABILITY = "capability"  # and of this one what is put together of a capability: both lead to the code of every kind
 
@@ -142,7 +143,13 @@ def modules(*entries: str) -> list[str]:
     while waiting:
         module = waiting.pop()
         path = _path(module)
-        if path is None or module in found or module in OUTSIDE or module.endswith((f".{BUILDERS}", f".{CAPABILITY}")):
+        if (
+            path is None
+            or module in found
+            or module in OUTSIDE
+            or module.startswith(SETTINGS)
+            or module.endswith((f".{BUILDERS}", f".{CAPABILITY}"))
+        ):
             continue
         found.add(module)
         waiting += _parsed(path)[0]
@@ -151,9 +158,13 @@ def modules(*entries: str) -> list[str]:
 
 def files(*entries: str) -> list[Path]:
     """The files of code behind the modules, and those that read settings, call builders and name and seal folders."""
-    shared = ("settings/__init__.py", "study/kinds.py", "__main__.py", "store/manifest.py")
+    shared = ("study/kinds.py", "__main__.py", "store/manifest.py")
     behind = {path for module in modules(*entries) if (path := _path(module)) is not None}
-    return sorted(behind | {SOURCE / name for name in shared} | {*SOURCE.rglob(f"{BUILDERS}.py")})
+    return sorted(
+        behind
+        | {SOURCE / name for name in shared}
+        | {*SOURCE.rglob(f"{BUILDERS}.py"), *(SOURCE / "settings").glob("*.py")}
+    )
 
 
 @cache

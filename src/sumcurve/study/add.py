@@ -20,8 +20,8 @@ import yaml
 from sumcurve.corpora.prepare import tokenized
 from sumcurve.corpora.store import PARTS
 from sumcurve.scores import SCORERS
-from sumcurve.settings import Prepare
 from sumcurve.settings.config import PlanError
+from sumcurve.settings.corpus import Prepare
 from sumcurve.sources import SOURCES, format_of
 from sumcurve.sources.content import Content, patterns
 from sumcurve.sources.jsonl import MARK, read_lines

@@ -15,7 +15,8 @@ from sumcurve.corpora.store import Corpus
 from sumcurve.curves.stopping import read_history
 from sumcurve.models.vocabulary import MARKS, Vocabulary
 from sumcurve.scores.scorer import Metric
-from sumcurve.settings import Search, SubwordSettings
+from sumcurve.settings.models import SubwordSettings
+from sumcurve.settings.search import Search
 from sumcurve.store import manifest
 from sumcurve.store.manifest import ManifestError
 from sumcurve.store.records import read_csv, read_jsonl

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 from pydantic import create_model
 
-from sumcurve import capabilities, scores, settings, systems, tables
+from sumcurve import capabilities, scores, systems, tables
 from sumcurve.capabilities.capability import Capability
 from sumcurve.scores.scorer import Scorer
+from sumcurve.settings import corpus, study
 from sumcurve.systems.families import FAMILIES
 from sumcurve.systems.family import Family
 from sumcurve.systems.system import System, Trainable
@@ -20,20 +21,21 @@ CAPABILITIES: dict[str, Capability] = {
 }
 
 if TYPE_CHECKING:
-    from sumcurve.settings import CorpusSettings, StudySettings
+    from sumcurve.settings.corpus import CorpusSettings
+    from sumcurve.settings.study import StudySettings
 else:
     CorpusSettings = create_model(
         "CorpusSettings",
         __base__=(
             *(one.corpus_settings for one in CAPABILITIES.values() if one.corpus_settings),
-            settings.CorpusSettings,
+            corpus.CorpusSettings,
         ),
-        __doc__=settings.CorpusSettings.__doc__,
+        __doc__=corpus.CorpusSettings.__doc__,
     )
     StudySettings = create_model(
         "StudySettings",
-        __base__=(*(one.study_settings for one in CAPABILITIES.values() if one.study_settings), settings.StudySettings),
-        __doc__=settings.StudySettings.__doc__,
+        __base__=(*(one.study_settings for one in CAPABILITIES.values() if one.study_settings), study.StudySettings),
+        __doc__=study.StudySettings.__doc__,
         corpora=(dict[str, CorpusSettings], ...),
     )
 

@@ -12,7 +12,7 @@ import re
 from functools import lru_cache
 from pathlib import Path
 
-from sumcurve.settings import Form
+from sumcurve.settings.forms import Form
 from sumcurve.study.doors import MODELS
 from sumcurve.study.kinds import KINDS
 from sumcurve.study.plan import Folder, Plan

@@ -24,21 +24,13 @@ from sumcurve.corpora.folders import (
 from sumcurve.scores.files import ReadsFiles
 from sumcurve.scores.needs import Needing
 from sumcurve.scores.scorer import Scorer
-from sumcurve.settings import (
-    HELD_OUT,
-    ZERO_SHOT,
-    CorpusSettings,
-    Equivalence,
-    Form,
-    MethodSettings,
-    Preparation,
-    Raw,
-    Reading,
-    Search,
-    Split,
-    VarianceTable,
-)
+from sumcurve.settings.base import HELD_OUT, ZERO_SHOT
 from sumcurve.settings.config import Block, PlanError, read, read_method, read_study
+from sumcurve.settings.content import Raw
+from sumcurve.settings.corpus import CorpusSettings, Preparation, Split
+from sumcurve.settings.forms import Form, MethodSettings
+from sumcurve.settings.search import Search
+from sumcurve.settings.study import Equivalence, Reading, VarianceTable
 from sumcurve.sources import SOURCES
 from sumcurve.sources.content import patterns
 from sumcurve.sources.pinned import File

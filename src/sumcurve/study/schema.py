@@ -17,23 +17,19 @@ from typing import Any, Union
 from pydantic import BaseModel, Field, create_model
 from pydantic.json_schema import GenerateJsonSchema
 
-from sumcurve import settings
-from sumcurve.settings import (
+from sumcurve.settings.base import Settings
+from sumcurve.settings.forms import FormFile, Layer, MethodFile, part_of
+from sumcurve.settings.models import (
     BartSettings,
     ExtractRewriteSettings,
     FairseqSettings,
-    FormFile,
-    Layer,
-    MethodFile,
-    MethodSearch,
     NgramSettings,
-    PhaseSettings,
     RecurrentSettings,
-    Training,
     TransformerSettings,
     TransformersSettings,
-    part_of,
 )
+from sumcurve.settings.search import MethodSearch
+from sumcurve.settings.training import PhaseSettings, Training
 from sumcurve.store.records import write_text
 from sumcurve.study import trials
 from sumcurve.study.doors import SCORERS, StudySettings
@@ -103,9 +99,9 @@ def _subclasses(model: type[BaseModel]) -> Iterator[type[BaseModel]]:
 def _descriptions() -> dict[str, dict[str, str]]:
     """By class of settings what is said of each of its keys, inherited ones too."""
     found: dict[str, dict[str, str]] = {}
-    for model in _subclasses(settings.Settings):
+    for model in _subclasses(Settings):
         for one in reversed(model.__mro__):
-            if issubclass(one, settings.Settings) and (module := inspect.getmodule(one)):
+            if issubclass(one, Settings) and (module := inspect.getmodule(one)):
                 found.setdefault(model.__name__, {}).update(_docstrings(module).get(one.__name__, {}))
     return {**found, "Study": found["StudySettings"], "Method": found["MethodFile"]}
 

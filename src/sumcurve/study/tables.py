@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from sumcurve.settings import Bootstrap
+from sumcurve.settings.study import Bootstrap
 from sumcurve.store.records import write_text
 from sumcurve.study.doors import APPENDIX, LISTINGS, TABLES
 from sumcurve.tables.answers_figure import write_answers

@@ -32,8 +32,9 @@ from sumcurve.machine import sums
 from sumcurve.machine.locks import locked
 from sumcurve.machine.sums import Sums
 from sumcurve.machine.workers import worker_pool
-from sumcurve.settings import Form, Percent, Positive, Settings, Trial
+from sumcurve.settings.base import Percent, Positive, Settings
 from sumcurve.settings.config import PlanError, read, read_method, read_settings
+from sumcurve.settings.forms import Form, Trial
 from sumcurve.store.manifest import MANIFEST, digest, sha256_file
 from sumcurve.store.records import read_csv, write_csv, write_text
 from sumcurve.study.doors import MODELS

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from sumcurve.corpora.tokens import cut
-from sumcurve.settings import CorpusSettings
+from sumcurve.settings.corpus import CorpusSettings
 from sumcurve.store.records import Record
 from sumcurve.systems.system import Item, Role, SystemSettings
 

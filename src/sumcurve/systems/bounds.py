@@ -9,7 +9,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any, ClassVar
 
-from sumcurve.settings import CorpusSettings
+from sumcurve.settings.corpus import CorpusSettings
 from sumcurve.store.records import Record
 from sumcurve.systems.system import Item, Role, SystemSettings
 

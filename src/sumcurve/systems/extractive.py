@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 from sumcurve.corpora.tokens import cut
-from sumcurve.settings import CorpusSettings
+from sumcurve.settings.corpus import CorpusSettings
 from sumcurve.systems.system import Item, Role, SystemSettings
 
 DIGITS = 9  # to which scores are compared: sums of floats may differ in their last bits between machines

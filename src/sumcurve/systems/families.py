@@ -5,7 +5,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from sumcurve.settings import CorpusSettings, Form, Search
+from sumcurve.settings.corpus import CorpusSettings
+from sumcurve.settings.forms import Form
+from sumcurve.settings.search import Search
 from sumcurve.store.records import Record
 from sumcurve.systems.family import Family, FinishedRun, Refusal, weights_of
 from sumcurve.training.place import VOCABULARY

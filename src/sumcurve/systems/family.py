@@ -11,7 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from sumcurve.machine.sums import Sums
-from sumcurve.settings import CorpusSettings, Form, Reading, Search
+from sumcurve.settings.corpus import CorpusSettings
+from sumcurve.settings.forms import Form
+from sumcurve.settings.search import Search
+from sumcurve.settings.study import Reading
 from sumcurve.sources.pinned import File
 from sumcurve.store.stage import Inputs, Stage, sealed
 from sumcurve.systems.system import Item, Scoring, write_summaries

@@ -7,7 +7,9 @@ from typing import Literal, NotRequired, TypedDict
 from sumcurve.corpora.folders import in_small_letters
 from sumcurve.corpora.store import Corpus
 from sumcurve.machine.sums import Sums
-from sumcurve.settings import Form, Reading, Search
+from sumcurve.settings.forms import Form
+from sumcurve.settings.search import Search
+from sumcurve.settings.study import Reading
 from sumcurve.store.kind import Kind
 from sumcurve.store.stage import Block, BuildError, Inputs, Stage, sealed
 from sumcurve.systems.family import Family, FinishedRun

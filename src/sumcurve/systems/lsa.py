@@ -10,7 +10,7 @@ over the topics i whose singular value is at least half of the largest, the pape
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar
 
-from sumcurve.settings import Share
+from sumcurve.settings.base import Share
 from sumcurve.systems.extractive import DIGITS, Extractive, ExtractiveSettings, by_score
 from sumcurve.systems.system import SystemSettings
 

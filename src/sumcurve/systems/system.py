@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
 
-from sumcurve.settings import CorpusSettings, Settings
+from sumcurve.settings.base import Settings
+from sumcurve.settings.corpus import CorpusSettings
 from sumcurve.store.records import Record, Text, write_jsonl
 
 LOG_OF = "log"  # the key, among a system's inputs, of a file to log to

@@ -10,7 +10,7 @@ from sumcurve.decoding.logp import TargetLogp
 from sumcurve.decoding.reading import target_logp
 from sumcurve.models.batch import DECODED_TOGETHER, Example, batches, encode
 from sumcurve.models.vocabulary import Vocabulary
-from sumcurve.settings import Reading
+from sumcurve.settings.study import Reading
 from sumcurve.store.records import Record
 from sumcurve.systems.system import Item
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 from sumcurve.corpora.store import PARTS, UNSEEN
-from sumcurve.settings import present_words
+from sumcurve.settings.study import present_words
 from sumcurve.tables.results import Results
 from sumcurve.tables.table import Column, Table
 

@@ -6,7 +6,7 @@ the interval leaves out); an interval that holds 0 shows nothing by itself.
 
 from typing import Any
 
-from sumcurve.settings import Equivalence
+from sumcurve.settings.study import Equivalence
 from sumcurve.statistics.intervals import Estimate
 from sumcurve.tables.evidence import EvidenceError
 from sumcurve.tables.results import Results, value

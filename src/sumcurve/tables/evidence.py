@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from sumcurve.curves.stopping import Validation
 from sumcurve.scores.scorer import Metric
-from sumcurve.settings import Equivalence, Question
+from sumcurve.settings.study import Equivalence, Question
 from sumcurve.statistics.design import Cell
 from sumcurve.systems.system import Role
 

@@ -24,7 +24,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, MaxNLocator, NullLocator
 
 from sumcurve.scores.scorer import Metric
-from sumcurve.settings import ZERO_SHOT
+from sumcurve.settings.base import ZERO_SHOT
 from sumcurve.store.records import write_bytes
 from sumcurve.tables.evidence import is_beside
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from sumcurve.settings import present_words
+from sumcurve.settings.study import present_words
 from sumcurve.tables.efficiency import clock_refusal
 from sumcurve.tables.results import Results
 from sumcurve.tables.scores import selected

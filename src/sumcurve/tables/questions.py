@@ -6,7 +6,7 @@ Every question is a family of its own: of k answers each is given at a level of 
 from typing import Any
 
 from sumcurve.scores.scorer import Metric
-from sumcurve.settings import Question
+from sumcurve.settings.study import Question
 from sumcurve.tables.results import LEVEL, NOT_TO_BE_READ, Results, best_mean
 from sumcurve.tables.table import Column, Table, Value, listed, number
 

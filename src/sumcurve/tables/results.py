@@ -17,7 +17,7 @@ from scipy import stats
 
 from sumcurve.scores.frames import commonest
 from sumcurve.scores.scorer import Metric
-from sumcurve.settings import Bootstrap
+from sumcurve.settings.study import Bootstrap
 from sumcurve.statistics.design import Cell, Design, Replicates, common_seeds
 from sumcurve.statistics.family import Family, family
 from sumcurve.statistics.intervals import Estimate, contrast, difference, draws, estimate

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from sumcurve.settings import ZERO_SHOT
+from sumcurve.settings.base import ZERO_SHOT
 from sumcurve.tables.evidence import ScoredOutput
 from sumcurve.tables.results import LEVEL, UNREAD, Results, System, metric_columns, units, value
 from sumcurve.tables.table import Column, Table, number

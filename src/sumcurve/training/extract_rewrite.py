@@ -24,7 +24,10 @@ from sumcurve.models.summarizer import score
 from sumcurve.models.vocabulary import Vocabulary
 from sumcurve.rouge.rewards import Reference, repetition, words
 from sumcurve.rouge.scorer import score_items
-from sumcurve.settings import ExtractRewriteSettings, PhaseSettings, Rouge, Search
+from sumcurve.settings.models import ExtractRewriteSettings
+from sumcurve.settings.search import Search
+from sumcurve.settings.study import Rouge
+from sumcurve.settings.training import PhaseSettings
 from sumcurve.store.records import Record
 from sumcurve.training import losses
 from sumcurve.training.history import METRICS

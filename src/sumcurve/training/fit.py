@@ -19,7 +19,7 @@ from torch import Tensor, nn
 
 from sumcurve.machine.devices import allow_tf32
 from sumcurve.models.batch import bucketed
-from sumcurve.settings import Training
+from sumcurve.settings.training import Training
 from sumcurve.training import optimization
 from sumcurve.training.history import History, Reason, Row
 from sumcurve.training.learner import Learner

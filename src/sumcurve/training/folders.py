@@ -8,7 +8,7 @@ from sumcurve.corpora.folders import in_small_letters
 from sumcurve.corpora.store import Corpus
 from sumcurve.machine import devices
 from sumcurve.machine.sums import Sums
-from sumcurve.settings import Form
+from sumcurve.settings.forms import Form
 from sumcurve.store.kind import PACKED_OF_RUNS, Kind
 from sumcurve.store.stage import Block, BuildError, Inputs, Stage, sealed
 from sumcurve.training.place import Place

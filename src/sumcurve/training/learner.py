@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from sumcurve.models.summarizer import parameter_counts
-from sumcurve.settings import PhaseSettings
+from sumcurve.settings.training import PhaseSettings
 
 
 class TrainingBatch(Protocol):

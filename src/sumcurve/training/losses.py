@@ -21,7 +21,7 @@ from sumcurve.models.recurrent import RecurrentSummarizer
 from sumcurve.models.summarizer import ReadoutSummarizer, Summarizer
 from sumcurve.models.vocabulary import BOS, PAD, UNK, Vocabulary
 from sumcurve.rouge.rewards import rouge_l_f1, words
-from sumcurve.settings import PhaseSettings
+from sumcurve.settings.training import PhaseSettings
 
 
 def example_means(values: Tensor, tgt: Tensor) -> Tensor:

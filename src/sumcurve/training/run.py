@@ -21,7 +21,9 @@ from sumcurve.corpora.store import Corpus
 from sumcurve.corpora.token_ids import Drawn, TokenIds
 from sumcurve.models.examples import Spans
 from sumcurve.models.vocabulary import Vocabulary
-from sumcurve.settings import Form, Search, Training
+from sumcurve.settings.forms import Form
+from sumcurve.settings.search import Search
+from sumcurve.settings.training import Training
 from sumcurve.store.records import Record, read_csv, write_bytes, write_csv, write_json
 from sumcurve.store.stage import Inputs
 from sumcurve.training.fit import STATE_KEYS, Checkpoint, Fitted, ResumeError, State, fit

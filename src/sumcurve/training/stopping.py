@@ -3,7 +3,7 @@
 import math
 from dataclasses import replace
 
-from sumcurve.settings import PhaseSettings
+from sumcurve.settings.training import PhaseSettings
 from sumcurve.training.history import History, Reason, Row
 
 COLLAPSE_REPETITION, COLLAPSE_ROUGE, HACKED_SHARE = 0.3, 0.5, 0.99
@@ -11,7 +11,7 @@ IN_A_ROW = 2  # validations that show it before a phase is stopped: one may be a
 
 
 class Rule:
-    """Judges the validations of one phase in their order; see `settings.Stop`.
+    """Judges the validations of one phase in their order; see `settings.training.Stop`.
 
     `period` are the updates between two validations, `best` is the best that may be selected so far, `counted` says
     whether patience counts the last one.

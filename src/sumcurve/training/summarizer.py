@@ -12,7 +12,8 @@ from sumcurve.models.examples import Examples
 from sumcurve.models.recurrent import RecurrentSummarizer
 from sumcurve.models.summarizer import Summarizer
 from sumcurve.models.vocabulary import Vocabulary
-from sumcurve.settings import PhaseSettings, Search
+from sumcurve.settings.search import Search
+from sumcurve.settings.training import PhaseSettings
 from sumcurve.training import losses
 from sumcurve.training.learner import Learner
 from sumcurve.training.validation import Validation

@@ -14,7 +14,9 @@ from sumcurve.models.vocabulary import Vocabulary
 from sumcurve.rouge.rewards import repetition, rouge_l_f1, words
 from sumcurve.rouge.scorer import score_items
 from sumcurve.rouge.tokens import CJK
-from sumcurve.settings import PhaseSettings, Rouge, Search
+from sumcurve.settings.search import Search
+from sumcurve.settings.study import Rouge
+from sumcurve.settings.training import PhaseSettings
 from sumcurve.store.records import Record
 from sumcurve.training.history import METRICS
 from sumcurve.training.losses import example_means

@@ -33,22 +33,21 @@ from numpy.typing import NDArray
 
 from sumcurve.corpora.store import Corpus
 from sumcurve.machine.sums import Sums
-from sumcurve.settings import (
-    Architecture,
+from sumcurve.settings.config import PlanError, read_method, read_study
+from sumcurve.settings.corpus import CorpusSettings
+from sumcurve.settings.forms import Form
+from sumcurve.settings.models import (
     BartSettings,
-    CorpusSettings,
     ExtractRewriteSettings,
     FairseqSettings,
-    Form,
     Model,
     NgramSettings,
-    PhaseSettings,
-    Pretraining,
     RecurrentSettings,
     TransformerSettings,
     TransformersSettings,
 )
-from sumcurve.settings.config import PlanError, read_method, read_study
+from sumcurve.settings.study import Architecture, Pretraining
+from sumcurve.settings.training import PhaseSettings
 from sumcurve.store import manifest
 from sumcurve.store.records import read_csv
 from sumcurve.study.doors import CAPABILITIES, StudySettings

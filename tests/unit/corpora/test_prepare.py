@@ -16,7 +16,7 @@ from sumcurve.corpora.store import PARTS, UNSEEN, Corpus
 from sumcurve.corpora.tokenizers import tokenizer
 from sumcurve.corpora.tokens import own_case, tokenize
 from sumcurve.corpora.unseen import write_unseen
-from sumcurve.settings import CorpusSettings, Prepare
+from sumcurve.settings.corpus import CorpusSettings, Prepare
 from sumcurve.sources import SOURCES
 from sumcurve.sources import raw as reasons
 from sumcurve.sources.content import Content

@@ -19,7 +19,7 @@ import titles
 from sumcurve.corpora import shards
 from sumcurve.corpora.prepare import prepare
 from sumcurve.corpora.shards import Work, assemble, cut, finish_shard, map_shard, near_shard, reduce
-from sumcurve.settings import Preparation
+from sumcurve.settings.corpus import Preparation
 from sumcurve.sources import SOURCES
 from sumcurve.sources.content import Content
 from sumcurve.sources.errors import CorpusError
@@ -502,7 +502,7 @@ from pathlib import Path
 from sumcurve.sources.content import Content
 from sumcurve.corpora.shards import Work, cut, finish_shard, map_shard, reduce
 from sumcurve.sources import SOURCES
-from sumcurve.settings import Preparation
+from sumcurve.settings.corpus import Preparation
 content = Content(Path(sys.argv[1]), SOURCES["jsonl"])
 settings = Preparation.model_validate_json(sys.argv[3])
 work = Work(Path(sys.argv[2]), 6)

@@ -10,7 +10,7 @@ from sumcurve.models.batch import Batch, Example, collate, encode
 from sumcurve.models.build import build
 from sumcurve.models.summarizer import Summarizer
 from sumcurve.models.vocabulary import EOS, UNK, Vocabulary
-from sumcurve.settings import RecurrentSettings, TransformerSettings
+from sumcurve.settings.models import RecurrentSettings, TransformerSettings
 from sumcurve.store.records import Record
 
 WORDS = 12

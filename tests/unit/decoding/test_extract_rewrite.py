@@ -15,7 +15,8 @@ from sumcurve.models.extract_rewrite import ExtractRewrite, build, read_document
 from sumcurve.models.extract_rewrite import collate as collate_documents
 from sumcurve.models.summarizer import score
 from sumcurve.models.vocabulary import EOS, Vocabulary
-from sumcurve.settings import ExtractRewriteSettings, RecurrentSettings, Search
+from sumcurve.settings.models import ExtractRewriteSettings, RecurrentSettings
+from sumcurve.settings.search import Search
 from sumcurve.store.records import Record
 
 CPU = torch.device("cpu")

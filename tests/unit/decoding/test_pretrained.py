@@ -19,7 +19,9 @@ from sumcurve.capabilities.pretrained.subwords import TextExample
 from sumcurve.capabilities.pretrained.system import PretrainedSystem
 from sumcurve.decoding.search import generate, greedy
 from sumcurve.models.batch import Batch
-from sumcurve.settings import Reading, Search, TransformersSettings
+from sumcurve.settings.models import TransformersSettings
+from sumcurve.settings.search import Search
+from sumcurve.settings.study import Reading
 from sumcurve.store.records import Record, Text
 from sumcurve.systems.system import Item
 

@@ -21,7 +21,7 @@ from sumcurve.models.summarizer import Memory, State, Summarizer, score
 from sumcurve.models.vocabulary import Vocabulary
 from sumcurve.scores.reading import ReadingRouge, Reads, ReadsByRouge
 from sumcurve.scores.rouge_f1 import RougeF1
-from sumcurve.settings import Reading, Rouge
+from sumcurve.settings.study import Reading, Rouge
 from sumcurve.store.records import Record, RecordError, write_jsonl
 
 WORDS = [f"w{number}" for number in range(20)]

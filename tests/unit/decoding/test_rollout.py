@@ -12,7 +12,7 @@ from sumcurve.decoding.search import greedy
 from sumcurve.models.batch import Batch, Example, collate, encode
 from sumcurve.models.summarizer import Summarizer, score
 from sumcurve.models.vocabulary import BOS, EOS, PAD, SEP, UNK, Vocabulary
-from sumcurve.settings import Search
+from sumcurve.settings.search import Search
 from sumcurve.store.records import Record
 
 

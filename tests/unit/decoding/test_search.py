@@ -16,7 +16,8 @@ from sumcurve.models.build import build
 from sumcurve.models.emission import Emission
 from sumcurve.models.summarizer import Memory, State, Summarizer, score
 from sumcurve.models.vocabulary import BOS, EOS, PAD, SEP, UNK, Vocabulary
-from sumcurve.settings import RecurrentSettings, Search, TransformerSettings
+from sumcurve.settings.models import RecurrentSettings, TransformerSettings
+from sumcurve.settings.search import Search
 from sumcurve.store.records import Record
 
 

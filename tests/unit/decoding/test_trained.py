@@ -10,7 +10,8 @@ from sumcurve.decoding.decoder import SummarizerDecoder
 from sumcurve.models.batch import Example, collate, encode
 from sumcurve.models.summarizer import Summarizer, score
 from sumcurve.models.vocabulary import Vocabulary
-from sumcurve.settings import Reading, Search
+from sumcurve.settings.search import Search
+from sumcurve.settings.study import Reading
 from sumcurve.store.records import Text
 from sumcurve.systems.system import Item
 from sumcurve.systems.trained import Trained

@@ -12,7 +12,7 @@ from sumcurve.corpora.store import PARTS, UNSEEN, Corpus
 from sumcurve.harvest.archives import read_archives
 from sumcurve.harvest.harvest import harvest_archives
 from sumcurve.harvest.packages import COLUMNS, yields, yields_csv
-from sumcurve.settings import Preparation
+from sumcurve.settings.corpus import Preparation
 from sumcurve.sources import SOURCES
 from sumcurve.sources.content import Content
 from sumcurve.sources.errors import CorpusError

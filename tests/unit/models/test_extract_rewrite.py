@@ -21,7 +21,7 @@ from sumcurve.models.extract_rewrite import (
     read_document,
 )
 from sumcurve.models.vocabulary import Vocabulary
-from sumcurve.settings import ExtractRewriteSettings, RecurrentSettings
+from sumcurve.settings.models import ExtractRewriteSettings, RecurrentSettings
 from sumcurve.store.records import Record
 
 SIZES = [3, 1, 4, 2]  # sentences of the documents below

@@ -8,8 +8,9 @@ from pydantic import ValidationError
 from sumcurve.capabilities.fairseq.model import END, OURS, THEIRS, Fairseq, FairseqError, FairseqModel, arguments
 from sumcurve.models.batch import encode
 from sumcurve.models.vocabulary import BOS, UNK, Vocabulary
-from sumcurve.settings import FairseqSettings, Form
 from sumcurve.settings.config import read_method
+from sumcurve.settings.forms import Form
+from sumcurve.settings.models import FairseqSettings
 from sumcurve.store.records import Record
 
 METHODS = Path(__file__).parents[3] / "config" / "methods"

@@ -11,7 +11,8 @@ from sumcurve.models.batch import Batch, Example, collate
 from sumcurve.models.ngram import NgramSummarizer
 from sumcurve.models.summarizer import Summarizer, parameter_counts, score
 from sumcurve.models.vocabulary import BOS, EOS, PAD, UNK, Vocabulary
-from sumcurve.settings import NgramSettings, Search
+from sumcurve.settings.models import NgramSettings
+from sumcurve.settings.search import Search
 
 
 def settings(**keys: object) -> NgramSettings:

@@ -7,8 +7,8 @@ import pytest
 from sumcurve.models.build import build
 from sumcurve.models.extract_rewrite import build as build_extract_rewrite
 from sumcurve.models.summarizer import parameter_counts
-from sumcurve.settings import ExtractRewriteSettings
 from sumcurve.settings.config import read_method
+from sumcurve.settings.models import ExtractRewriteSettings
 
 METHODS = Path(__file__).parents[3] / "config" / "methods"
 

@@ -11,7 +11,7 @@ from sumcurve.models.layers import BiLSTM
 from sumcurve.models.recurrent import RecurrentSummarizer
 from sumcurve.models.summarizer import Summarizer, parameter_counts, score
 from sumcurve.models.vocabulary import PAD, Vocabulary
-from sumcurve.settings import RecurrentSettings
+from sumcurve.settings.models import RecurrentSettings
 
 COMBINATIONS = [
     {

@@ -14,8 +14,8 @@ from sumcurve.models.emission import Emission
 from sumcurve.models.summarizer import Summarizer, score
 from sumcurve.models.transformer import TransformerSummarizer
 from sumcurve.models.vocabulary import PAD, Vocabulary
-from sumcurve.settings import ExtractRewriteSettings, NgramSettings, RecurrentSettings, TransformerSettings
 from sumcurve.settings.config import read_method
+from sumcurve.settings.models import ExtractRewriteSettings, NgramSettings, RecurrentSettings, TransformerSettings
 
 Summarizing = RecurrentSettings | TransformerSettings | NgramSettings
 

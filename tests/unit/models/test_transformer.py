@@ -9,7 +9,7 @@ from sumcurve.models.build import build
 from sumcurve.models.summarizer import Summarizer, parameter_counts
 from sumcurve.models.transformer import CACHE_BLOCK, TransformerSummarizer, sinusoids
 from sumcurve.models.vocabulary import PAD, Vocabulary
-from sumcurve.settings import TransformerSettings
+from sumcurve.settings.models import TransformerSettings
 
 
 def settings(**keys: object) -> TransformerSettings:

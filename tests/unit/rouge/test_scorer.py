@@ -13,7 +13,7 @@ from rouge_score.rouge_scorer import RougeScorer
 
 from sumcurve.rouge import scorer as rouge
 from sumcurve.rouge.scorer import METRICS, Scorer, bootstrap_155, score_items, signature
-from sumcurve.settings import Rouge
+from sumcurve.settings.study import Rouge
 
 try:
     distribution("py-rouge")

@@ -11,7 +11,7 @@ from sumcurve.rouge.scorer import score_items
 from sumcurve.scores.rouge_f1 import RougeF1
 from sumcurve.scores.run import write_scores
 from sumcurve.scores.scorer import Metric, Scores, group_of, summaries_of
-from sumcurve.settings import Rouge
+from sumcurve.settings.study import Rouge
 from sumcurve.store.records import Record, RecordError, write_jsonl
 from sumcurve.study.doors import SCORERS
 

@@ -5,7 +5,9 @@ import yaml
 from pydantic import ValidationError
 
 from sumcurve.capabilities.extracts.settings import Oracle
-from sumcurve.settings import Compose, Form, Optimizer, Preparation, Prepare, Training
+from sumcurve.settings.corpus import Compose, Preparation, Prepare
+from sumcurve.settings.forms import Form
+from sumcurve.settings.training import Optimizer, Training
 from sumcurve.store.manifest import digest
 
 RECURRENT = {"kind": "recurrent", "embedding": 4, "hidden": 4, "feed": "nothing"}

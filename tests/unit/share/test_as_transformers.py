@@ -9,7 +9,8 @@ from sumcurve.decoding.decoder import SummarizerDecoder
 from sumcurve.models.batch import collate, encode
 from sumcurve.models.build import build
 from sumcurve.models.vocabulary import BOS, UNK, Vocabulary
-from sumcurve.settings import RecurrentSettings, Search, TransformerSettings
+from sumcurve.settings.models import RecurrentSettings, TransformerSettings
+from sumcurve.settings.search import Search
 from sumcurve.share.as_transformers import NoCounterpart, network_of, write
 from sumcurve.store.records import Record
 

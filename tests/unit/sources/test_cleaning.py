@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sumcurve.settings import Prepare
+from sumcurve.settings.corpus import Prepare
 from sumcurve.sources.cleaning import STEPS, Cleaner, Counts, StepRefused
 from sumcurve.sources.language import in_capitals
 from sumcurve.sources.raw import Place, RawRecord

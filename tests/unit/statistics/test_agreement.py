@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sumcurve.settings import Bootstrap
+from sumcurve.settings.study import Bootstrap
 from sumcurve.statistics.agreement import cohens_kappa, krippendorffs_alpha
 
 NA = None

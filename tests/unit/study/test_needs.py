@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from sumcurve.capabilities.programs.command import Command
-from sumcurve.settings import Split
+from sumcurve.settings.corpus import Split
 from sumcurve.study import needs
 from sumcurve.study.kinds import KINDS
 from sumcurve.study.plan import Plan

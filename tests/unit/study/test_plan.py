@@ -12,7 +12,9 @@ from pydantic import BaseModel
 from pretrained import bart_method, fables, pretraining
 from sumcurve.harvest.archives import packages_of
 from sumcurve.scores.scorer import Metric
-from sumcurve.settings import REFERENCE_SYSTEMS, Search, Split
+from sumcurve.settings.corpus import Split
+from sumcurve.settings.search import Search
+from sumcurve.settings.study import REFERENCE_SYSTEMS
 from sumcurve.study.doors import SCORERS
 from sumcurve.study.kinds import KINDS, RECIPES
 from sumcurve.study.plan import Plan, PlanError

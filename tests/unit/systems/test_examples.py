@@ -9,7 +9,7 @@ import programs
 from sumcurve.capabilities.programs.command import Command, CommandSettings
 from sumcurve.capabilities.programs.process import MODEL
 from sumcurve.capabilities.programs.training import learn
-from sumcurve.settings import CorpusSettings
+from sumcurve.settings.corpus import CorpusSettings
 from sumcurve.store.records import Record, Text
 from sumcurve.systems.system import LOG_OF, Item
 

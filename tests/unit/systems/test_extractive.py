@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sumcurve.settings import REFERENCE_SYSTEMS
+from sumcurve.settings.study import REFERENCE_SYSTEMS
 from sumcurve.store.records import Record, Text
 from sumcurve.study.doors import SYSTEMS
 from sumcurve.systems.extractive import by_score, content_words

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from sumcurve.corpora.tokens import tokenize
-from sumcurve.settings import CorpusSettings, Prepare
+from sumcurve.settings.corpus import CorpusSettings, Prepare
 from sumcurve.store.records import Record, RecordError, Text
 from sumcurve.study.doors import SYSTEMS
 from sumcurve.systems.system import LOG_OF, Item

@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from sumcurve.__main__ import make, tables
-from sumcurve.settings import REFERENCE_SYSTEMS
+from sumcurve.settings.study import REFERENCE_SYSTEMS
 from sumcurve.store.stage import BuildError
 from sumcurve.study.plan import Plan, PlanError
 

@@ -11,7 +11,7 @@ from sumcurve.capabilities.extracts.settings import Oracle
 from sumcurve.curves.stopping import Validation
 from sumcurve.scores.rouge_f1 import RougeF1
 from sumcurve.scores.scorer import Metric
-from sumcurve.settings import Bootstrap
+from sumcurve.settings.study import Bootstrap
 from sumcurve.tables.evidence import (
     CorpusStatistics,
     Items,

@@ -4,7 +4,7 @@ import dataclasses
 
 import pytest
 
-from sumcurve.settings import Bootstrap, Equivalence
+from sumcurve.settings.study import Bootstrap, Equivalence
 from sumcurve.statistics.intervals import Estimate
 from sumcurve.study.tables import made
 from sumcurve.tables.equivalence import DIFFERENT, EQUIVALENT, OPEN, judged

@@ -6,7 +6,7 @@ import re
 import pytest
 
 from sumcurve.capabilities.extracts.evidence import Oracles
-from sumcurve.settings import Bootstrap, Question
+from sumcurve.settings.study import Bootstrap, Question
 from sumcurve.study.tables import made
 from sumcurve.tables.lines import NEVER, NOT_TESTED, sentences
 from sumcurve.tables.results import Results

@@ -6,7 +6,7 @@ import re
 import pytest
 from pydantic import ValidationError
 
-from sumcurve.settings import Bootstrap, Question
+from sumcurve.settings.study import Bootstrap, Question
 from sumcurve.study.tables import made
 from sumcurve.tables.questions import NO, NOT_KNOWN, YES, sentences
 from sumcurve.tables.results import Results

@@ -13,7 +13,7 @@ from sumcurve.capabilities.contrasts.evidence import TIED
 from sumcurve.capabilities.extracts.evidence import Oracles
 from sumcurve.capabilities.pretrained.evidence import Pretraining, Pretrainings
 from sumcurve.scores.frames import Frames, frame, measures
-from sumcurve.settings import Equivalence
+from sumcurve.settings.study import Equivalence
 from sumcurve.study.doors import APPENDIX, MEASURED, TABLES
 from sumcurve.study.tables import FIGURES, PAGES, REPORT, made, write_study
 from sumcurve.tables.evidence import EvidenceError, Items, Missing

@@ -10,7 +10,8 @@ import torch
 
 from sumcurve.models.batch import encode
 from sumcurve.models.vocabulary import Vocabulary
-from sumcurve.settings import Optimizer, PhaseSettings, RecurrentSettings, Stop, Training, TransformerSettings
+from sumcurve.settings.models import RecurrentSettings, TransformerSettings
+from sumcurve.settings.training import Optimizer, PhaseSettings, Stop, Training
 from sumcurve.store.records import Record
 
 WORDS = [f"word{number}" for number in range(25)]

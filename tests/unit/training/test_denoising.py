@@ -22,7 +22,8 @@ from sumcurve.capabilities.pretrained.denoising import (
 from sumcurve.capabilities.pretrained.outside import bodies_path
 from sumcurve.capabilities.pretrained.subwords import PretrainedError
 from sumcurve.corpora.store import Corpus
-from sumcurve.settings import Architecture, Noise, PhaseSettings, Training
+from sumcurve.settings.study import Architecture, Noise
+from sumcurve.settings.training import PhaseSettings, Training
 from sumcurve.store.records import Record, write_jsonl
 from sumcurve.training.fit import Fitted, fit
 from sumcurve.training.run import read_state, write_state

@@ -16,15 +16,9 @@ from sumcurve.models.batch import encode
 from sumcurve.models.extract_rewrite import ExtractRewrite, build, read_document
 from sumcurve.models.vocabulary import Vocabulary
 from sumcurve.rouge.rewards import repetition, words
-from sumcurve.settings import (
-    ExtractRewriteSettings,
-    Optimizer,
-    PhaseSettings,
-    RecurrentSettings,
-    Search,
-    Stop,
-    Training,
-)
+from sumcurve.settings.models import ExtractRewriteSettings, RecurrentSettings
+from sumcurve.settings.search import Search
+from sumcurve.settings.training import Optimizer, PhaseSettings, Stop, Training
 from sumcurve.store.records import Record
 from sumcurve.training.extract_rewrite import (
     ExtractRewriteLearner,

@@ -10,7 +10,7 @@ from sumcurve.corpora.token_ids import Drawn
 from sumcurve.models.batch import collate, encode, lengths
 from sumcurve.models.build import build
 from sumcurve.models.examples import Examples
-from sumcurve.settings import Search
+from sumcurve.settings.search import Search
 from sumcurve.training import fit as module
 from sumcurve.training import losses
 from sumcurve.training.fit import STATE_KEYS, ResumeError, TrainingError, fit

@@ -2,7 +2,7 @@ import pytest
 import torch
 from torch import nn
 
-from sumcurve.settings import Optimizer
+from sumcurve.settings.training import Optimizer
 from sumcurve.training.optimization import Schedule, build
 
 

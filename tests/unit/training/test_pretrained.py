@@ -19,7 +19,10 @@ from sumcurve.__main__ import show_model
 from sumcurve.capabilities.pretrained.learner import PretrainedLearner, pretrained_learner
 from sumcurve.capabilities.pretrained.model import load
 from sumcurve.capabilities.pretrained.subwords import PretrainedError
-from sumcurve.settings import Form, PhaseSettings, Search, Training, TransformersSettings
+from sumcurve.settings.forms import Form
+from sumcurve.settings.models import TransformersSettings
+from sumcurve.settings.search import Search
+from sumcurve.settings.training import PhaseSettings, Training
 from sumcurve.sources.errors import CorpusError
 from sumcurve.store.records import Record, Text
 from sumcurve.training.fit import Fitted, ResumeError, State, fit

@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 import yaml
 
-from sumcurve.settings import MethodSearch, Trial
 from sumcurve.settings.config import PlanError, read_method, read_settings
+from sumcurve.settings.forms import Trial
+from sumcurve.settings.search import MethodSearch
 from sumcurve.store.manifest import MANIFEST, digest, hashes, write_sealed
 from sumcurve.study import trials
 from sumcurve.study.plan import Plan
@@ -401,7 +402,7 @@ def test_a_program_has_the_trials_of_its_file_in_the_same_table(home: Path, ran:
     from sumcurve.corpora.store import Corpus
     from sumcurve.corpora.tokens import tokenize
     from sumcurve.rouge.scorer import score_items
-    from sumcurve.settings import Rouge
+    from sumcurve.settings.study import Rouge
 
     say_of_systems(home)
     config, table = home / "config", home / "config" / "trials.csv"

@@ -12,8 +12,8 @@ import pytest
 import yaml
 
 import programs
-from sumcurve.settings import TransformerSettings
 from sumcurve.settings.config import read_method
+from sumcurve.settings.models import TransformerSettings
 from sumcurve.store import manifest
 from sumcurve.study.kinds import KINDS
 from sumcurve.study.needs import LIGHT

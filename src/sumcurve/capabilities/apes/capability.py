@@ -9,7 +9,7 @@ from sumcurve.capabilities.apes.folders import KINDS, QuestionsSpecification
 from sumcurve.capabilities.apes.scorer import AnswersQuestions
 from sumcurve.capabilities.apes.settings import CorpusKeys
 from sumcurve.capabilities.capability import Capability, Folders
-from sumcurve.settings import MODEL_FILES
+from sumcurve.settings.base import MODEL_FILES
 from sumcurve.sources import SOURCES
 from sumcurve.sources.content import patterns
 from sumcurve.sources.pinned import File

@@ -45,7 +45,8 @@ class LooksAt(Scorer):
         from sumcurve.corpora.entities import read_salient
         from sumcurve.models.batch import DECODED_TOGETHER, batches, encode
         from sumcurve.models.vocabulary import Vocabulary
-        from sumcurve.settings import Form, Search
+        from sumcurve.settings.forms import Form
+        from sumcurve.settings.search import Search
         from sumcurve.store import manifest
         from sumcurve.systems.families import FAMILIES
         from sumcurve.training.place import WEIGHTS

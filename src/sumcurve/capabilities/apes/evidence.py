@@ -13,7 +13,7 @@ from sumcurve.capabilities.apes.levels import SCORER, SHARE, Array, Level, Reade
 from sumcurve.capabilities.apes.questions import GUESSES, NOT_ASKED, entity_in, read_questions
 from sumcurve.capabilities.capability import Folders
 from sumcurve.corpora.entities import PLACEHOLDER
-from sumcurve.settings import HELD_OUT
+from sumcurve.settings.base import HELD_OUT
 from sumcurve.store.records import read_csv
 from sumcurve.tables.evidence import Evidence, Items
 

@@ -44,7 +44,7 @@ from sumcurve.corpora.entities import questions as questions_about
 from sumcurve.corpora.store import Corpus
 from sumcurve.machine.devices import Lease
 from sumcurve.scores.scorer import group_of
-from sumcurve.settings import PhaseSettings
+from sumcurve.settings.training import PhaseSettings
 from sumcurve.store.records import Record, RecordError, write_csv, write_json
 from sumcurve.training.fit import ResumeError, fit
 from sumcurve.training.history import History

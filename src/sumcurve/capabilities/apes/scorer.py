@@ -19,7 +19,8 @@ from sumcurve.capabilities.apes.settings import Apes, AttentiveSettings, CorpusK
 from sumcurve.corpora.entities import is_marker
 from sumcurve.scores.needs import Need, Needing
 from sumcurve.scores.scorer import Metric, Scores, group_of, summaries_of
-from sumcurve.settings import MODEL_FILES, StudySettings
+from sumcurve.settings.base import MODEL_FILES
+from sumcurve.settings.study import StudySettings
 from sumcurve.store.records import Record, RecordError
 
 if TYPE_CHECKING:

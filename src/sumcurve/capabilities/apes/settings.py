@@ -5,18 +5,8 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from sumcurve.settings import (
-    Dropout,
-    NonNegative,
-    Once,
-    Optimizer,
-    PhaseSettings,
-    Positive,
-    Settings,
-    Sha256,
-    Stop,
-    Training,
-)
+from sumcurve.settings.base import Dropout, NonNegative, Once, Positive, Settings, Sha256
+from sumcurve.settings.training import Optimizer, PhaseSettings, Stop, Training
 
 
 class Recogniser(Settings):

@@ -13,7 +13,7 @@ from sumcurve.capabilities.apes.reader import HELD_OUT, Posed, levels, posed
 from sumcurve.capabilities.apes.settings import SpanReaderSettings
 from sumcurve.capabilities.apes.spans import MODEL, SpanAnswers
 from sumcurve.corpora.store import Corpus
-from sumcurve.settings import MODEL_FILES
+from sumcurve.settings.base import MODEL_FILES
 from sumcurve.store.records import RecordError, write_csv, write_json
 
 

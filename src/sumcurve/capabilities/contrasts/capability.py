@@ -8,8 +8,9 @@ from sumcurve.capabilities.contrasts.folders import KINDS
 from sumcurve.capabilities.contrasts.planning import JUDGING, judged_folders, plan_contrasts, plan_judged
 from sumcurve.capabilities.contrasts.scorer import Dodged, Escaped
 from sumcurve.capabilities.contrasts.settings import CorpusKeys, contrasts_of
-from sumcurve.settings import Form, StudySettings
 from sumcurve.settings.config import Block, PlanError
+from sumcurve.settings.forms import Form
+from sumcurve.settings.study import StudySettings
 from sumcurve.tables import Listing
 
 if TYPE_CHECKING:

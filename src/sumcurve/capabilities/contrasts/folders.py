@@ -8,7 +8,7 @@ from sumcurve.capabilities.contrasts.settings import Contrasts
 from sumcurve.corpora.folders import in_small_letters
 from sumcurve.corpora.store import Corpus
 from sumcurve.machine.sums import Sums
-from sumcurve.settings import Reading
+from sumcurve.settings.study import Reading
 from sumcurve.sources.errors import CorpusError
 from sumcurve.store.kind import Kind
 from sumcurve.store.records import RecordError

@@ -18,7 +18,7 @@ from sumcurve.models.batch import Example, collate, encode
 from sumcurve.models.extract_rewrite import read_document
 from sumcurve.models.summarizer import ReadoutSummarizer, Summarizer
 from sumcurve.models.vocabulary import BOS, UNK, Vocabulary
-from sumcurve.settings import Reading
+from sumcurve.settings.study import Reading
 from sumcurve.store.records import Record
 from sumcurve.systems.system import Alternatives, Item, Likelihoods, Scoring, Weighing
 from sumcurve.systems.trained import Trained

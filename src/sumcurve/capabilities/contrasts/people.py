@@ -13,7 +13,8 @@ from sumcurve.capabilities.people.protocols import KUMAR_CHEUNG, PeopleError
 from sumcurve.capabilities.people.results import results as people_results
 from sumcurve.capabilities.people.sheets import read_key, sha256_of
 from sumcurve.capabilities.people.texts import words
-from sumcurve.settings import Bootstrap, Judgements
+from sumcurve.settings.corpus import Judgements
+from sumcurve.settings.study import Bootstrap
 from sumcurve.store.manifest import sha256_file
 from sumcurve.tables.evidence import EvidenceError
 

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from sumcurve.capabilities.contrasts.folders import ContrastsSpecification, JudgeSpecification, JudgeWordsSpecification
 from sumcurve.capabilities.contrasts.settings import contrasts_of
-from sumcurve.settings import Reading
+from sumcurve.settings.study import Reading
 from sumcurve.sources.pinned import File
 from sumcurve.store.provenance import versions
 from sumcurve.systems.rows import Scored

@@ -4,7 +4,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from sumcurve.settings import CorpusSettings, Judgements, NonNegative, Positive, Settings
+from sumcurve.settings.base import NonNegative, Positive, Settings
+from sumcurve.settings.corpus import CorpusSettings, Judgements
 
 
 class Contrasts(Settings):

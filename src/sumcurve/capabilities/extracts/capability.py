@@ -8,7 +8,7 @@ from sumcurve.capabilities.extracts.command import add_parser
 from sumcurve.capabilities.extracts.folders import KINDS, ProveSpecification
 from sumcurve.capabilities.extracts.settings import CorpusKeys, Oracle, oracle_of
 from sumcurve.capabilities.extracts.system import Optimum
-from sumcurve.settings import Rouge
+from sumcurve.settings.study import Rouge
 from sumcurve.store.provenance import versions
 from sumcurve.systems.system import System
 from sumcurve.tables import Listing

@@ -20,7 +20,7 @@ from sumcurve.capabilities.extracts.systems import extracts
 from sumcurve.capabilities.extracts.unigrams import source_words_bound
 from sumcurve.corpora.store import Corpus
 from sumcurve.scores.scorer import group_of
-from sumcurve.settings import Rouge
+from sumcurve.settings.study import Rouge
 from sumcurve.store.records import Record, write_csv, write_jsonl
 
 VARIANTS: tuple[Variant, ...] = get_args(Variant)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sumcurve.capabilities.capability import Folders
 from sumcurve.capabilities.extracts import METRICS, PLACES
 from sumcurve.capabilities.extracts.settings import Oracle, scorer_of
-from sumcurve.settings import Rouge
+from sumcurve.settings.study import Rouge
 from sumcurve.store.records import read_jsonl
 from sumcurve.tables.evidence import Evidence, Optimum, OptimumWords, ScoredOutput, Study, metrics_of
 

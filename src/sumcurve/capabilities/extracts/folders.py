@@ -4,7 +4,7 @@ from typing import TypedDict
 
 from sumcurve.capabilities.extracts.settings import Oracle
 from sumcurve.corpora.store import Corpus
-from sumcurve.settings import Rouge
+from sumcurve.settings.study import Rouge
 from sumcurve.store.kind import Kind
 from sumcurve.store.stage import Block, Inputs, Stage
 

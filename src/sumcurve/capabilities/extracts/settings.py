@@ -4,7 +4,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from sumcurve.settings import NonNegative, Once, Positive, Rouge, Settings
+from sumcurve.settings.base import NonNegative, Once, Positive, Settings
+from sumcurve.settings.study import Rouge
 
 
 class Oracle(Settings):

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Literal
 
 from sumcurve.capabilities.extracts.settings import oracle_of
-from sumcurve.settings import CorpusSettings
+from sumcurve.settings.corpus import CorpusSettings
 from sumcurve.store.records import RecordError
 from sumcurve.systems.bounds import Bound
 from sumcurve.systems.system import Item, SystemSettings

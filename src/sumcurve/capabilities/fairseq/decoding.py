@@ -8,7 +8,8 @@ from sumcurve.capabilities.fairseq.model import FairseqModel
 from sumcurve.decoding.logp import TargetLogp
 from sumcurve.models.batch import Example
 from sumcurve.models.vocabulary import UNK
-from sumcurve.settings import Search, fairseq_search
+from sumcurve.settings.forms import fairseq_search
+from sumcurve.settings.search import Search
 
 PAIRS = 1024  # of a source and a target that one question holds
 

@@ -8,7 +8,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sumcurve.settings import CorpusSettings, FairseqSettings, Form, fairseq_search
+from sumcurve.settings.corpus import CorpusSettings
+from sumcurve.settings.forms import Form, fairseq_search
+from sumcurve.settings.models import FairseqSettings
 from sumcurve.store.stage import Stage
 from sumcurve.systems.family import PRETRAINED_MB, Family, FinishedRun, Refusal
 from sumcurve.systems.system import Item

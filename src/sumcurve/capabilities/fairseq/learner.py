@@ -15,7 +15,8 @@ from safetensors.torch import load_file
 from sumcurve.capabilities.fairseq.decoding import write
 from sumcurve.capabilities.fairseq.model import FairseqArithmeticError, FairseqModel
 from sumcurve.models.batch import Example
-from sumcurve.settings import Search, Training
+from sumcurve.settings.search import Search
+from sumcurve.settings.training import Training
 from sumcurve.store.manifest import sha256_file
 from sumcurve.store.records import write_json
 from sumcurve.training.fit import Fitted, Progress, ResumeError, TrainingError, flat, refuse_other

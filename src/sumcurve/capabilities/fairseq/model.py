@@ -20,7 +20,8 @@ from sumcurve.machine.sums import Sums
 from sumcurve.models.batch import Example, Ids
 from sumcurve.models.summarizer import VOCABULARY
 from sumcurve.models.vocabulary import BOS, EOS, PAD, UNK, Vocabulary
-from sumcurve.settings import FAIRSEQ, FairseqSettings, Training
+from sumcurve.settings.models import FAIRSEQ, FairseqSettings
+from sumcurve.settings.training import Training
 
 PLACE, USUAL = (
     "SUMCURVE_FAIRSEQ",

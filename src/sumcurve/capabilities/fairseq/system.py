@@ -10,7 +10,8 @@ from sumcurve.corpora.derangement import derangements
 from sumcurve.decoding.logp import TargetLogp
 from sumcurve.models.batch import Example, encode
 from sumcurve.models.vocabulary import UNK
-from sumcurve.settings import Reading, Search
+from sumcurve.settings.search import Search
+from sumcurve.settings.study import Reading
 from sumcurve.store.records import Record
 from sumcurve.systems.system import Alternatives, Item, Likelihoods
 

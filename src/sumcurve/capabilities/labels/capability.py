@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 from sumcurve.capabilities.capability import Capability, Folders
 from sumcurve.capabilities.labels.folders import KINDS, LabelsSpecification
 from sumcurve.capabilities.labels.settings import Labels, StudyKeys
-from sumcurve.settings import Form, StudySettings
 from sumcurve.settings.config import Block, PlanError
+from sumcurve.settings.forms import Form
+from sumcurve.settings.study import StudySettings
 from sumcurve.tables import Listing
 
 if TYPE_CHECKING:

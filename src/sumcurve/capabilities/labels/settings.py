@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from sumcurve.settings import Once, Positive, Settings
+from sumcurve.settings.base import Once, Positive, Settings
 
 
 class Labels(Settings):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from sumcurve.capabilities.people.protocols import KUMAR_CHEUNG, WEI, PeopleError, Protocol
 from sumcurve.machine.arguments import natural, positive, resamples
-from sumcurve.settings import Bootstrap
+from sumcurve.settings.study import Bootstrap
 from sumcurve.store.records import write_json, write_text
 
 if TYPE_CHECKING:

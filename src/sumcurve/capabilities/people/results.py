@@ -15,7 +15,7 @@ import numpy as np
 from sumcurve.capabilities.people.answers import Answers
 from sumcurve.capabilities.people.protocols import GOOD
 from sumcurve.capabilities.people.sheets import AGAIN, MAIN, PILOT
-from sumcurve.settings import Bootstrap
+from sumcurve.settings.study import Bootstrap
 from sumcurve.statistics.agreement import Agreement, cohens_kappa, krippendorffs_alpha
 from sumcurve.statistics.design import Design, Replicates
 from sumcurve.statistics.family import deciding_levels

@@ -4,7 +4,8 @@ from typing import Annotated
 
 from pydantic import Field
 
-from sumcurve.settings import Judgements, Settings
+from sumcurve.settings.base import Settings
+from sumcurve.settings.corpus import Judgements
 
 
 class JudgedOutputs(Judgements):

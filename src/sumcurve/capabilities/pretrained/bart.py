@@ -9,7 +9,8 @@ import torch
 
 from sumcurve.capabilities.pretrained.model import EncoderDecoder, Pretrained, load
 from sumcurve.capabilities.pretrained.subwords import PretrainedError, Subwords
-from sumcurve.settings import Architecture, SubwordSettings, TransformersSettings
+from sumcurve.settings.models import SubwordSettings, TransformersSettings
+from sumcurve.settings.study import Architecture
 
 MARKS = {"bos_token": "<s>", "pad_token": "<pad>", "eos_token": "</s>", "unk_token": "<unk>", "mask_token": "<mask>"}
 

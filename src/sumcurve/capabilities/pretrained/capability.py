@@ -14,8 +14,13 @@ from sumcurve.capabilities.pretrained.folders import (
     UntrainedSpecification,
 )
 from sumcurve.harvest.archives import packages_of
-from sumcurve.settings import ZERO_SHOT, BartSettings, Form, Preparation, Pretraining, Raw, StudySettings
+from sumcurve.settings.base import ZERO_SHOT
 from sumcurve.settings.config import Block, PlanError
+from sumcurve.settings.content import Raw
+from sumcurve.settings.corpus import Preparation
+from sumcurve.settings.forms import Form
+from sumcurve.settings.models import BartSettings
+from sumcurve.settings.study import Pretraining, StudySettings
 from sumcurve.systems.rows import Scored
 from sumcurve.tables import Listing
 from sumcurve.training.folders import TrainSpecification

@@ -25,7 +25,10 @@ from sumcurve.capabilities.pretrained.outside import bodies_path
 from sumcurve.capabilities.pretrained.subwords import PretrainedError, TextExample
 from sumcurve.corpora.store import Corpus
 from sumcurve.models.batch import Batch
-from sumcurve.settings import Architecture, BartSettings, Noise, PhaseSettings, Search, Training
+from sumcurve.settings.models import BartSettings
+from sumcurve.settings.search import Search
+from sumcurve.settings.study import Architecture, Noise
+from sumcurve.settings.training import PhaseSettings, Training
 from sumcurve.store.records import Record, read_jsonl
 from sumcurve.training.place import Place
 from sumcurve.training.run import begun, fitted, write_run

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from sumcurve.corpora.store import Corpus
 from sumcurve.corpora.tokens import sentences
-from sumcurve.settings import MODEL_FILES, CorpusSettings, Form
+from sumcurve.settings.base import MODEL_FILES
 from sumcurve.settings.config import PlanError
+from sumcurve.settings.corpus import CorpusSettings
+from sumcurve.settings.forms import Form
 from sumcurve.sources.pinned import File, fetched_model
 from sumcurve.store.stage import Inputs, Stage
 from sumcurve.systems.family import PRETRAINED_MB, Family, FinishedRun, Refusal, weights_of

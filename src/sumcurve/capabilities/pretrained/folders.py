@@ -7,7 +7,9 @@ from sumcurve.corpora.folders import in_small_letters
 from sumcurve.corpora.store import Corpus
 from sumcurve.machine import devices
 from sumcurve.machine.sums import Sums
-from sumcurve.settings import Form, Search, TransformersSettings
+from sumcurve.settings.forms import Form
+from sumcurve.settings.models import TransformersSettings
+from sumcurve.settings.search import Search
 from sumcurve.store.kind import PACKED_OF_RUNS, Kind
 from sumcurve.store.stage import Block, BuildError, Inputs, Stage, sealed
 from sumcurve.systems.family import FinishedRun

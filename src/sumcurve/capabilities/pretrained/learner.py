@@ -13,7 +13,9 @@ from sumcurve.capabilities.pretrained.model import Pretrained
 from sumcurve.capabilities.pretrained.subwords import TextExample, lengths
 from sumcurve.corpora.store import Part, take
 from sumcurve.models.batch import Batch
-from sumcurve.settings import PhaseSettings, Search, SubwordSettings
+from sumcurve.settings.models import SubwordSettings
+from sumcurve.settings.search import Search
+from sumcurve.settings.training import PhaseSettings
 from sumcurve.store.records import Record, Text
 from sumcurve.training.learner import Learner
 from sumcurve.training.validation import measured

@@ -25,7 +25,7 @@ from sumcurve.capabilities.pretrained.subwords import PretrainedError, Subwords,
 from sumcurve.models.batch import Batch
 from sumcurve.models.emission import Emission, in_single
 from sumcurve.models.summarizer import Marks, Memory, State, Summarizer
-from sumcurve.settings import TransformersSettings
+from sumcurve.settings.models import TransformersSettings
 
 DROPOUT = ("dropout", "dropout_rate", "resid_pdrop", "embd_pdrop")  # what configurations of architectures call it
 IGNORED = -100  # of cross-entropy

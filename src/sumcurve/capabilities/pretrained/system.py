@@ -18,7 +18,9 @@ from sumcurve.capabilities.pretrained.model import Pretrained
 from sumcurve.capabilities.pretrained.subwords import TextExample
 from sumcurve.corpora.derangement import derangements
 from sumcurve.decoding.logp import TargetLogp
-from sumcurve.settings import Reading, Search, SubwordSettings
+from sumcurve.settings.models import SubwordSettings
+from sumcurve.settings.search import Search
+from sumcurve.settings.study import Reading
 from sumcurve.store.records import Text, write_jsonl
 from sumcurve.store.stage import Stage
 from sumcurve.systems.system import Alternatives, Item, Likelihoods

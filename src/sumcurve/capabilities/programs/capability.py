@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from sumcurve.capabilities.capability import Capability
 from sumcurve.capabilities.programs.command import Command, CommandSettings
 from sumcurve.capabilities.programs.folders import KINDS, DecodeProgramSpecification, TrainProgramSpecification
-from sumcurve.settings import Reading
+from sumcurve.settings.study import Reading
 from sumcurve.sources.pinned import File
 from sumcurve.systems.rows import Scored
 

@@ -17,7 +17,8 @@ from pydantic import Field, model_validator
 
 from sumcurve.capabilities.programs.process import MODEL, Limits, environment_of, files_of, run
 from sumcurve.capabilities.programs.targets import tokens_of
-from sumcurve.settings import CorpusSettings, Positive
+from sumcurve.settings.base import Positive
+from sumcurve.settings.corpus import CorpusSettings
 from sumcurve.store.records import RecordError, write_jsonl
 from sumcurve.systems.outside import LearningSettings, read_summaries, tokenized, tokenizing
 from sumcurve.systems.system import LOG_OF, Alternatives, Item, Likelihoods, Role, SystemSettings

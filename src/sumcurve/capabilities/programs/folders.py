@@ -2,7 +2,7 @@
 
 from typing import NotRequired, TypedDict
 
-from sumcurve.settings import Reading
+from sumcurve.settings.study import Reading
 from sumcurve.store import resume
 from sumcurve.store.kind import Kind
 from sumcurve.store.records import RecordError

@@ -9,7 +9,7 @@ from sumcurve.capabilities.programs.command import Command
 from sumcurve.capabilities.programs.targets import END, WORD, tokens_of
 from sumcurve.corpora.derangement import GroupError, derangements
 from sumcurve.decoding.logp import TargetLogp, write_logp
-from sumcurve.settings import Reading
+from sumcurve.settings.study import Reading
 from sumcurve.systems.system import Item, write_summaries
 
 

@@ -5,7 +5,7 @@ import dataclasses
 import pytest
 
 from sumcurve.capabilities.apes.evidence import AskedOfPart, Questions
-from sumcurve.settings import Bootstrap
+from sumcurve.settings.study import Bootstrap
 from sumcurve.study.tables import made
 from sumcurve.tables.results import Results
 

@@ -13,7 +13,7 @@ from sumcurve.capabilities.apes.reader import NOT_THERE, ONE_ENTITY, levels, pos
 from sumcurve.capabilities.apes.settings import AttentiveSettings
 from sumcurve.corpora.store import Corpus
 from sumcurve.machine.devices import Lease
-from sumcurve.settings import Optimizer, Stop
+from sumcurve.settings.training import Optimizer, Stop
 from sumcurve.store.records import Record, RecordError, read_csv
 from towns import write_towns
 

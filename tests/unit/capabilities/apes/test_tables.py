@@ -10,7 +10,7 @@ from sumcurve.capabilities.apes.evidence import NOT_BEYOND_GUESSING, Questions
 from sumcurve.capabilities.apes.levels import Reader
 from sumcurve.capabilities.apes.scorer import AnswersQuestions
 from sumcurve.capabilities.apes.tables import apes, apes_order, apes_readers, readers
-from sumcurve.settings import Bootstrap
+from sumcurve.settings.study import Bootstrap
 from sumcurve.statistics.design import Design, Replicates
 from sumcurve.statistics.intervals import estimate
 from sumcurve.study.doors import APPENDIX, TABLES

@@ -24,15 +24,10 @@ from sumcurve.models.extract_rewrite import build as build_extract_rewrite
 from sumcurve.models.extract_rewrite import read_document
 from sumcurve.models.recurrent import RecurrentSummarizer
 from sumcurve.models.vocabulary import Vocabulary
-from sumcurve.settings import (
-    ExtractRewriteSettings,
-    FairseqSettings,
-    Reading,
-    RecurrentSettings,
-    Search,
-    TransformersSettings,
-)
 from sumcurve.settings.config import read_method
+from sumcurve.settings.models import ExtractRewriteSettings, FairseqSettings, RecurrentSettings, TransformersSettings
+from sumcurve.settings.search import Search
+from sumcurve.settings.study import Reading
 from sumcurve.store.records import Record, Text
 from sumcurve.systems.system import Alternatives, Item
 from sumcurve.systems.trained import Trained

@@ -15,7 +15,8 @@ from sumcurve.capabilities.people.protocols import KUMAR_CHEUNG, PeopleError
 from sumcurve.capabilities.people.results import ALL_RULES
 from sumcurve.capabilities.people.texts import of_judged
 from sumcurve.corpora.store import Corpus
-from sumcurve.settings import Bootstrap, Judgements
+from sumcurve.settings.corpus import Judgements
+from sumcurve.settings.study import Bootstrap
 from sumcurve.store import manifest
 from sumcurve.store.manifest import sha256_file
 from sumcurve.tables.evidence import EvidenceError

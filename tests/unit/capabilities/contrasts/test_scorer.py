@@ -21,7 +21,7 @@ from sumcurve.capabilities.contrasts.language import WordModel, judge_words
 from sumcurve.capabilities.contrasts.scorer import Dodged, Escaped
 from sumcurve.capabilities.contrasts.sets import Contrast, Contrasted, write
 from sumcurve.scores.scorer import NoSettings, Scores
-from sumcurve.settings import Reading
+from sumcurve.settings.study import Reading
 from sumcurve.store.records import Record, RecordError, Text
 from sumcurve.systems.system import Item
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from sumcurve.capabilities.extracts.corpus import write_oracle
 from sumcurve.capabilities.extracts.settings import Oracle
 from sumcurve.corpora.store import PARTS, Corpus
-from sumcurve.settings import Rouge
+from sumcurve.settings.study import Rouge
 from sumcurve.store.records import Record, read_jsonl, write_jsonl
 
 

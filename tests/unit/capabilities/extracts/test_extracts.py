@@ -15,7 +15,7 @@ from sumcurve.capabilities.extracts.searches import ALGORITHMS as SEARCHES
 from sumcurve.capabilities.extracts.settings import Oracle
 from sumcurve.capabilities.extracts.tables.extracts import ALGORITHMS, LENGTHS, frames, told
 from sumcurve.capabilities.extracts.tables.oracle_features import FEATURES
-from sumcurve.settings import Bootstrap
+from sumcurve.settings.study import Bootstrap
 from sumcurve.statistics.design import Design, Replicates
 from sumcurve.statistics.intervals import estimate
 from sumcurve.study.tables import made

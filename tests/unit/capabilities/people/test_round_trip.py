@@ -13,7 +13,7 @@ from sumcurve.capabilities.people.answers import read_answers
 from sumcurve.capabilities.people.protocols import GOOD, KUMAR_CHEUNG, WEI, PeopleError
 from sumcurve.capabilities.people.results import results
 from sumcurve.capabilities.people.sheets import MAIN, PILOT, read_key
-from sumcurve.settings import Bootstrap
+from sumcurve.settings.study import Bootstrap
 from sumcurve.store.records import write_jsonl
 
 SHARES = {

@@ -9,7 +9,7 @@ import pytest
 
 from sumcurve.capabilities.pretrained.evidence import Pretraining, Pretrainings
 from sumcurve.capabilities.pretrained.tables.pretraining import sentences
-from sumcurve.settings import Bootstrap, Question
+from sumcurve.settings.study import Bootstrap, Question
 from sumcurve.study.tables import made
 from sumcurve.tables.questions import NOT_KNOWN, UNASKED
 from sumcurve.tables.results import Results

@@ -22,7 +22,8 @@ from sumcurve.capabilities.programs.targets import tokens_of
 from sumcurve.capabilities.programs.training import learn
 from sumcurve.corpora.store import Corpus, rows_of
 from sumcurve.models.vocabulary import EOS, SEP, Vocabulary
-from sumcurve.settings import CorpusSettings, Reading
+from sumcurve.settings.corpus import CorpusSettings
+from sumcurve.settings.study import Reading
 from sumcurve.store.records import Record, RecordError, Text
 from sumcurve.store.stage import BuildError, Stage
 from sumcurve.study import folders

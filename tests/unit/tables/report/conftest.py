@@ -4,7 +4,7 @@ import pytest
 
 from sumcurve.capabilities.extracts.evidence import Oracles
 from sumcurve.capabilities.pretrained.evidence import Pretraining, Pretrainings
-from sumcurve.settings import Equivalence
+from sumcurve.settings.study import Equivalence
 from sumcurve.study.doors import APPENDIX, TABLES
 from sumcurve.study.tables import made
 from sumcurve.tables.evidence import Example, Examples

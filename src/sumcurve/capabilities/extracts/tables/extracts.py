@@ -19,7 +19,7 @@ from sumcurve.capabilities.extracts import PLACES
 from sumcurve.capabilities.extracts.evidence import Extracts, extracts_of, item_of
 from sumcurve.capabilities.extracts.settings import Oracle
 from sumcurve.scores.rouge_f1 import RougeF1
-from sumcurve.settings import Bootstrap
+from sumcurve.settings.study import Bootstrap
 from sumcurve.statistics.design import Cell, Design, Replicates
 from sumcurve.statistics.family import family
 from sumcurve.statistics.intervals import estimate

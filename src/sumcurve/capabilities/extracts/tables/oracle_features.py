@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from sumcurve.capabilities.extracts.tables.extracts import EXACT, Searched, searched
-from sumcurve.settings import Bootstrap
+from sumcurve.settings.study import Bootstrap
 from sumcurve.statistics.coefficients import Coefficient
 from sumcurve.statistics.correlation import Correlation, correlation
 from sumcurve.statistics.groups import Groups

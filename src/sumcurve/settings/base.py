@@ -1,0 +1,69 @@
+"""What all blocks of the configuration share: kinds of numbers and names, and the block itself."""
+
+import re
+from collections.abc import Mapping
+from typing import Annotated, Any, Self
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+)
+
+Percent = Annotated[int, Field(ge=1, le=100, strict=True)]  # strict: `true` is no 1, "2" no 2
+Positive = Annotated[int, Field(ge=1, strict=True)]
+NonNegative = Annotated[int, Field(ge=0, strict=True)]
+NonNegativeFloat = Annotated[float, Field(ge=0.0)]
+Share = Annotated[float, Field(ge=0.0, le=1.0)]
+Dropout = Annotated[float, Field(ge=0.0, lt=1.0)]
+LimitIfGiven = Annotated[Positive | None, Field(exclude_if=lambda limit: limit is None)]
+
+
+def on_the_hub(name: str) -> str:
+    """The name; ValueError where it can be none of the hub's."""
+    if not re.fullmatch(r"[A-Za-z0-9_][\w.-]*/[A-Za-z0-9_][\w.-]*", name, re.ASCII) or ".." in name:
+        raise ValueError(f"{name!r} is no name of the hub: give owner/name, with which its page's address ends")
+    return name
+
+
+HubName = Annotated[str, AfterValidator(on_the_hub)]
+Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+
+
+class Settings(BaseModel):
+    """A frozen block of the configuration in which an unknown key is an error.
+
+    Files and Python say a field's name. An alias is the word that recorded specifications have for it, which stays: the
+    names of folders are their digests. Settings are dumped by alias, as blocks of specifications.
+    """
+
+    model_config = ConfigDict(
+        extra="forbid",
+        frozen=True,
+        strict=False,
+        allow_inf_nan=False,
+        validate_by_alias=False,
+        validate_by_name=True,
+        serialize_by_alias=True,
+        loc_by_alias=False,
+    )
+
+    @classmethod
+    def of_specification(cls, block: Mapping[str, Any]) -> Self:
+        """The settings that a specification holds, by alias."""
+        return cls.model_validate(block, by_alias=True, by_name=False)
+
+
+def _once(values: list[Any]) -> list[Any]:
+    """Refuse a value that stands twice, which would be one cell of the design counted as two."""
+    twice = sorted({value for value in values if values.count(value) > 1})
+    if twice:
+        raise ValueError(f"{', '.join(map(str, twice))} stands twice; leave one out")
+    return values
+
+
+Once = AfterValidator(_once)
+HELD_OUT = "-unseen"  # what follows a corpus's name where the part is meant that it holds out whole
+ZERO_SHOT = "-zero-shot"  # what follows a method's name where its pretrained model is meant before any training
+MODEL_FILES = ("*.json", "*.safetensors", "*.txt", "*.model")  # of a pretrained model's folder; no others are read

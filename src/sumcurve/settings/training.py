@@ -1,0 +1,172 @@
+"""How a model learns: optimiser, stopping rule, phases."""
+
+from typing import Annotated, Literal
+
+from pydantic import (
+    Field,
+    model_validator,
+)
+
+from sumcurve.settings.base import NonNegative, NonNegativeFloat, Positive, Settings, Share
+
+
+class Optimizer(Settings):
+    """How a phase's weights are updated."""
+
+    name: Literal["adam", "adagrad", "sgd"] = "adam"
+    """The algorithm."""
+    rate: Annotated[float, Field(gt=0.0)]
+    """The learning rate; for schedule noam its peak."""
+    betas: tuple[float, float] = (0.9, 0.999)
+    """Adam's."""
+    epsilon: float = 1e-8
+    """Adam's."""
+    accumulator: float = 0.1
+    """Adagrad's initial sum."""
+    schedule: Literal["constant", "noam", "plateau"] = "constant"
+    """How the rate changes after the warm-up."""
+    warmup_updates: NonNegative = 0
+    """Updates in which the rate rises: linear for constant and plateau, Vaswani et al.'s for noam."""
+    clip_norm: Annotated[float, Field(gt=0.0)] | None = None
+    """Norm that a gradient is cut to; null: none."""
+
+    @model_validator(mode="after")
+    def noam_warms_up(self) -> "Optimizer":
+        if self.schedule == "noam" and not self.warmup_updates:
+            raise ValueError("schedule noam needs warmup_updates of at least 1")
+        return self
+
+
+class Stop(Settings):
+    """Validate every max(every_updates, every_epochs of an epoch); stop after `patience` stale validations.
+
+    A validation is stale where it might be selected and is no better. None counts during the optimiser's warm-up, nor
+    before any greedy summary of validation has had a bigram right. A phase whose patience cannot run out before
+    `max_updates` has a fixed budget.
+    """
+
+    every_updates: Positive
+    """Updates between two validations, at least."""
+    every_epochs: Annotated[float, Field(gt=0.0)]
+    """Epochs between two validations, at least."""
+    patience: Positive
+    """Stale validations that end the phase."""
+    min_updates: Annotated[NonNegative, Field(alias="least_updates")] = 0
+    """Of this phase, in a checkpoint that may be selected."""
+    max_updates: Annotated[Positive, Field(alias="most_updates")]
+    """A budget, or a safety net; History names it when it is hit. Never a wall clock."""
+
+    @model_validator(mode="after")
+    def something_can_be_selected(self) -> "Stop":
+        if self.min_updates > self.max_updates:
+            raise ValueError(
+                f"min_updates {self.min_updates} is above max_updates {self.max_updates}: "
+                "no checkpoint could be selected"
+            )
+        return self
+
+
+Loss = Literal[
+    "nll",
+    "nll+coverage",  # See et al. 2017
+    "nll+entity",  # Eyal et al. 2019
+    "self-train",  # Wei et al. 2018
+    "dual-train",  # Wei et al. 2018
+    "mixed",  # Paulus et al. 2018: self-critical and nll
+    "extraction",  # Chen and Bansal 2018: the extractor on labels
+    "actor-critic",  # Chen and Bansal 2018: the extractor on rewards
+]
+
+
+class PhaseSettings(Settings):
+    """One phase: a loss, its weights, an optimiser and a stopping rule. A weight its loss ignores is an error."""
+
+    name: str
+    """What History and tables call it."""
+    loss: Loss
+    """What is minimised."""
+    coverage: bool = False
+    """Switch the model's coverage on (weights 0) before this phase."""
+    label_smoothing: Share = 0.0
+    """nll: share of the target that all words have."""
+    own_words: Share = 0.0
+    """nll: decoder inputs replaced by the model's own predictions (Paulus et al. 2018)."""
+    entity_weight: Share | None = None
+    """nll+entity: delta, on the salience loss; the rest is on the nll."""
+    entity_alone: bool = False
+    """nll+entity: the salience loss trains its own layer, not the encoder."""
+    soft_weight: NonNegativeFloat | None = None
+    """self-train, dual-train: lambda, on the soft targets."""
+    temperature: Annotated[float, Field(gt=0.0)] | None = None
+    """self-train, dual-train: tau, of the soft targets."""
+    detach_second: bool = False
+    """dual-train: the second output does not train what both share."""
+    reward_weight: Share | None = None
+    """mixed: gamma, on the self-critical loss; the rest is on the nll."""
+    discount: Share | None = None
+    """actor-critic: of a step's reward for the step before."""
+    optimizer: Optimizer
+    stop: Stop
+    """When the phase is validated and when it ends."""
+
+    @model_validator(mode="after")
+    def keys_suit_the_loss(self) -> "PhaseSettings":
+        needs = {
+            "entity_weight": ("nll+entity",),
+            "soft_weight": ("self-train", "dual-train"),
+            "temperature": ("self-train", "dual-train"),
+            "reward_weight": ("mixed",),
+            "discount": ("actor-critic",),
+        }
+        for key, losses in needs.items():
+            if (getattr(self, key) is not None) != (self.loss in losses):
+                verb = "needs" if self.loss in losses else "ignores"
+                raise ValueError(f"phase {self.name!r}: loss {self.loss!r} {verb} {key}")
+        only = {
+            "label_smoothing": ("nll",),
+            "own_words": ("nll",),
+            "entity_alone": ("nll+entity",),
+            "detach_second": ("dual-train",),
+        }
+        for key, losses in only.items():
+            if getattr(self, key) and self.loss not in losses:
+                raise ValueError(f"phase {self.name!r}: loss {self.loss!r} ignores {key}; remove it")
+        return self
+
+
+CONTROL = "control"  # the phase that a last phase is compared with
+
+
+class Training(Settings):
+    batch: Positive
+    """Records of one update."""
+    accumulate: Positive = 1
+    """Parts a batch is computed in, one after another; the update is the same."""
+    precision: Literal["single", "tf32", "bf16"] = "single"
+    """tf32: a GPU multiplies with mantissas of ten bits, a CPU as in single. bf16: autocast; attention scores, softmax
+    and losses stay single."""
+    vocabulary: Positive
+    """Most frequent words of the fraction, beside the five marks."""
+    min_count: Annotated[Positive, Field(alias="least_count")] = 1
+    """Occurrences a word needs to enter the vocabulary."""
+    valid_records: Positive
+    """Decoded greedily by a validation: the first of the validation part, or all where it holds fewer."""
+    phases: Annotated[list[PhaseSettings], Field(min_length=1)]
+    """In their order."""
+
+    @model_validator(mode="after")
+    def phases_have_names_of_their_own(self) -> "Training":
+        names = [phase.name for phase in self.phases]
+        if len(set(names)) < len(names):
+            raise ValueError(f"two phases share a name in {names}; History could not tell them apart")
+        if CONTROL in names[:-1]:
+            raise ValueError(f"a phase is called {CONTROL!r}, as the control of a last phase is; give it another name")
+        return self
+
+    @model_validator(mode="after")
+    def batch_divides(self) -> "Training":
+        if self.accumulate > self.batch:
+            raise ValueError(f"accumulate {self.accumulate} is above batch {self.batch}")
+        if self.accumulate > 1 and any(phase.loss == "actor-critic" for phase in self.phases):
+            raise ValueError("actor-critic standardises returns over the whole batch: accumulate must be 1")
+        return self
