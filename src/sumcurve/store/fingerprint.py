@@ -136,6 +136,12 @@ def _parsed(path: Path) -> tuple[list[str], str]:
     return _kept().parsed(path)
 
 
+def _leads_everywhere(module: str) -> bool:
+    """Whether a module is of settings, whose values names hold, or puts together the code of every kind."""
+    together = module.endswith((f".{BUILDERS}", f".{CAPABILITY}"))
+    return module in OUTSIDE or module.startswith(SETTINGS) or together
+
+
 def modules(*entries: str) -> list[str]:
     """The dotted names of the modules `entries` and of all project modules that these import, sorted."""
     found: set[str] = set()
@@ -143,13 +149,7 @@ def modules(*entries: str) -> list[str]:
     while waiting:
         module = waiting.pop()
         path = _path(module)
-        if (
-            path is None
-            or module in found
-            or module in OUTSIDE
-            or module.startswith(SETTINGS)
-            or module.endswith((f".{BUILDERS}", f".{CAPABILITY}"))
-        ):
+        if path is None or module in found or _leads_everywhere(module):
             continue
         found.add(module)
         waiting += _parsed(path)[0]
