@@ -89,9 +89,11 @@ def main() -> None:
     core = sum(count for name, count in lines.items() if not name.startswith("capabilities."))
     told = {name: (lines.get(name, 0), budget) for name, budget in BUDGETS.items()}
     told["core"] = core, CORE
-    told |= {name: (lines.get(f"capabilities.{name}", 0), budget) for name, budget in CAPABILITIES.items()}
+    of_capabilities = sorted(name.split(".")[1] for name in lines if "." in name)
+    told |= {name: (lines[f"capabilities.{name}"], CAPABILITIES.get(name, 0)) for name in of_capabilities}
     for name, (count, budget) in told.items():
-        print(f"{'>' if count > budget else ' '} {name:<13}{count:>7,} of {budget:>6,} lines")
+        mark = ">" if budget and count > budget else " "
+        print(f"{mark} {name:<13}{count:>7,} of {f'{budget:,}' if budget else 'any':>6} lines")
 
 
 if __name__ == "__main__":

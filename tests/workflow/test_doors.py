@@ -87,6 +87,7 @@ class StudyKeys(Settings):
 
 from typing import TypedDict
 
+from sumcurve.capabilities.lengths.counting import counted
 from sumcurve.corpora.store import Corpus
 from sumcurve.store.kind import Kind
 from sumcurve.store.records import write_json
@@ -99,9 +100,7 @@ class LengthsSpecification(TypedDict):
 
 def lengths(specification, inputs, stage):
     part = Corpus(inputs[specification["corpus"]]).part("test")
-    words = {record.id: sum(len(sentence.split(" ")) for sentence in record.target) for record in part}
-    found = {name: min(specification["longest"], count) for name, count in words.items()}
-    write_json(stage.folder / "lengths.json", found)
+    write_json(stage.folder / "lengths.json", counted(part, specification["longest"]))
 
 
 KINDS = {
@@ -110,11 +109,18 @@ KINDS = {
         stem="{corpus}-lengths",
         specification=LengthsSpecification,
         builder=lengths,
-        modules=("sumcurve.corpora.store",),
+        modules=("sumcurve.capabilities.lengths.counting",),
         mem_mb=500,
         tabled=True,
     )
 }
+''',
+    "counting.py": '''"""How long references are, in words."""
+
+
+def counted(records, longest):
+    words = {record.id: sum(len(sentence.split(" ")) for sentence in record.target) for record in records}
+    return {name: min(longest, count) for name, count in words.items()}
 ''',
     "scorer.py": '''"""The scorer `words`: how long summaries are, in words."""
 

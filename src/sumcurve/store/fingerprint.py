@@ -172,7 +172,12 @@ def fingerprint(*entries: str) -> str:
     """16 hex digits that change when code behind the modules changes, and only then."""
     for module in entries:
         if module.startswith(f"{PACKAGE}.") and _path(module) is None:
-            raise FileNotFoundError(f"{module} has no file below {SOURCE}; correct its row in sumcurve.study.kinds")
+            raise FileNotFoundError(f"{module} has no file below {SOURCE}; correct its row of KINDS")
+        if _leads_everywhere(module):
+            raise ValueError(
+                f"{module} stands for no code, because it leads to that of every kind: put what decides a folder's "
+                "content into a module of its own, and name that one in the row's `modules`"
+            )
     trees = sorted(_parsed(path)[1] for module in modules(*entries) if (path := _path(module)) is not None)
     _kept().write()
     return hashlib.sha256("\n".join(trees).encode()).hexdigest()[:16]

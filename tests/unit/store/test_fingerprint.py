@@ -138,6 +138,14 @@ def test_kinds_do_not_depend_on_each_other_by_accident():
             assert f"sumcurve.{door}" not in behind, (kind, door)
 
 
+@pytest.mark.parametrize(
+    "module", ["corpora.folders", "study.doors", "settings.study", "capabilities.labels.capability"]
+)
+def test_a_module_that_leads_to_the_code_of_every_kind_stands_for_none(module):
+    with pytest.raises(ValueError, match=rf"sumcurve\.{module} stands for no code"):
+        fingerprint.fingerprint(f"sumcurve.{module}")
+
+
 def test_a_module_without_a_file_is_an_error_that_names_it():
     with pytest.raises(FileNotFoundError, match=r"sumcurve\.no_such has no file"):
         fingerprint.fingerprint("sumcurve.corpora.prepare", "sumcurve.no_such")

@@ -5,7 +5,7 @@ from sumcurve.capabilities.fairseq.family import FairseqFamily
 
 
 class Fairseq(Capability):
-    families = {"fairseq": FairseqFamily()}  # noqa: RUF012  # as the base says
+    families = {"fairseq": FairseqFamily()}  # as the base says
 
 
 CAPABILITY = Fairseq()

@@ -19,7 +19,7 @@ EVERY_WORD = {"vocabulary": 10**9, "least_count": 1}
 
 class Programs(Capability):
     kinds = KINDS
-    systems = trainables = {"command": Command}  # noqa: RUF012
+    systems = trainables = {"command": Command}
 
     def plan_curve(self, plan: "Plan", corpus: "PlannedCorpus", row: Scored) -> None:
         """A training of an outside program, and what it says then."""
