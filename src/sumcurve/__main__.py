@@ -765,6 +765,8 @@ def reproduced(rebuilt: Path, study: str | None) -> None:
 
 def configuration(study: str | None, schema: bool) -> None:
     """Print a study resolved, or write what editors and people read of the settings' schema."""
+    if schema and study is not None:
+        raise PlanError(f"{study!r} changes nothing: --schema writes what every study may hold; leave one of them out")
     if schema:
         from sumcurve.study.schema import write
 

@@ -61,6 +61,8 @@ def run(arguments: argparse.Namespace) -> None:
     read = [Path(name) for name in (arguments.file, arguments.compare) if name]
     if why := misplaced((arguments.json, arguments.csv), read):
         raise ResultsError(why)
+    if arguments.digits != "cell" and not arguments.compare:
+        raise ResultsError("--digits changes nothing: it is how --compare checks cells; add --compare, or leave it out")
     given = [name.strip() for name in arguments.scores.split(",")] if arguments.scores else []
     results = read_results(results_file(arguments.file), given)
     rows = efficiency_rows(results)

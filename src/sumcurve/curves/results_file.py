@@ -398,9 +398,11 @@ def _training(lines: Sequence[Line], split: int, columns: Sequence[str], seconds
         if "seed" not in line.cells and len(lines) > 1:
             raise lines[1].error("split", f"{first.place} has it, too; keep one row, or add a column seed")
         if "seed" in line.cells:
-            if line.text("seed") in seeds:
+            number = _decimal(line.text("seed"))
+            seed = line.cells["seed"] if number is None else number  # 1, 1.0 and 01 are one
+            if seed in seeds:
                 raise line.error("seed", f"an earlier row of split {split} has it; keep one of them")
-            seeds.add(line.cells["seed"])
+            seeds.add(seed)
         if line.count("records", "write a whole number above 0") != records:
             raise line.error("records", f"{first.place} has {records} for the same split; all seeds need the same")
     by_seed = {column: tuple(float(line.number(column)) for line in lines) for column in columns}

@@ -200,7 +200,7 @@ class CorpusSettings(Preparation):
     """
     seeds_at: dict[Positive, Annotated[list[NonNegative], Field(min_length=1), Once]] = {}
     """By size, fewer seeds than the study has, for every method. What `trainings` says of seeds holds."""
-    methods: list[str] | None = None
+    methods: Annotated[list[str], Once] | None = None
     """Of the study's methods, those that are trained on this corpus; null: all."""
     source_tokens: Positive
     """What a model reads of a source: its first tokens."""

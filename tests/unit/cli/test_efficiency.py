@@ -115,6 +115,13 @@ def test_digits_of_the_column_are_stricter(tmp_path, capsys) -> None:
         assert "0.227" in printed
 
 
+def test_digits_without_a_table_to_compare_with_are_refused(tmp_path) -> None:
+    file = tmp_path / "results.csv"
+    file.write_text(ROWS)
+    with pytest.raises(ResultsError, match=r"--digits changes nothing: .* add --compare"):
+        efficiency(file, "--digits", "column")
+
+
 def test_what_is_left_out_or_lacks_an_interval_is_said(tmp_path, capsys) -> None:
     file = tmp_path / "results.csv"
     file.write_text(

@@ -411,6 +411,8 @@ def test_scores_may_be_named_and_blanks_and_a_byte_order_mark_do_no_harm(tmp_pat
         (f"{TWO}\nC,A,1,100,20,5\nC,A,1,100,20,5\n", ":3: column split holds '1': .*:2 has it, too.*seed"),
         (f"{TWO}\nC,A,1,100,20,5\nC,B,2,200,20,5\n", "no method has two splits"),
         (f"{TWO},seed\nC,A,1,100,20,5,1\nC,A,1,100,20,5,1\n", ":3: column seed holds '1'"),
+        (f"{TWO},seed\nC,A,1,100,20,5,1\nC,A,1,100,20,5,01\n", ":3: column seed holds '01': an earlier row"),
+        (f"{TWO},seed\nC,A,1,100,20,5,1\nC,A,1,100,20,5,1.0\n", r":3: column seed holds '1\.0': an earlier row"),
         (f"{TWO},seed\nC,A,1,100,20,5,1\nC,A,1,101,20,5,2\n", ":3: column records holds '101'"),
         (f"{TWO},seed\nC,A,1,100,20,5,1\nC,A,1,100,20,,2\n", ":3: column seconds holds ''"),
         (f"{TWO},seed\nC,A,1,100,20,5,1\nC,A,1,100,20,5,\n", ":3: column seed holds ''"),

@@ -202,27 +202,46 @@ def _needed(arguments: argparse.Namespace, systems: int) -> int:
         raise PeopleError("say how many sources by --items, or the difference to be seen by --effect")
     try:
         aim = Aim(arguments.effect, arguments.power, family=systems > 2)
-        return items_needed(_noise(arguments, systems), aim)
+        return items_needed(_noise(arguments, systems, (arguments.effect or 0.0) / 100), aim)
     except ValueError as error:
         raise PeopleError(str(error)) from error
 
 
-def _noise(arguments: argparse.Namespace, systems: int) -> Any:
-    """Of the difference of two systems on a source, in points: 100, 0 or -100."""
+def _noise(arguments: argparse.Namespace, systems: int, effect: float) -> Any:
+    """Of the difference of two systems on a source, in points: 100, 0 or -100; `effect` is its mean as a share."""
     from sumcurve.statistics.power import Noise
 
-    effect = (arguments.effect or 0.0) / 100
-    if not effect**2 < arguments.discordant <= 1:
+    if not (0 < arguments.discordant <= 1 and effect <= arguments.discordant and effect < 1):
         raise PeopleError(
-            f"--discordant {arguments.discordant:g}: a share of the sources, at most 1, and above the effect itself"
+            f"--discordant {arguments.discordant:g}: a share of the sources, at most 1, and not below the effect "
+            f"itself, {100 * effect:g} points: systems differ by no more than where they differ"
         )
     sd = 100 * math.sqrt(arguments.discordant - effect**2)
     return Noise(sd, design_effect=arguments.design_effect, systems=max(2, systems))
 
 
+def _visible(arguments: argparse.Namespace, systems: int, aim: Any, count: int) -> float | None:
+    """The difference in points that so many sources show; None where it is more than there can be.
+
+    The spread of differences is the less, the larger their mean is: the one that is visible under its own spread.
+    """
+    from sumcurve.statistics.power import visible_effect
+
+    def beyond(effect: float) -> bool:
+        return bool(visible_effect(_noise(arguments, systems, effect), aim, count) > 100 * effect)
+
+    low, high = 0.0, min(arguments.discordant, 1 - 1e-9)
+    if beyond(high):
+        return None
+    for _ in range(50):
+        middle = (low + high) / 2
+        low, high = (middle, high) if beyond(middle) else (low, middle)
+    return 100 * high
+
+
 def _sizes(arguments: argparse.Namespace, systems: int, there: int) -> Iterator[str]:
     """What number of sources shows what."""
-    from sumcurve.statistics.power import Aim, visible_effect
+    from sumcurve.statistics.power import Aim
 
     family = f", any two of {systems} systems," if systems > 2 else ""
     count = arguments.items
@@ -236,13 +255,16 @@ def _sizes(arguments: argparse.Namespace, systems: int, there: int) -> Iterator[
     if count > 1:
         try:
             aim = Aim(power=arguments.power, family=systems > 2)
-            seen = visible_effect(_noise(arguments, systems), aim, count)
+            seen = _visible(arguments, systems, aim, count)
         except ValueError as error:
             raise PeopleError(str(error)) from error
+        where = f"where two systems differ on {100 * arguments.discordant:g} % of the sources"
+        if seen is None:
+            yield f"{count:,} sources show no difference{family} with power {arguments.power:g}, {where}: take more."
+            return
         yield (
-            f"{count:,} sources show a difference{family} of {seen:.1f} points with power {arguments.power:g}, where "
-            f"two systems differ on {100 * arguments.discordant:g} % of the sources: about these outputs, not their "
-            "methods."
+            f"{count:,} sources show a difference{family} of {seen:.1f} points with power {arguments.power:g}, "
+            f"{where}: about these outputs, not their methods."
         )
 
 

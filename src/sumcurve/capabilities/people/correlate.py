@@ -223,8 +223,13 @@ def shared(
             f"system {missing[0][0]!r} has no score of item {missing[0][1]!r}, which others have ({len(missing)} are "
             f"so){_near(missing[0], both)}; score all systems on the same items, or use --common"
         )
-    for name, pairs in lost.items():
-        print(f"{name}: {len(pairs)} of {len(keys[name])} scores are left out, as not all have them")
+    kept = len(systems) * len(items)
+    for name, of in keys.items():
+        if len(of) > kept:
+            print(
+                f"{name}: {len(of) - kept} of {len(of)} scores are left out: {len(systems)} systems and {len(items)} "
+                "items have all scores"
+            )
     if unequal := _unequal(people, metrics):
         print(f"O{unequal.removeprefix('; o')}")
     return systems, items

@@ -83,7 +83,8 @@ def test_unequal_summaries_are_refused_and_common_ones_can_be_taken(files, tmp_p
         run(fewer, metrics)
     run(fewer, metrics, "--common")
     printed = capsys.readouterr().out
-    assert "same: 1 of 12 scores are left out" in printed
+    assert "same: 4 of 12 scores are left out: 4 systems and 2 items have all scores" in printed
+    assert "responsiveness: 3 of 11 scores are left out" in printed
     assert "4 systems, 2 items" in printed
 
 

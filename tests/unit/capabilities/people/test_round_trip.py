@@ -1,5 +1,6 @@
 """Sheets go out, simulated annotators fill them, and what comes back shows what was put in."""
 
+import argparse
 import json
 import re
 from xml.etree import ElementTree
@@ -9,11 +10,13 @@ import pytest
 import annotators
 from annotators import Annotator, exported, fill, read_sheet, write_corpus, write_csv_export, write_export
 from sumcurve.__main__ import parser
+from sumcurve.capabilities.people import command
 from sumcurve.capabilities.people.answers import read_answers
 from sumcurve.capabilities.people.protocols import GOOD, KUMAR_CHEUNG, WEI, PeopleError
 from sumcurve.capabilities.people.results import results
 from sumcurve.capabilities.people.sheets import MAIN, PILOT, read_key
 from sumcurve.settings.study import Bootstrap
+from sumcurve.statistics.power import Aim
 from sumcurve.store.records import write_jsonl
 
 SHARES = {
@@ -375,3 +378,13 @@ def test_outcomes_of_wei_stop_at_the_first_no():
     assert WEI.outcome({"fluent": "yes", "related": "no"}) == "not related"
     assert WEI.outcome({"fluent": "yes", "related": "yes", "faithful": "no"}) == "not faithful"
     assert WEI.outcome({"fluent": "yes", "related": "yes", "faithful": "yes"}) == GOOD == WEI.outcomes[-1]
+
+
+@pytest.mark.parametrize("effect", [10, 30, 45])
+def test_what_so_many_sources_show_is_what_they_were_asked_for(effect):
+    """The least number of sources for a difference shows it, one source less does not; three show none that can be."""
+    asked = argparse.Namespace(effect=effect, discordant=0.5, design_effect=1.0, power=0.8, pilot=0)
+    aim, count = Aim(power=0.8), command._needed(asked, 2)
+    fewer = command._visible(asked, 2, aim, count - 1)
+    assert command._visible(asked, 2, aim, count) <= effect < (fewer or 50)
+    assert command._visible(asked, 2, aim, 3) is None
