@@ -36,10 +36,10 @@ from sumcurve.settings.config import HUB_LOCK
 from sumcurve.settings.content import Raw
 from sumcurve.share import packs
 from sumcurve.share.packs import PackError
-from sumcurve.sources.errors import CorpusError
 from sumcurve.sources.pinned import File, fetched_model
 from sumcurve.sources.raw import FIELDS
 from sumcurve.store import manifest, resume
+from sumcurve.store.errors import CorpusError
 from sumcurve.store.manifest import ManifestError
 from sumcurve.store.provenance import facts
 from sumcurve.store.records import RecordError, write_json

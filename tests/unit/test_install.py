@@ -25,7 +25,7 @@ from sumcurve.settings.models import FAIRSEQ as FAIRSEQ_RELEASE
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 EXTRAS = PROJECT["optional-dependencies"]
-FAIRSEQ = ROOT / "src" / "sumcurve" / "fairseq" / "driver.py"  # the one file that runs in an environment of its own
+FAIRSEQ = ROOT / "src" / "sumcurve" / "capabilities" / "fairseq" / "driver.py"  # in an environment of its own
 
 # Runs a command line where only the modules named in argv[1] can be imported beside Python's own.
 ALONE = """

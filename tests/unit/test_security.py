@@ -17,7 +17,7 @@ import torch
 import yaml
 
 from sumcurve.harvest.fetch import reachable
-from sumcurve.sources.errors import CorpusError
+from sumcurve.store.errors import CorpusError
 from sumcurve.study.plan import Plan, PlanError
 from sumcurve.training.run import read_state
 from workplace import configured

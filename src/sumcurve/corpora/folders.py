@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, NotRequired, TypedDict
 from sumcurve.corpora.store import Corpus
 from sumcurve.settings.corpus import Preparation
 from sumcurve.sources import SOURCES
-from sumcurve.sources.errors import CorpusError
+from sumcurve.store.errors import CorpusError
 from sumcurve.store.kind import Kind
 from sumcurve.store.records import write_json
 from sumcurve.store.stage import Block, Inputs, Stage, sealed

@@ -12,7 +12,7 @@ from typing import Any
 
 from sumcurve.corpora.statistics import Statistics
 from sumcurve.corpora.store import Part
-from sumcurve.sources.errors import CorpusError
+from sumcurve.store.errors import CorpusError
 from sumcurve.store.records import write_json, write_text
 
 WORDS, STATISTICS = "words.tsv", "statistics.json"

@@ -36,7 +36,6 @@ from sumcurve.corpora.tokenizers import Tokenizer, tokenizer
 from sumcurve.settings.corpus import Compose, Preparation, Prepare, Split
 from sumcurve.sources.cleaning import Cleaned, Counts, StepRefused, cleaner
 from sumcurve.sources.content import PRECEDENCE, Content
-from sumcurve.sources.errors import CorpusError
 from sumcurve.sources.raw import (
     EMPTY_REFERENCE,
     EMPTY_SOURCE,
@@ -48,6 +47,7 @@ from sumcurve.sources.raw import (
     Refused,
     excerpt,
 )
+from sumcurve.store.errors import CorpusError
 from sumcurve.store.records import Record, Text, write_json, write_jsonl
 
 # Reasons for which a readable record is dropped, in the words of recorded corpora: min_ is least_, and max_ is most_.

@@ -58,9 +58,9 @@ from sumcurve.corpora.store import PARTS, UNSEEN, Corpus
 from sumcurve.settings.corpus import Preparation
 from sumcurve.sources.cleaning import Cleaned, StepRefused
 from sumcurve.sources.content import PRECEDENCE, Content, Shard
-from sumcurve.sources.errors import CorpusError
 from sumcurve.sources.raw import Dropped, Place, RawRecord, Refused, excerpt
 from sumcurve.sources.source import Member
+from sumcurve.store.errors import CorpusError
 from sumcurve.store.fingerprint import fingerprint
 from sumcurve.store.manifest import sha256_file
 from sumcurve.store.records import Record, write_json

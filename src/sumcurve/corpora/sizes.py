@@ -10,7 +10,7 @@ from typing import Any
 
 from sumcurve.corpora.fraction import STATISTICS, draw, read_statistics, write_fraction
 from sumcurve.corpora.store import Part
-from sumcurve.sources.errors import CorpusError
+from sumcurve.store.errors import CorpusError
 from sumcurve.store.records import Record, write_json
 
 

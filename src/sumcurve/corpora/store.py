@@ -10,8 +10,8 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any, TypeVar
 
-from sumcurve.sources.errors import CorpusError
 from sumcurve.sources.raw import PARTS
+from sumcurve.store.errors import CorpusError
 from sumcurve.store.records import Record, RecordError, Text, open_bytes, parsed, read_jsonl, read_records
 
 UNSEEN = "unseen"  # a second test part of groups that are held out whole; few corpora have it

@@ -17,7 +17,7 @@ import numpy as np
 
 from sumcurve.corpora.store import Part
 from sumcurve.machine.locks import locked
-from sumcurve.sources.errors import CorpusError
+from sumcurve.store.errors import CorpusError
 from sumcurve.store.manifest import sha256_file
 from sumcurve.store.records import Record, RecordError, open_bytes, parsed, write_json
 

@@ -7,7 +7,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from sumcurve.corpora import tokens
-from sumcurve.sources.errors import CorpusError
+from sumcurve.store.errors import CorpusError
 
 if TYPE_CHECKING:
     import jieba

@@ -20,10 +20,7 @@ from dataclasses import dataclass
 from http.client import HTTPException
 from pathlib import Path
 
-from sumcurve.settings.config import PlanError
-from sumcurve.settings.content import Harvest
-from sumcurve.sources.errors import CorpusError
-from sumcurve.sources.members import CHUNK, ArchiveError, Limits, tar_members, whole, zip_members
+from sumcurve.store.members import CHUNK, ArchiveError, Limits, tar_members, whole, zip_members
 
 COLUMNS = ("name", "version", "file", "sha256")
 WHEEL = ".whl"
@@ -315,16 +312,3 @@ def licence_of(archive: Archive, path: Path, metadata: dict[str, bytes]) -> str:
         return "; ".join(classified)
     lines = str(said["License"] or "").strip().splitlines()
     return lines[0].strip() if lines else "not stated"
-
-
-def packages_of(harvest: Harvest | None, config: Path) -> set[str]:
-    """The packages of a harvest, by their normalized names; PlanError for a list that cannot be read."""
-    if harvest is None:
-        return set()
-    if harvest.archives is None:
-        return set(map(normalized, harvest.packages or {}))
-    try:
-        archives = chosen(read_archives(config / "harvest" / f"{harvest.archives}.csv"), harvest.without, harvest.only)
-    except CorpusError as error:
-        raise PlanError(str(error)) from None
-    return {normalized(archive.name) for archive in archives}

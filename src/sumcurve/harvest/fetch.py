@@ -22,9 +22,9 @@ from sumcurve.harvest.archives import without_password
 from sumcurve.settings.base import MODEL_FILES
 from sumcurve.settings.config import read
 from sumcurve.settings.content import Raw
-from sumcurve.sources.errors import CorpusError
-from sumcurve.sources.members import names_of_shards
+from sumcurve.store.errors import CorpusError
 from sumcurve.store.manifest import sha256_file, sha256_files
+from sumcurve.store.members import names_of_shards
 from sumcurve.store.records import write_text
 
 PART = ".part"  # of a file that is not there whole

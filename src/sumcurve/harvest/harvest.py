@@ -28,7 +28,7 @@ from typing import Any, Literal, TypeVar
 
 from sumcurve.harvest.archives import Archive, normalized, read_archive
 from sumcurve.machine.workers import worker_pool
-from sumcurve.sources.errors import CorpusError
+from sumcurve.store.errors import CorpusError
 
 T = TypeVar("T")
 R = TypeVar("R")

@@ -15,7 +15,7 @@ import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
-from sumcurve.sources.errors import CorpusError
+from sumcurve.store.errors import CorpusError
 
 ORIGIN, COMPONENT, ARCHITECTURE = "Debian", "main", "amd64"  # whatever this machine is, its lists are the same ones
 PACKAGES = "Packages"

@@ -1,11 +1,14 @@
-"""What each package gave to a harvested corpus: the yield, and the licence of its text."""
+"""Packages of a harvested corpus: which they are, what each gave, and the licence of its text."""
 
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
 from sumcurve.corpora.store import PARTS, UNSEEN, Corpus
-from sumcurve.sources.errors import CorpusError
+from sumcurve.harvest.archives import chosen, normalized, read_archives
+from sumcurve.settings.config import PlanError
+from sumcurve.settings.content import Harvest
+from sumcurve.store.errors import CorpusError
 from sumcurve.store.records import csv_text, read_jsonl
 
 COLUMNS = (
@@ -63,3 +66,16 @@ def yields(corpus: Corpus, raw: Path) -> list[dict[str, Any]]:
 
 def yields_csv(rows: list[dict[str, Any]]) -> str:
     return csv_text(COLUMNS, ([row[column] for column in COLUMNS] for row in rows))
+
+
+def packages_of(harvest: Harvest | None, config: Path) -> set[str]:
+    """The packages of a harvest, by their normalized names; PlanError for a list that cannot be read."""
+    if harvest is None:
+        return set()
+    if harvest.archives is None:
+        return set(map(normalized, harvest.packages or {}))
+    try:
+        archives = chosen(read_archives(config / "harvest" / f"{harvest.archives}.csv"), harvest.without, harvest.only)
+    except CorpusError as error:
+        raise PlanError(str(error)) from None
+    return {normalized(archive.name) for archive in archives}

@@ -17,9 +17,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from sumcurve.sources.errors import CorpusError
-from sumcurve.sources.members import members_in
 from sumcurve.sources.raw import ENDS
+from sumcurve.store.errors import CorpusError
+from sumcurve.store.members import members_in
 
 SETS = "AB"  # A: the first ten articles of a topic; B: ten later ones, of which what is new is told
 NAME = re.compile(r"([A-Z]\d+)-([AB])\.([A-Z])\.(\d+)\.([A-Z])\.([A-Z]|\d+)")

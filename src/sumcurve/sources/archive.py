@@ -22,10 +22,10 @@ from copy import copy
 from pathlib import Path
 from typing import IO, BinaryIO, Self
 
-from sumcurve.sources.errors import CorpusError
 from sumcurve.sources.lines import lines_of
-from sumcurve.sources.members import leads_outside
 from sumcurve.sources.raw import Refused
+from sumcurve.store.errors import CorpusError
+from sumcurve.store.members import leads_outside
 
 LARGEST_RATIO = 200  # bytes that a byte of a member becomes, at most; text becomes about 4
 RATIO_FROM = 10_000_000  # bytes of a member from which the ratio counts: small files may well repeat one line

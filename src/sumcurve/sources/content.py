@@ -6,8 +6,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
-from sumcurve.sources.errors import CorpusError
-from sumcurve.sources.members import names_of_shards
 from sumcurve.sources.raw import (
     NO_SPLIT,
     OTHER_SPLIT,
@@ -23,6 +21,8 @@ from sumcurve.sources.raw import (
     renamed,
 )
 from sumcurve.sources.source import Inside, Rows, Source
+from sumcurve.store.errors import CorpusError
+from sumcurve.store.members import names_of_shards
 
 PRECEDENCE = ("test", "valid", "train")  # who keeps what two parts share; who is filled first
 

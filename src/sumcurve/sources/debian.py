@@ -10,9 +10,9 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from sumcurve.sources.errors import CorpusError
 from sumcurve.sources.raw import NOT_UTF8, NUL, Refused
 from sumcurve.sources.source import Rows, Source
+from sumcurve.store.errors import CorpusError
 
 PACKAGES, TRANSLATION = "Packages", "Translation-"
 MOST_SOURCES = 3  # source packages that share a paragraph which says something of each; more share a template

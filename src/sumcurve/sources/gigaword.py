@@ -13,10 +13,10 @@ from itertools import zip_longest
 from pathlib import Path, PurePosixPath
 
 from sumcurve.sources.archive import Archive
-from sumcurve.sources.errors import CorpusError
 from sumcurve.sources.jsonl import read_lines
 from sumcurve.sources.raw import NOT_UTF8, NUL, Refused
 from sumcurve.sources.source import Inside, Rows, Source
+from sumcurve.store.errors import CorpusError
 
 PARTS = {"train": "train", "dev": "valid", "valid": "valid", "test": "test"}
 ZIPPED = ("train", "dev", "test")

@@ -10,10 +10,10 @@ from typing import Any, BinaryIO
 
 import zstandard
 
-from sumcurve.sources.errors import CorpusError
 from sumcurve.sources.lines import lines_of
 from sumcurve.sources.raw import EMPTY_LINE, NOT_JSON, NOT_OBJECT, NOT_UTF8, REPEATED_KEY, REQUIRED, Refused
 from sumcurve.sources.source import Rows, Source
+from sumcurve.store.errors import CorpusError
 
 PACKED = {".gz": b"\x1f\x8b", ".zst": b"\x28\xb5\x2f\xfd"}  # endings, and what their files begin with
 MARK = b"\xef\xbb\xbf"  # of byte order, by some Windows programs

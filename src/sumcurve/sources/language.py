@@ -4,7 +4,7 @@ import string
 from collections.abc import Callable
 from functools import cache
 
-from sumcurve.sources.errors import CorpusError
+from sumcurve.store.errors import CorpusError
 
 Identifier = Callable[[str], str]
 FIRST = 200  # characters that are looked at: time grows with them, and fewer are wrong more often

@@ -21,10 +21,10 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from sumcurve.sources.errors import CorpusError
 from sumcurve.sources.jsonl import read_lines
 from sumcurve.sources.raw import NOT_UTF8, NUL, Refused
 from sumcurve.sources.source import Inside, Rows, Source
+from sumcurve.store.errors import CorpusError
 
 PARTS = {"PART_I": "train", "PART_II": "valid", "PART_III": "test"}  # as all who use it have divided it
 TEXTS = ("summary", "short_text")

@@ -13,8 +13,8 @@ from pathlib import Path, PurePosixPath
 
 from sumcurve.sources import jsonl
 from sumcurve.sources.archive import Archive
-from sumcurve.sources.errors import CorpusError
 from sumcurve.sources.source import Inside, Member, Rows, Source
+from sumcurve.store.errors import CorpusError
 
 PARTS = (".txt", ".jsonl", ".json")
 PACKED = (".gz", ".zst", ".zip", ".bz2", ".xz", ".7z")

@@ -4,9 +4,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sumcurve.sources.errors import CorpusError
 from sumcurve.sources.raw import NOT_UTF8, Refused
 from sumcurve.sources.source import Rows, Source
+from sumcurve.store.errors import CorpusError
 
 if TYPE_CHECKING:
     import pyarrow

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from sumcurve.sources.members import names_of_shards
 from sumcurve.store.manifest import sha256_file, sha256_files
+from sumcurve.store.members import names_of_shards
 
 
 @dataclass(frozen=True)

@@ -12,9 +12,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path, PurePath
 from typing import Any
 
-from sumcurve.sources.members import members_in
 from sumcurve.sources.raw import ENDS, NOT_UTF8, SPLITS, Refused
 from sumcurve.sources.source import Source
+from sumcurve.store.members import members_in
 
 ENDING, ARCHIVES = ".question", ("cnn.tgz", "dailymail.tgz")
 ENTITY, PLACEHOLDER = re.compile(r"@entity\d+"), "@placeholder"

@@ -16,9 +16,9 @@ from typing import Any
 
 from sumcurve.sources import jsonl
 from sumcurve.sources.archive import Archive
-from sumcurve.sources.errors import CorpusError
 from sumcurve.sources.raw import MISSING_KEY, WRONG_TYPE, Refused
 from sumcurve.sources.source import Inside, Rows, Source
+from sumcurve.store.errors import CorpusError
 
 PARTS = {"train.txt": "train", "val.txt": "valid", "test.txt": "test"}
 SENTENCE = re.compile(r"^\s*<S>\s*|\s*</S>\s*$", re.IGNORECASE)

@@ -9,10 +9,10 @@ import hashlib
 from collections.abc import Sequence
 from pathlib import Path, PurePath
 
-from sumcurve.sources.errors import CorpusError
-from sumcurve.sources.members import members_in, names_of_shards
 from sumcurve.sources.raw import ENDS, NOT_UTF8, Refused
 from sumcurve.sources.source import Inside, Rows, Source
+from sumcurve.store.errors import CorpusError
+from sumcurve.store.members import members_in, names_of_shards
 
 ENDING, ARCHIVES = ".story", ("_stories.tgz",)
 LISTS = {"all_test.txt": "test", "all_val.txt": "valid", "all_train.txt": "train"}

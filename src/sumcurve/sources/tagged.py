@@ -12,11 +12,11 @@ from itertools import pairwise, zip_longest
 from pathlib import Path, PurePath
 from typing import BinaryIO, cast
 
-from sumcurve.sources.errors import CorpusError
 from sumcurve.sources.lines import lines_of
-from sumcurve.sources.members import REMEDY, TARS, limits_of_text, names_of_shards, tar_infos, visible, whole
 from sumcurve.sources.raw import NOT_UTF8, SPLITS, Refused
 from sumcurve.sources.source import Inside, Rows, Source
+from sumcurve.store.errors import CorpusError
+from sumcurve.store.members import REMEDY, TARS, limits_of_text, names_of_shards, tar_infos, visible, whole
 
 SOURCE_ENDING, TARGET_ENDING = ".txt.src", ".txt.tgt.tagged"
 ENDINGS = (SOURCE_ENDING, TARGET_ENDING, "train.txt", "val.txt", "test.txt")

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from sumcurve.corpora.fraction import draw, positions, read_words, records_of, write_fraction
 from sumcurve.corpora.store import Corpus
-from sumcurve.sources.errors import CorpusError
+from sumcurve.store.errors import CorpusError
 from sumcurve.store.records import Record, write_jsonl
 
 RECORDS = [

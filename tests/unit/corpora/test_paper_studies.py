@@ -13,7 +13,7 @@ from papers import line, oags, parts_of, scientific, write_scientific, write_zip
 from sumcurve.__main__ import make
 from sumcurve.corpora.store import Corpus
 from sumcurve.corpora.tokens import sentences
-from sumcurve.sources.errors import CorpusError
+from sumcurve.store.errors import CorpusError
 from sumcurve.study.plan import Plan
 from workplace import check_study, configured, corpus_of
 

@@ -20,7 +20,7 @@ from sumcurve.settings.corpus import CorpusSettings, Prepare
 from sumcurve.sources import SOURCES
 from sumcurve.sources import raw as reasons
 from sumcurve.sources.content import Content
-from sumcurve.sources.errors import CorpusError
+from sumcurve.store.errors import CorpusError
 from sumcurve.store.records import Record, RecordError, Text, read_jsonl
 
 DATA = Path(__file__).parents[2] / "data"

@@ -22,7 +22,7 @@ from sumcurve.corpora.shards import Work, assemble, cut, finish_shard, map_shard
 from sumcurve.settings.corpus import Preparation
 from sumcurve.sources import SOURCES
 from sumcurve.sources.content import Content
-from sumcurve.sources.errors import CorpusError
+from sumcurve.store.errors import CorpusError
 
 WORDS = ["the", "a", "otter", "heron", "swims", "eats", "wet", "old", "river", "stone", "fish", "7", "näher", "中文"]
 

@@ -7,7 +7,7 @@ import pytest
 from sumcurve.corpora.fraction import draw, records_of, write_fraction
 from sumcurve.corpora.sizes import draw_records, positions, write_records
 from sumcurve.corpora.store import Corpus
-from sumcurve.sources.errors import CorpusError
+from sumcurve.store.errors import CorpusError
 from sumcurve.store.records import Record, write_jsonl
 
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sumcurve.corpora.store import Corpus, take
-from sumcurve.sources.errors import CorpusError
+from sumcurve.store.errors import CorpusError
 from sumcurve.store.records import Record, RecordError, Text, write_jsonl
 
 RECORDS = [Record(f"r{n}", [f"otter {n} ."], [f"o {n}"], group=f"g{n % 2}") for n in range(6)]

@@ -10,7 +10,7 @@ import yaml
 
 from sumcurve.__main__ import fetch, make
 from sumcurve.corpora.store import Corpus
-from sumcurve.sources.errors import CorpusError
+from sumcurve.store.errors import CorpusError
 from sumcurve.study.plan import Plan, PlanError, raw_file
 from titles import debian, gigaword, lcsts, org_data, sumdata
 from workplace import check_study, configured, corpus_of

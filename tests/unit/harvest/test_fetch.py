@@ -13,7 +13,7 @@ from hub import REVISION, Hub, serving
 from sumcurve import __main__ as command
 from sumcurve.harvest.fetch import fetch, fetch_model, sha256_of_model
 from sumcurve.settings.config import HUB_LOCK
-from sumcurve.sources.errors import CorpusError
+from sumcurve.store.errors import CorpusError
 from sumcurve.study.plan import Folder, Plan, PlanError
 
 pytest.importorskip("huggingface_hub")

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from sumcurve.harvest.lists import fetch, kept
-from sumcurve.sources.errors import CorpusError
+from sumcurve.store.errors import CorpusError
 from titles import debian
 
 needs_apt = pytest.mark.skipif(shutil.which("apt-get") is None, reason="needs apt")

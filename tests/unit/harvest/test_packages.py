@@ -15,7 +15,7 @@ from sumcurve.harvest.packages import COLUMNS, yields, yields_csv
 from sumcurve.settings.corpus import Preparation
 from sumcurve.sources import SOURCES
 from sumcurve.sources.content import Content
-from sumcurve.sources.errors import CorpusError
+from sumcurve.store.errors import CorpusError
 from sumcurve.store.records import write_json
 from sumcurve.study.plan import Plan
 from wheels import wheel

@@ -15,7 +15,7 @@ from sumcurve.corpora.token_ids import Drawn, TokenIds
 from sumcurve.models.batch import bucketed, collate, encode, lengths
 from sumcurve.models.examples import Examples, Spans
 from sumcurve.models.vocabulary import Vocabulary
-from sumcurve.sources.errors import CorpusError
+from sumcurve.store.errors import CorpusError
 from sumcurve.store.manifest import sha256_file
 from sumcurve.store.records import Record, write_jsonl
 

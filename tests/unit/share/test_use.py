@@ -25,8 +25,8 @@ from sumcurve.models.build import build
 from sumcurve.models.vocabulary import Vocabulary
 from sumcurve.share import use
 from sumcurve.share.export import export
-from sumcurve.sources.errors import CorpusError
 from sumcurve.store import manifest
+from sumcurve.store.errors import CorpusError
 from sumcurve.store.records import RecordError, read_csv, read_jsonl
 from sumcurve.store.stage import Stage
 from sumcurve.study.kinds import KINDS

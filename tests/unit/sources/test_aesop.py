@@ -9,7 +9,7 @@ import pytest
 
 from papers import tac
 from sumcurve.sources.aesop import Judgement, Name, read
-from sumcurve.sources.errors import CorpusError
+from sumcurve.store.errors import CorpusError
 
 TOP = "GuidedSumm2011_eval"
 

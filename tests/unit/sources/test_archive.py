@@ -16,8 +16,8 @@ import pytest
 from sumcurve import sources
 from sumcurve.sources import archive
 from sumcurve.sources.archive import Archive
-from sumcurve.sources.errors import CorpusError
 from sumcurve.sources.raw import LONG_LINE, Refused
+from sumcurve.store.errors import CorpusError
 
 TEXT = b"".join(b"the otter swims for the %dth time\n" % number for number in range(6_000))
 

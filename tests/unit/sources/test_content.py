@@ -9,10 +9,10 @@ import pytest
 
 from sumcurve.sources import SOURCES, format_of, raw
 from sumcurve.sources.content import Content, Ready, patterns
-from sumcurve.sources.errors import CorpusError
 from sumcurve.sources.pinned import File
 from sumcurve.sources.raw import Dropped, Place, RawRecord
 from sumcurve.sources.source import Source
+from sumcurve.store.errors import CorpusError
 
 JSONL = SOURCES["jsonl"]
 

@@ -6,8 +6,8 @@ import pytest
 from sumcurve.sources import SOURCES, raw
 from sumcurve.sources import debian as source
 from sumcurve.sources.content import Content
-from sumcurve.sources.errors import CorpusError
 from sumcurve.sources.raw import Dropped, RawRecord, Refused
+from sumcurve.store.errors import CorpusError
 from titles import debian
 
 OTTER = """\

@@ -9,8 +9,8 @@ import pytest
 from sumcurve.sources import SOURCES, raw
 from sumcurve.sources import gigaword as source
 from sumcurve.sources.content import Content
-from sumcurve.sources.errors import CorpusError
 from sumcurve.sources.raw import Dropped, RawRecord
+from sumcurve.store.errors import CorpusError
 from titles import gigaword, org_data, sumdata, write_lines
 
 READY = {"train": "train/train.*", "valid": "train/valid.*", "test": "Giga/*"}

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 import zstandard
 
-from sumcurve.sources.errors import CorpusError
 from sumcurve.sources.jsonl import rows
 from sumcurve.sources.raw import LONG_LINE, NOT_JSON, Refused
 from sumcurve.sources.source import Inside
+from sumcurve.store.errors import CorpusError
 
 
 def line(**changes: Any) -> bytes:

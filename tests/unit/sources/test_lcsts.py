@@ -10,9 +10,9 @@ import pytest
 from sumcurve.sources import SOURCES, raw
 from sumcurve.sources import lcsts as source
 from sumcurve.sources.content import Content
-from sumcurve.sources.errors import CorpusError
 from sumcurve.sources.raw import Dropped, RawRecord, Refused
 from sumcurve.sources.source import Inside
+from sumcurve.store.errors import CorpusError
 from titles import document, lcsts
 
 OTTER = ("水獭捉鱼。", "水獭")

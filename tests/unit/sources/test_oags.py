@@ -11,9 +11,9 @@ import pytest
 from papers import inverted, line, oags, parts_of, write_zip
 from sumcurve.sources import SOURCES, raw
 from sumcurve.sources.content import Content
-from sumcurve.sources.errors import CorpusError
 from sumcurve.sources.oag import BROKEN_INDEX, LONGEST_ABSTRACT, NO_ABSTRACT, NO_TITLE, rebuilt
 from sumcurve.sources.raw import Dropped, RawRecord, Refused
+from sumcurve.store.errors import CorpusError
 
 ROWS = [oags(number) for number in range(25)]
 TEXTS = [(row["abstract"], row["title"]) for row in ROWS]

@@ -6,9 +6,9 @@ import pytest
 
 from sumcurve.sources import SOURCES, raw
 from sumcurve.sources.content import Content
-from sumcurve.sources.errors import CorpusError
 from sumcurve.sources.parquet import BATCH, rows
 from sumcurve.sources.raw import Dropped, RawRecord
+from sumcurve.store.errors import CorpusError
 
 pyarrow = pytest.importorskip("pyarrow")
 parquet = pytest.importorskip("pyarrow.parquet")

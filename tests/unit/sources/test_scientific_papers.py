@@ -8,8 +8,8 @@ import pytest
 from papers import line, scientific, write_scientific, write_zip
 from sumcurve.sources import SOURCES, raw
 from sumcurve.sources.content import Content
-from sumcurve.sources.errors import CorpusError
 from sumcurve.sources.raw import Dropped, RawRecord
+from sumcurve.store.errors import CorpusError
 
 ROWS = {
     "train.txt": [scientific(number) for number in range(8)],

@@ -12,9 +12,9 @@ import pytest
 from news import Story, invented, tarball, write_lists, write_stories
 from sumcurve.sources import SOURCES, raw, stories
 from sumcurve.sources.content import Content
-from sumcurve.sources.errors import CorpusError
-from sumcurve.sources.members import members_in
 from sumcurve.sources.raw import Dropped, RawRecord
+from sumcurve.store.errors import CorpusError
+from sumcurve.store.members import members_in
 
 COUNTS = {"train": 12, "valid": 3, "test": 4}
 

@@ -10,8 +10,8 @@ import pytest
 from news import Story, invented, tarball
 from sumcurve.sources import SOURCES, raw, tagged
 from sumcurve.sources.content import Content
-from sumcurve.sources.errors import CorpusError
 from sumcurve.sources.raw import Dropped, RawRecord
+from sumcurve.store.errors import CorpusError
 
 STORIES = invented({"train": 5, "valid": 2, "test": 3})
 NAMES = {"train": "train", "valid": "val", "test": "test"}

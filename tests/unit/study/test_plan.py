@@ -10,7 +10,7 @@ import yaml
 from pydantic import BaseModel
 
 from pretrained import bart_method, fables, pretraining
-from sumcurve.harvest.archives import packages_of
+from sumcurve.harvest.packages import packages_of
 from sumcurve.scores.scorer import Metric
 from sumcurve.settings.corpus import Split
 from sumcurve.settings.search import Search

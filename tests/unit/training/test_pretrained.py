@@ -23,7 +23,7 @@ from sumcurve.settings.forms import Form
 from sumcurve.settings.models import TransformersSettings
 from sumcurve.settings.search import Search
 from sumcurve.settings.training import PhaseSettings, Training
-from sumcurve.sources.errors import CorpusError
+from sumcurve.store.errors import CorpusError
 from sumcurve.store.records import Record, Text
 from sumcurve.training.fit import Fitted, ResumeError, State, fit
 from sumcurve.training.run import read_state, write_state

@@ -7,8 +7,8 @@ from sumcurve.capabilities.apes.settings import SpanReaderSettings, reader_setti
 from sumcurve.corpora.store import Corpus
 from sumcurve.machine import devices
 from sumcurve.machine.sums import Sums
-from sumcurve.sources.errors import CorpusError
 from sumcurve.store import resume
+from sumcurve.store.errors import CorpusError
 from sumcurve.store.kind import PACKED_OF_RUNS, Kind
 from sumcurve.store.stage import Block, BuildError, Inputs, Stage
 

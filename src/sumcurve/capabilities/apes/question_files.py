@@ -15,8 +15,8 @@ from pathlib import Path
 from sumcurve.capabilities.apes.questions import FEWEST, Asked, Question, anonymise, by_number
 from sumcurve.corpora.entities import FRAME, PLACEHOLDER, Hyphenated, occurrences, parted, without_possessive
 from sumcurve.sources import questions as hermann
-from sumcurve.sources.errors import CorpusError
 from sumcurve.sources.raw import Refused
+from sumcurve.store.errors import CorpusError
 from sumcurve.store.records import Record
 
 ENTITY = "@entity"

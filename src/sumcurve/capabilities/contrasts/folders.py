@@ -9,7 +9,7 @@ from sumcurve.corpora.folders import in_small_letters
 from sumcurve.corpora.store import Corpus
 from sumcurve.machine.sums import Sums
 from sumcurve.settings.study import Reading
-from sumcurve.sources.errors import CorpusError
+from sumcurve.store.errors import CorpusError
 from sumcurve.store.kind import Kind
 from sumcurve.store.records import RecordError
 from sumcurve.store.stage import Block, BuildError, Inputs, Stage, sealed

@@ -21,9 +21,9 @@ from sumcurve.capabilities.extracts import METRICS
 from sumcurve.machine.arguments import CommandError, natural, positive
 from sumcurve.machine.locks import locked
 from sumcurve.machine.workers import worker_pool
-from sumcurve.sources.errors import CorpusError
 from sumcurve.sources.jsonl import read_lines
 from sumcurve.sources.raw import LONE_SURROGATE, Refused, excerpt
+from sumcurve.store.errors import CorpusError
 from sumcurve.store.records import write_jsonl
 
 if TYPE_CHECKING:

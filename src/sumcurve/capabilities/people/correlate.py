@@ -142,7 +142,7 @@ def _number(text: str, where: str, name: str) -> float:
 def of_aesop(path: Path) -> Scores:
     """Pyramid and responsiveness of every system's summary of TAC 2011; an item is a topic's set, as D1103-A."""
     from sumcurve.sources import aesop
-    from sumcurve.sources.errors import CorpusError
+    from sumcurve.store.errors import CorpusError
 
     try:
         judged = [one for one in aesop.read(path) if one.judgement is not None and not one.name.human]

@@ -13,7 +13,7 @@ from sumcurve.capabilities.pretrained.folders import (
     SubwordsSpecification,
     UntrainedSpecification,
 )
-from sumcurve.harvest.archives import packages_of
+from sumcurve.harvest.packages import packages_of
 from sumcurve.settings.base import ZERO_SHOT
 from sumcurve.settings.config import Block, PlanError
 from sumcurve.settings.content import Raw

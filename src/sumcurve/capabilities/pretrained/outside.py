@@ -12,8 +12,8 @@ from sumcurve.corpora.duplicates import SHINGLE
 from sumcurve.corpora.statistics import Statistics
 from sumcurve.corpora.store import PARTS, Corpus, Part
 from sumcurve.corpora.tokens import tokenize
-from sumcurve.sources.errors import CorpusError
 from sumcurve.sources.raw import excerpt
+from sumcurve.store.errors import CorpusError
 from sumcurve.store.records import Record, Text, write_json, write_jsonl
 
 HELD_OUT = ("valid", "test")  # what nothing may overlap

@@ -26,7 +26,7 @@ from sumcurve.capabilities.apes.recognisers import Named, Recogniser
 from sumcurve.corpora.entities import read_salient
 from sumcurve.corpora.store import Corpus
 from sumcurve.corpora.tokenizers import tokenizer
-from sumcurve.sources.errors import CorpusError
+from sumcurve.store.errors import CorpusError
 from sumcurve.store.records import Record, Text, write_jsonl
 from sumcurve.store.stage import Stage
 

@@ -12,7 +12,7 @@ from sumcurve.capabilities.apes.question_files import asked_in, gathered
 from sumcurve.corpora.tokenizers import tokenizer
 from sumcurve.sources import questions as hermann
 from sumcurve.sources import raw
-from sumcurve.sources.errors import CorpusError
+from sumcurve.store.errors import CorpusError
 from sumcurve.store.records import Record
 
 STORY = Story("http://cnn.example/test/1", "test", [], [])

@@ -7,7 +7,7 @@ import pytest
 
 from sumcurve.capabilities.pretrained.outside import NEAR, OVERLAP, bare, write_outside
 from sumcurve.corpora.store import PARTS, Corpus
-from sumcurve.sources.errors import CorpusError
+from sumcurve.store.errors import CorpusError
 from sumcurve.store.records import Record, Text, read_jsonl, write_jsonl
 
 

@@ -16,7 +16,7 @@ from functools import partial
 from pathlib import Path
 from typing import IO, cast
 
-from sumcurve.sources.errors import CorpusError
+from sumcurve.store.errors import CorpusError
 
 GZIP_MAGIC = b"\x1f\x8b"
 CHUNK = 1 << 20
