@@ -23,10 +23,9 @@ class Kind:
     specification's key `part`. `mem_mb` and `minutes` are what a scheduler is asked for at least
     (`sumcurve.study.needs`); a `light` one is made in seconds. `together`: several processes of one `torchrun` may make
     one folder. `of_models`: the study's families of models (`sumcurve.study.doors`) are the builder's first argument,
-    and `of_trainables`: systems from outside that it trains the next one.
-    `priority` is its jobs', where others wait for them. `tabled`: tables read the annotation.
-    `packed` are names, and patterns of names, of what a pack keeps of it, and a pack may begin with one that
-    `leads_pack`.
+    and `of_trainables`: systems from outside that it trains the next one. `priority` is its jobs', where others wait
+    for them. `tabled`: tables read the annotation. `packed` are names, and patterns of names, of what a pack keeps of
+    it, and a pack may begin with one that `leads_pack`.
     """
 
     step: str

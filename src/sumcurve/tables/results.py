@@ -623,7 +623,7 @@ class Results:
 
     @cached_property
     def unread_notes(self) -> list[str]:
-        """A sentence for everything that capabilities find not to be read of a corpus, or to have no rank."""
+        """A sentence for every metric that a capability does not interpret, and every system that it gives no rank."""
         return [note for one in self.study.evidence.values() for note in one.notes(self)]
 
 

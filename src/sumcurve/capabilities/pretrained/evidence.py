@@ -23,7 +23,7 @@ BETTER, WORSE, LEVEL_WITH = "better", "worse", "no difference"
 class Pretraining:
     """A BART that was made for a corpus, and its methods.
 
-    `scratch` is the method that learns nothing of other packages, None where there is none; of the others `methods`
+    `scratch` is the method trained from scratch, without pretraining, None where there is none; of the others `methods`
     says whether they start from the pretraining's weights. `texts` were denoised for `updates` up to the selected
     checkpoint, in `seconds` of compute; `nll` is the loss on texts that chose nothing, in nats. `removed` counts by
     reason, of `read` records, those that overlap the validation or test part, and `sentences_removed`, of the
