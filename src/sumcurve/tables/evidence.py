@@ -283,7 +283,7 @@ class Evidence:
         return None
 
     def notes(self, results: "Results") -> Sequence[str]:
-        """Sentences under the core's tables: metrics of a corpus that are not interpreted, and systems without a rank."""
+        """Sentences under the core's tables: metrics that are not interpreted, and systems without a rank."""
         return ()
 
     def answer_notes(self, results: "Results") -> Sequence[str]:
