@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from hub import REVISION, Hub, serving
-from sumcurve import __main__ as command
+from sumcurve.cli import raw as command
 from sumcurve.harvest.fetch import fetch, fetch_model, sha256_of_model
 from sumcurve.settings.config import HUB_LOCK
 from sumcurve.store.errors import CorpusError

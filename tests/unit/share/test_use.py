@@ -16,7 +16,7 @@ from safetensors.torch import load_file
 from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
 
 from pretrained import make_folder
-from sumcurve import __main__ as verbs
+from sumcurve.cli import tools as verbs
 from sumcurve.corpora.store import Corpus
 from sumcurve.corpora.tokens import sentences
 from sumcurve.harvest.fetch import sha256_of_model
@@ -270,7 +270,7 @@ def test_an_export_chooses_its_sums_before_numpy_is_loaded():
     code = """
 import subprocess
 import sys
-from sumcurve import __main__ as command
+from sumcurve.cli import tools as command
 from sumcurve.machine import sums
 from sumcurve.share import use
 

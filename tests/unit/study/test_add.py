@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from sumcurve.__main__ import main, make
+from sumcurve.__main__ import main
+from sumcurve.cli.make import make
 from sumcurve.corpora.store import Corpus
 from sumcurve.study.add import percents, quantile, ready_files
 from sumcurve.study.plan import Plan, PlanError

@@ -15,10 +15,10 @@ import torch
 import yaml
 
 import pretrained
-from sumcurve.__main__ import show_model
 from sumcurve.capabilities.pretrained.learner import PretrainedLearner, pretrained_learner
 from sumcurve.capabilities.pretrained.model import load
 from sumcurve.capabilities.pretrained.subwords import PretrainedError
+from sumcurve.cli.raw import show_model
 from sumcurve.settings.forms import Form
 from sumcurve.settings.models import TransformersSettings
 from sumcurve.settings.search import Search

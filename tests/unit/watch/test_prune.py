@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from sumcurve.__main__ import prune
+from sumcurve.cli.studies import prune
 from sumcurve.store import manifest
 from sumcurve.store.manifest import ManifestError
 from sumcurve.study.plan import Plan, PlanError
