@@ -329,10 +329,3 @@ class ExtractRewrite(nn.Module):
             possible[rows, choice] = False
             inputs = slots.states[rows, choice]
         return torch.stack(choices, 1)
-
-
-def build(settings: ExtractRewriteSettings, vocabulary_size: int, seed: int) -> ExtractRewrite:
-    """A new model on the CPU whose weights depend on the settings and `seed` alone."""
-    model = ExtractRewrite(settings, vocabulary_size)
-    model.initialize(torch.Generator().manual_seed(seed))
-    return model

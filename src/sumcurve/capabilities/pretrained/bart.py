@@ -8,8 +8,8 @@ from typing import Any
 import torch
 
 from sumcurve.capabilities.pretrained.model import EncoderDecoder, Pretrained, load
+from sumcurve.capabilities.pretrained.settings import BartSettings, SubwordSettings, TransformersSettings
 from sumcurve.capabilities.pretrained.subwords import PretrainedError, Subwords
-from sumcurve.settings.models import SubwordSettings, TransformersSettings
 from sumcurve.settings.study import Architecture
 
 MARKS = {"bos_token": "<s>", "pad_token": "<pad>", "eos_token": "</s>", "unk_token": "<unk>", "mask_token": "<mask>"}
@@ -94,4 +94,5 @@ def opened(settings: SubwordSettings, folder: Path, specification: dict[str, Any
     seed = specification.get("seed", 0)
     if isinstance(settings, TransformersSettings):
         return load(folder, settings, lower, seed)
+    assert isinstance(settings, BartSettings)
     return make(folder, Architecture.of_specification(specification["architecture"]), settings.dropout, lower, seed)

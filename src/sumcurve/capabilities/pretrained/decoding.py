@@ -7,11 +7,11 @@ import numpy as np
 import torch
 
 from sumcurve.capabilities.pretrained.model import Pretrained
+from sumcurve.capabilities.pretrained.settings import SubwordSettings
 from sumcurve.capabilities.pretrained.subwords import TextExample
 from sumcurve.corpora.tokens import cut, sentences, tokenize
 from sumcurve.decoding.logp import TargetLogp
 from sumcurve.decoding.search import generate, greedy
-from sumcurve.settings.models import SubwordSettings
 from sumcurve.settings.search import Search
 
 BATCH = 32  # examples decoded together, and sources and targets scored together; results are those of any other number

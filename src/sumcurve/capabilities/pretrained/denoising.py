@@ -22,10 +22,10 @@ from sumcurve.capabilities.pretrained.decoding import BATCH, in_words
 from sumcurve.capabilities.pretrained.learner import PretrainedLearner
 from sumcurve.capabilities.pretrained.model import EncoderDecoder
 from sumcurve.capabilities.pretrained.outside import bodies_path
+from sumcurve.capabilities.pretrained.settings import BartSettings
 from sumcurve.capabilities.pretrained.subwords import PretrainedError, TextExample
 from sumcurve.corpora.store import Corpus
 from sumcurve.models.batch import Batch
-from sumcurve.settings.models import BartSettings
 from sumcurve.settings.search import Search
 from sumcurve.settings.study import Architecture, Noise
 from sumcurve.settings.training import PhaseSettings, Training

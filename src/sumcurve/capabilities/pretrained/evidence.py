@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from sumcurve.capabilities.capability import Folders
+from sumcurve.capabilities.pretrained.settings import BartSettings
 from sumcurve.corpora.store import Corpus
 from sumcurve.scores.scorer import Metric
 from sumcurve.tables.evidence import Evidence
@@ -127,7 +128,7 @@ def _pretraining(folders: Folders, folder: "Folder") -> Pretraining:
     apart = plan.folder(folder.specification["outside"])
     statistics = Corpus(results / apart.key).statistics
     training = json.loads((results / folder.key / "training.json").read_text())
-    learned = {name: form.model.outside for name, form in plan.methods.items() if form.model.kind == "bart"}
+    learned = {name: form.model.outside for name, form in plan.methods.items() if isinstance(form.model, BartSettings)}
     return Pretraining(
         corpus=plan.corpus_name(apart.specification["corpus"]),
         scratch=next((name for name, outside in learned.items() if outside == "nothing"), None),

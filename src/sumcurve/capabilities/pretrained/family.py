@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from sumcurve.capabilities.pretrained.settings import BartSettings, TransformersSettings
 from sumcurve.corpora.store import Corpus
 from sumcurve.corpora.tokens import sentences
 from sumcurve.settings.base import MODEL_FILES
@@ -126,9 +127,7 @@ UNTUNED = {"lora": None, "gradient_checkpointing": False, "dropout": None}  # se
 class Transformers(OfSubwords):
     """A pretrained model of Hugging Face transformers."""
 
-    def decides(self, model: Any) -> dict[str, Any]:
-        block: dict[str, Any] = model.decides()
-        return block
+    settings = TransformersSettings
 
     def files(self, model: Any, pinned: Path) -> list[File]:
         said = str(pinned)
@@ -162,6 +161,7 @@ class Transformers(OfSubwords):
 class Bart(OfSubwords):
     """BART made from a configuration, with subwords made from a study's text; a run keeps these."""
 
+    settings = BartSettings
     stands_alone = False
 
     def source(self, model: Any, inputs: Inputs, subwords: str | None) -> Path:

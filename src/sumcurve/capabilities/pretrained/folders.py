@@ -3,12 +3,12 @@
 from typing import TypedDict
 
 from sumcurve.capabilities.pretrained.family import Transformers
+from sumcurve.capabilities.pretrained.settings import TransformersSettings
 from sumcurve.corpora.folders import in_small_letters
 from sumcurve.corpora.store import Corpus
 from sumcurve.machine import devices
 from sumcurve.machine.sums import Sums
 from sumcurve.settings.forms import Form
-from sumcurve.settings.models import TransformersSettings
 from sumcurve.settings.search import Search
 from sumcurve.store.kind import PACKED_OF_RUNS, Kind
 from sumcurve.store.stage import Block, BuildError, Inputs, Stage, sealed

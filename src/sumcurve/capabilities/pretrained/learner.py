@@ -10,10 +10,10 @@ from torch import Tensor
 
 from sumcurve.capabilities.pretrained.decoding import BATCH, in_subwords, in_words, told_of, truncated, write
 from sumcurve.capabilities.pretrained.model import Pretrained
+from sumcurve.capabilities.pretrained.settings import SubwordSettings
 from sumcurve.capabilities.pretrained.subwords import TextExample, lengths
 from sumcurve.corpora.store import Part, take
 from sumcurve.models.batch import Batch
-from sumcurve.settings.models import SubwordSettings
 from sumcurve.settings.search import Search
 from sumcurve.settings.training import PhaseSettings
 from sumcurve.store.records import Record, Text

@@ -21,11 +21,11 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from sumcurve.capabilities.pretrained.settings import TransformersSettings
 from sumcurve.capabilities.pretrained.subwords import PretrainedError, Subwords, TextExample, collate
 from sumcurve.models.batch import Batch
 from sumcurve.models.emission import Emission, in_single
 from sumcurve.models.summarizer import Marks, Memory, State, Summarizer
-from sumcurve.settings.models import TransformersSettings
 
 DROPOUT = ("dropout", "dropout_rate", "resid_pdrop", "embd_pdrop")  # what configurations of architectures call it
 IGNORED = -100  # of cross-entropy

@@ -15,10 +15,10 @@ from sumcurve.capabilities.pretrained.decoding import (
     write,
 )
 from sumcurve.capabilities.pretrained.model import Pretrained
+from sumcurve.capabilities.pretrained.settings import SubwordSettings
 from sumcurve.capabilities.pretrained.subwords import TextExample
 from sumcurve.corpora.derangement import derangements
 from sumcurve.decoding.logp import TargetLogp
-from sumcurve.settings.models import SubwordSettings
 from sumcurve.settings.search import Search
 from sumcurve.settings.study import Reading
 from sumcurve.store.records import Text, write_jsonl
