@@ -47,8 +47,8 @@ def write_output(family: Family, run: FinishedRun, corpus: Path, reading: Readin
             items = test_items(corpus)
             family.write(system, items, stage)
             if reading is not None:
-                found = system.reading(items, reading)
-                write_logp(stage.folder, found, [item.record.id for item in items])
+                logp = system.reading(items, reading)
+                write_logp(stage.folder, logp, [item.record.id for item in items])
     except GroupError:
         return  # the scorer that would read the file says why there is none
     except family.errors() as error:

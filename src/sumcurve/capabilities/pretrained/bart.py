@@ -41,11 +41,11 @@ def write_subwords(texts: Iterable[str], size: int, lower: bool, folder: Path) -
     inner.post_processor = processors.TemplateProcessing(
         single=f"{begin} $A {end}", special_tokens=[(mark, inner.token_to_id(mark)) for mark in (begin, end)]
     )
-    found = inner.get_vocab_size()
-    if found == len(MARKS) + len(pre_tokenizers.ByteLevel.alphabet()):
+    size = inner.get_vocab_size()
+    if size == len(MARKS) + len(pre_tokenizers.ByteLevel.alphabet()):
         raise PretrainedError(f"{folder.name}: no text to make subwords of; give the pretraining more packages")
     PreTrainedTokenizerFast(tokenizer_object=inner, **MARKS).save_pretrained(folder)
-    return found
+    return size
 
 
 def make(folder: Path, architecture: Architecture, dropout: float, lower: bool, seed: int) -> EncoderDecoder:

@@ -125,7 +125,7 @@ def pretrained_learner(
     trained_on, validated = (
         [model.subwords.example(record, text, *most, room) for record, text in part] for part in (train, valid)
     )
-    if said := told_of(truncated(trained_on), len(trained_on), model):
-        note(said)
+    if notice := told_of(truncated(trained_on), len(trained_on), model):
+        note(notice)
     references = [record.all_references for record, _ in valid]
     return PretrainedLearner(model, settings, trained_on, validated, references, search, device)
