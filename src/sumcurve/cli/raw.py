@@ -121,12 +121,12 @@ def fetch_model(path: Path) -> None:
     from sumcurve.harvest import fetch
 
     wanted = {
-        model.sha256: (name, model.hub, model.revision)
+        model["sha256"]: (name, model["hub"], model["revision"])
         for study in studies(CONFIG)
         for name, form in Plan.read(CONFIG, study).methods.items()
-        if (model := form.model).kind == "transformers"
-        and model.hub
-        and Path(fetched_model(model.sha256)).name == path.name
+        if (model := dict(form.model))["kind"] == "transformers"
+        and model["hub"]
+        and Path(fetched_model(model["sha256"])).name == path.name
     }
     if len(wanted) != 1:
         raise PlanError(f"no method of a study in {CONFIG / 'studies'} names a model of the hub for {path}")

@@ -16,6 +16,7 @@ from sumcurve.store import manifest
 from sumcurve.store.records import Record, RecordError, Text
 from sumcurve.store.stage import Inputs
 from sumcurve.study.doors import MODELS
+from sumcurve.study.methods import form_of_run
 from sumcurve.study.plan import Folder, Plan, PlanError
 from sumcurve.systems.family import Family, FinishedRun
 from sumcurve.systems.outside import LearningSettings
@@ -51,7 +52,7 @@ class Run:
     @property
     def form(self) -> Form:
         """Its model and training; of a program there is none."""
-        return Form.of_run(dict(self.specification))
+        return form_of_run(self.specification)
 
     @property
     def family(self) -> Family | None:

@@ -25,7 +25,7 @@ from sumcurve.scores.files import ReadsFiles
 from sumcurve.scores.needs import Needing
 from sumcurve.scores.scorer import Scorer
 from sumcurve.settings.base import HELD_OUT, ZERO_SHOT
-from sumcurve.settings.config import Block, PlanError, read, read_method, read_study
+from sumcurve.settings.config import Block, PlanError, read, read_study
 from sumcurve.settings.content import Raw
 from sumcurve.settings.corpus import CorpusSettings, Preparation, Split
 from sumcurve.settings.forms import Form, MethodSettings
@@ -41,6 +41,7 @@ from sumcurve.store.records import RecordError
 from sumcurve.study.doors import CAPABILITIES, MODELS, SCORERS, SYSTEMS, StudySettings
 from sumcurve.study.folders import ScoreSpecification, SystemSpecification
 from sumcurve.study.kinds import CORPUS_PARTS, KINDS, RECIPES
+from sumcurve.study.methods import read_method
 from sumcurve.study.recipes import Recipe, Version, read_recipes
 from sumcurve.systems.file import FileSettings
 from sumcurve.systems.folders import DecodeSpecification
@@ -522,7 +523,7 @@ class Plan:
             method: form for method, form in self.methods.items() if corpus.methods is None or method in corpus.methods
         }
         searches = [corpus.search, *(_paper_search(form, corpus) for form in methods.values())]
-        learned = any(MODELS[form.model.kind].learns_entities(form.model) for form in methods.values())
+        learned = any(form.model.learns_entities for form in methods.values())
         if learned or any(map(_reads_entities, searches)):
             planned = replace(planned, entities=self._plan_entities(planned))
         for capability in CAPABILITIES.values():
@@ -711,7 +712,7 @@ class Plan:
         specification: TrainSpecification = {
             "fraction": fraction,
             "method": method,
-            "model": MODELS[form.model.kind].decides(form.model),
+            "model": form.model.decides(),
             "training": form.training.model_dump(mode="json"),
             "source_tokens": settings.source_tokens,
             "target_tokens": settings.target_tokens,
@@ -721,7 +722,7 @@ class Plan:
             "sums": self.settings.sums,
         }
         inputs = [corpus.prepared, fraction]
-        if MODELS[form.model.kind].learns_entities(form.model) and corpus.entities:
+        if form.model.learns_entities and corpus.entities:
             specification["entities"] = corpus.entities
             inputs.append(corpus.entities)
         for capability in CAPABILITIES.values():

@@ -19,30 +19,11 @@ from pydantic.json_schema import GenerateJsonSchema
 
 from sumcurve.settings.base import Settings
 from sumcurve.settings.forms import FormFile, Layer, MethodFile, part_of
-from sumcurve.settings.models import (
-    BartSettings,
-    ExtractRewriteSettings,
-    FairseqSettings,
-    NgramSettings,
-    RecurrentSettings,
-    TransformerSettings,
-    TransformersSettings,
-)
 from sumcurve.settings.search import MethodSearch
 from sumcurve.settings.training import PhaseSettings, Training
 from sumcurve.store.records import write_text
 from sumcurve.study import trials
-from sumcurve.study.doors import SCORERS, StudySettings
-
-MODELS: tuple[type[BaseModel], ...] = (
-    RecurrentSettings,
-    TransformerSettings,
-    NgramSettings,
-    ExtractRewriteSettings,
-    TransformersSettings,
-    BartSettings,
-    FairseqSettings,
-)
+from sumcurve.study.doors import MODELS, SCORERS, StudySettings
 
 
 class _Generator(GenerateJsonSchema):
@@ -65,7 +46,7 @@ def _study() -> type[BaseModel]:
 
 
 def _method() -> type[BaseModel]:
-    parts = tuple(part_of(model) for model in MODELS)
+    parts = tuple(part_of(family.settings) for family in MODELS.values())
     said: dict[str, Any] = {
         "model": (Union[parts], {}),  # noqa: UP007
         "search": (part_of(MethodSearch) | None, None),

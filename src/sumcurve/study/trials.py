@@ -33,11 +33,12 @@ from sumcurve.machine.locks import locked
 from sumcurve.machine.sums import Sums
 from sumcurve.machine.workers import worker_pool
 from sumcurve.settings.base import Percent, Positive, Settings
-from sumcurve.settings.config import PlanError, read, read_method, read_settings
+from sumcurve.settings.config import PlanError, read, read_settings
 from sumcurve.settings.forms import Form, Trial
 from sumcurve.store.manifest import MANIFEST, digest, sha256_file
 from sumcurve.store.records import read_csv, write_csv, write_text
 from sumcurve.study.doors import MODELS
+from sumcurve.study.methods import read_method
 from sumcurve.study.plan import Plan
 from sumcurve.systems.outside import LearningSettings
 from sumcurve.training.folders import TOKEN_IDS
@@ -191,9 +192,7 @@ def form_with(form: Form, trial: Trial, last: float | None = None) -> Form:
 
     The only phase of a method is its first. Without `last` a last phase keeps its rate.
     """
-    model = form.model.model_copy(update={"dropout": trial.dropout})
-    if model.kind == "extract-rewrite":
-        model = model.model_copy(update={"abstractor": model.abstractor.model_copy(update={"dropout": trial.dropout})})
+    model = form.model.with_dropout(trial.dropout)
     phases = list(form.training.phases)
     for index, phase in enumerate(phases):
         if index and index == len(phases) - 1:
@@ -220,7 +219,7 @@ def settings_of(form: Form) -> tuple[float, float | None, float | None]:
     """
     phases = form.training.phases
     last = phases[-1].optimizer.rate if len(phases) > 1 else None
-    return phases[0].optimizer.rate, form.model.dropout, last
+    return phases[0].optimizer.rate, dict(form.model)["dropout"], last
 
 
 def corpus_of(plan: Plan, form: Form, settings: TrialsSettings) -> str:
@@ -254,7 +253,7 @@ def tasks(
     if made := made_of(plan, method):
         data["made_of"] = made
     for rate, dropout, one in chosen:
-        model = MODELS[one.model.kind].decides(one.model)
+        model = one.model.decides()
         told = {"model": model, "training": one.training.model_dump(mode="json"), **data}
         found += [
             Task(method, stage, rate, dropout, seed, corpus, size, one, digest(data), digest(told))
@@ -617,7 +616,7 @@ def _lessons(config: Path, home: Path, settings: TrialsSettings, task: Task) -> 
         if file.observed(home) != file.sha256:
             raise PlanError(f"{place} is not what {file.pinned} pins; `python -m sumcurve fetch {place}` fetches it")
         inputs[str(file.sha256)] = place
-    if family.learns_entities(model):
+    if model.learns_entities:
         runs = (folder.specification for folder in plan.named("runs", "train"))
         entities = next(
             one["entities"] for one in runs if "entities" in one and corpus.key in plan.folder(one["fraction"]).inputs

@@ -7,7 +7,6 @@ from typing import Literal, NotRequired, TypedDict
 from sumcurve.corpora.folders import in_small_letters
 from sumcurve.corpora.store import Corpus
 from sumcurve.machine.sums import Sums
-from sumcurve.settings.forms import Form
 from sumcurve.settings.search import Search
 from sumcurve.settings.study import Reading
 from sumcurve.store.kind import Kind
@@ -48,8 +47,8 @@ def write_output(family: Family, run: FinishedRun, corpus: Path, reading: Readin
             items = test_items(corpus)
             family.write(system, items, stage)
             if reading is not None:
-                found = system.reading(items, reading)
-                write_logp(stage.folder, found, [item.record.id for item in items])
+                logp = system.reading(items, reading)
+                write_logp(stage.folder, logp, [item.record.id for item in items])
     except GroupError:
         return  # the scorer that would read the file says why there is none
     except family.errors() as error:
@@ -61,7 +60,7 @@ def decode(models: Mapping[str, Family], specification: DecodeSpecification, inp
     run, corpus = inputs[specification["run"]], inputs[specification["corpus"]]
     run_manifest = sealed(run)
     family = models[run_manifest["specification"]["model"]["kind"]]
-    form = Form.of_run(run_manifest["specification"])
+    form = family.form(run_manifest["specification"])
     checkpoint: Literal["selected", "before"] = specification.get("checkpoint", "selected")
     stage.facts["weights"] = run_manifest["files"][WEIGHTS[checkpoint]]["sha256"]
     salient = {}

@@ -33,25 +33,17 @@ from numpy.typing import NDArray
 
 from sumcurve.corpora.store import Corpus
 from sumcurve.machine.sums import Sums
-from sumcurve.settings.config import PlanError, read_method, read_study
+from sumcurve.settings.config import PlanError, read_study
 from sumcurve.settings.corpus import CorpusSettings
 from sumcurve.settings.forms import Form
-from sumcurve.settings.models import (
-    BartSettings,
-    ExtractRewriteSettings,
-    FairseqSettings,
-    Model,
-    NgramSettings,
-    RecurrentSettings,
-    TransformerSettings,
-    TransformersSettings,
-)
+from sumcurve.settings.models import ModelSettings, transformer_adds
 from sumcurve.settings.study import Architecture, Pretraining
 from sumcurve.settings.training import PhaseSettings
 from sumcurve.store import manifest
 from sumcurve.store.records import read_csv
 from sumcurve.study.doors import CAPABILITIES, StudySettings
 from sumcurve.study.kinds import KINDS, STEPS
+from sumcurve.study.methods import form_of_run, read_method
 from sumcurve.study.needs import light
 from sumcurve.study.plan import Folder, Plan
 from sumcurve.watch.verify import TABLES_KEYS
@@ -147,31 +139,16 @@ def measured(config: Path, tables: Path, study: str = "*") -> list[Measured]:
 
 
 def multiply_adds(
-    model: Model | Architecture, source: int, target: int, vocabulary: int, subwords_a_word: float = 1.2
+    model: ModelSettings | Architecture, source: int, target: int, vocabulary: int, subwords_a_word: float = 1.2
 ) -> float:
     """About how many multiply-adds a model's forward pass takes for one record; for ratios alone."""
-    if isinstance(model, ExtractRewriteSettings):
-        inner = multiply_adds(model.abstractor, source, target, vocabulary)
-        return inner + source * len(model.windows) * model.filters * model.abstractor.embedding * 4
-    if isinstance(model, RecurrentSettings):
-        e, h, d = model.embedding, model.hidden, model.width
-        encode = source * model.encoder_layers * 8 * h * (e + h)
-        attend = source * 2 * h * (4 if model.temporal or model.coverage else 2)
-        step = model.decoder_layers * 4 * d * (e + d + (2 * h if model.feed != "nothing" else 0)) + attend
-        out = vocabulary * (e if model.output == "tied" else d + 4 * h * (model.readout == "none"))
-        return encode + target * (step + out) + (source * 2 * h * h * 9 if model.convolutional_gate else 0)
-    if isinstance(model, NgramSettings):
-        return target * (model.hidden * model.embedding * model.context + model.hidden * vocabulary + source)
-    if isinstance(model, FairseqSettings) and model.hidden is not None:
-        encode = source * 8 * model.hidden * (model.width + model.hidden)
-        return encode + target * (4 * model.hidden * (model.width + 2 * model.hidden) + vocabulary * model.width)
-    if isinstance(model, (Architecture, TransformerSettings, FairseqSettings)):
-        words = subwords_a_word if isinstance(model, Architecture) else 1.0
-        width, inner_width = model.width, model.feedforward or 4 * model.width
-        layer = 4 * width**2 + 2 * width * inner_width
-        read = source * words * model.encoder_layers * layer
-        return read + target * words * (model.decoder_layers * (layer + 4 * width**2) + vocabulary * width)
-    raise PlanError(FROM_ELSEWHERE)
+    if isinstance(model, Architecture):
+        read, written = source * subwords_a_word, target * subwords_a_word
+        layers = model.encoder_layers, model.decoder_layers
+        return transformer_adds(model.width, model.feedforward, layers, read, written, vocabulary)
+    if (adds := model.multiply_adds(source, target, vocabulary)) is None:
+        raise PlanError(FROM_ELSEWHERE)
+    return adds
 
 
 def spacing(phases: Sequence[PhaseSettings], records: int, batch: int) -> float:
@@ -329,7 +306,7 @@ class Costs:
         for one in near:
             there = self._forms[one.method, one.form]
             same = own and there == form and one.lengths == (corpus.source_tokens, corpus.target_tokens)
-            same = same and (one.made == made or not isinstance(form.model, BartSettings))
+            same = same and (one.made == made or form.model.kind != "bart")
             ratios.append(0.0 if same else math.log(adds / self._adds(there, *one.lengths, one.made)))
         scaled = of_each[:, None] + np.array(ratios)[:, None] * self.power[None, :]
         return np.exp(scaled.mean(axis=0))
@@ -339,7 +316,7 @@ class Costs:
 
     @staticmethod
     def _adds(form: Form, source: int, target: int, made: Architecture | None) -> float:
-        model = made if isinstance(form.model, BartSettings) and made else form.model
+        model = made if form.model.kind == "bart" and made else form.model
         return form.training.batch * multiply_adds(model, source, target, form.training.vocabulary)
 
     def _own(self, method: str, corpus: str) -> list[Curve]:
@@ -724,7 +701,7 @@ def _planned(plan: Plan, folder: Folder, records: Mapping[str, int | None]) -> T
     if "records" not in asked and whole is None:
         raise PlanError(_unknown(name, "training") + SAY)
     size = asked["records"] if "records" in asked else max(1, (int(whole or 0) * asked["percent"] + 50) // 100)
-    form = Form.of_run(told)
+    form = form_of_run(told)
     made = plan.settings.pretraining.model if plan.settings.pretraining else None
     last_alone = "parent" in told or "begins" in told
     return Training(method, form, name, plan.corpora[name], size, last_alone, made, plan.settings.sums)
@@ -732,8 +709,8 @@ def _planned(plan: Plan, folder: Folder, records: Mapping[str, int | None]) -> T
 
 def _weights(form: Form, made: Architecture | None) -> float:
     """About how many weights a model has: those that one word passes, and its vocabulary's."""
-    model = made if isinstance(form.model, BartSettings) and made else form.model
-    if isinstance(model, TransformersSettings):
+    model = made if form.model.kind == "bart" and made else form.model
+    if isinstance(model, ModelSettings) and model.kind == "transformers":
         return 0.0
     vocabulary = form.training.vocabulary
     width = getattr(model, "embedding", None) or getattr(model, "width", None) or 100

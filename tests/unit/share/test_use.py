@@ -21,7 +21,6 @@ from sumcurve.corpora.store import Corpus
 from sumcurve.corpora.tokens import sentences
 from sumcurve.harvest.fetch import sha256_of_model
 from sumcurve.models.batch import collate, encode
-from sumcurve.models.build import build
 from sumcurve.models.vocabulary import Vocabulary
 from sumcurve.share import use
 from sumcurve.share.export import export
@@ -31,6 +30,7 @@ from sumcurve.store.records import RecordError, read_csv, read_jsonl
 from sumcurve.store.stage import Stage
 from sumcurve.study.kinds import KINDS
 from sumcurve.study.plan import Plan, PlanError
+from sumcurve.systems.families import build
 
 ROOT = Path(__file__).parents[3]
 RAW = ROOT / "tests" / "data" / "tales.jsonl"

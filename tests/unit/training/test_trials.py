@@ -12,11 +12,12 @@ from typing import Any
 import pytest
 import yaml
 
-from sumcurve.settings.config import PlanError, read_method, read_settings
+from sumcurve.settings.config import PlanError, read_settings
 from sumcurve.settings.forms import Trial
 from sumcurve.settings.search import MethodSearch
 from sumcurve.store.manifest import MANIFEST, digest, hashes, write_sealed
 from sumcurve.study import trials
+from sumcurve.study.methods import read_method
 from sumcurve.study.plan import Plan
 from sumcurve.study.trials import (
     COLUMNS,

@@ -12,10 +12,10 @@ import pytest
 import yaml
 
 import programs
-from sumcurve.settings.config import read_method
 from sumcurve.settings.models import TransformerSettings
 from sumcurve.store import manifest
 from sumcurve.study.kinds import KINDS
+from sumcurve.study.methods import read_method
 from sumcurve.study.needs import LIGHT
 from sumcurve.study.plan import Plan, PlanError
 from sumcurve.watch import estimate as costs

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from sumcurve.capabilities.fairseq.model import FairseqModel
+from sumcurve.capabilities.fairseq.settings import unsupported
 from sumcurve.decoding.logp import TargetLogp
 from sumcurve.models.batch import Example
 from sumcurve.models.vocabulary import UNK
-from sumcurve.settings.forms import fairseq_search
 from sumcurve.settings.search import Search
 
 PAIRS = 1024  # of a source and a target that one question holds
@@ -21,7 +21,7 @@ def write(model: FairseqModel, examples: Sequence[Example], search: Search) -> l
     blocks n-grams with sentence marks and `exempt` words, too. An unknown word becomes the source word that had most
     attention where `search` copies it. ValueError for a search that fairseq has not.
     """
-    if reason := fairseq_search(search):
+    if reason := unsupported(search):
         raise ValueError(reason)
     found = model.generate(
         examples,

@@ -8,9 +8,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from sumcurve.capabilities.fairseq.settings import FairseqSettings, unsupported
 from sumcurve.settings.corpus import CorpusSettings
-from sumcurve.settings.forms import Form, fairseq_search
-from sumcurve.settings.models import FairseqSettings
+from sumcurve.settings.forms import Form
 from sumcurve.store.stage import Stage
 from sumcurve.systems.family import PRETRAINED_MB, Family, FinishedRun, Refusal
 from sumcurve.systems.system import Item
@@ -26,14 +26,11 @@ if TYPE_CHECKING:
 class FairseqFamily(Family):
     """Its resume state is a folder, and it learns the same vocabulary of words as ours do."""
 
+    settings = FairseqSettings
     stands_alone = False
 
-    def decides(self, model: Any) -> dict[str, Any]:
-        block: dict[str, Any] = model.decides()
-        return block
-
     def refusal(self, corpus: CorpusSettings) -> Refusal | None:
-        why = fairseq_search(corpus.search)
+        why = unsupported(corpus.search)
         return Refusal(("search",), why) if why else None
 
     def memory_mb(self, form: Form, source_tokens: int, target_tokens: int) -> int:

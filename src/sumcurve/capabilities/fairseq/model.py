@@ -16,11 +16,11 @@ from types import TracebackType
 from typing import Any
 
 from sumcurve.capabilities.fairseq import driver
+from sumcurve.capabilities.fairseq.settings import FAIRSEQ, FairseqSettings
 from sumcurve.machine.sums import Sums
 from sumcurve.models.batch import Example, Ids
 from sumcurve.models.summarizer import VOCABULARY
 from sumcurve.models.vocabulary import BOS, EOS, PAD, UNK, Vocabulary
-from sumcurve.settings.models import FAIRSEQ, FairseqSettings
 from sumcurve.settings.training import Training
 
 PLACE, USUAL = (
