@@ -84,12 +84,6 @@ class Content:
             if isinstance(self.ready, Mapping):
                 raise CorpusError(f"{self.path} is no folder, but split.ready names files in it: check raw.path")
             return [Shard(self.path.name, self.path)]
-        if self.source.folder:
-            if isinstance(self.ready, Mapping):
-                raise CorpusError(
-                    f"{self.path} is read as one, and its records say their parts: write `ready: records`"
-                )
-            return [Shard(self.path.name, self.path)]
         if not isinstance(self.ready, Mapping):
             return [Shard(name, self.path / name) for name in names_of_shards(self.path, patterns(self.source))]
         shards: dict[str, Shard] = {}
@@ -106,7 +100,7 @@ class Content:
     @property
     def several(self) -> bool:
         """Whether the content is a folder of shards, so that a row's number alone does not say where it stands."""
-        return self.path.is_dir() and not self.source.folder
+        return self.path.is_dir()
 
     def records(self) -> Iterator[RawRecord | Dropped]:
         """Every row of every shard: the record, or why it is none. Whether ids repeat is not looked at.

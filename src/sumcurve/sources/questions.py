@@ -7,16 +7,15 @@ too. Their folders are the parts: training, validation and test.
 
 import hashlib
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path, PurePath
-from typing import Any
 
 from sumcurve.sources.raw import ENDS, NOT_UTF8, SPLITS, Refused
-from sumcurve.sources.source import Source
 from sumcurve.store.members import members_in
 
 ENDING, ARCHIVES = ".question", ("cnn.tgz", "dailymail.tgz")
+PATTERNS = tuple(f"**/*{ending}" for ending in (ENDING, *ARCHIVES))  # of the files of a folder
 ENTITY, PLACEHOLDER = re.compile(r"@entity\d+"), "@placeholder"
 LARGEST = 10_000_000  # bytes of a file
 
@@ -90,13 +89,3 @@ def question(name: str, text: str) -> Question:
         entities=dict(reversed(entities.items())),
         split=SPLITS.get(folders[-1]) if folders else None,
     )
-
-
-def rows(path: Path, names: Sequence[str] | None) -> Iterator[Mapping[str, Any] | Refused]:
-    """The questions as objects; as records they are documents and what is asked of them."""
-    for one in questions(path):
-        yield one if isinstance(one, Refused) else asdict(one)
-
-
-FIELDS = {"source": "document", "target": "question", "group": "story", "split": "split"}
-SOURCE = Source(suffixes=[ENDING, *ARCHIVES], unit="question", rows=rows, folder=True, fields=FIELDS)
