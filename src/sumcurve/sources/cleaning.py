@@ -291,10 +291,10 @@ class Cleaner:
                     name, NOTHING_LEFT.format(name), next(t for t, a in zip(texts, after, strict=True) if not a)
                 )
         if self._identify is not None:
-            found = self._identify(" ".join(texts[0]) if isinstance(texts[0], list) else texts[0])
-            if found != self.language:
+            language = self._identify(" ".join(texts[0]) if isinstance(texts[0], list) else texts[0])
+            if language != self.language:
                 if not keep:
-                    raise StepRefused(LANGUAGE, OTHER_LANGUAGE, found)
+                    raise StepRefused(LANGUAGE, OTHER_LANGUAGE, language)
                 left.append(LANGUAGE)
         if changed:
             source, target, *references = texts

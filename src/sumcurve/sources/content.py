@@ -65,9 +65,9 @@ class Content:
         CorpusError where a part or all of them are missing, and where one is read with a file that is not among them,
         of which the content's sha256 would not tell.
         """
-        found = self._shards()
-        paths = {shard.path for shard in found}
-        for shard in found:
+        files = self._shards()
+        paths = {shard.path for shard in files}
+        for shard in files:
             for path in self.source.beside(shard.path):
                 if path not in paths and path.is_file():
                     remedy = f"name the folder of both as raw.path, not {shard.path.name}"
@@ -77,7 +77,7 @@ class Content:
                         f"{shard.path} is read with {path.name}, which is not of the content whose sha256 the study "
                         f"says: {remedy}"
                     )
-        return found
+        return files
 
     def _shards(self) -> list[Shard]:
         if not self.path.is_dir():
@@ -154,8 +154,8 @@ class Content:
     def _part_of(self, row: Mapping[str, Any]) -> str | None:
         """The part that a row says that it is of, where rows do, whatever else is wrong with it."""
         name = "split" if self.named is None else self.named.get("split")
-        said = row.get(name) if self.ready == "records" and name is not None else None
-        return SPLITS.get(said) if isinstance(said, str) else None
+        split = row.get(name) if self.ready == "records" and name is not None else None
+        return SPLITS.get(split) if isinstance(split, str) else None
 
     def _in_part(self, record: RawRecord, part: str | None) -> RawRecord:
         """The record with the part that it is ready for, or none."""

@@ -70,12 +70,12 @@ def question(name: str, text: str) -> Question:
             break
         entities[entity] = called.strip()
         lines.pop()
-    told = [line.strip() for line in lines if line.strip()]
-    if len(told) != 4:
-        raise Refused(NOT_FOUR, f"{name}: {len(told)} of 4")
-    url, document, asked, answer = told
-    if asked.split().count(PLACEHOLDER) != 1:
-        raise Refused(NO_PLACEHOLDER, f"{name}: {asked}")
+    blocks = [line.strip() for line in lines if line.strip()]
+    if len(blocks) != 4:
+        raise Refused(NOT_FOUR, f"{name}: {len(blocks)} of 4")
+    url, document, cloze, answer = blocks
+    if cloze.split().count(PLACEHOLDER) != 1:
+        raise Refused(NO_PLACEHOLDER, f"{name}: {cloze}")
     if answer not in entities:
         raise Refused(NO_ANSWER, f"{name}: {answer}")
     folders = PurePath(name).parts[:-1]
@@ -84,7 +84,7 @@ def question(name: str, text: str) -> Question:
         url=url,
         story=hashlib.sha1(url.encode()).hexdigest(),
         document=document,
-        question=asked,
+        question=cloze,
         answer=answer,
         entities=dict(reversed(entities.items())),
         split=SPLITS.get(folders[-1]) if folders else None,
