@@ -349,37 +349,26 @@ def test_every_python_and_hash_seed_writes_the_same_without_a_package(tmp_path: 
     assert found.stdout.split() == [counts["sha256"] for counts in here]
 
 
-def test_another_version_names_both_and_the_line_to_change(tmp_path: Path) -> None:
-    with pytest.raises(HarvestError, match=r"pond is installed as 1\.5, the study pins 1\.6.*packages\.pond"):
-        harvested(site_of_many(tmp_path), {"pond": "1.6"})
-    assert not (tmp_path / "site.jsonl").exists()
-
-
-def test_a_package_that_is_not_there_is_named(tmp_path: Path) -> None:
-    with pytest.raises(HarvestError, match="lake is not installed, the study pins lake==3"):
-        harvested(site_of_many(tmp_path), {"lake": "3"})
-
-
-def test_a_listed_file_that_is_missing_is_an_error(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("files", "packages", "message"),
+    [
+        ({}, {"pond": "1.6"}, r"pond is installed as 1\.5, the study pins 1\.6.*packages\.pond"),
+        ({}, {"lake": "3"}, "lake is not installed, the study pins lake==3"),
+        ({"pond/m2.py": None}, PACKAGES, r"m2\.py is missing"),
+        ({"pond/m2.py": '"""A.\n\nB."""\ndef:\n'}, PACKAGES, r"m2\.py: not Python"),
+        ({"bank.so": ""}, {"bank": "1"}, "lists no Python files"),
+    ],
+)
+def test_what_cannot_be_harvested_is_named_and_nothing_is_written(
+    tmp_path: Path, files: dict[str, str | None], packages: dict[str, str], message: str
+) -> None:
     site = site_of_many(tmp_path)
-    (site / "pond" / "m2.py").unlink()
-    with pytest.raises(HarvestError, match=r"m2\.py is missing"):
-        harvested(site, PACKAGES)
-
-
-def test_a_file_that_does_not_parse_is_an_error_and_leaves_nothing_finished(tmp_path: Path) -> None:
-    site = tmp_path / "site"
-    install(site, "pond", "1", {"pond.py": '"""A.\n\nB."""\ndef:\n'})
-    with pytest.raises(HarvestError, match=r"pond\.py: not Python"):
-        harvested(site, {"pond": "1"})
+    install(site, "bank", "1", {"bank.so": b"\x00"})
+    for name, text in files.items():
+        (site / name).unlink() if text is None else (site / name).write_text(text)
+    with pytest.raises(HarvestError, match=message):
+        harvested(site, packages)
     assert not (tmp_path / "site.jsonl").exists()
-
-
-def test_an_installation_without_source_files_is_an_error(tmp_path: Path) -> None:
-    site = tmp_path / "site"
-    install(site, "pond", "1", {"pond.so": b"\x00"})
-    with pytest.raises(HarvestError, match="lists no Python files"):
-        harvested(site, {"pond": "1"})
 
 
 # --- outlines
