@@ -150,12 +150,10 @@ def test_stems_share_a_number() -> None:
     assert words == ["write", "cat"]
 
 
-@pytest.mark.parametrize("mode", ["unicode", "characters"])
-def test_no_stemmer_for_other_scripts(mode) -> None:
-    with pytest.raises(ValueError, match="English"):
-        tokenize("a", mode, stem=True)
-
-
-def test_an_unknown_mode_is_named() -> None:
-    with pytest.raises(ValueError, match="no mode 'rouge-2'; take one of rouge-score"):
-        tokenize("a", "rouge-2")
+@pytest.mark.parametrize(
+    ("mode", "stem", "message"),
+    [("unicode", True, "English"), ("characters", True, "English"), ("rouge-2", False, "take one of rouge-score")],
+)
+def test_a_mode_that_there_is_not_and_stems_of_other_scripts_are_refused(mode, stem, message) -> None:
+    with pytest.raises(ValueError, match=message):
+        tokenize("a", mode, stem)
