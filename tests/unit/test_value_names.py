@@ -15,7 +15,6 @@ LEFT: dict[str, int] = {
     "capabilities.extracts": 56,
     "capabilities.fairseq": 29,
     "capabilities.labels": 14,
-    "capabilities.people": 90,
     "capabilities.pretrained": 52,
     "capabilities.programs": 27,
     "cli": 9,
