@@ -13,8 +13,6 @@ LEFT: dict[str, int] = {
     "capabilities.contrasts": 174,
     "capabilities.extracts": 56,
     "capabilities.fairseq": 29,
-    "capabilities.labels": 14,
-    "capabilities.people": 90,
     "capabilities.programs": 27,
     "corpora": 72,
     "curves": 36,

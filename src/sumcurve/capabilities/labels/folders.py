@@ -33,8 +33,8 @@ def labels(specification: LabelsSpecification, inputs: Inputs, stage: Stage) -> 
         words = labels_of(records, system.vocabulary, specification["labels"], FUNCTION_WORDS)
         lengths = system.source_tokens, system.target_tokens
         model = system.decoder.model  # type: ignore[attr-defined]  # a kind of model that has one (`Capability.check`)
-        found = find_labels(model, system.vocabulary, records, lengths, words, specification["related"], system.device)
-    write_labels(stage.folder, found, specification["related"], FUNCTION_WORDS)
+        rows = find_labels(model, system.vocabulary, records, lengths, words, specification["related"], system.device)
+    write_labels(stage.folder, rows, specification["related"], FUNCTION_WORDS)
 
 
 KINDS: dict[str, Kind] = {
