@@ -22,8 +22,8 @@ LEFT: dict[str, int] = {
     "share": 44,
     "statistics": 21,
     "store": 10,
-    "study": 128,
-    "systems": 3,
+    "study": 87,
+    "systems": 2,
     "tables": 329,
     "watch": 124,
 }

@@ -37,7 +37,6 @@ def add_parsers(verbs: Verbs) -> None:
         add_config,
         add_add,
         add_recipes,
-        add_trials,
     ):
         add_parser(verbs)
 
@@ -329,22 +328,3 @@ def recipes(write: bool) -> None:
     for name, recipe in known.items():
         state = "known" if here[name] in recipe.code else "NOT KNOWN"
         print(f"{name}: version {recipe.version}, code {here[name]} {state}")
-
-
-def add_trials(verbs: Verbs) -> None:
-    command = verbs.add_parser("trials", help="the trials of a file that the table beside it lacks")
-    command.add_argument("methods", nargs="*", help="methods [all of the study that the file names]")
-    command.add_argument(
-        "--settings", type=Path, default=CONFIG / "trials.yaml", help="the file; its table ends in .csv [%(default)s]"
-    )
-    command.add_argument("--home", type=Path, default=Path(), help="where results/ lies")
-    command.add_argument("--jobs", type=int, default=2, help="trainings at a time")
-    command.add_argument("--write", action="store_true", help="put what the trials chose into the methods' files")
-    command.set_defaults(run=trials)
-
-
-def trials(arguments: "argparse.Namespace") -> None:
-    """Run the trials of a file that its table lacks."""
-    from sumcurve.study.trials import run_trials
-
-    run_trials(CONFIG, arguments.home, arguments.jobs, arguments.methods, arguments.write, arguments.settings)

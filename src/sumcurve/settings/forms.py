@@ -72,7 +72,7 @@ class MethodSettings(Settings):
     once, as that method's.
     """
     trials: list[Trial] | None = None
-    """What `make trials` tries in place of the `first` of its file, at most as many; null: what is there."""
+    """What `make trials` tries in place of `first` of a study's grid, at most as many; null: what is there."""
     forms: dict[str, Form]
     """By name."""
 
@@ -102,7 +102,7 @@ class MethodFile(Layer):
     once, as that method's.
     """
     trials: list[Trial] | None = None
-    """What `make trials` tries in place of the `first` of its file, at most as many; null: what is there."""
+    """What `make trials` tries in place of `first` of a study's grid, at most as many; null: what is there."""
     forms: dict[str, Layer | None]
     """By form, a file of `config/forms/` without its ending: what of the method is like this in that form alone."""
 

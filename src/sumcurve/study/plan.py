@@ -21,6 +21,7 @@ from sumcurve.corpora.folders import (
     Sized,
     UnseenSpecification,
 )
+from sumcurve.machine.sums import Sums
 from sumcurve.scores.files import ReadsFiles
 from sumcurve.scores.needs import Needing
 from sumcurve.scores.scorer import Scorer
@@ -361,6 +362,8 @@ class Plan:
         self.titles = dict(titles)  # of methods, and of what else makes a curve
         self.twins = twins  # of a method that begins as another: that one and its form
         self.config = config
+        self.others: dict[str, Plan] = {}  # of other studies, by name, whose folders this one has, too
+        self.planned: dict[str, PlannedCorpus] = {}
         self.corpora: dict[str, CorpusSettings] = {}  # also of parts that are held out, by the names of their rows
         self.folders: dict[str, Folder] = {}
         self.rows: list[Scored] = []
@@ -382,6 +385,8 @@ class Plan:
         for corpus, corpus_settings in settings.corpora.items():
             self._plan_corpus(corpus, corpus_settings)
         self._check_files()
+        for capability in CAPABILITIES.values():
+            capability.plan_study(self)
         self.tables = digest(
             {
                 "study": settings.title,
@@ -526,6 +531,7 @@ class Plan:
         learned = any(form.model.learns_entities for form in methods.values())
         if learned or any(map(_reads_entities, searches)):
             planned = replace(planned, entities=self._plan_entities(planned))
+        self.planned[name] = planned
         for capability in CAPABILITIES.values():
             capability.plan_models(self, planned, methods)
         for size in corpus.asked:
@@ -638,10 +644,7 @@ class Plan:
     def _plan_curve(self, corpus: PlannedCorpus, name: str, settings: OutsideSettings) -> None:
         """What a program or files from outside say at every percent and seed. Raises RecordError."""
         for size, seed in settings.trainings(corpus.settings.asked, self.settings.seeds):
-            fraction = self._plan_fraction(corpus, size, seed)
-            row = _row(corpus, name, size, seed, "own", None, fraction=fraction)
-            for capability in CAPABILITIES.values():
-                capability.plan_curve(self, corpus, row)
+            row = self.plan_learned(corpus, name, size, seed)
             if isinstance(settings, FileSettings):
                 kind, one = self.systems[name][0], settings.at(size, seed)
                 specification: SystemSpecification = {
@@ -653,6 +656,16 @@ class Plan:
                 named = {"corpus": corpus.name, "system": f"{name}-{corpus.called(size)}-s{seed}"}
                 output = self.add("system", specification, [corpus.prepared], files, **named)
                 self.rows.append(replace(row, output=output))
+
+    def plan_learned(
+        self, corpus: PlannedCorpus, name: str, size: int, seed: int, part: Literal["study", "trial"] = "study"
+    ) -> Scored:
+        """The row of a training that is none of ours; a system of a capability gets its folders, and a planned row."""
+        fraction = self._plan_fraction(corpus, size, seed)
+        row = _row(corpus, name, size, seed, "own", None, fraction=fraction, part=part)
+        for capability in CAPABILITIES.values():
+            capability.plan_curve(self, corpus, row)
+        return row
 
     def _plan_row(self, corpus: PlannedCorpus, method: str, form: Form, size: int, seed: int) -> None:
         """A training, decoded with the common search, and at the method's largest size with its paper's, too."""
@@ -701,11 +714,13 @@ class Plan:
         seed: int,
         parent: str | None = None,
         draw: int | None = None,
+        twin: tuple[str, Form] | None = None,
+        sums: Sums | None = None,
     ) -> tuple[str, str]:
         """Stem and key of a training; with `parent`, of the control that starts from that run's checkpoint before.
 
-        A method that begins as another starts from that one's checkpoint before. The seed draws the records, too,
-        unless `draw` is another.
+        A method that begins as another starts from that one's checkpoint before; `twin`, a method and its form, stands
+        for that. The seed draws the records, too, unless `draw` is another; `sums` stand for the study's.
         """
         settings = corpus.settings
         fraction = self._plan_fraction(corpus, size, draw if draw is not None else seed)
@@ -719,7 +734,7 @@ class Plan:
             "validation": settings.search.greedy().model_dump(mode="json"),
             "seed": seed,
             "threads": self.settings.threads,
-            "sums": self.settings.sums,
+            "sums": sums or self.settings.sums,
         }
         inputs = [corpus.prepared, fraction]
         if form.model.learns_entities and corpus.entities:
@@ -739,9 +754,10 @@ class Plan:
         named: dict[str, Any] = {"corpus": corpus.name, "method": specification["method"]}
         named |= {"size": corpus.called(size), "seed": seed, "variant": variant}
         stem = KINDS["train"].stem.format(**named)
-        if parent is None and method in self.twins:
-            other, base = self.twins[method]
-            _, begins = self.plan_run(corpus, other, base, size, seed, draw=draw)
+        twin = twin or self.twins.get(method)
+        if parent is None and twin is not None:
+            other, base = twin
+            _, begins = self.plan_run(corpus, other, base, size, seed, draw=draw, sums=sums)
             if (base.model, base.training) == (form.model, form.training):  # they differ by their search alone
                 return stem, begins
             specification["begins"] = begins
@@ -863,6 +879,8 @@ class Plan:
         contents: list[tuple[Raw, Preparation]] = [(one.raw, one) for one in self.settings.corpora.values()]
         for capability in CAPABILITIES.values():
             contents += capability.contents(self.settings)
+        for plan in self.others.values():
+            contents += plan.contents
         return contents
 
     @property

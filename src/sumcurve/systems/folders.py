@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Literal, NotRequired, TypedDict
 
 from sumcurve.corpora.folders import in_small_letters
-from sumcurve.corpora.store import Corpus
+from sumcurve.corpora.store import Corpus, Part
 from sumcurve.machine.sums import Sums
 from sumcurve.settings.search import Search
 from sumcurve.settings.study import Reading
@@ -17,7 +17,12 @@ from sumcurve.training.place import WEIGHTS
 
 
 def test_items(corpus: Path) -> list[Item]:
-    return [Item(record, text) for record, text in Corpus(corpus).part("test").with_text]
+    return items_of(Corpus(corpus).part("test"))
+
+
+def items_of(part: Part) -> list[Item]:
+    """What a system sees of a part, and its references."""
+    return [Item(record, text) for record, text in part.with_text]
 
 
 def log_of_program(stage: Stage) -> Path:

@@ -1,7 +1,6 @@
 """How the models of a family are trained; what else a study asks of a family is in `sumcurve.systems.family`."""
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from sumcurve.settings.forms import Form
@@ -9,7 +8,6 @@ from sumcurve.settings.models import ModelSettings
 from sumcurve.settings.training import Training
 
 if TYPE_CHECKING:
-    from sumcurve.training.fit import Checkpoint, Fitted
     from sumcurve.training.place import Place
     from sumcurve.training.run import Lessons, Opened
 
@@ -40,15 +38,3 @@ class Trainer:
         from sumcurve.training.run import train_run
 
         train_run(lessons, place, self.learner)
-
-    def trial(self, lessons: "Lessons", scratch: Path, start: "Checkpoint | None") -> "Fitted":
-        """One training, from a checkpoint where one is given, that keeps nothing but below `scratch`."""
-        import torch
-
-        from sumcurve.training.fit import fit
-        from sumcurve.training.run import compute_clock
-
-        device = torch.device(lessons.device)
-        opened, training = self.learner(lessons), lessons.form.training
-        seed = lessons.specification["seed"]
-        return fit(opened.learner, training, seed=seed, clock=compute_clock(device), device=device, start=start)

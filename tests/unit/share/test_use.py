@@ -231,7 +231,8 @@ def test_sources_that_a_pretrained_model_has_no_positions_for_are_counted_and_sa
 
 def test_what_a_program_said_outside_of_a_study_is_kept_where_its_error_says(finished):
     run = finished.run("theirs")
-    broken = replace(run, program={**run.program, "command": "echo no model >&2; exit 2"})
+    kind, learned = run.program
+    broken = replace(run, program=(kind, {**learned, "command": "echo no model >&2; exit 2"}))
     with pytest.raises(RecordError, match=r"ended with exit status 2; it said:\nno model\n\(its log: (.*)\)") as caught:
         list(use.summarize(broken, finished.lines(), "cpu"))
     (log,) = re.findall(r"\(its log: (.*)\)", str(caught.value))

@@ -1,7 +1,6 @@
 """The family of models that fairseq trains in a process of its own."""
 
 import json
-import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -18,7 +17,7 @@ from sumcurve.training.place import VOCABULARY
 
 if TYPE_CHECKING:
     from sumcurve.capabilities.fairseq.system import FairseqSystem
-    from sumcurve.training.fit import Checkpoint, Fitted, Progress
+    from sumcurve.training.fit import Fitted, Progress
     from sumcurve.training.place import Place
     from sumcurve.training.run import Lessons
 
@@ -64,12 +63,6 @@ class FairseqFamily(Family):
         write_json(place.folder / VOCABULARY, lessons.vocabulary.to_json())
         sizes = len(lessons.records), len(lessons.vocabulary)
         write_run(place.folder, fitted, fitted.history, lessons.form.training, *sizes, counts, {})
-
-    def trial(self, lessons: "Lessons", scratch: Path, start: "Checkpoint | None") -> "Fitted":
-        shutil.rmtree(scratch, ignore_errors=True)  # what an interrupted trial left is not taken up
-        fitted, _, _ = _fitted(lessons, scratch, scratch.name, lambda progress: None)
-        shutil.rmtree(scratch, ignore_errors=True)
-        return fitted
 
     @contextmanager
     def system(self, run: FinishedRun) -> "Iterator[FairseqSystem]":

@@ -52,7 +52,9 @@ class Programs(Capability):
             "system": settings.kind or row.method,
             "told": kind.specify(settings, corpus.settings),
         }
-        if settings.logp is not None:
+        if row.part == "trial":
+            specification["part"] = "valid"
+        elif settings.logp is not None:
             reading = Reading.model_validate(plan.settings.scores.get("reading", {}))
             specification["reading"] = reading.model_dump(mode="json")
             specification["target_tokens"] = corpus.settings.target_tokens

@@ -89,22 +89,6 @@ class CommandSettings(LearningSettings):
             **variables_of(self),
         }
 
-    def learn(
-        self,
-        train: Sequence[Mapping[str, Any]],
-        valid: Sequence[Mapping[str, Any]],
-        seed: int,
-        run: Path,
-        scratch: Path,
-        log: Path,
-    ) -> float:
-        from sumcurve.capabilities.programs.training import learn
-
-        return learn(self.training(), train, valid, seed, 1, "cpu", run / MODEL, scratch, log)
-
-    def trained(self, told: Mapping[str, Any], run: Path, log: Path) -> "Command":
-        return Command(told, {MODEL: run / MODEL, LOG_OF: log})
-
 
 class Command:
     """Gets a JSON object a line, `id` and `source` (the sentences as people wrote them), and never a reference.
