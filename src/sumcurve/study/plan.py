@@ -100,6 +100,7 @@ class PlannedCorpus:
     prepared: str
     entities: str | None = None  # where a method learns them, or a search reads them: the folder that has them
     seen: "PlannedCorpus | None" = None  # of a part that is held out: the corpus
+    decoded: Literal["test", "valid"] = "test"  # which part programs summarize: the second while settings are tried
 
     def sized(self, size: int) -> Sized:
         """One of its sizes as specifications and rows say it."""
@@ -657,12 +658,10 @@ class Plan:
                 output = self.add("system", specification, [corpus.prepared], files, **named)
                 self.rows.append(replace(row, output=output))
 
-    def plan_learned(
-        self, corpus: PlannedCorpus, name: str, size: int, seed: int, part: Literal["study", "trial"] = "study"
-    ) -> Scored:
+    def plan_learned(self, corpus: PlannedCorpus, name: str, size: int, seed: int) -> Scored:
         """The row of a training that is none of ours; a system of a capability gets its folders, and a planned row."""
         fraction = self._plan_fraction(corpus, size, seed)
-        row = _row(corpus, name, size, seed, "own", None, fraction=fraction, part=part)
+        row = _row(corpus, name, size, seed, "own", None, fraction=fraction)
         for capability in CAPABILITIES.values():
             capability.plan_curve(self, corpus, row)
         return row

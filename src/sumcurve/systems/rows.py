@@ -20,8 +20,7 @@ class Scored:
 
     `part` is "study" but for what tells a last phase's worth, at the largest percent of methods of several phases: the
     checkpoint "before" that phase, the "control" that spent the same updates on the loss of the phase before, and
-    "after" it, where the study itself has no such seed. "variance" are trainings whose records another seed drew. What
-    programs say of validation records while settings are tried is a "trial", which no table has.
+    "after" it, where the study itself has no such seed. "variance" are trainings whose records another seed drew.
     """
 
     corpus: str
@@ -32,7 +31,7 @@ class Scored:
     run: str | None  # keys of folders
     output: str
     scores: Mapping[str, str] = field(default_factory=dict)  # by scorer; without those that do not apply
-    part: Literal["study", "after", "before", "control", "variance", "trial"] = "study"
+    part: Literal["study", "after", "before", "control", "variance"] = "study"
     draw: int | None = None  # which seed drew the records, where it is not `seed`
     role: Role = "trained"
     fraction: str | None = None  # of a file from outside: of which records it is

@@ -52,7 +52,7 @@ class Programs(Capability):
             "system": settings.kind or row.method,
             "told": kind.specify(settings, corpus.settings),
         }
-        if row.part == "trial":
+        if corpus.decoded == "valid":
             specification["part"] = "valid"
         elif settings.logp is not None:
             reading = Reading.model_validate(plan.settings.scores.get("reading", {}))

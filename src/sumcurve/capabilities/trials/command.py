@@ -2,7 +2,9 @@
 
 import argparse
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from sumcurve.capabilities.trials.files import places_of, replace
 from sumcurve.capabilities.trials.grid import Trials, settings_of
@@ -46,9 +48,9 @@ def choose(config: Path, home: Path, study: str, names: list[str], write: bool) 
             waiting = ", ".join(f"{count} of stage {stage}" for stage, count in counts.items())
             print(f"{name}: trials to go: {waiting} (`make trials TRIALS={study}`)")
         elif name in trials.programs:
-            values = {("systems", name, "settings", key): value for key, value in choice.items()}
-            present = in_words(trials.programs[name].settings)
-            _say(config / "studies" / f"{study}.yaml", f"systems.{name}", present, in_words(choice), values, write)
+            path, present = config / "studies" / f"{study}.yaml", in_words(trials.programs[name].settings)
+            settings = {("systems", name, "settings", key): value for key, value in choice.items()}
+            _say(path, f"systems.{name}", present, in_words(choice), settings, write)
         else:
             for method in (name, *(twin for twin, base in trials.grid.tuned_with.items() if base == name)):
                 path, called = config / "methods" / f"{method}.yaml", trials.plan.settings.form
@@ -71,9 +73,7 @@ def _taken_up(config: Path, home: Path, study: str) -> Trials:
         print(f"{table_of(plan)}: {len(rows) - rows.count(None)} trials more")
 
 
-def _say(
-    path: Path, what: str, present: str, choice: str, values: "dict[tuple[str, ...], object]", write: bool
-) -> None:
+def _say(path: Path, what: str, present: str, choice: str, values: Mapping[Any, Any], write: bool) -> None:
     if present == choice:
         print(f"{path}: {what} has what the trials chose: {choice}")
     elif write:

@@ -8,7 +8,7 @@ finished. What the table has is not trained again. Programs that say `trials` ar
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -237,11 +237,11 @@ class Trials:
             for trial in settings.trials:
                 plan.systems[name] = kind, settings.model_copy(update={"settings": trial})
                 for seed in plan.settings.seeds:
-                    plan.plan_learned(corpus, name, size, seed, part="trial")
+                    plan.plan_learned(replace(corpus, decoded="valid"), name, size, seed)
                     keys = str(plan.rows[-1].run), plan.rows[-1].output
                     learns, says = (plan.folders[key].specification["told"] for key in keys)
-                    row = {"method": name, "stage": "first", "rate": "", "dropout": "", "settings": in_words(trial)}
-                    row |= {"seed": seed}
+                    row = dict.fromkeys(KEY, "") | {"method": name, "stage": "first", "settings": in_words(trial)}
+                    row["seed"] = str(seed)
                     trainings.append(self._training(row, {**learns, **says}, corpus, size, plan, *keys))
         except RecordError as error:
             raise PlanError(f"{where}: {error}") from None
