@@ -106,7 +106,7 @@ def tokenized(
     """A summary's sentences as the corpus's tokenizer, of the name `words`, gives them, without empty ones; cut at
     `max_tokens` if given.
     """
-    told = tokenizer(words)
-    tokens = told.tokens([one for each in summary for one in (told.sentences(each) if split else [each])], lower)
-    kept = [sentence for sentence in tokens if sentence]
+    reads = tokenizer(words)
+    sentences = [sentence for text in summary for sentence in (reads.sentences(text) if split else [text])]
+    kept = [sentence for sentence in reads.tokens(sentences, lower) if sentence]
     return kept if max_tokens is None else cut(kept, max_tokens)

@@ -214,9 +214,9 @@ def test_the_files_that_a_command_names_decide_with_it(tmp_path, monkeypatch):
     write(tmp_path / "run.sh", "cat > /dev/null; printf 'a\\nb\\nc\\n'")
     command = "sh run.sh --model=model.bin --out=missing.bin"
     one = system("command", summarize=command)
-    assert set(one.told["files"]) == {"run.sh", "model.bin"}
+    assert set(one.settings["files"]) == {"run.sh", "model.bin"}
     assert list(one.summarize(ITEMS)) == [["a"], ["b"], ["c"]]
     write(tmp_path / "model.bin", "other weights")
-    assert system("command", summarize=command).told != one.told
+    assert system("command", summarize=command).settings != one.settings
     with pytest.raises(RecordError, match="no shell line"):
         system("command", summarize="echo 'half")

@@ -70,20 +70,20 @@ class FairseqFamily(Family):
         from sumcurve.capabilities.fairseq.system import FairseqSystem
         from sumcurve.models.vocabulary import Vocabulary
 
-        told, form, settings = run.specification, run.form, _settings(run.form)
+        specification, form, seed = run.specification, run.form, run.specification["seed"]
         vocabulary = Vocabulary.from_json(json.loads((run.folder / VOCABULARY).read_text()))
         with (
             tempfile.TemporaryDirectory() as built,
-            Fairseq(told["sums"], told["threads"], run.device) as process,
+            Fairseq(specification["sums"], specification["threads"], run.device) as process,
         ):
             model = FairseqModel(
-                process, settings, form.training, vocabulary, run.lengths, told["seed"], Path(built), run.weights
+                process, _settings(form), form.training, vocabulary, run.lengths, seed, Path(built), run.weights
             )
             yield FairseqSystem(model, run.search, *run.lengths)
 
     def write(self, system: "FairseqSystem", items: Sequence[Item], stage: Stage) -> None:
         """Summaries; the stage's facts get the versions in fairseq's environment."""
-        stage.facts["fairseq"] = system.model.process.told
+        stage.facts["fairseq"] = system.model.process.releases
         super().write(system, items, stage)
 
 
@@ -103,24 +103,25 @@ def _fitted(
     from sumcurve.capabilities.fairseq.model import Fairseq, FairseqModel
     from sumcurve.models.batch import encode
 
-    told, training, lengths = lessons.specification, lessons.form.training, lessons.lengths
+    specification, training, lengths = lessons.specification, lessons.form.training, lessons.lengths
     vocabulary, valid = lessons.vocabulary, lessons.valid
     trained_on, validated = (
         [encode(record, vocabulary, *lengths) for record in part] for part in (lessons.records, valid)
     )
     with (
         tempfile.TemporaryDirectory() as work,
-        Fairseq(told["sums"], told["threads"], lessons.device) as process,
+        Fairseq(specification["sums"], specification["threads"], lessons.device) as process,
     ):
-        model = FairseqModel(process, _settings(lessons.form), training, vocabulary, lengths, told["seed"], Path(work))
+        seed = specification["seed"]
+        model = FairseqModel(process, _settings(lessons.form), training, vocabulary, lengths, seed, Path(work))
         counts = model.parameter_counts()
         size = (
             f"{len(lessons.records)} records, {len(vocabulary)} words, {counts['total']} parameters, {lessons.device}"
         )
-        lessons.note(f"{name}: {size}, {process.told}")
+        lessons.note(f"{name}: {size}, {process.releases}")
         references = [record.all_references for record in valid]
-        identity = {**told, "device": lessons.device}
+        identity = {**specification, "device": lessons.device}
         fitted = train(
             model, training, trained_on, validated, references, lessons.search, state, identity, lessons.note, watch
         )
-        return fitted, counts, process.told
+        return fitted, counts, process.releases

@@ -27,7 +27,7 @@ def train_program(specification: TrainProgramSpecification, inputs: Inputs, stag
     stage.facts.update(exclusive=stage.lease.exclusive, threads=specification["threads"])
     try:
         learn(
-            told=specification["told"],
+            settings=specification["told"],
             seed=specification["seed"],
             threads=specification["threads"],
             fraction=fraction,
@@ -61,10 +61,10 @@ def decode_program(specification: DecodeProgramSpecification, inputs: Inputs, st
     run, target_tokens = inputs[specification["run"]], specification.get("target_tokens", 0)
     logging = {**inputs, LOG_OF: log_of_program(stage)}
     system = Command.of_run(specification["told"], run, logging, stage.lease.device, target_tokens)
-    asked = Reading.of_specification(specification["reading"]) if "reading" in specification else None
+    reading = Reading.of_specification(specification["reading"]) if "reading" in specification else None
     items = items_of(Corpus(inputs[specification["corpus"]]).part(specification.get("part", "test")))
     try:
-        decode(system, items, asked, target_tokens, stage.folder)
+        decode(system, items, reading, target_tokens, stage.folder)
     except RecordError as error:
         raise BuildError(f"{stage.name}: {error}") from error
 
