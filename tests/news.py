@@ -28,11 +28,6 @@ class Story:
     def id(self) -> str:
         return hashlib.sha1(self.url.encode()).hexdigest()
 
-    def text(self, end: str = "\n") -> str:
-        """As published: lines with empty ones between them, and each highlight behind its mark."""
-        lines = [*self.article, *(line for one in self.highlights for line in ("@highlight", one))]
-        return (end * 2).join(lines)
-
 
 def invented(counts: Mapping[str, int], paper: str = "cnn", seed: int = 1) -> list[Story]:
     """So many stories of every part; highlights are the article's first and last deed."""

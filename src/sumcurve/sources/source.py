@@ -12,7 +12,7 @@ from sumcurve.sources.raw import Refused
 class Inside:
     """What a source yields before the rows of a file in an archive: they are numbered from 1 in it.
 
-    One without a name says the part of what follows alone: of a file that is no archive, or of the next row.
+    One without a name says the part alone, of a file that is no archive.
     """
 
     name: str  # the file's path in the archive; empty where there is none
