@@ -20,6 +20,7 @@ from sumcurve.statistics.design import Design, Replicates
 from sumcurve.statistics.intervals import estimate
 from sumcurve.store.records import Record, read_csv, write_jsonl
 from sumcurve.systems.bounds import shuffled
+from sumcurve.training.place import Place
 from towns import NAMES, write_towns
 
 pytestmark = pytest.mark.slow
@@ -78,15 +79,17 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, dict[
             corpus=corpus,
             questions=questions,
             vectors=None,
-            stage=readers[seed],
-            state=home / f"{seed}.pt",
-            events=home / "events",
-            name=f"reader-{seed}",
-            lease=Lease("cpu", exclusive=False),
-            note=print,
-            terminal=(home / "terminal").open("w"),
-            position=0,
-            found={},
+            place=Place(
+                folder=readers[seed],
+                name=f"reader-{seed}",
+                state=home / f"{seed}.pt",
+                events=home / "events",
+                lease=Lease("cpu", exclusive=False),
+                note=print,
+                terminal=(home / "terminal").open("w"),
+                line=0,
+                facts={},
+            ),
         )
     return corpus, questions, readers
 

@@ -14,7 +14,8 @@ import torch
 from safetensors.torch import load_file
 from torch import Tensor, nn
 
-from sumcurve.capabilities.apes.reader_model import AttentiveReader, Words, build, entity, padded
+from sumcurve.capabilities.apes.questions import entity_in
+from sumcurve.capabilities.apes.reader_model import AttentiveReader, Words, build, padded
 from sumcurve.capabilities.apes.settings import AttentiveSettings
 
 Text = Sequence[str]  # words, entities as @entityN
@@ -55,28 +56,28 @@ class AttentiveAnswers:
 
     @torch.no_grad()
     def answers(self, documents: Sequence[Text], questions: Sequence[Sequence[Text]]) -> list[list[int | None]]:
-        found: list[list[int | None]] = [[None] * len(asked) for asked in questions]
+        answers: list[list[int | None]] = [[None] * len(texts) for texts in questions]
         read = []
-        for place, (document, asked) in enumerate(zip(documents, questions, strict=True)):
-            if asked and any(entity(word) is not None for word in document):
-                read.append(self._read(place, document, asked))
-        put = self._asked([question for one in read for question in one.questions])
-        starts = [0, *accumulate(len(one.questions) for one in read)]
-        for batch in self._batches([len(one.document) for one in read]):
+        for place, (document, texts) in enumerate(zip(documents, questions, strict=True)):
+            if texts and any(entity_in(word) is not None for word in document):
+                read.append(self._read(place, document, texts))
+        put = self._asked([question for reading in read for question in reading.questions])
+        starts = [0, *accumulate(len(reading.questions) for reading in read)]
+        for batch in self._batches([len(reading.document) for reading in read]):
             vectors = [put[starts[row] : starts[row + 1]] for row in batch]
             for row, given in zip(batch, self._answered([read[row].document for row in batch], vectors), strict=True):
-                one = read[row]
-                found[one.place] = [one.numbers.get(answer) for answer in given[: len(one.questions)]]
-        return found
+                reading = read[row]
+                answers[reading.place] = [reading.numbers.get(answer) for answer in given[: len(reading.questions)]]
+        return answers
 
-    def _read(self, place: int, document: Text, asked: Sequence[Text]) -> _Read:
+    def _read(self, place: int, document: Text, questions: Sequence[Text]) -> _Read:
         if not self.renumber:
-            numbers = {number: number for word in document if (number := entity(word)) is not None}
-            return _Read(place, self.words.ids(document), [self.words.ids(one) for one in asked], numbers)
+            numbers = {number: number for word in document if (number := entity_in(word)) is not None}
+            return _Read(place, self.words.ids(document), [self.words.ids(question) for question in questions], numbers)
         mapping: dict[int, int] = {}
         ids = self.words.ids(document, mapping)
         there = {new: old for old, new in mapping.items()}
-        return _Read(place, ids, [self.words.ids(one, dict(mapping)) for one in asked], there)
+        return _Read(place, ids, [self.words.ids(question, dict(mapping)) for question in questions], there)
 
     def _batches(self, lengths: Sequence[int]) -> Iterator[list[int]]:
         """Places of texts of similar length, at most `tokens` of them with padding."""
@@ -92,18 +93,18 @@ class AttentiveAnswers:
     def _asked(self, questions: Sequence[list[int]]) -> Tensor:
         """What attention compares states with, [N, 2H] of N questions."""
         model = self.model
-        found = torch.empty(len(questions), model.bilinear.out_features, device=self.device)
-        for batch in self._batches([len(one) for one in questions]):
-            asked, lengths = (one.to(self.device) for one in padded([questions[place] for place in batch]))
-            found[batch] = model.bilinear(model.ask(asked, lengths))
-        return found
+        vectors = torch.empty(len(questions), model.bilinear.out_features, device=self.device)
+        for batch in self._batches([len(tensor) for tensor in questions]):
+            ids, lengths = (tensor.to(self.device) for tensor in padded([questions[place] for place in batch]))
+            vectors[batch] = model.bilinear(model.ask(ids, lengths))
+        return vectors
 
-    def _answered(self, read: Sequence[list[int]], asked: Sequence[Tensor]) -> list[list[int]]:
+    def _answered(self, read: Sequence[list[int]], vectors: Sequence[Tensor]) -> list[list[int]]:
         """The reader's answers to the questions of D documents, as many of each as of the one with most."""
         model = self.model
-        documents, lengths = (one.to(self.device) for one in padded(read))
+        documents, lengths = (tensor.to(self.device) for tensor in padded(read))
         states = model.read(documents, lengths)  # [D, S, 2H]
-        grid = nn.utils.rnn.pad_sequence(list(asked), batch_first=True)  # [D, Q, 2H]
+        grid = nn.utils.rnn.pad_sequence(list(vectors), batch_first=True)  # [D, Q, 2H]
         padding = torch.arange(states.shape[1], device=self.device) >= lengths.unsqueeze(1)  # [D, S]
         weights = (grid @ states.transpose(1, 2)).masked_fill(padding.unsqueeze(1), float("-inf")).softmax(2)
         scores = model.answer(weights @ states)  # [D, Q, S] @ [D, S, 2H] -> [D, Q, K]

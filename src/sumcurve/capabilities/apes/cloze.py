@@ -15,10 +15,10 @@ from sumcurve.capabilities.apes.questions import (
     FEWEST,
     NOT_ASKED,
     Asked,
+    answerable,
     asked_about,
     by_number,
     chance,
-    clozes,
     majority,
     merged,
     most_frequent,
@@ -73,16 +73,16 @@ def ask_by_files(
     """
     counts: Counter[str] = Counter()
     ids = {name for part in _parts(corpus) for name in part.ids}
-    found = gathered(files, ids, counts)
+    filed_by_id = gathered(files, ids, counts)
 
     def words(texts: Sequence[str]) -> list[str]:
         return parted(tokens(texts), hyphenated)
 
     def rows(part: Part) -> Iterator[tuple[Record, Asked]]:
         for record in part:
-            filed = found.get(record.id, [])
-            asked = asked_in(record, filed, words, counts, hyphenated) if filed else Asked(record.id, {}, ())
-            yield record, asked
+            filed = filed_by_id.get(record.id, [])
+            reference = asked_in(record, filed, words, counts, hyphenated) if filed else Asked(record.id, {}, ())
+            yield record, reference
 
     statistics = _write(corpus, folder, rows, salient, {})
     dropped = {reason: count for reason, count in sorted(counts.items()) if reason not in ("read", "asked")}
@@ -103,7 +103,7 @@ def _write(
     salient: Salient,
     facts: dict[str, Any],
 ) -> dict[str, Any]:
-    """Write every part and the statistics, whose `parts` hold what `Tally.told` returns."""
+    """Write every part and the statistics, whose `parts` hold what `Tally.summary` returns."""
     most: int | None = None
     parts = {}
     for part in _parts(corpus):
@@ -111,31 +111,31 @@ def _write(
         write_questions(folder, part.name, _counted(rows(part), tally, salient))
         if part.name == "train":
             most = majority(tally.answers.elements())
-        parts[part.name] = tally.told(most)
+        parts[part.name] = tally.summary(most)
     statistics = {**facts, "fewest_entities": FEWEST, "parts": parts}
     write_json(folder / "statistics.json", statistics)
     return statistics
 
 
 def _counted(rows: Iterable[tuple[Record, Asked]], tally: "Tally", salient: Salient) -> Iterator[Asked]:
-    for record, asked in rows:
-        marked = replace(asked, salient=tuple(salient_spans(record, asked, salient)))
+    for record, reference in rows:
+        marked = replace(reference, salient=tuple(salient_spans(record, reference, salient)))
         tally.add(record, marked)
         yield marked
 
 
-def salient_spans(record: Record, asked: Asked, salient: Salient) -> list[tuple[int, int]]:
+def salient_spans(record: Record, reference: Asked, salient: Salient) -> list[tuple[int, int]]:
     """The spans (half-open) of source tokens where an answer is mentioned, sorted; none of two overlap.
 
     "names": whole mentions. "words": as the authors' code has it, every token that is a word of an answer's name, "the"
     and "of" among them, for a name of several words; one of a single word where it stands.
     """
-    answers = {one.answer for one in asked.questions}
+    answers = {question.answer for question in reference.questions}
     if salient == "names":
-        return mentioned(record.source_tokens, by_number(asked.source_names), answers, asked.hyphenated)
-    words = {word for name, number in asked.names.items() if number in answers for word in name.split(" ")}
-    words -= {"-"} if asked.hyphenated == "parts" else set()
-    tokens = asked.parted(without_possessive(token).lower() for token in record.source_tokens)
+        return mentioned(record.source_tokens, by_number(reference.source_names), answers, reference.hyphenated)
+    words = {word for name, number in reference.names.items() if number in answers for word in name.split(" ")}
+    words -= {"-"} if reference.hyphenated == "parts" else set()
+    tokens = reference.parted(without_possessive(token).lower() for token in record.source_tokens)
     return [(place, place + 1) for place, token in enumerate(tokens) if not words.isdisjoint(token.split(" "))]
 
 
@@ -147,27 +147,27 @@ class Tally:
     answers: Counter[int] = field(default_factory=Counter)  # of answerable questions, numbered by first occurrence
     chance: float = 0.0  # right guesses that are expected
 
-    def add(self, record: Record, asked: Asked) -> None:
-        entities = len(set(asked.names.values()))
+    def add(self, record: Record, reference: Asked) -> None:
+        entities = len(set(reference.names.values()))
         self.counts["records"] += 1
-        if asked.questions:
+        if reference.questions:
             self.counts["asked"] += 1
             self.counts["entities"] += entities
         else:
             self.counts[NOT_ASKED[min(entities, len(NOT_ASKED) - 1)]] += 1
-        document = asked.anonymised(record.source_tokens)
+        document = reference.anonymised(record.source_tokens)
         target = [token for sentence in record.target for token in sentence.split(" ")]
         self.counts["literal_markers"] += sum(map(is_marker, [*record.source_tokens, *target]))
         self.counts["tokens"] += len(record.source_tokens)
-        self.counts["salient"] += sum(end - start for start, end in asked.salient)
-        self.counts["questions"] += len(asked.questions)
-        for one in clozes(document, asked.questions):
+        self.counts["salient"] += sum(end - start for start, end in reference.salient)
+        self.counts["questions"] += len(reference.questions)
+        for read, _, answer in answerable(document, reference.questions):
             self.counts["answerable"] += 1
-            self.counts["frequency"] += most_frequent(one.document) == one.answer
-            self.answers[one.answer] += 1
-            self.chance += chance(one.document, one.answer)
+            self.counts["frequency"] += most_frequent(read) == answer
+            self.answers[answer] += 1
+            self.chance += chance(read, answer)
 
-    def told(self, most: int | None) -> dict[str, Any]:
+    def summary(self, most: int | None) -> dict[str, Any]:
         """What the references of a part are, for people and tables.
 
         `records` = `asked` + those not asked by reason (`NOT_ASKED`); `entities` of those asked; `questions`;
@@ -178,10 +178,10 @@ class Tally:
         that look like an entity's marker and are read as other words. `salient_token_share` (0..1) is of the sources'
         tokens.
         """
-        asked = self.counts["answerable"]
+        questions = self.counts["answerable"]
 
         def share(right: float | None) -> float | None:
-            return round(right / asked, 6) if asked and right is not None else None
+            return round(right / questions, 6) if questions and right is not None else None
 
         return {
             **{name: self.counts[name] for name in ("records", "asked", *NOT_ASKED)},

@@ -29,11 +29,11 @@ class LooksAt(Scorer):
         self, output: str, outputs: Sequence[str], specifications: Mapping[str, Mapping[str, Any]]
     ) -> Mapping[str, Any] | None:
         """The run and the entities that it learned; None of what has no such layer."""
-        told = specifications[output]
-        run = specifications.get(told.get("run", ""), {})
-        if "entities" not in run or not run["model"].get("entity_attention") or "checkpoint" in told:
+        own = specifications[output]
+        run = specifications.get(own.get("run", ""), {})
+        if "entities" not in run or not run["model"].get("entity_attention") or "checkpoint" in own:
             return None
-        return {told["run"]: "run", run["entities"]: "entities"}
+        return {own["run"]: "run", run["entities"]: "entities"}
 
     def score(self, output: Path, records: Sequence[Record], inputs: Mapping[Path, Any]) -> Scores:
         import json
@@ -50,31 +50,33 @@ class LooksAt(Scorer):
         from sumcurve.systems.families import MODELS
         from sumcurve.training.place import WEIGHTS
 
-        folders = {told: path for path, told in inputs.items()}
+        folders = {role: path for path, role in inputs.items()}
         run = folders["run"]
         sealed = manifest.read(run)
         if sealed is None:
             raise RecordError(f"{run} is not finished; make it first")
-        told = sealed["specification"]
+        trained = sealed["specification"]
         vocabulary = Vocabulary.from_json(json.loads((run / "vocabulary.json").read_text()))
-        search = Search(beam=1, max_tokens=told["target_tokens"], block_ngram=0)
+        search = Search(beam=1, max_tokens=trained["target_tokens"], block_ngram=0)
         weights = load_file(run / WEIGHTS["selected"])
-        family = MODELS[told["model"]["kind"]]
-        model = family.decoder_of(family.form(told), search, told, vocabulary, weights, "cpu").model  # type: ignore[attr-defined]
+        family = MODELS[trained["model"]["kind"]]
+        model = family.decoder_of(family.form(trained), search, trained, vocabulary, weights, "cpu").model  # type: ignore[attr-defined]
         model.eval()
         examples = [
-            encode(record, vocabulary, told["source_tokens"], told["target_tokens"], spans)
+            encode(record, vocabulary, trained["source_tokens"], trained["target_tokens"], spans)
             for record, spans in zip(records, read_salient(folders["entities"], "test"), strict=True)
         ]
         shares: dict[str, list[float]] = {}
         with torch.no_grad():
-            for batch in batches([one for one in examples if any(one.salient or ())], DECODED_TOGETHER, by_length=True):
+            for batch in batches(
+                [example for example in examples if any(example.salient or ())], DECODED_TOGETHER, by_length=True
+            ):
                 memory = model.encode(batch)
                 assert batch.salient is not None
                 rows = zip(batch.ids, memory.cache["salience"], batch.salient, batch.src_len.tolist(), strict=True)
                 for name, looked, salient, length in rows:
-                    both = [one[:length].double().numpy() for one in (looked, salient)]
-                    shares[name] = [share for one in both for share in fifths(one)]
+                    both = (row[:length].double().numpy() for row in (looked, salient))
+                    shares[name] = [share for row in both for share in fifths(row)]
         groups = {record.id: group_of(record) for record in records}
         names = [record.id for record in records if record.id in shares]
         if not names:
@@ -83,8 +85,8 @@ class LooksAt(Scorer):
         return Scores(
             ids=names,
             groups=[groups[name] for name in names],
-            values={one.name: values[:, place].tolist() for place, one in enumerate(self.metrics)},
-            signature=f"fifths of the first {told['source_tokens']} tokens",
+            values={metric.name: values[:, place].tolist() for place, metric in enumerate(self.metrics)},
+            signature=f"fifths of the first {trained['source_tokens']} tokens",
             counts={"without_salient": len(records) - len(names)},
         )
 
@@ -95,4 +97,4 @@ def fifths(values: Any) -> list[float]:
 
     running = np.concatenate([[0.0], np.cumsum(values)])
     borders = np.interp(np.linspace(0, len(values), PARTS + 1), np.arange(len(values) + 1), running)
-    return [float(one) for one in POINTS * np.diff(borders) / running[-1]]
+    return [float(share) for share in POINTS * np.diff(borders) / running[-1]]

@@ -32,15 +32,15 @@ NOT_BEYOND_GUESSING = "its readers are not shown to beat guessing"
 class AskedOfPart:
     """What is asked about the references of one part of a corpus (`cloze.ask`).
 
-    `references` = `asked` + those not asked, by reason. `entities` are of those asked. The answer of `answerable`
-    questions is mentioned in the source; over these `right` holds the shares (0..1) of right guesses, by what guesses,
-    None where there is nothing to guess.
+    `references` = `with_questions` + those not asked, by reason. `entities` are of those with questions. The answer of
+    `answerable` questions is mentioned in the source; over these `right` holds the shares (0..1) of right guesses, by
+    what guesses, None where there is nothing to guess.
     """
 
     corpus: str
     part: str
     references: int
-    asked: int
+    with_questions: int
     not_asked: Mapping[str, int]
     entities: int
     questions: int
@@ -71,12 +71,12 @@ class Questions(Evidence):
         """
 
         def make() -> dict[str, Level]:
-            found = levels(list(self.readers), results.settings.confidence)
+            by_corpus = levels(list(self.readers), results.settings.confidence)
             for corpus in results.corpora:
                 whole = corpus.removesuffix(HELD_OUT)
-                if corpus not in found and whole in found:
-                    found[corpus] = replace(found[whole], corpus=corpus, readers_of=whole)
-            return found
+                if corpus not in by_corpus and whole in by_corpus:
+                    by_corpus[corpus] = replace(by_corpus[whole], corpus=corpus, readers_of=whole)
+            return by_corpus
 
         made: dict[str, Level] = results.once("levels of readers", make)
         return made
@@ -94,17 +94,17 @@ class Questions(Evidence):
     def findings(
         self, results: "Results", tables: Mapping[str, "Table"], corpus: str
     ) -> Sequence[tuple[str, "Finding"]]:
-        from sumcurve.capabilities.apes.tables.apes import order_told
+        from sumcurve.capabilities.apes.tables.apes import order_sentences
         from sumcurve.tables.report.findings import Finding
 
-        found = []
+        findings = []
         level = self.reader_levels(results).get(corpus)
         if level is not None and not level.beats:
             sentence = level.sentence().removeprefix(f"{corpus}: ")
-            found.append(Finding(corpus, "What is not to be read", (sentence,), "apes"))
-        if sentences := order_told(results, corpus):
-            found.append(Finding(corpus, "What questions measure", tuple(sentences), "apes"))
-        return [("", one) for one in found]
+            findings.append(Finding(corpus, "What is not to be read", (sentence,), "apes"))
+        if sentences := order_sentences(results, corpus):
+            findings.append(Finding(corpus, "What questions measure", tuple(sentences), "apes"))
+        return [("", finding) for finding in findings]
 
     def questions(self, corpus: str) -> Mapping[str, Sequence[tuple[str, str]]]:
         return {
@@ -128,17 +128,17 @@ class Questions(Evidence):
 
 def _named(about: AboutItem, answers: Sequence[str]) -> list[tuple[str, bool]]:
     """Answers to the questions about an item by name, and whether each is right."""
-    found = []
+    pairs = []
     for (_, right), answer in zip(about.questions, answers, strict=False):
         number = None if answer == NOBODY else int(answer)
-        found.append(("" if number is None else about.names.get(number, f"entity {number}"), number == right))
-    return found
+        pairs.append(("" if number is None else about.names.get(number, f"entity {number}"), number == right))
+    return pairs
 
 
 def questions_of(results: "Results") -> Questions:
     """What a study has found of questions; empty where it has none."""
-    found = results.study.evidence.get("apes")
-    return found if isinstance(found, Questions) else Questions()
+    evidence = results.study.evidence.get("apes")
+    return evidence if isinstance(evidence, Questions) else Questions()
 
 
 # --- by folders
@@ -146,18 +146,21 @@ def questions_of(results: "Results") -> Questions:
 
 def questions(folders: Folders) -> Questions:
     """Of all finished folders of questions and readers."""
-    plan, shown = folders.plan, {one.corpus: {item.id for item in one.items} for one in folders.examples}
-    asked = [one for one in plan.named("annotations", "questions") if folders.finished(one.key)]
-    readers = [one for one in plan.named("runs", "reader") if folders.finished(one.key)]
-    corpora = {one.key: plan.corpus_name(one.specification["corpus"]) for one in (*asked, *readers)}
+    plan = folders.plan
+    shown = {examples.corpus: {item.id for item in examples.items} for examples in folders.examples}
+
+    def finished(step: str, kind: str) -> list[tuple[str, "Folder"]]:
+        return [
+            (plan.corpus_name(folder.specification["corpus"]), folder)
+            for folder in plan.named(step, kind)
+            if folders.finished(folder.key)
+        ]
+
+    annotations = [(corpus, folders.results / folder.key) for corpus, folder in finished("annotations", "questions")]
     return Questions(
-        [part for one in asked for part in parts(corpora[one.key], folders.results / one.key)],
-        [reader(corpora[one.key], folders, one) for one in readers],
-        {
-            corpus: items(folders.results / one.key, shown[corpus])
-            for one in asked
-            if (corpus := corpora[one.key]) in shown
-        },
+        [part for corpus, path in annotations for part in parts(corpus, path)],
+        [reader(corpus, folders, folder) for corpus, folder in finished("runs", "reader")],
+        {corpus: items(path, shown[corpus]) for corpus, path in annotations if corpus in shown},
     )
 
 
@@ -169,7 +172,7 @@ def parts(corpus: str, folder: Path) -> list[AskedOfPart]:
             corpus=corpus,
             part=part,
             references=counts["records"],
-            asked=counts["asked"],
+            with_questions=counts["asked"],
             not_asked={reason: counts[reason] for reason in NOT_ASKED},
             entities=counts["entities"],
             questions=counts["questions"],
@@ -188,7 +191,11 @@ def reader(corpus: str, folders: Folders, folder: "Folder") -> Reader:
     def column(name: str) -> Array:
         return np.array([float(row[name]) for row in rows])
 
-    of_summaries = {one.item for one in read_questions(results / folder.specification["questions"]) if one.questions}
+    of_summaries = {
+        reference.item
+        for reference in read_questions(results / folder.specification["questions"])
+        if reference.questions
+    }
     trained = "updates" in training
     return Reader(
         corpus=corpus,
@@ -208,13 +215,15 @@ def reader(corpus: str, folders: Folders, folder: "Folder") -> Reader:
 
 def items(folder: Path, shown: set[str]) -> dict[str, AboutItem]:
     """The questions about references of test items. In a question entities have the longest of their names."""
-    found = {}
-    for one in read_questions(folder):
-        if one.item in shown and one.questions:
-            names = {number: name for name, number in sorted(one.source_names.items(), key=lambda pair: len(pair[0]))}
-            texts = [(in_words(question.words, names), question.answer) for question in one.questions]
-            found[one.item] = AboutItem(texts, names)
-    return found
+    shown_items = {}
+    for reference in read_questions(folder):
+        if reference.item in shown and reference.questions:
+            names = {
+                number: name for name, number in sorted(reference.source_names.items(), key=lambda pair: len(pair[0]))
+            }
+            texts = [(in_words(question.words, names), question.answer) for question in reference.questions]
+            shown_items[reference.item] = AboutItem(texts, names)
+    return shown_items
 
 
 def in_words(words: Sequence[str], names: Mapping[int, str]) -> str:

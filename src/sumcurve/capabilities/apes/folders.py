@@ -1,16 +1,15 @@
 """Folders of questions and of their readers: how each kind is made."""
 
-import sys
 from typing import Literal, NotRequired, TypedDict
 
 from sumcurve.capabilities.apes.settings import SpanReaderSettings, reader_settings
 from sumcurve.corpora.store import Corpus
 from sumcurve.machine import devices
 from sumcurve.machine.sums import Sums
-from sumcurve.store import resume
 from sumcurve.store.errors import CorpusError
 from sumcurve.store.kind import PACKED_OF_RUNS, Kind
 from sumcurve.store.stage import Block, BuildError, Inputs, Stage
+from sumcurve.training.place import Place
 
 
 class QuestionsSpecification(TypedDict):
@@ -30,34 +29,34 @@ def questions(specification: QuestionsSpecification, inputs: Inputs, stage: Stag
     from sumcurve.corpora.entities import EntityError
     from sumcurve.corpora.tokenizers import tokenizer
 
-    corpus, salient = Corpus(inputs[specification["corpus"]]), specification.get("salient", "names")
-    hyphenated = specification.get("hyphenated", "whole")
+    corpus = Corpus(inputs[specification["corpus"]])
+    how = specification.get("salient", "names"), specification.get("hyphenated", "whole")
     try:
         if "files" in specification:
-            told = specification["files"]
-            made, lower = tokenizer(told["tokenizer"]), told["lower"]
-            files = inputs[told["sha256"]]
-            found = ask_by_files(
-                corpus, stage.folder, files, lambda texts: made.tokens(texts, lower), salient, hyphenated
+            files = specification["files"]
+            split = tokenizer(files["tokenizer"])
+            statistics = ask_by_files(
+                corpus, stage.folder, inputs[files["sha256"]], lambda texts: split.tokens(texts, files["lower"]), *how
             )
-        elif "recogniser" in specification:
-            told = specification["recogniser"]
-            folder = inputs[told["sha256"]]
-            recogniser = (
-                pipeline(str(folder)) if told["kind"] == "spacy" else classifier(folder, told.get("types") or None)
-            )
-            found = ask(corpus, stage.folder, recogniser, salient, hyphenated)
         else:
-            found = ask(corpus, stage.folder, pipeline(specification["pipeline"]), salient, hyphenated)
+            if "recogniser" in specification:
+                block = specification["recogniser"]
+                folder = inputs[block["sha256"]]
+                spacy = block["kind"] == "spacy"
+                recogniser = pipeline(str(folder)) if spacy else classifier(folder, block.get("types") or None)
+            else:
+                recogniser = pipeline(specification["pipeline"])
+            statistics = ask(corpus, stage.folder, recogniser, *how)
     except EntityError as error:
         raise CorpusError(f"{stage.name}: {error}") from error
-    for part, told in found["parts"].items():
+    for part, counts in statistics["parts"].items():
         stage.note(
-            f"{part}: {told['asked']} of {told['records']} references are asked about, {told['questions']} questions"
+            f"{part}: {counts['asked']} of {counts['records']} references are asked about, {counts['questions']} "
+            "questions"
         )
-    if "files" in found:
-        told = found["files"]
-        stage.note(f"read {told['read']} files, asked {told['asked']}, dropped {told['dropped']}")
+    if "files" in statistics:
+        counts = statistics["files"]
+        stage.note(f"read {counts['read']} files, asked {counts['asked']}, dropped {counts['dropped']}")
 
 
 class ReaderSpecification(TypedDict):
@@ -87,22 +86,8 @@ def reader(specification: ReaderSpecification, inputs: Inputs, stage: Stage) -> 
         return
     with devices.bar_line(stage.home / "scratch" / "locks") as line:
         try:
-            train_reader(
-                specification=dict(specification),
-                settings=settings,
-                corpus=corpus,
-                questions=questions,
-                vectors=inputs[settings.vectors.sha256] if settings.vectors is not None else None,
-                stage=stage.folder,
-                state=resume.state(stage.home, stage.name),
-                events=stage.home / "logs" / "tensorboard" / stage.name,
-                name=stage.name,
-                lease=stage.lease,
-                note=stage.note,
-                terminal=sys.__stderr__ or sys.stderr,
-                position=line,
-                found=stage.facts,
-            )
+            vectors = inputs[settings.vectors.sha256] if settings.vectors is not None else None
+            train_reader(dict(specification), settings, corpus, questions, vectors, Place.of(stage, line))
         except (TrainingError, ResumeError) as error:
             raise BuildError(f"{stage.name}: {error}") from error
 

@@ -54,9 +54,9 @@ class Level:
     """How often a corpus's readers are right on held-out questions, in %, beside what needs no reader.
 
     `differences` are the readers' share minus that of each of `BASELINES`, with intervals over groups of items and
-    readers. `asked` are the questions about references that summaries are asked about, too, and `right_of_asked` what
-    readers and baselines have of these alone, in %; empty where there are none. `readers_of` is the corpus that they
-    learned from, where it is another.
+    readers. `several` are the questions about references that summaries are asked about, too, and `right_of_several`
+    what readers and baselines have of these alone, in %; empty where there are none. `readers_of` is the corpus that
+    they learned from, where it is another.
     """
 
     corpus: str
@@ -64,24 +64,23 @@ class Level:
     accuracy: float
     baselines: dict[str, float]
     differences: dict[str, Estimate]
-    asked: int
-    right_of_asked: dict[str, float]
+    several: int
+    right_of_several: dict[str, float]
     readers_of: str = ""
 
     @property
     def beats(self) -> bool:
         """Whether the interval of every difference lies above 0."""
-        return all(one.low is not None and one.low > 0 for one in self.differences.values())
+        return all(estimate.low is not None and estimate.low > 0 for estimate in self.differences.values())
 
     def sentence(self) -> str:
         """What is said of APES where the corpus is shown."""
-        told = "; ".join(
-            f"{number(self.baselines[name], 1)} % for {title}, a difference of "
-            + span(one.mean, one.low, one.high, 1)
-            + (f" ({one.why})" if one.why else "")
-            for name, title in BASELINES.items()
-            for one in [self.differences[name]]
-        )
+        guesses = []
+        for name, title in BASELINES.items():
+            apart = self.differences[name]
+            why = f" ({apart.why})" if apart.why else ""
+            share, ends = number(self.baselines[name], 1), span(apart.mean, apart.low, apart.high, 1)
+            guesses.append(f"{share} % for {title}, a difference of {ends}{why}")
         verdict = (
             "The readers beat guessing"
             if self.beats
@@ -91,27 +90,29 @@ class Level:
         if self.readers_of:
             return f"{self.corpus}: {verdict}. They are those of {self.readers_of}, which says what they are right in."
         few = ""
-        if 0 < self.asked < self.questions:
-            guesses = "; ".join(f"{number(self.right_of_asked[name], 1)} % for {BASELINES[name]}" for name in BASELINES)
+        if 0 < self.several < self.questions:
+            others = "; ".join(
+                f"{number(self.right_of_several[name], 1)} % for {BASELINES[name]}" for name in BASELINES
+            )
             few = (
-                f" The other {number(self.questions - self.asked)} are about references of one entity, of which no "
-                f"summary is asked: on the {number(self.asked)} about references of more they are right in "
-                f"{number(self.right_of_asked[READER], 1)} %, against {guesses}."
+                f" The other {number(self.questions - self.several)} are about references of one entity, of which no "
+                f"summary is asked: on the {number(self.several)} about references of more they are right in "
+                f"{number(self.right_of_several[READER], 1)} %, against {others}."
             )
         return (
             f"{self.corpus}: {verdict}. On {number(self.questions)} held-out questions that sources answer they "
-            f"are right in {number(self.accuracy, 1)} %, against {told}.{few}"
+            f"are right in {number(self.accuracy, 1)} %, against {'; '.join(guesses)}.{few}"
         )
 
 
 def right_of(items: Items) -> tuple[dict[str, Array], Array]:
     """Right answers of every reader by its seed, and the questions, of every item."""
     right = {
-        name.removeprefix(RIGHT): np.array([float(one) for one in column])
+        name.removeprefix(RIGHT): np.array([float(count) for count in column])
         for name, column in items.details.items()
         if name.startswith(RIGHT)
     }
-    return right, np.array([float(one) for one in items.details[QUESTIONS]])
+    return right, np.array([float(count) for count in items.details[QUESTIONS]])
 
 
 def share_of(items: Items) -> tuple[Array, Array]:
@@ -130,7 +131,7 @@ def share_of(items: Items) -> tuple[Array, Array]:
 
 def level(corpus: str, readers: list[Reader], confidence: float) -> Level:
     """Of the readers of one corpus."""
-    right = POINTS * np.stack([one.right for one in readers])  # [readers, questions]
+    right = POINTS * np.stack([reader.right for reader in readers])  # [readers, questions]
     baselines, differences = {}, {}
     for name in BASELINES:
         known = POINTS * np.asarray(getattr(readers[0], name))
@@ -141,13 +142,12 @@ def level(corpus: str, readers: list[Reader], confidence: float) -> Level:
         design = Design([apart], readers[0].groups, None, confidence)
         differences[name] = estimate(design, ("reader", None))
     several = readers[0].several
-    of_asked = {READER: right, **{name: POINTS * np.asarray(getattr(readers[0], name)) for name in BASELINES}}
-    shares = {name: float(values[..., several].mean()) for name, values in of_asked.items()} if several.any() else {}
-    asked = int(several.sum())
-    return Level(corpus, right.shape[1], float(right.mean()), baselines, differences, asked, shares)
+    of_all = {READER: right, **{name: POINTS * np.asarray(getattr(readers[0], name)) for name in BASELINES}}
+    shares = {name: float(values[..., several].mean()) for name, values in of_all.items()} if several.any() else {}
+    return Level(corpus, right.shape[1], float(right.mean()), baselines, differences, int(several.sum()), shares)
 
 
 def levels(readers: list[Reader], confidence: float) -> dict[str, Level]:
     """By corpus."""
-    corpora = dict.fromkeys(one.corpus for one in readers)
-    return {corpus: level(corpus, [one for one in readers if one.corpus == corpus], confidence) for corpus in corpora}
+    corpora = dict.fromkeys(reader.corpus for reader in readers)
+    return {name: level(name, [reader for reader in readers if reader.corpus == name], confidence) for name in corpora}

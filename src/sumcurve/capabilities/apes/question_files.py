@@ -49,30 +49,30 @@ def gathered(path: Path, records: Collection[str], counts: Counter[str]) -> dict
     `path` is an archive, a folder of archives or of files, or one file. Counts in `counts` all files ("read") and, by
     reason, those that ask nothing. Documents do not stay in memory. CorpusError where no file is about a record.
     """
-    found: dict[str, list[Filed]] = {}
+    by_record: dict[str, list[Filed]] = {}
     stranger = ""
-    for one in hermann.questions(path):
+    for question in hermann.questions(path):
         counts["read"] += 1
-        if isinstance(one, Refused):
-            counts[one.reason] += 1
-        elif one.story not in records:
+        if isinstance(question, Refused):
+            counts[question.reason] += 1
+        elif question.story not in records:
             counts[NO_RECORD] += 1
-            stranger = stranger or f"{one.id}.question is about {one.story}, the SHA1 of {one.url}"
+            stranger = stranger or f"{question.id}.question is about {question.story}, the SHA1 of {question.url}"
         else:
-            of_story = found.setdefault(one.story, [])
-            entities = json.dumps(one.entities, ensure_ascii=False)
+            of_story = by_record.setdefault(question.story, [])
+            entities = json.dumps(question.entities, ensure_ascii=False)
             if of_story and of_story[-1].entities == entities:
                 entities = of_story[-1].entities  # the same string, not another copy
-            of_story.append(Filed(one.id, entities, one.question, one.answer))
-    if not found:
+            of_story.append(Filed(question.id, entities, question.question, question.answer))
+    if not by_record:
         raise CorpusError(
             f"{path}: none of {counts['read']:,} question files is about a record of the corpus"
             f"{f' ({stranger})' if stranger else ''}; ids of records are as {next(iter(records), 'none')!r}: give the "
             "question files of this corpus's stories, whose ids are the SHA1 of their urls, or remove `questions.files`"
         )
-    for of_story in found.values():
-        of_story.sort(key=lambda one: one.id)
-    return found
+    for of_story in by_record.values():
+        of_story.sort(key=lambda question: question.id)
+    return by_record
 
 
 def asked_in(
@@ -96,21 +96,21 @@ def asked_in(
         counts[FEW_ENTITIES] += len(filed)
         return Asked(record.id, names, (), hyphenated=hyphenated)
     reference = [Counter(anonymise(sentence.split(" "), names)) for sentence in target]
-    found: dict[tuple[tuple[str, ...], int], Question] = {}
-    for one in filed:
-        markers = maps[one.entities]
-        asked, answer = _words(one.question, markers, tokens), markers[one.answer]
+    by_words: dict[tuple[tuple[str, ...], int], Question] = {}
+    for question in filed:
+        markers = maps[question.entities]
+        text, answer = _words(question.question, markers, tokens), markers[question.answer]
         if answer not in entities:
             counts[NO_NAME] += 1
             continue
-        if (asked, answer) in found:
+        if (text, answer) in by_words:
             counts[REPEATED] += 1
             continue
-        shared = [(sentence & Counter(asked)).total() for sentence in reference]
+        shared = [(sentence & Counter(text)).total() for sentence in reference]
         sentence = max(range(len(shared)), key=shared.__getitem__)
-        found[asked, answer] = Question(record.id, sentence, asked, answer)
-    counts["asked"] += len(found)
-    questions = sorted(found.values(), key=lambda one: (one.sentence, one.answer, one.words))
+        by_words[text, answer] = Question(record.id, sentence, text, answer)
+    counts["asked"] += len(by_words)
+    questions = sorted(by_words.values(), key=lambda question: (question.sentence, question.answer, question.words))
     return Asked(record.id, names, tuple(questions), hyphenated=hyphenated)
 
 
@@ -119,12 +119,12 @@ def _names(filed: Sequence[Filed], tokens: Tokens) -> tuple[dict[str, int], dict
     names: dict[str, int] = {}
     maps: dict[str, dict[str, int]] = {}
     taken: set[int] = set()
-    for one in filed:
-        if one.entities in maps:
+    for question in filed:
+        if question.entities in maps:
             continue
-        told = json.loads(one.entities)
-        markers = maps[one.entities] = {}
-        for marker, text in zip(told, tokens(list(told.values())) if told else [], strict=True):
+        entities = json.loads(question.entities)
+        markers = maps[question.entities] = {}
+        for marker, text in zip(entities, tokens(list(entities.values())) if entities else [], strict=True):
             name, wanted = _name(text), int(marker.removeprefix(ENTITY))
             number = names.get(name, wanted if wanted not in taken else max(taken) + 1)
             taken.add(number)
@@ -149,8 +149,11 @@ def _words(question: str, markers: dict[str, int], tokens: Tokens) -> tuple[str,
 
     The tokenizer sees a word in the place of each, with the possessive behind it if there is one.
     """
-    found = [part for part in MARKS.split(question) if MARKS.fullmatch(part)]
-    words = {_stand_in(place): f"{ENTITY}{markers[one]}" if one in markers else one for place, one in enumerate(found)}
+    placed = [part for part in MARKS.split(question) if MARKS.fullmatch(part)]
+    words = {
+        _stand_in(place): f"{ENTITY}{markers[marker]}" if marker in markers else marker
+        for place, marker in enumerate(placed)
+    }
     places = iter(words)
     text = MARKS.sub(lambda _: f" {next(places)} ", question)
     (made,) = tokens([BEFORE_POSSESSIVE.sub(r"\1\2", text)])

@@ -74,19 +74,6 @@ class Asked:
         return parted(texts, self.hyphenated)
 
 
-@dataclass(frozen=True, slots=True)
-class Cloze:
-    """A question about a document that holds its answer: what a reader learns, and is tested by.
-
-    Entities are numbered by `renumbered`.
-    """
-
-    item: str
-    document: tuple[str, ...]
-    question: tuple[str, ...]
-    answer: int
-
-
 # --- entities
 
 
@@ -126,10 +113,10 @@ def merged(names: Mapping[str, int], own: Mapping[str, str], lemmas: Mapping[str
 
 def by_number(names: Mapping[str, int]) -> Entities:
     """The names of every entity, by its number; none where a number is no entity's."""
-    found: Entities = [[] for _ in range(max(names.values(), default=-1) + 1)]
+    entities: Entities = [[] for _ in range(max(names.values(), default=-1) + 1)]
     for name, number in names.items():
-        found[number].append(name)
-    return found
+        entities[number].append(name)
+    return entities
 
 
 def anonymise(words: Sequence[str], names: Mapping[str, int]) -> tuple[str, ...]:
@@ -152,8 +139,8 @@ def asked_about(item: str, reference: Sequence[str], names: Mapping[str, int]) -
     if len(set(names.values())) < FEWEST:
         return ()
     return tuple(
-        Question(item, one["sentence"], tuple(one["text"].split(" ")), one["answer"])
-        for one in questions_about(reference, by_number(names))
+        Question(item, question["sentence"], tuple(question["text"].split(" ")), question["answer"])
+        for question in questions_about(reference, by_number(names))
     )
 
 
@@ -176,23 +163,25 @@ def renumbered(
     return renamed(document), renamed(question), mapping
 
 
-def clozes(document: Sequence[str], asked: Sequence[Question]) -> list[Cloze]:
-    """The questions whose answer occurs in the document, each renumbered with it; the others teach no reader.
+def answerable(
+    document: Sequence[str], questions: Sequence[Question]
+) -> list[tuple[tuple[str, ...], tuple[str, ...], int]]:
+    """Document, question and answer, renumbered, of each question whose answer occurs in the document.
 
     `document` is anonymised: of a record its source, by `Asked.source_names`.
     """
-    there, found = candidates(document), []
-    for one in asked:
-        if one.answer in there:
-            read, question, mapping = renumbered(document, one.words)
-            found.append(Cloze(one.item, read, question, mapping[one.answer]))
-    return found
+    there, clozes = candidates(document), []
+    for question in questions:
+        if question.answer in there:
+            read, words, mapping = renumbered(document, question.words)
+            clozes.append((read, words, mapping[question.answer]))
+    return clozes
 
 
 def entity_in(word: str) -> int | None:
     """The number N of a word `@entityN`; None of any other word."""
-    found = MARKER.fullmatch(word)
-    return int(found[1]) if found else None
+    marker = MARKER.fullmatch(word) if word.startswith("@") else None
+    return int(marker[1]) if marker else None
 
 
 def candidates(document: Iterable[str]) -> Counter[int]:
@@ -224,17 +213,6 @@ def majority(answers: Iterable[int]) -> int | None:
     return min(counts, key=lambda number: (-counts[number], number)) if counts else None
 
 
-def presence(document: Iterable[str], asked: Sequence[Question]) -> float:
-    """The share (0..1) of questions whose answer occurs in the document: a bound, since readers choose among these.
-
-    ValueError for no questions.
-    """
-    if not asked:
-        raise ValueError("no questions: a document answers neither all nor none of them")
-    there = candidates(document)
-    return sum(one.answer in there for one in asked) / len(asked)
-
-
 # --- files
 
 
@@ -243,17 +221,18 @@ def write_questions(folder: Path, part: str, rows: Iterable[Asked]) -> int:
     return write_jsonl(folder / f"{part}.jsonl", map(_row, rows))
 
 
-def _row(asked: Asked) -> dict[str, Any]:
+def _row(reference: Asked) -> dict[str, Any]:
     return {
-        "id": asked.item,
-        "names": dict(asked.names),
-        "lemmas": dict(asked.lemmas),
-        "further": dict(asked.further),
+        "id": reference.item,
+        "names": dict(reference.names),
+        "lemmas": dict(reference.lemmas),
+        "further": dict(reference.further),
         "questions": [
-            {"sentence": one.sentence, "text": " ".join(one.words), "answer": one.answer} for one in asked.questions
+            {"sentence": question.sentence, "text": " ".join(question.words), "answer": question.answer}
+            for question in reference.questions
         ],
-        "salient": [list(span) for span in asked.salient],
-        **({} if asked.hyphenated == "whole" else {"hyphenated": asked.hyphenated}),
+        "salient": [list(span) for span in reference.salient],
+        **({} if reference.hyphenated == "whole" else {"hyphenated": reference.hyphenated}),
     }
 
 
@@ -262,12 +241,12 @@ def read_questions(folder: Path, part: str = "test") -> Iterator[Asked]:
     path = folder / f"{part}.jsonl"
     for number, row in enumerate(read_jsonl(path), start=1):
         try:
-            asked = Asked(
+            reference = Asked(
                 item=row["id"],
                 names=row["names"],
                 questions=tuple(
-                    Question(row["id"], one["sentence"], tuple(one["text"].split(" ")), one["answer"])
-                    for one in row["questions"]
+                    Question(row["id"], question["sentence"], tuple(question["text"].split(" ")), question["answer"])
+                    for question in row["questions"]
                 ),
                 further=row["further"],
                 lemmas=row["lemmas"],
@@ -278,10 +257,10 @@ def read_questions(folder: Path, part: str = "test") -> Iterator[Asked]:
             raise RecordError(
                 f"{path}:{number}: not a reference's questions ({error!r}); rebuild its folder"
             ) from error
-        for one in asked.questions:
-            if PLACEHOLDER not in one.words:
-                raise RecordError(f"{path}:{number}: a question without {PLACEHOLDER}: {' '.join(one.words)!r}")
-        yield asked
+        for question in reference.questions:
+            if PLACEHOLDER not in question.words:
+                raise RecordError(f"{path}:{number}: a question without {PLACEHOLDER}: {' '.join(question.words)!r}")
+        yield reference
 
 
 def asked_of(part: Part, folder: Path) -> Iterator[tuple[Record, Asked]]:
@@ -290,11 +269,11 @@ def asked_of(part: Part, folder: Path) -> Iterator[tuple[Record, Asked]]:
     RecordError where the two do not hold the same ids in the same order.
     """
     path = folder / f"{part.name}.jsonl"
-    for number, (record, asked) in enumerate(zip_longest(part, read_questions(folder, part.name)), start=1):
-        if record is None or asked is None or record.id != asked.item:
-            ids = [asked and asked.item, record and record.id]
+    for number, (record, reference) in enumerate(zip_longest(part, read_questions(folder, part.name)), start=1):
+        if record is None or reference is None or record.id != reference.item:
+            ids = [reference and reference.item, record and record.id]
             raise RecordError(
                 f"{path}:{number}: questions about {ids[0]!r}, but {part.path} has {ids[1]!r} there: they are of "
                 "another corpus; rebuild the folder"
             )
-        yield record, asked
+        yield record, reference

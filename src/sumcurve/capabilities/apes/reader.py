@@ -8,11 +8,11 @@ teaches nothing and is left out, counted.
 import hashlib
 from array import array
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
-from typing import Any, TextIO
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -21,12 +21,12 @@ from torch.nn import functional
 from sumcurve.capabilities.apes.answers import WORDS
 from sumcurve.capabilities.apes.questions import (
     Asked,
+    asked_of,
     by_number,
     candidates,
     chance,
     majority,
     most_frequent,
-    read_questions,
     renumbered,
 )
 from sumcurve.capabilities.apes.reader_model import (
@@ -42,16 +42,13 @@ from sumcurve.capabilities.apes.reader_model import (
 from sumcurve.capabilities.apes.settings import AttentiveSettings
 from sumcurve.corpora.entities import questions as questions_about
 from sumcurve.corpora.store import Corpus
-from sumcurve.machine.devices import Lease
 from sumcurve.scores.scorer import group_of
-from sumcurve.settings.training import PhaseSettings
+from sumcurve.settings.training import PhaseSettings, Training
 from sumcurve.store.records import Record, RecordError, write_csv, write_json
-from sumcurve.training.fit import ResumeError, fit
 from sumcurve.training.history import History
 from sumcurve.training.learner import Learner
-from sumcurve.training.parallel import join
-from sumcurve.training.progress import Watchers
-from sumcurve.training.run import compute_clock, read_together, write_run, write_state
+from sumcurve.training.place import Place
+from sumcurve.training.run import begun, fitted, write_run
 
 HELD_OUT = "held_out.csv"
 TOGETHER = 64  # questions of a batch from which nothing is learned; answers do not depend on it
@@ -75,22 +72,19 @@ def history_rows(history: History) -> list[dict[str, Any]]:
     return [{column: getattr(row, column) for column in ANSWERING} for row in history]
 
 
-def posed(records: Iterable[Record], asked: Iterable[Asked], dropped: Counter[str]) -> Iterator[Posed]:
+def posed(pairs: Iterable[tuple[Record, Asked]], dropped: Counter[str]) -> Iterator[Posed]:
     """The questions about the references of a part that can be asked of its sources; adds to `dropped`, by reason.
 
     Other than of a summary, one is asked about a reference of one entity, too, since sources have others.
-    RecordError where the two are not of the same records.
     """
-    for record, one in zip(records, asked, strict=True):
-        if record.id != one.item:
-            raise RecordError(f"questions about {one.item!r} where the corpus has {record.id!r}; rebuild their folder")
-        if not one.names:
+    for record, reference in pairs:
+        if not reference.names:
             continue
-        source = one.anonymised(record.source_tokens)
-        about = [(question.words, question.answer) for question in one.questions]
+        source = reference.anonymised(record.source_tokens)
+        about = [(question.words, question.answer) for question in reference.questions]
         if not about:
-            told = questions_about(one.parted(record.target), by_number(one.names))
-            about = [(tuple(of["text"].split(" ")), of["answer"]) for of in told]
+            rows = questions_about(reference.parted(record.target), by_number(reference.names))
+            about = [(tuple(row["text"].split(" ")), row["answer"]) for row in rows]
         for words, hidden in about:
             document, question, numbers = renumbered(source, words)
             there = candidates(document)
@@ -103,17 +97,17 @@ def posed(records: Iterable[Record], asked: Iterable[Asked], dropped: Counter[st
                 yield Posed(record.id, group_of(record), document, question, answer)
 
 
-def clozes(of: Iterable[Posed], words: Words) -> list[Posing]:
+def in_ids(questions: Iterable[Posed], words: Words) -> list[Posing]:
     """The questions in ids; those of one document share it. An answer that the reader has no marker for is left out."""
-    found: list[Posing] = []
+    rows: list[Posing] = []
     last: tuple[str, ...] = ()
     ids: list[int] = []
-    for one in of:
-        if one.answer < words.entities:
-            if one.document != last:
-                last, ids = one.document, words.ids(one.document)
-            found.append(Posing(ids, words.ids(one.question), one.answer))
-    return found
+    for question in questions:
+        if question.answer < words.entities:
+            if question.document != last:
+                last, ids = question.document, words.ids(question.document)
+            rows.append(Posing(ids, words.ids(question.question), question.answer))
+    return rows
 
 
 class ReaderLearner(Learner):
@@ -127,7 +121,7 @@ class ReaderLearner(Learner):
         if not train or not valid:
             raise ValueError(f"{len(train)} training and {len(valid)} validation questions; a reader needs both")
         self.model, self.train, self.valid, self.device = model.to(device), train, valid, device
-        ordered = sorted(valid, key=lambda one: len(one.document))
+        ordered = sorted(valid, key=lambda question: len(question.document))
         self.batches = [collate(part).to(device) for part in _parts(ordered)]
 
     def prepare(self, phase: PhaseSettings) -> Sequence[Posing]:
@@ -165,25 +159,25 @@ def _parts(items: Sequence[Any]) -> Iterator[Sequence[Any]]:
 
 def _digest(items: Sequence[Posing]) -> str:
     whole = hashlib.sha256()
-    for one in items:
-        whole.update(f"{len(one.document)} {len(one.question)} {one.answer}\n".encode())
-        whole.update(array("q", [*one.document, *one.question]).tobytes())
+    for question in items:
+        whole.update(f"{len(question.document)} {len(question.question)} {question.answer}\n".encode())
+        whole.update(array("q", [*question.document, *question.question]).tobytes())
     return whole.hexdigest()
 
 
 @torch.no_grad()
-def answers_of(model: AttentiveReader, words: Words, asked: Sequence[Posed]) -> list[int]:
+def answers_of(model: AttentiveReader, words: Words, questions: Sequence[Posed]) -> list[int]:
     """What the reader answers to each question."""
     model.eval()
     device = next(model.parameters()).device
-    found: list[int] = []
-    for part in _parts(asked):
-        known = [Posing(words.ids(one.document), words.ids(one.question), 0) for one in part]
-        found += model(collate(known).to(device)).argmax(1).tolist()
-    return found
+    answers: list[int] = []
+    for part in _parts(questions):
+        rows = [Posing(words.ids(question.document), words.ids(question.question), 0) for question in part]
+        answers += model(collate(rows).to(device)).argmax(1).tolist()
+    return answers
 
 
-def levels(asked: Sequence[Posed], answers: Sequence[int | None], frequent: int | None) -> list[dict[str, Any]]:
+def levels(questions: Sequence[Posed], answers: Sequence[int | None], frequent: int | None) -> list[dict[str, Any]]:
     """Of each held-out question whether the reader answers it, and what needs no reader does (0 or 1).
 
     `majority` always says `frequent`, the most frequent answer of the training questions; `frequency` the document's
@@ -191,110 +185,101 @@ def levels(asked: Sequence[Posed], answers: Sequence[int | None], frequent: int 
     """
     return [
         {
-            "id": one.item,
-            "group": one.group,
-            "reader": int(answer == one.answer),
-            "majority": int(frequent == one.answer),
-            "frequency": int(most_frequent(one.document) == one.answer),
-            "chance": round(chance(one.document, one.answer), 6),
+            "id": question.item,
+            "group": question.group,
+            "reader": int(answer == question.answer),
+            "majority": int(frequent == question.answer),
+            "frequency": int(most_frequent(question.document) == question.answer),
+            "chance": round(chance(question.document, question.answer), 6),
         }
-        for one, answer in zip(asked, answers, strict=True)
+        for question, answer in zip(questions, answers, strict=True)
     ]
 
 
-def train_reader(
-    specification: dict[str, Any],
-    settings: AttentiveSettings,
-    corpus: Path,
-    questions: Path,
-    vectors: Path | None,
-    stage: Path,
-    state: Path,
-    events: Path,
-    name: str,
-    lease: Lease,
-    note: Callable[[str], None],
-    terminal: TextIO,
-    position: int,
-    found: dict[str, Any],
-) -> None:
-    """Train a reader and write weights, words, History, measured time, training.json and held_out.csv.
+@dataclass(frozen=True)
+class Lesson:
+    """What a reader learns and is tested by; `frequent` is the training questions' most frequent answer."""
 
-    `corpus` and `questions` are folders, `vectors` is a file of words to start from; the other arguments are as of
-    `training.run.train_run`. training.json counts the questions that were left out, by part and reason. RecordError
-    where a part has no question.
-    """
-    torch.set_num_threads(specification["threads"])
-    torch.use_deterministic_algorithms(lease.device == "cpu")
-    device = torch.device(lease.device)
-    group = join(device)
-    found |= {"threads": specification["threads"], "processes": group.size}
-    training, seed = settings.training(), specification["seed"]
+    words: Words
+    train: list[Posing]
+    valid: list[Posing]
+    test: list[Posed]
+    frequent: int | None
+    left_out: Mapping[str, Counter[str]]  # questions, by part and reason
+
+
+def lesson(corpus: Path, questions: Path, training: Training) -> Lesson:
+    """Of a corpus's folder and that of its questions; RecordError where a part has no question."""
     dropped: dict[str, Counter[str]] = {part: Counter() for part in ("train", "valid", "test")}
-
-    def asked_of(part: str) -> Iterator[Posed]:
-        dropped[part].clear()
-        return posed(Corpus(corpus).part(part), read_questions(questions, part), dropped[part])
-
     answers: Counter[int] = Counter()
 
+    def of_part(part: str) -> Iterator[Posed]:
+        dropped[part].clear()
+        return posed(asked_of(Corpus(corpus).part(part), questions), dropped[part])
+
     def texts() -> Iterator[Sequence[str]]:
-        for one in asked_of("train"):
-            answers[one.answer] += 1
-            yield one.document
-            yield one.question
+        for question in of_part("train"):
+            answers[question.answer] += 1
+            yield question.document
+            yield question.question
 
     try:
         words = Words.counted(texts(), training.vocabulary, training.min_count)
     except ValueError as error:
         raise RecordError(f"{questions}, train: {error}; remove the corpus's `cloze`") from error
-    train = clozes(asked_of("train"), words)
-    valid = clozes(asked_of("valid"), words)[: training.valid_records]
-    test = list(asked_of("test"))
+    train = in_ids(of_part("train"), words)
+    valid = in_ids(of_part("valid"), words)[: training.valid_records]
+    test = list(of_part("test"))
     if not valid or not test:
         raise RecordError(
             f"{questions}: {len(train)} training, {len(valid)} validation and {len(test)} test questions can be asked "
             "of sources, and a reader needs some of each; remove the corpus's `cloze`"
         )
-    model = build(words, settings, seed)
+    return Lesson(words, train, valid, test, majority(answers.elements()), dropped)
+
+
+def train_reader(
+    specification: Mapping[str, Any],
+    settings: AttentiveSettings,
+    corpus: Path,
+    questions: Path,
+    vectors: Path | None,
+    place: Place,
+) -> None:
+    """Train a reader and write weights, words, History, measured time, training.json and held_out.csv.
+
+    `corpus` and `questions` are folders, `vectors` is a file of words to start from. training.json counts the questions
+    that were left out, by part and reason. RecordError where a part has no question.
+    """
+    device, group = begun(specification, place)
+    training = settings.training()
+    learned = lesson(corpus, questions, training)
+    words, train = learned.words, learned.train
+    model = build(words, settings, specification["seed"])
     started = 0
     if vectors is not None:
         known = read_vectors(vectors, words, settings.embedding)
         start_from(model, known)
         started = len(known)
-        note(f"{name}: {started} of {len(words.words)} words start from {vectors}")
-    learner = ReaderLearner(model, train, valid, device)
+        place.note(f"{place.name}: {started} of {len(words.words)} words start from {vectors}")
+    learner = ReaderLearner(model, train, learned.valid, device)
     counts = learner.parameter_counts()
-    note(f"{name}: {len(train)} questions, {len(words)} words, {counts['total']} parameters")
-    resume = read_together(state, note, group)
-    with Watchers(name, events if not group.rank else None, note, stream=terminal, position=position) as watch:
-        try:
-            fitted = fit(
-                learner,
-                training,
-                seed=seed,
-                clock=compute_clock(device),
-                device=device,
-                group=group,
-                identity=specification,
-                resume=resume,
-                keep=lambda kept: None if group.rank else write_state(state, kept),
-                watch=watch,
-            )
-        except ResumeError as error:
-            raise ResumeError(f"{state}: {error}; delete it to train {name} from its beginning", error.keys) from error
+    place.note(f"{place.name}: {len(train)} questions, {len(words)} words, {counts['total']} parameters")
+    trained = fitted(learner, training, specification, place, device, group)
     if group.rank:
         return
-    learner.load(fitted.weights)
-    frequent = majority(answers.elements())
-    rows = levels(test, answers_of(model, words, test), frequent)
-    write_csv(stage / HELD_OUT, list(rows[0]), rows)
+    learner.load(trained.weights)
+    rows = levels(learned.test, answers_of(model, words, learned.test), learned.frequent)
+    write_csv(place.folder / HELD_OUT, list(rows[0]), rows)
     further = {
         "entities": words.entities,
         "words_started": started,
-        "questions": {"train": len(train), "valid": len(valid), "test": len(test)},
-        "left_out": {part: dict(sorted(of.items())) for part, of in dropped.items()},
-        "majority": frequent,
+        "questions": {"train": len(train), "valid": len(learned.valid), "test": len(learned.test)},
+        "left_out": {part: dict(sorted(of.items())) for part, of in learned.left_out.items()},
+        "majority": learned.frequent,
     }
-    write_json(stage / WORDS, words.to_json())
-    write_run(stage, fitted, fitted.history, training, len(train), len(words), counts, further, columns_of=history_rows)
+    write_json(place.folder / WORDS, words.to_json())
+    history = trained.history
+    write_run(
+        place.folder, trained, history, training, len(train), len(words), counts, further, columns_of=history_rows
+    )

@@ -5,7 +5,6 @@ and what it gathers of the document is mapped to all entity markers, of which th
 has. Documents and questions are words in which entities are markers (`@entity3`) and one is hidden (`@placeholder`).
 """
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,20 +15,14 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from sumcurve.capabilities.apes.questions import entity_in
 from sumcurve.capabilities.apes.settings import AttentiveSettings
 from sumcurve.store.records import RecordError, open_bytes
 
 PAD, UNK, PLACEHOLDER = 0, 1, 2
 MARKS = ("<pad>", "<unk>", "@placeholder")
-MARKER = re.compile(r"@entity(\d+)")
 _SATURATED = 1e4
 IMPOSSIBLE = -1e9
-
-
-def entity(word: str) -> int | None:
-    """The number of an entity's marker; None for any other word."""
-    found = MARKER.fullmatch(word) if word.startswith("@") else None
-    return int(found[1]) if found else None
 
 
 class Words:
@@ -55,11 +48,11 @@ class Words:
         counts: Counter[str] = Counter()
         for text in texts:
             counts.update(text)
-        numbers = [number for word in counts if (number := entity(word)) is not None]
+        numbers = [number for word in counts if (number := entity_in(word)) is not None]
         if not numbers:
             raise ValueError("no text has an entity's marker: there is nothing to ask")
         words = sorted(
-            (word for word in counts if entity(word) is None and word not in MARKS),
+            (word for word in counts if entity_in(word) is None and word not in MARKS),
             key=lambda word: (-counts[word], word),
         )
         return cls(1 + max(numbers), [word for word in words[:most] if counts[word] >= least_count])
@@ -69,16 +62,16 @@ class Words:
 
     def ids(self, text: Sequence[str], numbers: dict[int, int] | None = None) -> list[int]:
         """The ids of a text; with `numbers` entities are numbered by these, and new ones on, which are added."""
-        found = []
+        ids = []
         for word in text:
-            number = entity(word)
+            number = entity_in(word)
             if number is not None and numbers is not None:
                 number = numbers.setdefault(number, len(numbers))
             if number is None:
-                found.append(self._ids.get(word, UNK))
+                ids.append(self._ids.get(word, UNK))
             else:
-                found.append(self.first + number if number < self.entities else UNK)
-        return found
+                ids.append(self.first + number if number < self.entities else UNK)
+        return ids
 
     def of_word(self, word: str) -> int | None:
         """The id of a word that is no mark."""
@@ -188,26 +181,26 @@ class AttentiveReader(nn.Module):
         """Which entities documents [B, S] have, [B, K]."""
         numbers = documents - len(MARKS)
         there = (numbers >= 0) & (numbers < self.entities)
-        found = torch.zeros(len(documents), self.entities + 1, dtype=torch.bool, device=documents.device)
-        return found.scatter(1, numbers.where(there, self.entities), True)[:, : self.entities]
+        mask = torch.zeros(len(documents), self.entities + 1, dtype=torch.bool, device=documents.device)
+        return mask.scatter(1, numbers.where(there, self.entities), True)[:, : self.entities]
 
-    def attention(self, states: Tensor, lengths: Tensor, asked: Tensor) -> Tensor:
+    def attention(self, states: Tensor, lengths: Tensor, questions: Tensor) -> Tensor:
         """How much each question [B, 2H] looks at each token of its document, [B, S]."""
         padding = torch.arange(states.shape[1], device=states.device) >= lengths.unsqueeze(1)
-        scores = torch.einsum("bsh,bh->bs", states, self.bilinear(asked))
+        scores = torch.einsum("bsh,bh->bs", states, self.bilinear(questions))
         return scores.masked_fill(padding, IMPOSSIBLE).softmax(1)
 
-    def scores(self, states: Tensor, lengths: Tensor, asked: Tensor, present: Tensor) -> Tensor:
+    def scores(self, states: Tensor, lengths: Tensor, questions: Tensor, present: Tensor) -> Tensor:
         """Log-probability of each entity of the document, [B, K]; those it lacks have a value near IMPOSSIBLE."""
-        weights = self.attention(states, lengths, asked)
+        weights = self.attention(states, lengths, questions)
         gathered = torch.einsum("bs,bsh->bh", weights, states)
         return self.answer(gathered).masked_fill(~present, IMPOSSIBLE).log_softmax(1)
 
     def forward(self, batch: ClozeBatch) -> Tensor:
         """Log-probabilities [B, K]."""
         states = self.read(batch.documents, batch.lengths)
-        asked = self.ask(batch.questions, batch.question_lengths)
-        return self.scores(states, batch.lengths, asked, self.present(batch.documents))
+        questions = self.ask(batch.questions, batch.question_lengths)
+        return self.scores(states, batch.lengths, questions, self.present(batch.documents))
 
 
 def build(words: Words, settings: AttentiveSettings, seed: int) -> AttentiveReader:
@@ -222,7 +215,7 @@ def read_vectors(path: Path, words: Words, width: int) -> dict[int, list[float]]
 
     RecordError, with the line, for a line of another width or without numbers.
     """
-    found: dict[int, list[float]] = {}
+    vectors: dict[int, list[float]] = {}
     with open_bytes(path) as stream:
         for number, line in enumerate(stream, start=1):
             word, *values = line.decode("utf-8", "replace").rstrip("\n").split(" ")
@@ -235,10 +228,10 @@ def read_vectors(path: Path, words: Words, width: int) -> dict[int, list[float]]
             if place is None:
                 continue
             try:
-                found[place] = [float(value) for value in values]
+                vectors[place] = [float(value) for value in values]
             except ValueError as error:
                 raise RecordError(f"{path}:{number}: {error}; a line is a word and {width} numbers") from None
-    return found
+    return vectors
 
 
 def start_from(model: AttentiveReader, vectors: Mapping[int, Sequence[float]]) -> None:

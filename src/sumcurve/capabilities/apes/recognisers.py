@@ -89,13 +89,13 @@ def classifier(folder: Path, types: Collection[str] | None = None) -> Recogniser
     def tag(docs: Iterable["Doc"]) -> Iterator["Doc"]:
         for some in _some(docs, DOCUMENTS):
             sentences = [sentence for doc in some for sentence in doc.sents]
-            found = iter(labels_of([[token.text for token in sentence] for sentence in sentences]))
+            labels = iter(labels_of([[token.text for token in sentence] for sentence in sentences]))
             for doc in some:
                 doc.set_ents(
                     [
                         Span(doc, sentence.start + start, sentence.start + end, label=label)
                         for sentence in doc.sents
-                        for start, end, label in spans(next(found))
+                        for start, end, label in spans(next(labels))
                     ]
                 )
                 yield doc
@@ -106,16 +106,16 @@ def classifier(folder: Path, types: Collection[str] | None = None) -> Recogniser
 
 def spans(labels: Sequence[str]) -> list[tuple[int, int, str]]:
     """Start, end (half-open) and type of every run of one type, by IOB2 or IOB1; "O" is none."""
-    found: list[tuple[int, int, str]] = []
+    runs: list[tuple[int, int, str]] = []
     for place, label in enumerate(labels):
         kind = bare(label)
         if label == "O":
             continue
-        if found and found[-1][1:] == (place, kind) and not label.startswith("B-"):
-            found[-1] = (found[-1][0], place + 1, kind)
+        if runs and runs[-1][1:] == (place, kind) and not label.startswith("B-"):
+            runs[-1] = (runs[-1][0], place + 1, kind)
         else:
-            found.append((place, place + 1, kind))
-    return found
+            runs.append((place, place + 1, kind))
+    return runs
 
 
 def bare(label: str) -> str:
@@ -155,7 +155,7 @@ def _classifier(folder: Path, types: Collection[str]) -> tuple[str, Callable[[li
     local: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
     transformers.utils.logging.disable_progress_bar()
     try:
-        network, told = transformers.AutoModelForTokenClassification.from_pretrained(
+        network, loading = transformers.AutoModelForTokenClassification.from_pretrained(
             folder, use_safetensors=True, dtype=torch.float32, output_loading_info=True, **local
         )
         tokenizer = transformers.AutoTokenizer.from_pretrained(folder, add_prefix_space=True, **local)
@@ -163,8 +163,8 @@ def _classifier(folder: Path, types: Collection[str]) -> tuple[str, Callable[[li
         raise EntityError(
             f"{folder}: transformers cannot read it as a token classifier ({error}); save one with `save_pretrained`"
         ) from error
-    if told["missing_keys"]:
-        missing = ", ".join(sorted(told["missing_keys"])[:3])
+    if loading["missing_keys"]:
+        missing = ", ".join(sorted(loading["missing_keys"])[:3])
         raise EntityError(
             f"{folder} is no token classifier that was trained: it has no weights {missing}; give one that was"
         )
@@ -200,7 +200,7 @@ def _classifier(folder: Path, types: Collection[str]) -> tuple[str, Callable[[li
 
     def labels_of(sentences: list[list[str]]) -> list[list[str]]:
         parts = [(place, piece) for place, words in enumerate(sentences) for piece in pieces(words)]
-        found: list[list[str]] = [[] for _ in sentences]
+        rows: list[list[str]] = [[] for _ in sentences]
         for some in _some(parts, BATCH):
             read = encoded([piece for _, piece in some])
             with torch.inference_mode():
@@ -210,7 +210,7 @@ def _classifier(folder: Path, types: Collection[str]) -> tuple[str, Callable[[li
                 for position, word in reversed(list(enumerate(read.word_ids(row)))):  # the first subword decides
                     if word is not None:
                         own[word] = labels[chosen[row][position]]
-                found[place] += own
-        return found
+                rows[place] += own
+        return rows
 
     return str(network.config.model_type), labels_of

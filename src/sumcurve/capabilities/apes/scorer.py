@@ -52,10 +52,10 @@ class AnswersQuestions(Needing):
     settings: Apes
 
     def needs(self, corpus: str, study: StudySettings) -> Sequence[Need] | None:
-        asked = [name for name, keys in study.corpora.items() if isinstance(keys, CorpusKeys) and keys.cloze]
-        if not asked:
+        corpora = [name for name, keys in study.corpora.items() if isinstance(keys, CorpusKeys) and keys.cloze]
+        if not corpora:
             raise RecordError("no corpus of the study has questions; add `cloze: {}` to one")
-        if corpus not in asked:
+        if corpus not in corpora:
             return None
         reader, seeds = self.settings.reader, self.settings.seeds
         files: dict[str, tuple[str, tuple[str, ...]]] = {}
@@ -75,64 +75,27 @@ class AnswersQuestions(Needing):
         ]
 
     def score(self, output: Path, records: Sequence[Record], inputs: Mapping[Path, Any]) -> Scores:
-        (folder,) = (path for path, told in inputs.items() if told == "questions")
-        readers = sorted((told["seed"], path) for path, told in inputs.items() if told != "questions")
-        asked = asked_of(folder, records)
-        places = [place for place, one in enumerate(asked) if one.questions]
+        (folder,) = (path for path, role in inputs.items() if role == "questions")
+        readers = sorted((role["seed"], path) for path, role in inputs.items() if role != "questions")
+        every = asked_of(folder, records)
+        places = [place for place, reference in enumerate(every) if reference.questions]
         if not places:
             raise RecordError(
                 f"{folder}: no test reference has two entities, so that nothing is asked; remove the corpus's `cloze`"
             )
-        words = [
-            [word for sentence in row["summary"] for word in sentence.split(" ") if word]
-            for row in summaries_of(output, records)
-        ]
-        asked, words = [asked[place] for place in places], [words[place] for place in places]
-        documents = [one.anonymised(text) for text, one in zip(words, asked, strict=True)]
-        texts = [[question.words for question in one.questions] for one in asked]
-        right: dict[str, list[int]] = {}
-        said: dict[str, list[str]] = {}
-        for seed, path in readers:
-            answers = reader_of(path, self.settings.renumber).answers(documents, texts)
-            right[f"{RIGHT}{seed}"] = [
-                sum(answer == question.answer for answer, question in zip(given, one.questions, strict=True))
-                for given, one in zip(answers, asked, strict=True)
-            ]
-            said[f"{ANSWERS}{seed}"] = [
-                " ".join(NOBODY if answer is None else str(answer) for answer in given) for given in answers
-            ]
-        counts = [len(one.questions) for one in asked]
-        markers = sum(is_marker(word) for text in words for word in text)  # which name nobody
-        means = [sum(column) / len(right) for column in zip(*right.values(), strict=True)]
-        every = sum(counts) / len(counts)  # questions of an item
+        references, rows = [every[place] for place in places], list(summaries_of(output, records))
+        words = [[word for line in rows[place]["summary"] for word in line.split(" ") if word] for place in places]
+        documents = [reference.anonymised(text) for text, reference in zip(words, references, strict=True)]
+        right, answers = self._answers(readers, references, documents)
+        counts = [len(reference.questions) for reference in references]
         named = [candidates(document) for document in documents]
-        salient = [{question.answer for question in one.questions} for one in asked]
-        within = [
-            sum(question.answer in there for question in one.questions) for one, there in zip(asked, named, strict=True)
-        ]
-
-        def share(of: int | None) -> list[float]:
-            """Of the readers, those that answer all (None) or so many questions."""
-            columns = zip(counts, *right.values(), strict=True)
-            return [
-                POINTS * sum(got == (many if of is None else of) for got in all_) / len(right)
-                for many, *all_ in columns
-            ]
-
+        markers = sum(is_marker(word) for text in words for word in text)  # which name nobody
         return Scores(
-            ids=[one.item for one in asked],
+            ids=[reference.item for reference in references],
             groups=[group_of(records[place]) for place in places],
-            values={
-                "apes": [POINTS * mean / every for mean in means],
-                "apes_documents": [POINTS * mean / many for mean, many in zip(means, counts, strict=True)],
-                "apes_named": [POINTS * many / every for many in within],
-                "apes_entities": [float(len(there)) for there in named],
-                "apes_salient": [float(len(of & there.keys())) for of, there in zip(salient, named, strict=True)],
-                "apes_perfect": share(None),
-                "apes_none": share(0),
-            },
+            values=_values(references, named, list(right.values())),
             signature=self.signature(len(readers)),
-            details={QUESTIONS: counts, **right, **said},
+            details={QUESTIONS: counts, **right, **answers},
             counts={
                 "empty": sum(not text for text in words),
                 "without_entity": sum(not there for there in named),
@@ -142,6 +105,24 @@ class AnswersQuestions(Needing):
             },
         )
 
+    def _answers(
+        self, readers: Sequence[tuple[int, Path]], references: Sequence[Asked], documents: Sequence[Sequence[str]]
+    ) -> tuple[dict[str, list[int]], dict[str, list[str]]]:
+        """By column of items.csv, of every reader: right answers of each item, and the answers as numbers."""
+        texts = [[question.words for question in reference.questions] for reference in references]
+        right: dict[str, list[int]] = {}
+        answers: dict[str, list[str]] = {}
+        for seed, path in readers:
+            rows = reader_of(path, self.settings.renumber).answers(documents, texts)
+            right[f"{RIGHT}{seed}"] = [
+                sum(answer == question.answer for answer, question in zip(row, reference.questions, strict=True))
+                for row, reference in zip(rows, references, strict=True)
+            ]
+            answers[f"{ANSWERS}{seed}"] = [
+                " ".join(NOBODY if answer is None else str(answer) for answer in row) for row in rows
+            ]
+        return right, answers
+
     def signature(self, readers: int) -> str:
         """Who answers, with which seeds, and how entities are numbered; the sizes are part of the folder's name."""
         reader = self.settings.reader
@@ -149,6 +130,32 @@ class AnswersQuestions(Needing):
         seeds = ".".join(map(str, self.settings.seeds[:readers]))
         numbers = "first-occurrence" if self.settings.renumber else "the-article's"
         return f"reader:{reader.kind}{size}|seeds:{seeds}|entities:{numbers}"
+
+
+def _values(
+    references: Sequence[Asked], named: Sequence[Mapping[int, int]], right: Sequence[Sequence[int]]
+) -> dict[str, list[float]]:
+    """By metric of every reference, by the entities that its summary names and the right answers of each reader."""
+    counts = [len(reference.questions) for reference in references]
+    mean_count = sum(counts) / len(counts)
+    means = [sum(column) / len(right) for column in zip(*right, strict=True)]
+    answers = [[question.answer for question in reference.questions] for reference in references]
+    within = [sum(answer in there for answer in column) for column, there in zip(answers, named, strict=True)]
+
+    def share(wanted: Sequence[int]) -> list[float]:
+        """Of the readers, those with so many right answers."""
+        rows = zip(wanted, *right, strict=True)
+        return [POINTS * sum(count == number for count in row) / len(right) for number, *row in rows]
+
+    return {
+        "apes": [POINTS * mean / mean_count for mean in means],
+        "apes_documents": [POINTS * mean / count for mean, count in zip(means, counts, strict=True)],
+        "apes_named": [POINTS * count / mean_count for count in within],
+        "apes_entities": [float(len(there)) for there in named],
+        "apes_salient": [float(len(set(of) & there.keys())) for of, there in zip(answers, named, strict=True)],
+        "apes_perfect": share(counts),
+        "apes_none": share([0] * len(counts)),
+    }
 
 
 def _named(path: str, key: str) -> str:
@@ -164,12 +171,12 @@ def _asked(folder: Path) -> tuple[Asked, ...]:
 
 def asked_of(folder: Path, records: Sequence[Record]) -> Sequence[Asked]:
     """The questions about every record, in order; RecordError where they are about others."""
-    asked = _asked(folder)
-    ids, known = [record.id for record in records], [one.item for one in asked]
+    references = _asked(folder)
+    ids, known = [record.id for record in records], [reference.item for reference in references]
     if ids != known:
-        strange = next((one for one in [*ids, *known] if (one in ids) != (one in known)), "their order")
+        strange = next((item for item in [*ids, *known] if (item in ids) != (item in known)), "their order")
         raise RecordError(f"{folder}: questions of {len(known)} records, but the test set has {len(ids)}: {strange!r}")
-    return asked
+    return references
 
 
 @lru_cache(maxsize=16)

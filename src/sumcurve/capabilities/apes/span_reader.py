@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from sumcurve.capabilities.apes.questions import majority, read_questions
+from sumcurve.capabilities.apes.questions import asked_of, majority
 from sumcurve.capabilities.apes.reader import HELD_OUT, Posed, levels, posed
 from sumcurve.capabilities.apes.settings import SpanReaderSettings
 from sumcurve.capabilities.apes.spans import MODEL, SpanAnswers
@@ -33,21 +33,21 @@ def take_over(
     reader = SpanAnswers(model, settings)
     left_out: dict[str, Counter[str]] = {part: Counter() for part in ("train", "test")}
 
-    def asked_of(part: str) -> Iterator[Posed]:
-        return posed(Corpus(corpus).part(part), read_questions(questions, part), left_out[part])
+    def of_part(part: str) -> Iterator[Posed]:
+        return posed(asked_of(Corpus(corpus).part(part), questions), left_out[part])
 
-    frequent = majority(one.answer for one in asked_of("train"))
-    test = list(asked_of("test"))
+    frequent = majority(question.answer for question in of_part("train"))
+    test = list(of_part("test"))
     if not test:
         raise RecordError(f"{questions}: no test question can be asked of sources; remove the corpus's `cloze`")
-    answers = reader.answers([one.document for one in test], [[one.question] for one in test])
+    answers = reader.answers([question.document for question in test], [[question.question] for question in test])
     rows = levels(test, [answer for (answer,) in answers], frequent)
     write_csv(stage / HELD_OUT, list(rows[0]), rows)
     (stage / MODEL).mkdir()
     for path in sorted({path for pattern in MODEL_FILES for path in model.glob(pattern)}):
         shutil.copyfile(path, stage / MODEL / path.name)
-    told = {part: dict(sorted(of.items())) for part, of in left_out.items()}
+    counts = {part: dict(sorted(of.items())) for part, of in left_out.items()}
     write_json(
         stage / "training.json",
-        {"questions": {"train": 0, "valid": 0, "test": len(test)}, "left_out": told, "majority": frequent},
+        {"questions": {"train": 0, "valid": 0, "test": len(test)}, "left_out": counts, "majority": frequent},
     )

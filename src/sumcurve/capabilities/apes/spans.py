@@ -13,7 +13,7 @@ import torch
 from safetensors.torch import load_file
 
 from sumcurve.capabilities.apes.answers import Text
-from sumcurve.capabilities.apes.reader_model import entity
+from sumcurve.capabilities.apes.questions import entity_in
 from sumcurve.capabilities.apes.settings import SpanReaderSettings
 from sumcurve.corpora.entities import PLACEHOLDER
 
@@ -58,20 +58,20 @@ class SpanAnswers:
 
     def answers(self, documents: Sequence[Text], questions: Sequence[Sequence[Text]]) -> list[list[int | None]]:
         """See `capabilities.apes.answers.Answering`."""
-        found: list[list[int | None]] = [[None] * len(asked) for asked in questions]
+        answers: list[list[int | None]] = [[None] * len(texts) for texts in questions]
         places = [
             (place, number)
-            for place, (document, asked) in enumerate(zip(documents, questions, strict=True))
-            if any(entity(word) is not None for word in document)
-            for number in range(len(asked))
+            for place, (document, texts) in enumerate(zip(documents, questions, strict=True))
+            if any(entity_in(word) is not None for word in document)
+            for number in range(len(texts))
         ]
-        places.sort(key=lambda one: (len(documents[one[0]]), one))
+        places.sort(key=lambda pair: (len(documents[pair[0]]), pair))
         for first in range(0, len(places), TOGETHER):
             part = places[first : first + TOGETHER]
             given = self._answered([(questions[place][number], documents[place]) for place, number in part])
             for (place, number), answer in zip(part, given, strict=True):
-                found[place][number] = answer
-        return found
+                answers[place][number] = answer
+        return answers
 
     def _said(self, text: Text) -> list[str]:
         return [self.placeholder if word == PLACEHOLDER else word.removeprefix("@") for word in text]
@@ -95,7 +95,7 @@ class SpanAnswers:
                     spans[word] = (spans.get(word, (place, place))[0], place)
             best: dict[int, float] = {}
             for word, (start, end) in spans.items():
-                number = entity(document[word])
+                number = entity_in(document[word])
                 if number is not None:
                     liked = float(out.start_logits[row, start] + out.end_logits[row, end])
                     best[number] = max(liked, best.get(number, liked))

@@ -37,13 +37,13 @@ NOTHING: Numbers = np.zeros(0, dtype=np.int64)
 class _Tree:
     """The n targets of one source, depth by depth.
 
-    `nodes` are distinct beginnings: of each the node of the depth before, and the id that is read. `asked` are distinct
-    pairs of a node and an extended id that is asked for there. `places` [n, T] holds where among `asked` a target's
-    tokens are, and `holders` for each node a target that begins so. `lengths` [n] are the targets'.
+    `nodes` are distinct beginnings: of each the node of the depth before, and the id that is read. `targets` are
+    distinct pairs of a node and an extended id that is asked for there. `places` [n, T] holds where among `targets` a
+    target's tokens are, and `holders` for each node a target that begins so. `lengths` [n] are the targets'.
     """
 
     nodes: list[Pairs]
-    asked: list[Pairs]
+    targets: list[Pairs]
     holders: list[Numbers]
     places: Numbers
     lengths: Numbers
@@ -55,7 +55,7 @@ class _Tree:
         for row, (read, target) in enumerate(targets):
             inputs[row, : len(read)], ids[row, : len(target)] = read, target
         most = int(max(inputs.max(), ids.max())) + 1
-        nodes, asked, holders, places = [], [], [], np.zeros_like(ids)
+        nodes, pairs, holders, places = [], [], [], np.zeros_like(ids)
         node = np.zeros(len(targets), dtype=np.int64)
         for depth in range(ids.shape[1]):
             here = np.flatnonzero(lengths > depth)
@@ -65,8 +65,8 @@ class _Tree:
             nodes.append((keys // most, keys % most))
             holders.append(here[first])
             keys, places[here, depth] = np.unique(node[here] * most + ids[here, depth], return_inverse=True)
-            asked.append((keys // most, keys % most))
-        return cls(nodes, asked, holders, places, lengths)
+            pairs.append((keys // most, keys % most))
+        return cls(nodes, pairs, holders, places, lengths)
 
     def level(self, pairs: Sequence[Pairs], depth: int) -> Pairs:
         """The pairs of a depth; none beyond the longest target."""
@@ -89,29 +89,29 @@ def targets_logp(
         levels = _ahead(model, batch, memory, trees)
     else:
         levels = _by_step(model, batch, memory, trees)
-    found = [np.zeros(tree.places.shape) for tree in trees]
+    logp = [np.zeros(tree.places.shape) for tree in trees]
     for depth, (states, copy_logp, gate) in enumerate(levels):
-        asked = [tree.level(tree.asked, depth) for tree in trees]
+        pairs = [tree.level(tree.targets, depth) for tree in trees]
         first = np.cumsum([0, *(len(tree.level(tree.nodes, depth)[0]) for tree in trees)])
-        counts = [len(ids) for _, ids in asked]
-        rows = np.concatenate([start + nodes for start, (nodes, _) in zip(first, asked, strict=False)])
+        counts = [len(ids) for _, ids in pairs]
+        rows = np.concatenate([start + nodes for start, (nodes, _) in zip(first, pairs, strict=False)])
         of = torch.from_numpy(np.repeat(np.arange(len(trees)), counts)).to(device)
-        values = _asked(
+        values = _gold_logp(
             in_single(model.logits(states, memory)),
             copy_logp,
             gate,
             torch.from_numpy(rows).to(device),
-            torch.from_numpy(np.concatenate([ids for _, ids in asked])).to(device),
+            torch.from_numpy(np.concatenate([ids for _, ids in pairs])).to(device),
             batch.src_ext[of] if copy_logp is not None else None,
         )
         parts = np.split(values.cpu().numpy().astype(np.float64), np.cumsum(counts)[:-1])
-        for lines, tree, part in zip(found, trees, parts, strict=True):
+        for lines, tree, part in zip(logp, trees, parts, strict=True):
             if depth < len(tree.nodes):
                 here = tree.lengths > depth
                 lines[here, depth] = part[tree.places[here, depth]]
     return [
         [line[:length] for line, length in zip(lines, tree.lengths.tolist(), strict=True)]
-        for lines, tree in zip(found, trees, strict=True)
+        for lines, tree in zip(logp, trees, strict=True)
     ]
 
 
@@ -124,10 +124,10 @@ def _steps(trees: Sequence[_Tree], device: torch.device) -> Iterator[tuple[Tenso
     for depth in range(max(len(tree.nodes) for tree in trees)):
         levels = [tree.level(tree.nodes, depth) for tree in trees]
         sizes = [len(read) for _, read in levels]
-        told = np.zeros((2, len(levels), max(sizes)), dtype=np.int64)
+        padded = np.zeros((2, len(levels), max(sizes)), dtype=np.int64)
         for place, level in enumerate(levels):
-            told[:, place, : sizes[place]] = level
-        before, read = torch.from_numpy(told).to(device)
+            padded[:, place, : sizes[place]] = level
+        before, read = torch.from_numpy(padded).to(device)
         yield before, read, sizes
 
 
@@ -156,22 +156,22 @@ def _ahead(model: RecurrentSummarizer, batch: Batch, memory: Memory, trees: Sequ
         embedded, states = (torch.cat(parts).unsqueeze(0) for parts in zip(*own, strict=True))
         readout = model.follow(embedded, states, memory.select(torch.tensor([place], device=device)))
         levels.append(_split(readout, [len(part) for part, _ in own]))
-    yield from (_joined(told) for told in zip(*levels, strict=True))
+    yield from (_joined(parts) for parts in zip(*levels, strict=True))
 
 
 def _split(readout: Readout, sizes: list[int]) -> list[Level]:
     """A source's readouts [1, nodes, ...] by depths of so many nodes."""
     states = readout.states[0].split(sizes)
     if readout.copy_logp is None or readout.gate is None:
-        return [(one, None, None) for one in states]
+        return [(state, None, None) for state in states]
     return list(zip(states, readout.copy_logp[0].split(sizes), readout.gate[0].split(sizes), strict=True))
 
 
 def _joined(levels: Sequence[Level]) -> Level:
     """The levels of several sources at one depth, one after another."""
-    copies = [one for _, one, _ in levels if one is not None]
-    gates = [one for _, _, one in levels if one is not None]
-    whole = torch.cat([one for one, _, _ in levels])
+    copies = [part for _, part, _ in levels if part is not None]
+    gates = [part for _, _, part in levels if part is not None]
+    whole = torch.cat([part for part, _, _ in levels])
     return whole, torch.cat(copies) if copies else None, torch.cat(gates) if gates else None
 
 
@@ -212,7 +212,7 @@ def _moved(state: State, nodes: Tensor) -> State:
     return {name: value[rows, nodes] for name, value in state.items()}
 
 
-def _asked(
+def _gold_logp(
     logits: Tensor,
     copy_logp: Tensor | None,
     gate: Tensor | None,

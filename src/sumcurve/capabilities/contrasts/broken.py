@@ -33,15 +33,15 @@ def annotate(corpus_folder: Path, folder: Path, settings: Contrasts) -> dict[str
     Raises TagError where the tagger is missing, or cannot tag.
     """
     part, tagger = Corpus(corpus_folder).part("test"), tags.load(settings.tagger)
-    asked = None if settings.golds is None else frozenset(first(part.ids, settings.golds, settings.seed))
-    told = ((record, text) for record, text in part.with_text if asked is None or record.id in asked)
+    ids = None if settings.golds is None else frozenset(first(part.ids, settings.golds, settings.seed))
+    pairs = ((record, text) for record, text in part.with_text if ids is None or record.id in ids)
     counts: Counter[str] = Counter()
     rules: Counts = {rule: Counter() for rule in RULES}
-    rows: Iterable[Contrasted] = broken(told, tagger, settings, counts, rules)
+    rows: Iterable[Contrasted] = broken(pairs, tagger, settings, counts, rules)
     if settings.variant == "code":
         rows = alone(list(rows), settings.seed, counts, rules)
     contrasts.write(folder, _counted(rows, counts))
-    found = {
+    statistics = {
         "tagger": tagger.facts,
         "golds": counts["golds"],
         "cut_golds": counts["cut_golds"],
@@ -49,10 +49,10 @@ def annotate(corpus_folder: Path, folder: Path, settings: Contrasts) -> dict[str
         "golds_with_contrasts": counts["golds_with_contrasts"],
         "contrasts": counts["contrasts"],
         "repeated_elsewhere": counts["repeated_elsewhere"],
-        "rules": {rule: {name: told[name] for name in COUNTED} for rule, told in rules.items()},
+        "rules": {rule: {name: of_rule[name] for name in COUNTED} for rule, of_rule in rules.items()},
     }
-    write_json(folder / "statistics.json", found)
-    return found
+    write_json(folder / "statistics.json", statistics)
+    return statistics
 
 
 COUNTED = ("candidates", *FILTERS, "left", "sampled", "repeated_elsewhere")
@@ -60,7 +60,7 @@ COUNTED = ("candidates", *FILTERS, "left", "sampled", "repeated_elsewhere")
 
 def first(ids: Iterable[str], count: int, seed: int) -> list[str]:
     """A sample of so many ids: those of the least keyed hashes, whatever their order."""
-    return sorted(ids, key=lambda one: (_hash(f"{seed} {one}"), one))[:count]
+    return sorted(ids, key=lambda item: (_hash(f"{seed} {item}"), item))[:count]
 
 
 def broken(
@@ -111,16 +111,16 @@ def alone(rows: Sequence[Contrasted], seed: int, counts: Counter[str], rules: Co
     """
     keeper: dict[tuple[str, ...], str] = {}
     for row in sorted(rows, key=lambda row: (_hash(f"{seed} {row.item}"), row.item)):
-        for one in row.contrasts:
-            keeper.setdefault(_lowered(one.words), row.item)
+        for contrast in row.contrasts:
+            keeper.setdefault(_lowered(contrast.words), row.item)
     for row in rows:
         kept = []
-        for one in row.contrasts:
-            if keeper[_lowered(one.words)] == row.item:
-                kept.append(one)
+        for contrast in row.contrasts:
+            if keeper[_lowered(contrast.words)] == row.item:
+                kept.append(contrast)
             else:
                 counts["repeated_elsewhere"] += 1
-                rules[one.rule]["repeated_elsewhere"] += 1
+                rules[contrast.rule]["repeated_elsewhere"] += 1
         yield Contrasted(row.item, row.gold, tuple(kept), row.lengths)
 
 

@@ -62,16 +62,16 @@ class Contrasts(Capability):
         """Every gold and contrast, given two sources; longer targets take longer."""
         if folder.kind != "judge":
             return None
-        asked = plan.folder(folder.specification["contrasts"]).specification["contrasts"]
-        golds = sizes.items if asked["golds"] is None else min(asked["golds"], sizes.items)
-        targets = len(folder.specification["runs"]) * golds * (1 + (asked["each"] or 50))
+        settings = plan.folder(folder.specification["contrasts"]).specification["contrasts"]
+        golds = sizes.items if settings["golds"] is None else min(settings["golds"], sizes.items)
+        targets = len(folder.specification["runs"]) * golds * (1 + (settings["each"] or 50))
         return costs.job + 2 * TARGET_SECONDS * targets * sizes.words, golds, TARGET_BYTES * targets
 
     def digest(self, plan: "Plan") -> Mapping[str, Any]:
         """What was judged, and the content of what people said of contrasts."""
-        judged = [one.key for one in judged_folders(plan)]
+        judged = [folder.key for folder in judged_folders(plan)]
         blocks = filter(None, map(contrasts_of, plan.settings.corpora.values()))
-        people = [[one.key_sha256, one.answers_sha256] for block in blocks for one in block.people]
+        people = [[sheets.key_sha256, sheets.answers_sha256] for block in blocks for sheets in block.people]
         return {**({"judged": judged} if judged else {}), **({"people": people} if people else {})}
 
     def evidence(self, folders: Folders) -> "JudgedContrasts":

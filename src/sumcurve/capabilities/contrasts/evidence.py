@@ -59,7 +59,7 @@ class JudgedByPeople:
     records: int | None
     seed: int | None
     annotators: int
-    found: "PeopleResults"
+    results: "PeopleResults"
 
 
 @dataclass(frozen=True)
@@ -78,11 +78,11 @@ class JudgedContrasts(Evidence):
 
         The mean over seeds.
         """
-        found: dict[tuple[str, Cell], list[float]] = {}
-        for one in self.corpora:
-            for (method, records, _), judged in one.systems.items():
-                found.setdefault((one.corpus, (method, records)), []).append(tied_share(judged))
-        return {key: float(np.mean(shares)) for key, shares in found.items()}
+        by_system: dict[tuple[str, Cell], list[float]] = {}
+        for preferences in self.corpora:
+            for (method, records, _), judged in preferences.systems.items():
+                by_system.setdefault((preferences.corpus, (method, records)), []).append(tied_share(judged))
+        return {key: float(np.mean(shares)) for key, shares in by_system.items()}
 
     @cached_property
     def tie_notes(self) -> list[str]:
@@ -128,13 +128,13 @@ class JudgedContrasts(Evidence):
 
 def tied_share(judged: Judged) -> float:
     """Of the contrasts that a run sees other than their golds, in percent those with exactly their gold's score."""
-    seen = judged.told[judged.contrast]
+    seen = judged.visible[judged.contrast]
     return 100 * float((margins(judged.own, judged)[seen] == 0).mean()) if seen.any() else 0.0
 
 
 def judged_contrasts(folders: Folders) -> JudgedContrasts:
     """Of every corpus that has a scored output and is asked for."""
-    named = {folders.plan.corpus_name(one.specification["corpus"]) for one in judged_folders(folders.plan)}
+    named = {folders.plan.corpus_name(folder.specification["corpus"]) for folder in judged_folders(folders.plan)}
     return JudgedContrasts(
         [_of(folders, corpus) for corpus in sorted(named & {row.corpus for row, _ in folders.outputs})]
     )
@@ -143,7 +143,7 @@ def judged_contrasts(folders: Folders) -> JudgedContrasts:
 def _of(folders: Folders, corpus: str) -> Preferences:
     """What the finished folders of a corpus hold of golds and contrasts."""
     plan, results = folders.plan, folders.results
-    finished = [one for one in judged_folders(plan, corpus) if folders.finished(one.key)]
+    finished = [gold for gold in judged_folders(plan, corpus) if folders.finished(gold.key)]
     specification = judged_folders(plan, corpus)[0].specification
     contrasted = list(read(results / specification["contrasts"]))
     of = digest(contrasted)
@@ -172,16 +172,16 @@ def _of(folders: Folders, corpus: str) -> Preferences:
 
         where, prepared = f"study {plan.study}: {corpus}", specification["corpus"].split("/")[1]
         bootstrap = plan.settings.bootstrap
-        people = [judged_by_people(where, one, prepared, contrasted, runs, bootstrap) for one in keys.people]
+        people = [judged_by_people(where, gold, prepared, contrasted, runs, bootstrap) for gold in keys.people]
     return Preferences(
         corpus=corpus,
-        items=tuple(one.item for one in contrasted for _ in one.contrasts),
-        rules=tuple(contrast.rule for one in contrasted for contrast in one.contrasts),
-        groups=tuple(group[one.item] for one in contrasted for _ in one.contrasts),
+        items=tuple(gold.item for gold in contrasted for _ in gold.contrasts),
+        rules=tuple(contrast.rule for gold in contrasted for contrast in gold.contrasts),
+        groups=tuple(group[gold.item] for gold in contrasted for _ in gold.contrasts),
         systems=systems,
         words=words,
-        targets=[contrast.sentences for one in contrasted for contrast in one.contrasts],
-        golds={one.item: one.sentences for one in contrasted},
+        targets=[contrast.sentences for gold in contrasted for contrast in gold.contrasts],
+        golds={gold.item: gold.sentences for gold in contrasted},
         twins=[tuple(names) for names in methods.values() if len(names) > 1],
         people=people,
     )

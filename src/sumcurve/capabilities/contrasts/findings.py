@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from sumcurve.capabilities.contrasts.tables.contrast_people import said
+from sumcurve.capabilities.contrasts.tables.contrast_people import sentences
 from sumcurve.capabilities.contrasts.tables.contrasts import CHANCE, MECHANICS, either
 from sumcurve.capabilities.contrasts.tables.preferences import preferred
 from sumcurve.tables.report.findings import LISTED, Finding, more, spanned
@@ -21,28 +21,28 @@ def _paragraphs(results: Results, contrasts: Table, corpus: str) -> Iterator[str
     here = [row for row in contrasts.rows if row["corpus"] == corpus and row["dodged"].number is not None]
     words = [row for row in here if row.get("records") is None and not row.get("seeds")]
     if words:
-        told = [
+        shares = [
             f"{row['method']} {number(row['dodged'].number, 1)}"
             + (f" ({number(row['dodged_ties'].number, 1)} with ties)" if row["dodged"].mark else "")
             for row in words
         ]
-        yield f"Of what sees no source, in percent of the contrasts: {listed(told)}."
-    largest = {results.name(one): one.records for one in results.largest(corpus).values()}
+        yield f"Of what sees no source, in percent of the contrasts: {listed(shares)}."
+    largest = {results.name(system): system.records for system in results.largest(corpus).values()}
     methods = [row for row in here if row.get("seeds") and largest.get(row["method"]) == row.get("records")]
     models = [row for row in words if row["method"] != CHANCE]
     if models and methods:
         yield _beyond(methods, max(models, key=lambda row: row["dodged"].number))
     bought = [row for row in methods if "by_source" in row]
     if bought:
-        told = [f"{row['method']} {spanned(row['by_source'], 1)}" for row in bought]
+        shares = [f"{row['method']} {spanned(row['by_source'], 1)}" for row in bought]
         yield (
             "What a method at its largest size dodges given its own source, minus what it dodges given that of another "
-            f"group's record, in points: {listed(told[:LISTED])}{more(told)}. An interval that holds 0, or lies below "
-            "it, is no sign of reading."
+            f"group's record, in points: {listed(shares[:LISTED])}{more(shares)}. An interval that holds 0, or lies "
+            "below it, is no sign of reading."
         )
-    yield from (told.removeprefix(f"{corpus}: ") for told in either(results, corpus, contrasts.rows))
-    yield from said(results, corpus)
-    if any(one.told.corpus == corpus and not one.told.people for one in preferred(results)) and here:
+    yield from (sentence.removeprefix(f"{corpus}: ") for sentence in either(results, corpus, contrasts.rows))
+    yield from sentences(results, corpus)
+    if any(of.corpus == corpus and not of.evidence.people for of in preferred(results)) and here:
         yield MECHANICS
 
 
@@ -57,11 +57,11 @@ def _beyond(methods: Sequence[Row], model: Row) -> str:
     if not above:
         best = f": the best mean is {_dodged(ranked[0])}" if ranked else ""
         return f"No method at its largest size dodges more than {name}, in the mean{best}."
-    told = [
+    shares = [
         _dodged(row) + (" (its interval lies above)" if (row["dodged"].low or 0) > level else " (in the mean)")
         for row in above
     ]
-    return f"At their largest size these dodge more than {name}: {listed(told[:LISTED])}{more(told)}."
+    return f"At their largest size these dodge more than {name}: {listed(shares[:LISTED])}{more(shares)}."
 
 
 def _dodged(row: Row) -> str:

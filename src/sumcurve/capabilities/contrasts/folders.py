@@ -32,23 +32,27 @@ def contrasts(specification: ContrastsSpecification, inputs: Inputs, stage: Stag
 
     settings = Contrasts.model_validate(specification["contrasts"])
     try:
-        found = annotate(inputs[specification["corpus"]], stage.folder, settings)
+        statistics = annotate(inputs[specification["corpus"]], stage.folder, settings)
     except TagError as error:
         raise CorpusError(f"{stage.name}: {error}") from error
     stage.note(
-        f"{found['contrasts']} contrasts of {found['golds_with_contrasts']} golds; {found['golds']} were asked for"
+        f"{statistics['contrasts']} contrasts of {statistics['golds_with_contrasts']} golds; "
+        f"{statistics['golds']} were asked for"
     )
 
 
-class JudgeSpecification(TypedDict):
+# What a folder of an outside program has, too; its system is a kind of `sumcurve.systems.SYSTEMS`.
+OfProgram = TypedDict(  # noqa: UP013 (a class would bind `told`, a recorded key that says nothing)
+    "OfProgram", {"system": str, "told": Block, "target_tokens": int}, total=False
+)
+
+
+class JudgeSpecification(OfProgram):
     corpus: str
     contrasts: str
     runs: list[str]  # of one method: all sizes and seeds
     others: Block  # whose sources every gold is judged with, too
     sums: Sums
-    system: NotRequired[str]  # of an outside program, these three: a kind of `sumcurve.systems.SYSTEMS`
-    told: NotRequired[Block]
-    target_tokens: NotRequired[int]
 
 
 def judge(
@@ -87,11 +91,11 @@ def judge(
                 finished = family.selected(run, inputs, specification["sums"], stage.lease.device, lower=lower)
                 opened = family.system(finished)
             with opened as system:
-                found = weigh(system, contrasted, items, others)
+                judged = weigh(system, contrasted, items, others)
         except errors as error:
             raise BuildError(f"{stage.name}: {name}: {error}") from error
-        write_judged(stage.folder / f"{name}.safetensors", found, contrasted)
-        stage.note(f"{name}: {len(found.own) - len(contrasted)} contrasts of {len(contrasted)} golds")
+        write_judged(stage.folder / f"{name}.safetensors", judged, contrasted)
+        stage.note(f"{name}: {len(judged.own) - len(contrasted)} contrasts of {len(contrasted)} golds")
 
 
 class JudgeWordsSpecification(TypedDict):

@@ -15,11 +15,11 @@ FOOLED = 5  # contrasts that are shown of a system
 def section(results: Results) -> list[Markup]:
     """Of every system at its largest size the contrasts that it prefers most to their golds."""
     fooled = [
-        (one.told.corpus, f"{results.name(system)}, {number(system.records)} records", shown)
-        for one in preferred(results)
-        for system in results.largest(one.told.corpus).values()
-        if system.cell in one.systems and (shown := one.fooled(system.cell, FOOLED))
+        (preferences.corpus, f"{results.name(system)}, {number(system.records)} records", shown)
+        for preferences in preferred(results)
+        for system in results.largest(preferences.corpus).values()
+        if system.cell in preferences.systems and (shown := preferences.fooled(system.cell, FOOLED))
     ]
-    mechanics = [one.told.corpus for one in preferred(results) if not one.told.people]
+    mechanics = [preferences.corpus for preferences in preferred(results) if not preferences.evidence.people]
     template = html().from_string(Path(__file__).with_suffix(".html").read_text())
     return [Markup(template.render(fooled=fooled, mechanics=mechanics))] if fooled else []

@@ -42,11 +42,11 @@ def form(
     """The word's form of the slot's tag; `lemmas` and `inflections` are lemminflect's functions."""
     kind = "NOUN" if slot.tag.startswith("NN") else "VERB" if slot.tag.startswith("VB") else "ADJ"
     lemma = lemmas(word.word, upos=kind)
-    found = inflections(lemma[0], tag=slot.tag) if lemma else ()
-    if not found:
+    forms = inflections(lemma[0], tag=slot.tag) if lemma else ()
+    if not forms:
         return None
-    if lemma[0] != "be" or len(found) < 2:
-        return found[0]
+    if lemma[0] != "be" or len(forms) < 2:
+        return forms[0]
     if slot.tag == "VBP":
         return "am" if slot.before == "i" else "are"
     plural = slot.before in PLURAL_SUBJECTS or (slot.before.endswith("s") and not slot.before.endswith("ss"))

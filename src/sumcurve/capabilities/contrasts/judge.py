@@ -38,22 +38,23 @@ def judge(
     """
     place = {item.record.id: number for number, item in enumerate(items)}
     own = [
-        Alternatives(items[place[one.item]], [one.sentences, *(told.sentences for told in one.contrasts)])
-        for one in contrasted
+        Alternatives(items[place[gold.item]], [gold.sentences, *(contrast.sentences for contrast in gold.contrasts)])
+        for gold in contrasted
     ]
-    found = weigh(system, own)
+    rows = weigh(system, own)
     try:
-        row = derangements([item.record for item in items], others)[0].tolist()
-        elsewhere = [replace(one, item=items[row[place[told.item]]]) for one, told in zip(own, contrasted, strict=True)]
-        other = flat(one.logp for one in weigh(system, elsewhere))
+        places = derangements([item.record for item in items], others)[0].tolist()
+        drawn = [items[places[place[gold.item]]] for gold in contrasted]
+        elsewhere = [replace(targets, item=item) for targets, item in zip(own, drawn, strict=True)]
+        other = flat(likelihoods.logp for likelihoods in weigh(system, elsewhere))
     except GroupError:
         other = None
-    assigned = [one.assigned for one in found if one.assigned is not None]
+    assigned = [row.assigned for row in rows if row.assigned is not None]
     return Judged(
-        own=flat(one.logp for one in found),
-        tokens=np.array([count for one in found for count in one.tokens], dtype=np.int32),
-        told=np.array([seen != one.seen[0] for one in found for seen in one.seen], dtype=bool),
-        starts=np.cumsum([0, *(len(one.logp) for one in found)], dtype=np.int32),
+        own=flat(row.logp for row in rows),
+        tokens=np.array([count for row in rows for count in row.tokens], dtype=np.int32),
+        visible=np.array([seen != row.seen[0] for row in rows for seen in row.seen], dtype=bool),
+        starts=np.cumsum([0, *(len(row.logp) for row in rows)], dtype=np.int32),
         other=other,
         assigned=flat(assigned) if assigned else None,
     )
@@ -64,22 +65,24 @@ def flat(rows: Iterable[Sequence[float]]) -> NDArray[np.float64]:
     return np.array([value for row in rows for value in row], dtype=np.float64)
 
 
-def weigh(system: Scoring, asked: Sequence[Alternatives]) -> list[Likelihoods]:
+def weigh(system: Scoring, alternatives: Sequence[Alternatives]) -> list[Likelihoods]:
     """What a system finds of all targets: by a procedure of its own, or by ours for the core's own decoders.
 
     Sources are read once each where the system's kind allows it; of other systems each target is asked for alone.
     """
     if isinstance(system, Weighing):
-        return system.weigh(asked)
+        return system.weigh(alternatives)
     if isinstance(system, Trained) and isinstance(system.decoder, SummarizerDecoder):
-        return _of_summarizer(system, system.decoder.model, asked)
+        return _of_summarizer(system, system.decoder.model, alternatives)
     if isinstance(system, Trained) and isinstance(system.decoder, ExtractRewriteDecoder):
-        return [_of_extract_rewrite(system.decoder, one, system.device) for one in asked]
-    pairs = [(one.item, target) for one in asked for target in one.targets]
+        return [_of_extract_rewrite(system.decoder, item, system.device) for item in alternatives]
+    pairs = [(each.item, target) for each in alternatives for target in each.targets]
     values = iter(system.logp([item for item, _ in pairs], [target for _, target in pairs]))
     return [
-        Likelihoods([next(values) for _ in one.targets], [words(target) for target in one.targets], list(one.targets))
-        for one in asked
+        Likelihoods(
+            [next(values) for _ in item.targets], [words(target) for target in item.targets], list(item.targets)
+        )
+        for item in alternatives
     ]
 
 
@@ -99,7 +102,7 @@ def _source(record: Record, vocabulary: Vocabulary, source_tokens: int) -> Examp
 
 def _seen(ids: Ids, vocabulary: Vocabulary, copies: bool) -> tuple[int, ...]:
     """What a model sees of a target: unknown words of the source are one to a model that does not copy."""
-    return tuple(one if copies or one < len(vocabulary) else UNK for one in ids[1])
+    return tuple(number if copies or number < len(vocabulary) else UNK for number in ids[1])
 
 
 @torch.no_grad()
@@ -112,30 +115,30 @@ def copying(model: Summarizer, device: str) -> bool:
 
 
 @torch.no_grad()
-def _of_summarizer(system: Trained, model: Summarizer, asked: Sequence[Alternatives]) -> list[Likelihoods]:
+def _of_summarizer(system: Trained, model: Summarizer, alternatives: Sequence[Alternatives]) -> list[Likelihoods]:
     assert isinstance(model, ReadoutSummarizer)  # pretrained models have systems of their own
     vocabulary, copies = system.vocabulary, copying(model, system.device)
-    examples = [_source(one.item.record, vocabulary, system.source_tokens) for one in asked]
+    examples = [_source(item.item.record, vocabulary, system.source_tokens) for item in alternatives]
     targets = [
-        [_ids(vocabulary, target, example.unknowns, system.target_tokens) for target in one.targets]
-        for one, example in zip(asked, examples, strict=True)
+        [_ids(vocabulary, target, example.unknowns, system.target_tokens) for target in item.targets]
+        for item, example in zip(alternatives, examples, strict=True)
     ]
-    found: list[Likelihoods | None] = [None] * len(asked)
-    order = sorted(range(len(asked)), key=lambda at: (len(targets[at][0][1]), len(examples[at].source)))
-    for part in together([len(one) for one in targets], order, system.device):
+    rows: list[Likelihoods | None] = [None] * len(alternatives)
+    order = sorted(range(len(alternatives)), key=lambda at: (len(targets[at][0][1]), len(examples[at].source)))
+    for part in together([len(item) for item in targets], order, system.device):
         batch = collate([examples[at] for at in part]).to(system.device)
         values = targets_logp(model, batch, model.encode(batch), [targets[at] for at in part])
         for at, lines in zip(part, values, strict=True):
-            found[at] = Likelihoods(
+            rows[at] = Likelihoods(
                 [math.fsum(line) for line in lines],
                 [len(line) for line in lines],
                 [_seen(ids, vocabulary, copies) for ids in targets[at]],
             )
-    return [one for one in found if one is not None]
+    return [item for item in rows if item is not None]
 
 
 @torch.no_grad()
-def _of_extract_rewrite(decoder: ExtractRewriteDecoder, asked: Alternatives, device: str) -> Likelihoods:
+def _of_extract_rewrite(decoder: ExtractRewriteDecoder, alternatives: Alternatives, device: str) -> Likelihoods:
     """Chen and Bansal's system rewrites every sentence that it extracts by itself.
 
     As Kumar and Cheung score it (section 3): of every extracted sentence the summary's sentence that is most probable
@@ -145,9 +148,9 @@ def _of_extract_rewrite(decoder: ExtractRewriteDecoder, asked: Alternatives, dev
     from scipy.optimize import linear_sum_assignment
 
     model, vocabulary = decoder.model, decoder.vocabulary
-    document = read_document(asked.item.record, vocabulary, decoder.source_tokens, model.settings.max_sentences)
+    document = read_document(alternatives.item.record, vocabulary, decoder.source_tokens, model.settings.max_sentences)
     (chosen,) = extract(model, [document], decoder.stops, torch.device(device))
-    summaries = [_within(target, decoder.target_tokens) for target in asked.targets]
+    summaries = [_within(target, decoder.target_tokens) for target in alternatives.targets]
     distinct = list(dict.fromkeys(sentence for summary in summaries for sentence in summary))
     place = {sentence: number for number, sentence in enumerate(distinct)}
     sources = [
@@ -176,10 +179,10 @@ def _of_extract_rewrite(decoder: ExtractRewriteDecoder, asked: Alternatives, dev
 
 def _within(target: Target, most: int) -> list[tuple[str, int]]:
     """The sentences that begin within the first `most` words, and how many words of each lie there."""
-    found = []
+    sentences = []
     for sentence in filter(None, target):
         if most <= 0:
             break
-        found.append((sentence, min(sentence.count(" ") + 1, most)))
-        most -= found[-1][1]
-    return found
+        sentences.append((sentence, min(sentence.count(" ") + 1, most)))
+        most -= sentences[-1][1]
+    return sentences

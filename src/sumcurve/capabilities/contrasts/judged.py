@@ -27,12 +27,12 @@ class Judged:
     """Of N golds, each followed by its contrasts, M targets in all: log-probabilities, in nats.
 
     The mean of a target is its sum over its tokens. Two targets that a system sees alike cannot be told apart: a
-    contrast is `told` where it is seen other than its gold.
+    contrast is `visible` where it is seen other than its gold.
     """
 
     own: Array  # [M]: given the record's own source
     tokens: NDArray[np.int32]  # [M]: that a sum is over, marks and end counted
-    told: NDArray[np.bool_]  # [M]; False of golds
+    visible: NDArray[np.bool_]  # [M]; False of golds
     starts: NDArray[np.int32]  # [N + 1]: gold n is starts[n], and its contrasts follow
     other: Array | None = None  # [M]: given another record's source; None where there is no record of another group
     assigned: Array | None = None  # [M]: of a system that rewrites sentences, by the best assignment
@@ -46,9 +46,9 @@ class Judged:
     @property
     def contrast(self) -> NDArray[np.bool_]:
         """[M]: whether a target is a contrast."""
-        found = np.ones(len(self.own), dtype=bool)
-        found[self.starts[:-1]] = False
-        return found
+        mask = np.ones(len(self.own), dtype=bool)
+        mask[self.starts[:-1]] = False
+        return mask
 
     def means(self) -> Array:
         """[M]: log-probability a token, given the own source."""
@@ -57,24 +57,24 @@ class Judged:
 
 def margins(values: Array, judged: Judged) -> Array:
     """[contrasts]: by how much the gold is above its contrast; 0 where the difference is a tie."""
-    found = (values[judged.gold_of] - values)[judged.contrast]
-    return np.where(np.abs(found) < TIE, 0.0, found)
+    apart = (values[judged.gold_of] - values)[judged.contrast]
+    return np.where(np.abs(apart) < TIE, 0.0, apart)
 
 
-def write_judged(path: Path, found: Judged, contrasted: Iterable[Contrasted]) -> None:
+def write_judged(path: Path, judged: Judged, contrasted: Iterable[Contrasted]) -> None:
     """Write one run's file, whose header holds a sha256 of the golds' and contrasts' words."""
-    tensors = {name: np.ascontiguousarray(value) for name, value in vars(found).items() if value is not None}
-    tensors["told"] = tensors["told"].astype(np.uint8)
+    tensors = {name: np.ascontiguousarray(value) for name, value in vars(judged).items() if value is not None}
+    tensors["told"] = tensors.pop("visible").astype(np.uint8)
     write_bytes(path, save(tensors, {"contrasts": digest(contrasted)}))
 
 
 def read_judged(path: Path, contrasts: str) -> Judged:
     """What a run found of the contrasts of this `digest`; RecordError for a file of others, or one that is damaged."""
     tensors = _read(path, contrasts)
-    return Judged(**tensors | {"told": tensors["told"].astype(bool)})
+    return Judged(visible=tensors.pop("told").astype(bool), **tensors)
 
 
-def read_told(path: Path, contrasts: str) -> NDArray[np.bool_]:
+def read_visible(path: Path, contrasts: str) -> NDArray[np.bool_]:
     """[contrasts]: which of them the run can tell apart from their golds. RecordError as of `read_judged`."""
     tensors = _read(path, contrasts, ("told", "starts"))
     kept = np.ones(len(tensors["told"]), dtype=bool)
@@ -97,21 +97,25 @@ def _read(path: Path, contrasts: str, names: Sequence[str] | None = None) -> dic
 
 def digest(contrasted: Iterable[Contrasted]) -> str:
     """What identifies golds and contrasts: a sha256 of their words."""
-    found = hashlib.sha256()
-    for one in contrasted:
-        for line in (one.item, *one.sentences, *(sentence for told in one.contrasts for sentence in told.sentences)):
-            found.update(f"{line}\n".encode())
-    return found.hexdigest()
+    sha256 = hashlib.sha256()
+    for gold in contrasted:
+        for line in (
+            gold.item,
+            *gold.sentences,
+            *(sentence for contrast in gold.contrasts for sentence in contrast.sentences),
+        ):
+            sha256.update(f"{line}\n".encode())
+    return sha256.hexdigest()
 
 
 def contrast_keys(contrasted: Iterable[Contrasted]) -> tuple[list[str], list[str]]:
     """The item of every contrast, and what it is called among the item's: its rule and a number."""
     items: list[str] = []
     names: list[str] = []
-    for one in contrasted:
+    for gold in contrasted:
         count: dict[str, int] = {}
-        for told in one.contrasts:
-            count[told.rule] = count.get(told.rule, 0) + 1
-            items.append(one.item)
-            names.append(f"{told.rule} {count[told.rule]}")
+        for contrast in gold.contrasts:
+            count[contrast.rule] = count.get(contrast.rule, 0) + 1
+            items.append(gold.item)
+            names.append(f"{contrast.rule} {count[contrast.rule]}")
     return items, names

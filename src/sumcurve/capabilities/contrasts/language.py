@@ -82,15 +82,15 @@ def tokens(target: Sequence[str]) -> list[str]:
 
 def judge_words(model: WordModel, contrasted: Sequence[Contrasted]) -> Judged:
     """What a model of words finds of golds and contrasts; sums do not depend on the order of equal terms."""
-    own, counts, told, starts = [], [], [], [0]
-    for one in contrasted:
-        rows = [tokens(target) for target in (one.sentences, *(two.sentences for two in one.contrasts))]
-        gold = model.seen(rows[0])
+    own, counts, visible, starts = [], [], [], [0]
+    for gold in contrasted:
+        rows = [tokens(target) for target in (gold.sentences, *(contrast.sentences for contrast in gold.contrasts))]
+        first = model.seen(rows[0])
         for row in rows:
             own.append(math.fsum(model.logp(row)))
             counts.append(len(row))
-            told.append(model.seen(row) != gold)
+            visible.append(model.seen(row) != first)
         starts.append(len(own))
     return Judged(
-        np.array(own), np.array(counts, dtype=np.int32), np.array(told, dtype=bool), np.array(starts, dtype=np.int32)
+        np.array(own), np.array(counts, dtype=np.int32), np.array(visible, dtype=bool), np.array(starts, dtype=np.int32)
     )

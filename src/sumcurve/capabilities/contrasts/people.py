@@ -21,7 +21,7 @@ from sumcurve.tables.evidence import EvidenceError
 
 def judged_by_people(
     where: str,
-    told: Judgements,
+    sheets: Judgements,
     prepared: str,
     contrasted: Sequence[Contrasted],
     runs: Mapping[str, tuple[str, int | None, int | None]],
@@ -33,32 +33,36 @@ def judged_by_people(
     seed. Raises EvidenceError, which begins with `where`, for files that are missing or others, and for sheets of other
     contrasts or another run.
     """
-    for path, sha256 in ((told.key, told.key_sha256), (told.answers, told.answers_sha256)):
+    for path, sha256 in ((sheets.key, sheets.key_sha256), (sheets.answers, sheets.answers_sha256)):
         observed = sha256_file(Path(path)) if Path(path).is_file() else None
         if observed != sha256:
-            found = f"has sha256 {observed}, not {sha256}" if observed else "is missing"
-            raise EvidenceError(f"{where}: {path} {found}; put it back, or write what is there into the study")
+            fault = f"has sha256 {observed}, not {sha256}" if observed else "is missing"
+            raise EvidenceError(f"{where}: {path} {fault}; put it back, or write what is there into the study")
     try:
-        key = read_key(Path(told.key))
-        answers = read_answers([Path(told.answers)], key, partial=True)
+        key = read_key(Path(sheets.key))
+        answers = read_answers([Path(sheets.answers)], key, partial=True)
     except PeopleError as error:
         raise EvidenceError(f"{where}: {error}") from error
     if key.protocol is not KUMAR_CHEUNG:
-        raise EvidenceError(f"{where}: {told.key} is of protocol {key.protocol.name}; name it below `scores: people:`")
+        raise EvidenceError(
+            f"{where}: {sheets.key} is of protocol {key.protocol.name}; name it below `scores: people:`"
+        )
     if key.corpus not in ("", prepared):
-        raise EvidenceError(f"{where}: {told.key} is of {key.corpus}, and this study has {prepared}; make sheets anew")
-    known = {(one.item, sha256_of(words(some.sentences))) for one in contrasted for some in one.contrasts}
+        raise EvidenceError(
+            f"{where}: {sheets.key} is of {key.corpus}, and this study has {prepared}; make sheets anew"
+        )
+    known = {(gold.item, sha256_of(words(contrast.sentences))) for gold in contrasted for contrast in gold.contrasts}
     for code, entry in key.entries.items():
         if (entry.id, entry.sha256) not in known:
             raise EvidenceError(
-                f"{where}: {told.key}: code {code} is of no contrast of this study ({entry.id}); make sheets anew"
+                f"{where}: {sheets.key}: code {code} is of no contrast of this study ({entry.id}); make sheets anew"
             )
     if key.system not in runs:
         raise EvidenceError(
-            f"{where}: {told.key} is of what {key.system!r} failed to dodge, which is no run of this study that is "
+            f"{where}: {sheets.key} is of what {key.system!r} failed to dodge, which is no run of this study that is "
             "judged; make sheets anew with --system and the name of one"
         )
     if not answers.given:
-        raise EvidenceError(f"{where}: {told.answers} holds no answer; remove it from the study")
+        raise EvidenceError(f"{where}: {sheets.answers} holds no answer; remove it from the study")
     annotators = {key.entries[code].annotator for code in answers.given}
     return JudgedByPeople(*runs[key.system], len(annotators), people_results(answers, settings))

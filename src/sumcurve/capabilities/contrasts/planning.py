@@ -43,7 +43,7 @@ def plan_judged(plan: "Plan", corpus: "PlannedCorpus") -> None:
 
     Nothing where the corpus has no contrasts, or no scorer asks.
     """
-    made_of = (one.key for one in plan.named("annotations", "contrasts") if corpus.prepared in one.inputs)
+    made_of = (folder.key for folder in plan.named("annotations", "contrasts") if corpus.prepared in folder.inputs)
     contrasts = next(made_of, None)
     if contrasts is None or not any(name in JUDGING for name in plan.scorers):
         return
@@ -102,13 +102,13 @@ def _is_asked(plan: "Plan", row: Scored) -> bool:
 def judged_folders(plan: "Plan", corpus: str | None = None) -> list["Folder"]:
     """The folders of what systems, and words alone, find of golds and contrasts; of one corpus where it is named."""
     folders = plan.named("outputs", "judge") + plan.named("outputs", "judge_words")
-    return [one for one in folders if corpus in (None, plan.corpus_name(one.specification["corpus"]))]
+    return [folder for folder in folders if corpus in (None, plan.corpus_name(folder.specification["corpus"]))]
 
 
 def judges(plan: "Plan", corpus: str) -> dict[str, str]:
     """By output of a corpus the folder that has what its run finds; nothing where the study does not ask."""
     runs = judged_runs(plan, corpus)
-    made = {tuple(one.specification.get("runs", ())): one.key for one in judged_folders(plan, corpus)}
+    made = {tuple(folder.specification.get("runs", ())): folder.key for folder in judged_folders(plan, corpus)}
     return {
         row.output: made[runs[row.method]]
         for row in plan.rows

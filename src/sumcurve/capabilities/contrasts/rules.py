@@ -34,7 +34,7 @@ POOLS: dict[str, tuple[frozenset[str], ...]] = {
     VERB: (frozenset({"VB", "VBD", "VBG", "VBN", "VBP", "VBZ"}),),
     ADJECTIVE: (frozenset({"JJ", "JJR", "JJS"}),),
 }
-POOL_OF = {tag: (name, pool) for name, told in POOLS.items() for pool, tags in enumerate(told) for tag in tags}
+POOL_OF = {tag: (name, pool) for name, pools in POOLS.items() for pool, tags in enumerate(pools) for tag in tags}
 NAMES = 1  # the pool of nouns whose determiner travels with them
 FILTERS = ("same", "label", "repeated", "coordinated", "context", "form", "duplicate")
 CONNECTORS = frozenset({",", "and", "or"})
@@ -111,10 +111,14 @@ class _Text:
         labels = prepositions(parsed)
         words, sentence = parsed.words, parsed.sentence
         for head, tag in enumerate(parsed.tags):
-            told = POOL_OF.get(tag)
-            if told is None or not LATIN.search(words[head]) or (told[0] == PREPOSITION and head not in labels):
+            class_and_pool = POOL_OF.get(tag)
+            if (
+                class_and_pool is None
+                or not LATIN.search(words[head])
+                or (class_and_pool[0] == PREPOSITION and head not in labels)
+            ):
                 continue
-            name, pool = told
+            name, pool = class_and_pool
             start = head - 1 if name == NOUN and pool == NAMES and determined(parsed, head) else head
             before = lowered[start - 1] if start and sentence[start - 1] == sentence[start] else ""
             span = words[start : head + 1]
@@ -158,14 +162,14 @@ CASE = {"prep": "case", "agent": "case", "dative": "case"}
 
 def prepositions(parsed: Parsed) -> dict[int, str]:
     """The label of every word tagged IN but "to", by place: the parser's, or else `case` or `mark` by what follows."""
-    found = {}
+    labels = {}
     for place, (word, tag) in enumerate(zip(parsed.words, parsed.tags, strict=True)):
         if tag == "IN" and word.lower() != "to":
             if parsed.labels is not None:
-                found[place] = CASE.get(parsed.labels[place], parsed.labels[place])
+                labels[place] = CASE.get(parsed.labels[place], parsed.labels[place])
             else:
-                found[place] = "mark" if begins_clause(parsed, place) else "case"
-    return found
+                labels[place] = "mark" if begins_clause(parsed, place) else "case"
+    return labels
 
 
 def begins_clause(parsed: Parsed, place: int) -> bool:
@@ -201,8 +205,8 @@ def candidates(
 
     Adds to `counts`: `candidates` before any filter, what each filter dropped, and `left`.
     """
-    found = _candidates(rule, _Text(gold), _Text(source), counts, inflect)
-    return [one if isinstance(one, Candidate) else Candidate(*one) for one in found]
+    kept = _candidates(rule, _Text(gold), _Text(source), counts, inflect)
+    return [candidate if isinstance(candidate, Candidate) else Candidate(*candidate) for candidate in kept]
 
 
 def _candidates(
@@ -214,40 +218,47 @@ def _candidates(
     there = here if swap else source.places[name]
     pairs: list[Pair] = []
     for pool, own in enumerate(here):
-        told = _gold_pairs(own, gold.parsed, counts) if swap else _source_pairs(own, there[pool], gold, source, counts)
-        pairs += [(pool, first, second, swap) for first, second in told]
+        both = _gold_pairs(own, gold.parsed, counts) if swap else _source_pairs(own, there[pool], gold, source, counts)
+        pairs += [(pool, first, second, swap) for first, second in both]
     # Words that are exchanged one for one, as they are, never give the same twice.
-    if inflect is None and all(place.start == place.head for text in (here, there) for one in text for place in one):
+    if inflect is None and all(place.start == place.head for text in (here, there) for row in text for place in row):
         counts["left"] += len(pairs)
         return pairs
-    found = [Candidate(*pair) for pair in pairs]
+    kept = [Candidate(*pair) for pair in pairs]
     if inflect is not None:
-        formed = [new for one in found if (new := _inflected(one, inflect)) is not None]
-        counts["form"] += len(found) - len(formed)
-        found = formed
+        formed = [new for candidate in kept if (new := _inflected(candidate, inflect)) is not None]
+        counts["form"] += len(kept) - len(formed)
+        kept = formed
     different: dict[object, Candidate] = {}
-    for one in found:
-        plain = all(len(new) == end - start == 1 for start, end, new in one.edits)  # then the edits say it all
-        said = (
-            [(start, new[0].lower()) for start, _, new in one.edits] if plain else _lowered(broken(gold.parsed, one)[0])
-        )
-        different.setdefault(tuple(said), one)
-    unique = list(different.values())
-    counts["duplicate"] += len(found) - len(unique)
-    found = unique
-    counts["left"] += len(found)
-    return found
+    for candidate in kept:
+        edits = candidate.edits
+        if all(len(new) == end - start == 1 for start, end, new in edits):  # then the edits say it all
+            key: tuple[object, ...] = tuple((start, new[0].lower()) for start, _, new in edits)
+        else:
+            key = tuple(_lowered(broken(gold.parsed, candidate)[0]))
+        different.setdefault(key, candidate)
+    counts["duplicate"] += len(kept) - len(different)
+    counts["left"] += len(different)
+    return list(different.values())
 
 
-def _inflected(one: Candidate, inflect: Inflect) -> Candidate | None:
+def _inflected(candidate: Candidate, inflect: Inflect) -> Candidate | None:
     """None where a form is missing, or the form is what stands there already."""
-    new = inflect(one.second, one.first) if one.first.tag != one.second.tag else one.second.span[-1]
-    old = inflect(one.first, one.second) if one.first.tag != one.second.tag and one.swap else one.first.span[-1]
+    new = (
+        inflect(candidate.second, candidate.first)
+        if candidate.first.tag != candidate.second.tag
+        else candidate.second.span[-1]
+    )
+    old = (
+        inflect(candidate.first, candidate.second)
+        if candidate.first.tag != candidate.second.tag and candidate.swap
+        else candidate.first.span[-1]
+    )
     if new is None or old is None:
         return None
-    formed = one._replace(new=new, old=old)
-    told = zip(formed.edits, (one.first, one.second), strict=False)
-    return None if any(_lowered(words) == _lowered(slot.span) for (_, _, words), slot in told) else formed
+    formed = candidate._replace(new=new, old=old)
+    slots = zip(formed.edits, (candidate.first, candidate.second), strict=False)
+    return None if any(_lowered(words) == _lowered(slot.span) for (_, _, words), slot in slots) else formed
 
 
 def _gold_pairs(here: list[Place], gold: Parsed, counts: Counter[str]) -> Iterator[tuple[Place, Place]]:
@@ -320,15 +331,15 @@ def _source_pairs(
 
 
 class _Near:
-    """Which places of a source have a context like another's, found by the words of theirs that are `asked` for."""
+    """Which places of a source have a context like another's, found by those of its `words`."""
 
-    def __init__(self, source: _Text, found: Sequence[Place], asked: set[str]) -> None:
+    def __init__(self, source: _Text, places: Sequence[Place], words: set[str]) -> None:
         self.by_word: dict[str, list[int]] = {}
         self.least = []  # shared words that a place asks for at least, by its own number of them
-        for number, place in enumerate(found):
+        for number, place in enumerate(places):
             around = source.context(place)
             self.least.append(SHARED * len(around))
-            for word in asked.intersection(around):
+            for word in words.intersection(around):
                 self.by_word.setdefault(word, []).append(number)
 
     def to(self, gold: _Text, place: Place) -> set[int]:
@@ -342,12 +353,12 @@ class _Near:
         return {number for number, count in shared.items() if count >= least or count >= own[number]}
 
 
-def _first(found: list[Place]) -> list[tuple[Place, int]]:
+def _first(places: list[Place]) -> list[tuple[Place, int]]:
     """The first place of every word, and of every label that it has; and how many places it has."""
     first: dict[tuple[str, str], Place] = {}
-    for place in found:
+    for place in places:
         first.setdefault((place.word, place.label), place)
-    times = Counter((place.word, place.label) for place in found)
+    times = Counter((place.word, place.label) for place in places)
     return [(place, times[key]) for key, place in first.items()]
 
 
@@ -370,8 +381,8 @@ def broken(gold: Parsed, candidate: Candidate) -> tuple[tuple[str, ...], tuple[i
 @lru_cache(maxsize=1024)
 def lengths(numbers: tuple[int, ...]) -> tuple[int, ...]:
     """How many words each sentence has, () for one; `numbers` are the sentences' of words, in order."""
-    found = tuple(Counter(numbers).values())
-    return found if len(found) > 1 else ()
+    counts = tuple(Counter(numbers).values())
+    return counts if len(counts) > 1 else ()
 
 
 # --- the sample
@@ -379,47 +390,46 @@ def lengths(numbers: tuple[int, ...]) -> tuple[int, ...]:
 
 def quotas(each: int, variant: Variant) -> dict[str, int]:
     """How many of `each` contrasts a gold are of each rule: by `SHARES`, with the largest remainders rounded up."""
-    told = (_shares(origin, variant) for origin in ORIGINS)
-    shares = dict(zip(RULES, (share for one in told for share in one), strict=True))
+    shares = dict(zip(RULES, (share for origin in ORIGINS for share in _shares(origin, variant)), strict=True))
     whole = sum(shares.values())
-    found = {rule: each * share // whole for rule, share in shares.items()}
+    quota = {rule: each * share // whole for rule, share in shares.items()}
     rest = sorted(shares, key=lambda rule: (-(each * shares[rule] % whole), RULES.index(rule)))
-    for rule in rest[: each - sum(found.values())]:
-        found[rule] += 1
-    return found
+    for rule in rest[: each - sum(quota.values())]:
+        quota[rule] += 1
+    return quota
 
 
 def _shares(origin: str, variant: Variant) -> tuple[int, ...]:
     return SHARES[SOURCE if variant == "code" else origin]
 
 
-def sampled(found: Sequence[C], quota: int, variant: Variant, key: str) -> list[C]:
+def sampled(candidates: Sequence[C], quota: int, variant: Variant, key: str) -> list[C]:
     """As many as the quota, at random, in their order; all where they are fewer.
 
     The draw depends on `key` alone, which names seed, item and rule. The paper's code divides the quota among the pools
     in proportion to their candidates, each share rounded up.
     """
-    if len(found) <= quota:
-        return list(found)
+    if len(candidates) <= quota:
+        return list(candidates)
     rng = random.Random(int.from_bytes(hashlib.blake2b(key.encode(), digest_size=8).digest()))
     if variant == "paper":
-        return _drawn(found, quota, rng)
-    pools = sorted({one[0] for one in found})
+        return _drawn(candidates, quota, rng)
+    pools = sorted({candidate[0] for candidate in candidates})
     kept = []
     for pool in pools:
-        members = [one for one in found if one[0] == pool]
-        kept += _drawn(members, -(-quota * len(members) // len(found)), rng)
+        members = [candidate for candidate in candidates if candidate[0] == pool]
+        kept += _drawn(members, -(-quota * len(members) // len(candidates)), rng)
     return kept
 
 
-def _drawn(found: Sequence[C], quota: int, rng: random.Random) -> list[C]:
+def _drawn(candidates: Sequence[C], quota: int, rng: random.Random) -> list[C]:
     """By `random` alone, whose numbers no version of Python changes."""
-    if len(found) <= quota:
-        return list(found)
+    if len(candidates) <= quota:
+        return list(candidates)
     chosen: set[int] = set()
     while len(chosen) < quota:
-        chosen.add(int(rng.random() * len(found)))
-    return [found[place] for place in sorted(chosen)]
+        chosen.add(int(rng.random() * len(candidates)))
+    return [candidates[place] for place in sorted(chosen)]
 
 
 def contrasts(
@@ -439,9 +449,9 @@ def contrasts(
     own, other = _Text(gold), _Text(source)
     made: list[Contrast] = []
     for rule in RULES:
-        found = _candidates(rule, own, other, counts[rule], inflect)
-        drawn = found if quota is None else sampled(found, quota[rule], variant, f"{key} {rule}")
-        kept = [one if isinstance(one, Candidate) else Candidate(*one) for one in drawn]
+        candidates = _candidates(rule, own, other, counts[rule], inflect)
+        drawn = candidates if quota is None else sampled(candidates, quota[rule], variant, f"{key} {rule}")
+        kept = [candidate if isinstance(candidate, Candidate) else Candidate(*candidate) for candidate in drawn]
         counts[rule]["sampled"] += len(kept)
-        made += [Contrast(rule, *broken(gold, one)) for one in kept]
+        made += [Contrast(rule, *broken(gold, candidate)) for candidate in kept]
     return tuple(made)

@@ -33,38 +33,38 @@ class _Judging(Scorer):
 
         None for an output of another checkpoint or search than those that were judged.
         """
-        told = specifications[output]
-        run, corpus = told.get("run"), told.get("corpus")
-        judges = {key: one for key, one in specifications.items() if "runs" in one and one["corpus"] == corpus}
-        if not any(run in one["runs"] for one in judges.values()) or "checkpoint" in told:
+        decoded = specifications[output]
+        run, corpus = decoded.get("run"), decoded.get("corpus")
+        judges = {key: of for key, of in specifications.items() if "runs" in of and of["corpus"] == corpus}
+        if not any(run in judge["runs"] for judge in judges.values()) or "checkpoint" in decoded:
             return None
         if specifications[str(run)].get("model", {}).get("kind") == "extract-rewrite":  # scores no token, has no twin
             of_run = [key for key in outputs if specifications[key].get("run") == run]
             common = output == next(key for key in of_run if specifications[key].get("corpus") == corpus)
         else:
-            common = "reading" in told
+            common = "reading" in decoded
         if not common:  # of the search of a method's paper, which comes after
             return None
-        found: dict[str, Any] = {one["contrasts"]: None for one in judges.values()}
+        roles: dict[str, Any] = {judge["contrasts"]: None for judge in judges.values()}
         for key in sorted(judges):
             runs = sorted(judges[key]["runs"])
-            found[key] = {"runs": runs, "own": run if run in runs else None}
-        return found
+            roles[key] = {"runs": runs, "own": run if run in runs else None}
+        return roles
 
     def _read(self, records: Sequence[Record], inputs: Mapping[Path, Any]) -> "_Evidence":
-        from sumcurve.capabilities.contrasts.judged import digest, read_judged, read_told
+        from sumcurve.capabilities.contrasts.judged import digest, read_judged, read_visible
         from sumcurve.capabilities.contrasts.sets import read
 
-        (annotation,) = (path for path, told in inputs.items() if told is None)
+        (annotation,) = (path for path, role in inputs.items() if role is None)
         contrasted = list(read(annotation))
         of = digest(contrasted)
         own: Judged | None = None
         flags = []
-        for folder, told in inputs.items():
-            for run in told["runs"] if told else ():
+        for folder, role in inputs.items():
+            for run in role["runs"] if role else ():
                 path = folder / f"{run.split('/')[1]}.safetensors"
-                flags.append(read_told(path, of))
-                if run == told["own"]:
+                flags.append(read_visible(path, of))
+                if run == role["own"]:
                     own = read_judged(path, of)
         assert own is not None
         common = common_to(flags)
@@ -96,7 +96,7 @@ class _Evidence:
         self.counts = {
             "contrasts": int(common.sum()),
             "left_out": round(1 - float(common.mean()), 6),
-            "cannot_tell": int((~own.told[own.contrast]).sum()),
+            "cannot_tell": int((~own.visible[own.contrast]).sum()),
         }
         self.signature = f"sum|ties:fail|systems:{systems}|contrasts:{int(common.sum())}"
 
@@ -114,16 +114,16 @@ class Dodged(_Judging):
     metrics = (Metric("dodged", "Dodged", "dodged", "%", decimals=1),)
 
     def score(self, output: Path, records: Sequence[Record], inputs: Mapping[Path, Any]) -> Scores:
-        found = self._read(records, inputs)
-        kept = [place for place, common in enumerate(found.common.tolist()) if common]
-        items = [found.items[place] for place in kept]
+        evidence = self._read(records, inputs)
+        kept = [place for place, common in enumerate(evidence.common.tolist()) if common]
+        items = [evidence.items[place] for place in kept]
         return Scores(
             ids=items,
-            groups=[found.groups[item] for item in items],
-            values={"dodged": [POINTS * float(found.dodged[place]) for place in kept]},
-            signature=found.signature,
-            further={"contrast": [found.names[place] for place in kept]},
-            counts=found.counts,
+            groups=[evidence.groups[item] for item in items],
+            values={"dodged": [POINTS * float(evidence.dodged[place]) for place in kept]},
+            signature=evidence.signature,
+            further={"contrast": [evidence.names[place] for place in kept]},
+            counts=evidence.counts,
         )
 
 
@@ -133,15 +133,17 @@ class Escaped(_Judging):
     metrics = (Metric("escaped", "Escaped", "escaped", "%", decimals=1),)
 
     def score(self, output: Path, records: Sequence[Record], inputs: Mapping[Path, Any]) -> Scores:
-        found = self._read(records, inputs)
+        evidence = self._read(records, inputs)
         escaped: dict[str, bool] = {}
-        for item, common, dodged in zip(found.items, found.common.tolist(), found.dodged.tolist(), strict=True):
+        for item, common, dodged in zip(
+            evidence.items, evidence.common.tolist(), evidence.dodged.tolist(), strict=True
+        ):
             if common:
                 escaped[item] = escaped.get(item, True) and dodged
         return Scores(
             ids=list(escaped),
-            groups=[found.groups[item] for item in escaped],
-            values={"escaped": [POINTS * float(one) for one in escaped.values()]},
-            signature=found.signature,
-            counts=found.counts,
+            groups=[evidence.groups[item] for item in escaped],
+            values={"escaped": [POINTS * float(all_dodged) for all_dodged in escaped.values()]},
+            signature=evidence.signature,
+            counts=evidence.counts,
         )

@@ -72,15 +72,15 @@ def read(folder: Path) -> Iterator[Contrasted]:
     for number, row in enumerate(read_jsonl(path), start=1):
         try:
             gold, lengths = _split(row["gold"])
-            contrasts = tuple(Contrast(one["rule"], *_split(one["words"])) for one in row["contrasts"])
+            contrasts = tuple(Contrast(line["rule"], *_split(line["words"])) for line in row["contrasts"])
             yield Contrasted(row["id"], gold, contrasts, lengths)
         except (KeyError, TypeError, AttributeError) as error:
             raise RecordError(f"{path}:{number}: no item with its contrasts ({error}); rebuild its folder") from error
 
 
-def _row(told: Contrasted) -> dict[str, object]:
-    contrasts = [{"rule": one.rule, "words": one.sentences} for one in told.contrasts]
-    return {"id": told.item, "gold": told.sentences, "contrasts": contrasts}
+def _row(gold: Contrasted) -> dict[str, object]:
+    contrasts = [{"rule": contrast.rule, "words": contrast.sentences} for contrast in gold.contrasts]
+    return {"id": gold.item, "gold": gold.sentences, "contrasts": contrasts}
 
 
 def _split(sentences: Sequence[str]) -> tuple[tuple[str, ...], tuple[int, ...]]:

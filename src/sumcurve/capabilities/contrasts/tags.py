@@ -80,13 +80,13 @@ class Parts:
 
     def joined(self, tags: Sequence[str]) -> tuple[str, ...]:
         """A token's tag from those of its parts."""
-        found: list[str] = []
+        joined: list[str] = []
         for tag, owner in zip(tags, self.owner, strict=True):
-            if owner == len(found):
-                found.append(tag)
+            if owner == len(joined):
+                joined.append(tag)
             else:
-                found[owner] += f"+{tag}"
-        return tuple(found)
+                joined[owner] += f"+{tag}"
+        return tuple(joined)
 
 
 def apart(token: str) -> list[str]:
@@ -155,7 +155,7 @@ class Pipeline:
             raise TagError(f"the spaCy pipeline {name!r} cannot be loaded ({error}): {REMEDY}") from error
         if self._nlp.lang != "en":
             raise TagError(f"the spaCy pipeline {name!r} is of language {self._nlp.lang!r}, not English: {REMEDY}")
-        if missing := [one for one in ("tagger", "parser") if one not in self._nlp.pipe_names]:
+        if missing := [component for component in ("tagger", "parser") if component not in self._nlp.pipe_names]:
             has = ", ".join(self._nlp.pipe_names) or "nothing"
             raise TagError(
                 f"the spaCy pipeline {name!r} has no component {' and no '.join(missing)}, only {has}: {REMEDY}"
@@ -173,8 +173,8 @@ class Pipeline:
         }
 
     def parse(self, texts: Iterable[Sentences]) -> Iterator[Parsed]:
-        told = ((self._doc(Parts.of(text)), text) for text in texts)
-        for doc, text in self._nlp.pipe(told, as_tuples=True):
+        docs = ((self._doc(Parts.of(text)), text) for text in texts)
+        for doc, text in self._nlp.pipe(docs, as_tuples=True):
             yield self._parsed(doc, text)
 
     def _doc(self, parts: Parts) -> "Doc":

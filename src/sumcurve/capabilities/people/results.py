@@ -158,7 +158,7 @@ def _agreed(
         return []
     codes = [next(outcomes[unit][0] for outcomes in by_rater if unit in outcomes) for unit in units]
     groups = [answers.key.entries[code].group for code in codes]
-    judged = [{place: of[unit][1] for place, of in enumerate(by_rater) if unit in of} for unit in units]
+    judged = [{str(rater): of[unit][1] for rater, of in enumerate(by_rater) if unit in of} for unit in units]
     alpha = Agreed(whose, "Krippendorff's alpha", krippendorffs_alpha(judged, groups, settings))
     if len(by_rater) != 2:
         return [alpha]

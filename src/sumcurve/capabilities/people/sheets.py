@@ -13,7 +13,7 @@ import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from pydantic import Field
 
@@ -62,7 +62,7 @@ class Entry:
     group: str
     of: Annotated[tuple[str, ...], Field(min_length=1)]
     annotator: str
-    round: Literal["pilot", "main", "pilot-again"]
+    round: Annotated[str, Field(pattern="^(pilot|main|pilot-again)$")]
     unit: str
     sha256: str
     checks: dict[str, str]

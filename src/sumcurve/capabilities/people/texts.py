@@ -166,7 +166,7 @@ def of_judged(folder: Path, run: str) -> tuple[str, list[Text], int]:
         judged = read_judged(folder / f"{run}.safetensors", digest(golds))
     except RecordError as error:
         raise PeopleError(str(error)) from error
-    told_apart = judged.told[judged.contrast]
+    told_apart = judged.visible[judged.contrast]
     failed = (told_apart & (margins(judged.own, judged) <= 0)).tolist()
     pairs = [(gold, contrast) for gold in golds for contrast in gold.contrasts]
     texts = {record.id: (record, text) for record, text in Corpus(corpus).part("test").with_text}

@@ -16,10 +16,10 @@ from sumcurve.capabilities.apes.questions import (
     Asked,
     Question,
     anonymise,
+    answerable,
     asked_of,
     candidates,
     chance,
-    clozes,
     most_frequent,
 )
 from sumcurve.capabilities.apes.recognisers import Named, Recogniser
@@ -88,16 +88,16 @@ def test_every_reference_is_asked_about_or_counted_and_guesses_are_those_of_its_
         assert statistics["records"] == statistics["asked"] + sum(statistics[reason] for reason in NOT_ASKED)
         found = []
         for record, asked in asked_of(part, folder):
-            found += clozes(anonymise(record.source_tokens, asked.source_names), asked.questions)
+            found += answerable(anonymise(record.source_tokens, asked.source_names), asked.questions)
         if part.name == "train":
-            learned = Counter(one.answer for one in found)
+            learned = Counter(answer for _, _, answer in found)
         assert statistics["answerable"] == len(found)
         if found:
             most = min(number for number, count in learned.items() if count == max(learned.values()))
             shares = {
-                "chance": sum(chance(one.document, one.answer) for one in found),
-                "majority": sum(one.answer == most for one in found),
-                "frequency": sum(most_frequent(one.document) == one.answer for one in found),
+                "chance": sum(chance(read, answer) for read, _, answer in found),
+                "majority": sum(answer == most for _, _, answer in found),
+                "frequency": sum(most_frequent(read) == answer for read, _, answer in found),
             }
             for guess, right in shares.items():
                 assert statistics[guess] == pytest.approx(right / len(found), abs=1e-6)
@@ -223,8 +223,8 @@ def test_ready_made_files_ask_about_the_records_of_their_stories(tmp_path: Path)
     assert " ".join(anonymise(record.source_tokens, asked.source_names)) == (
         "@entity5 is from @entity7 fjord , not @entity7 ."
     )
-    (one,) = clozes(anonymise(record.source_tokens, asked.source_names), asked.questions)
-    assert (one.question, one.answer) == (("@entity2", "met", "@placeholder", "in", "@entity1"), 0)
+    ((_, question, answer),) = answerable(anonymise(record.source_tokens, asked.source_names), asked.questions)
+    assert (question, answer) == (("@entity2", "met", "@placeholder", "in", "@entity1"), 0)
 
 
 def built(specification: dict, corpus: Corpus, folder: Path, file: Path | None = None) -> Path:
@@ -272,11 +272,7 @@ def test_a_spacy_pipeline_in_a_folder_finds_what_it_is_asked_for(tmp_path: Path)
     for part in corpus.parts:
         for (record, asked), (_, other) in zip(asked_of(part, made), asked_of(part, folder), strict=True):
             one, two = (
-                {
-                    (cloze.document, cloze.question, cloze.answer)
-                    for cloze in clozes(anonymise(record.source_tokens, of.source_names), of.questions)
-                }
-                for of in (asked, other)
+                set(answerable(anonymise(record.source_tokens, of.source_names), of.questions)) for of in (asked, other)
             )  # renumbered: the stand-in lists names inside others, too
             assert one == two
             assert len(asked.questions) == len(other.questions)

@@ -52,13 +52,3 @@ def test_where_nothing_is_asked_a_cell_is_empty(table) -> None:
     row = next(row for row in table.rows if row["part"] == "valid")
     assert [row[key] for key in ("entities", "answerable_percent", *GUESSES)] == [None] * 5
     assert "nan" not in table.markdown()
-
-
-def test_a_study_that_asks_nothing_has_no_such_table(study) -> None:
-    assert not made("cloze", Results(study, Bootstrap(resamples=50))).rows
-
-
-def test_it_is_not_said_that_readers_learn_from_these_questions_alone(table) -> None:
-    """Readers are asked about references of one entity, too."""
-    assert "teach and test a reader" not in table.markdown()
-    assert "table readers counts them" in table.markdown()

@@ -15,6 +15,8 @@ from sumcurve.corpora.store import Corpus
 from sumcurve.machine.devices import Lease
 from sumcurve.settings.training import Optimizer, Stop
 from sumcurve.store.records import Record, RecordError, read_csv
+from sumcurve.training import run as training_run
+from sumcurve.training.place import Place
 from towns import write_towns
 
 SETTINGS = AttentiveSettings(
@@ -45,15 +47,13 @@ def test_every_question_is_asked_or_left_out_for_a_reason() -> None:
         Asked("nobody", {}, (), {"cid": 0, "dan": 1}),
     ]
     dropped: Counter[str] = Counter()
-    found = list(posed([known, alone, single, absent, nobody], asked, dropped))
+    found = list(posed(zip([known, alone, single, absent, nobody], asked, strict=True), dropped))
     assert [(one.item, " ".join(one.document), " ".join(one.question), one.answer) for one in found] == [
         ("known", "@entity0 met @entity1 .", "@placeholder saw @entity0 .", 1),
         ("known", "@entity0 met @entity1 .", "@entity1 saw @placeholder .", 0),
         ("alone", "@entity0 met @entity1 .", "@placeholder left .", 0),
     ]
     assert dropped == {ONE_ENTITY: 1, NOT_THERE: 2}
-    with pytest.raises(RecordError, match="questions about 'alone' where the corpus has 'known'"):
-        list(posed([known], asked[1:2], dropped))
 
 
 def test_levels_say_what_needs_no_reader() -> None:
@@ -69,6 +69,11 @@ def test_levels_say_what_needs_no_reader() -> None:
 Train = Callable[..., Path]
 
 
+def place(folder: Path, name: str, state: Path) -> Place:
+    events, terminal = folder.parent / "events", (folder.parent / "terminal").open("w")
+    return Place(folder, name, state, events, Lease("cpu", exclusive=False), print, terminal, 0, {})
+
+
 @pytest.fixture
 def train(tmp_path: Path) -> Train:
     corpus, questions = write_towns(tmp_path / "towns", train=24, valid=8, test=8)
@@ -82,15 +87,7 @@ def train(tmp_path: Path) -> Train:
             corpus=corpus,
             questions=questions,
             vectors=None,
-            stage=stage,
-            state=tmp_path / f"{state}.pt",
-            events=tmp_path / "events" / name,
-            name=name,
-            lease=Lease("cpu", exclusive=False),
-            note=lambda text: None,
-            terminal=(tmp_path / "terminal").open("w"),
-            position=0,
-            found={},
+            place=place(stage, name, tmp_path / f"{state}.pt"),
         )
         return stage
 
@@ -104,7 +101,7 @@ class KilledError(Exception):
 def test_a_killed_training_goes_on_to_the_same_bytes(train: Train, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = train("whole", "whole")
     kept = []
-    write_state = training.write_state
+    write_state = training_run.write_state
 
     def killed(path: Path, state: dict[str, Any]) -> None:
         write_state(path, state)
@@ -112,7 +109,7 @@ def test_a_killed_training_goes_on_to_the_same_bytes(train: Train, monkeypatch: 
         if len(kept) == 2:
             raise KilledError
 
-    monkeypatch.setattr(training, "write_state", killed)
+    monkeypatch.setattr(training_run, "write_state", killed)
     with pytest.raises(KilledError):
         train("killed", "again")
     resumed = train("resumed", "again")

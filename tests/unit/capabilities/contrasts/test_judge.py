@@ -274,7 +274,7 @@ def test_every_gold_comes_before_its_contrasts_and_others_sources_are_those_of_o
     golds = found.own[found.starts[:-1]]
     assert golds.tolist() == [-float(len(" ".join(one.sentences))) for one in BROKEN]
     assert found.contrast.sum() == 7 * 11
-    assert not found.told[~found.contrast].any()
+    assert not found.visible[~found.contrast].any()
     of = {item.record.source[0]: item.record.group for item in ITEMS}
     own, other = asked[: len(asked) // 2], asked[len(asked) // 2 :]
     assert [target for _, target in own] == [target for _, target in other]

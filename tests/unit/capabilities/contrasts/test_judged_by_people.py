@@ -135,12 +135,12 @@ def test_the_figures_are_what_was_put_in(judged, answered):
     failed = Counter(judged[2].values())
     assert {rule: len(by_rule[rule]) for rule in RULES} == {rule: min(25, failed[rule]) for rule in RULES}
     assert max(failed.values()) > 25 > min(failed.values())
-    assert {share.name for share in found.found.shares} == set(by_rule)
-    for share in found.found.shares:
+    assert {share.name for share in found.results.shares} == set(by_rule)
+    for share in found.results.shares:
         meant = by_rule[share.name]
         assert share.counts == {one: 2 * meant.count(one) for one in set(meant)}  # by two annotators
         assert share.share.mean == pytest.approx(100 * sum(one != "neither" for one in meant) / len(meant))
-    assert all(one.agreement.value == pytest.approx(1) for one in found.found.agreements)
+    assert all(one.agreement.value == pytest.approx(1) for one in found.results.agreements)
 
 
 def test_a_study_is_told_what_is_not_of_it(judged, answered):

@@ -13,7 +13,6 @@ from sumcurve.capabilities.contrasts.rules import (
     broken,
     candidates,
     contrasts,
-    coordinated,
     places,
     prepositions,
     quotas,
@@ -88,25 +87,6 @@ def test_every_filter_counts_what_it_drops(gold: str, source: str, rule: str, co
     assert {name: told[name] for name in (*FILTERS, "left") if told[name]} == counted
     assert told["candidates"] == sum(counted.values())
     assert told["sampled"] == told["left"]
-
-
-def test_two_of_three_shared_words_are_enough_and_two_of_four_are_not() -> None:
-    source = parsed("in/IN the/DT dog/NN ran/VBD off/RP")
-    assert not every(parsed("the/DT fox/NN ran/VBD up/RP"), source)[1]["source_noun"]["left"]
-    assert every(parsed("by/IN the/DT fox/NN ran/VBD up/RP"), source)[1]["source_noun"]["left"] == 1
-
-
-def test_a_list_has_one_connector_and_one_sentence() -> None:
-    def told(text: str, first: int, second: int) -> bool:
-        gold = parsed(text)
-        found = {place.head: place for place in places(gold, "noun")[0]}
-        return coordinated(gold, found[first], found[second])
-
-    assert told("a/NN or/CC b/NN or/CC c/NN", 0, 4)
-    assert not told("a/NN ,/, b/NN or/CC c/NN", 0, 4)
-    assert not told("a/NN b/NN", 0, 1)
-    assert not told("a/NN ,/, big/JJ b/NN", 0, 3)
-    assert not told("a/NN and/CC | b/NN", 0, 2)
 
 
 def test_a_determiner_travels_with_the_name_that_it_stands_before() -> None:

@@ -158,7 +158,7 @@ def test_who_ignores_order_dodges_no_exchange_unless_ties_are_dodged(scores: Cal
     assert (margins(found.own, found)[exchanged] == 0).all()
     unigram = judge_words(WordModel.of([["a b"], ["x y c"]], 1, 1), BROKEN)
     assert (margins(unigram.own, unigram)[exchanged] == 0).all()
-    assert unigram.told[unigram.contrast].all()
+    assert unigram.visible[unigram.contrast].all()
 
 
 def test_a_difference_below_a_millionth_nat_is_a_tie() -> None:
@@ -187,7 +187,7 @@ def test_files_of_other_contrasts_are_refused(tmp_path: Path) -> None:
     write_judged(tmp_path / "one.safetensors", found, BROKEN)
     again = read_judged(tmp_path / "one.safetensors", digest(BROKEN))
     assert all(
-        np.array_equal(getattr(again, name), getattr(found, name)) for name in ("own", "tokens", "told", "starts")
+        np.array_equal(getattr(again, name), getattr(found, name)) for name in ("own", "tokens", "visible", "starts")
     )
     assert again.other is None
     with pytest.raises(RecordError, match="is of other contrasts than those given; judge again"):

@@ -79,7 +79,7 @@ def told(evidence, study, settings):
         targets=[[name] for name in items],
         golds={name: [name] for name in names},
     )
-    common = np.logical_and.reduce([one.told[one.contrast] for one in systems.values()])
+    common = np.logical_and.reduce([one.visible[one.contrast] for one in systems.values()])
     kept = np.flatnonzero(common)
     scored = []
     for one in outputs:
@@ -150,11 +150,11 @@ def test_every_counts_of_each_seed_what_it_tells_apart_itself(told):
     rows = rows_of(contrasts.table(told))
     for cell, system in one.systems.items():
         by_seed = []
-        for found in system.found:
+        for found in system.judged:
             gold = found.own[found.gold_of]
-            by_seed.append(100 * np.mean(((gold - found.own > 1e-6) & found.told)[found.contrast]))
+            by_seed.append(100 * np.mean(((gold - found.own > 1e-6) & found.visible)[found.contrast]))
         assert rows[cell]["dodged_every"].number == pytest.approx(np.mean(by_seed))
-    assert any((system.told_by_seed != system.told).any() for system in one.systems.values())
+    assert any((system.visible_by_seed != system.visible).any() for system in one.systems.values())
 
 
 def test_what_the_source_buys_is_dodged_less_what_is_dodged_given_anothers(told):
@@ -190,8 +190,8 @@ def language_model(told, dodged, tied=0.0):
     drawn = rng.random(len(found.own))
     own = np.where(drawn < dodged, -31.0, np.where(drawn < dodged + tied, -30.0, -29.0))
     own[found.starts[:-1]] = -30.0
-    changed = dataclasses.replace(found, own=own, told=np.ones_like(found.told))
-    changed.told[found.starts[:-1]] = False
+    changed = dataclasses.replace(found, own=own, visible=np.ones_like(found.visible))
+    changed.visible[found.starts[:-1]] = False
     told_apart = dataclasses.replace(one, words={"unigram": changed})
     return preferring(told, told_apart)
 
@@ -242,7 +242,7 @@ def test_what_people_said_stands_in_place_of_what_nobody_said(told):
     counts = {"readability": 6, "discrepancy": 3, "neither": 3}
     found = PeopleResults(12, 0, [Share(ALL_RULES, counts, told_of), Share("gold_noun", counts, told_of)], [], [])
     judged = JudgedByPeople("pcov", 2000, 1, 2, found)
-    changed = dataclasses.replace(one.told, people=[judged], twins=[("pcov", "pcov_too")])
+    changed = dataclasses.replace(one.evidence, people=[judged], twins=[("pcov", "pcov_too")])
     results = preferring(told, changed)
     whole, by_rule = contrast_people.table(results).rows
     assert [whole[name] for name in counts] == [50, 25, 25]
@@ -337,8 +337,8 @@ def test_without_contrasts_there_is_no_table(study, settings):
 def test_the_report_shows_what_fooled_each_system_and_escapes_texts(told):
     (one,) = preferred(told)
     strange = "<script>alert('x')</script> & more"
-    golds = {name: [f"gold of {name}"] for name in one.told.golds}
-    changed = dataclasses.replace(one.told, targets=[[strange] for _ in one.told.items], golds=golds)
+    golds = {name: [f"gold of {name}"] for name in one.evidence.golds}
+    changed = dataclasses.replace(one.evidence, targets=[[strange] for _ in one.evidence.items], golds=golds)
     results = preferring(told, changed)
     tables = {name: made(name, results) for name in (*TABLES, *APPENDIX)}
     html = page(results, tables, [], {})
@@ -348,7 +348,7 @@ def test_the_report_shows_what_fooled_each_system_and_escapes_texts(told):
     for system in results.largest("notes").values():
         assert f"<summary>notes: {system.method}, 2,000 records</summary>" in html
         shown = found.fooled(system.cell, 5)
-        judged = found.systems[system.cell].found[0]
+        judged = found.systems[system.cell].judged[0]
         worst = (judged.own - judged.own[judged.gold_of])[judged.contrast].max()
         assert shown[0].nats == pytest.approx(worst)
         assert [one.nats for one in shown] == sorted((one.nats for one in shown), reverse=True)
@@ -361,7 +361,7 @@ def with_ties(told, method, share):
     rng = np.random.default_rng(3)
 
     def level(found):
-        chosen = (rng.random(len(found.own)) < share) & found.told
+        chosen = (rng.random(len(found.own)) < share) & found.visible
         return dataclasses.replace(found, own=np.where(chosen, found.own[found.gold_of], found.own), assigned=found.own)
 
     systems = {key: level(found) if key[0] == method else found for key, found in one.systems.items()}

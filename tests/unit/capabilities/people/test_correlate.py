@@ -135,13 +135,6 @@ def test_a_file_that_is_none_is_refused(files, text: str, message: str) -> None:
         run(people, metrics)
 
 
-@pytest.mark.parametrize("words", [("--seed", "-1"), ("--resamples", "19"), ("--resamples", "-5"), ("--seed", "x")])
-def test_a_bootstrap_that_is_none_is_refused(files, words, capsys) -> None:
-    with pytest.raises(SystemExit):
-        run(*files, *words)
-    assert f"argument {words[0]}: '{words[1]}' is no whole number" in capsys.readouterr().err
-
-
 def test_a_byte_order_mark_is_no_column_and_another_encoding_is_named(files, capsys) -> None:
     run(*files)
     printed = capsys.readouterr().out

@@ -39,11 +39,11 @@ BOUND = " (a bound)"
 GOLD_POSITIONS = re.compile(r"\+entity[\d.]+-gold")  # in a search's signature: it is told where salient entities stand
 
 
-def asked(results: Results, corpus: str) -> list[System]:
+def systems_asked(results: Results, corpus: str) -> list[System]:
     """The systems of a corpus whose summaries were asked, then methods under their papers' searches, bounds last."""
-    papers = [replace(one, method=_of_paper(one)) for one in results.paper if one.corpus == corpus]
-    papers.sort(key=lambda one: one.method.endswith(BOUND))
-    return [one for one in (*results.of(corpus), *papers) if SCORER in one.outputs[0].scores]
+    papers = [replace(system, method=_of_paper(system)) for system in results.paper if system.corpus == corpus]
+    papers.sort(key=lambda system: system.method.endswith(BOUND))
+    return [system for system in (*results.of(corpus), *papers) if SCORER in system.outputs[0].scores]
 
 
 def _of_paper(system: System) -> str:
@@ -58,8 +58,8 @@ def _estimate(results: Results, system: System, metric: str) -> Estimate:
         return results.estimate(system.corpus, metric, system.cell)
 
     def make() -> Design:
-        here = [one for one in asked(results, system.corpus) if one.outputs[0].search == "paper"]
-        kept, _ = common_seeds([results.replicates(one, metric) for one in here])
+        here = [paper for paper in systems_asked(results, system.corpus) if paper.outputs[0].search == "paper"]
+        kept, _ = common_seeds([results.replicates(paper, metric) for paper in here])
         groups = here[0].scored(results.scorer(metric))[0].groups
         return Design(kept, groups, results.full_records(system.corpus), results.settings.confidence)
 
@@ -70,56 +70,57 @@ def _estimate(results: Results, system: System, metric: str) -> Estimate:
 def scores_of(results: Results, system: System) -> tuple[Estimate, dict[str, float]]:
     """The share of questions with its interval, and that of every reader by its seed, mean over trainings."""
     items = system.scored(SCORER)
-    by_reader = np.mean([share_of(one)[1] for one in items], axis=0).tolist()
+    by_reader = np.mean([share_of(scored)[1] for scored in items], axis=0).tolist()
     return _estimate(results, system, SHARE), dict(zip(right_of(items[0])[0], by_reader, strict=True))
 
 
 def order(results: Results, corpus: str) -> list[tuple[Tested, str]]:
     """Every two neighbours of `ORDER` that a corpus has, one family of tests, and what each says."""
-    here = {one.method: one for one in asked(results, corpus) if one.method in ORDER}
+    here = {system.method: system for system in systems_asked(results, corpus) if system.method in ORDER}
     design = results.design(corpus, SHARE) if len(here) > 1 else None
     if design is None:
         return []
     pairs = list(pairwise(here[name].cell for name in ORDER if name in here))
-    found = family(design, pairs, seed=results.settings.seed, level=LEVEL).tests
+    tests = family(design, pairs, seed=results.settings.seed, level=LEVEL).tests
     unread = bool(results.unread(corpus, SHARE))
-    return [(one, _says(one, unread)) for one in found]
+    return [(tested, _says(tested, unread)) for tested in tests]
 
 
-def _says(one: Tested, unread: bool) -> str:
+def _says(tested: Tested, unread: bool) -> str:
     if unread:
         return NOT_TO_BE_READ
-    if one.p_family is None or one.p_family >= LEVEL:
+    if tested.p_family is None or tested.p_family >= LEVEL:
         return NOT_SHOWN
-    return ABOVE if one.difference.mean > 0 else BELOW
+    return ABOVE if tested.difference.mean > 0 else BELOW
 
 
-def order_told(results: Results, corpus: str) -> list[str]:
+def order_sentences(results: Results, corpus: str) -> list[str]:
     """Whether gold, source, lead and shuffled gold stand as a measure of content has them, and where not, why."""
     rows = order(results, corpus)
     if not rows:
         return []
-    told = [
-        f"{one.first[0]} minus {one.second[0]} is {span(one.difference.mean, *(one.interval or (None, None)))}"
+    differences = [
+        f"{tested.first[0]} minus {tested.second[0]} is "
+        + span(tested.difference.mean, *(tested.interval or (None, None)))
         + ("" if says == NOT_TO_BE_READ else f" ({says})")
-        for one, says in rows
+        for tested, says in rows
     ]
-    wrong = [one for one, says in rows if says != ABOVE]
+    wrong = [tested for tested, says in rows if says != ABOVE]
     verdict = "is not shown" if wrong else "is shown"
     if results.unread(corpus, SHARE):
         verdict = f"is {NOT_TO_BE_READ}{UNREAD}"
-    names = [rows[0][0].first[0], *(one.second[0] for one, _ in rows)]
-    said = [f"The order {' > '.join(names)} {verdict}: {'; '.join(told)}. In brackets {DECIDING}"]
+    names = [rows[0][0].first[0], *(tested.second[0] for tested, _ in rows)]
+    sentences = [f"The order {' > '.join(names)} {verdict}: {'; '.join(differences)}. In brackets {DECIDING}"]
     if wrong:
-        here = {one.method: one for one in asked(results, corpus)}
-        names = list(dict.fromkeys(name for one in wrong for name, _ in (one.first, one.second)))
+        here = {system.method: system for system in systems_asked(results, corpus)}
+        names = list(dict.fromkeys(name for tested in wrong for name, _ in (tested.first, tested.second)))
         shares = [f"{name} {number(_mean(here[name], 'apes_named'), 1)} %" for name in names]
         entities = [f"{name} {number(_mean(here[name], 'apes_entities'))}" for name in names]
-        said.append(
+        sentences.append(
             "A reader can answer only what a summary names, and guesses among it: of the questions the answer is "
             f"named by {', '.join(shares)}; entities that a summary names: {', '.join(entities)}."
         )
-    return said
+    return sentences
 
 
 def _mean(system: System, metric: str) -> float:
@@ -131,23 +132,23 @@ def agreement(results: Results, corpus: str) -> dict[tuple[str, str], float]:
 
     Fewer than three systems have none, nor has a reader to whom all are alike.
     """
-    by_reader = [scores_of(results, one)[1] for one in asked(results, corpus)]
+    by_reader = [scores_of(results, system)[1] for system in systems_asked(results, corpus)]
     if len(by_reader) < 3:
         return {}
-    columns = {seed: np.array([one[seed] for one in by_reader]) for seed in by_reader[0]}
-    found = {
+    columns = {seed: np.array([shares[seed] for shares in by_reader]) for seed in by_reader[0]}
+    coefficients = {
         (first, second): coefficient(columns[first], columns[second], "kendall")
         for first, second in combinations(columns, 2)
     }
-    return {pair: value for pair, value in found.items() if value is not None}
+    return {pair: value for pair, value in coefficients.items() if value is not None}
 
 
 def table(results: Results) -> Table:
     """A row for every system and size of the corpora that have questions."""
     rows = []
     for corpus in results.corpora:
-        rows += [_row(results, system) for system in asked(results, corpus)]
-    known = {one.name: one for one in results.metrics}
+        rows += [_row(results, system) for system in systems_asked(results, corpus)]
+    known = {metric.name: metric for metric in results.metrics}
     columns = [
         Column("corpus", "corpus"),
         Column("method", "method"),
@@ -168,8 +169,8 @@ def table(results: Results) -> Table:
         Column("interval_covers", None),
     ]
     notes = [
-        *(one.sentence() for one in questions_of(results).reader_levels(results).values()),
-        *(f"{corpus}: {said}" for corpus in results.corpora for said in order_told(results, corpus)),
+        *(level.sentence() for level in questions_of(results).reader_levels(results).values()),
+        *(f"{corpus}: {sentence}" for corpus in results.corpora for sentence in order_sentences(results, corpus)),
         *_counted(results),
         *_agreed(results),
         "APES: the share of all questions that a reader of the summary answers, in %, mean over readers, with "
@@ -186,20 +187,20 @@ def table(results: Results) -> Table:
 
 
 def _row(results: Results, system: System) -> dict[str, Any]:
-    found, by_reader = scores_of(results, system)
+    share, by_reader = scores_of(results, system)
     mark = UNREAD if results.unread(system.corpus, SCORER) else ""
     row: dict[str, Any] = {
         "corpus": system.corpus,
-        "method": _named(results, system),
+        "method": named(results, system),
         "search": system.outputs[0].search,
         "percent": system.percent,
         "records": system.records,
-        "apes": Value(found.mean, found.low, found.high, why=found.why, mark=mark),
+        "apes": Value(share.mean, share.low, share.high, why=share.why, mark=mark),
         "readers_sd": float(np.std(list(by_reader.values()), ddof=1)) if len(by_reader) > 1 else None,
-        "interval_covers": found.covers if found.low is not None else None,
+        "interval_covers": share.covers if share.low is not None else None,
     }
     for name in BESIDE:
-        if any(one.name == name for one in results.metrics) and results.scorer(name) in system.outputs[0].scores:
+        if any(metric.name == name for metric in results.metrics) and results.scorer(name) in system.outputs[0].scores:
             row[name] = value(_estimate(results, system, name))
     names = {
         "documents": "apes_documents",
@@ -219,24 +220,24 @@ def _row(results: Results, system: System) -> dict[str, Any]:
 
 def _values(output: ScoredOutput, metric: str) -> Array:
     items = output.scores[SCORER]
-    return items.values[[one.name for one in items.metrics].index(metric)]
+    return items.values[[column.name for column in items.metrics].index(metric)]
 
 
 def _counted(results: Results) -> list[str]:
     """How much is asked of each corpus, and how many summaries are asked nothing because they name nobody."""
     lines = []
     for corpus in results.corpora:
-        here = asked(results, corpus)
+        here = systems_asked(results, corpus)
         if not here:
             continue
         counts = here[0].outputs[0].scores[SCORER].counts
         references = len(here[0].outputs[0].scores[SCORER].ids)
-        told = [output.scores[SCORER].counts for one in here for output in one.outputs]
-        empty, silent = (sum(int(one[name]) for one in told) for name in ("empty", "without_entity"))
+        of_outputs = [output.scores[SCORER].counts for system in here for output in system.outputs]
+        empty, silent = (sum(int(of_output[name]) for of_output in of_outputs) for name in ("empty", "without_entity"))
         lines.append(
             f"{corpus}: {number(int(counts['questions']))} questions about {number(references)} references; "
             f"{number(int(counts['not_asked']))} others have fewer than two entities and are not asked about. Of "
-            f"{number(references * len(told))} summaries {number(silent)} name no entity and score 0 unasked, "
+            f"{number(references * len(of_outputs))} summaries {number(silent)} name no entity and score 0 unasked, "
             f"{number(empty)} of them empty."
         )
     return lines
@@ -245,10 +246,10 @@ def _counted(results: Results) -> list[str]:
 def _agreed(results: Results) -> list[str]:
     lines = []
     for corpus in results.corpora:
-        found = agreement(results, corpus) if asked(results, corpus) else {}
-        if found:
-            told = ", ".join(f"{number(one, 2)} ({first} and {second})" for (first, second), one in found.items())
-            lines.append(f"{corpus}: Kendall's τ of the systems' order between readers: {told}.")
+        pairs = agreement(results, corpus)
+        if pairs:
+            taus = ", ".join(f"{number(tau, 2)} ({first} and {second})" for (first, second), tau in pairs.items())
+            lines.append(f"{corpus}: Kendall's τ of the systems' order between readers: {taus}.")
     return lines
 
 
@@ -256,39 +257,11 @@ def _signatures(results: Results) -> dict[str, str]:
     return {
         corpus: here[0].outputs[0].scores[SCORER].signature
         for corpus in results.corpora
-        if (here := asked(results, corpus))
+        if (here := systems_asked(results, corpus))
     }
 
 
-def by_reader(results: Results) -> Table:
-    """A row for every system, size and reader."""
-    rows = [
-        {
-            "corpus": corpus,
-            "method": _named(results, system),
-            "search": system.outputs[0].search,
-            "percent": system.percent,
-            "records": system.records,
-            "reader": seed,
-            "apes": share,
-        }
-        for corpus in results.corpora
-        for system in asked(results, corpus)
-        for seed, share in scores_of(results, system)[1].items()
-    ]
-    columns = [
-        Column("corpus", "corpus"),
-        Column("method", "method"),
-        Column("search", None),
-        Column("percent", "%", "count"),
-        Column("records", "records", "count"),
-        Column("reader", "reader"),
-        Column("apes", "APES", "number", 2),
-    ]
-    return Table("apes_readers", results.title("APES by each reader"), columns, rows)
-
-
-def _named(results: Results, system: System) -> Name:
+def named(results: Results, system: System) -> Name:
     """What marks say is known of a method under the common search."""
     if system.outputs[0].search == "paper":
         return results.unasked(system.outputs[0].method, system.method)

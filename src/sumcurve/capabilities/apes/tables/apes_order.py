@@ -16,18 +16,18 @@ def table(results: Results) -> Table:
         {
             "corpus": corpus,
             "metric": results.titled(corpus, metric_of[SHARE]),
-            "first": one.first[0],
-            "second": one.second[0],
-            "difference": Value(one.difference.mean, low, high, why=one.difference.why),
-            "pointwise_low": one.difference.low,
-            "pointwise_high": one.difference.high,
-            "p": one.p_family,
+            "first": tested.first[0],
+            "second": tested.second[0],
+            "difference": Value(tested.difference.mean, low, high, why=tested.difference.why),
+            "pointwise_low": tested.difference.low,
+            "pointwise_high": tested.difference.high,
+            "p": tested.p_family,
             "says": says,
-            "interval_covers": one.difference.covers,
+            "interval_covers": tested.difference.covers,
         }
         for corpus in results.corpora
-        for one, says in order(results, corpus)
-        for low, high in [one.interval or (None, None)]
+        for tested, says in order(results, corpus)
+        for low, high in [tested.interval or (None, None)]
     ]
     columns = [
         Column("corpus", "corpus"),

@@ -9,23 +9,23 @@ from sumcurve.tables.table import Column, Table
 
 def table(results: Results) -> Table:
     """A row for every part of a corpus: its references, those asked about, their questions, and who guesses them."""
-    parts = sorted(questions_of(results).parts, key=lambda one: (one.corpus, PARTS.index(one.part)))
+    parts = sorted(questions_of(results).parts, key=lambda part: (part.corpus, PARTS.index(part.part)))
     rows = [
         {
-            "corpus": one.corpus,
-            "part": one.part,
-            "references": one.references,
-            **{reason: one.not_asked[reason] for reason in NOT_ASKED},
-            "asked": one.asked,
-            "asked_percent": 100 * one.asked / one.references if one.references else None,
-            "entities": one.entities / one.asked if one.asked else None,
-            "questions": one.questions,
-            "questions_each": one.questions / one.asked if one.asked else None,
-            "answerable": one.answerable,
-            "answerable_percent": 100 * one.answerable / one.questions if one.questions else None,
-            **{guess: None if (right := one.right[guess]) is None else 100 * right for guess in GUESSES},
+            "corpus": part.corpus,
+            "part": part.part,
+            "references": part.references,
+            **{reason: part.not_asked[reason] for reason in NOT_ASKED},
+            "asked": part.with_questions,
+            "asked_percent": 100 * part.with_questions / part.references if part.references else None,
+            "entities": part.entities / part.with_questions if part.with_questions else None,
+            "questions": part.questions,
+            "questions_each": part.questions / part.with_questions if part.with_questions else None,
+            "answerable": part.answerable,
+            "answerable_percent": 100 * part.answerable / part.questions if part.questions else None,
+            **{guess: None if (right := part.right[guess]) is None else 100 * right for guess in GUESSES},
         }
-        for one in parts
+        for part in parts
     ]
     columns = [
         Column("corpus", "corpus"),

@@ -9,14 +9,14 @@ def table(results: Results) -> Table:
     """A row for every system with such a layer, size and fifth of the source."""
     rows = []
     why: dict[str, None] = {}
-    known = any(one.name == "attention_1" for one in results.metrics)
+    known = any(metric.name == "attention_1" for metric in results.metrics)
     for corpus in results.corpora if known else []:
         for system in results.of(corpus, metric="attention_1"):
             for part, where in enumerate(ORDINALS, start=1):
                 named = {"corpus": corpus, "method": results.name(system), "records": system.records, "fifth": where}
-                found = {kind: results.estimate(corpus, f"{kind}_{part}", system.cell) for kind in KINDS}
-                rows.append({**named, **{kind: value(one) for kind, one in found.items()}})
-                why |= dict.fromkeys(f"{corpus}: {one.why}." for one in found.values() if one.why)
+                shares = {kind: results.estimate(corpus, f"{kind}_{part}", system.cell) for kind in KINDS}
+                rows.append({**named, **{kind: value(share) for kind, share in shares.items()}})
+                why |= dict.fromkeys(f"{corpus}: {share.why}." for share in shares.values() if share.why)
     columns = [
         Column("corpus", "corpus"),
         Column("method", "method"),

@@ -15,24 +15,24 @@ def table(results: Results) -> Table:
     rows: list[dict[str, Any]] = []
     evidence = questions_of(results)
     levels = evidence.reader_levels(results)
-    for one in evidence.readers:
-        whole = levels[one.corpus]
+    for reader in evidence.readers:
+        whole = levels[reader.corpus]
         rows.append(
             {
-                "corpus": one.corpus,
-                "seed": one.seed,
-                "train_questions": one.questions["train"],
-                "left_out": sum(one.left_out.values()),
-                "test_questions": one.questions["test"],
-                "accuracy": POINTS * float(np.mean(one.right)),
-                "chance": POINTS * one.chance,
+                "corpus": reader.corpus,
+                "seed": reader.seed,
+                "train_questions": reader.questions["train"],
+                "left_out": sum(reader.left_out.values()),
+                "test_questions": reader.questions["test"],
+                "accuracy": POINTS * float(np.mean(reader.right)),
+                "chance": POINTS * reader.chance,
                 **{name: whole.baselines[name] for name in BASELINES},
                 **{
-                    f"over_{name}": Value(told.mean, told.low, told.high, why=told.why)
-                    for name, told in whole.differences.items()
+                    f"over_{name}": Value(estimate.mean, estimate.low, estimate.high, why=estimate.why)
+                    for name, estimate in whole.differences.items()
                 },
-                "updates": one.updates,
-                "seconds": one.seconds,
+                "updates": reader.updates,
+                "seconds": reader.seconds,
             }
         )
     columns = [

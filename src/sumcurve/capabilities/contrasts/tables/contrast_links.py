@@ -20,7 +20,12 @@ Array = NDArray[np.float64]
 
 def table(results: Results) -> Table:
     """A row for every corpus and metric by which systems are compared, other than those of contrasts."""
-    rows = [row for one in preferred(results) for metric in results.compared if (row := _row(results, one, metric))]
+    rows = [
+        row
+        for preferences in preferred(results)
+        for metric in results.compared
+        if (row := _row(results, preferences, metric))
+    ]
     columns = [
         Column("corpus", "corpus"),
         Column("metric", "metric"),
@@ -33,9 +38,10 @@ def table(results: Results) -> Table:
         f"of {results.settings.resamples:,} resamples of the groups of test items, the same for both scores: they "
         "speak of these systems on other items, not of other systems.",
         *(
-            f"{one.told.corpus}: {' and '.join(names)} have one set of weights, which is counted once, as {names[0]}."
-            for one in preferred(results)
-            for names in one.told.twins
+            f"{preferences.corpus}: {' and '.join(names)} have one set of weights, which is counted once, as "
+            f"{names[0]}."
+            for preferences in preferred(results)
+            for names in preferences.evidence.twins
         ),
         "Sizes of one method are no independent systems: what grows with records correlates.",
         results.caveat,
@@ -44,25 +50,25 @@ def table(results: Results) -> Table:
     return Table("contrast_links", results.title("What dodged goes with, over systems"), columns, rows, notes)
 
 
-def _row(results: Results, one: Preferred, metric: Metric) -> dict[str, Any]:
+def _row(results: Results, preferences: Preferred, metric: Metric) -> dict[str, Any]:
     """Empty where too few systems have both."""
     if metric.name in ("dodged", "escaped"):
         return {}
-    again = {name for names in one.told.twins for name in names[1:]}  # other searches of the same weights
+    again = {name for names in preferences.evidence.twins for name in names[1:]}  # other searches of the same weights
     systems = [
         system
-        for system in results.of(one.told.corpus, True, metric.name)
-        if system.cell in one.systems
-        and one.common.any()
+        for system in results.of(preferences.corpus, True, metric.name)
+        if system.cell in preferences.systems
+        and preferences.common.any()
         and system.method not in again
-        and not judged_of(results).often_ties(one.told.corpus, system.cell)
+        and not judged_of(results).often_ties(preferences.corpus, system.cell)
     ]
     if len(systems) < LEAST:
         return {}
-    first = [one.systems[system.cell].dodged() for system in systems]
-    dodged = np.stack([POINTS * found[:, one.common].mean(axis=0) for found in first if found is not None])
+    by_system = [preferences.systems[system.cell].dodged() for system in systems]
+    dodged = np.stack([POINTS * row[:, preferences.common].mean(axis=0) for row in by_system if row is not None])
     other, groups = _values(results, systems, metric)
-    here = one.groups[one.common]
+    here = preferences.groups[preferences.common]
     names = sorted(set(here.tolist()) | set(groups))
     place = {name: number for number, name in enumerate(names)}
     sums = [
@@ -70,8 +76,8 @@ def _row(results: Results, one: Preferred, metric: Metric) -> dict[str, Any]:
         for values, of in ((dodged, here.tolist()), (other, groups))
     ]
     row: dict[str, Any] = {
-        "corpus": one.told.corpus,
-        "metric": results.titled(one.told.corpus, metric),
+        "corpus": preferences.corpus,
+        "metric": results.titled(preferences.corpus, metric),
         "systems": len(systems),
     }
     generator = np.random.default_rng([results.settings.seed, 15])
@@ -83,7 +89,7 @@ def _row(results: Results, one: Preferred, metric: Metric) -> dict[str, Any]:
     for name in KINDS:
         mean = coefficient(whole[0], whole[1], name)
         many = [coefficient(a, b, name) for a, b in zip(drawn[0][usable], drawn[1][usable], strict=True)]
-        known = [found for found in many if found is not None]
+        known = [value for value in many if value is not None]
         if mean is None or not known:
             row[name] = Value(mean, why="" if mean is not None else "a score is the same for all systems")
         else:

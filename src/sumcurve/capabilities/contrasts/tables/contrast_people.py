@@ -16,14 +16,16 @@ POINTS = 100
 def table(results: Results) -> Table:
     """A row for every rule of every system whose failures people judged, all rules before."""
     title = results.title("What people say of contrasts that a system failed to dodge")
-    by_people = [(one.told.corpus, judged) for one in preferred(results) for judged in one.told.people]
+    by_people = [
+        (preferences.corpus, judged) for preferences in preferred(results) for judged in preferences.evidence.people
+    ]
     if not by_people:
         return Table("contrast_people", title, [], [])
     from sumcurve.capabilities.people.protocols import KUMAR_CHEUNG  # whose sheets they are: without it there are none
 
     rows: list[dict[str, Any]] = []
     for corpus, judged in by_people:
-        for share in judged.found.shares:
+        for share in judged.results.shares:
             whole = sum(share.counts.values())
             rows.append(
                 {
@@ -57,24 +59,24 @@ def table(results: Results) -> Table:
 
 
 def _agreement(corpus: str, judged: JudgedByPeople) -> str:
-    told = []
-    for one in judged.found.agreements:
-        found = one.agreement
-        if found.value is not None and found.low is not None and found.high is not None:
-            told.append(f"{one.whose}: {one.coefficient} {span(found.value, found.low, found.high, 2)}")
+    parts = []
+    for agreed in judged.results.agreements:
+        of = agreed.agreement
+        if of.value is not None and of.low is not None and of.high is not None:
+            parts.append(f"{agreed.whose}: {agreed.coefficient} {span(of.value, of.low, of.high, 2)}")
     who = f"{number(judged.annotators)} annotator{'s' if judged.annotators > 1 else ''}"
-    agree = f" Agreement. {'; '.join(told)}." if told else ""
-    left_out = f", {number(judged.found.left_out)} without an answer" if judged.found.left_out else ""
-    return f"{corpus}, {judged.method}: {number(judged.found.records)} contrasts{left_out}, {who}.{agree}"
+    agree = f" Agreement. {'; '.join(parts)}." if parts else ""
+    left_out = f", {number(judged.results.left_out)} without an answer" if judged.results.left_out else ""
+    return f"{corpus}, {judged.method}: {number(judged.results.records)} contrasts{left_out}, {who}.{agree}"
 
 
-def said(results: Results, corpus: str) -> list[str]:
+def sentences(results: Results, corpus: str) -> list[str]:
     """A sentence for every system whose failures people judged."""
     return [
         f"People find an issue in {span(share.share.mean, share.share.low, share.share.high, 1)} % of the contrasts "
         f"that {judged.method} with {number(judged.records)} records failed to dodge, drawn by rule."
-        for one in preferred(results)
-        if one.told.corpus == corpus
-        for judged in one.told.people
-        for share in judged.found.of_all_rules
+        for preferences in preferred(results)
+        if preferences.corpus == corpus
+        for judged in preferences.evidence.people
+        for share in judged.results.of_all_rules
     ]

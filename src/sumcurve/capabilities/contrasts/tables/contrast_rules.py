@@ -13,14 +13,14 @@ from sumcurve.tables.table import Column, Table, number
 def table(results: Results) -> Table:
     """A row for every system and size; the paper's columns, words within the gold before words from the source."""
     rows: list[dict[str, Any]] = []
-    for one in preferred(results):
-        by_rule = {rule: one.dodged(rule=rule) for rule in RULES}
-        for cell in one.systems:
-            tied = judged_of(results).often_ties(one.told.corpus, cell)
+    for preferences in preferred(results):
+        by_rule = {rule: preferences.dodged(rule=rule) for rule in RULES}
+        for cell in preferences.systems:
+            tied = judged_of(results).often_ties(preferences.corpus, cell)
             rows.append(
                 {
-                    "corpus": one.told.corpus,
-                    "method": results.marked(one.told.corpus, cell),
+                    "corpus": preferences.corpus,
+                    "method": results.marked(preferences.corpus, cell),
                     "records": cell[1],
                     **{rule: value(of[cell], mark=TIED if tied else "") for rule, of in by_rule.items() if cell in of},
                 }
@@ -40,17 +40,21 @@ def table(results: Results) -> Table:
         f"dodged; the CSV has {results.share} intervals. Gold: two words of the gold exchanged. Source: a word of the "
         "gold overwritten by one of the source.",
         *(
-            f"{one.told.corpus}, contrasts: "
+            f"{preferences.corpus}, contrasts: "
             + "; ".join(
-                f"{rule.replace('_', ' ')} {number(int(((one.rules == rule) & one.common).sum()))} of "
-                f"{number(int((one.rules == rule).sum()))}"
+                f"{rule.replace('_', ' ')} {number(int(((preferences.rules == rule) & preferences.common).sum()))} of "
+                f"{number(int((preferences.rules == rule).sum()))}"
                 for rule in RULES
-                if (one.rules == rule).any()
+                if (preferences.rules == rule).any()
             )
             + "."
-            for one in preferred(results)
+            for preferences in preferred(results)
         ),
-        *(f"{one.told.corpus}: {MECHANICS}" for one in preferred(results) if not one.told.people),
+        *(
+            f"{preferences.corpus}: {MECHANICS}"
+            for preferences in preferred(results)
+            if not preferences.evidence.people
+        ),
         results.caveat,
         results.marks_note,
         *judged_of(results).tie_notes,

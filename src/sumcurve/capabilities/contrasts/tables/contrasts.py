@@ -26,9 +26,9 @@ MECHANICS = (
 def table(results: Results) -> Table:
     """A row for every system and size, and for what knows no source: chance and language models of targets."""
     rows: list[dict[str, Any]] = []
-    for one in preferred(results):
-        rows += _systems(results, one)
-        rows += _words(one)
+    for preferences in preferred(results):
+        rows += _systems(results, preferences)
+        rows += _words(preferences)
     assigned = any("dodged_assigned" in row for row in rows)
     columns = [
         Column("corpus", "corpus"),
@@ -71,12 +71,12 @@ def table(results: Results) -> Table:
         f"{number(MOST_TIES)} %: such a system is left out of what dodged and escaped rank."
         if any(row.get("ties") for row in rows)
         else "",
-        *(_shares(one) for one in preferred(results)),
+        *(_shares(preferences) for preferences in preferred(results)),
         *(
-            f"{one.told.corpus}: {' and '.join(names)} have the same trainings and differ by their search alone: what "
-            "they prefer is the same."
-            for one in preferred(results)
-            for names in one.told.twins
+            f"{preferences.corpus}: {' and '.join(names)} have the same trainings and differ by their search alone: "
+            "what they prefer is the same."
+            for preferences in preferred(results)
+            for names in preferences.evidence.twins
         ),
         "By assignment: of a system that rewrites sentences, every sentence of the summary scored with a source "
         "sentence of its own at the best assignment; else as its paper's readers did, of every extracted sentence the "
@@ -85,13 +85,17 @@ def table(results: Results) -> Table:
         else "",
         f"{CHANCE}: scores that know nothing. unigram, trigram: language models of the training part's targets, which "
         "see no source.",
-        *(f"{one.told.corpus}: {MECHANICS}" for one in preferred(results) if not one.told.people),
+        *(
+            f"{preferences.corpus}: {MECHANICS}"
+            for preferences in preferred(results)
+            if not preferences.evidence.people
+        ),
         f"In brackets: {results.share} intervals; the CSV has those of all columns. {results.seeds_note}",
         *results.without_interval,
         results.caveat,
         results.marks_note,
         *results.corpora_notes,
-        *(" ".join(either(results, one.told.corpus, rows)) for one in preferred(results)),
+        *(" ".join(either(results, preferences.corpus, rows)) for preferences in preferred(results)),
     ]
     title = "Which systems prefer a gold summary to broken ones"
     return Table("contrasts", results.title(title), columns, rows, notes)
@@ -107,44 +111,44 @@ def either(results: Results, corpus: str, rows: Sequence[Row]) -> Iterator[str]:
             row for row in rows if (row["corpus"], row["method"], row.get("records")) == (corpus, name, system.records)
         )
         ways = {"dodged": "where ties fail", "dodged_ties": "where ties count", "dodged_assigned": "by assignment"}
-        told = [f"{number(row[way].number, 1)} % {title}" for way, title in ways.items() if way in row]
+        shares = [f"{number(row[way].number, 1)} % {title}" for way, title in ways.items() if way in row]
         why = ": what differs is in a sentence that its procedure does not take" if "dodged_assigned" in row else ""
         yield (
-            f"{corpus}: {name} with {number(system.records)} records dodges {', '.join(told)}. "
+            f"{corpus}: {name} with {number(system.records)} records dodges {', '.join(shares)}. "
             f"{number(row['ties'], 1)} % of the contrasts that it reads have exactly their gold's score{why}."
         )
 
 
-def _shares(one: Preferred) -> str:
-    whole, common = len(one.common), int(one.common.sum())
-    golds = len(set(one.told.items))
+def _shares(preferences: Preferred) -> str:
+    whole, common = len(preferences.common), int(preferences.common.sum())
+    golds = len(set(preferences.evidence.items))
     share = number(POINTS * common / max(1, whole), 1)
     return (
-        f"{one.told.corpus}: {number(whole)} contrasts of {number(golds)} golds; all systems tell {number(common)} "
+        f"{preferences.corpus}: {number(whole)} contrasts of {number(golds)} golds; all systems tell {number(common)} "
         f"apart, {share} %."
     )
 
 
-def _systems(results: Results, one: Preferred) -> list[dict[str, Any]]:
+def _systems(results: Results, preferences: Preferred) -> list[dict[str, Any]]:
     columns: dict[str, dict[Cell, Estimate]] = {
-        "dodged": one.dodged(),
-        "escaped": one.escaped(),
-        "escaped_at": one.escaped(at=AT),
-        "by_source": one.by_source(),
-        "dodged_own": one.dodged("own"),
-        "escaped_own": one.escaped("own"),
-        "dodged_every": one.dodged("every"),
-        "escaped_every": one.escaped("every"),
+        "dodged": preferences.dodged(),
+        "escaped": preferences.escaped(),
+        "escaped_at": preferences.escaped(at=AT),
+        "by_source": preferences.by_source(),
+        "dodged_own": preferences.dodged("own"),
+        "escaped_own": preferences.escaped("own"),
+        "dodged_every": preferences.dodged("every"),
+        "escaped_every": preferences.escaped("every"),
     }
     for way in ("ties", "mean", "other", "assigned"):
-        columns |= {f"dodged_{way}": one.dodged(way=way), f"escaped_{way}": one.escaped(way=way)}
+        columns |= {f"dodged_{way}": preferences.dodged(way=way), f"escaped_{way}": preferences.escaped(way=way)}
     rows = []
-    for cell, system in one.systems.items():
-        found, tied = columns["dodged"].get(cell), judged_of(results).often_ties(one.told.corpus, cell)
+    for cell, system in preferences.systems.items():
+        dodged, tied = columns["dodged"].get(cell), judged_of(results).often_ties(preferences.corpus, cell)
         rows.append(
             {
-                "corpus": one.told.corpus,
-                "method": results.marked(one.told.corpus, cell),
+                "corpus": preferences.corpus,
+                "method": results.marked(preferences.corpus, cell),
                 "records": cell[1],
                 "seeds": len(system.seeds),
                 **{
@@ -152,24 +156,24 @@ def _systems(results: Results, one: Preferred) -> list[dict[str, Any]]:
                     for name, of in columns.items()
                     if cell in of
                 },
-                "ties": judged_of(results).tie_shares[one.told.corpus, cell],
-                "tells": POINTS * float(system.told.mean()),
-                "contrasts": int(one.common.sum()),
-                "golds": len(set(one.items[one.common].tolist())),
-                "interval_covers": found.covers if found is not None and found.low is not None else None,
+                "ties": judged_of(results).tie_shares[preferences.corpus, cell],
+                "tells": POINTS * float(system.visible.mean()),
+                "contrasts": int(preferences.common.sum()),
+                "golds": len(set(preferences.items[preferences.common].tolist())),
+                "interval_covers": dodged.covers if dodged is not None and dodged.low is not None else None,
             }
         )
     return rows
 
 
-def _words(one: Preferred) -> list[dict[str, Any]]:
+def _words(preferences: Preferred) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = []
-    if (escaped := one.chance()) is not None:
+    if (escaped := preferences.chance()) is not None:
         rows.append({"method": CHANCE, "dodged": Value(POINTS / 2), "escaped": Value(escaped)})
-    for name in one.told.words:
-        dodged, escaped, ties, every = one.words(name)
-        found = one.told.words[name]
-        share = tied_share(found)
+    for name in preferences.evidence.words:
+        dodged, escaped, ties, every = preferences.words(name)
+        judged = preferences.evidence.words[name]
+        share = tied_share(judged)
         mark = TIED if share > MOST_TIES else ""
         rows.append(
             {
@@ -177,12 +181,12 @@ def _words(one: Preferred) -> list[dict[str, Any]]:
                 "dodged": Value(dodged, mark=mark),
                 "escaped": Value(escaped, mark=mark),
                 "dodged_ties": Value(ties),
-                "tells": POINTS * float(found.told[found.contrast].mean()),
+                "tells": POINTS * float(judged.visible[judged.contrast].mean()),
                 "ties": share,
                 "dodged_every": Value(every),
             }
         )
-    return [{"corpus": one.told.corpus, **row} for row in rows]
+    return [{"corpus": preferences.corpus, **row} for row in rows]
 
 
 def levels(contrasts: Table) -> list[Row]:

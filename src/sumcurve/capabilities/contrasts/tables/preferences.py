@@ -33,17 +33,17 @@ class Judging:
 
     cell: Cell
     seeds: tuple[int, ...]
-    found: tuple[Judged, ...]
+    judged: tuple[Judged, ...]
 
     @cached_property
-    def told_by_seed(self) -> NDArray[np.bool_]:
+    def visible_by_seed(self) -> NDArray[np.bool_]:
         """[seeds, contrasts]: which of them each seed can tell apart; seeds draw records, and know other words."""
-        return np.stack([one.told[one.contrast] for one in self.found])
+        return np.stack([judged.visible[judged.contrast] for judged in self.judged])
 
     @cached_property
-    def told(self) -> NDArray[np.bool_]:
+    def visible(self) -> NDArray[np.bool_]:
         """[contrasts]: which of them all seeds can tell apart."""
-        return np.asarray(self.told_by_seed.all(axis=0))
+        return np.asarray(self.visible_by_seed.all(axis=0))
 
     def dodged(self, way: Ways = "sum") -> NDArray[np.bool_] | None:
         """[seeds, contrasts]: which are dodged; None where that is not known.
@@ -52,12 +52,12 @@ class Judging:
         or by the best assignment of sentences.
         """
         rows = []
-        for one in self.found:
-            values = {"mean": one.means(), "other": one.other, "assigned": one.assigned}.get(way, one.own)
+        for judged in self.judged:
+            values = {"mean": judged.means(), "other": judged.other, "assigned": judged.assigned}.get(way, judged.own)
             if values is None:
                 return None
-            found = margins(values, one)
-            rows.append(found >= 0 if way == "ties" else found > 0)
+            apart = margins(values, judged)
+            rows.append(apart >= 0 if way == "ties" else apart > 0)
         return np.stack(rows)
 
 
@@ -75,28 +75,28 @@ class Fooled:
 class Preferred:
     """The systems of one corpus, and what there is to say of their preferences."""
 
-    def __init__(self, told: Preferences, results: Results) -> None:
-        self.told, self.results = told, results
+    def __init__(self, evidence: Preferences, results: Results) -> None:
+        self.corpus, self.evidence, self.results = evidence.corpus, evidence, results
         cells: dict[Cell, dict[int, Judged]] = {}
-        for (method, records, seed), found in told.systems.items():
-            cells.setdefault((method, records), {})[seed or 0] = found
+        for (method, records, seed), judged in evidence.systems.items():
+            cells.setdefault((method, records), {})[seed or 0] = judged
         self.systems = {
             cell: Judging(cell, tuple(sorted(of)), tuple(of[seed] for seed in sorted(of))) for cell, of in cells.items()
         }
-        self.items = np.array(told.items)
-        self.rules = np.array(told.rules)
-        self.groups = np.array(told.groups)
+        self.items = np.array(evidence.items)
+        self.rules = np.array(evidence.rules)
+        self.groups = np.array(evidence.groups)
 
     @cached_property
     def common(self) -> NDArray[np.bool_]:
         """[contrasts]: those that all systems can tell apart."""
-        flags = [one.told for one in self.systems.values()]
-        found: NDArray[np.bool_] = np.logical_and.reduce(flags) if flags else np.zeros(len(self.items), dtype=bool)
-        return found
+        flags = [system.visible for system in self.systems.values()]
+        common: NDArray[np.bool_] = np.logical_and.reduce(flags) if flags else np.zeros(len(self.items), dtype=bool)
+        return common
 
     def kept(self, system: Judging, of: Set) -> NDArray[np.bool_]:
         """[contrasts]: those of a set."""
-        return {"all": self.common, "own": system.told, "every": np.ones_like(self.common)}[of]
+        return {"all": self.common, "own": system.visible, "every": np.ones_like(self.common)}[of]
 
     def dodged(self, of: Set = "all", way: Ways = "sum", rule: str | None = None) -> dict[Cell, Estimate]:
         """The share of contrasts that each system dodges, in percent; only where there is one, and it is known."""
@@ -105,9 +105,9 @@ class Preferred:
             kept = self.kept(system, of)
             if rule is not None:
                 kept = kept & (self.rules == rule)
-            found = system.dodged(way)
-            if found is not None and kept.any():
-                values[cell] = (POINTS * (found & system.told_by_seed)[:, kept].astype(float), self.groups[kept])
+            dodged = system.dodged(way)
+            if dodged is not None and kept.any():
+                values[cell] = (POINTS * (dodged & system.visible_by_seed)[:, kept].astype(float), self.groups[kept])
         return self._shares(values, of)
 
     def by_source(self) -> dict[Cell, Estimate]:
@@ -128,11 +128,11 @@ class Preferred:
         values = {}
         for cell, system in self.systems.items():
             kept = self.kept(system, of)
-            found = system.dodged(way)
-            if found is None or not kept.any():
+            dodged_by_seed = system.dodged(way)
+            if dodged_by_seed is None or not kept.any():
                 continue
             golds, places, counts = np.unique(self.items[kept], return_inverse=True, return_counts=True)
-            counted = (found & system.told_by_seed)[:, kept]
+            counted = (dodged_by_seed & system.visible_by_seed)[:, kept]
             dodged = np.stack([np.bincount(places, row, len(golds)) for row in counted])
             shares = escapes(dodged.astype(float), counts[None].astype(float), at)
             enough = counts >= (at or 1)
@@ -142,11 +142,11 @@ class Preferred:
         return self._shares(values, of)
 
     def _shares(self, values: dict[Cell, tuple[Array, NDArray[np.str_]]], of: Set) -> dict[Cell, Estimate]:
-        return {cell: found.within(POINTS) for cell, found in self._estimates(values, of).items()}
+        return {cell: share.within(POINTS) for cell, share in self._estimates(values, of).items()}
 
     def _estimates(self, values: dict[Cell, tuple[Array, NDArray[np.str_]]], of: Set) -> dict[Cell, Estimate]:
         """Intervals over groups and seeds; systems that have the same items are one design."""
-        full = self.results.full_records(self.told.corpus)
+        full = self.results.full_records(self.corpus)
         confidence = self.results.settings.confidence
 
         def design(cells: Sequence[Cell]) -> Design:
@@ -156,33 +156,33 @@ class Preferred:
             ]
             return Design(common_seeds(made)[0], values[cells[0]][1].tolist(), full, confidence)
 
-        found: dict[Cell, Estimate] = {}
+        estimates: dict[Cell, Estimate] = {}
         for cells in [[cell] for cell in values] if of == "own" else [list(values)]:
             if cells:
                 whole = design(cells)
-                found |= {cell: estimate(whole, cell) for cell in cells}
-        return found
+                estimates |= {cell: estimate(whole, cell) for cell in cells}
+        return estimates
 
     def fooled(self, cell: Cell, most: int) -> list["Fooled"]:
         """The contrasts that a system of a single or the first seed prefers most to their golds, one of each gold."""
-        one = self.systems[cell].found[0]
-        behind = -margins(one.own, one)
-        found: dict[str, Fooled] = {}
+        judged = self.systems[cell].judged[0]
+        behind = -margins(judged.own, judged)
+        by_item: dict[str, Fooled] = {}
         for at in np.argsort(-behind, kind="stable").tolist():
-            item = self.told.items[at]
-            if behind[at] <= 0 or len(found) == most:
+            item = self.evidence.items[at]
+            if behind[at] <= 0 or len(by_item) == most:
                 break
-            if item not in found:
-                gold, target = self.told.golds[item], self.told.targets[at]
-                rule = self.told.rules[at].replace("_", " ")
-                found[item] = Fooled(item, rule, gold, target, float(behind[at]))
-        return list(found.values())
+            if item not in by_item:
+                gold, target = self.evidence.golds[item], self.evidence.targets[at]
+                rule = self.evidence.rules[at].replace("_", " ")
+                by_item[item] = Fooled(item, rule, gold, target, float(behind[at]))
+        return list(by_item.values())
 
     def words(self, name: str) -> tuple[float | None, float | None, float | None, float | None]:
         """Of a language model: dodged, with ties, by another set (every), and escaped, in percent."""
-        one = self.told.words[name]
-        found = margins(one.own, one)
-        return self._plain(found > 0) + self._plain(found >= 0)[:1] + self._plain(found > 0, every=True)[:1]
+        judged = self.evidence.words[name]
+        apart = margins(judged.own, judged)
+        return self._plain(apart > 0) + self._plain(apart >= 0)[:1] + self._plain(apart > 0, every=True)[:1]
 
     def _plain(self, dodged: NDArray[np.bool_], every: bool = False) -> tuple[float | None, float | None]:
         kept = np.ones_like(self.common) if every else self.common
@@ -218,7 +218,8 @@ def escapes(dodged: Array, counts: Array, at: int | None) -> Array:
 
 def preferred(results: Results) -> list[Preferred]:
     """Those of every corpus, made once."""
-    found: list[Preferred] = results.once(
-        "preferences", lambda: [Preferred(one, results) for one in judged_of(results).corpora if one.systems]
+    systems: list[Preferred] = results.once(
+        "preferences",
+        lambda: [Preferred(evidence, results) for evidence in judged_of(results).corpora if evidence.systems],
     )
-    return found
+    return systems
