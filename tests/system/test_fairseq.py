@@ -1,6 +1,6 @@
 """fairseq beside ours: the same logits and loss from the same weights, and a study of its models from text to tables.
 
-Needs fairseq's environment; the tests of what is said without it are in tests/unit/models/test_fairseq.py.
+Needs fairseq's environment; the tests of what is said without it are in tests/unit/capabilities/fairseq/test_model.py.
 """
 
 import json

@@ -422,31 +422,6 @@ def test_a_narrow_beam_is_a_plain_one_that_never_stops_early(
     assert differ >= 3, f"the penalties change {differ} of 24 outputs: too few to test with"
 
 
-@pytest.mark.parametrize("decode", [generate, greedy])
-@torch.no_grad()
-def test_padding_and_longer_company_pay_no_penalty(
-    name: str,
-    decode: Callable[..., Hypotheses],
-    make_model: Callable[..., Summarizer],
-    make_examples: Callable[..., list[Example]],
-) -> None:
-    model, examples = salient(make_model(name)), make_examples(8, seed=2)
-    examples.sort(key=lambda example: len(example.source))
-    assert len(examples[0].source) * 2 < len(examples[-1].source)
-    search = searching(
-        beam=1 if decode is greedy else 3, coverage_penalty=0.6, entity_penalty=1.3, length_penalty="gnmt", alpha=0.9
-    )
-    found = decode(model, doubled(collate(examples)), search, exempt=())
-    for row, example in enumerate(examples):
-        alone, tokens = collate([example]), found.tokens[row]
-        paid = penalties(model, alone, tokens, model.salience[alone.src], search)
-        norm = length_norm(int((tokens != PAD).sum()), search)
-        torch.testing.assert_close(found.score[row], found.logp[row] / norm - paid, rtol=1e-4, atol=1e-5)
-        torch.testing.assert_close(
-            found.logp[row], rescored(model, alone, tokens, model.vocabulary_size), rtol=1e-4, atol=1e-5
-        )
-
-
 @torch.no_grad()
 def test_a_model_with_entity_attention_brings_its_salience(make_batch: Callable[..., Batch]) -> None:
     settings = RecurrentSettings(
@@ -506,36 +481,6 @@ def test_the_search_goes_on_for_whoever_pays_no_penalty(later: float) -> None:
     found = generate(Looking(logits, looks), source, search, n=2, exempt=())
     assert found.tokens[0, :, :5].tolist() == [[EOS, PAD, PAD, PAD, PAD], [6, SEP, UNK, EOS, PAD]]
     torch.testing.assert_close(found.score, torch.tensor([[-1.4, -6.1 / 4]]))
-
-
-def chooses(weights: dict[str, object], salient: float) -> tuple[list[int], float]:
-    """Of 5 EOS and 6 EOS, log-probabilities log 0.7 and log 0.3, over a source of two tokens, the second salient."""
-    tables = torch.full((2, 7, 7), -50.0)
-    tables[0, BOS, [5, 6]], tables[1, :, EOS] = torch.tensor([0.7, 0.3]).log(), 0.0
-    source = encode(Record("", ["a b"], ["a"]), Vocabulary([]), 2, 2, [(1, 2)])
-    batch = collate([source])
-    batch.salient *= salient
-    looks = torch.tensor([0, 0, 0, 0, 0, 0, 1])
-    found = generate(
-        Looking(tables, looks), batch, searching(max_tokens=2, length_penalty="none", **weights), exempt=()
-    )
-    return found.tokens[0, 0].tolist(), float(found.score)
-
-
-def test_the_entity_penalty_prefers_who_reads_the_salient_token() -> None:
-    """6 EOS reads token 1 once, 5 EOS never: the penalty 2 * 0.9 outweighs log 0.7 - log 0.3 = 0.847."""
-    log = torch.tensor([0.7, 0.3]).log().tolist()
-    gold = {"entity_positions": "gold"}
-    for weights, salience, output, expected in (
-        ({}, 0.9, 5, log[0]),
-        ({"entity_penalty": 2.0, **gold}, 0.9, 6, log[1]),
-        ({"entity_penalty": 2.0, **gold}, 0.4, 5, log[0] - 2.0 * 0.4),
-        ({"coverage_penalty": 0.5}, 0.9, 5, log[0] - 0.5),  # 5 EOS reads token 0 twice
-        ({"coverage_penalty": 2.0}, 0.9, 6, log[1]),
-    ):
-        tokens, found = chooses(weights, salience)
-        assert tokens == [output, EOS], weights
-        assert found == pytest.approx(expected, abs=1e-5)
 
 
 @pytest.mark.parametrize("decode", [generate, greedy])

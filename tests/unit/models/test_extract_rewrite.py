@@ -1,7 +1,5 @@
 """Extractor, policy and critic against plain loops in double precision."""
 
-import itertools
-import math
 import random
 
 import pytest
@@ -16,13 +14,13 @@ from sumcurve.models.extract_rewrite import (
     ExtractRewrite,
     Pointer,
     Slots,
-    build,
     collate,
     read_document,
 )
 from sumcurve.models.vocabulary import Vocabulary
 from sumcurve.settings.models import ExtractRewriteSettings, RecurrentSettings
 from sumcurve.store.records import Record
+from sumcurve.systems.families import build
 
 SIZES = [3, 1, 4, 2]  # sentences of the documents below
 
@@ -186,14 +184,6 @@ def test_padding_and_batch_mates_change_nothing(model: ExtractRewrite, documents
         ]
 
 
-def test_gradients_are_finite_beside_padding(model: ExtractRewrite, documents: list[Document]) -> None:
-    slots = slots_of(model, documents)
-    labels = torch.tensor([[2, 0], [0, -1], [3, 1], [1, -1]])
-    model.logp(slots, labels).masked_fill(labels < 0, 0.0).sum().backward()
-    gradients = [parameter.grad for parameter in model.extractor.parameters()]
-    assert all(gradient is not None and gradient.isfinite().all() for gradient in gradients)
-
-
 # --- the policy
 
 
@@ -257,45 +247,6 @@ def test_the_critic_reads_what_it_attends_to(model: ExtractRewrite, documents: l
             inputs = glimpse_and_scores(pointer, state[0], states).softmax(0) @ states
             value = model.critic.value.weight[0] @ inputs + model.critic.value.bias[0]
             torch.testing.assert_close(found[row, step], value, rtol=0, atol=1e-10)
-
-
-def sequences(size: int) -> list[tuple[int, ...]]:
-    """All that a policy may choose of `size` sentences, each with the stop at its end."""
-    return [(*order, size) for count in range(1, size + 1) for order in itertools.permutations(range(size), count)]
-
-
-@pytest.mark.parametrize("stops", [False, True])
-def test_probabilities_of_all_choices_sum_to_one(stops: bool, model: ExtractRewrite, documents: list[Document]) -> None:
-    slots = slots_of(model, documents[:1])
-    rows = sequences(3) if stops else list(itertools.permutations(range(3), 2))
-    slots = model.with_stop(slots) if stops else slots
-    total = sum(math.exp(model.logp(slots, torch.tensor([row])).sum().item()) for row in rows)
-    assert total == pytest.approx(1.0, abs=1e-10)
-
-
-def test_the_last_stop_is_certain(model: ExtractRewrite, documents: list[Document]) -> None:
-    slots = model.with_stop(slots_of(model, documents))
-    stop = slots.mask.shape[1] - 1
-    every = torch.tensor([[*range(size), *[stop] * (stop + 1 - size)] for size in SIZES])
-    logp = model.logp(slots, every)
-    for row, size in enumerate(SIZES):
-        assert logp[row, size] == 0.0
-        assert (logp[row, : max(1, size - 1)] < 0).all() or size == 1
-
-
-def test_samples_follow_the_policy(model: ExtractRewrite, documents: list[Document]) -> None:
-    count = 4000
-    one = model.with_stop(slots_of(model, documents[:1]))
-    slots = Slots(one.states.expand(count, -1, -1), one.mask.expand(count, -1), stops=True)
-    torch.manual_seed(7)
-    rows = model.sample(slots).tolist()
-    drawn = [tuple(row[: row.index(3) + 1]) for row in rows]
-    assert all(set(row[row.index(3) :]) == {3} for row in rows)
-    assert set(drawn) <= set(sequences(3))
-    for row in sequences(3):
-        probability = math.exp(model.logp(one, torch.tensor([row])).sum().item())
-        deviation = math.sqrt(probability * (1 - probability) / count)
-        assert abs(drawn.count(row) / count - probability) < 5 * deviation + 1e-9
 
 
 def test_what_is_sampled_from_is_what_is_scored(

@@ -41,13 +41,6 @@ def test_bilstm_gradients_equal_packing() -> None:
         torch.testing.assert_close(own.grad, other.grad, rtol=0, atol=1e-10)
 
 
-def test_bilstm_has_the_parameters_of_an_lstm() -> None:
-    reference = torch.nn.LSTM(5, 4, batch_first=True, bidirectional=True)
-    assert {name: p.shape for name, p in BiLSTM(5, 4).named_parameters()} == {
-        name: p.shape for name, p in reference.named_parameters()
-    }
-
-
 def test_lstm_cell_is_pytorchs() -> None:
     torch.manual_seed(3)
     cell = torch.nn.LSTMCell(5, 4)

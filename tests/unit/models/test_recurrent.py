@@ -110,15 +110,6 @@ def test_coverage_switched_on_changes_nothing_at_first(
     assert model.w_coverage is kept
 
 
-def test_a_model_with_coverage_is_saved_and_loaded(vocabulary: Vocabulary, make_batch: Callable[..., Batch]) -> None:
-    model = rough({"feed": "merged", "coverage": True}, vocabulary)
-    other = build(settings(feed="merged"), len(vocabulary), 9).double().eval()
-    assert isinstance(other, RecurrentSummarizer)
-    other.enable_coverage()
-    other.load_state_dict(model.state_dict())
-    assert torch.equal(score(other, make_batch(3)), score(model, make_batch(3)))
-
-
 def test_coverage_needs_additive_attention(vocabulary: Vocabulary) -> None:
     with pytest.raises(ValueError, match="additive"):
         build(settings(attention="bilinear", coverage=True), len(vocabulary), 0)

@@ -133,24 +133,6 @@ def test_cached_steps_equal_teacher_forcing(copies: bool, vocabulary: Vocabulary
     torch.testing.assert_close(attention, seen, rtol=0, atol=1e-5)
 
 
-def test_queries_are_independent(vocabulary: Vocabulary, make_batch: Callable[..., Batch]) -> None:
-    model, batch = rough(vocabulary), make_batch(4)
-    tokens = torch.randint(5, len(vocabulary), (3, 4, 2), generator=torch.Generator().manual_seed(5))
-    with torch.no_grad():
-        memory = model.encode(batch)
-        state = model.start(memory, 2)
-        joint = []
-        for tok in tokens:
-            emission, _, state = model.step(tok, memory, state)
-            joint.append(emission.dist(batch.src_ext, batch.n_ext))
-        for query in range(2):
-            state = model.start(memory, 1)
-            for t, tok in enumerate(tokens):
-                emission, _, state = model.step(tok[:, query : query + 1], memory, state)
-                dist = emission.dist(batch.src_ext, batch.n_ext)
-                torch.testing.assert_close(joint[t][:, query : query + 1], dist, rtol=0, atol=1e-5)
-
-
 def test_parameters_of_the_paper() -> None:
     """The stack is torch.nn.Transformer(512, 8, 4, 4, 2048); copying adds one matrix and a gate."""
     paper = {"width": 512, "heads": 8, "feedforward": 2048, "encoder_layers": 4, "decoder_layers": 4}

@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sumcurve.settings.study import REFERENCE_SYSTEMS
 from sumcurve.store.records import Record, Text
 from sumcurve.study.doors import SYSTEMS
 from sumcurve.systems.extractive import by_score, content_words
@@ -36,13 +35,6 @@ def star(leaves):
     """A centre that shares a word with each leaf; leaves share none."""
     ring = [[f"spoke{n}", f"leaf{n}", f"twig{n}"] for n in range(leaves)]
     return [*ring[: leaves // 2], [f"spoke{n}" for n in range(leaves)], *ring[leaves // 2 :]]
-
-
-@pytest.mark.parametrize("variant", ["threshold", "continuous", "degree"])
-@pytest.mark.parametrize("leaves", [2, 3, 6])
-def test_lexrank_puts_the_centre_of_a_star_first(variant, leaves):
-    lexrank = system("lexrank", variant=variant)
-    assert list(lexrank.choose(star(leaves), 1)) == [leaves // 2]
 
 
 @settings(deadline=None)
@@ -101,13 +93,6 @@ def test_lsa_is_sumys_where_all_topics_are_kept(document):
 
 
 @settings(deadline=None)
-@given(documents)
-def test_all_topics_together_give_a_sentence_the_length_of_its_counts(document):
-    matrix = counts(document)
-    assert lengths(matrix, 0.0).tolist() == pytest.approx(np.linalg.norm(matrix, axis=0).tolist())
-
-
-@settings(deadline=None)
 @given(documents, st.randoms(use_true_random=False), st.sampled_from([0.0, 0.5, 1.0]))
 def test_lsa_knows_neither_the_order_of_sentences_nor_the_names_of_words(document, random, share):
     found = lengths(counts(document), share)
@@ -119,20 +104,6 @@ def test_lsa_knows_neither_the_order_of_sentences_nor_the_names_of_words(documen
     assert renamed.tolist() == pytest.approx(found.tolist(), abs=1e-7)
     doubled = lengths(counts([one * 2 for one in document]), share)
     assert doubled.tolist() == pytest.approx((2 * found).tolist(), abs=1e-7)
-
-
-@settings(deadline=None)
-@given(documents, st.floats(0, 1), st.floats(0, 1))
-def test_more_topics_make_no_sentence_shorter(document, one, other):
-    low, high = sorted((one, other))
-    matrix = counts(document)
-    assert (lengths(matrix, high) <= lengths(matrix, low) + 1e-9).all()
-
-
-def test_lsa_prefers_the_main_topic_to_a_longer_sentence_of_another():
-    document = [["ant", "bee", "cat"], ["ant", "bee"], ["ant", "bee", "cat"], ["dog", "eel", "fox", "gnu"]]
-    assert by_score(lengths(counts(document), 0.99).tolist())[0] == 0
-    assert by_score(lengths(counts(document), 0.0).tolist())[0] == 3
 
 
 def test_sumbasic_takes_a_sentence_with_the_most_probable_word_then_squares_its_words():
@@ -195,12 +166,6 @@ def test_a_summary_does_not_depend_on_other_items(kind):
     assert [next(iter(system(kind).summarize([one]))) for one in items] == together
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("source", [["the of and"], [". . ."], ["the", "of", "ant"], ["ant"] * 3])
-def test_a_source_of_few_words_has_a_summary(kind, source):
-    assert len(next(iter(system(kind).summarize([item(source)])))) == min(2, len(source))
-
-
 def test_function_words_count_where_nothing_is_stopped():
     sentence = "The ants , and the bees !"
     assert content_words(sentence, stopped=True) == ["ants", "bees"]
@@ -212,8 +177,3 @@ def test_function_words_count_where_nothing_is_stopped():
 def test_the_earlier_of_equal_scores_comes_first(scores):
     shaken = [score * (1 + 1e-13 * (place % 3)) for place, score in enumerate(scores)]
     assert by_score(shaken) == sorted(range(len(scores)), key=lambda place: -scores[place])
-
-
-def test_reference_systems_are_kinds():
-    assert set(REFERENCE_SYSTEMS) <= set(SYSTEMS)
-    assert {name for name in REFERENCE_SYSTEMS if SYSTEMS[name].role == "bound"} == {"best-sentence"}

@@ -177,22 +177,6 @@ def test_a_state_of_before_states_between_validations_goes_on(lstm, phase, train
         assert fitted.history.rows() == whole.history.rows()
 
 
-def test_a_state_between_validations_costs_no_seconds(lstm, phase, training, train, monkeypatch):
-    now = [0.0]
-    original = module._Fit._step
-
-    def step(self, batch, rate):
-        now[0] += 1
-        return original(self, batch, rate)
-
-    def keep(state):
-        now[0] += 1000
-
-    monkeypatch.setattr(module._Fit, "_step", step)
-    fitted, _ = train(lstm, training(phase(max_updates=8)), clock=lambda: now[0], keep=keep, wanted=lambda: True)
-    assert [row["seconds"] for row in fitted.history.seconds()] == [4, 8]
-
-
 def test_killed_at_every_validation_is_bit_identical(lstm, phase, training, train):
     settings = _two_phases("lstm", phase, training)
     whole, _ = train(lstm, settings)
@@ -404,7 +388,7 @@ def test_validation_watching_and_keeping_cost_no_seconds(lstm, phase, training, 
 
     monkeypatch.setattr(module._Fit, "_step", step)
     settings = training(phase(max_updates=8), phase("again", max_updates=4))
-    fitted, _ = train(lstm, settings, clock=lambda: now[0], keep=keep)
+    fitted, _ = train(lstm, settings, clock=lambda: now[0], keep=keep, wanted=lambda: True)
     seconds = [row["seconds"] for row in fitted.history.seconds()]
     assert seconds == [row["updates"] for row in fitted.history.rows()]
 

@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import pytest
 
-from sumcurve.training.history import COLUMNS, History, Row
+from sumcurve.training.history import Row
 
 ROW = Row("nll", 4, 4, 32, 0.5, 0.01, 3.0, 2.5, 0.3, 0.1, 0.2, 0.0, 9.0, True, 1.25)
 
@@ -32,21 +32,3 @@ def test_a_constant_answer_is_no_good_answer():
     constant = replace(ROW, rouge1=0.9, rouge2=0.0, rougeLsum=0.9)
     assert ROW.better_than(constant)
     assert not constant.better_than(ROW)
-
-
-def test_seconds_stand_apart():
-    one, other = History([ROW]), History([replace(ROW, seconds=99.0)])
-    assert one.rows() == other.rows()
-    assert tuple(one.rows()[0]) == COLUMNS
-    assert one.seconds() != other.seconds()
-    assert one.seconds() == [{"phase": "nll", "update": 4, "seconds": 1.25}]
-
-
-def test_selected_is_the_last_best_row():
-    later, stale = replace(ROW, update=8), replace(ROW, update=12, best=False)
-    assert History([ROW, later, stale]).selected == later
-
-
-def test_as_dict_and_back():
-    history = History([ROW, replace(ROW, train_loss=None)], [("nll", "patience")])
-    assert History.from_dict(history.as_dict()) == history

@@ -13,7 +13,7 @@ from sumcurve.settings.forms import Form
 from sumcurve.store.records import Record
 from sumcurve.study.methods import read_method
 
-METHODS = Path(__file__).parents[3] / "config" / "methods"
+METHODS = Path(__file__).parents[4] / "config" / "methods"
 VOCABULARY = Vocabulary(["the", "cat", "sat"])
 RECORD = Record("one", ["the dog sat"], ["the dog ran"])
 
