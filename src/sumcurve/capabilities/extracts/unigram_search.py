@@ -155,7 +155,7 @@ def dominators(coverage: Coverage, state: States) -> Integers:  # pragma: no cov
     rows, types, counts = coverage.rows, coverage.types, coverage.counts
     other_rows, others = coverage.other_rows, coverage.others
     pairs = np.empty((256, 2), np.int64)
-    found = 0
+    size = 0
     for s in range(len(state)):
         for t in range(len(state)):
             if s == t or state[s] != FREE or state[t] != FREE or coverage.lengths[t] > coverage.lengths[s]:
@@ -185,13 +185,13 @@ def dominators(coverage: Coverage, state: States) -> Integers:  # pragma: no cov
                     break
             if not covered or (equal and t > s):
                 continue
-            if found == len(pairs):
-                more = np.empty((2 * found, 2), np.int64)
-                more[:found] = pairs
+            if size == len(pairs):
+                more = np.empty((2 * size, 2), np.int64)
+                more[:size] = pairs
                 pairs = more
-            pairs[found, 0], pairs[found, 1] = s, t
-            found += 1
-    return pairs[:found].copy()
+            pairs[size, 0], pairs[size, 1] = s, t
+            size += 1
+    return pairs[:size].copy()
 
 
 @njit(cache=True)
