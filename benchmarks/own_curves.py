@@ -1,4 +1,4 @@
-"""A finished study's own curves: fitted to sizes up to half, checked at the largest (`sumcurve.curves.held_back`).
+"""A finished study's own curves: fitted to sizes up to half, checked at the largest (`held_back.py`).
 
 python benchmarks/own_curves.py [STUDY ...]   by default every study that is finished
 
@@ -8,8 +8,9 @@ As in the table of verdicts, sizes at which a method is not shown to read are le
 import argparse
 from pathlib import Path
 
+from held_back import HeldBackCurve, HeldBackPair, held_back, summary
+
 from sumcurve.curves.fit import Extrapolation, NoCurve
-from sumcurve.curves.held_back import HeldBackCurve, HeldBackPair, held_back, summary
 from sumcurve.store.manifest import ManifestError
 from sumcurve.study.collect import collect
 from sumcurve.study.plan import Plan, PlanError

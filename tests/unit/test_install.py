@@ -269,16 +269,3 @@ def test_the_wheel_builds_from_a_tag_in_a_clone_and_has_its_version(tmp_path: Pa
     assert told
     assert tag == f"v{told[1]}" == f"v{version_of(tmp_path / 'tagged')}"
     assert wheel.name == f"sumcurve-{told[1]}-py3-none-any.whl"
-
-
-def test_the_workflow_catalog_can_read_what_it_asks_for() -> None:
-    usage = yaml.safe_load((ROOT / ".snakemake-workflow-catalog.yml").read_text())["usage"]
-    assert set(usage) == {"mandatory-flags", "software-stack-deployment"}
-    assert set(usage["mandatory-flags"]) == {"desc", "flags"}
-    deployment = {"conda", "apptainer", "apptainer+conda", "report"}
-    assert {key: type(value) for key, value in usage["software-stack-deployment"].items()} == dict.fromkeys(
-        deployment, bool
-    )
-    readme = (ROOT / "README.md").read_text().lower()
-    assert "snakemake" in readme
-    assert "workflow" in readme

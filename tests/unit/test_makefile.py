@@ -21,11 +21,6 @@ esac
 
 REMOTE = 'if [ "$1 $2" = "config core.remote" ]; then echo store; exit 0; fi'
 
-SNAKEMAKE = """#!/bin/sh
-printf '%s|' "$@" >> asked
-exit 3
-"""
-
 
 @pytest.fixture
 def checkout(tmp_path: Path) -> Path:

@@ -71,10 +71,10 @@ def marks(number: int, count: int) -> tuple[Mark, ...]:
     The middle of n intervals is number ceil(n / 2): of an even number the left one of the two in the middle, where a
     curve is still steeper. One or two intervals have no middle.
     """
-    found: list[Mark] = ["leftmost"] if number == 1 else []
+    marks: list[Mark] = ["leftmost"] if number == 1 else []
     if count > 2 and number == (count + 1) // 2:
-        found.append("middle")
-    return (*found, "rightmost") if number == count else tuple(found)
+        marks.append("middle")
+    return (*marks, "rightmost") if number == count else tuple(marks)
 
 
 def score_efficiency(first: Point, second: Point) -> float:
@@ -179,22 +179,22 @@ class Spread:
 
 def spread(trainings: Sequence[Repeats]) -> Spread:
     """The pooled spread over seeds of all trainings of a corpus and score."""
-    repeated = [one for one in trainings if len(one.scores) > 1]
-    timed = [one for one in repeated if one.costs]
-    logs = [np.log(one.costs) for one in timed]
-    degrees, cost_degrees = (sum(len(one.scores) - 1 for one in some) for some in (repeated, timed))
+    repeated = [training for training in trainings if len(training.scores) > 1]
+    timed = [training for training in repeated if training.costs]
+    logs = [np.log(training.costs) for training in timed]
+    degrees, cost_degrees = (sum(len(training.scores) - 1 for training in some) for some in (repeated, timed))
     return Spread(
-        sum(_products(one.scores, one.scores) for one in repeated) / degrees if degrees else None,
+        sum(_products(training.scores, training.scores) for training in repeated) / degrees if degrees else None,
         degrees,
         sum(_products(log, log) for log in logs) / cost_degrees if cost_degrees else None,
         cost_degrees,
-        sum(_products(one.scores, log) for one, log in zip(timed, logs, strict=True)) / max(1, cost_degrees),
+        sum(_products(training.scores, log) for training, log in zip(timed, logs, strict=True)) / max(1, cost_degrees),
     )
 
 
 def _products(first: ArrayLike, second: ArrayLike) -> float:
-    one, other = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
-    return float(((one - one.mean()) * (other - other.mean())).sum())
+    left, right = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
+    return float(((left - left.mean()) * (right - right.mean())).sum())
 
 
 def bounds_from_seeds(
@@ -208,15 +208,15 @@ def bounds_from_seeds(
     before, after = first.point, second.point
     added = _added_samples(before, after)
     growth = added / before.samples
-    rates = np.array([1 / len(one.scores) for one in (first, second)])
-    found: dict[Quotient, Bounds | Undefined] = {}
+    rates = np.array([1 / len(training.scores) for training in (first, second)])
+    intervals: dict[Quotient, Bounds | Undefined] = {}
 
     def put(name: Quotient, factor: float, make: Callable[[], Bounds]) -> None:
         try:
             low, high = make()
-            found[name] = low * factor, high * factor
+            intervals[name] = low * factor, high * factor
         except Undefined as reason:
-            found[name] = reason
+            intervals[name] = reason
 
     variance, costs = spread.scores, spread.costs
     if variance is not None:
@@ -241,7 +241,7 @@ def bounds_from_seeds(
     if variance is not None and costs is not None:
         put("E", 1.0, lambda: _per_cost(before, after, spread, rates, confidence, relative=False))
         put("epsilon", 1.0, lambda: _per_cost(before, after, spread, rates, confidence, relative=True))
-    return found
+    return intervals
 
 
 def _quantile(degrees: float, confidence: float) -> float:

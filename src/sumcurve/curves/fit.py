@@ -239,7 +239,9 @@ def _weighed(solutions: list[list[_Solution]]) -> tuple[Array, Array]:
     logs = np.log(SLOPES)
     prior = -0.5 * np.square((logs - logs[:, None]) / SPREAD)
     prior -= logsumexp(prior, axis=1, keepdims=True)
-    likelihoods = np.array([[one.log_likelihood for one in row] for row in solutions])  # [memories, methods, taus]
+    likelihoods = np.array(
+        [[solution.log_likelihood for solution in row] for row in solutions]
+    )  # [memories, methods, taus]
     shared = logsumexp(prior[:, None, :] + likelihoods[:, None], axis=-1).sum(axis=-1)
     return shared - logsumexp(shared), prior
 
@@ -257,7 +259,7 @@ def fit_curves(curves: Curves, settings: Extrapolation) -> Fits:
     sizes = np.geomspace(smallest, FURTHEST * largest.max(), GRID)
     sizes = np.unique(np.concatenate([sizes[:-1], curves.sizes[curves.sizes >= smallest], FURTHEST * largest]))
     sizes = sizes[np.append(np.diff(sizes) > 1e-9 * sizes[1:], True)]
-    taus = SLOPES * np.sqrt(max(float(np.square(np.concatenate([one.slopes() for one in data])).mean()), 1e-12))
+    taus = SLOPES * np.sqrt(max(float(np.square(np.concatenate([curve.slopes() for curve in data])).mean()), 1e-12))
     z = _drawn(data, curves.errors.shape[0], taus, np.log(sizes), settings)
     return Fits(
         tuple(curves.methods[row] for row in kept),
@@ -277,7 +279,7 @@ def _drawn(data: list[_Data], rows: int, taus: Array, at: Array, settings: Extra
     simulated error is a draw of it (conditioning by kriging; Matheron, see Journel and Huijbregts, 1978). The rows of
     the errors are drawn for all methods together: they share seeds and test items.
     """
-    solutions = [[_solve(one, taus, memory, at) for one in data] for memory in MEMORIES]
+    solutions = [[_solve(curve, taus, memory, at) for curve in data] for memory in MEMORIES]
     shared, prior = _weighed(solutions)
     generator = np.random.default_rng([settings.seed, 3])
     counts = generator.multinomial(settings.draws, np.exp(shared).ravel() / np.exp(shared).sum()).reshape(shared.shape)
@@ -289,20 +291,20 @@ def _drawn(data: list[_Data], rows: int, taus: Array, at: Array, settings: Extra
             continue
         typical = np.repeat(np.arange(len(taus)), counts[place])
         noise = generator.integers(0, rows, stop - start)
-        for method, one in enumerate(data):
+        for method, curve in enumerate(data):
             solution = solutions[place][method]
             cumulated = np.cumsum(np.exp(prior + solution.log_likelihood - solution.log_likelihood.max()), axis=1)
             level = generator.random(stop - start) * cumulated[typical, -1]
             chosen = np.minimum((cumulated[typical] < level[:, None]).sum(axis=1), len(taus) - 1)
-            everywhere, where = np.unique(np.concatenate([one.x, at]) - one.x[-1], return_inverse=True)
+            everywhere, where = np.unique(np.concatenate([curve.x, at]) - curve.x[-1], return_inverse=True)
             covariance = dispersion(everywhere, everywhere, memory)
             factor = np.linalg.cholesky(covariance + 1e-9 * covariance.max() * np.eye(len(everywhere)))
             paths = generator.standard_normal((stop - start, len(everywhere))) @ factor.T * taus[chosen, None]
             paths = paths[:, where]
-            simulated = one.z - paths[:, : len(one.x)] + one.errors[noise]
+            simulated = curve.z - paths[:, : len(curve.x)] + curve.errors[noise]
             for tau in np.unique(chosen):
                 these = np.flatnonzero(chosen == tau)
-                drawn[start + these, method] = simulated[these] @ solution.gain[tau].T + paths[these, len(one.x) :]
+                drawn[start + these, method] = simulated[these] @ solution.gain[tau].T + paths[these, len(curve.x) :]
         start = stop
     parallel = np.arange(1, settings.draws, 2)
     drawn[parallel] = _parallel(data, drawn[parallel], generator.integers(0, rows, len(parallel)), at)
@@ -312,15 +314,15 @@ def _drawn(data: list[_Data], rows: int, taus: Array, at: Array, settings: Extra
 def _parallel(data: list[_Data], drawn: Array, noise: NDArray[np.int64], at: Array) -> Array:
     """Draws ``[draws, methods, n]`` as measured, with the rows `noise` of the errors, and parallel beyond."""
     common = drawn.mean(axis=1)  # [draws, n]
-    found = np.empty_like(drawn)
-    for method, one in enumerate(data):
-        true = one.z + one.errors[noise]  # [draws, sizes]
-        right = np.clip(np.searchsorted(one.x, at), 1, len(one.x) - 1)
-        share = np.clip((at - one.x[right - 1]) / (one.x[right] - one.x[right - 1]), 0, 1)
-        last = int(np.argmin(np.abs(at - one.x[-1])))
-        beyond = np.where(at > one.x[-1], common - common[:, last : last + 1], 0.0)
-        found[:, method] = true[:, right - 1] * (1 - share) + true[:, right] * share + beyond
-    return found
+    drawn_scores = np.empty_like(drawn)
+    for method, curve in enumerate(data):
+        true = curve.z + curve.errors[noise]  # [draws, sizes]
+        right = np.clip(np.searchsorted(curve.x, at), 1, len(curve.x) - 1)
+        share = np.clip((at - curve.x[right - 1]) / (curve.x[right] - curve.x[right - 1]), 0, 1)
+        last = int(np.argmin(np.abs(at - curve.x[-1])))
+        beyond = np.where(at > curve.x[-1], common - common[:, last : last + 1], 0.0)
+        drawn_scores[:, method] = true[:, right - 1] * (1 - share) + true[:, right] * share + beyond
+    return drawn_scores
 
 
 def _data(curves: Curves, row: int, settings: Extrapolation) -> _Data:

@@ -284,7 +284,7 @@ def _spread_out(row: EfficiencyRow, score: str, spread: Spread) -> None:
         ("Theta", "Theta", 1.0),
         (f"E{name}", "E", 1.0),
     ]
-    timeless = any(one.seconds and not min(one.seconds) for one in (row.first, row.second))
+    timeless = any(training.seconds and not min(training.seconds) for training in (row.first, row.second))
     for column, quotient, factor in columns:
         bounds = made.get(quotient)
         if isinstance(bounds, Undefined):
@@ -351,8 +351,8 @@ def read_lines(path: Path) -> tuple[list[str], list[Line]]:
     number, header = rows[0]
     for name in header:
         if not name or header.count(name) > 1:
-            said = f"column {name} stands twice" if name else "a column has no name"
-            raise ResultsError(f"{path}:{number}: {said} in the header: give every column its own name")
+            problem = f"column {name} stands twice" if name else "a column has no name"
+            raise ResultsError(f"{path}:{number}: {problem} in the header: give every column its own name")
     lines = []
     for number, row in rows[1:]:
         if len(row) != len(header):

@@ -53,7 +53,7 @@ class Verdict:
     def sentence(self) -> str:
         """The verdict in English, ready to print."""
         first, second, size, furthest = self.first, self.second, f"{self.size:,.0f}", f"{self.furthest:,.0f}"
-        now, twice, four_times = (_chance(one, self.confidence) for one in self.ahead)
+        now, twice, four_times = (_chance(chance, self.confidence) for chance in self.ahead)
         double = f"{TIMES[1] * self.size:,.0f}"
         if self.kind == "ahead throughout":
             probability = _chance(self.probability, self.confidence)
@@ -127,18 +127,18 @@ def verdict(fits: Fits, first: str, second: str) -> Verdict:
 def _contradicted(fits: Fits, first: str, second: str, size: float, sign: int) -> bool:
     """Whether the measured difference at `size` alone shows the other method ahead."""
     place = int(np.flatnonzero(fits.curves.sizes == size)[0])
-    one, other = (fits.curves.methods.index(method) for method in (first, second))
-    drawn = fits.curves.scores[one, place] - fits.curves.scores[other, place]
-    drawn = drawn + fits.curves.errors[:, one, place] - fits.curves.errors[:, other, place]
+    left, right = (fits.curves.methods.index(method) for method in (first, second))
+    drawn = fits.curves.scores[left, place] - fits.curves.scores[right, place]
+    drawn = drawn + fits.curves.errors[:, left, place] - fits.curves.errors[:, right, place]
     return bool(np.quantile(sign * drawn, (1 + fits.settings.confidence) / 2) < 0)
 
 
 def digits(probability: float, claim: float) -> int:
     """Decimals to print: two, or as many as show that a probability does not reach that of a claim."""
-    found = 2
-    while probability < claim <= round(probability, found):
-        found += 1
-    return found
+    decimals = 2
+    while probability < claim <= round(probability, decimals):
+        decimals += 1
+    return decimals
 
 
 def _chance(probability: float, claim: float) -> str:

@@ -125,7 +125,7 @@ def lease(
         yield None
         return
     locks.mkdir(parents=True, exist_ok=True)
-    told = False
+    announced = False
     with ExitStack() as stack:
         while True:
             for card in pool:
@@ -133,9 +133,9 @@ def lease(
                     stack.push(held)
                     yield card
                     return
-            if not told:
+            if not announced:
                 say(f"waiting for a GPU: {', '.join(pool)} in use by other processes (locks in {locks})")
-                told = True
+                announced = True
             time.sleep(wait_seconds)
 
 
@@ -188,22 +188,22 @@ def pool(environment: dict[str, str]) -> list[str]:
     visible = environment.get("CUDA_VISIBLE_DEVICES")
     if visible is None:
         return _seen(environment)
-    asked: list[str] = []
-    for name in (one.strip() for one in visible.split(",")):
+    granted: list[str] = []
+    for name in (name.strip() for name in visible.split(",")):
         if name.lower() in NONE:
             break
-        asked.append(name)
-    if not asked:
+        granted.append(name)
+    if not granted:
         return []
-    together = [asked] if not any(name.startswith("MIG-") for name in asked) else [[name] for name in asked]
+    together = [granted] if not any(name.startswith("MIG-") for name in granted) else [[name] for name in granted]
     shown = (_seen(environment | {"CUDA_VISIBLE_DEVICES": ",".join(names)}) for names in together)
-    found = list(dict.fromkeys(card for cards in shown for card in cards))
-    if not found:
+    cards = list(dict.fromkeys(card for cards in shown for card in cards))
+    if not cards:
         raise DeviceError(
             f"GPU {visible} was granted (CUDA_VISIBLE_DEVICES), but the NVIDIA driver shows no such card, so this "
             "process cannot use it: correct CUDA_VISIBLE_DEVICES or set SUMCURVE_DEVICE=cpu"
         )
-    return found
+    return cards
 
 
 def _seen(environment: dict[str, str]) -> list[str]:
@@ -234,14 +234,14 @@ def shares(environment: dict[str, str]) -> int:
 
     DeviceError for what is no such share.
     """
-    told = environment.get(PER_RUN, "1")
+    share = environment.get(PER_RUN, "1")
     try:
-        number = round(1 / float(told))
+        number = round(1 / float(share))
     except (ValueError, ZeroDivisionError, OverflowError):
         number = 0
-    if number < 1 or abs(number * float(told) - 1) > 0.02:
+    if number < 1 or abs(number * float(share) - 1) > 0.02:
         raise DeviceError(
-            f"{PER_RUN} is {told!r}: give the share of a GPU that each run takes, as 1 (alone), 0.5, 0.33 or 0.25; "
+            f"{PER_RUN} is {share!r}: give the share of a GPU that each run takes, as 1 (alone), 0.5, 0.33 or 0.25; "
             "several GPUs for one training are `torchrun`'s"
         )
     return number

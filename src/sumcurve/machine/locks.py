@@ -45,11 +45,11 @@ def locked(path: Path, occupied: Callable[[], None] = lambda: None) -> Iterator[
 
 def file_system(path: Path) -> str:
     """The type of the file system that holds the path, "unknown" where the system does not tell."""
-    found, deepest = "unknown", -1
+    system_type, deepest = "unknown", -1
     with suppress(OSError):
         for line in Path("/proc/self/mounts").read_text(errors="replace").splitlines():
             _, mount, kind, *_ = line.split(" ")
             mount = mount.replace("\\040", " ")
             if path.resolve().is_relative_to(mount) and len(mount) >= deepest:
-                found, deepest = kind, len(mount)
-    return found
+                system_type, deepest = kind, len(mount)
+    return system_type

@@ -74,15 +74,17 @@ def apply(sums: Sums) -> dict[str, Any]:
     if sums == "portable" and not _overridden:
         _take_numpy_products()
     torch.backends.mkldnn.set_flags(sums != "portable")
-    found = read_back()
+    numerics = read_back()
     expected = {"torch": "AVX2", "mkl": "COMPATIBLE", "onednn": False, "openblas": "Haswell", "products": "numpy"}
-    if sums == "portable" and found != expected:
-        wrong = [f"{name} is {found[name]}, not {value}" for name, value in expected.items() if found[name] != value]
+    if sums == "portable" and numerics != expected:
+        wrong = [
+            f"{name} is {numerics[name]}, not {value}" for name, value in expected.items() if numerics[name] != value
+        ]
         raise SumsError(
             "sums 'portable' needs an x86-64 CPU with AVX2 and FMA, torch with MKL and numpy's wheel from PyPI: "
             f"{'; '.join(wrong)}. State `sums: native` in the study instead"
         )
-    return found
+    return numerics
 
 
 def read_back() -> dict[str, Any]:
@@ -101,11 +103,11 @@ def read_back() -> dict[str, Any]:
 def _mkl_branch(folder: Path) -> str | None:
     """MKL's branch of conditional numerical reproducibility, of the MKL inside torch; None where there is none."""
     try:
-        asked = ctypes.CDLL(str(folder / "libtorch_cpu.so")).mkl_serv_cbwr_get
+        get_branch = ctypes.CDLL(str(folder / "libtorch_cpu.so")).mkl_serv_cbwr_get
     except (OSError, AttributeError):
         return None
-    found = asked(-1)  # MKL_CBWR_ALL
-    return BRANCHES.get(found, str(found))
+    branch = get_branch(-1)  # MKL_CBWR_ALL
+    return BRANCHES.get(branch, str(branch))
 
 
 def _openblas_kernels() -> str | None:

@@ -33,17 +33,17 @@ def place(environment: Mapping[str, str]) -> Place:
     """
     if not environment.get(RUN):
         return Place()
-    told = {name: environment.get(name, "") for name in ("RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE")}
-    wrong = [name for name, value in told.items() if not (value.isascii() and value.isdecimal())]
+    numbers = {name: environment.get(name, "") for name in ("RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE")}
+    wrong = [name for name, value in numbers.items() if not (value.isascii() and value.isdecimal())]
     wrong += [name for name in ("MASTER_ADDR", "MASTER_PORT") if not environment.get(name)]
     if not wrong:
-        found = Place(*map(int, told.values()))
-        wrong += ["RANK"] if found.rank >= found.size else []
-        wrong += ["LOCAL_RANK"] if found.local_rank >= found.local_size else []
+        place = Place(*map(int, numbers.values()))
+        wrong += ["RANK"] if place.rank >= place.size else []
+        wrong += ["LOCAL_RANK"] if place.local_rank >= place.local_size else []
     if wrong:
-        said = ", ".join(f"{name} is {environment.get(name)!r}" for name in wrong)
+        problems = ", ".join(f"{name} is {environment.get(name)!r}" for name in wrong)
         raise TorchrunError(
-            f"{RUN} says that torchrun started this process, but {said}: start it with torchrun, or unset {RUN} for "
-            "one process"
+            f"{RUN} says that torchrun started this process, but {problems}: start it with torchrun, or unset {RUN} "
+            "for one process"
         )
-    return found
+    return place

@@ -48,10 +48,10 @@ class Extractiveness(Scorer):
         return Scores(
             ids=[record.id for record in records],
             groups=[group_of(record) for record in records],
-            values={name: [one[name] for one in measured] for name in names},
+            values={name: [measures[name] for measures in measured] for name in names},
             signature="extractiveness:grusky-2018|tok:own+lower|ngrams:within-sentences|repeated:across-sentences",
             counts={"empty": sum(not any(summary) for summary in summaries)},
-            references={name: sum(one[name] for one in written) / len(written) for name in names},
+            references={name: sum(measures[name] for measures in written) / len(written) for name in names},
         )
 
 
@@ -68,19 +68,19 @@ def measures(summary: Sentences, source: Sentences) -> dict[str, float]:
     article = [word for sentence in source for word in sentence]
     lengths = fragments(words, article)
     most = max(len(words), 1)
-    found = {
+    measures = {
         "coverage": sum(lengths) / most,
         "density": sum(length**2 for length in lengths) / most,
         "compression": len(article) / most,
     }
     for n in ORDERS:
-        known = {one for sentence in source for one in ngrams(sentence, n)}
-        said = [count for sentence in summary for count in ngrams(sentence, n).items()]
-        total = sum(count for _, count in said)
-        found[f"novel{n}"] = 100 * sum(count for one, count in said if one not in known) / max(total, 1)
-    found["repeated"] = 100 * repetition([" ".join(sentence) for sentence in summary])
-    found["length"] = float(len(words))
-    return found
+        known = {ngram for sentence in source for ngram in ngrams(sentence, n)}
+        counts = [count for sentence in summary for count in ngrams(sentence, n).items()]
+        total = sum(count for _, count in counts)
+        measures[f"novel{n}"] = 100 * sum(count for ngram, count in counts if ngram not in known) / max(total, 1)
+    measures["repeated"] = 100 * repetition([" ".join(sentence) for sentence in summary])
+    measures["length"] = float(len(words))
+    return measures
 
 
 def fragments(summary: Sequence[str], source: Sequence[str]) -> list[int]:

@@ -51,9 +51,9 @@ class Frames(Scorer):
             groups=[group_of(record) for record in records],
             values=values,
             signature=f"frames:function-words|lang:en|list:{len(FUNCTION_WORDS)}|tok:own+lower|gaps:collapsed",
-            details={"frame": [frame(one) for one in summaries]},
+            details={"frame": [frame(summary) for summary in summaries]},
             counts={"empty": sum(not summary for summary in summaries)},
-            references={name: sum(found) / len(found) for name, found in measures(references).items()},
+            references={name: sum(values) / len(values) for name, values in measures(references).items()},
         )
 
 
@@ -70,8 +70,8 @@ def frame(text: str) -> str:
 
 def commonest(frames: Sequence[str]) -> str:
     """The frame that most texts have, the first in the alphabet of several; empty where none has any."""
-    counts = Counter(one for one in frames if one)
-    return min(counts, key=lambda one: (-counts[one], one), default="")
+    counts = Counter(text for text in frames if text)
+    return min(counts, key=lambda text: (-counts[text], text), default="")
 
 
 def measures(texts: Sequence[str]) -> dict[str, list[float]]:
@@ -80,7 +80,7 @@ def measures(texts: Sequence[str]) -> dict[str, list[float]]:
     most = commonest(frames)
     first = {text: place for place, text in reversed(list(enumerate(texts)))}
     return {
-        "commonest_frame": [100.0 * (one == most != "") for one in frames],
+        "commonest_frame": [100.0 * (text == most != "") for text in frames],
         "distinct": [100.0 * (first[text] == place) for place, text in enumerate(texts)],
     }
 

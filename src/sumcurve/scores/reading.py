@@ -43,13 +43,13 @@ class Reads(Scorer):
         """The fractions that the compared systems take their vocabularies from: sizes and least counts of these."""
         if "reading" not in specifications[output]:
             return None
-        told: dict[str, set[tuple[int, int]]] = {}
+        vocabularies: dict[str, set[tuple[int, int]]] = {}
         for other in outputs:
             if "reading" in specifications[other]:
                 run = specifications[specifications[other]["run"]]
                 training = run["training"]
-                told.setdefault(run["fraction"], set()).add((training["vocabulary"], training["least_count"]))
-        return {fraction: [list(of) for of in sorted(told[fraction])] for fraction in sorted(told)}
+                vocabularies.setdefault(run["fraction"], set()).add((training["vocabulary"], training["least_count"]))
+        return {fraction: [list(of) for of in sorted(vocabularies[fraction])] for fraction in sorted(vocabularies)}
 
     def score(self, output: Path, records: Sequence[Record], inputs: Mapping[Path, Any]) -> Scores:
         import numpy as np
@@ -59,29 +59,29 @@ class Reads(Scorer):
         from sumcurve.models.vocabulary import MARKS, UNK, Vocabulary
 
         groups = _groups(records, "reading")
-        found = read_logp(output, [record.id for record in records])
+        logp = read_logp(output, [record.id for record in records])
         vocabularies = [
             set(Vocabulary.from_counts(read_words(fraction), most, least).words[len(MARKS) :])
-            for fraction, told in inputs.items()
-            for most, least in told
+            for fraction, sizes in inputs.items()
+            for most, least in sizes
         ]
         common = Vocabulary(sorted(set.intersection(*vocabularies)))
-        kept = np.zeros(len(found.own), dtype=bool)
+        kept = np.zeros(len(logp.own), dtype=bool)
         for number, record in enumerate(records):
             sentences = [sentence.split(" ") for sentence in record.target if sentence]
-            _, target = common.target(sentences, [], found.target_tokens)
-            start, end = found.starts[number : number + 2]
+            _, target = common.target(sentences, [], logp.target_tokens)
+            start, end = logp.starts[number : number + 2]
             if len(target) != end - start:
                 raise RecordError(
                     f"{output}: record {record.id} has {end - start} tokens, not {len(target)}; decode again"
                 )
             kept[start:end] = [token != UNK for token in target]
-        if not found.known[kept].all():
+        if not logp.known[kept].all():
             raise RecordError(f"{output} was decoded with another vocabulary than its fraction's; decode again")
 
-        places = [number for number in range(len(records)) if kept[slice(*found.starts[number : number + 2])].any()]
-        own, others = -found.own.astype(float), -found.others.astype(float).mean(axis=0)
-        words = [np.flatnonzero(kept[slice(*found.starts[n : n + 2])]) + found.starts[n] for n in places]
+        places = [number for number in range(len(records)) if kept[slice(*logp.starts[number : number + 2])].any()]
+        own, others = -logp.own.astype(float), -logp.others.astype(float).mean(axis=0)
+        words = [np.flatnonzero(kept[slice(*logp.starts[n : n + 2])]) + logp.starts[n] for n in places]
         own_nll, others_nll = ([float(nll[of].mean()) for of in words] for nll in (own, others))
         return Scores(
             ids=[records[number].id for number in places],
@@ -129,8 +129,8 @@ class ReadsByRouge(Scorer):
         references = [record.all_references for record in records]
 
         def points(of: Sequence[int]) -> np.ndarray:
-            found = score_items(summaries, [references[place] for place in of], self.settings.rouge)
-            return POINTS * np.array([item["rouge1"] for item in found])
+            scores = score_items(summaries, [references[place] for place in of], self.settings.rouge)
+            return POINTS * np.array([item["rouge1"] for item in scores])
 
         own = points(range(len(records)))
         others = np.mean([points(row) for row in derangements(records, self.settings).tolist()], axis=0)

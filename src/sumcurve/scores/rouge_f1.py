@@ -30,11 +30,11 @@ class RougeF1(Scorer):
         return Scores(
             ids=[record.id for record in records],
             groups=[group_of(record) for record in records],
-            values={one.name: [POINTS * item[one.name] for item in items] for one in self.metrics},
+            values={metric.name: [POINTS * item[metric.name] for item in items] for metric in self.metrics},
             signature=signature(self.settings, references),
             details={
-                f"{one.name}_{part}": [POINTS * item[f"{one.name}_{part}"] for item in items]
-                for one in self.metrics
+                f"{metric.name}_{part}": [POINTS * item[f"{metric.name}_{part}"] for item in items]
+                for metric in self.metrics
                 for part in ("precision", "recall")
             }
             | {"empty": [item["empty"] for item in items]},

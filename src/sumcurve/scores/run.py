@@ -29,11 +29,11 @@ def write_scores(
     key = ["id", *scores.further]
     keys = list(zip(scores.ids, *scores.further.values(), strict=True))
     names = [*key, "group", *metrics, *scores.details]
-    if repeated := [", ".join(one) for one, count in Counter(keys).items() if count > 1]:
+    if repeated := [", ".join(key) for key, count in Counter(keys).items() if count > 1]:
         raise RecordError(
             f"scorer {name}: item {repeated[0]} comes twice; what else tells items apart goes to `further`"
         )
-    if repeated := [one for one, count in Counter(names).items() if count > 1]:
+    if repeated := [name for name, count in Counter(names).items() if count > 1]:
         raise RecordError(f"scorer {name}: two columns are called {repeated[0]}; rename one")
     for metric in metrics:
         for item, value in zip(keys, scores.values[metric], strict=True):

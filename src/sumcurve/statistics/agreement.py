@@ -47,8 +47,8 @@ def cohens_kappa(
         raise ValueError(f"{len(first)} and {len(second)} judgements, {len(groups)} groups; give each item all three")
     places = {value: place for place, value in enumerate(dict.fromkeys([*first, *second]))}
     matrices = np.zeros((len(first), len(places), len(places)))
-    for item, (one, two) in enumerate(zip(first, second, strict=True)):
-        matrices[item, places[one], places[two]] = 1
+    for item, (left, right) in enumerate(zip(first, second, strict=True)):
+        matrices[item, places[left], places[right]] = 1
     return _agreement(matrices, groups, _kappa, settings or Bootstrap())
 
 
@@ -61,7 +61,7 @@ def krippendorffs_alpha(
     """
     if len(judgements) != len(groups):
         raise ValueError(f"{len(judgements)} items, {len(groups)} groups; give every item its group")
-    paired = [(list(one.values()), group) for one, group in zip(judgements, groups, strict=True) if len(one) > 1]
+    paired = [(list(item.values()), group) for item, group in zip(judgements, groups, strict=True) if len(item) > 1]
     if not paired:
         return Agreement(None, None, None, None, 0, "no item has two judgements")
     places = {value: place for place, value in enumerate(dict.fromkeys(v for values, _ in paired for v in values))}

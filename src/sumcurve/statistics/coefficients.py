@@ -26,9 +26,9 @@ def ranks(values: Array) -> Array:
     order = np.argsort(values, kind="stable")
     starts = np.flatnonzero(np.diff(values[order], prepend=-np.inf) > _reach(values))
     ends = np.append(starts[1:], len(values))
-    found = np.empty(len(values))
-    found[order] = np.repeat((starts + 1 + ends) / 2, ends - starts)
-    return found
+    ranks = np.empty(len(values))
+    ranks[order] = np.repeat((starts + 1 + ends) / 2, ends - starts)
+    return ranks
 
 
 def varies(values: Array) -> bool:
@@ -51,15 +51,15 @@ def coefficients(
     """
     if not (varies(first) and varies(second)):
         return dict.fromkeys(kinds)
-    found: dict[Coefficient, float | None] = {}
+    values_by_kind: dict[Coefficient, float | None] = {}
     ranked = (ranks(first), ranks(second)) if {*kinds} - {"pearson"} else (first, second)
     for kind in kinds:
         if kind == "kendall":
-            found[kind] = float(stats.kendalltau(*ranked, method="asymptotic").statistic)  # its p is not used
+            values_by_kind[kind] = float(stats.kendalltau(*ranked, method="asymptotic").statistic)  # its p is not used
         else:
             pair = ranked if kind == "spearman" else (first, second)
-            found[kind] = float(np.clip(np.corrcoef(*pair)[0, 1], -1, 1))
-    return found
+            values_by_kind[kind] = float(np.clip(np.corrcoef(*pair)[0, 1], -1, 1))
+    return values_by_kind
 
 
 def resampled_coefficients(first: Array, second: Array, weights: Array) -> dict[Coefficient, Array]:
@@ -72,12 +72,12 @@ def resampled_coefficients(first: Array, second: Array, weights: Array) -> dict[
     midranks = [weights @ sign.T for sign in signs]  # [r, n]
     sizes = weights.sum(axis=1, keepdims=True)
 
-    def over_pairs(one: Array, other: Array) -> Array:
-        return np.asarray(((weights @ (one * other)) * weights).sum(axis=1))
+    def over_pairs(left: Array, right: Array) -> Array:
+        return np.asarray(((weights @ (left * right)) * weights).sum(axis=1))
 
-    def over_values(one: Array, other: Array) -> Array:
-        one, other = (row - (weights * row).sum(axis=1, keepdims=True) / sizes for row in (one, other))
-        return np.asarray((weights * one * other).sum(axis=1))
+    def over_values(left: Array, right: Array) -> Array:
+        left, right = (row - (weights * row).sum(axis=1, keepdims=True) / sizes for row in (left, right))
+        return np.asarray((weights * left * right).sum(axis=1))
 
     kendall = _ratio(signs[0], signs[1], over_pairs)
     vary = np.where(np.isnan(kendall), np.nan, 1.0)

@@ -32,7 +32,7 @@ def correlation(
     if value is None or groups.why:
         return Correlation(value)
     kept = [groups.codes != group for group in range(groups.count)]
-    if not all(varies(one[rows]) for one in (first, second) for rows in kept):
+    if not all(varies(values[rows]) for values in (first, second) for rows in kept):
         return Correlation(value)
     left_out = np.array([coefficient(first[rows], second[rows], kind) for rows in kept], dtype=float)
     if (np.abs([value, *left_out]) > 1 - 1e-12).any():

@@ -65,11 +65,11 @@ def decompose(scores: Array, confidence: float = 0.95) -> Decomposition:
     tail = (1 - confidence) / 2
     ratio = between / training
     upper, lower = float(stats.f.isf(tail, own, within)), float(stats.f.ppf(tail, own, within))
-    quotients = [max(0.0, (ratio / one - 1) / trainings) for one in (upper, lower)]  # of draw / training
-    most, least = (float(stats.chi2.isf(one, own)) for one in (tail, 1 - tail))
+    quotients = [max(0.0, (ratio / end - 1) / trainings) for end in (upper, lower)]  # of draw / training
+    most, least = (float(stats.chi2.isf(share, own)) for share in (tail, 1 - tail))
     draw_low = max(0.0, own * (between - training * upper) / (trainings * most))
     draw_high = max(0.0, own * (between - training * lower) / (trainings * least))
-    ends = [float(stats.chi2.isf(one, within)) for one in (tail, 1 - tail)]
+    ends = [float(stats.chi2.isf(share, within)) for share in (tail, 1 - tail)]
     draw = max(0.0, (between - training) / trainings)
     return Decomposition(
         draw,

@@ -70,25 +70,25 @@ def family(
     single-seed system is a ValueError. A difference without standard error is untested. `level` is that of the whole
     family.
     """
-    found = [Tested(first, second, difference(design, first, second), None) for first, second in pairs]
+    tests = [Tested(first, second, difference(design, first, second), None) for first, second in pairs]
     for first, second in pairs:
         if "single" in (design.kinds[design.place(first)], design.kinds[design.place(second)]):
             raise ValueError(f"{first} against {second}: one seed; a family holds replicated methods and fixed systems")
-    if not found:
+    if not tests:
         return Family((), None, "no tests: no two methods have several seeds")
-    tested = [place for place, one in enumerate(found) if one.difference.error is not None]
+    tested = [place for place, test in enumerate(tests) if test.difference.error is not None]
     if not tested:
-        return Family(tuple(found), None, found[0].difference.why)
+        return Family(tuple(tests), None, tests[0].difference.why)
     weights = np.zeros((len(tested), len(design.cells)))
     for row, place in zip(weights, tested, strict=True):
-        row[design.place(found[place].first)], row[design.place(found[place].second)] = 1.0, -1.0
-    degrees = np.array([found[place].difference.df for place in tested])
+        row[design.place(tests[place].first)], row[design.place(tests[place].second)] = 1.0, -1.0
+    degrees = np.array([tests[place].difference.df for place in tested])
     null = _null(design, weights, degrees, draws, np.random.default_rng(seed))
-    p = np.array([found[place].difference.p for place in tested])
+    p = np.array([tests[place].difference.p for place in tested])
     corrected, steps = _step_down(p, null, level)
     for place, own, decides in zip(tested, corrected.tolist(), deciding_levels(p, steps).tolist(), strict=True):
-        found[place] = replace(found[place], p_family=own, level=decides)
-    return Family(tuple(found), float(steps[0]))
+        tests[place] = replace(tests[place], p_family=own, level=decides)
+    return Family(tuple(tests), float(steps[0]))
 
 
 def deciding_levels(p: Array, steps: Array) -> Array:

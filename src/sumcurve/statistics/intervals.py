@@ -114,12 +114,12 @@ def draws(design: Design, count: int, generator: np.random.Generator) -> Array:
     groups = design.groups.count
     times = generator.multinomial(groups, np.full(groups, 1 / groups), count) - 1.0
     times *= np.sqrt(groups / (groups - 1)) * _tails(design.items_degrees, count, generator)[:, None]
-    found = design.means + times @ design.deviations.T
+    draws = design.means + times @ design.deviations.T
     if many := design.reader_deviations.shape[1]:
         errors = generator.normal(size=(count, many)) @ design.reader_deviations.T
-        found += errors * _tails(many - 1.0, count, generator)[:, None]
+        draws += errors * _tails(many - 1.0, count, generator)[:, None]
     if design.moderated is None:
-        return found
+        return draws
     here = design.replicated
     values, vectors = np.linalg.eigh(design.seeds_covariance[np.ix_(here, here)])
     errors = generator.normal(size=(count, len(here))) @ (vectors * np.sqrt(np.maximum(values, 0.0))).T
@@ -127,8 +127,8 @@ def draws(design: Design, count: int, generator: np.random.Generator) -> Array:
         at = design.moderated.size == place
         degrees = [design.moderated.degrees(pair) for pair in _pairs(at)]
         errors[:, at] *= _tails(float(np.median(degrees)), count, generator)[:, None]
-    found[:, here] += errors
-    return found
+    draws[:, here] += errors
+    return draws
 
 
 def _tails(degrees: float, count: int, generator: np.random.Generator) -> Array:

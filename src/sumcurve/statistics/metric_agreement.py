@@ -65,19 +65,19 @@ def agreements(
         draws.append((generator.integers(systems, size=(systems,)), generator.integers(items, size=(items,))))
     values, undefined = correlations(metric, people, level, draws)
     tail = (1 - confidence) / 2
-    found = {}
+    agreements = {}
     for kind, (whole, *drawn) in values.items():
         usable = [value for value in drawn if value == value]
         if whole != whole:
             everywhere = "everywhere" if level != "summary" else "for all systems, in every item"
-            found[kind] = Agreement(None, why=f"a score is the same {everywhere}", undefined=undefined)
+            agreements[kind] = Agreement(None, why=f"a score is the same {everywhere}", undefined=undefined)
         elif not usable or len(usable) < USABLE * resamples:
             few = "too few resamples in which both scores vary"
-            found[kind] = Agreement(whole, why=few, undefined=undefined)
+            agreements[kind] = Agreement(whole, why=few, undefined=undefined)
         else:
             low, high = np.quantile(usable, [tail, 1 - tail]).tolist()
-            found[kind] = Agreement(whole, low, high, undefined=undefined)
-    return found
+            agreements[kind] = Agreement(whole, low, high, undefined=undefined)
+    return agreements
 
 
 def correlations(
@@ -89,15 +89,15 @@ def correlations(
     """
     if level == "summary":
         return _means_over_items(first, second, draws)
-    found: dict[Coefficient, list[float]] = {kind: [] for kind in COEFFICIENTS}
+    values: dict[Coefficient, list[float]] = {kind: [] for kind in COEFFICIENTS}
     for draw in draws:
-        one, other = (
+        left, right = (
             scores[np.ix_(*draw)].mean(axis=1) if level == "system" else scores[np.ix_(*draw)].reshape(-1)
             for scores in (first, second)
         )
-        for kind, value in coefficients(one, other).items():
-            found[kind].append(np.nan if value is None else value)
-    return found, 0
+        for kind, value in coefficients(left, right).items():
+            values[kind].append(np.nan if value is None else value)
+    return values, 0
 
 
 def _means_over_items(first: Array, second: Array, draws: Sequence[Draw]) -> tuple[dict[Coefficient, list[float]], int]:

@@ -147,8 +147,8 @@ def power(noise: Noise, aim: Aim, items: ArrayLike, seeds: ArrayLike = 1) -> NDA
         critical = family_critical(noise.systems, aim.level, degrees)
     else:
         critical = stats.t.isf(aim.level / 2, degrees)
-    found = stats.nct.sf(critical, degrees, aim.effect / np.sqrt(total))
-    return np.where(estimable, found, 0.0)
+    chances = stats.nct.sf(critical, degrees, aim.effect / np.sqrt(total))
+    return np.where(estimable, chances, 0.0)
 
 
 def family_critical(systems: int, level: float, degrees: ArrayLike) -> NDArray[np.float64]:
@@ -163,7 +163,10 @@ def family_critical(systems: int, level: float, degrees: ArrayLike) -> NDArray[n
 @lru_cache(maxsize=8)
 def _log_range(systems: int, level: float) -> CubicSpline:
     inverse = np.array([0, 0.005, 0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 1 / 3, 0.5, 0.75, 1])
-    quantiles = [stats.studentized_range.isf(level, systems, 1 / one if one else 1e6) for one in inverse]
+    quantiles = [
+        stats.studentized_range.isf(level, systems, 1 / inverse_degrees if inverse_degrees else 1e6)
+        for inverse_degrees in inverse
+    ]
     return CubicSpline(inverse, np.log(quantiles))
 
 

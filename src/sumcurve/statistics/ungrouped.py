@@ -33,14 +33,14 @@ def _resampled_means(values: Array, resamples: int, seed: int) -> Array:
     """``[rows, items] -> [rows, resamples]``"""
     rows, items = values.shape
     generator = np.random.default_rng(seed)
-    found = np.empty((rows, resamples))
+    means = np.empty((rows, resamples))
     batch = max(1, CELLS // items)
     for start in range(0, resamples, batch):
         count = min(batch, resamples - start)
         drawn = generator.integers(0, items, size=(count, items)) + items * np.arange(count)[:, None]
         times = np.bincount(drawn.ravel(), minlength=count * items).reshape(count, items)
-        found[:, start : start + count] = values @ times.T.astype(np.float64) / items
-    return found
+        means[:, start : start + count] = values @ times.T.astype(np.float64) / items
+    return means
 
 
 def _bca(deviations: Array, resampled: Array, confidence: float) -> tuple[float, float]:

@@ -100,18 +100,18 @@ class _Kept:
     def __init__(self) -> None:
         own = hashlib.sha256(Path(__file__).read_bytes()).hexdigest()[:8]
         self.path = SOURCE / "__pycache__" / f"fingerprints-{own}.{sys.implementation.cache_tag}.json"
-        self.found: dict[str, tuple[str, list[str], str]] = {}  # by path: sha256 of its bytes, imports, fingerprint
+        self.known: dict[str, tuple[str, list[str], str]] = {}  # by path: sha256 of its bytes, imports, fingerprint
         with contextlib.suppress(OSError, ValueError):
-            self.found = json.loads(self.path.read_text())
+            self.known = json.loads(self.path.read_text())
         self.new = False
 
     def parsed(self, path: Path) -> tuple[list[str], str]:
         name, text = path.relative_to(SOURCE).as_posix(), path.read_text()
         content = hashlib.sha256(text.encode()).hexdigest()
-        if name not in self.found or self.found[name][0] != content:
-            self.found[name] = content, sorted(_imports(ast.parse(text))), fingerprint_source(text)
+        if name not in self.known or self.known[name][0] != content:
+            self.known[name] = content, sorted(_imports(ast.parse(text))), fingerprint_source(text)
             self.new = True
-        return self.found[name][1], self.found[name][2]
+        return self.known[name][1], self.known[name][2]
 
     def write(self) -> None:
         """Write what is new, whole; where that cannot be done, later processes parse again."""
@@ -120,7 +120,7 @@ class _Kept:
         with contextlib.suppress(OSError):
             self.path.parent.mkdir(exist_ok=True)
             with tempfile.NamedTemporaryFile("w", dir=self.path.parent, delete=False) as stream:
-                json.dump(self.found, stream)
+                json.dump(self.known, stream)
             os.replace(stream.name, self.path)
         self.new = False
 
@@ -144,16 +144,16 @@ def _leads_everywhere(module: str) -> bool:
 
 def modules(*entries: str) -> list[str]:
     """The dotted names of the modules `entries` and of all project modules that these import, sorted."""
-    found: set[str] = set()
+    names: set[str] = set()
     waiting = list(entries)
     while waiting:
         module = waiting.pop()
         path = _path(module)
-        if path is None or module in found or _leads_everywhere(module):
+        if path is None or module in names or _leads_everywhere(module):
             continue
-        found.add(module)
+        names.add(module)
         waiting += _parsed(path)[0]
-    return sorted(found)
+    return sorted(names)
 
 
 def files(*entries: str) -> list[Path]:

@@ -45,7 +45,7 @@ class ManifestError(RuntimeError):
 
     def __init__(self, *wrong: str | Damage) -> None:
         super().__init__("\n".join(map(str, wrong)))
-        self.damages = [one for one in wrong if isinstance(one, Damage)]
+        self.damages = [damage for damage in wrong if isinstance(damage, Damage)]
 
 
 def require(wrong: Sequence[Damage]) -> None:
@@ -137,8 +137,8 @@ def hashes(folder: Path) -> dict[str, str]:
 
 def write_packed(folder: Path, left_out: Sequence[str], pack: str) -> None:
     """Say of a folder, whose manifest is there, which of its files stayed behind; `pack` is the archive's sha256."""
-    told = {"manifest": sha256_file(folder / MANIFEST), "left_out": sorted(left_out), "pack": pack}
-    write_sealed(folder / PACKED, told)
+    packing = {"manifest": sha256_file(folder / MANIFEST), "left_out": sorted(left_out), "pack": pack}
+    write_sealed(folder / PACKED, packing)
 
 
 def lacking(folder: Path) -> list[str]:
@@ -146,12 +146,12 @@ def lacking(folder: Path) -> list[str]:
 
     ManifestError where what says so is damaged, or is of another manifest.
     """
-    told = read_sealed(folder / PACKED, PACKED_KEYS, _remedy(folder))
-    if told is None:
+    packing = read_sealed(folder / PACKED, PACKED_KEYS, _remedy(folder))
+    if packing is None:
         return []
-    if not (folder / MANIFEST).is_file() or told["manifest"] != sha256_file(folder / MANIFEST):
+    if not (folder / MANIFEST).is_file() or packing["manifest"] != sha256_file(folder / MANIFEST):
         raise ManifestError(Damage(folder / PACKED, "is of another manifest than lies beside it", _remedy(folder)))
-    return [name for name in told["left_out"] if not (folder / name).is_file()]
+    return [name for name in packing["left_out"] if not (folder / name).is_file()]
 
 
 def state(folder: Path) -> Literal["finished", "packed", "missing", "damaged"]:
@@ -166,7 +166,7 @@ def state(folder: Path) -> Literal["finished", "packed", "missing", "damaged"]:
     if manifest is None:
         return "missing"
     sizes = {name: (folder / name).stat().st_size for name in _present(folder) - {MANIFEST, PACKED}}
-    whole = sizes == {name: one["bytes"] for name, one in manifest["files"].items() if name not in absent}
+    whole = sizes == {name: file["bytes"] for name, file in manifest["files"].items() if name not in absent}
     return "damaged" if not whole else "packed" if absent else "finished"
 
 
@@ -186,8 +186,8 @@ def changed_files(
             if name in absent:
                 continue
             damages.append(Damage(folder / name, "is missing", remedy))
-        elif (found := sha256_file(folder / name)) != recorded[name]:
-            what = f"is not what its manifest records (sha256 {found}, expected {recorded[name]})"
+        elif (sha256 := sha256_file(folder / name)) != recorded[name]:
+            what = f"is not what its manifest records (sha256 {sha256}, expected {recorded[name]})"
             damages.append(Damage(folder / name, what, remedy))
     return damages
 
@@ -210,7 +210,7 @@ def damages(folder: Path, specification: dict[str, Any] | None = None) -> tuple[
         return None, error.damages
     if manifest is None:
         return None, []
-    found = []
+    damaged = []
     if specification is not None and manifest["specification"] != specification:
         changed = sorted(
             key
@@ -218,9 +218,9 @@ def damages(folder: Path, specification: dict[str, Any] | None = None) -> tuple[
             if manifest["specification"].get(key) != specification.get(key)
         )
         what = f"was written under another specification ({', '.join(changed)} differ): its name should have differed"
-        found.append(Damage(folder / MANIFEST, what, f"delete {folder}, then run again"))
+        damaged.append(Damage(folder / MANIFEST, what, f"delete {folder}, then run again"))
     recorded = {name: entry["sha256"] for name, entry in manifest["files"].items()}
-    return manifest, found + changed_files(folder, recorded, {MANIFEST, PACKED}, _remedy(folder), absent)
+    return manifest, damaged + changed_files(folder, recorded, {MANIFEST, PACKED}, _remedy(folder), absent)
 
 
 def verify(folder: Path, specification: dict[str, Any] | None = None) -> dict[str, Any] | None:
@@ -228,8 +228,8 @@ def verify(folder: Path, specification: dict[str, Any] | None = None) -> dict[st
 
     Raises ManifestError when a file is missing, added or changed, or when the specification is another one.
     """
-    manifest, found = damages(folder, specification)
-    require(found)
+    manifest, damaged = damages(folder, specification)
+    require(damaged)
     return manifest
 
 

@@ -105,7 +105,7 @@ def members_in(path: Path, ending: str, archives: Sequence[str]) -> Iterator[Mem
     an archive that is broken, has an unusable name, or unpacks to more than text can.
     """
     if path.is_dir():
-        for name in names_of_shards(path, [f"**/*{one}" for one in (ending, *archives)]):
+        for name in names_of_shards(path, [f"**/*{pattern}" for pattern in (ending, *archives)]):
             for inside, size, regular, read in members_in(path / name, ending, archives):
                 yield name if name.endswith(ending) else f"{name}/{inside}", size, regular, read
     elif path.name.endswith(TARS):
@@ -134,10 +134,10 @@ def names_of_shards(folder: Path, patterns: Sequence[str]) -> list[str]:
 
     CorpusError where there is none.
     """
-    found = {
+    matches = {
         path.relative_to(folder).as_posix() for pattern in patterns for path in folder.glob(pattern) if path.is_file()
     }
-    names = sorted(filter(visible, found))
+    names = sorted(filter(visible, matches))
     if not names:
         raise CorpusError(f"{folder} holds no file {' or '.join(patterns)}: check raw.path and split.ready")
     return names

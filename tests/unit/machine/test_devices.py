@@ -73,70 +73,56 @@ HOLDER = """
 import sys, time
 from pathlib import Path
 from sumcurve.machine.devices import lease
-with lease(sys.argv[1].split(","), Path(sys.argv[2]), wait_seconds=0.02) as device:
-    print(device, flush=True)
-    time.sleep(60)
-"""
-
-
-def hold(pool, locks):
-    process = subprocess.Popen([sys.executable, "-c", HOLDER, pool, str(locks)], stdout=subprocess.PIPE, text=True)
-    assert process.stdout is not None
-    return process, process.stdout.readline().strip()
-
-
-def test_two_processes_get_two_devices_and_a_killed_one_frees_its_own(tmp_path):
-    first, device_of_first = hold("0,1", tmp_path)
-    second, device_of_second = hold("0,1", tmp_path)
-    try:
-        assert {device_of_first, device_of_second} == {"0", "1"}
-        third = subprocess.Popen(
-            [sys.executable, "-c", HOLDER, "0,1", str(tmp_path)], stdout=subprocess.PIPE, text=True
-        )
-        time.sleep(0.3)
-        assert third.poll() is None  # it waits
-        second.kill()
-        assert third.stdout is not None
-        assert third.stdout.readline().strip() == device_of_second
-        third.kill()
-    finally:
-        for process in (first, second):
-            process.kill()
-
-
-SHARER = """
-import sys, time
-from pathlib import Path
-from sumcurve.machine.devices import lease
 with lease(sys.argv[1].split(","), Path(sys.argv[2]), wait_seconds=0.02, shares=int(sys.argv[3])) as device:
     print(device, flush=True)
     time.sleep(60)
 """
 
 
+def hold(pool, locks, shares=1):
+    """A process that says which card it has, once it has one."""
+    command = [sys.executable, "-c", HOLDER, pool, str(locks), str(shares)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+
+
+def card_of(process):
+    return process.stdout.readline().strip()
+
+
+def test_two_processes_get_two_devices_and_a_killed_one_frees_its_own(tmp_path):
+    first, second = hold("0,1", tmp_path), hold("0,1", tmp_path)
+    cards = [card_of(first), card_of(second)]
+    third = hold("0,1", tmp_path)
+    try:
+        assert {*cards} == {"0", "1"}
+        time.sleep(0.3)
+        assert third.poll() is None  # it waits
+        second.kill()
+        assert card_of(third) == cards[1]
+    finally:
+        for process in (first, second, third):
+            process.kill()
+
+
 def test_cards_are_shared_by_those_who_say_so_and_by_no_more(tmp_path):
     """Two by two on two cards; a fifth waits, and so does one that wants a card alone, until a whole card is free."""
 
-    def start(shares):
-        command = [sys.executable, "-c", SHARER, "a,b", str(tmp_path), str(shares)]
-        return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-
-    sharers = [start(2) for _ in range(4)]
+    sharers = [hold("a,b", tmp_path, 2) for _ in range(4)]
     waiting = []
     try:
-        cards = [process.stdout.readline().strip() for process in sharers]
+        cards = [card_of(process) for process in sharers]
         assert sorted(cards) == ["a", "a", "b", "b"]
-        waiting = [start(1)]
+        waiting = [hold("a,b", tmp_path)]
         on_a = [process for process, card in zip(sharers, cards, strict=True) if card == "a"]
         on_a[0].kill()
         assert waiting[0].poll() is None
         assert not select.select([waiting[0].stdout], [], [], 0.5)[0]  # half a card is not one
         on_a[1].kill()
-        assert waiting[0].stdout.readline().strip() == "a"
-        fifth = start(2)
+        assert card_of(waiting[0]) == "a"
+        fifth = hold("a,b", tmp_path, 2)
         waiting.append(fifth)
         next(process for process, card in zip(sharers, cards, strict=True) if card == "b").kill()
-        assert fifth.stdout.readline().strip() == "b"
+        assert card_of(fifth) == "b"
     finally:
         for process in sharers + waiting:
             process.kill()
@@ -164,26 +150,19 @@ def test_a_shared_card_is_no_exclusive_lease(driver, usable, tmp_path):
         assert alone.exclusive
 
 
-def test_no_pool_is_the_cpu(tmp_path):
-    with devices.device({"SUMCURVE_DEVICE": "cpu", "CUDA_VISIBLE_DEVICES": "0"}, tmp_path) as lease:
-        assert lease == devices.Lease("cpu", exclusive=True)
-
-
 def test_cards_are_named_by_uuid_however_they_are_asked_for(driver):
     """An index and a UUID of one card are one name, so one lease; blanks are no part of a name."""
     assert devices.pool(driver) == [name(card) for card in range(4)]
     for asked in ("2,1", " 2, 1", f"{name(2)},{name(1)}", f"2, {name(1)}", "2,1,-1,0", "2,1,9"):
         assert devices.pool(driver | {"CUDA_VISIBLE_DEVICES": asked}) == [name(2), name(1)], asked
-
-
-def test_a_container_with_one_card_that_is_not_the_first_has_that_card(driver):
-    """Its device file is called nvidia3, and CUDA calls the card 0; with WSL there is no device file at all."""
+    # In a container with one card, its device file is called nvidia3 and CUDA calls the card 0.
     assert devices.pool(driver | {"CARDS": "3"}) == [name(3)]
 
 
-@pytest.mark.parametrize("hidden", ["", " ", "-1", "NoDevFiles", "none", "void", "-1,0"])
+@pytest.mark.parametrize("hidden", ["", " ", "-1", "NoDevFiles", "none", "void", "-1,0", "SUMCURVE_DEVICE"])
 def test_what_hides_all_cards_is_the_cpu(hidden, driver, tmp_path):
-    environment = driver | {"CUDA_VISIBLE_DEVICES": hidden}
+    hides = {"SUMCURVE_DEVICE": "cpu", "CUDA_VISIBLE_DEVICES": "0"}
+    environment = driver | (hides if hidden == "SUMCURVE_DEVICE" else {"CUDA_VISIBLE_DEVICES": hidden})
     assert devices.pool(environment) == []
     with devices.device(environment, tmp_path) as lease:
         assert lease == devices.Lease("cpu", exclusive=True)

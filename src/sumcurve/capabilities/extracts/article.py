@@ -168,8 +168,8 @@ def _authors_ids(texts: list[str]) -> tuple[NDArray[np.int32], NDArray[np.int64]
         return np.array(ids, np.int32), starts, len(vocabulary)
     classes[_STOP] = GAP
     classes[_LINE] = BREAK
-    found, starts, begins, _ = tokenise(symbols, classes, max(len(texts), 1))
-    return found, starts[: len(texts) + 1], len(begins)
+    ids, starts, begins, _ = tokenise(symbols, classes, max(len(texts), 1))
+    return ids, starts[: len(texts) + 1], len(begins)
 
 
 def authors_words(sentence: str) -> list[str]:
@@ -317,24 +317,24 @@ def _count(
         begin = filled
         for place in range(starts[sentence], starts[sentence + 1] - order + 1):
             word = words[place]
-            found = -1
+            gram = -1
             if order == 1:
                 if bucket[word + 1] > bucket[word]:
-                    found = bucket[word]
+                    gram = bucket[word]
             else:
                 key = np.int64(word) << 32 | np.int64(words[place + 1])
                 for candidate in range(bucket[word], bucket[word + 1]):
                     if grams[candidate] == key:
-                        found = candidate
-            if found >= 0:
-                if have[found] == 0:
+                        gram = candidate
+            if gram >= 0:
+                if have[gram] == 0:
                     slot = filled  # types ascend in a row
-                    while slot > begin and types[slot - 1] > found:
+                    while slot > begin and types[slot - 1] > gram:
                         types[slot] = types[slot - 1]
                         slot -= 1
-                    types[slot] = found
+                    types[slot] = gram
                     filled += 1
-                have[found] += 1
+                have[gram] += 1
         for place in range(begin, filled):
             counts[place] = 1 if unique else have[types[place]]
             have[types[place]] = 0

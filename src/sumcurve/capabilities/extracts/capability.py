@@ -88,17 +88,22 @@ class BestExtracts(Capability):
 
         return [
             Missing(
-                folders.plan.corpus_name(one.specification["corpus"]), "extractive optimum", None, None, None, one.key
+                folders.plan.corpus_name(folder.specification["corpus"]),
+                "extractive optimum",
+                None,
+                None,
+                None,
+                folder.key,
             )
-            for one in folders.plan.named("annotations", "prove")
-            if not folders.finished(one.key)
+            for folder in folders.plan.named("annotations", "prove")
+            if not folders.finished(folder.key)
         ]
 
     def evidence(self, folders: Folders) -> "Oracles":
         from sumcurve.capabilities.extracts.evidence import Oracles, extracts
 
         proofs = folders.plan.named("annotations", "prove")
-        return Oracles([extracts(folders, one) for one in proofs if folders.finished(one.key)])
+        return Oracles([extracts(folders, folder) for folder in proofs if folders.finished(folder.key)])
 
 
 CAPABILITY = BestExtracts()

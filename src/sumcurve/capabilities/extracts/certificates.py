@@ -264,10 +264,10 @@ def _problems(row: Mapping[str, Any], article: Article) -> list[str]:
     demand(row["sha256"] == text_sha256(article), "the text is another one than was scored (sha256)")
     exact = row["algorithm"] == EXACT
     try:
-        asked = _request(row)
+        request = _request(row)
     except (OracleError, TypeError) as error:
         return [*problems, str(error)]
-    same = all(row[name] == value for name, value in asked.fields.items())
+    same = all(row[name] == value for name, value in request.fields.items())
     demand(same, "algorithm, variant, seed and budget do not go together")
     demand(row["nodes"] >= 0 and row["seconds"] >= 0, "nodes or seconds below 0")
     demand(row["solver"] in (SOLVERS if exact else (row["algorithm"],)), f"unknown solver {row['solver']!r}")

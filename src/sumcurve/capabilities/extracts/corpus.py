@@ -84,7 +84,7 @@ def write_oracle(
     else:
         rows = [feature | place for feature, place in zip(made.features, places, strict=True)]
         write_csv(folder / "features.csv", [*FEATURES, *PLACES], rows)
-    write_csv(folder / "found.csv", FOUND, made.found)
+    write_csv(folder / "found.csv", FOUND, made.choices)
     write_csv(folder / "timings.csv", TIMINGS, made.timings)
 
 
@@ -94,7 +94,7 @@ class _Examined:
     def __init__(self) -> None:
         self.features: list[dict[str, Any]] = []
         self.certificates: list[dict[str, Any]] = []
-        self.found: list[dict[str, Any]] = []
+        self.choices: list[dict[str, Any]] = []
         self.timings: list[dict[str, Any]] = []
 
     def examine(self, article: Article, settings: Oracle, scorer: str, clock: Callable[[], float]) -> None:
@@ -106,7 +106,7 @@ class _Examined:
             began = clock()
             sentences = search()
             named = {"id": article.id, "algorithm": algorithm, "variant": variant, "optimised": optimised}
-            self.found.append(named | _scores(both, sentences))
+            self.choices.append(named | _scores(both, sentences))
             if optimised:
                 self.timings.append(named | {"seconds": f"{clock() - began:.6f}"})
 

@@ -72,7 +72,7 @@ def counts(instance: Instance) -> Counts:
     )
 
 
-def found(instance: Instance, sentences: Sequence[int] | NDArray[np.int64], iterations: int) -> Found:
+def rescored(instance: Instance, sentences: Sequence[int] | NDArray[np.int64], iterations: int) -> Found:
     """The extract of these sentences in this order, scored anew."""
     chosen = np.asarray(sentences, np.int64)
     view = counts(instance)

@@ -57,7 +57,7 @@ class Extracts:
     corpus: str
     settings: Oracle
     scorer: str
-    found: pd.DataFrame
+    choices: pd.DataFrame
     features: pd.DataFrame
     timings: pd.DataFrame
     certificates: Sequence[Mapping[str, Any]]
@@ -72,11 +72,11 @@ class Extracts:
         for metric in METRICS:
             best: dict[str, float] = {}
             proven: dict[str, bool] = {}
-            for one in self.certificates:
-                if one["metric"] == metric and one["id"] in tested:
-                    item = item_of(one["id"])
-                    best[item] = max(best.get(item, 0.0), one["bound"])
-                    proven[item] = proven.get(item, True) and one["status"] == "proven"
+            for proof in self.certificates:
+                if proof["metric"] == metric and proof["id"] in tested:
+                    item = item_of(proof["id"])
+                    best[item] = max(best.get(item, 0.0), proof["bound"])
+                    proven[item] = proven.get(item, True) and proof["status"] == "proven"
             mean = float(words.mean()) if metric == "rouge1" else None
             made.append(Ceiling(self.corpus, metric, list(best), list(best.values()), sum(proven.values()), mean))
         return made
@@ -112,8 +112,8 @@ class Oracles(Evidence):
             for name, (_, scorer) in metrics.items()
             if scorer in output.scores and not output.scores[scorer].further
         }
-        every = [ceiling for one in self.corpora for ceiling in one.ceilings()]
-        return [one for one in every if {*one.ids} == scored.get((one.corpus, one.metric))]
+        every = [ceiling for ceiling in self.corpora for ceiling in ceiling.ceilings()]
+        return [ceiling for ceiling in every if {*ceiling.ids} == scored.get((ceiling.corpus, ceiling.metric))]
 
     def optimum(self, results: "Results", corpus: str, metric: str) -> Optimum | None:
         ceilings: list[Ceiling] = results.once("ceilings", lambda: self.ceilings(results.outputs))
@@ -130,17 +130,17 @@ class Oracles(Evidence):
         if not self.corpora:
             return {}
         from sumcurve.capabilities.extracts.boxes import write_boxes
-        from sumcurve.capabilities.extracts.tables.extracts import frames, told
+        from sumcurve.capabilities.extracts.tables.extracts import frames, notes_of
 
         scores, lengths, _ = frames(results)
-        write_boxes(scores, lengths, folder, "extracts", told(results), results.study.in_part)
+        write_boxes(scores, lengths, folder, "extracts", notes_of(results), results.study.in_part)
         return {"extracts": TITLE}
 
 
 def extracts_of(study: Study) -> Sequence[Extracts]:
     """Of the corpora of a study, in their order."""
     oracles = study.evidence.get("extracts")
-    return sorted(oracles.corpora, key=lambda one: one.corpus) if isinstance(oracles, Oracles) else ()
+    return sorted(oracles.corpora, key=lambda oracle: oracle.corpus) if isinstance(oracles, Oracles) else ()
 
 
 def extracts(folders: Folders, folder: "Folder") -> Extracts:

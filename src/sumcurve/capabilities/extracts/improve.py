@@ -14,11 +14,11 @@ from sumcurve.capabilities.extracts.evaluate import (
     Found,
     closed,
     counts,
-    found,
     gathered,
     key_across,
     remove,
     remove_others,
+    rescored,
     tally,
 )
 from sumcurve.machine.compiled import njit
@@ -48,7 +48,7 @@ def _climbed(instance: Instance, sentences: Sequence[int], swap: bool) -> Found:
             raise OracleError(f"sentence {index} of an article of {instance.size}; indices start with 0")
     start = np.array(sorted({int(index) for index in sentences if instance.lengths[index]}), np.int64)
     chosen, moves = _climb(counts(instance), start, swap)
-    return found(instance, chosen, moves)
+    return rescored(instance, chosen, moves)
 
 
 @njit(cache=True)
@@ -180,16 +180,16 @@ def _addition(
     base = view.reference_total
     best = -1
     if view.order == 2 and view.unique:
-        longer, one = np.empty(size + 1, np.int64), np.empty(1, np.int64)
+        longer, single = np.empty(size + 1, np.int64), np.empty(1, np.int64)
         for sentence in range(len(free)):
             if free[sentence]:
                 longer[:size] = chosen[:size]
                 _insert(longer, size, sentence)
-                one[0] = sentence
-                more, fresh = gathered(view, spare, one, 1)
+                single[0] = sentence
+                more, fresh = gathered(view, spare, single, 1)
                 top, bottom = closed(view, spare, longer, size + 1, hits + more, total + fresh)
-                remove(rows, types, repeats, spare, one, 1)
-                remove_others(other_rows, others, len(grams), spare, one, 1)
+                remove(rows, types, repeats, spare, single, 1)
+                remove_others(other_rows, others, len(grams), spare, single, 1)
                 if top * denominator > numerator * bottom:
                     best, numerator, denominator = sentence, top, bottom
         return best, numerator, denominator
@@ -255,8 +255,8 @@ def _addition(
 @njit(cache=True)
 def _follower(grams: NDArray[np.int64], start: int, end: int, word: int) -> int:  # pragma: no cover
     """The place in `grams[start:end]` of the bigram whose second word this is, or -1."""
-    found = -1
+    follower = -1
     for place in range(start, end):
         if grams[place] & 0xFFFFFFFF == word:
-            found = place
-    return found
+            follower = place
+    return follower

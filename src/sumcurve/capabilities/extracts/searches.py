@@ -48,10 +48,10 @@ from sumcurve.capabilities.extracts.evaluate import (
     closed,
     counts,
     evaluate,
-    found,
     gathered,
     remove,
     remove_others,
+    rescored,
     tally,
 )
 from sumcurve.machine.compiled import njit
@@ -111,7 +111,7 @@ def search(
         cover = _cover(counts(instances[0]))
     greedy = _best_prefix(view, cover)
     if algorithm == "Greedy":
-        return found(aim, greedy, len(cover))
+        return rescored(aim, greedy, len(cover))
 
     if algorithm.startswith("VNS"):
         start = _sample(state, aim.size, size)
@@ -123,10 +123,10 @@ def search(
         chosen, iterations = _vns(
             view, counts(other), start, size, code, keep_all, ties, limits.iterations, limits.failures, state
         )
-        return found(aim, np.sort(chosen), iterations)
+        return rescored(aim, np.sort(chosen), iterations)
 
     chosen, iterations = _genetic(view, greedy, size, code, limits.generations, state)
-    return found(aim, chosen, iterations)
+    return rescored(aim, chosen, iterations)
 
 
 @njit(cache=True)
@@ -200,17 +200,17 @@ def _best_prefix(view: Counts, cover: NDArray[np.int64]) -> NDArray[np.int64]:  
     """The first n of these sentences, n > 0, whose F1 in document order is best, in document order."""
     spare = tally(view)
     rows, types, repeats, lengths = view.rows, view.types, view.counts, view.lengths
-    ordered, one = np.empty(len(cover), np.int64), np.empty(1, np.int64)
+    ordered, single = np.empty(len(cover), np.int64), np.empty(1, np.int64)
     hits = total = 0
     best, best_numerator, best_denominator = min(1, len(cover)), 0, 1
     for number in range(len(cover)):
-        one[0] = cover[number]
+        single[0] = cover[number]
         if view.order == 1 and not view.unique:
-            hits += add(rows, types, repeats, spare, one, 1)
-            total += lengths[one[0]]
+            hits += add(rows, types, repeats, spare, single, 1)
+            total += lengths[single[0]]
             numerator, denominator = 2 * hits, total + view.reference_total
         else:
-            more, longer = gathered(view, spare, one, 1)
+            more, longer = gathered(view, spare, single, 1)
             hits += more
             total += longer
             _insert(ordered, number, cover[number])
@@ -408,17 +408,17 @@ def _genetic(
             sizes[: len(best)] = parent_sizes[: len(best)]
             number = len(best)
         parents_alive = number
-        for one in range(len(best)):
-            for two in range(one + 1, len(best)):
+        for mother in range(len(best)):
+            for father in range(mother + 1, len(best)):
                 if code:
-                    length = parent_sizes[one] + parent_sizes[two]
-                    both[: parent_sizes[one]] = parents[one, : parent_sizes[one]]
-                    both[parent_sizes[one] : length] = parents[two, : parent_sizes[two]]
+                    length = parent_sizes[mother] + parent_sizes[father]
+                    both[: parent_sizes[mother]] = parents[mother, : parent_sizes[mother]]
+                    both[parent_sizes[mother] : length] = parents[father, : parent_sizes[father]]
                     drawn = min(size, length)
                     _draw(state, both, length, drawn)
                     pool[number, :drawn] = both[:drawn]
                 else:
-                    length = _union(parents[one], parent_sizes[one], parents[two], parent_sizes[two], both)
+                    length = _union(parents[mother], parent_sizes[mother], parents[father], parent_sizes[father], both)
                     drawn = min(size, length)
                     _draw_ordered(state, both, length, drawn, pool[number])
                 sizes[number] = drawn
@@ -484,15 +484,15 @@ def _scores(
 
 @njit(cache=True)
 def _union(
-    one: NDArray[np.int64], one_size: int, two: NDArray[np.int64], two_size: int, out: NDArray[np.int64]
+    mother: NDArray[np.int64], mother_size: int, father: NDArray[np.int64], father_size: int, out: NDArray[np.int64]
 ) -> int:  # pragma: no cover
-    """Write what is in `one[:one_size]` or `two[:two_size]` to `out`, ascending; how many.
+    """Write what is in `mother[:mother_size]` or `father[:father_size]` to `out`, ascending; how many.
 
     Both ascend, and something greater stands behind their ends. Without branches, which a processor could not foresee.
     """
     first = second = size = 0
-    while first + second < one_size + two_size:
-        left, right = one[first], two[second]
+    while first + second < mother_size + father_size:
+        left, right = mother[first], father[second]
         out[size] = min(left, right)
         first += left <= right
         second += right <= left

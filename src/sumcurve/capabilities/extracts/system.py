@@ -34,8 +34,12 @@ class Optimum(Bound):
     def summarize(self, items: Sequence[Item]) -> Iterator[list[str]]:
         path = self.inputs[self.settings["oracle"]] / "certificates.jsonl"
         with path.open(encoding="utf-8") as stream:
-            told = map(json.loads, stream)
-            best = {one["id"]: one["sentences"] for one in told if one["metric"] == self.settings["metric"]}
+            certificates = map(json.loads, stream)
+            best = {
+                certificate["id"]: certificate["sentences"]
+                for certificate in certificates
+                if certificate["metric"] == self.settings["metric"]
+            }
         for item in items:
             if item.record.id not in best:
                 raise RecordError(

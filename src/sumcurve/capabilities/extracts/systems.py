@@ -16,7 +16,7 @@ EXTRACTIVE: dict[str, type[Extractive]] = {"SumBasic": SumBasic, "LexRank": LexR
 def extracts(article: Article) -> dict[str, tuple[int, ...]]:
     """By system the sentences that it takes, ascending."""
     count = min(len(article.abstract), len(article.sentences))
-    found = {"Lead": tuple(range(count))}
+    extracts_by_name = {"Lead": tuple(range(count))}
     for name, kind in EXTRACTIVE.items():
-        found[name] = tuple(kind(kind.Settings().own(), {}).extract(article.sentences, count))
-    return found
+        extracts_by_name[name] = tuple(kind(kind.Settings().own(), {}).extract(article.sentences, count))
+    return extracts_by_name

@@ -2,7 +2,7 @@
 
 The F1 is 2 h / D with h matching words and D the words of extract and abstract (scorer `set`: distinct ones). An
 extract may have any number of sentences; their order does not matter to ROUGE-1. The proof is branch and bound
-(`unigram_search`); where its budget ends first, HiGHS goes on with the same integers.
+(`unigram_bounds`, `unigram_search`); where its budget ends first, HiGHS goes on with the same integers.
 """
 
 import math
@@ -17,22 +17,18 @@ from scipy.sparse import csr_array
 
 from sumcurve.capabilities.extracts.article import Instance, OracleError, value
 from sumcurve.capabilities.extracts.optimum import Optimum
-from sumcurve.capabilities.extracts.unigram_search import (
+from sumcurve.capabilities.extracts.unigram_bounds import (
     FINE,
     FREE,
     IN,
     OUT,
-    PRUNED,
     Best,
     Coverage,
     Multipliers,
     States,
     ceiling,
-    dominators,
-    examine,
-    explore,
-    polish,
 )
+from sumcurve.capabilities.extracts.unigram_search import PRUNED, dominators, examine, explore, polish
 
 NODES = 200_000
 _MILP_NODES = 100

@@ -177,44 +177,40 @@ def test_a_line_that_cannot_be_used_is_named_before_any_work(sumcurve, tmp_path,
     assert list(tmp_path.iterdir()) == [source]
 
 
-def test_files_that_cannot_be_used_are_named(sumcurve, tmp_path) -> None:
-    source, out = write(tmp_path / "in.jsonl", [GOOD]), tmp_path / "out.jsonl"
-    with pytest.raises(CommandError, match="needs --input"):
-        sumcurve("oracle", "--output", out)
-    with pytest.raises(CommandError, match=r"none.jsonl is no file"):
-        sumcurve("oracle", "--input", tmp_path / "none.jsonl", "--output", out)
-    with pytest.raises(CommandError, match="folder that exists"):
-        sumcurve("oracle", "--input", source, "--output", tmp_path / "nowhere" / "out.jsonl")
-    with pytest.raises(CommandError, match="not published"):
-        sumcurve("oracle", "--input", source, "--output", out, "--algorithm", "greedy", "--variant", "code")
-    for content in ("", "\n\n"):
-        (tmp_path / "empty.jsonl").write_text(content)
-        with pytest.raises(CommandError, match=r"empty.jsonl (is empty|holds no article)"):
-            sumcurve("oracle", "--input", tmp_path / "empty.jsonl", "--output", out)
-    (tmp_path / "wide.jsonl").write_text(source.read_text(), encoding="utf-16")
-    with pytest.raises(CommandError, match=r"wide.jsonl:1: a NUL character, as in UTF-16; save the file as UTF-8"):
-        sumcurve("oracle", "--input", tmp_path / "wide.jsonl", "--output", out)
-    (tmp_path / "torn.jsonl.gz").write_bytes(gzip.compress(source.read_bytes())[:-5])
-    with pytest.raises(CommandError, match=r"torn.jsonl.gz is truncated"):
-        sumcurve("oracle", "--input", tmp_path / "torn.jsonl.gz", "--output", out)
-
-
 @pytest.mark.parametrize(
-    ("algorithm", "option"),
+    ("words", "message"),
     [
-        ("exact", ["--variant", "code"]),
-        ("exact", ["--seed", "4"]),
-        ("greedy", ["--seed", "4"]),
-        ("greedy", ["--seconds", "3"]),
-        ("greedy", ["--nodes", "4"]),
-        ("f1-greedy", ["--variant", "code"]),
+        ("--output OUT", "needs --input"),
+        ("--input none.jsonl --output OUT", "none.jsonl is no file"),
+        ("--input in.jsonl --output nowhere/out.jsonl", "folder that exists"),
+        ("--input in.jsonl --output OUT --algorithm greedy --variant code", "not published"),
+        ("--input empty.jsonl --output OUT", "empty.jsonl is empty"),
+        ("--input lines.jsonl --output OUT", "lines.jsonl holds no article"),
+        ("--input wide.jsonl --output OUT", "wide.jsonl:1: a NUL character, as in UTF-16; save the file as UTF-8"),
+        ("--input torn.jsonl.gz --output OUT", "torn.jsonl.gz is truncated"),
+        *(
+            (f"--input in.jsonl --output OUT --algorithm {algorithm} {option} {value}", f"{option}: it changes nothing")
+            for algorithm, option, value in (
+                ("exact", "--variant", "code"),
+                ("exact", "--seed", "4"),
+                ("greedy", "--seed", "4"),
+                ("greedy", "--seconds", "3"),
+                ("greedy", "--nodes", "4"),
+                ("f1-greedy", "--variant", "code"),
+            )
+        ),
     ],
 )
-def test_options_that_change_nothing_are_refused(sumcurve, tmp_path, algorithm, option) -> None:
-    source, out = write(tmp_path / "in.jsonl", [GOOD]), tmp_path / "out.jsonl"
-    message = f"{option[0]}: it changes nothing of --algorithm {algorithm}"
+def test_files_and_options_that_cannot_be_used_are_named(sumcurve, tmp_path, monkeypatch, words, message) -> None:
+    monkeypatch.chdir(tmp_path)
+    source = write(tmp_path / "in.jsonl", [GOOD]).read_text()
+    (tmp_path / "empty.jsonl").write_text("")
+    (tmp_path / "lines.jsonl").write_text("\n\n")
+    (tmp_path / "wide.jsonl").write_text(source, encoding="utf-16")
+    (tmp_path / "torn.jsonl.gz").write_bytes(gzip.compress(source.encode())[:-5])
     with pytest.raises(CommandError, match=message):
-        sumcurve("oracle", "--input", source, "--output", out, "--algorithm", algorithm, *option)
+        sumcurve("oracle", *words.split())
+    assert not (tmp_path / "OUT").exists()
 
 
 @pytest.mark.parametrize("option", [["--seconds", "-1"], ["--seconds", "nan"], ["--nodes", "-1"], ["--jobs", "0"]])

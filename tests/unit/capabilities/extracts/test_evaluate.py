@@ -7,10 +7,10 @@ from sumcurve.capabilities.extracts.evaluate import (
     closed,
     counts,
     evaluate,
-    found,
     gathered,
     remove,
     remove_others,
+    rescored,
     tally,
 )
 
@@ -30,7 +30,7 @@ def test_the_kernel_gives_the_value_and_leaves_no_trace(article, scorer, order, 
         chosen = data.draw(st.lists(st.integers(0, counted.size - 1), max_size=10))
         assert evaluate(view, np.array(chosen, np.int64), spare) == value(counted, chosen)
         assert spare.tolist() == tally(view).tolist()
-        result = found(counted, chosen, 0)
+        result = rescored(counted, chosen, 0)
         assert (result.numerator, result.denominator) == value(counted, chosen)
         assert 0 <= result.f1 <= 1
 

@@ -13,7 +13,7 @@ from sumcurve.capabilities.extracts import METRICS as ORACLE_METRICS
 from sumcurve.capabilities.extracts.evidence import Extracts, Oracles
 from sumcurve.capabilities.extracts.searches import ALGORITHMS as SEARCHES
 from sumcurve.capabilities.extracts.settings import Oracle
-from sumcurve.capabilities.extracts.tables.extracts import ALGORITHMS, LENGTHS, frames, told
+from sumcurve.capabilities.extracts.tables.extracts import ALGORITHMS, LENGTHS, frames, notes_of
 from sumcurve.capabilities.extracts.tables.oracle_features import FEATURES
 from sumcurve.settings.study import Bootstrap
 from sumcurve.statistics.design import Design, Replicates
@@ -97,7 +97,7 @@ def tables(study, settings) -> Callable[..., dict[str, pd.DataFrame]]:
     def build(*every: Extracts, bootstrap: Bootstrap = settings) -> dict[str, pd.DataFrame]:
         results = Results(dataclasses.replace(study, evidence={"extracts": Oracles(every)}), bootstrap)
         build.made = lambda name: made(name, results)
-        build.told = told(results)
+        build.told = notes_of(results)
         build.parts = lambda name: next(one.parts for one in study.statistics if one.corpus == name)
         scores, lengths, pairs = frames(results)
         found = {"oracle_corpora": lengths, "oracle_scores": scores, "oracle_pairs": pairs}
@@ -117,7 +117,7 @@ def row(frame: pd.DataFrame, **named: str) -> pd.Series:
 
 def values_of(one: Extracts, metric: str, algorithm: str, variant: str, optimised: str) -> pd.Series:
     """F1 in percent, by article."""
-    rows = one.found[(one.found[NAMES] == [algorithm, variant, optimised]).all(axis=1)]
+    rows = one.choices[(one.choices[NAMES] == [algorithm, variant, optimised]).all(axis=1)]
     return 100 * rows.set_index("id")[metric].sort_index()
 
 
@@ -183,7 +183,7 @@ def test_proofs_are_counted_and_an_unproven_bound_is_told(tables) -> None:
 def test_articles_on_which_nothing_scores_are_counted_and_are_never_reached(tables) -> None:
     one = extracts()
     nothing = ["notes/1", "notes/2"]
-    found = one.found.assign(rouge2=one.found.rouge2.where(~one.found.id.isin(nothing), 0.0))
+    found = one.choices.assign(rouge2=one.choices.rouge2.where(~one.choices.id.isin(nothing), 0.0))
     zero = {"value": 0.0, "bound": 0.0}
     certificates = [c | zero if c["id"] in nothing and c["metric"] == "rouge2" else c for c in one.certificates]
     frames = tables(dataclasses.replace(one, found=found, certificates=certificates))
@@ -211,7 +211,7 @@ def test_scores_are_described_as_pandas_does_with_intervals_over_groups(tables) 
         assert (found.low + found.high) / 2 == pytest.approx(interval.mean)
         reach = interval.error * stats.t.isf(0.025, [GROUPS - 1, 5])  # degrees of freedom are those of all systems
         assert reach[0] * 0.999 <= found.high - interval.mean <= reach[1]
-        sizes = one.found[(one.found[NAMES] == list(chosen)).all(axis=1)].sentences
+        sizes = one.choices[(one.choices[NAMES] == list(chosen)).all(axis=1)].sentences
         assert found.sentences == pytest.approx(sizes.mean())
 
 
@@ -228,10 +228,10 @@ def test_rows_are_those_that_optimise_the_metric_then_systems_then_the_others_th
 def test_distance_from_the_optimum_uses_the_bound_and_counts_what_is_proven(tables) -> None:
     one = extracts(unproven=["notes/3"])
     best = values_of(one, "rouge1", "exact", "", "rouge1")
-    two = (one.found.id == "notes/5") & (one.found.algorithm == "VNS") & (one.found.variant == "paper")
-    over = (one.found.id == "notes/6") & (one.found.algorithm == "Genetic") & (one.found.variant == "code")
-    unproven = (one.found.id == "notes/3") & (one.found.algorithm == "VNS")
-    found = one.found.copy()
+    two = (one.choices.id == "notes/5") & (one.choices.algorithm == "VNS") & (one.choices.variant == "paper")
+    over = (one.choices.id == "notes/6") & (one.choices.algorithm == "Genetic") & (one.choices.variant == "code")
+    unproven = (one.choices.id == "notes/3") & (one.choices.algorithm == "VNS")
+    found = one.choices.copy()
     found.loc[two, "rouge1"] = best["notes/5"] / 100  # reaches it
     found.loc[unproven, "rouge1"] = best["notes/3"] / 100  # reaches what was found, which may not be the optimum
     found.loc[over, "rouge1"] = best["notes/6"] / 100 + 0.01  # repeats a sentence
@@ -348,7 +348,7 @@ def test_correlations_are_scipys_over_the_proven_articles(tables) -> None:
     frame = tables(one)["oracle_features"]
     assert list(frame.feature.unique()) == list(FEATURES)
     articles = one.features[~one.features.id.isin(unproven)]
-    best = one.found[(one.found[NAMES] == ["exact", "", "rouge1"]).all(axis=1)].set_index("id").sentences
+    best = one.choices[(one.choices[NAMES] == ["exact", "", "rouge1"]).all(axis=1)].set_index("id").sentences
     sizes = [best[name] for name in articles.id]
     derived = {
         "source_words_per_sentence": [
@@ -416,7 +416,7 @@ def test_order_of_the_evidence_leaves_every_byte_and_time_touches_its_own_table(
         certificates = list(one.certificates)
         random.Random(4).shuffle(certificates)
         found, features, timings = (
-            frame.sample(frac=1, random_state=4) for frame in (one.found, one.features, one.timings)
+            frame.sample(frac=1, random_state=4) for frame in (one.choices, one.features, one.timings)
         )
         return dataclasses.replace(one, found=found, features=features, timings=timings, certificates=certificates)
 
@@ -465,8 +465,8 @@ def test_proofs_alone_leave_exact_against_itself(tables) -> None:
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        (lambda one: {"found": one.found[1:]}, "exact rouge1 lacks or adds article notes/0"),
-        (lambda one: {"found": pd.concat([one.found, one.found[-1:]])}, "LSA .* is twice for notes/23"),
+        (lambda one: {"choices": one.choices[1:]}, "exact rouge1 lacks or adds article notes/0"),
+        (lambda one: {"choices": pd.concat([one.choices, one.choices[-1:]])}, "LSA .* is twice for notes/23"),
         (lambda one: {"certificates": one.certificates[:-1]}, "notes/23 not in both features and rouge2 proofs"),
         (lambda one: {"features": pd.concat([one.features, one.features[:1]])}, "twice in features.csv"),
         (

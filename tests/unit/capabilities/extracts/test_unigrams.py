@@ -15,17 +15,8 @@ from sumcurve.capabilities.extracts import unigrams as module
 from sumcurve.capabilities.extracts.article import SCORERS, Article, Instance, OracleError, instance, value
 from sumcurve.capabilities.extracts.improve import f1_greedy
 from sumcurve.capabilities.extracts.optimum import Optimum
-from sumcurve.capabilities.extracts.unigram_search import (
-    FINE,
-    FREE,
-    IN,
-    OUT,
-    Best,
-    Multipliers,
-    ceiling,
-    dominators,
-    measure,
-)
+from sumcurve.capabilities.extracts.unigram_bounds import FINE, FREE, IN, OUT, Best, Multipliers, ceiling
+from sumcurve.capabilities.extracts.unigram_search import dominators, measure
 from sumcurve.capabilities.extracts.unigrams import _coverage, optimum, optimum_by_milp, source_words_bound
 
 SENTENCE = st.lists(st.sampled_from("abcdefgh"), max_size=6).map(" ".join)

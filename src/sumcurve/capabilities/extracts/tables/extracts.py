@@ -70,7 +70,7 @@ class Searched:
 
     def contestants(self, metric: str) -> list[Chosen]:
         """Who optimised the metric, and the systems, which optimise none."""
-        return [one for one in self.scores[metric] if one[2] in (metric, "")]
+        return [choice for choice in self.scores[metric] if choice[2] in (metric, "")]
 
     def design(self, metric: str, settings: Bootstrap) -> Design:
         """All who chose, as systems over the articles; there is one article at least."""
@@ -78,37 +78,39 @@ class Searched:
         return Design(systems, self.groups, None, settings.confidence)
 
 
-def arranged(one: Extracts, groups: Mapping[str, str]) -> Searched:
+def arranged(oracle: Extracts, groups: Mapping[str, str]) -> Searched:
     """The evidence of one corpus by article, with the group of every test item; those of other parts say theirs.
 
     Raises EvidenceError where its files do not have the same articles, or an article is of no scored test item.
     """
-    features = one.features.set_index("id", drop=False)
+    features = oracle.features.set_index("id", drop=False)
     if "group" in features:
         groups = {**{item_of(name): group for name, group in features.group.items()}, **groups}
     ids = sorted(features.id)
     if unknown := [name for name in ids if item_of(name) not in groups]:
-        raise EvidenceError(f"{one.corpus}: article {unknown[0]} is of no scored test item; make the oracle anew")
+        raise EvidenceError(f"{oracle.corpus}: article {unknown[0]} is of no scored test item; make the oracle anew")
     if len(set(ids)) < len(ids):
-        raise EvidenceError(f"{one.corpus}: an article is twice in features.csv; make the oracle anew")
-    certified = {metric: {c["id"]: c for c in one.certificates if c["metric"] == metric} for metric in ORACLE_METRICS}
+        raise EvidenceError(f"{oracle.corpus}: an article is twice in features.csv; make the oracle anew")
+    certified = {
+        metric: {c["id"]: c for c in oracle.certificates if c["metric"] == metric} for metric in ORACLE_METRICS
+    }
     for metric, certificates in certified.items():
         if sorted(certificates) != ids:
-            raise EvidenceError(f"{one.corpus}: {_odd(ids, certificates)} not in both features and {metric} proofs")
-    chosen = one.found[["algorithm", "variant", "optimised"]].itertuples(index=False, name=None)
+            raise EvidenceError(f"{oracle.corpus}: {_odd(ids, certificates)} not in both features and {metric} proofs")
+    chosen = oracle.choices[["algorithm", "variant", "optimised"]].itertuples(index=False, name=None)
     columns = sorted({(str(a), str(v), str(o)) for a, v, o in chosen}, key=place_of)
 
     def table(values: str, factor: float = 1.0) -> dict[Chosen, NDArray[np.float64]]:
         rows: dict[Chosen, dict[str, float]] = {column: {} for column in columns}
-        named = one.found[["algorithm", "variant", "optimised", "id", values]]
+        named = oracle.choices[["algorithm", "variant", "optimised", "id", values]]
         for algorithm, variant, optimised, article, value in named.itertuples(index=False, name=None):
             if article in rows[algorithm, variant, optimised]:
-                raise EvidenceError(f"{one.corpus}: {algorithm} {variant} {optimised} is twice for {article}")
+                raise EvidenceError(f"{oracle.corpus}: {algorithm} {variant} {optimised} is twice for {article}")
             rows[algorithm, variant, optimised][article] = value
         for column, by_article in rows.items():
             if sorted(by_article) != ids:
                 odd = _odd(ids, by_article)
-                raise EvidenceError(f"{one.corpus}: {' '.join(filter(None, column))} lacks or adds article {odd}")
+                raise EvidenceError(f"{oracle.corpus}: {' '.join(filter(None, column))} lacks or adds article {odd}")
         return {
             column: factor * np.array([by_article[name] for name in ids], dtype=float)
             for column, by_article in rows.items()
@@ -116,9 +118,9 @@ def arranged(one: Extracts, groups: Mapping[str, str]) -> Searched:
 
     items = {name: number for number, name in enumerate(dict.fromkeys(item_of(name) for name in ids))}
     return Searched(
-        one.corpus,
-        one.scorer,
-        one.settings,
+        oracle.corpus,
+        oracle.scorer,
+        oracle.settings,
         features.drop(columns=["id", *PLACES], errors="ignore").loc[ids].astype(float),
         {metric: table(metric, 100) for metric in ORACLE_METRICS},
         table("sentences"),
@@ -130,33 +132,33 @@ def arranged(one: Extracts, groups: Mapping[str, str]) -> Searched:
     )
 
 
-def corpora(found: Sequence[Searched], items: dict[str, int | None]) -> pd.DataFrame:
+def corpora(oracles: Sequence[Searched], items: dict[str, int | None]) -> pd.DataFrame:
     """The paper's Table 1: lengths of the articles that the filter let through; then how far the proofs went.
 
     `left_out` counts the items, of those that the parts asked have, none of whose references is an article.
     """
     rows = []
-    for one in found:
-        given = items[one.corpus]
+    for oracle in oracles:
+        given = items[oracle.corpus]
         row: dict[str, Any] = {
-            "corpus": one.corpus,
+            "corpus": oracle.corpus,
             "asked": given,
-            "left_out": None if given is None else given - len(set(one.item)),
-            "articles": len(one.item),
+            "left_out": None if given is None else given - len(set(oracle.item)),
+            "articles": len(oracle.item),
         }
         for name in LENGTHS:
-            row |= {f"{name}_{measure}": value for measure, value in _moments(one.features[name].to_numpy()).items()}
+            row |= {f"{name}_{measure}": value for measure, value in _moments(oracle.features[name].to_numpy()).items()}
         for metric in ORACLE_METRICS:
-            proven, gap = one.proven[metric], one.gap[metric]
+            proven, gap = oracle.proven[metric], oracle.gap[metric]
             row |= {
-                f"optimum_{metric}": one.optimum[metric].mean() if len(proven) else None,
+                f"optimum_{metric}": oracle.optimum[metric].mean() if len(proven) else None,
                 f"proven_{metric}": proven.sum(),
                 f"proven_{metric}_percent": 100 * proven.mean() if len(proven) else None,
                 f"gap_{metric}": gap[~proven].max() if not proven.all() else None,
-                f"zero_{metric}": (proven & (one.optimum[metric] == 0)).sum(),
+                f"zero_{metric}": (proven & (oracle.optimum[metric] == 0)).sum(),
             }
-        row["source_words_rouge1"] = 100 * one.features.source_words_bound.mean()
-        rows.append(row | {"filter": _filter(one.filter), "scorer": one.scorer})
+        row["source_words_rouge1"] = 100 * oracle.features.source_words_bound.mean()
+        rows.append(row | {"filter": _filter(oracle.filter), "scorer": oracle.scorer})
     columns = ["corpus", "asked", "left_out", "articles"]
     columns += [f"{name}_{measure}" for name in LENGTHS for measure in ("mean", "sd", "min", "max")]
     for metric in ORACLE_METRICS:
@@ -165,19 +167,19 @@ def corpora(found: Sequence[Searched], items: dict[str, int | None]) -> pd.DataF
     return pd.DataFrame(rows, columns=[*columns, "source_words_rouge1", "filter", "scorer"])
 
 
-def scores(found: Sequence[Searched], settings: Bootstrap) -> pd.DataFrame:
+def scores(oracles: Sequence[Searched], settings: Bootstrap) -> pd.DataFrame:
     """The paper's Tables 2 and 3: the distribution of F1 over articles, and the distance from the optimum.
 
     `reached_percent` is of the articles with a proven optimum above 0; `beyond` counts the articles on which the score
     is above the optimum, as repeated sentences and another order can be.
     """
     rows = []
-    for one in found:
-        for metric, table in one.scores.items():
+    for oracle in oracles:
+        for metric, table in oracle.scores.items():
             if not table:
                 continue  # no article
-            design = one.design(metric, settings)
-            optimum, proven = one.optimum[metric], one.proven[metric]
+            design = oracle.design(metric, settings)
+            optimum, proven = oracle.optimum[metric], oracle.proven[metric]
             worth = proven & (optimum > 0)
             for chosen in sorted(table, key=lambda column: (_turn(column, metric), *place_of(column))):
                 f1 = table[chosen]
@@ -186,14 +188,14 @@ def scores(found: Sequence[Searched], settings: Bootstrap) -> pd.DataFrame:
                 percentiles = np.percentile(f1, [5, 25, 50, 75, 95])
                 interval = estimate(design, _cell(chosen))
                 rows.append(
-                    {"corpus": one.corpus, "metric": metric, **named(chosen), "articles": len(f1)}
+                    {"corpus": oracle.corpus, "metric": metric, **named(chosen), "articles": len(f1)}
                     | {"mean": moments["mean"], "low": interval.low, "high": interval.high, "sd": moments["sd"]}
                     | {"cv_percent": 100 * moments["sd"] / moments["mean"] if moments["mean"] else None}
                     | {"min": moments["min"], "max": moments["max"]}
                     | dict(zip(("p05", "q1", "median", "q3", "p95"), percentiles, strict=True))
                     | {"shortfall": short.mean(), "shortfall_max": short.max()}
                     | {"reached_percent": 100 * (short == 0)[worth].mean() if worth.any() else None}
-                    | {"beyond": (short < 0).sum(), "sentences": one.sentences[chosen].mean()}
+                    | {"beyond": (short < 0).sum(), "sentences": oracle.sentences[chosen].mean()}
                 )
     columns = ["corpus", "metric", "algorithm", "variant", "optimised", "articles", "mean", "low", "high", "sd"]
     columns += ["cv_percent", "min", "p05", "q1", "median", "q3", "p95", "max"]
@@ -206,7 +208,7 @@ def best(frame: pd.DataFrame, tests: pd.DataFrame) -> set[tuple[str, ...]]:
 
     Rivals are those that optimise the metric, and systems; the exact search is none.
     """
-    found = set()
+    leaders = set()
     names = ["algorithm", "variant", "optimised"]
     for (corpus, metric), rows in frame.groupby(["corpus", "metric"], sort=False):
         rivals = rows[(rows.algorithm != EXACT) & rows.optimised.isin(["", metric])]
@@ -225,11 +227,11 @@ def best(frame: pd.DataFrame, tests: pd.DataFrame) -> set[tuple[str, ...]]:
             )
         ]
         if all(p is not None and p < LEVEL for p in mine):
-            found.add((str(corpus), str(metric), *leader))
-    return found
+            leaders.add((str(corpus), str(metric), *leader))
+    return leaders
 
 
-def pairs(found: Sequence[Searched], settings: Bootstrap) -> pd.DataFrame:
+def pairs(oracles: Sequence[Searched], settings: Bootstrap) -> pd.DataFrame:
     """Every two contestants of each metric, and each against itself optimising the other metric; first minus second.
 
     `p_family` is of max-|t| over all pairs of a corpus and metric, and `low` and `high` are of that test
@@ -237,9 +239,9 @@ def pairs(found: Sequence[Searched], settings: Bootstrap) -> pd.DataFrame:
     test items.
     """
     rows: list[dict[str, Any]] = []
-    for one in found:
-        for metric, table in one.scores.items():
-            contestants = one.contestants(metric)
+    for oracle in oracles:
+        for metric, table in oracle.scores.items():
+            contestants = oracle.contestants(metric)
             compared = list(combinations(contestants, 2))
             for chosen in contestants:
                 others = [other for other in table if other[:2] == chosen[:2] and other[2] not in ("", metric)]
@@ -247,12 +249,12 @@ def pairs(found: Sequence[Searched], settings: Bootstrap) -> pd.DataFrame:
             if not compared:
                 continue
             cells = [(_cell(first), _cell(second)) for first, second in compared]
-            tests = family(one.design(metric, settings), cells, seed=settings.seed).tests
+            tests = family(oracle.design(metric, settings), cells, seed=settings.seed).tests
             for (first, second), tested in zip(compared, tests, strict=True):
                 result, (low, high) = tested.difference, tested.interval or (None, None)
-                by_item = np.bincount(one.item, table[first] - table[second])
+                by_item = np.bincount(oracle.item, table[first] - table[second])
                 rows.append(
-                    {"corpus": one.corpus, "metric": metric}
+                    {"corpus": oracle.corpus, "metric": metric}
                     | {f"first_{key}": value for key, value in named(first).items()}
                     | {f"second_{key}": value for key, value in named(second).items()}
                     | {"items": len(by_item), "difference": result.mean, "low": low, "high": high}
@@ -290,10 +292,15 @@ def _odd(ids: Sequence[str], others: Any) -> str:
     return str(sorted(set(ids) ^ set(others))[0])
 
 
-def _items(study: Study, one: Searched) -> int | None:
+def _items(study: Study, oracle: Searched) -> int | None:
     """How many items the parts have that were asked; None where that is not known."""
-    records = {part.part: part.records for told in study.statistics if told.corpus == one.corpus for part in told.parts}
-    return sum(records[part] for part in one.filter.parts) if records.keys() >= {*one.filter.parts} else None
+    records = {
+        part.part: part.records
+        for statistics in study.statistics
+        if statistics.corpus == oracle.corpus
+        for part in statistics.parts
+    }
+    return sum(records[part] for part in oracle.filter.parts) if records.keys() >= {*oracle.filter.parts} else None
 
 
 def _filter(settings: Oracle) -> str:
@@ -306,13 +313,14 @@ def _filter(settings: Oracle) -> str:
     return f"{parts}{source} source sentences, {target} in the reference"
 
 
-def _unproven(found: Sequence[Searched]) -> list[str]:
+def _unproven(oracles: Sequence[Searched]) -> list[str]:
     """What must be said where an optimum is not proven."""
     counts = [
-        f"{number(int((~one.proven[metric]).sum()))} of {one.corpus}'s {number(len(one.item))} ({TITLES[metric]})"
-        for one in found
+        f"{number(int((~oracle.proven[metric]).sum()))} of {oracle.corpus}'s {number(len(oracle.item))} "
+        f"({TITLES[metric]})"
+        for oracle in oracles
         for metric in ORACLE_METRICS
-        if not one.proven[metric].all()
+        if not oracle.proven[metric].all()
     ]
     if not counts:
         return []
@@ -348,14 +356,14 @@ def name_of(chosen: Chosen, metric: str) -> str:
 def searched(results: Results) -> list[Searched]:
     """What was found on the articles of every corpus, by its name."""
     made: list[Searched] = results.once(
-        "extracts", lambda: [arranged(one, _groups(results, one.corpus)) for one in extracts_of(results.study)]
+        "extracts", lambda: [arranged(oracle, _groups(results, oracle.corpus)) for oracle in extracts_of(results.study)]
     )
     return made
 
 
 def _groups(results: Results, corpus: str) -> dict[str, str]:
     """The group of every scored test item."""
-    scores = [items for one in results.outputs if one.corpus == corpus for items in one.scores.values()]
+    scores = [items for output in results.outputs if output.corpus == corpus for items in output.scores.values()]
     return {name: group for items in scores for name, group in zip(items.ids, items.groups, strict=True)}
 
 
@@ -363,20 +371,23 @@ def frames(results: Results) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
     """Scores, lengths and proofs by corpus, and pairs, worked out once."""
 
     def made() -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
-        found = searched(results)
-        lengths = corpora(found, {one.corpus: _items(results.study, one) for one in found})
-        return scores(found, results.settings), lengths, pairs(found, results.settings)
+        oracles = searched(results)
+        lengths = corpora(oracles, {oracle.corpus: _items(results.study, oracle) for oracle in oracles})
+        return scores(oracles, results.settings), lengths, pairs(oracles, results.settings)
 
     kept: tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame] = results.once("extract frames", made)
     return kept
 
 
-def told(results: Results) -> list[str]:
+def notes_of(results: Results) -> list[str]:
     """What the figure says, too: what is not proven, and what the corpora are."""
-    found = searched(results)
-    titles = {one.corpus: one.title for one in results.study.statistics if one.title}
-    notes = [*_unproven(found), *(f"{one.corpus}: {titles[one.corpus]}" for one in found if one.corpus in titles)]
-    several = [one.corpus for one in found if len(set(one.item)) < len(one.item)]
+    oracles = searched(results)
+    titles = {statistics.corpus: statistics.title for statistics in results.study.statistics if statistics.title}
+    notes = [
+        *_unproven(oracles),
+        *(f"{oracle.corpus}: {titles[oracle.corpus]}" for oracle in oracles if oracle.corpus in titles),
+    ]
+    several = [oracle.corpus for oracle in oracles if len(set(oracle.item)) < len(oracle.item)]
     if several:
         notes.append(
             f"{', '.join(several)}: an item with several references is an article for each, all of its item's group."
@@ -389,22 +400,22 @@ def table(results: Results) -> Table:
     frame, lengths, tests = frames(results)
     ahead = best(frame, tests)
     rows: list[dict[str, Any]] = []
-    for one in frame.itertuples(index=False):
-        low, high = (None if pd.isna(end) else float(end) for end in (one.low, one.high))
-        leads = (one.corpus, one.metric, one.algorithm, one.variant, one.optimised) in ahead
+    for row in frame.itertuples(index=False):
+        low, high = (None if pd.isna(end) else float(end) for end in (row.low, row.high))
+        leads = (row.corpus, row.metric, row.algorithm, row.variant, row.optimised) in ahead
         rows.append(
             {
-                "corpus": one.corpus,
-                "metric": one.metric,
-                "metric_title": TITLES[one.metric],
-                "algorithm": one.algorithm,
-                "variant": one.variant,
-                "optimised": one.optimised,
-                "optimises": TITLES.get(one.optimised),
-                "mean": Value(one.mean, low, high, bold=leads),
-                **{name: getattr(one, name) for name in DISTRIBUTION},
-                **{name: getattr(one, name) for name in ("cv_percent", "shortfall", "shortfall_max")},
-                **{name: getattr(one, name) for name in ("reached_percent", "sentences", "articles", "beyond")},
+                "corpus": row.corpus,
+                "metric": row.metric,
+                "metric_title": TITLES[row.metric],
+                "algorithm": row.algorithm,
+                "variant": row.variant,
+                "optimised": row.optimised,
+                "optimises": TITLES.get(row.optimised),
+                "mean": Value(row.mean, low, high, bold=leads),
+                **{name: getattr(row, name) for name in DISTRIBUTION},
+                **{name: getattr(row, name) for name in ("cv_percent", "shortfall", "shortfall_max")},
+                **{name: getattr(row, name) for name in ("reached_percent", "sentences", "articles", "beyond")},
             }
         )
     columns = [
@@ -425,12 +436,12 @@ def table(results: Results) -> Table:
         Column("articles", "articles", "count"),
         Column("beyond", None, "count"),
     ]
-    found, settings = searched(results), results.settings
+    oracles, settings = searched(results), results.settings
     notes = [
         f"F1 in percent. In brackets: {results.share} interval over groups of items, which are drawn together. "
         "Articles are common to all rows, so whether two intervals overlap says nothing of a difference: see "
         "oracle_pairs.csv.",
-        *_without_intervals(found, settings),
+        *_without_intervals(oracles, settings),
         "Short: how far below the optimum of the metric, mean and largest. Reached: share of the articles with a "
         "proven optimum above 0. Systems optimise nothing and take as many sentences as the abstract has. Rows that "
         "optimise one metric and are read in the other are what the paper did for ROUGE-2.",
@@ -438,15 +449,17 @@ def table(results: Results) -> Table:
         f"(paired, max-|t| over all pairs of oracle_pairs under a metric, {100 * LEVEL:g} %).",
         *(_lengths(row) for _, row in lengths.iterrows()),
         *_beyond(frame),
-        *told(results),
+        *notes_of(results),
     ]
     caption = "Extracts: how good they are, by who chose the sentences, and how far from the proven optimum"
     return Table("extracts", results.title(caption), columns, rows, notes)
 
 
-def _without_intervals(found: Sequence[Searched], settings: Bootstrap) -> list[str]:
+def _without_intervals(oracles: Sequence[Searched], settings: Bootstrap) -> list[str]:
     """Why a corpus has no intervals."""
-    whys = [(one.corpus, one.design(ORACLE_METRICS[0], settings).why) for one in found if one.scores["rouge1"]]
+    whys = [
+        (oracle.corpus, oracle.design(ORACLE_METRICS[0], settings).why) for oracle in oracles if oracle.scores["rouge1"]
+    ]
     return [f"{corpus}: {why}." for corpus, why in whys if why]
 
 

@@ -50,29 +50,29 @@ def table(results: Results) -> Table:
     return Table("oracle_features", results.title(caption), columns, rows)
 
 
-def features(found: Sequence[Searched], settings: Bootstrap) -> list[dict[str, Any]]:
+def features(oracles: Sequence[Searched], settings: Bootstrap) -> list[dict[str, Any]]:
     """The paper's correlations: the size of the proven ROUGE-1 optimum against features of the text, over articles.
 
     Intervals and p take a group of test items as one draw (`statistics.correlation`). `p_holm` corrects over all
     coefficients of a corpus.
     """
     rows: list[dict[str, Any]] = []
-    for one in found:
-        proven = one.proven["rouge1"]
-        if (EXACT, "", "rouge1") not in one.sentences:
+    for oracle in oracles:
+        proven = oracle.proven["rouge1"]
+        if (EXACT, "", "rouge1") not in oracle.sentences:
             continue  # no article
-        sizes = one.sentences[EXACT, "", "rouge1"][proven]
+        sizes = oracle.sentences[EXACT, "", "rouge1"][proven]
         of_corpus: list[dict[str, Any]] = []
         for name, (of, feature) in FEATURES.items():
-            values = feature(one.features[proven]).to_numpy(dtype=float)
+            values = feature(oracle.features[proven]).to_numpy(dtype=float)
             known = np.isfinite(values)  # an abstract may be without a word
             for coefficient in COEFFICIENTS:
                 result = Correlation(None)
                 if known.sum() >= LEAST_ARTICLES:
-                    groups = Groups.of(np.array(one.groups)[proven][known].tolist())
+                    groups = Groups.of(np.array(oracle.groups)[proven][known].tolist())
                     result = correlation(sizes[known], values[known], groups, coefficient, settings.confidence)
                 of_corpus.append(
-                    {"corpus": one.corpus, "feature": name, "of": of, "coefficient": coefficient}
+                    {"corpus": oracle.corpus, "feature": name, "of": of, "coefficient": coefficient}
                     | {"articles": int(known.sum()), "correlation": result.value}
                     | {"low": result.low, "high": result.high, "p": result.p}
                 )

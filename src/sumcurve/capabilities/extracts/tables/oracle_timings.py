@@ -13,14 +13,14 @@ MEASURES = ("median", "mean", "max", "total")
 def table(results: Results) -> Table:
     """A row for everyone that chose sentences; of exact with tokenisation and the heuristic that it starts from."""
     rows: list[dict[str, Any]] = []
-    for one in extracts_of(results.study):
-        by_chosen = one.timings.groupby(["algorithm", "variant", "optimised"], sort=False).seconds
-        measured: dict[Chosen, Any] = {(str(a), str(v), str(o)): found for (a, v, o), found in by_chosen}
+    for oracle in extracts_of(results.study):
+        by_chosen = oracle.timings.groupby(["algorithm", "variant", "optimised"], sort=False).seconds
+        measured: dict[Chosen, Any] = {(str(a), str(v), str(o)): seconds for (a, v, o), seconds in by_chosen}
         for chosen in sorted(measured, key=place_of):
             seconds = measured[chosen].astype(float)
             rows.append(
                 {
-                    "corpus": one.corpus,
+                    "corpus": oracle.corpus,
                     **named(chosen),
                     "articles": len(seconds),
                     "median_seconds": seconds.median(),
