@@ -15,7 +15,6 @@ LEFT: dict[str, int] = {
     "capabilities.fairseq": 29,
     "capabilities.programs": 27,
     "corpora": 72,
-    "scores": 1,
     "settings": 16,
     "share": 44,
     "study": 128,
