@@ -12,7 +12,6 @@ LEFT: dict[str, int] = {
     "capabilities.extracts": 2,
     "capabilities.programs": 2,
     "corpora": 32,
-    "scores": 1,
     "settings": 16,
     "share": 43,
     "study": 87,

@@ -18,14 +18,14 @@ from sumcurve.settings.study import StudySettings
 class Need:
     """A folder of the corpus, of a `kind` of `sumcurve.study.kinds`.
 
-    `told` is what `score` is told of it. One that is planned with the corpus, by its own settings, has nothing else. Of
-    another, `specification` is what decides it beside the corpus and the needs before it that it is made `of`, by kind;
-    `files` are the paths of what it reads from outside, by sha256, with the patterns of a folder's files, and `named`
-    is what its name tells.
+    `role` is what `score` is given of it. One that is planned with the corpus, by its own settings, has nothing else.
+    Of another, `specification` is what decides it beside the corpus and the needs before it that it is made `of`, by
+    kind; `files` are the paths of what it reads from outside, by sha256, with the patterns of a folder's files, and
+    `named` is what its name tells.
     """
 
     kind: str
-    told: Any
+    role: Any
     specification: Mapping[str, Any] = field(default_factory=dict)
     of: tuple[str, ...] = ()
     files: Mapping[str, tuple[str, tuple[str, ...]]] = field(default_factory=dict)

@@ -8,6 +8,7 @@ weighted sum of matrices, and intervals are the BCa bootstrap's (Efron, 1987) ov
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,7 +54,7 @@ def cohens_kappa(
 
 
 def krippendorffs_alpha(
-    judgements: Sequence[Mapping[str, Hashable]], groups: Sequence[str], settings: Bootstrap | None = None
+    judgements: Sequence[Mapping[Any, Hashable]], groups: Sequence[str], settings: Bootstrap | None = None
 ) -> Agreement:
     """Nominal alpha of items' judgements by rater; whoever did not judge an item is left out of it.
 

@@ -860,7 +860,7 @@ class Plan:
         for need in needs:
             if not need.specification:
                 made[need.kind] = self.annotations(seen.prepared, need.kind)[0]
-                told[self.annotations(corpus.prepared, need.kind)[0]] = need.told
+                told[self.annotations(corpus.prepared, need.kind)[0]] = need.role
                 continue
             of = {kind: made[kind] for kind in need.of}
             files = [File(sha256, path, shards=shards) for sha256, (path, shards) in need.files.items()]
@@ -869,7 +869,7 @@ class Plan:
                 need.kind, specification, [seen.prepared, *of.values()], files, corpus=seen.name, **need.named
             )
             made.setdefault(need.kind, key)
-            told[key] = need.told
+            told[key] = need.role
         return told
 
     @property

@@ -168,8 +168,8 @@ def _authors_ids(texts: list[str]) -> tuple[NDArray[np.int32], NDArray[np.int64]
         return np.array(ids, np.int32), starts, len(vocabulary)
     classes[_STOP] = GAP
     classes[_LINE] = BREAK
-    ids, starts, begins, _ = tokenise(symbols, classes, max(len(texts), 1))
-    return ids, starts[: len(texts) + 1], len(begins)
+    word_ids, starts, begins, _ = tokenise(symbols, classes, max(len(texts), 1))
+    return word_ids, starts[: len(texts) + 1], len(begins)
 
 
 def authors_words(sentence: str) -> list[str]:

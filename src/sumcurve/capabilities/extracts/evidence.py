@@ -112,7 +112,7 @@ class Oracles(Evidence):
             for name, (_, scorer) in metrics.items()
             if scorer in output.scores and not output.scores[scorer].further
         }
-        every = [ceiling for ceiling in self.corpora for ceiling in ceiling.ceilings()]
+        every = [ceiling for corpus in self.corpora for ceiling in corpus.ceilings()]
         return [ceiling for ceiling in every if {*ceiling.ids} == scored.get((ceiling.corpus, ceiling.metric))]
 
     def optimum(self, results: "Results", corpus: str, metric: str) -> Optimum | None:

@@ -197,7 +197,7 @@ def relax(
     base: tuple[int, int, int],
     ratio: tuple[int, int],
     scale: int,
-) -> tuple[int, int]:  # pragma: no cover (compiled)
+) -> tuple[np.int64, int]:  # pragma: no cover (compiled)
     """(a bound on `scale` (b h - a D), the relaxed choice's cost without `overlap`); fills `relaxed`.
 
     `base`: hits and cost of the demanded sentences, and by how much shares exceed `scale`. Each free sentence is
@@ -242,7 +242,9 @@ def relax(
 
 
 @njit(cache=True)
-def settle(state: States, free: Free, size: int, scores: Integers, slack: int) -> int:  # pragma: no cover (compiled)
+def settle(
+    state: States, free: Free, size: int, scores: Integers, slack: np.int64
+) -> int:  # pragma: no cover (compiled)
     """Settle the free sentences whose other choice would cost more than the bound has to spare; how many."""
     settled = 0
     for i in range(size):
