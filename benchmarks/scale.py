@@ -73,56 +73,55 @@ def collection(records: int, folder: Path) -> Path:
 
 def job(step: str, raw: Path, folder: Path, shards: int, number: int, near: float | None = None) -> dict[str, float]:
     """One job of a preparation, in a process of its own: its seconds and its most memory."""
-    from sumcurve.corpora import shards as steps
+    from sumcurve.corpora.shards.assembly import assemble
+    from sumcurve.corpora.shards.cutting import cut
+    from sumcurve.corpora.shards.mapping import map_shard
+    from sumcurve.corpora.shards.nearness import near_shard
+    from sumcurve.corpora.shards.work import Work
 
     content, settings = preparation(raw, near)
-    work = steps.Work(folder, shards)
+    work = Work(folder, shards)
     began, wall = time.process_time(), time.monotonic()
     if step == "cut":
-        steps.cut(content, settings, work)
-    elif step == "reduce":
-        steps.reduce(content, settings, work)
+        cut(content, settings, work)
+    elif step == "assemble":
+        corpus = folder / "corpus"
+        corpus.mkdir()
+        assemble(content, settings, work, corpus)
     else:
-        make = {"map": steps.map_shard, "near": steps.near_shard, "finish": steps.finish_shard}[step]
-        make(content, settings, work, number)
+        {"map": map_shard, "near": near_shard}[step](content, settings, work, number)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     return {"seconds": time.process_time() - began, "wall": time.monotonic() - wall, "megabytes": peak}
 
 
 def prepared(raw: Path, folder: Path, shards: int, workers: int, near: float | None) -> dict[str, Any]:
     """All steps with so many workers; each job is a process of its own, whose imports are not counted."""
-    from sumcurve.corpora.shards import Work, assemble
-
     shutil.rmtree(folder, ignore_errors=True)
-    told: dict[str, Any] = {}
+    steps: dict[str, Any] = {}
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(workers, mp_context=context, max_tasks_per_child=1) as pool:
-        for step, count in (("cut", 1), ("map", shards), ("near", shards), ("reduce", 1), ("finish", shards)):
+        for step, count in (("cut", 1), ("map", shards), ("near", shards), ("assemble", 1)):
             if step == "near" and near is None:
                 continue
             began = time.monotonic()
             jobs = [pool.submit(job, step, raw, folder, shards, number, near) for number in range(count)]
-            found = [one.result() for one in jobs]
-            told[step] = {
+            costs_of_jobs = [future.result() for future in jobs]
+            steps[step] = {
                 "wall": time.monotonic() - began,
-                "seconds": sum(one["seconds"] for one in found),
-                "megabytes": max(one["megabytes"] for one in found),
+                "seconds": sum(cost["seconds"] for cost in costs_of_jobs),
+                "megabytes": max(cost["megabytes"] for cost in costs_of_jobs),
             }
     corpus = folder / "corpus"
-    corpus.mkdir()
-    began = time.monotonic()
-    statistics = assemble(*preparation(raw, near), Work(folder, shards), corpus)
-    told["assemble"] = {"wall": time.monotonic() - began}
+    statistics = json.loads((corpus / "statistics.json").read_text())
     whole = hashlib.sha256()
     for path in sorted(corpus.iterdir()):
         whole.update(path.name.encode() + path.read_bytes())
-    return {"steps": told, "read": statistics["read"], "kept": statistics["kept"], "sha256": whole.hexdigest()[:16]}
+    return {"steps": steps, "read": statistics["read"], "kept": statistics["kept"], "sha256": whole.hexdigest()[:16]}
 
 
 def costs(raw: Path, count: int = 5000) -> dict[str, float]:
     """Microseconds a record of what the map step does to one."""
-    from sumcurve.corpora.prepare import digests_of, keyed, tokenized
-    from sumcurve.corpora.shards import line_of
+    from sumcurve.corpora.prepare import digests_of, keyed, line_of, tokenized
     from sumcurve.sources.cleaning import Cleaner
     from sumcurve.sources.raw import RawRecord, Refused
 
@@ -176,11 +175,11 @@ def run_prepare(records: int, shards: int, workers: list[int], near: float | Non
         if told["sha256"] != first["sha256"]:
             raise SystemExit(f"{count} workers gave other bytes: {told['sha256']}, not {first['sha256']}")
         steps = told["steps"]
-        core = sum(one["seconds"] for step, one in steps.items() if step != "assemble")
+        core = sum(cost["seconds"] for cost in steps.values())
         print(f"{count} workers: read {told['read']:,}, kept {told['kept']:,}, content {told['sha256']}")
-        for step, one in steps.items():
-            rest = "" if step == "assemble" else f", {one['seconds']:.1f} s, at most {one['megabytes']:.0f} MB a job"
-            print(f"  {step}: {one['wall']:.1f} s wall{rest}")
+        for step, cost in steps.items():
+            rest = f"{cost['seconds']:.1f} s, at most {cost['megabytes']:.0f} MB a job"
+            print(f"  {step}: {cost['wall']:.1f} s wall, {rest}")
         print(f"  {records / core:,.0f} records a second and core over all steps")
         ratio = first["steps"]["map"]["wall"] / steps["map"]["wall"]
         print(f"  map: {ratio:.2f} times as fast as with {workers[0]} by the clock")
@@ -361,7 +360,7 @@ def run_datasets(python: str, records: int, folder: Path) -> None:
     command = [python, "-c", MAP, str(SOURCE), str(Path(__file__).parent), str(raw), str(place)]
     told = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()[-1])
     ours = prepared(raw, folder / "work-datasets", 4, 1)
-    core = sum(ours["steps"][step]["seconds"] for step in ("cut", "map", "reduce", "finish"))
+    core = sum(cost["seconds"] for cost in ours["steps"].values())
     print(f"datasets.map: {told['records']:,} records in {told['seconds']:.1f} s")
     print(f"shards: {ours['kept']:,} records in {core:.1f} s")
     print(f"{told['seconds'] / core:.2f} times as fast as datasets.map, per core")

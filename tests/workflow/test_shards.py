@@ -24,8 +24,8 @@ def test_jobs_of_snakemake_make_the_folder_that_one_process_makes(checkout_of_tr
     checkout.run(*snakemake)
     logs = sorted(log.relative_to(checkout.path / "logs").as_posix() for log in (checkout.path / "logs").rglob("*.log"))
     shards = f"shards/{folder.name}-of-3"
-    jobs = [f"{step}-0000{number}" for step in ("finish", "map", "near") for number in range(3)]
-    expected = [f"corpora/{folder.name}", *(f"{shards}/{job}" for job in sorted([*jobs, "plan", "reduce"]))]
+    jobs = [f"{step}-0000{number}" for step in ("map", "near") for number in range(3)]
+    expected = [f"corpora/{folder.name}", *(f"{shards}/{job}" for job in sorted([*jobs, "plan"]))]
     assert logs == [f"{name}.log" for name in expected]
     assert "3 shards" in (checkout.path / "logs" / f"corpora/{folder.name}.log").read_text()
     assert not [path for path in (checkout.path / "scratch" / "shards").glob("*/*") if path.is_dir()]

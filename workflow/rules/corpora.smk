@@ -58,9 +58,9 @@ rule fetch_corpus:
         "python -m sumcurve fetch {output:q} --log {log:q}"
 
 
-# A corpus with `shards`: its content is cut once, each shard is read by a job, one job compares the hashes of all, and
-# each of as many jobs writes a piece of the corpus, which the rule `corpus` puts together. Where near-duplicates are
-# dropped, as many jobs find pairs of these before. On any number of cores or nodes; what is finished is never made again.
+# A corpus with `shards`: its content is cut once, each shard is read by a job, and the rule `corpus` puts together what
+# they leave. Where near-duplicates are dropped, as many jobs find pairs of these before. On any number of cores or nodes;
+# a job that is finished is never made again.
 rule cut_corpus:
     input:
         raw_files,
@@ -108,41 +108,6 @@ rule near_shard:
         number=r"\d{5}",
     resources:
         mem_mb=1000,
-    params:
-        study=STUDY,
-    shell:
-        "python -m sumcurve shard --study {params.study} {output:q} --log {log:q}"
-
-
-rule reduce_shards:
-    input:
-        compared,
-    output:
-        update(f"{SHARDS}/{{name}}-of-{{shards}}/reduce.json"),
-    log:
-        f"{LOGS}/shards/{{name}}-of-{{shards}}/reduce.log",
-    wildcard_constraints:
-        shards=r"\d+",
-    resources:
-        mem_mb=1500,
-    params:
-        study=STUDY,
-    shell:
-        "python -m sumcurve shard --study {params.study} {output:q} --log {log:q}"
-
-
-rule finish_shard:
-    input:
-        rules.reduce_shards.output,
-    output:
-        update(f"{SHARDS}/{{name}}-of-{{shards}}/finish-{{number}}.json"),
-    log:
-        f"{LOGS}/shards/{{name}}-of-{{shards}}/finish-{{number}}.log",
-    wildcard_constraints:
-        shards=r"\d+",
-        number=r"\d{5}",
-    resources:
-        mem_mb=1500,
     params:
         study=STUDY,
     shell:

@@ -71,24 +71,19 @@ def pieces(folder):
     elsewhere = not Path(SHARDS, f"{folder.name}-of-{count}").exists()
     if elsewhere and Path(RESULTS, folder.key, "manifest.json").exists():
         return []
-    return [
-        f"{SHARDS}/{folder.name}-of-{count}/finish-{number:05d}.json"
-        for number in range(count)
-    ]
+    near = folder.specification["prepare"]["near_duplicates"] is not None
+    return steps("near" if near else "map", folder.name, count)
 
 
-def mapped(wildcards, step="map"):
+def steps(step, name, shards):
+    """What a step of all shards of a corpus leaves."""
+    work = f"{SHARDS}/{name}-of-{shards}"
+    return [f"{work}/{step}-{number:05d}.json" for number in range(int(shards))]
+
+
+def mapped(wildcards):
     """What all shards of a corpus were read to."""
-    work = f"{SHARDS}/{wildcards.name}-of-{wildcards.shards}"
-    return [
-        f"{work}/{step}-{number:05d}.json" for number in range(int(wildcards.shards))
-    ]
-
-
-def compared(wildcards):
-    """What all shards of a corpus were read to; where near-duplicates are dropped, what was found among them."""
-    prepare = PLAN.folder(f"corpora/{wildcards.name}").specification["prepare"]
-    return mapped(wildcards, "map" if prepare["near_duplicates"] is None else "near")
+    return steps("map", wildcards.name, wildcards.shards)
 
 
 def raw_files(wildcards):

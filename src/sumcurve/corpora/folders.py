@@ -35,13 +35,14 @@ class CorpusSpecification(TypedDict):
 def corpus(specification: CorpusSpecification, inputs: Inputs, stage: Stage) -> None:
     """Write a prepared corpus; from the pieces of its shards, where these are finished."""
     from sumcurve.corpora.prepare import prepare
-    from sumcurve.corpora.shards import Work, assemble
+    from sumcurve.corpora.shards.assembly import assemble
+    from sumcurve.corpora.shards.work import Work
 
     raw = inputs[specification["raw"]]
     content, settings = preparation(specification, raw)
     several = f", {len(content.shards)} files" if content.several else ""
     stage.note(f"{raw}: {specification.get('form', 'jsonl')}{several}")
-    work = Work.complete(stage.home, stage.name)
+    work = Work.complete(stage.home, stage.name, settings.prepare.near_duplicates is not None)
     if work is None:
         statistics = prepare(content, settings, stage.folder)
     else:
@@ -149,7 +150,8 @@ KINDS: dict[str, Kind] = {
         builder=corpus,
         modules=(
             "sumcurve.corpora.prepare",
-            "sumcurve.corpora.shards",
+            "sumcurve.corpora.shards.assembly",
+            "sumcurve.corpora.shards.nearness",
             *(f"sumcurve.sources.{name}" for name in ("jsonl", "parquet")),
         ),
         further=_source,

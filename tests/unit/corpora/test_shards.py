@@ -12,12 +12,17 @@ import zipfile
 from collections import Counter
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import titles
-from sumcurve.corpora import shards
 from sumcurve.corpora.prepare import prepare
-from sumcurve.corpora.shards import Work, assemble, cut, finish_shard, map_shard, near_shard, reduce
+from sumcurve.corpora.shards import cutting, mapping, nearness
+from sumcurve.corpora.shards.assembly import assemble
+from sumcurve.corpora.shards.cutting import cut
+from sumcurve.corpora.shards.mapping import map_shard
+from sumcurve.corpora.shards.nearness import near_shard
+from sumcurve.corpora.shards.work import Work
 from sumcurve.settings.corpus import Preparation
 from sumcurve.sources import SOURCES
 from sumcurve.sources.content import Content
@@ -73,9 +78,7 @@ def through(content: Content, settings: Preparation, work: Work, folder: Path, s
     cut(content, settings, work)
     rng = random.Random(seed)
     near = settings.prepare.near_duplicates is not None
-    for step in (map_shard, near_shard, finish_shard) if near else (map_shard, finish_shard):
-        if step is finish_shard:
-            reduce(content, settings, work)
+    for step in (map_shard, near_shard) if near else (map_shard,):
         for number in rng.sample(range(work.shards), work.shards):
             step(content, settings, work, number)
     return assemble(content, settings, work, folder)
@@ -105,8 +108,8 @@ def assert_same(content: Content, settings: Preparation, tmp_path: Path, counts:
 
 @pytest.mark.parametrize("seed", range(4))
 def test_shards_give_the_bytes_of_one_process(tmp_path: Path, seed: int, monkeypatch) -> None:
-    monkeypatch.setattr(shards, "RUN", 3000)  # several runs a shard
-    monkeypatch.setattr(shards, "CHUNK", 1000)  # and several reads
+    monkeypatch.setattr(mapping, "RUN", 3000)  # several runs a shard
+    monkeypatch.setattr(cutting, "CHUNK", 1000)  # and several reads
     raw = tmp_path / "raw.jsonl"
     raw.write_bytes(b"\xef\xbb\xbf" + b"".join(rows(seed)).rstrip(b"\n"))
     prepare = {"clean": ["nfc", "boilerplate"]} if seed % 2 else {}
@@ -157,7 +160,7 @@ def near_rows(seed: int, count: int, ready: bool) -> list[bytes]:
 def test_near_duplicates_among_all_shards_leave_as_in_one_process(
     tmp_path: Path, ready: bool, threshold: float, duplicates: str, monkeypatch
 ) -> None:
-    monkeypatch.setattr(shards, "COMPARED", 3000)  # several batches, and keys of more texts than one has
+    monkeypatch.setattr(nearness, "COMPARED", 3000)  # several batches, and keys of more texts than one has
     raw = tmp_path / "raw.jsonl"
     of = "records" if ready else None
     split = {"ready": "records"} if ready else {"valid": 9, "test": 11, "unseen": ["g3", "g4"]}
@@ -231,9 +234,10 @@ def test_near_steps_are_made_again_where_they_were_stopped_and_asked_for_where_t
         map_shard(content, settings, work, number)
     near_shard(content, settings, work, 0)
     near_shard(content, settings, work, 2)
+    (tmp_path / "corpus").mkdir()
     with pytest.raises(CorpusError, match=r"near-00001.json is missing: make it first"):
-        reduce(content, settings, work)
-    pairs = work.compared(2).with_suffix("") / "pairs"
+        assemble(content, settings, work, tmp_path / "corpus")
+    pairs = work.compared(2).with_suffix("") / "pairs.npy"
     whole = pairs.read_bytes()
     assert whole
     pairs.write_bytes(whole[:7])  # as one that was stopped leaves it
@@ -243,10 +247,6 @@ def test_near_steps_are_made_again_where_they_were_stopped_and_asked_for_where_t
         near_shard(content, settings, work, number)
     assert pairs.read_bytes() == whole
     assert work.compared(0).stat().st_mtime_ns == before
-    reduce(content, settings, work)
-    for number in range(3):
-        finish_shard(content, settings, work, number)
-    (tmp_path / "corpus").mkdir()
     assemble(content, settings, work, tmp_path / "corpus")
     assert files(tmp_path / "corpus") == files(tmp_path / "expected")
     without = settings_of(valid=9, test=9)
@@ -266,7 +266,7 @@ def test_a_source_that_many_records_have_is_compared_once(tmp_path: Path) -> Non
     content, settings = Content(raw, SOURCES["jsonl"]), settings_of({"near_duplicates": 0.6}, valid=2, test=2)
     work = Work(tmp_path / "work", 4)
     through(content, settings, work, tmp_path / "corpus")
-    assert sum(json.loads(work.compared(number).read_text())["pairs"] for number in range(4)) == 1
+    assert sum(map(len, (np.load(path) for path in work.pieces("pairs.npy", near=True)))) == 1
 
 
 def test_files_of_parts_plain_and_packed_and_rows_without_ids(tmp_path: Path) -> None:
@@ -483,16 +483,16 @@ def test_a_step_without_the_steps_before_it_says_what_is_missing(tmp_path: Path)
     cut(content, settings, work)
     map_shard(content, settings, work, 0)
     with pytest.raises(CorpusError, match=r"map-00001.json is missing"):
-        reduce(content, settings, work)
-    with pytest.raises(CorpusError, match=r"reduce.json is missing"):
-        finish_shard(content, settings, work, 0)
+        assemble(content, settings, work, tmp_path)
 
 
 STEPS = """
 import sys
 from pathlib import Path
 from sumcurve.sources.content import Content
-from sumcurve.corpora.shards import Work, cut, finish_shard, map_shard, reduce
+from sumcurve.corpora.shards.cutting import cut
+from sumcurve.corpora.shards.mapping import map_shard
+from sumcurve.corpora.shards.work import Work
 from sumcurve.sources import SOURCES
 from sumcurve.settings.corpus import Preparation
 content = Content(Path(sys.argv[1]), SOURCES["jsonl"])
@@ -502,9 +502,6 @@ print("begun", flush=True)
 cut(content, settings, work)
 for number in range(6):
     map_shard(content, settings, work, number)
-reduce(content, settings, work)
-for number in range(6):
-    finish_shard(content, settings, work, number)
 """
 
 
