@@ -212,12 +212,13 @@ def shard(path: Path, study: str | None = None) -> None:
 
     Where no study is named it is the first that asks for the corpus.
     """
-    from sumcurve.corpora import shards
     from sumcurve.corpora.folders import preparation
+    from sumcurve.corpora.shards.cutting import cut
+    from sumcurve.corpora.shards.mapping import map_shard
+    from sumcurve.corpora.shards.nearness import near_shard
+    from sumcurve.corpora.shards.work import Work
 
-    parts = fullmatch(
-        r"(.+)-of-(\d+)/(plan|map|near|reduce|finish)(?:-(\d{5}))?\.json", f"{path.parent.name}/{path.name}"
-    )
+    parts = fullmatch(r"(.+)-of-(\d+)/(plan|map|near)(?:-(\d{5}))?\.json", f"{path.parent.name}/{path.name}")
     if parts is None:
         raise PlanError(f"{path} is no step of a preparation by shards: scratch/shards/<corpus>-of-<shards>/plan.json")
     name, count, step, number = parts.groups()
@@ -226,17 +227,14 @@ def shard(path: Path, study: str | None = None) -> None:
     folder = plan.folder(key)
     (file,) = folder.files
     content, settings = preparation(cast(CorpusSpecification, folder.specification), file.at(home))
-    work = shards.Work(path.parent, int(count))
+    work = Work(path.parent, int(count))
     with lock(home, f"{path.parent.name}-{path.stem}"):
         if step == "plan":
-            if not file.at(home).exists() or shards.cut(content, settings, work) != file.sha256:
+            if not file.at(home).exists() or cut(content, settings, work) != file.sha256:
                 work.plan.unlink(missing_ok=True)
                 raise CorpusError(f"{folder.stem}: {file.problem(home, plan.study)}")
-        elif step == "reduce":
-            shards.reduce(content, settings, work)
         else:
-            steps = {"map": shards.map_shard, "near": shards.near_shard, "finish": shards.finish_shard}
-            steps[step](content, settings, work, int(number))
+            {"map": map_shard, "near": near_shard}[step](content, settings, work, int(number))
         path.touch()  # whoever compares times counts the step as done
     note(f"{path} is finished")
 
