@@ -189,49 +189,73 @@ def run_prepare(records: int, shards: int, workers: list[int], near: float | Non
 
 
 def hashes(records: int, folder: Path, shards: int = 64) -> None:
-    """What map steps would have written of so many records, of which some repeat a source, a target or an id."""
+    """What map steps would have written of so many rows, of which some repeat a source or a target."""
     import numpy as np
+    import pyarrow
+    from pyarrow import parquet
 
-    from sumcurve.corpora import shards as steps
+    from sumcurve.corpora.shards.mapping import CANDIDATE, OF_SHARD, ROWS, schema_of
+    from sumcurve.corpora.shards.work import Work
     from sumcurve.store.records import write_json
 
-    shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    raw = folder.parent / "one.jsonl"  # the content is not read
-    raw.write_text("{}\n")
-    work = steps.Work(folder, shards)
-    content, settings = preparation(raw)
-    steps.cut(content, settings, work)
-    generator = np.random.default_rng(1)
-    for number, part in enumerate(np.array_split(np.arange(records), shards)):
-        place = work.mapped(number).with_suffix("")
-        place.mkdir()
+    work, schema, generator = Work(folder, shards), schema_of(ROWS), np.random.default_rng(1)
+    constants = {"state": CANDIDATE, "unseen": -1, "file": "one.jsonl", "kind": "line", "several": False, "steps": []}
+    for shard, part in enumerate(np.array_split(np.arange(records), shards)):
         count = len(part)
-        for name in steps.FIELDS:
-            found = generator.integers(0, 1 << 63, (count, 2), dtype=np.uint64) << np.uint64(1)
+        columns: dict[str, Any] = {"row": (shard << OF_SHARD) + np.arange(count), "number": part + 1}
+        for name in ("id", "unit", "source", "target", "order"):
+            numbers = generator.integers(0, 1 << 63, (count, 2), dtype=np.uint64)
             again = generator.random(count) < (REPEATED if name in ("source", "target") else 0.0)
-            found[again] = np.stack([generator.integers(0, records // 20, again.sum(), dtype=np.uint64)] * 2, 1)
-            found[again] *= np.uint64(0x9E3779B97F4A7C15)  # spread over all passes
-            np.save(place / f"{name}.npy", found)
-        np.save(place / "state.npy", np.full(count, steps.CANDIDATE, np.uint8))
-        np.save(place / "split.npy", np.zeros(count, np.uint8))
-        np.save(place / "unseen.npy", np.full(count, -1, np.int16))
-        np.save(place / "bucket.npy", generator.integers(0, shards, count).astype(np.uint16))
-        (place / "dropped.jsonl").touch()
-        write_json(work.mapped(number), {"rows": count, "places": [["one.jsonl", 1, count, "line", False]], "runs": []})
+            numbers[again] = generator.integers(0, records // 20, again.sum(), dtype=np.uint64)[:, None]
+            columns[name] = pyarrow.FixedSizeBinaryArray.from_buffers(
+                pyarrow.binary(16), count, [None, pyarrow.py_buffer(numbers.tobytes())]
+            )
+        arrays = []
+        for field in schema:
+            if field.name in ("id", "unit", "source", "target", "order"):
+                arrays.append(pyarrow.ExtensionArray.from_storage(field.type, columns[field.name]))
+            else:
+                values = columns.get(field.name, [constants.get(field.name)] * count)
+                arrays.append(pyarrow.array(values, field.type))
+        place = work.mapped(shard).with_suffix("")
+        place.mkdir()
+        parquet.write_table(
+            pyarrow.Table.from_arrays(arrays, schema=schema), place / "rows.parquet", compression="zstd"
+        )
+        write_json(work.mapped(shard), {"rows": count})
+
+
+def reduced(raw: Path, folder: Path, shards: int) -> dict[str, Any]:
+    """The reduction of these rows, in a process of its own: its seconds, its most memory, and the rows of each part."""
+    from sumcurve.corpora.shards.reduction import reduce
+    from sumcurve.corpora.shards.work import Work, engine
+
+    content, settings = preparation(raw)
+    began, wall = time.process_time(), time.monotonic()
+    with engine(folder) as connection:
+        reduce(connection, content, settings, Work(folder, shards))
+        parts = dict(connection.execute("SELECT part, count(*) FROM kept GROUP BY part").fetchall())
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    return {
+        "seconds": time.process_time() - began,
+        "wall": time.monotonic() - wall,
+        "megabytes": peak,
+        "kept": sum(parts.values()),
+    }
 
 
 def run_reduce(records: int, folder: Path) -> None:
-    place, shards = folder / f"hashes-{records}", 64
+    place, shards = folder / f"rows-{records}", 64
+    raw = folder / "one.jsonl"  # the content is not read
+    raw.write_text("{}\n")
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(1, mp_context=context, max_tasks_per_child=1) as pool:
         if not place.is_dir():
             pool.submit(hashes, records, place, shards).result()
-        (place / "reduce.json").unlink(missing_ok=True)
-        told = pool.submit(job, "reduce", folder / "one.jsonl", place, shards, 0).result()
-    found = json.loads((place / "reduce.json").read_text())
-    print(f"{found['read']:,} records, {sum(found['parts'].values()):,} kept: {told['seconds']:.1f} s", end="")
-    print(f" ({told['wall']:.1f} s wall), at most {told['megabytes']:.0f} MB")
+        cost = pool.submit(reduced, raw, place, shards).result()
+    print(f"{records:,} records, {cost['kept']:,} kept: {cost['seconds']:.1f} s", end="")
+    print(f" ({cost['wall']:.1f} s wall), at most {cost['megabytes']:.0f} MB")
 
 
 # --- examples

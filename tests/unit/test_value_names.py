@@ -11,7 +11,6 @@ EMPTY = {"told", "found", "one", "asked", "said", "thing", "it"}
 LEFT: dict[str, int] = {
     "capabilities.extracts": 2,
     "capabilities.programs": 2,
-    "corpora": 32,
     "settings": 16,
     "share": 43,
     "study": 87,

@@ -102,25 +102,25 @@ def _shingles(data: NDArray[Any], tokens: int, crc32: NDArray[np.uint32]) -> NDA
             numbers[number] = np.uint64(state ^ ones) + np.uint64(1)
             state = ones
             number += 1
-    found = np.empty(len(numbers) - 2, np.uint64)
-    for index in range(len(found)):
+    hashes = np.empty(len(numbers) - 2, np.uint64)
+    for index in range(len(hashes)):
         mixed = numbers[index]
         for later in range(1, 3):
             mixed = mixed * _FACTOR + numbers[index + later]
             mixed ^= mixed >> np.uint64(31)
-        found[index] = mixed * _FACTOR
-    return found
+        hashes[index] = mixed * _FACTOR
+    return hashes
 
 
 @njit(cache=True, nogil=True)
-def _distinct(found: NDArray[np.uint64]) -> NDArray[np.uint64]:
+def _distinct(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """Of sorted numbers each once."""
     kept = 0
-    for index in range(len(found)):
-        if index == 0 or found[index] != found[kept - 1]:
-            found[kept] = found[index]
+    for index in range(len(numbers)):
+        if index == 0 or numbers[index] != numbers[kept - 1]:
+            numbers[kept] = numbers[index]
             kept += 1
-    return found[:kept].copy()
+    return numbers[:kept].copy()
 
 
 @njit(cache=True, nogil=True)
@@ -179,7 +179,7 @@ def _near_pairs(
     signatures = np.empty((len(keys), HASHES), np.uint64)
     for text in range(len(keys)):
         signatures[text] = _signature(shingles[ends[text] : ends[text + 1]], factors, offsets)
-    found = np.empty((1024, 2), np.int64)
+    pairs = np.empty((1024, 2), np.int64)
     count = 0
     for first in range(border or len(keys)):
         for second in range(max(first + 1, border), len(keys)):
@@ -189,11 +189,11 @@ def _near_pairs(
                 continue
             some, others = shingles[ends[first] : ends[first + 1]], shingles[ends[second] : ends[second + 1]]
             if similar(some, others, threshold):
-                if count == len(found):
-                    found = np.concatenate((found, np.empty_like(found)))
-                found[count] = first, second
+                if count == len(pairs):
+                    pairs = np.concatenate((pairs, np.empty_like(pairs)))
+                pairs[count] = first, second
                 count += 1
-    return found[:count].copy()
+    return pairs[:count].copy()
 
 
 @njit(cache=True, nogil=True)

@@ -118,11 +118,11 @@ def annotation(record: Record, entities: Entities, hyphenated: Hyphenated = "who
 
     The target's hyphenated tokens are `parted` already.
     """
-    asked = questions(record.target, entities)
-    answers = {question["answer"] for question in asked}
+    masked = questions(record.target, entities)
+    answers = {question["answer"] for question in masked}
     salient = [mentions if number in answers else [] for number, mentions in enumerate(entities)]
     spans = [list(span) for span in mentioned(record.source_tokens, salient, answers, hyphenated)]
-    return {"id": record.id, "entities": entities, "questions": asked, "salient": spans}
+    return {"id": record.id, "entities": entities, "questions": masked, "salient": spans}
 
 
 # --- questions about tokens and entities
@@ -141,25 +141,25 @@ def mentioned(
     A token of which a part is mentioned is one of them.
     """
     words = [(place, word) for place, token in enumerate(parted(tokens, hyphenated)) for word in token.split(" ")]
-    found: list[tuple[int, int]] = []
+    spans: list[tuple[int, int]] = []
     for first, last, number in occurrences([word for _, word in words], entities):
         if number in wanted:
             start, end = words[first][0], words[last - 1][0] + 1
-            if found and start < found[-1][1]:  # two parts of one token
-                start = found.pop()[0]
-            found.append((start, end))
-    return found
+            if spans and start < spans[-1][1]:  # two parts of one token
+                start = spans.pop()[0]
+            spans.append((start, end))
+    return spans
 
 
 def questions(target: Sequence[str], entities: Entities) -> list[dict[str, Any]]:
     """One question per sentence and distinct entity in it: `{"sentence", "text", "answer"}`, `answer` its number."""
-    asked = []
+    rows = []
     for index, sentence in enumerate(target):
         tokens = sentence.split(" ")
         for answer in sorted({number for _, _, number in occurrences(tokens, entities)}):
             text = " ".join(anonymised(tokens, entities, hidden=answer))
-            asked.append({"sentence": index, "text": text, "answer": answer})
-    return asked
+            rows.append({"sentence": index, "text": text, "answer": answer})
+    return rows
 
 
 def anonymised(tokens: Sequence[str], entities: Entities, hidden: int | None = None) -> list[str]:
@@ -194,7 +194,7 @@ def occurrences(tokens: Sequence[str], entities: Entities) -> list[tuple[int, in
     """
     words = [without_possessive(token).lower() for token in tokens]
     free = [True] * len(words)
-    found = []
+    places = []
     numbers = {mention: number for number, mentions in enumerate(entities) for mention in mentions}
     for mention in longest_first(numbers):
         parts = mention.split(" ")
@@ -202,8 +202,8 @@ def occurrences(tokens: Sequence[str], entities: Entities) -> list[tuple[int, in
             end = start + len(parts)
             if words[start:end] == parts and all(free[start:end]):
                 free[start:end] = [False] * len(parts)
-                found.append((start, end, numbers[mention]))
-    return sorted(found)
+                places.append((start, end, numbers[mention]))
+    return sorted(places)
 
 
 def merged(lemmas: Mapping[str, str]) -> Entities:
@@ -263,11 +263,11 @@ class Finder:
         """The target's names and their lemmas, with the words whose lemma is a name."""
         words = [without_possessive(token).lower() for sentence in record.target for token in sentence.split(" ")]
         lemmas: dict[str, str] = {}
-        for found in doc.ents:
-            span = trimmed(found)
+        for entity in doc.ents:
+            span = trimmed(entity)
             name = " ".join(words[span.start : span.end])
-            ruled = found.label_ in RULE_TYPES
-            if found.label_ in self.types and len(name) > 1 and not (ruled and excluded(span)):
+            ruled = entity.label_ in RULE_TYPES
+            if entity.label_ in self.types and len(name) > 1 and not (ruled and excluded(span)):
                 lemmas.setdefault(name, "usa" if name in USA else " ".join(map(lemma, span)))
         for word, token in zip(words, doc, strict=True):
             if lemma(token) in lemmas and not token.is_stop:

@@ -55,8 +55,8 @@ def corpus(specification: CorpusSpecification, inputs: Inputs, stage: Stage) -> 
     stage.note(
         f"read {statistics['read']} records, kept {statistics['kept']}, dropped {dropped}: {statistics['dropped']}"
     )
-    for part, told in statistics.get("ready", {}).items():
-        stage.note(f"{part}: kept {told['kept']}, dropped {sum(told['dropped'].values())}: {told['dropped']}")
+    for part, counts in statistics.get("ready", {}).items():
+        stage.note(f"{part}: kept {counts['kept']}, dropped {sum(counts['dropped'].values())}: {counts['dropped']}")
 
 
 def preparation(specification: CorpusSpecification, raw: Path) -> tuple["Content", Preparation]:

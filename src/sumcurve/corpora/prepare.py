@@ -339,12 +339,12 @@ def check_limits(record: Record, settings: Prepare) -> None:
 
 def enough_words(sentences: Sequence[str], tokens: int, share: float) -> bool:
     """Whether the sentences have this share of their tokens in words of nothing but letters, as prose soon has."""
-    found = 0
+    in_words = 0
     for sentence in sentences:
-        if found / tokens >= share:
+        if in_words / tokens >= share:
             break
-        found += sum(map(str.isalpha, sentence.split(" ")))
-    return found / tokens >= share
+        in_words += sum(map(str.isalpha, sentence.split(" ")))
+    return in_words / tokens >= share
 
 
 def written(text: RawText, words: Tokenizer) -> list[str]:
@@ -363,7 +363,7 @@ def without_shared(candidates: list[Candidate], ledger: Ledger) -> list[Candidat
     """
     if candidates[0].split is None:
         return candidates
-    candidates = sorted(candidates, key=lambda one: PRECEDENCE.index(one.split or "train"))
+    candidates = sorted(candidates, key=lambda candidate: PRECEDENCE.index(candidate.split or "train"))
     ids: dict[str, Candidate] = {}
     groups: dict[str, Candidate] = {}
     kept = []
@@ -430,15 +430,19 @@ def shared_by(candidates: Iterable[Candidate], spool: Spool) -> dict[str, dict[s
 
     They come as `without_shared` leaves them, training last: in memory are the pairs of test and valid.
     """
-    found: dict[tuple[bytes, bytes], Counter[str]] = {}
+    counts: dict[tuple[bytes, bytes], Counter[str]] = {}
     for candidate in candidates:
         pair, part = digests_of(spool.read(candidate)), candidate.split or "train"
         if part != "train":
-            found.setdefault(pair, Counter())[part] += 1
-        elif pair in found:
-            found[pair][part] += 1
+            counts.setdefault(pair, Counter())[part] += 1
+        elif pair in counts:
+            counts[pair][part] += 1
     return {
-        part: {other: sum(one[part] for one in found.values() if one[other]) for other in PARTS if other != part}
+        part: {
+            other: sum(of_pair[part] for of_pair in counts.values() if of_pair[other])
+            for other in PARTS
+            if other != part
+        }
         for part in PARTS
     }
 
@@ -480,7 +484,7 @@ def composed(candidates: Sequence[Candidate], settings: Compose, key: str, ledge
     otherwise.
     """
     groups: dict[str, list[Candidate]] = {}
-    for candidate in sorted(candidates, key=lambda one: one.number):
+    for candidate in sorted(candidates, key=lambda candidate: candidate.number):
         groups.setdefault(candidate.unit, []).append(candidate)
     units = []
     for name, members in groups.items():
@@ -537,14 +541,14 @@ def parts_of(units: list[Unit], split: Split, ledger: Ledger, raw_path: Path) ->
 
 def without_unseen(units: list[Unit], names: Sequence[str], raw_path: Path) -> tuple[list[Unit], list[Unit]]:
     """The records of groups that are held out by name, and the others; CorpusError for a name that none has."""
-    found: dict[str, list[Unit]] = {name: [] for name in names}
+    held_out: dict[str, list[Unit]] = {name: [] for name in names}
     others: list[Unit] = []
     for unit in units:
         name = holds_out(unit[0].group, names)
-        (others if name is None else found[name]).append(unit)
-    if empty := [name for name in names if not found[name]]:
+        (others if name is None else held_out[name]).append(unit)
+    if empty := [name for name in names if not held_out[name]]:
         raise CorpusError(no_such_group(raw_path, empty[0]))
-    return [unit for units in found.values() for unit in units], others
+    return [unit for units in held_out.values() for unit in units], others
 
 
 def holds_out(group: str | None, names: Sequence[str]) -> str | None:
@@ -572,9 +576,9 @@ def drawn(units: list[Unit], split: Split, ledger: Ledger, raw_path: Path) -> di
         parts = {part: [unit for unit in units if unit[0].split == part] for part in PARTS}
     else:
         parts = filled(units, split.key, test=split.test or 0, valid=split.valid or 0)  # both are given
-    found = {part: len(parts[part]) for part in PRECEDENCE}
-    if any(found[part] < (sizes[part] or 1) for part in PRECEDENCE):
-        raise CorpusError(too_few(raw_path, len(units), found, sizes, ledger.counts, split.ready is None))
+    counts = {part: len(parts[part]) for part in PRECEDENCE}
+    if any(counts[part] < (sizes[part] or 1) for part in PRECEDENCE):
+        raise CorpusError(too_few(raw_path, len(units), counts, sizes, ledger.counts, split.ready is None))
     for part in PRECEDENCE:
         parts[part].sort(key=lambda unit: place_of(unit, split.key))
         size = sizes[part]
@@ -588,19 +592,19 @@ def drawn(units: list[Unit], split: Split, ledger: Ledger, raw_path: Path) -> di
 def too_few(
     raw_path: Path,
     left: int,
-    found: Mapping[str, int],
+    counts: Mapping[str, int],
     sizes: Mapping[str, int | None],
     dropped: Mapping[str, int],
     drawn: bool,
 ) -> str:
     """What is wrong where a part has fewer records than it should have; in `drawn` parts groups may be the reason."""
-    here = ", ".join(f"{found[name]} for {name}" for name in PRECEDENCE)
-    asked = ", ".join(f"{name}: {sizes[name] or 'all'}" for name in PRECEDENCE)
+    here = ", ".join(f"{counts[name]} for {name}" for name in PRECEDENCE)
+    wanted = ", ".join(f"{name}: {sizes[name] or 'all'}" for name in PRECEDENCE)
     first = "give each part its own file (these share records), " if dropped.get(SHARED_SOURCE) else ""
     if drawn and left >= sum(size or 1 for size in sizes.values()):
         first = "a group is never divided among parts, and these groups do not fill them: give more and smaller ones, "
     return (
-        f"{raw_path}: after filtering {left} records are left ({here}), the study asks for {asked}; dropped were "
+        f"{raw_path}: after filtering {left} records are left ({here}), the study asks for {wanted}; dropped were "
         f"{dict(sorted(dropped.items()))}: {first}lower the sizes in split, loosen prepare, or give more records"
     )
 

@@ -53,7 +53,7 @@ def write_records(train: Part, records: int, seed: int, folder: Path) -> dict[st
 
 def positions(folder: Path, ids: Sequence[str], seed: int) -> Sequence[int]:
     """Which records a finished folder, made of these with this seed, is of: of a percent, or of a number of records."""
-    told = read_statistics(folder)
-    if "percent" in told:
-        return draw(ids, told["percent"], seed)
-    return draw_records(ids, told["records"], seed)
+    size = read_statistics(folder)
+    if "percent" in size:
+        return draw(ids, size["percent"], seed)
+    return draw_records(ids, size["records"], seed)

@@ -70,7 +70,7 @@ class Part:
         """Every record and its text; RecordError where the two files do not hold the same ids in the same order."""
         for number, (record, text) in enumerate(zip_longest(self, self.text), start=1):
             if record is None or text is None or record.id != text.id:
-                ids = [one and one.id for one in (record, text)]
+                ids = [row and row.id for row in (record, text)]
                 raise RecordError(
                     f"{self.text_path}:{number}: id {ids[1]!r}, but {self.path.name} has {ids[0]!r} there; "
                     "rebuild their folder"
@@ -127,15 +127,15 @@ def take(rows: Iterable[T], positions: Sequence[int], where: object = "the train
     CorpusError, with `where`, if there are too few.
     """
     places = {position: place for place, position in enumerate(positions)}
-    found: dict[int, T] = {}
+    taken: dict[int, T] = {}
     for position, row in enumerate(rows) if places else ():
         if position in places:
-            found[places[position]] = row
-            if len(found) == len(places):
+            taken[places[position]] = row
+            if len(taken) == len(places):
                 break
-    if len(found) < len(places):
+    if len(taken) < len(places):
         raise CorpusError(f"{where} has fewer than {max(places) + 1} records; rebuild its folder")
-    return [found[place] for place in range(len(positions))]
+    return [taken[place] for place in range(len(positions))]
 
 
 def rows_of(part: Part, drawn: Sequence[int]) -> list[dict[str, Any]]:

@@ -105,18 +105,18 @@ class TokenIds:
         place = folder / f"{part.folder.name}-{sha256[:16]}"
         place.mkdir(parents=True, exist_ok=True)
         with locked(place / "lock", lambda: note(f"{place}: waiting for another process that numbers {part.path}")):
-            told = _told(place)
-            if told is None or told["of"] != sha256 or told["format"] != FORMAT:
-                told = _write_files(part, sha256, place)
-                note(f"{place}: {told['records']} records numbered, {told['words']} distinct words")
-        for name, expected in told["files"].items():
+            summary = _told(place)
+            if summary is None or summary["of"] != sha256 or summary["format"] != FORMAT:
+                summary = _write_files(part, sha256, place)
+                note(f"{place}: {summary['records']} records numbered, {summary['words']} distinct words")
+        for name, expected in summary["files"].items():
             if sha256_file(place / name) != expected:
                 raise CorpusError(f"{place / name} is not what was written: delete {place}, then run again")
         ids, words = (pyarrow.ipc.open_file(pyarrow.memory_map(str(place / name))) for name in (IDS, WORDS))
         batches = [ids.get_batch(number) for number in range(ids.num_record_batches)]
         read = _Lines(part.path, [batch.column(1).to_numpy() for batch in batches])
         mapped = [_Batch(batch.column(0), _lists(batch.column(2)), _lists(batch.column(3))) for batch in batches]
-        digest = hashlib.sha256(" ".join(told["files"].values()).encode()).hexdigest()
+        digest = hashlib.sha256(" ".join(summary["files"].values()).encode()).hexdigest()
         return cls(mapped, words.get_batch(0).column(0), read, digest)
 
 
@@ -188,10 +188,10 @@ def _lists(column: "pyarrow.ListArray") -> tuple[np.ndarray, np.ndarray]:
 
 def _told(place: Path) -> dict[str, Any] | None:
     try:
-        found = json.loads((place / TOLD).read_text())
+        summary = json.loads((place / TOLD).read_text())
     except (FileNotFoundError, ValueError):
         return None
-    return found if isinstance(found, dict) and found.keys() >= {"format", "of", "files"} else None
+    return summary if isinstance(summary, dict) and summary.keys() >= {"format", "of", "files"} else None
 
 
 def _write_files(part: Part, sha256: str, place: Path) -> dict[str, Any]:
@@ -204,9 +204,9 @@ def _write_files(part: Part, sha256: str, place: Path) -> dict[str, Any]:
         with (place / name).open("rb") as stream:
             os.fsync(stream.fileno())
     files = {name: sha256_file(place / name) for name in (IDS, WORDS)}
-    told = {"format": FORMAT, "of": sha256, **counts, "files": files}
-    write_json(place / TOLD, told)
-    return told
+    summary = {"format": FORMAT, "of": sha256, **counts, "files": files}
+    write_json(place / TOLD, summary)
+    return summary
 
 
 def _with_starts(part: Part) -> Iterator[tuple[Record, int]]:
@@ -278,14 +278,14 @@ def _write(
     with pyarrow.ipc.new_file(ids, schema) as writer:
         for rows in _rows(records, numbers):
             batch = rows.batch()
-            columns = [pyarrow.ListArray.from_arrays(*one) for one in (batch.source, batch.target)]
+            columns = [pyarrow.ListArray.from_arrays(*lists_of) for lists_of in (batch.source, batch.target)]
             writer.write_batch(pyarrow.record_batch([rows.ids, np.asarray(rows.starts), *columns], schema=schema))
             written += len(rows.ids)
-    told = pyarrow.schema([("word", pyarrow.string())])
+    schema = pyarrow.schema([("word", pyarrow.string())])
     try:
         column = pyarrow.array(list(numbers.of), pyarrow.string())
     except UnicodeEncodeError as error:
         raise RecordError(f"a word of a record is no text ({error}); rebuild its folder") from error
-    with pyarrow.ipc.new_file(words, told) as writer:
-        writer.write_batch(pyarrow.record_batch([column], schema=told))
+    with pyarrow.ipc.new_file(words, schema) as writer:
+        writer.write_batch(pyarrow.record_batch([column], schema=schema))
     return {"records": written, "words": len(numbers.of)}

@@ -44,8 +44,8 @@ def ptb(sentences: Sequence[str], lower: bool) -> list[str]:
 
     if not sentences:
         return []
-    found = tokenize("\n".join(" ".join(sentence.split()) for sentence in sentences))
-    return (found.lower() if lower else found).split("\n")
+    lines = tokenize("\n".join(" ".join(sentence.split()) for sentence in sentences))
+    return (lines.lower() if lower else lines).split("\n")
 
 
 def blanks(sentences: Sequence[str], lower: bool) -> list[str]:
@@ -80,7 +80,7 @@ _CHARACTER = re.compile(
 
 def chinese_sentences(text: str) -> list[str]:
     """Sentences that end with 。！？ and the quotation marks and brackets behind these, or with a line."""
-    return [sentence for one in _CHINESE_ENDS.findall(text) if (sentence := " ".join(one.split()))]
+    return [sentence for line in _CHINESE_ENDS.findall(text) if (sentence := " ".join(line.split()))]
 
 
 def characters(sentences: Sequence[str], lower: bool) -> list[str]:

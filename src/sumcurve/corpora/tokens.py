@@ -51,10 +51,10 @@ def sentences(text: str) -> list[str]:
     Punkt (Kiss and Strunk, 2006) without learned parameters: a full stop ends a sentence unless it belongs to
     one of our abbreviations, an initial or an ellipsis.
     """
-    found: list[str] = []
+    divided: list[str] = []
     for paragraph in PARAGRAPH.split(text):
-        found.extend(" ".join(sentence.split()) for sentence in punkt().tokenize(paragraph))
-    return [sentence for sentence in found if sentence]
+        divided.extend(" ".join(sentence.split()) for sentence in punkt().tokenize(paragraph))
+    return [sentence for sentence in divided if sentence]
 
 
 def cut(sentences: Sequence[str], most_tokens: int) -> list[str]:
