@@ -186,7 +186,7 @@ def test_articles_on_which_nothing_scores_are_counted_and_are_never_reached(tabl
     found = one.choices.assign(rouge2=one.choices.rouge2.where(~one.choices.id.isin(nothing), 0.0))
     zero = {"value": 0.0, "bound": 0.0}
     certificates = [c | zero if c["id"] in nothing and c["metric"] == "rouge2" else c for c in one.certificates]
-    frames = tables(dataclasses.replace(one, found=found, certificates=certificates))
+    frames = tables(dataclasses.replace(one, choices=found, certificates=certificates))
     assert row(frames["oracle_corpora"], corpus="notes").zero_rouge2 == 2
     lead = row(frames["oracle_scores"], metric="rouge2", algorithm="Lead")
     assert lead.reached_percent == 0  # though 0 is the best on two
@@ -235,14 +235,14 @@ def test_distance_from_the_optimum_uses_the_bound_and_counts_what_is_proven(tabl
     found.loc[two, "rouge1"] = best["notes/5"] / 100  # reaches it
     found.loc[unproven, "rouge1"] = best["notes/3"] / 100  # reaches what was found, which may not be the optimum
     found.loc[over, "rouge1"] = best["notes/6"] / 100 + 0.01  # repeats a sentence
-    frame = tables(dataclasses.replace(one, found=found))["oracle_scores"]
+    frame = tables(dataclasses.replace(one, choices=found))["oracle_scores"]
 
     exact = row(frame, metric="rouge1", algorithm="exact", optimised="rouge1")
     assert exact.shortfall == pytest.approx(1.0 / 24, abs=1e-5)
     assert (exact.shortfall_max, exact.reached_percent, exact.beyond) == (pytest.approx(1.0, abs=1e-4), 100, 0)
 
     vns = row(frame, metric="rouge1", algorithm="VNS", variant="paper", optimised="rouge1")
-    mine = values_of(dataclasses.replace(one, found=found), "rouge1", "VNS", "paper", "rouge1")
+    mine = values_of(dataclasses.replace(one, choices=found), "rouge1", "VNS", "paper", "rouge1")
     bounds = {c["id"]: 100 * c["bound"] for c in one.certificates if c["metric"] == "rouge1"}
     short = [bounds[name] - mine[name] for name in sorted(bounds)]
     assert vns.shortfall == pytest.approx(np.mean(short), abs=1e-4)
@@ -418,7 +418,7 @@ def test_order_of_the_evidence_leaves_every_byte_and_time_touches_its_own_table(
         found, features, timings = (
             frame.sample(frac=1, random_state=4) for frame in (one.choices, one.features, one.timings)
         )
-        return dataclasses.replace(one, found=found, features=features, timings=timings, certificates=certificates)
+        return dataclasses.replace(one, choices=found, features=features, timings=timings, certificates=certificates)
 
     assert written(*(mixed(one) for one in both[::-1])) == first
     slower = dataclasses.replace(both[0], timings=both[0].timings.assign(seconds=both[0].timings.seconds * 2))
