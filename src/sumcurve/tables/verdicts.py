@@ -140,8 +140,13 @@ def curves_of(
 def bands(results: Results) -> pd.DataFrame:
     """Low, median and high of the drawn true scores of every fitted method; `beyond` is true from its largest size on.
 
-    The sizes go from the smallest measured to four times the largest.
+    The sizes go from the smallest measured to four times the largest. Worked out once.
     """
+    frame: pd.DataFrame = results.once("bands", lambda: _bands(results))
+    return frame
+
+
+def _bands(results: Results) -> pd.DataFrame:
     rows = []
     for (corpus, metric), fits in learn(results).fits.items():
         scale = learn(results).scales[corpus, metric]

@@ -19,15 +19,15 @@ from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
 from sumcurve.store.records import write_text
+from sumcurve.tables.figures import FIGURES, looks_of
 from sumcurve.tables.report.chart import charts, javascript
 from sumcurve.tables.report.findings import Finding
-from sumcurve.tables.report.readme import FIGURES, heading
+from sumcurve.tables.report.readme import heading
 from sumcurve.tables.report.summaries import RUN, Reading
 from sumcurve.tables.results import Results
 from sumcurve.tables.table import Table, number
 
 HERE = Path(__file__).parent
-MAIN = ("curves", "answers")  # figures that stand on the page
 PLAIN = " !$&'()*+,-./:;=?@[]^_`{|}~"  # what the address of an image may hold as it is
 ITEMS_BYTES = 1_000_000  # of the page, for the items of all corpora
 
@@ -51,8 +51,12 @@ def write_page(
 
 def page(results: Results, tables: Mapping[str, Table], found: Sequence[Finding], figures: Mapping[str, bytes]) -> str:
     """The page as HTML; all that comes from records is escaped."""
+    scores = tables["scores"].frame()
+    looks = looks_of(scores)
     specifications = {
-        f"chart-{corpus}-{name}": one for corpus in results.corpora for name, one in charts(results, corpus).items()
+        f"chart-{corpus}-{name}": chart
+        for corpus in results.corpora
+        for name, chart in charts(results, scores, corpus, looks).items()
     }
     style, script = ((HERE / name).read_text() for name in ("page.css", "page.js"))
     scripts = [javascript(), script] if specifications else [script]
@@ -82,7 +86,7 @@ def page(results: Results, tables: Mapping[str, Table], found: Sequence[Finding]
         beyond=any(row["basis"] == "fit" for row in tables["answers"].rows),
         share=results.share,
         specifications=Markup(_json(specifications)),
-        images=[(FIGURES[name], _data(figures[name])) for name in MAIN if name in figures],
+        images=[(FIGURES[name], _data(figures[name])) for name in FIGURES if name in figures],
         tables=[_shown(tables[name], results, common) for name in tables if tables[name].rows],
         common=common,
         readings=[(one, _items(item, one, share)) for one in readings],

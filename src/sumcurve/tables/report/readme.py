@@ -9,11 +9,6 @@ from sumcurve.tables.report.findings import Finding
 from sumcurve.tables.results import Results
 from sumcurve.tables.table import Table, number, without_markup
 
-FIGURES: Mapping[str, str] = {  # the core's
-    "curves": "Scores against training records, with intervals",
-    "answers": "Scores against training seconds, with the best score for the time",
-}
-
 
 def readme(
     results: Results,
@@ -39,9 +34,10 @@ def readme(
             )
         lines.append("")
     lines += [f"{without_markup(' '.join(note for note in (results.seeds_note, results.caveat) if note))}", ""]
-    if "curves" in figures:
-        lines += [f"![{figures['curves']}](figures/curves.svg)", ""]
-    others = [f"[{title}](figures/{name}.svg)" for name, title in figures.items() if name != "curves"]
+    first, *others = figures or [""]
+    if first:
+        lines += [f"![{figures[first]}](figures/{first}.svg)", ""]
+    others = [f"[{figures[name]}](figures/{name}.svg)" for name in others]
     if others:
         lines += [f"More figures: {'; '.join(others)}.", ""]
     lines += ["## Tables", "", "| table | what it holds | |", "| --- | --- | --- |"]
