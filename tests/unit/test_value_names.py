@@ -16,7 +16,6 @@ LEFT: dict[str, int] = {
     "settings": 16,
     "share": 43,
     "study": 87,
-    "tables": 329,
     "watch": 124,
 }
 

@@ -99,7 +99,7 @@ def curves(panel: Panel, looks: Looks, width: int | Literal["container"], height
     if not page:
         most = least + (most - least) / (1 - len(above) * LINE / height)
     methods = [name for name in looks if name in set(panel.points.method)]
-    grey = "currentColor" if page else GREY
+    grey, within = ("currentColor", "Canvas") if page else (GREY, "white")
     domain = [*methods, *here.method]
     names = alt.Legend(values=methods, orient="bottom", title=None, columns=3, symbolOpacity=1) if page else None
     coloured = [*(looks[name][0] for name in methods), *[grey] * len(here)]
@@ -107,7 +107,8 @@ def curves(panel: Panel, looks: Looks, width: int | Literal["container"], height
     shaped = alt.Scale(domain=domain, range=[*(looks[name][1] for name in methods), *["circle"] * len(here)])
     shape = alt.Shape("method:N", scale=shaped, legend=names)
     dashed = alt.Scale(domain=sorted(here.method), range=[DASHES[place % len(DASHES)] for place in range(len(here))])
-    x, y = _axes(panel, (least, most))
+    dash = alt.StrokeDash("method:N", scale=dashed, legend=None)
+    x, y = _axes(panel, (least, most), panel.title if page else None)
     low_end, high_end = alt.Y("low:Q"), alt.Y2("high:Q")
     picked = alt.selection_point(fields=["method"], bind="legend", name="picked")
 
@@ -122,7 +123,9 @@ def curves(panel: Panel, looks: Looks, width: int | Literal["container"], height
     bands, pale = (lines.mark_rule(size=1.2), (0.5, 0.1)) if panel.costs else (lines.mark_area(clip=True), (0.14, 0.03))
     layers = [
         bands.encode(x=x, y=low_end, y2=high_end, color=colour, **opacity(*pale)),
-        levels.mark_rule(color=grey).encode(y=y, strokeDash=alt.StrokeDash("method:N", scale=dashed, legend=None)),
+        levels.mark_rule(color=grey).encode(
+            y=y, strokeDash=dash, **({"tooltip": [*panel.tooltip[:-1]]} if page else {})
+        ),
     ]
     if panel.front:
         best = alt.Chart(pd.DataFrame(panel.front, columns=["x", "score"]))
@@ -140,10 +143,10 @@ def curves(panel: Panel, looks: Looks, width: int | Literal["container"], height
             alt.Chart(lone).mark_rule().encode(x=x, y=low_end, y2=high_end, color=colour, **opacity(0.6, 0.1)),
             alt.Chart(pd.DataFrame(gap)).mark_text(text="//", color=grey).encode(x=x, y=alt.value(height)),
         ]
-    for frame, fill in ((panel.points[panel.points.reads], None), (panel.points[~panel.points.reads], "Canvas")):
+    for frame, fill in ((panel.points[panel.points.reads], None), (panel.points[~panel.points.reads], within)):
         if len(frame):
-            hollow: dict[str, Any] = {"filled": True} if fill is None else {"filled": False, "fill": fill if page else "white"}
-            mark = alt.Chart(frame).mark_point(size=42, opacity=1, **hollow)
+            filling: dict[str, Any] = {"filled": fill is None} | ({"fill": fill} if fill else {})
+            mark = alt.Chart(frame).mark_point(size=42, opacity=1, **filling)
             layers.append(mark.encode(x=x, y=y, color=colour, shape=shape, **opacity(1, 0.12)))
     if above and not page:
         text = [f"↑ {name} {score:.1f}" for name, score in above]
@@ -151,7 +154,7 @@ def curves(panel: Panel, looks: Looks, width: int | Literal["container"], height
         layers.append(alt.Chart(pd.DataFrame({"n": [0]})).mark_text(text=text, **at).encode(*_at(int(width) - 2, 2)))
     layers += _names(panel, here, colour, grey, width, height, (least, most))
     if page:  # a finger needs more room than a point
-        touched = pd.concat([panel.fitted, panel.points]) if len(panel.fitted) else panel.points
+        touched = pd.concat([panel.fitted, panel.points])
         target = alt.Chart(touched).mark_circle(opacity=0, size=420)
         layers.append(target.encode(x=x, y=y, tooltip=[*panel.tooltip]).add_params(picked))
     return together("layer", layers, width=width, height=height, **({} if page else {"title": panel.title}))
@@ -190,7 +193,7 @@ def dots(
     return together("layer", layers, width=width, height=height, **({} if page else {"title": panel.title}))
 
 
-def _axes(panel: Panel, ends: tuple[float, float]) -> tuple[alt.X, alt.Y]:
+def _axes(panel: Panel, ends: tuple[float, float], y_title: str | None) -> tuple[alt.X, alt.Y]:
     every = pd.concat([panel.points.x, panel.fitted.x]).astype(float)
     margin = (every.max() / every.min()) ** 0.04 if every.max() > every.min() else 1.2
     label = "format(datum.value, ',~r')" if every.max() >= 1 else "datum.value"
@@ -199,7 +202,7 @@ def _axes(panel: Panel, ends: tuple[float, float]) -> tuple[alt.X, alt.Y]:
     axis = alt.Axis(values=[*panel.ticks], labelExpr=label, grid=False, labelOverlap="greedy", labelFlush=False)
     scale = alt.Scale(type="log", nice=False, domain=[every.min() / margin, every.max() * margin])
     heights = alt.Scale(domain=[*ends], nice=False, zero=False)
-    y = alt.Y("score:Q", title=None, scale=heights, axis=alt.Axis(tickCount=6, domain=False, ticks=False))
+    y = alt.Y("score:Q", title=y_title, scale=heights, axis=alt.Axis(tickCount=6, domain=False, ticks=False))
     return alt.X("x:Q", title=panel.x_title, axis=axis, scale=scale), y
 
 
@@ -227,7 +230,12 @@ def _names(
     text = text.encode(x=alt.value("width"), y=alt.Y("place:Q"), text="system:N", color=ink)
     if page:
         return [text]
-    leader: dict[str, Any] = {"x": alt.value(width), "x2": alt.value(int(width) + 12), "y": alt.Y("score:Q"), "y2": "place:Q"}
+    leader: dict[str, Any] = {
+        "x": alt.value(width),
+        "x2": alt.value(int(width) + 12),
+        "y": alt.Y("score:Q"),
+        "y2": "place:Q",
+    }
     return [names.mark_rule().encode(color=colour, **leader), text]
 
 

@@ -115,7 +115,8 @@ def panel_of(
     """What is drawn of a metric; `rows` are those of the corpus in the frame of table scores."""
     scored = rows[rows[metric.name].notna()]
     ends = {"score": metric.name, "low": f"{metric.name}_low", "high": f"{metric.name}_high"}
-    scored = scored.assign(**{name: scored[column].astype(float) for name, column in ends.items()})
+    columns = scored[["method", "role", "records", "reads_source", "seeds"]]
+    scored = columns.assign(**{name: scored[column].astype(float) for name, column in ends.items()})
     trained = scored[scored.records.notna()]
     marks = {system.cell: results.name(system).shown for system in results.of(corpus)}
     sizes = trained.records.astype(int)
@@ -129,8 +130,6 @@ def panel_of(
     elif (sizes == 0).any() and every:
         zero = every[0] / max(1.5, (every[-1] / every[0]) ** 0.12)
         x = x.replace(0, zero)
-    values = zip(*(trained[name] for name in ends), strict=True)
-    spans = [span(score, low, high, metric.decimals) for score, low, high in values]
     points = pd.DataFrame(
         {
             "method": trained.method.str.removesuffix(ZERO_SHOT).where(sizes == 0, trained.method),
@@ -140,17 +139,20 @@ def panel_of(
             **{name: trained[name] for name in ends},
             "reads": trained.reads_source != "no",
             "training records": [number(size) for size in sizes],
-            metric.title: spans,
             "seeds": pd.to_numeric(trained.seeds),
         }
     ).dropna(subset="x")
+    points = with_spans(points, metric)
     others = scored[scored.records.isna()]
     bound = [role == "bound" for role in others.role]
     levels = others[["method", *ends]].assign(bound=pd.Series(bound, index=others.index, dtype=bool))
+    levels = with_spans(levels.assign(system=levels.method, **{"training records": "not trained"}), metric)
     optimum = results.optimum(corpus, metric.name) if len(every) > 1 else None
     beyond = bands(results)
     beyond = beyond[(beyond.corpus == corpus) & (beyond.metric == metric.name) & beyond.beyond & fitted & (not seconds)]
     beyond = beyond.rename(columns={"records": "x", "middle": "score"})[["method", "x", "score", "low", "high"]]
+    sizes_beyond = [f"{number(int(size))} (fitted, not measured)" for size in beyond.x]
+    beyond = with_spans(beyond.assign(system=beyond.method, **{"training records": sizes_beyond}), metric)
     ticks: list[float] = [*every]
     if seconds:
         ticks = [digit * 10.0**power for power in range(-3, 7) for digit in (1, 3)]
@@ -171,18 +173,24 @@ def panel_of(
     )
 
 
+def with_spans(rows: pd.DataFrame, metric: Metric) -> pd.DataFrame:
+    """The rows with a column of the metric's title: scores and intervals as tables show them."""
+    values = zip(rows.score, rows.low, rows.high, strict=True)
+    return rows.assign(**{metric.title: [span(score, low, high, metric.decimals) for score, low, high in values]})
+
+
 def front_of(results: Results, corpus: str, metric: Metric, points: pd.DataFrame) -> list[tuple[float, float]]:
     """The Pareto front of the systems that take part in what a metric ranks, drawn to the most costly of them."""
-    counted = {one.cell for one in results.of(corpus, True, metric.name) if results.counts(one, metric.name)}
+    counted = {system.cell for system in results.of(corpus, True, metric.name) if results.counts(system, metric.name)}
     costs = seconds_of(results, corpus)
-    found = [(costs[cell], results.estimate(corpus, metric.name, cell).mean) for cell in counted if cell in costs]
-    front = pareto(found, results.sign(metric.name) > 0)
-    return [*front, (max(cost for cost, _ in found), front[-1][1])] if front else []
+    points_of = [(costs[cell], results.estimate(corpus, metric.name, cell).mean) for cell in counted if cell in costs]
+    front = pareto(points_of, results.sign(metric.name) > 0)
+    return [*front, (max(cost for cost, _ in points_of), front[-1][1])] if front else []
 
 
 def seconds_of(results: Results, corpus: str) -> dict[Any, float]:
     """By cell the geometric mean over seeds of the seconds to the selected checkpoint, where they are known."""
-    means = {one.cell: geometric_mean(costs_of(one, "seconds")) for one in results.of(corpus, trained=True)}
+    means = {system.cell: geometric_mean(costs_of(system, "seconds")) for system in results.of(corpus, trained=True)}
     return {cell: mean for cell, mean in means.items() if mean is not None}
 
 
@@ -212,7 +220,7 @@ def notes(results: Results, scores: pd.DataFrame, seconds: bool = False) -> list
     if seconds:
         named = dict(list(named.items())[:1])
     grey = "; ".join(f"{', '.join(names)}: {kind}" for kind, names in named.items() if names)
-    found = [
+    sentences = [
         f"Mean scores on the test set over training {over}; bands and bars: {results.share} intervals"
         f"{f' over {covers}' if covers else ''}.",
         results.seeds_note,
@@ -222,17 +230,17 @@ def notes(results: Results, scores: pd.DataFrame, seconds: bool = False) -> list
         *([results.caveat, results.marks_note, *results.corpora_notes]),
     ]
     if seconds:
-        found.append("Grey steps: the Pareto front, the best score for the time.")
+        sentences.append("Grey steps: the Pareto front, the best score for the time.")
     else:
         if (scores.records == 0).any():
-            found.append("At 0 records, left of the break: pretrained models before any training.")
+            sentences.append("At 0 records, left of the break: pretrained models before any training.")
         if bands(results).beyond.any():
-            found.append(
+            sentences.append(
                 f"Dashed, beyond the data: median and {results.share} band of the fitted curves (table verdicts)."
             )
         if any(results.optimum(corpus, metric.name) for corpus in results.corpora for metric in results.ranking):
-            found.append(results.optimum_words.drawn)
-    return [note for note in found if note]
+            sentences.append(results.optimum_words.drawn)
+    return [note for note in sentences if note]
 
 
 def _beside(scores: pd.DataFrame) -> pd.Series:

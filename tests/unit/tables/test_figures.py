@@ -208,7 +208,7 @@ def test_names_of_a_page_s_levels_stay_apart_and_points_tell_their_cells(framed,
     assert all((second - first) / (high - low) * HEIGHT > LINE - 1 for first, second in pairwise(places))
     (points,) = [rows for rows, mark in marks(chart, "circle") if mark["opacity"] == 0]
     cells = scores_table.table(results).shown()[0].to_string()
-    assert all(row["ROUGE-1"] in cells for row in points if row.get("training records"))
+    assert all(row["ROUGE-1"] in cells for row in points if row.get("seeds"))
     assert any(row["x"] > 2000 for row in points), "fitted curves can be asked, too"
 
 

@@ -14,8 +14,9 @@ from sumcurve.study.tables import made
 from sumcurve.tables import comparisons, phases
 from sumcurve.tables.answers import doubling
 from sumcurve.tables.efficiency import NEEDS_SEEDS, steps
+from sumcurve.tables.pairs import LEVEL
 from sumcurve.tables.reach import records_for
-from sumcurve.tables.results import LEVEL, Results
+from sumcurve.tables.results import Results
 from sumcurve.tables.verdicts import Scale, learn
 
 
