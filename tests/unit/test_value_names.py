@@ -9,7 +9,6 @@ from rooms import modules, room
 EMPTY = {"told", "found", "one", "asked", "said", "thing", "it"}
 # Rooms that still have such names: how many. This list only shrinks.
 LEFT: dict[str, int] = {
-    "capabilities.extracts": 2,
     "capabilities.programs": 2,
     "corpora": 32,
     "scores": 1,
