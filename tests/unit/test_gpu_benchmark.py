@@ -90,7 +90,7 @@ def heavy() -> set[str]:
 def test_the_command_needs_light_packages_only_and_writes_table_and_json(tmp_path: Path) -> None:
     """Of the method with most phases all is measured, a killed training among it, in processes without the others."""
     names = heavy()
-    assert {"pandas", "matplotlib", "snakemake", "transformers", "spacy", "nltk", "tensorboard"} <= names
+    assert {"pandas", "altair", "snakemake", "transformers", "spacy", "nltk", "tensorboard"} <= names
     assert not {"numpy", "torch", "yaml", "numba"} & names
     (tmp_path / "sitecustomize.py").write_text(BLOCK.format(names=names))
     given = ["--device", "cpu", "--small", "--threads", "1"]

@@ -22,7 +22,7 @@ def test_planning_imports_nothing_heavy():
     program = (
         "import sys; from pathlib import Path; from sumcurve.study.plan import Plan; Plan.read(Path('config'));"
         "import sumcurve.study.kinds;"
-        "print(sorted({'torch', 'numpy', 'pandas', 'scipy', 'nltk', 'transformers', 'matplotlib'} & set(sys.modules)))"
+        "print(sorted({'torch', 'numpy', 'pandas', 'scipy', 'nltk', 'transformers', 'altair'} & set(sys.modules)))"
     )
     answer = subprocess.run(
         [sys.executable, "-c", program],

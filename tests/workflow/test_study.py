@@ -117,7 +117,7 @@ def test_a_run_trained_on_the_first_records_with_words_of_these_alone(finished, 
 
 
 def test_one_seed_is_said_to_leave_its_spread_unknown(tables):
-    assert "these weights, not their method" in (tables / "figures" / "curves.svg").read_text()
+    assert "these weights, not of their methods" in (tables / "figures" / "curves.svg").read_text()
 
 
 def test_the_report_is_one_page_that_asks_nothing_of_the_network(tables):

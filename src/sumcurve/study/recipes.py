@@ -7,6 +7,7 @@ edit.
 """
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -69,7 +70,9 @@ def list_code(
             studies.setdefault(version, []).append(study)
         row |= {"recorded": studies} if studies else {}
         row |= {"capability": owner} if (owner := owners.get(name, recipe.capability)) else {}
-        lines.append(f"{name}: {json.dumps(row, ensure_ascii=False)}")
+        lines.append(
+            re.sub(r'"(\d+)": \[', r"\1: [", f"{name}: {json.dumps(row, ensure_ascii=False)}")
+        )  # JSON quotes keys
     write_text(path, "\n".join(lines) + "\n")
 
 

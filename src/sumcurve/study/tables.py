@@ -13,16 +13,14 @@ import pandas as pd
 from sumcurve.settings.study import Bootstrap
 from sumcurve.store.records import write_text
 from sumcurve.study.doors import APPENDIX, LISTINGS, TABLES
-from sumcurve.tables.answers_figure import write_answers
 from sumcurve.tables.evidence import EvidenceError, Study
-from sumcurve.tables.figure import Overlay, write_figure
+from sumcurve.tables.figures import FIGURES as TITLES
+from sumcurve.tables.figures import write_figures
 from sumcurve.tables.report.findings import findings
 from sumcurve.tables.report.page import write_page
-from sumcurve.tables.report.readme import FIGURES as TITLES
 from sumcurve.tables.report.readme import readme
 from sumcurve.tables.results import Results
 from sumcurve.tables.table import Table, write_table
-from sumcurve.tables.verdicts import bands
 
 PAGES, FIGURES = "pages", "figures"  # folders; pages are HTML: one each for Snakemake's report, and REPORT
 REPORT = "report.html"  # the page that people read
@@ -32,7 +30,7 @@ def write_study(folder: Path, study: Study, settings: Bootstrap) -> list[Path]:
     """Write every table that has a row, and the figures, into `folder`; returns the paths of all files.
 
     Tables come as CSV and Markdown, with a page each in `PAGES`; those of the appendix as CSV alone. Figures, in
-    `FIGURES`, are answers.svg, curves.svg and those of capabilities. README.md and the page `REPORT` say what came out.
+    `FIGURES`, are those of `tables.figures` and of capabilities. README.md and the page `REPORT` say what came out.
     Raises EvidenceError where the evidence does not fit.
     """
     results = Results(study, settings)
@@ -46,13 +44,7 @@ def write_study(folder: Path, study: Study, settings: Bootstrap) -> list[Path]:
         write_table(tables[name], folder, page=folder / PAGES / f"{place}-{name}.html")
     for name in APPENDIX:
         write_table(tables[name], folder, forms=("csv",))
-    write_answers(results, folder / FIGURES)
-    notes = [*([results.caveat] if results.caveat else []), results.marks_note, *results.corpora_notes]
-    drawn = [note for note in notes if note]
-    frame = with_levels(results, tables)
-    over = overlays(results)
-    metrics = results.drawn(results.corpora)
-    write_figure(frame, metrics, results.share, folder / FIGURES, "curves", drawn, study.in_part, over)
+    write_figures(results, with_levels(results, tables), folder / FIGURES)
     titles = dict(TITLES)
     for evidence in study.evidence.values():
         titles |= evidence.figures(results, folder / FIGURES)
@@ -75,14 +67,3 @@ def with_levels(results: Results, tables: Mapping[str, Table]) -> pd.DataFrame:
     scores = tables["scores"].frame()
     levels = [row for one in results.study.evidence.values() for row in one.levels(tables)]
     return pd.concat([scores, pd.DataFrame(levels)], ignore_index=True).copy() if levels else scores
-
-
-def overlays(results: Results) -> Mapping[str, Overlay]:
-    """By corpus what is drawn over its scores: curves beyond the data, and the optimum."""
-    fitted = bands(results)
-    overlay: dict[str, Overlay] = {}
-    for corpus in results.corpora:
-        optima = {metric.name: results.optimum(corpus, metric.name) for metric in results.metrics}
-        levels = {name: optimum.levels for name, optimum in optima.items() if optimum is not None}
-        overlay[corpus] = Overlay(fitted[fitted.corpus == corpus], levels, results.optimum_words.drawn)
-    return overlay

@@ -14,9 +14,10 @@ from sumcurve.scores.scorer import Metric
 from sumcurve.statistics.design import Cell, Design
 from sumcurve.tables.efficiency import clock_refusal, costs_of, geometric_mean
 from sumcurve.tables.lines import sentences as against_lines
+from sumcurve.tables.pairs import DECIDING, LEVEL, POWER, THESE_WEIGHTS, Pair
 from sumcurve.tables.questions import sentences as answered
 from sumcurve.tables.reach import records_for
-from sumcurve.tables.results import DECIDING, LEVEL, POWER, THESE_WEIGHTS, Pair, Results, best_mean, value
+from sumcurve.tables.results import Results, best_mean, value
 from sumcurve.tables.table import Column, Table, Value, number
 from sumcurve.tables.verdicts import learn
 
@@ -67,7 +68,7 @@ def table(results: Results) -> Table:
         *answered(results),
         *(sentence for corpus in results.corpora for sentence in against_lines(results, corpus)),
         *sentences(results),
-        *(note for one in results.study.evidence.values() for note in one.answer_notes(results)),
+        *(note for evidence in results.study.evidence.values() for note in evidence.answer_notes(results)),
         f"Place: behind where the paired test of table comparisons shows it (family: all pairs of the size and metric, "
         f"{100 * LEVEL:g} %), else not distinguishable; seen at {100 * POWER:g} %: the true difference that it would "
         f"see with that probability. Brackets of behind the best: {DECIDING} Those of other columns, and of what is "
@@ -284,17 +285,17 @@ def sentences(results: Results) -> list[str]:
                 if pair.ahead is None:
                     unknown.setdefault(pair.why, []).append(pair.second[0])
             several = len(sharing) > 1
-            said = f"{corpus}, {metric.title}, {number(max(sizes))} records: "
+            sentence = f"{corpus}, {metric.title}, {number(max(sizes))} records: "
             if not rivals:
                 named = " and ".join(cell[0] for cell in sharing)
                 alone = "have the same mean: none is best" if several else "is the only method to be compared"
-                lines.append(f"{said}{named} {alone}.")
+                lines.append(f"{sentence}{named} {alone}.")
                 continue
-            said += best_mean(sharing)
+            sentence += best_mean(sharing)
             if level:
-                said += f"; not distinguishable from {'them' if several else 'it'}: {', '.join(level)}"
+                sentence += f"; not distinguishable from {'them' if several else 'it'}: {', '.join(level)}"
             elif not unknown and not several:
-                said += " and is ahead of every other method"
-            said += "".join(f"; not tested against {', '.join(names)} ({why})" for why, names in unknown.items())
-            lines.append(f"{said}.")
+                sentence += " and is ahead of every other method"
+            sentence += "".join(f"; not tested against {', '.join(names)} ({why})" for why, names in unknown.items())
+            lines.append(f"{sentence}.")
     return lines

@@ -5,7 +5,8 @@ from typing import Any
 import numpy as np
 
 from sumcurve.scores.scorer import Metric
-from sumcurve.tables.results import DECIDING, LEVEL, NOT_TO_BE_READ, POWER, Pair, Results, decided
+from sumcurve.tables.pairs import DECIDING, LEVEL, POWER, Pair, decided
+from sumcurve.tables.results import NOT_TO_BE_READ, Results
 from sumcurve.tables.table import Column, Name, Table, Value, number
 
 SIZE, GROWTH = "which method", "more data"
@@ -24,12 +25,12 @@ def table(results: Results) -> Table:
         for metric in results.compared:
             if results.design(corpus, metric.name) is None:
                 continue
-            found = []
+            pairs = []
             if sizes:
                 largest = max(sizes)
-                found += [(SIZE, pair) for pair in results.pairs(corpus, metric.name, largest).values()]
-                found += [(GROWTH, pair) for pair in results.growth(corpus, metric.name).values()]
-            rows += [_row(results, corpus, metric, question, pair) for question, pair in found]
+                pairs += [(SIZE, pair) for pair in results.pairs(corpus, metric.name, largest).values()]
+                pairs += [(GROWTH, pair) for pair in results.growth(corpus, metric.name).values()]
+            rows += [_row(results, corpus, metric, question, pair) for question, pair in pairs]
     columns = [
         Column("corpus", "corpus"),
         Column("metric", "metric"),
@@ -98,10 +99,10 @@ def _row(results: Results, corpus: str, metric: Metric, question: str, pair: Pai
 def _outcomes(results: Results, corpus: str, metric: Metric, pair: Pair) -> tuple[int, int, int]:
     """On how many items the first is better, as good, worse; scores averaged over seeds."""
     scorer = results.scorer(metric.name)
-    of_cell = {one.cell: one for one in results.of(corpus, metric=metric.name)}
-    place = [one.name for one in of_cell[pair.first].scored(scorer)[0].metrics].index(metric.name)
+    of_cell = {system.cell: system for system in results.of(corpus, metric=metric.name)}
+    place = [known.name for known in of_cell[pair.first].scored(scorer)[0].metrics].index(metric.name)
     first, second = (
-        np.mean([one.values[place] for one in of_cell[cell].scored(scorer)], axis=0)
+        np.mean([items.values[place] for items in of_cell[cell].scored(scorer)], axis=0)
         for cell in (pair.first, pair.second)
     )
     better = np.sign(np.round(first - second, 9)) * (1 if metric.higher_is_better else -1)

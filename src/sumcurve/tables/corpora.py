@@ -11,13 +11,13 @@ from sumcurve.tables.table import Column, Table
 def table(results: Results) -> Table:
     """Records read, kept and dropped by reason; then records, mean lengths in tokens and vocabulary of every part."""
     rows: list[dict[str, Any]] = []
-    for corpus in sorted(results.study.statistics, key=lambda one: one.corpus):
+    for corpus in sorted(results.study.statistics, key=lambda statistics: statistics.corpus):
         outcomes = {"read": corpus.read, "kept": corpus.kept}
         outcomes |= {f"dropped: {present_words(reason)}": corpus.dropped[reason] for reason in sorted(corpus.dropped)}
         for outcome, records in outcomes.items():
             share = 100 * records / corpus.read if corpus.read else None
             rows.append({"corpus": corpus.corpus, "part": outcome, "records": records, "share_percent": share})
-        for part in sorted(corpus.parts, key=lambda one: ((*PARTS, UNSEEN).index(one.part), one.percent or 0)):
+        for part in sorted(corpus.parts, key=lambda row: ((*PARTS, UNSEEN).index(row.part), row.percent or 0)):
             rows.append(
                 {
                     "corpus": corpus.corpus,

@@ -13,12 +13,14 @@ def table(results: Results) -> Table:
     rows: list[dict[str, Any]] = []
     for corpus in results.corpora:
         for method, common in results.largest(corpus).items():
-            paper = next((one for one in results.paper if (one.corpus, one.method) == (corpus, method)), None)
+            paper = next(
+                (system for system in results.paper if (system.corpus, system.method) == (corpus, method)), None
+            )
             if paper is None:
                 continue
             for metric in results.metrics:
                 scorer = results.scorer(metric.name)
-                if not all(scorer in one.scorers for one in (common, paper)):
+                if not all(scorer in system.scorers for system in (common, paper)):
                     continue
                 both = [
                     results.replicates(common, metric.name, "common"),
@@ -27,7 +29,7 @@ def table(results: Results) -> Table:
                 kept, _ = common_seeds(both)
                 groups = common.scored(scorer)[0].groups
                 design = Design(kept, groups, results.full_records(corpus), results.settings.confidence)
-                found = difference(design, ("paper", paper.records), ("common", common.records))
+                change = difference(design, ("paper", paper.records), ("common", common.records))
                 rows.append(
                     {
                         "corpus": corpus,
@@ -37,8 +39,8 @@ def table(results: Results) -> Table:
                         "metric": results.titled(corpus, metric),
                         "common": float(design.means[0]),
                         "paper": float(design.means[1]),
-                        "difference": value(found),
-                        "interval_covers": found.covers if found.low is not None else None,
+                        "difference": value(change),
+                        "interval_covers": change.covers if change.low is not None else None,
                         "common_search": common.outputs[0].search_signature,
                         "paper_search": paper.outputs[0].search_signature,
                     }

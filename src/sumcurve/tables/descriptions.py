@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from sumcurve.tables.results import UNREAD, Results, System, units, value
+from sumcurve.tables.results import UNREAD, Results, units, value
+from sumcurve.tables.systems import System
 from sumcurve.tables.table import Column, Table, Value
 
 REFERENCES = "references"
@@ -17,8 +18,8 @@ def table(results: Results) -> Table:
     for corpus in results.corpora:
         here = results.of(corpus)
         written: dict[str, Any] = {}
-        for one in (items for system in here for output in system.outputs for items in output.scores.values()):
-            written |= {name: Value(mean) for name, mean in one.references.items()}
+        for scored in (items for system in here for output in system.outputs for items in output.scores.values()):
+            written |= {name: Value(mean) for name, mean in scored.references.items()}
         if written:
             rows.append({"corpus": corpus, "method": REFERENCES, **written})
         rows += [row for system in here if (row := _row(results, system))]
@@ -28,8 +29,8 @@ def table(results: Results) -> Table:
         Column("percent", "%", "count"),
         Column("records", "records", "count"),
         *(
-            Column(one.name, one.title, "number", one.decimals, interval=True, narrow=True)
-            for one in results.describing
+            Column(metric.name, metric.title, "number", metric.decimals, interval=True, narrow=True)
+            for metric in results.describing
         ),
         Column("interval_covers", None),
     ]
@@ -49,10 +50,10 @@ def _row(results: Results, system: System) -> dict[str, Any]:
     covers: dict[str, None] = {}
     for metric in results.describing:
         if results.scorer(metric.name) in system.scorers:
-            found = results.estimate(system.corpus, metric.name, system.cell)
-            row[metric.name] = value(found, mark=UNREAD if results.unread(system.corpus, metric.name) else "")
-            if found.low is not None:
-                covers[found.covers] = None
+            estimate = results.estimate(system.corpus, metric.name, system.cell)
+            row[metric.name] = value(estimate, mark=UNREAD if results.unread(system.corpus, metric.name) else "")
+            if estimate.low is not None:
+                covers[estimate.covers] = None
     if not row:
         return {}
     named = {"corpus": system.corpus, "method": results.name(system), "percent": system.percent}

@@ -12,7 +12,8 @@ from sumcurve.curves.efficiency import marks
 from sumcurve.scores.scorer import Metric
 from sumcurve.statistics.design import Cell, Design, Replicates, common_seeds
 from sumcurve.statistics.intervals import difference, draws
-from sumcurve.tables.results import OPTIMUM, Results, System
+from sumcurve.tables.results import OPTIMUM, Results
+from sumcurve.tables.systems import System
 from sumcurve.tables.table import Column, Table, Value
 
 UNITS = ("seconds", "updates", "examples")
@@ -81,7 +82,7 @@ def steps(results: Results) -> Iterator[Step]:
     """Neighbouring sizes of every curve, then its smallest and largest where there are more than two."""
     for corpus in results.corpora:
         for method in results.methods(corpus):
-            curve = [one for one in results.of(corpus, trained=True) if one.method == method]
+            curve = [system for system in results.of(corpus, trained=True) if system.method == method]
             count = len(curve) - 1
             for number, (smaller, larger) in enumerate(pairwise(curve), start=1):
                 yield Step(smaller, larger, False, "+".join(marks(number, count)))
@@ -91,7 +92,7 @@ def steps(results: Results) -> Iterator[Step]:
 
 def clock_refusal(results: Results) -> str:
     """Why seconds of these trainings must not stand in one table; empty where they may."""
-    known = [one.timing for one in results.outputs if one.timing is not None and one.part == "study"]
+    known = [output.timing for output in results.outputs if output.timing is not None and output.part == "study"]
     devices = sorted({timing.device for timing in known})
     if len(devices) > 1:
         return f"seconds of different devices do not compare ({', '.join(devices)})"
@@ -101,8 +102,8 @@ def clock_refusal(results: Results) -> str:
 
 def costs_of(system: System, unit: str) -> tuple[float, ...] | None:
     """What each seed's training cost, or None where not all are known and above 0."""
-    found = [(getattr(one.timing, unit) or 0) if one.timing else 0 for one in system.outputs]
-    return tuple(map(float, found)) if min(found) > 0 else None
+    costs = [(getattr(output.timing, unit) or 0) if output.timing else 0 for output in system.outputs]
+    return tuple(map(float, costs)) if min(costs) > 0 else None
 
 
 def geometric_mean(costs: tuple[float, ...] | None) -> float | None:
@@ -113,14 +114,14 @@ def cost_design(
     costs: Mapping[Cell, tuple[tuple[int, ...], tuple[float, ...]]], full_records: int | None, confidence: float
 ) -> Design | None:
     """A design of the logarithms of costs by cell, seeds and cost of each; None where no cell has two seeds."""
-    found = [
+    replicates = [
         Replicates(method, records, seeds, np.repeat(np.log(values)[:, None], BLANKS, axis=1))
         for (method, records), (seeds, values) in costs.items()
         if len(seeds) > 1
     ]
-    if not found:
+    if not replicates:
         return None
-    kept, _ = common_seeds(found)
+    kept, _ = common_seeds(replicates)
     return Design(kept, [str(blank) for blank in range(BLANKS)], full_records, confidence)
 
 
@@ -135,8 +136,8 @@ def table(results: Results) -> Table:
     for step in steps(results):
         for metric in results.ranked(step.smaller.corpus):
             ends = step.smaller, step.larger
-            left_out = any(results.unranked(one.corpus, metric.name, one.cell) for one in ends)
-            if all(results.scorer(metric.name) in one.scorers for one in ends) and not left_out:
+            left_out = any(results.unranked(system.corpus, metric.name, system.cell) for system in ends)
+            if all(results.scorer(metric.name) in system.scorers for system in ends) and not left_out:
                 rows.append(_row(results, step, metric, designs[step.smaller.corpus], refusal))
     columns = [
         *STEP_COLUMNS,
@@ -167,20 +168,20 @@ def table(results: Results) -> Table:
 
 
 def _seconds(results: Results, corpus: str) -> Design | None:
-    found = {}
+    designs = {}
     for system in results.of(corpus, trained=True):
         costs = costs_of(system, "seconds")
         if costs:
-            found[system.cell] = system.seeds, costs
-    return cost_design(found, results.full_records(corpus), results.settings.confidence)
+            designs[system.cell] = system.seeds, costs
+    return cost_design(designs, results.full_records(corpus), results.settings.confidence)
 
 
 def _row(results: Results, step: Step, metric: Metric, seconds: Design | None, refusal: str) -> dict[str, Any]:
     corpus = step.smaller.corpus
     design = results.design(corpus, metric.name)
     assert design is not None
-    first, second = (results.estimate(corpus, metric.name, one.cell) for one in (step.smaller, step.larger))
-    ends = [design.place(one.cell) for one in (step.smaller, step.larger)]
+    first, second = (results.estimate(corpus, metric.name, system.cell) for system in (step.smaller, step.larger))
+    ends = [design.place(system.cell) for system in (step.smaller, step.larger)]
     drawn = None if design.why else results.draws(corpus, metric.name)
     growth = results.contrast(corpus, metric.name, {step.larger.cell: 1.0, step.smaller.cell: -1.0})
     row: dict[str, Any] = {**step.named, "method": results.name(step.smaller, step.larger), "metric": metric.title}
@@ -229,8 +230,8 @@ def _gap(name: str, design: Design, drawn: NDArray[np.float64] | None, ends: lis
         return Value(None, why=f"the smaller training is not shown to be below the {name}")
     closed = 100 * (design.means[ends[1]] - design.means[ends[0]]) / gap
     values = None if drawn is None or gaps is None else 100 * (drawn[:, ends[1]] - drawn[:, ends[0]]) / gaps
-    found: Value = of_draws(float(closed), values)
-    return found
+    value: Value = of_draws(float(closed), values)
+    return value
 
 
 def _costs(
@@ -246,10 +247,10 @@ def _costs(
     """θ in every unit, Θ, E and ε."""
     row: dict[str, Any] = {}
     for unit in UNITS[1:]:
-        before, after = (geometric_mean(costs_of(one, unit)) for one in (step.smaller, step.larger))
+        before, after = (geometric_mean(costs_of(system, unit)) for system in (step.smaller, step.larger))
         if before and after:
             row[f"theta_{unit}_percent"] = 100 * (after / before - 1) / step.growth
-    before, after = (geometric_mean(costs_of(one, "seconds")) for one in (step.smaller, step.larger))
+    before, after = (geometric_mean(costs_of(system, "seconds")) for system in (step.smaller, step.larger))
     if refusal or not before or not after:
         why = refusal or "seconds were not measured"
         return row | {name: Value(None, why=why) for name in ("theta_percent", "epsilon")}
@@ -258,12 +259,12 @@ def _costs(
     cells = step.larger.cell, step.smaller.cell
     if seconds is None or not all(cell in seconds.cells for cell in cells) or seconds.why:
         return row | {"theta_percent": 100 * theta, "epsilon": Value(None, why=NEEDS_SEEDS)}
-    found = difference(seconds, *cells)
-    if found.low is None or found.high is None:
+    change = difference(seconds, *cells)
+    if change.low is None or change.high is None:
         return row | {"theta_percent": 100 * theta, "epsilon": Value(None, why=NOT_DEARER)}
-    low, high = (100 * float(np.expm1(end)) / step.growth for end in (found.low, found.high))
+    low, high = (100 * float(np.expm1(end)) / step.growth for end in (change.low, change.high))
     row["theta_percent"] = Value(100 * theta, low, high)
-    if found.low <= 0:
+    if change.low <= 0:
         return row | {"epsilon": Value(None, why=NOT_DEARER)}
     row["E_per_hour"] = 3600 * gain / (after - before)
     if sigma is None or relative is None or np.ptp(relative) == 0:

@@ -17,8 +17,8 @@ EQUIVALENT, DIFFERENT, OPEN = "equivalent", "different", "not known"
 
 def table(results: Results) -> Table:
     """A row for every two methods that should be equal, at every size that both have."""
-    told = results.study.equivalence
-    rows = [] if told is None else _rows(results, told)
+    equivalence = results.study.equivalence
+    rows = [] if equivalence is None else _rows(results, equivalence)
     columns = [
         Column("corpus", "corpus"),
         Column("metric", "metric"),
@@ -42,21 +42,23 @@ def table(results: Results) -> Table:
     return Table("equivalence", results.title("Methods that should come to the same"), columns, rows, notes)
 
 
-def _rows(results: Results, told: Equivalence) -> list[dict[str, Any]]:
-    metric = next((one for one in results.ranking if one.name == told.metric), None)
+def _rows(results: Results, equivalence: Equivalence) -> list[dict[str, Any]]:
+    metric = next((ranked for ranked in results.ranking if ranked.name == equivalence.metric), None)
     if metric is None:
-        known = ", ".join(one.name for one in results.ranking)
-        raise EvidenceError(f"equivalence: no metric {told.metric!r} that ranks in this study; there are: {known}")
+        known = ", ".join(ranked.name for ranked in results.ranking)
+        raise EvidenceError(
+            f"equivalence: no metric {equivalence.metric!r} that ranks in this study; there are: {known}"
+        )
     rows = []
     for corpus in results.corpora:
-        here = {(one.method, one.records): one for one in results.of(corpus, True, metric.name)}
-        for method, other in told.methods.items():
+        here = {(member.method, member.records): member for member in results.of(corpus, True, metric.name)}
+        for method, other in equivalence.methods.items():
             for (name, records), system in here.items():
                 twin = here.get((other, records))
                 if name != method or records is None or twin is None:
                     continue
                 pair = results.pair(corpus, metric.name, records, system.cell, twin.cell)
-                scores = [results.estimate(corpus, metric.name, one.cell) for one in (system, twin)]
+                scores = [results.estimate(corpus, metric.name, member.cell) for member in (system, twin)]
                 rows.append(
                     {
                         "corpus": corpus,
@@ -67,8 +69,10 @@ def _rows(results: Results, told: Equivalence) -> list[dict[str, Any]]:
                         "score": value(scores[0], decimals=metric.decimals),
                         "other_score": value(scores[1], decimals=metric.decimals),
                         "difference": value(pair.difference, decimals=metric.decimals),
-                        "margin": told.margin,
-                        "says": pair.why if pair.difference.low is None else judged(pair.difference, told.margin),
+                        "margin": equivalence.margin,
+                        "says": pair.why
+                        if pair.difference.low is None
+                        else judged(pair.difference, equivalence.margin),
                         "interval_covers": pair.difference.covers if pair.difference.low is not None else None,
                     }
                 )

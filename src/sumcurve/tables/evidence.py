@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from markupsafe import Markup
 
     from sumcurve.tables.report.findings import Finding
-    from sumcurve.tables.results import Results, System
+    from sumcurve.tables.results import Results
+    from sumcurve.tables.systems import System
     from sumcurve.tables.table import Table
 
 BLIND: tuple[Role, ...] = ("baseline", "outside")  # not trained by the study, and without sight of references
@@ -95,7 +96,9 @@ class Items:
 
     def __post_init__(self) -> None:
         columns = (self.groups, *self.further.values(), *self.details.values())
-        if self.values.shape != (len(self.metrics), len(self.ids)) or {len(one) for one in columns} != {len(self.ids)}:
+        if self.values.shape != (len(self.metrics), len(self.ids)) or {len(column) for column in columns} != {
+            len(self.ids)
+        }:
             raise EvidenceError(
                 f"values of shape {self.values.shape} and {len(self.groups)} groups for "
                 f"{len(self.metrics)} metrics and {len(self.ids)} items; score again"
@@ -355,8 +358,8 @@ class Study:
         """What a table made of an unfinished study must say; empty where nothing is missing."""
         if not self.missing:
             return ""
-        found = sum(output.records is not None for output in self.outputs)
-        return f"IN PART: {found} of {self.trained} trained outputs"
+        count = sum(output.records is not None for output in self.outputs)
+        return f"IN PART: {count} of {self.trained} trained outputs"
 
 
 def checked(outputs: Sequence[ScoredOutput]) -> list[ScoredOutput]:
@@ -369,13 +372,13 @@ def checked(outputs: Sequence[ScoredOutput]) -> list[ScoredOutput]:
     """
     if not outputs:
         raise EvidenceError("no scored output; a table needs at least one")
-    found: list[ScoredOutput] = []
+    outputs_of: list[ScoredOutput] = []
     first_of: dict[tuple[str, str], ScoredOutput] = {}
     sizes: dict[str, dict[int, dict[int, str]]] = {}  # corpus -> percent -> records -> an output
     for output in sorted(outputs, key=_place):
         _check_form(output)
-        if found and _place(found[-1])[:-1] == _place(output)[:-1]:
-            raise EvidenceError(f"{output} is given twice: {found[-1].run} and {output.run}")
+        if outputs_of and _place(outputs_of[-1])[:-1] == _place(output)[:-1]:
+            raise EvidenceError(f"{output} is given twice: {outputs_of[-1].run} and {output.run}")
         for scorer, items in output.scores.items():
             first = first_of.setdefault((output.corpus, scorer), output)
             _check_items(scorer, first, output)
@@ -386,10 +389,10 @@ def checked(outputs: Sequence[ScoredOutput]) -> list[ScoredOutput]:
                 )
         if output.percent is not None and output.records is not None:
             sizes.setdefault(output.corpus, {}).setdefault(output.percent, {})[output.records] = str(output)
-        found.append(replace(output, scores={scorer: _sorted(items) for scorer, items in output.scores.items()}))
+        outputs_of.append(replace(output, scores={scorer: _sorted(items) for scorer, items in output.scores.items()}))
     for corpus, fractions in sizes.items():
         _check_sizes(corpus, fractions)
-    return found
+    return outputs_of
 
 
 def _sorted(items: Items) -> Items:
@@ -415,13 +418,15 @@ def metrics_of(outputs: Sequence[ScoredOutput]) -> dict[str, tuple[Metric, str]]
     That is the order of the outputs that all of them scored: a scorer may have nothing to say of lead. Raises
     EvidenceError where two scorers give a metric one name.
     """
-    found: dict[str, tuple[Metric, str]] = {}
-    for output in sorted(outputs, key=lambda one: -len(one.scores)):
+    metrics: dict[str, tuple[Metric, str]] = {}
+    for output in sorted(outputs, key=lambda scored: -len(scored.scores)):
         for scorer, items in output.scores.items():
             for metric in items.metrics:
-                if found.setdefault(metric.name, (metric, scorer)) != (metric, scorer):
-                    raise EvidenceError(f"{scorer} and {found[metric.name][1]} have different metrics {metric.name!r}")
-    return found
+                if metrics.setdefault(metric.name, (metric, scorer)) != (metric, scorer):
+                    raise EvidenceError(
+                        f"{scorer} and {metrics[metric.name][1]} have different metrics {metric.name!r}"
+                    )
+    return metrics
 
 
 def _place(output: ScoredOutput) -> tuple[Any, ...]:

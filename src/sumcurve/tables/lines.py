@@ -11,7 +11,9 @@ import numpy as np
 
 from sumcurve.scores.scorer import Metric
 from sumcurve.tables.evidence import BLIND
-from sumcurve.tables.results import LEVEL, OPTIMUM, UNREAD, Results, System, value
+from sumcurve.tables.pairs import LEVEL
+from sumcurve.tables.results import OPTIMUM, UNREAD, Results, value
+from sumcurve.tables.systems import System
 from sumcurve.tables.table import Column, Table, Value, listed, number
 
 NEVER, NOT_TESTED, NOT_READING = "at no size", "not tested", "does not read"
@@ -57,36 +59,36 @@ def sentences(results: Results, corpus: str) -> list[str]:
 
     Lines of which the same is to be said share it.
     """
-    found = []
+    lines_of = []
     for metric in results.ranking if results.study.questions else []:
         if results.design(corpus, metric.name) is None or results.unread(corpus, metric.name):
             continue
-        told: dict[str, list[str]] = {}
-        for line in (one for one in results.of(corpus, False, metric.name) if one.role in BLIND):
+        methods: dict[str, list[str]] = {}
+        for line in (system for system in results.of(corpus, False, metric.name) if system.role in BLIND):
             by_size: dict[int | str, list[str]] = {}
             for method, size in _from(results, corpus, metric, line):
                 by_size.setdefault(size, []).append(method)
             sizes = sorted(size for size in by_size if isinstance(size, int))
-            said = [f"{number(size)} ({listed(by_size[size])})" for size in sizes]
-            said += [f"{words} ({listed(by_size[words])})" for words in (NEVER, NOT_TESTED) if words in by_size]
-            if said:
-                told.setdefault(", ".join(said), []).append(line.method)
-        if told:
-            lines = [f"{listed(names)}: {said}" for said, names in told.items()]
-            found.append(
+            parts = [f"{number(size)} ({listed(by_size[size])})" for size in sizes]
+            parts += [f"{words} ({listed(by_size[words])})" for words in (NEVER, NOT_TESTED) if words in by_size]
+            if parts:
+                methods.setdefault(", ".join(parts), []).append(line.method)
+        if methods:
+            lines = [f"{listed(names)}: {parts}" for parts, names in methods.items()]
+            lines_of.append(
                 f"{corpus}, {metric.title}: records from which on, at all sizes, a method is ahead of what learns "
                 f"nothing. {'; '.join(lines)}."
             )
-    return found
+    return lines_of
 
 
 def _from(results: Results, corpus: str, metric: Metric, line: System) -> Iterator[tuple[str, int | str]]:
     """Of every method the smallest size from which on it is ahead of a line; NEVER or NOT_TESTED where none is."""
     for method in results.methods(corpus):
         ahead = [
-            (one.records or 0, _place(results, metric, one, line))
-            for one in results.of(corpus, True, metric.name)
-            if one.method == method
+            (system.records or 0, _place(results, metric, system, line))
+            for system in results.of(corpus, True, metric.name)
+            if system.method == method
         ]
         if all(place is None for _, place in ahead):
             yield method, NOT_TESTED
@@ -100,22 +102,22 @@ def _from(results: Results, corpus: str, metric: Metric, line: System) -> Iterat
 
 
 def _row(results: Results, metric: Metric, system: System) -> dict[str, Any]:
-    found = results.estimate(system.corpus, metric.name, system.cell)
+    estimate = results.estimate(system.corpus, metric.name, system.cell)
     row: dict[str, Any] = {
         "corpus": system.corpus,
         "metric": results.titled(system.corpus, metric),
         "method": results.name(system),
         "records": system.records,
         "score": value(
-            found, mark=UNREAD if results.unread(system.corpus, metric.name) else "", decimals=metric.decimals
+            estimate, mark=UNREAD if results.unread(system.corpus, metric.name) else "", decimals=metric.decimals
         ),
         "optimum_percent": share(results, metric, system),
     }
     if system.records is not None and not results.unread(system.corpus, metric.name):
-        lines = [one for one in results.of(system.corpus, False, metric.name) if one.role in BLIND]
-        places = {one.method: _place(results, metric, system, one) for one in lines}
+        lines = [line for line in results.of(system.corpus, False, metric.name) if line.role in BLIND]
+        places = {line.method: _place(results, metric, system, line) for line in lines}
         for column, place in (("ahead_of", "ahead"), ("not_shown", "not shown"), ("behind", "behind")):
-            row[column] = ", ".join(name for name, told in places.items() if told == place) or None
+            row[column] = ", ".join(name for name, met in places.items() if met == place) or None
     return row
 
 

@@ -21,8 +21,8 @@ def table(results: Results) -> Table:
     rows: list[dict[str, Any]] = []
     for corpus in results.corpora:
         for method, system in results.largest(corpus).items():
-            known = [one.training for one in system.outputs if one.training is not None]
-            timed = [one.timing for one in system.outputs if one.timing is not None]
+            known = [output.training for output in system.outputs if output.training is not None]
+            timed = [output.timing for output in system.outputs if output.timing is not None]
             row: dict[str, Any] = {
                 "corpus": corpus,
                 "method": results.name(system),
@@ -35,17 +35,20 @@ def table(results: Results) -> Table:
             if known:
                 size = known[0].parameters
                 row |= {"parameters": size["total"], "vocabulary_parameters": size["vocabulary"]}
-                row |= {"other_parameters": size["other"], "epochs": float(np.mean([one.epochs for one in known]))}
+                row |= {
+                    "other_parameters": size["other"],
+                    "epochs": float(np.mean([training.epochs for training in known])),
+                }
                 row |= {"precision": known[0].precision, "threads": known[0].threads}
-                row |= {"ended": _endings([one.ended for one in known])}
+                row |= {"ended": _endings([training.ended for training in known])}
             if timed:
                 for name in ("updates", "examples", "seconds", "total_seconds"):
-                    costs = [getattr(one, name) for one in timed]
+                    costs = [getattr(timing, name) for timing in timed]
                     row[name] = None if None in costs else float(np.mean(costs))
-                phases = dict.fromkeys(phase for one in timed for phase in one.phases)
-                spent = {phase: np.mean([one.phases.get(phase, 0.0) for one in timed]) for phase in phases}
+                phases = dict.fromkeys(phase for timing in timed for phase in timing.phases)
+                spent = {phase: np.mean([timing.phases.get(phase, 0.0) for timing in timed]) for phase in phases}
                 row["phase_seconds"] = ", ".join(f"{phase} {seconds:.1f}" for phase, seconds in spent.items())
-                row["device"] = "+".join(sorted({one.device for one in timed}))
+                row["device"] = "+".join(sorted({timing.device for timing in timed}))
             rows.append(row)
     columns = [
         Column("corpus", "corpus"),
@@ -91,6 +94,7 @@ def _endings(seeds: Sequence[Sequence[tuple[str, str]]]) -> str:
         for phase, reason in ended:
             reasons.setdefault(phase, Counter())[present_words(reason)] += 1
     return "; ".join(
-        f"{phase}: " + (", ".join(f"{reason} ({n})" for reason, n in found.items()) if len(found) > 1 else min(found))
-        for phase, found in reasons.items()
+        f"{phase}: "
+        + (", ".join(f"{reason} ({n})" for reason, n in counts.items()) if len(counts) > 1 else min(counts))
+        for phase, counts in reasons.items()
     )

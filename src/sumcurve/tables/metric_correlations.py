@@ -9,7 +9,8 @@ import numpy as np
 from sumcurve.scores.scorer import Metric
 from sumcurve.statistics.coefficients import COEFFICIENTS, Coefficient
 from sumcurve.statistics.metric_agreement import FEWEST, Agreement, agreements
-from sumcurve.tables.results import NOT_TO_BE_READ, Results, System
+from sumcurve.tables.results import NOT_TO_BE_READ, Results
+from sumcurve.tables.systems import System
 from sumcurve.tables.table import Column, Table
 
 FEWEST_ITEMS = 20  # over which a mean of correlations is shown
@@ -40,11 +41,11 @@ def _rows(results: Results, corpus: str) -> Iterator[dict[str, Any]]:
         if system.role != "bound" and system.summaries not in written:
             systems.append(system)
             written |= {system.summaries} - {()}
-    scores = {one.name: _scores(results, systems, one) for one in results.compared}
+    scores = {metric.name: _scores(results, systems, metric) for metric in results.compared}
     for first, second in combinations(scores, 2):
         both = [place for place in scores[first] if place in scores[second]]
         shared = [scores[name][place].keys() for name in (first, second) for place in both]
-        items = [item for item in shared[0] if all(item in one for one in shared)] if both else []
+        items = [item for item in shared[0] if all(item in values for values in shared)] if both else []
         if len(both) < FEWEST or not items:
             continue
         unread = [name for name in (first, second) if results.unread(corpus, name)]
@@ -54,30 +55,28 @@ def _rows(results: Results, corpus: str) -> Iterator[dict[str, Any]]:
             np.array([[np.mean([*scores[name][place].values()])] for place in both]) for name in (first, second)
         )
         yield row | {"level": "system", "why": "; ".join(why)} | _values(agreements(mean, other, "system", resamples=0))
-        one, two = (
-            np.array([[scores[name][place][item] for item in items] for place in both]) for name in (first, second)
-        )
-        found = agreements(one, two, "summary", resamples=0)
-        count = len(items) - found["pearson"].undefined
+        x, y = (np.array([[scores[name][place][item] for item in items] for place in both]) for name in (first, second))
+        agreement = agreements(x, y, "summary", resamples=0)
+        count = len(items) - agreement["pearson"].undefined
         row |= {"level": "summary", "items": count}
         if count < FEWEST_ITEMS:
             why.append(f"fewer than {FEWEST_ITEMS} items on which both metrics tell systems apart")
-        yield row | {"why": "; ".join(why)} | (_values(found) if count >= FEWEST_ITEMS else {})
+        yield row | {"why": "; ".join(why)} | (_values(agreement) if count >= FEWEST_ITEMS else {})
 
 
-def _values(found: Mapping[Coefficient, Agreement]) -> dict[str, Any]:
-    return {kind: agreement.value for kind, agreement in found.items()}
+def _values(agreements_of: Mapping[Coefficient, Agreement]) -> dict[str, Any]:
+    return {kind: agreement.value for kind, agreement in agreements_of.items()}
 
 
 def _scores(results: Results, systems: list[System], metric: Metric) -> dict[int, Mapping[str, float]]:
     """By place of the system the mean of every item, over seeds and an item's further keys."""
-    found: dict[int, Mapping[str, float]] = {}
+    scores: dict[int, Mapping[str, float]] = {}
     for place, system in enumerate(systems):
         by_item: dict[str, list[float]] = {}
         for items in system.scored(results.scorer(metric.name)):
-            row = [one.name for one in items.metrics].index(metric.name)
+            row = [known.name for known in items.metrics].index(metric.name)
             for name, value in zip(items.ids, items.values[row].tolist(), strict=True):
                 by_item.setdefault(name, []).append(value)
         if by_item:
-            found[place] = {name: float(np.mean(several)) for name, several in by_item.items()}
-    return found
+            scores[place] = {name: float(np.mean(several)) for name, several in by_item.items()}
+    return scores

@@ -8,15 +8,15 @@ def table(results: Results) -> Table:
     """A row for every output that is not finished, with the folder it waits for."""
     rows = [
         {
-            "corpus": one.corpus,
-            "method": one.method,
-            "percent": one.percent,
-            "records": one.records,
-            "seed": one.seed,
-            "search": one.search,
-            "why": f"waits for {one.folder}",
+            "corpus": output.corpus,
+            "method": output.method,
+            "percent": output.percent,
+            "records": output.records,
+            "seed": output.seed,
+            "search": output.search,
+            "why": f"waits for {output.folder}",
         }
-        for one in results.study.missing
+        for output in results.study.missing
     ]
     columns = [
         Column("corpus", "corpus"),

@@ -16,7 +16,9 @@ from sumcurve.statistics.family import deciding_levels
 from sumcurve.statistics.intervals import Estimate, difference
 from sumcurve.statistics.ungrouped import holm, holm_steps
 from sumcurve.tables.evidence import ScoredOutput
-from sumcurve.tables.results import DECIDING, LEVEL, NOT_TO_BE_READ, THESE_WEIGHTS, Results, System, value
+from sumcurve.tables.pairs import DECIDING, LEVEL, THESE_WEIGHTS
+from sumcurve.tables.results import NOT_TO_BE_READ, Results, value
+from sumcurve.tables.systems import System
 from sumcurve.tables.table import Column, Table, Value
 
 AFTER, BEFORE, CONTROL = "after", "before", "control"
@@ -26,15 +28,15 @@ NO_DIFFERENCE = "no difference shown"
 def table(results: Results) -> Table:
     """A row for every method of several phases and every metric of which one direction is better."""
     rows: list[dict[str, Any]] = []
-    asked: list[Asked] = []
+    questions: list[Asked] = []
     for corpus, method, parts in _methods(results):
         for metric in results.metrics:
             if metric.higher_is_better is None:
                 continue
-            found = _design(results, corpus, method, parts, metric)
-            if found is not None:
-                rows.append(_row(results, corpus, method, parts, metric, found, asked))
-    _judge(asked)
+            compared = _design(results, corpus, method, parts, metric)
+            if compared is not None:
+                rows.append(_row(results, corpus, method, parts, metric, compared, questions))
+    _judge(questions)
     columns = [
         Column("corpus", "corpus"),
         Column("method", "method"),
@@ -77,40 +79,44 @@ class Asked:
     column: str
     key: str
     metric: Metric
-    found: Estimate
+    difference: Estimate
     family: tuple[str, str, str]
     written: tuple[Any, ...]  # what tells methods apart that wrote the same
 
 
-def _judge(asked: Sequence[Asked]) -> None:
+def _judge(questions: Sequence[Asked]) -> None:
     """Say of every tested difference whether its family shows one; methods that wrote the same are one test."""
     families: dict[tuple[str, str, str], dict[tuple[Any, ...], list[Asked]]] = {}
-    for one in asked:
-        families.setdefault(one.family, {}).setdefault(one.written, []).append(one)
+    for question in questions:
+        families.setdefault(question.family, {}).setdefault(question.written, []).append(question)
     for tests in families.values():
-        p_values = np.array([ones[0].found.p for ones in tests.values()])
+        p_values = np.array([ones[0].difference.p for ones in tests.values()])
         levels = deciding_levels(p_values, holm_steps(len(p_values), LEVEL))
         for ones, p, level in zip(tests.values(), holm(p_values).tolist(), levels.tolist(), strict=True):
-            for one in ones:
-                better = (one.found.mean > 0) == one.metric.higher_is_better
-                one.row[f"{one.key}_p"] = p
-                one.row[one.key] = NO_DIFFERENCE if p >= LEVEL else "better" if better else "worse"
-                low, high = one.found.interval(level) or (None, None)
-                one.row[one.column] = Value(one.found.mean, low, high, decimals=one.metric.decimals)
+            for question in ones:
+                better = (question.difference.mean > 0) == question.metric.higher_is_better
+                question.row[f"{question.key}_p"] = p
+                question.row[question.key] = NO_DIFFERENCE if p >= LEVEL else "better" if better else "worse"
+                low, high = question.difference.interval(level) or (None, None)
+                question.row[question.column] = Value(
+                    question.difference.mean, low, high, decimals=question.metric.decimals
+                )
 
 
 def _methods(results: Results) -> list[tuple[str, str, dict[str, System]]]:
     """Corpus, method and its parts, of methods whose last phase has something to be compared with."""
-    found: dict[tuple[str, str], dict[str, list[ScoredOutput]]] = {}
-    others = {(one.corpus, one.method): one.records for one in results.outputs if one.part in (BEFORE, CONTROL)}
-    for one in results.outputs:
-        key = one.corpus, one.method
-        here = one.search != "paper" and one.part != "variance" and one.records is not None
-        if here and others.get(key) == one.records:
-            part = AFTER if one.part == "study" else one.part
-            found.setdefault(key, {}).setdefault(part, []).append(one)
+    groups: dict[tuple[str, str], dict[str, list[ScoredOutput]]] = {}
+    others = {
+        (output.corpus, output.method): output.records for output in results.outputs if output.part in (BEFORE, CONTROL)
+    }
+    for output in results.outputs:
+        key = output.corpus, output.method
+        here = output.search != "paper" and output.part != "variance" and output.records is not None
+        if here and others.get(key) == output.records:
+            part = AFTER if output.part == "study" else output.part
+            groups.setdefault(key, {}).setdefault(part, []).append(output)
     made = []
-    for (corpus, method), by_part in found.items():
+    for (corpus, method), by_part in groups.items():
         parts = {
             part: System(corpus, part, outputs[0].percent, outputs[0].records, tuple(_by_seed(outputs)))
             for part, outputs in by_part.items()
@@ -121,14 +127,14 @@ def _methods(results: Results) -> list[tuple[str, str, dict[str, System]]]:
 
 
 def _by_seed(outputs: list[ScoredOutput]) -> list[ScoredOutput]:
-    return sorted(outputs, key=lambda one: one.seed or 0)
+    return sorted(outputs, key=lambda output: output.seed or 0)
 
 
 def _design(results: Results, corpus: str, method: str, parts: Mapping[str, System], metric: Metric) -> Design | None:
     """The parts of one method over the seeds that all of them have; None where they lack the metric or a seed."""
     seeds = set.intersection(*(set(part.seeds) for part in parts.values()))
     kept = {
-        name: replace(part, outputs=tuple(one for one in part.outputs if one.seed in seeds))
+        name: replace(part, outputs=tuple(output for output in part.outputs if output.seed in seeds))
         for name, part in parts.items()
     }
     if not seeds:
@@ -138,11 +144,11 @@ def _design(results: Results, corpus: str, method: str, parts: Mapping[str, Syst
     if scorer not in first.scores:
         return None
     groups = first.scores[scorer].groups
-    having = {name: part for name, part in kept.items() if all(scorer in one.scores for one in part.outputs)}
-    found = [results.replicates(part, metric.name) for part in having.values()]
-    if {one.system for one in found} <= {AFTER}:
+    having = {name: part for name, part in kept.items() if all(scorer in output.scores for output in part.outputs)}
+    replicates = [results.replicates(part, metric.name) for part in having.values()]
+    if {member.system for member in replicates} <= {AFTER}:
         return None
-    cut, _ = common_seeds(found)
+    cut, _ = common_seeds(replicates)
     return Design(cut, groups, results.full_records(corpus), results.settings.confidence)
 
 
@@ -153,13 +159,13 @@ def _row(
     parts: Mapping[str, System],
     metric: Metric,
     design: Design,
-    asked: list[Asked],
+    questions: list[Asked],
 ) -> dict[str, Any]:
     """A row; what is to be judged within a family is put into `asked`."""
     cells = {cell[0]: cell for cell in design.cells}
-    trained = [one.training for one in parts[AFTER].outputs if one.training is not None]
+    trained = [output.training for output in parts[AFTER].outputs if output.training is not None]
     phase = trained[0].ended[-1][0] if trained else None
-    updates = [_updates_of(one, phase) for one in parts[AFTER].outputs]
+    updates = [_updates_of(output, phase) for output in parts[AFTER].outputs]
     row: dict[str, Any] = {
         "corpus": corpus,
         "method": results.marked(corpus, (method, parts[AFTER].records)),
@@ -167,20 +173,20 @@ def _row(
         "metric": results.titled(corpus, metric, metric.unit),
         "seeds": len(design.seeds) or 1,
         "after": Value(float(design.means[design.place(cells[AFTER])]), decimals=metric.decimals),
-        "selected": ", ".join(f"{one.selected[0]} {one.selected[1]}" for one in trained),
-        "updates": float(np.mean([one for one in updates if one is not None])) if any(updates) else None,
+        "selected": ", ".join(f"{training.selected[0]} {training.selected[1]}" for training in trained),
+        "updates": float(np.mean([update for update in updates if update is not None])) if any(updates) else None,
     }
     if BEFORE in cells:
-        found = difference(design, cells[AFTER], cells[BEFORE])
+        change = difference(design, cells[AFTER], cells[BEFORE])
         row["before"] = Value(float(design.means[design.place(cells[BEFORE])]), decimals=metric.decimals)
-        row["after_minus_before"] = value(found, decimals=metric.decimals)
-        row["interval_covers"] = found.covers if found.low is not None else row.get("interval_covers")
-        _ask(results, asked, row, "after_minus_before", "change", metric, found, parts, BEFORE)
+        row["after_minus_before"] = value(change, decimals=metric.decimals)
+        row["interval_covers"] = change.covers if change.low is not None else row.get("interval_covers")
+        _ask(results, questions, row, "after_minus_before", "change", metric, change, parts, BEFORE)
     if CONTROL in cells:
-        found = difference(design, cells[AFTER], cells[CONTROL])
-        row["after_minus_control"] = value(found, decimals=metric.decimals)
-        row["interval_covers"] = found.covers if found.low is not None else row.get("interval_covers")
-        _ask(results, asked, row, "after_minus_control", "worth", metric, found, parts, CONTROL)
+        change = difference(design, cells[AFTER], cells[CONTROL])
+        row["after_minus_control"] = value(change, decimals=metric.decimals)
+        row["interval_covers"] = change.covers if change.low is not None else row.get("interval_covers")
+        _ask(results, questions, row, "after_minus_control", "worth", metric, change, parts, CONTROL)
     else:
         row["worth"] = "its own control: its loss is that of the phase before"
     return row
@@ -188,8 +194,8 @@ def _row(
 
 def _updates_of(output: ScoredOutput, phase: str | None) -> int | None:
     """Updates that the phase took in all, by its History."""
-    found = [row.update for row in output.history if row.phase == phase]
-    return max(found) if found else None
+    updates = [row.update for row in output.history if row.phase == phase]
+    return max(updates) if updates else None
 
 
 def _same(parts: Mapping[str, System], part: str) -> bool:
@@ -199,24 +205,24 @@ def _same(parts: Mapping[str, System], part: str) -> bool:
 
 def _ask(
     results: Results,
-    asked: list[Asked],
+    questions: list[Asked],
     row: dict[str, Any],
     column: str,
     key: str,
     metric: Metric,
-    found: Estimate,
+    change: Estimate,
     parts: Mapping[str, System],
     part: str,
 ) -> None:
     """Put a difference into `asked`, or say at once why it cannot be tested."""
     if _same(parts, part):
         row[key] = "the control is itself" if part == CONTROL else "the same summaries, byte for byte"
-    elif found.low is None or found.p is None:
-        row[key] = found.why
+    elif change.low is None or change.p is None:
+        row[key] = change.why
     elif results.unread(row["corpus"], metric.name):
         row[key] = NOT_TO_BE_READ
     elif row["seeds"] < 2:
         row[key] = f"one seed: of {THESE_WEIGHTS}"
     else:
         written = (parts[AFTER].summaries or row["method"], parts[part].summaries or row["method"])
-        asked.append(Asked(row, column, key, metric, found, (row["corpus"], row["metric"], key), written))
+        questions.append(Asked(row, column, key, metric, change, (row["corpus"], row["metric"], key), written))

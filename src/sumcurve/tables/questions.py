@@ -7,7 +7,8 @@ from typing import Any
 
 from sumcurve.scores.scorer import Metric
 from sumcurve.settings.study import Question
-from sumcurve.tables.results import LEVEL, NOT_TO_BE_READ, Results, best_mean
+from sumcurve.tables.pairs import LEVEL
+from sumcurve.tables.results import NOT_TO_BE_READ, Results, best_mean
 from sumcurve.tables.table import Column, Table, Value, listed, number
 
 YES, NO, NOT_KNOWN = "yes", "no", "not known"
@@ -42,53 +43,55 @@ def sentences(results: Results, corpus: str | None = None) -> list[str]:
 
     Sizes of which the same is to be said share an answer.
     """
-    found: dict[str, dict[tuple[str, str], list[str]]] = {}
+    answers_of: dict[str, dict[tuple[str, str], list[str]]] = {}
     for row in rows(results):
         if corpus not in (None, row["corpus"]):
             continue
         method, why = row.get("method", ""), row.get("why", "")
         named = method and row["answer"] in (YES, NO, NOT_KNOWN) and not why.startswith(method)
-        told = f"{' ' * bool(named)}{method if named else ''}", f"{row['answer']}{f' ({why})' if why else ''}"
-        sizes = found.setdefault(row["question"], {}).setdefault(told, [])
+        reply = f"{' ' * bool(named)}{method if named else ''}", f"{row['answer']}{f' ({why})' if why else ''}"
+        sizes = answers_of.setdefault(row["question"], {}).setdefault(reply, [])
         sizes += [number(row["records"])] if row.get("records") else []
     told_of = {
-        question: [f"{listed(sizes)}{who}: {told}" if sizes else told for (who, told), sizes in answers.items()]
-        for question, answers in found.items()
+        question: [f"{listed(sizes)}{who}: {reply}" if sizes else reply for (who, reply), sizes in answers.items()]
+        for question, answers in answers_of.items()
     }
     return [f"{question} {'; '.join(answers)}." for question, answers in told_of.items()]
 
 
 def rows(results: Results) -> list[dict[str, Any]]:
     """The answers, question by question."""
-    return results.once("questions", lambda: [row for one in results.study.questions for row in _answers(results, one)])
+    return results.once(
+        "questions", lambda: [row for question in results.study.questions for row in _answers(results, question)]
+    )
 
 
 def _answers(results: Results, question: Question) -> list[dict[str, Any]]:
-    found = []
-    metric = next((one for one in results.ranking if one.name == question.metric), None)
+    rows = []
+    metric = next((ranked for ranked in results.ranking if ranked.name == question.metric), None)
     for corpus in results.corpora:
         if metric is None or (question.corpus not in (None, corpus)) or not results.sizes(corpus):
             continue
-        told = {"question": question.question, "corpus": corpus, "metric": metric.title}
+        facts = {"question": question.question, "corpus": corpus, "metric": metric.title}
         sizes = [size for size in results.sizes(corpus) if question.sizes is None or size in question.sizes]
         if results.unread(corpus, metric.name):
             why = f"{metric.title} is {NOT_TO_BE_READ} of {corpus}"
-            found += [told | {"records": size, "answer": NOT_KNOWN, "why": why} for size in sizes]
+            rows += [facts | {"records": size, "answer": NOT_KNOWN, "why": why} for size in sizes]
             continue
         if question.asks == "method":
-            found += [told | _which(results, corpus, metric, size) for size in sizes]
+            rows += [facts | _which(results, corpus, metric, size) for size in sizes]
         elif question.asks == "doubling":
-            found += [told | row for row in _doublings(results, question, corpus, metric, sizes)]
+            rows += [facts | row for row in _doublings(results, question, corpus, metric, sizes)]
         else:
             for evidence in results.study.evidence.values():
                 answers = evidence.question_rows(results, question.asks, corpus, metric, sizes)
-                found += [told | dict(row) for row in answers]
-    if not found:
+                rows += [facts | dict(row) for row in answers]
+    if not rows:
         corpora = [question.corpus] if question.corpus else results.corpora[:1]
         title = metric.title if metric else question.metric
         unasked: dict[str, Any] = {"question": question.question, "metric": title, "answer": NOT_KNOWN, "why": UNASKED}
-        found += [unasked | {"corpus": corpus} for corpus in corpora]
-    return found
+        rows += [unasked | {"corpus": corpus} for corpus in corpora]
+    return rows
 
 
 def _which(results: Results, corpus: str, metric: Metric, size: int) -> dict[str, Any]:
@@ -127,17 +130,17 @@ def _doublings(
 ) -> list[dict[str, Any]]:
     """Whether twice the records add at least what the question calls worth it, of each method and size."""
     assert question.worth is not None
-    asked = [
+    tests = [
         (method, size)
         for method in results.methods(corpus)
         if question.methods is None or method in question.methods
         for size in sizes
         if 2 * size in results.sizes(corpus, method) and size in results.sizes(corpus, method)
     ]
-    found = []
-    for method, size in asked:
+    rows = []
+    for method, size in tests:
         cells = [
-            next(one for one in results.of(corpus, True, metric.name) if one.cell == (method, records))
+            next(system for system in results.of(corpus, True, metric.name) if system.cell == (method, records))
             for records in (size, 2 * size)
         ]
         row: dict[str, Any] = {
@@ -145,25 +148,27 @@ def _doublings(
             "method": method,
             "unit": f"{metric.unit}; worth it: {question.worth:g}",
         }
-        if unranked := [left_out for one in cells if (left_out := results.unranked(corpus, metric.name, one.cell))]:
-            found.append(row | {"answer": NOT_KNOWN, "why": unranked[0].why})
+        if unranked := [
+            left_out for system in cells if (left_out := results.unranked(corpus, metric.name, system.cell))
+        ]:
+            rows.append(row | {"answer": NOT_KNOWN, "why": unranked[0].why})
             continue
         if not all(map(results.counts, cells)):
-            found.append(row | {"answer": NOT_KNOWN, "why": "it is not shown to read its source at both sizes"})
+            rows.append(row | {"answer": NOT_KNOWN, "why": "it is not shown to read its source at both sizes"})
             continue
-        if any(results.kind(corpus, metric.name, one.cell) != "replicated" for one in cells):
-            found.append(row | {"answer": NOT_KNOWN, "why": "one seed"})
+        if any(results.kind(corpus, metric.name, system.cell) != "replicated" for system in cells):
+            rows.append(row | {"answer": NOT_KNOWN, "why": "one seed"})
             continue
         sign = results.sign(metric.name)
         gain = results.contrast(corpus, metric.name, {cells[1].cell: sign, cells[0].cell: -sign})
-        ends = gain.interval(LEVEL / len(asked))
+        ends = gain.interval(LEVEL / len(tests))
         if ends is None:
-            found.append(row | {"answer": NOT_KNOWN, "value": Value(gain.mean), "why": gain.why})
+            rows.append(row | {"answer": NOT_KNOWN, "value": Value(gain.mean), "why": gain.why})
             continue
         low, high = ends
         answer = YES if low >= question.worth else NO if high < question.worth else NOT_KNOWN
         why = "" if answer != NOT_KNOWN else f"{number(low, metric.decimals)} to {number(high, metric.decimals)}"
-        found.append(
+        rows.append(
             row | {"answer": answer, "value": Value(gain.mean, low, high, decimals=metric.decimals), "why": why}
         )
-    return found
+    return rows

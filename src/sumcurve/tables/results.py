@@ -7,43 +7,32 @@ are one family of tests. Whether more data helped is another question, with a fa
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from itertools import combinations
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
-from scipy import stats
 
 from sumcurve.scores.frames import commonest
 from sumcurve.scores.scorer import Metric
 from sumcurve.settings.study import Bootstrap
 from sumcurve.statistics.design import Cell, Design, Replicates, common_seeds
-from sumcurve.statistics.family import Family, family
-from sumcurve.statistics.intervals import Estimate, contrast, difference, draws, estimate
-from sumcurve.systems.system import Role
+from sumcurve.statistics.intervals import Estimate, contrast, draws, estimate
 from sumcurve.tables.evidence import (
     BLIND,
-    Items,
     Optimum,
     OptimumWords,
-    ScoredOutput,
     Study,
     Unranked,
     checked,
-    is_beside,
     metrics_of,
 )
+from sumcurve.tables.pairs import THESE_WEIGHTS, Pair, tested, turned
+from sumcurve.tables.systems import System, systems_of
 from sumcurve.tables.table import Column, Name, Value, number, span
 
-LEVEL = 0.05  # of a family of tests
-POWER = 0.8  # with which the difference that is printed as seen would be seen
 OPTIMUM = "optimum"  # the best that is possible, as a system
-THESE_WEIGHTS = "these weights"
-DECIDING = (
-    f"the {100 * (1 - LEVEL):g} % intervals of the family, simultaneous but for what only a later step of the test "
-    "shows; 0 lies outside just where a difference is shown."
-)
 NO_FINDINGS = "Rankings at this size are no findings about the methods."
 PHASE_UPDATES = 100  # of its last phase, below which a system is not called by its method's name without a word
 MARK = "†"  # beside a system that does not read its source
@@ -60,80 +49,6 @@ WHOLES = {"%": 100.0, "percent": 100.0, "shares": 1.0}  # of metrics that are sh
 SAME = 1e-9  # between means: a smaller difference is none
 
 
-@dataclass(frozen=True)
-class System:
-    """All seeds of one method at one size under one search, or a system that is not trained."""
-
-    corpus: str
-    method: str
-    percent: int | None
-    records: int | None
-    outputs: tuple[ScoredOutput, ...]
-
-    @property
-    def cell(self) -> Cell:
-        return self.method, self.records
-
-    @property
-    def role(self) -> Role:
-        return self.outputs[0].role
-
-    @property
-    def beside(self) -> bool:
-        return is_beside(self.role, self.method)
-
-    @property
-    def seeds(self) -> tuple[int, ...]:
-        return tuple(one.seed for one in self.outputs if one.seed is not None)
-
-    def scored(self, scorer: str) -> tuple[Items, ...]:
-        """The items of every seed that a scorer has something to say of; people may have judged one of several."""
-        return tuple(one.scores[scorer] for one in self.outputs if scorer in one.scores)
-
-    @property
-    def scorers(self) -> dict[str, Items]:
-        """By scorer the items of the first seed that it scored."""
-        every = {scorer: items for one in reversed(self.outputs) for scorer, items in one.scores.items()}
-        return {scorer: every[scorer] for one in self.outputs for scorer in one.scores}
-
-    @property
-    def summaries(self) -> tuple[str, ...]:
-        """What identifies all that was written; empty where it is unknown."""
-        found = tuple(one.summaries for one in self.outputs)
-        return found if all(found) else ()
-
-
-@dataclass(frozen=True)
-class Pair:
-    """First minus second system: the difference, and who is ahead.
-
-    `p` is corrected for its family; None where no test is made. `ahead` names the system that is better beyond chance;
-    "" where that is not shown, and None where nothing is claimed of the methods (`why` says why). The `difference` has
-    its pointwise interval; the ends of `interval` are those of the test that decides (`Tested.interval`), which leaves
-    0 out just where one is ahead, and the pointwise ones where no test is made.
-    """
-
-    first: Cell
-    second: Cell
-    difference: Estimate
-    interval: tuple[float | None, float | None]
-    p: float | None
-    ahead: Cell | Literal[""] | None
-    why: str = ""
-    seen: float | None = None  # the true difference that would be seen with power 0.8; None where no test is made
-
-
-def systems_of(outputs: Iterable[ScoredOutput]) -> list[System]:
-    """The outputs that differ by their seed alone, together; the order stays."""
-    found: dict[tuple[Any, ...], list[ScoredOutput]] = {}
-    for one in outputs:
-        found.setdefault((one.corpus, one.method, one.percent, one.records, one.search, one.part), []).append(one)
-    return [
-        System(group[0].corpus, group[0].method, group[0].percent, group[0].records, tuple(group))
-        for group in found.values()
-    ]
-
-
 class Results:
     """A study's evidence with its designs, estimates, pairs and bests; everything is worked out when first asked for.
 
@@ -143,9 +58,9 @@ class Results:
     def __init__(self, study: Study, settings: Bootstrap) -> None:
         self.study, self.settings = study, settings
         self.outputs = checked(study.outputs)
-        of_study = [one for one in self.outputs if one.part == "study"]
-        self.systems = systems_of(one for one in of_study if one.search != "paper")
-        self.paper = systems_of(one for one in of_study if one.search == "paper")
+        of_study = [output for output in self.outputs if output.part == "study"]
+        self.systems = systems_of(output for output in of_study if output.search != "paper")
+        self.paper = systems_of(output for output in of_study if output.search == "paper")
         self._metrics = metrics_of(self.outputs)
         self._pairs: dict[tuple[str, str, int | None], dict[tuple[Cell, Cell], Pair]] = {}
         self._designs: dict[tuple[str, str], Design | None] = {}
@@ -173,7 +88,7 @@ class Results:
 
     def unread(self, corpus: str, metric: str) -> str:
         """Why nobody is ranked by a metric on a corpus; empty where there is no reason."""
-        reasons = (one.unread(self, corpus, metric) for one in self.study.evidence.values())
+        reasons = (evidence.unread(self, corpus, metric) for evidence in self.study.evidence.values())
         return next(filter(None, reasons), "")
 
     def titled(self, corpus: str, metric: Metric, unit: str = "") -> Name:
@@ -191,8 +106,10 @@ class Results:
         Where only some of the corpora are so, the notes say which.
         """
         named = list(corpora)
-        marks = {one.name: any(self.unread(corpus, one.name) for corpus in named) for one in self.ranking}
-        return [replace(one, title=one.title + UNREAD) if marks[one.name] else one for one in self.ranking]
+        marks = {metric.name: any(self.unread(corpus, metric.name) for corpus in named) for metric in self.ranking}
+        return [
+            replace(metric, title=metric.title + UNREAD) if marks[metric.name] else metric for metric in self.ranking
+        ]
 
     @property
     def compared(self) -> list[Metric]:
@@ -214,33 +131,38 @@ class Results:
 
     @cached_property
     def corpora(self) -> list[str]:
-        return list(dict.fromkeys(one.corpus for one in self.systems))
+        return list(dict.fromkeys(system.corpus for system in self.systems))
 
     def of(self, corpus: str, trained: bool | None = None, metric: str | None = None) -> list[System]:
         """The systems of a corpus; only trained ones or none of them, and only those that a metric is known of."""
         return [
-            one
-            for one in self.systems
-            if one.corpus == corpus
-            and trained in (None, one.records is not None)
-            and (metric is None or one.scored(self.scorer(metric)))
+            system
+            for system in self.systems
+            if system.corpus == corpus
+            and trained in (None, system.records is not None)
+            and (metric is None or system.scored(self.scorer(metric)))
         ]
 
     def methods(self, corpus: str) -> list[str]:
-        return list(dict.fromkeys(one.method for one in self.of(corpus, trained=True)))
+        return list(dict.fromkeys(system.method for system in self.of(corpus, trained=True)))
 
     def sizes(self, corpus: str, method: str | None = None) -> list[int]:
         """The numbers of training records, rising; of one method where it is named."""
-        return sorted({one.records for one in self.of(corpus, True) if method in (None, one.method) and one.records})
+        return sorted(
+            {system.records for system in self.of(corpus, True) if method in (None, system.method) and system.records}
+        )
 
     def largest(self, corpus: str) -> dict[str, System]:
         """Every method of a corpus at its largest size."""
-        return {one.method: one for one in self.of(corpus, trained=True)}  # by rising percent
+        return {system.method: system for system in self.of(corpus, trained=True)}  # by rising percent
 
     def full_records(self, corpus: str) -> int | None:
         """The number of all training records, where a method was trained on them: there all seeds share them."""
-        whole = {one.train_records for one in self.study.statistics if one.corpus == corpus}
-        return next((one.records for one in self.of(corpus, True) if one.percent == 100 or one.records in whole), None)
+        whole = {statistics.train_records for statistics in self.study.statistics if statistics.corpus == corpus}
+        return next(
+            (system.records for system in self.of(corpus, True) if system.percent == 100 or system.records in whole),
+            None,
+        )
 
     def design(self, corpus: str, metric: str) -> Design | None:
         """All systems of a corpus under a metric, the optimum too where it is known; None where no system has it."""
@@ -250,10 +172,10 @@ class Results:
             if not here:
                 self._designs[key] = None
             else:
-                found = [self.replicates(one, metric) for one in here]
+                replicates = [self.replicates(system, metric) for system in here]
                 if (optimum := self.optimum(corpus, metric)) is not None:
-                    found.append(Replicates(OPTIMUM, None, (), optimum.scores[None]))
-                kept, cut = common_seeds(found)
+                    replicates.append(Replicates(OPTIMUM, None, (), optimum.scores[None]))
+                kept, cut = common_seeds(replicates)
                 if cut:
                     self.cut[corpus] = cut
                 groups = here[0].scored(self.scorer(metric))[0].groups
@@ -262,14 +184,14 @@ class Results:
 
     def optimum(self, corpus: str, metric: str) -> Optimum | None:
         """The best that is possible on a corpus under a metric; None where no capability knows it."""
-        known = (one.optimum(self, corpus, metric) for one in self.study.evidence.values())
-        return next((one for one in known if one is not None), None)
+        known = (evidence.optimum(self, corpus, metric) for evidence in self.study.evidence.values())
+        return next((optimum for optimum in known if optimum is not None), None)
 
     @property
     def optimum_words(self) -> OptimumWords:
         """What pages call it."""
-        said = (one.optimum_words for one in self.study.evidence.values())
-        return next((words for words in said if words is not None), OptimumWords())
+        words_of = (evidence.optimum_words for evidence in self.study.evidence.values())
+        return next((words for words in words_of if words is not None), OptimumWords())
 
     def replicates(self, system: System, metric: str, name: str | None = None) -> Replicates:
         """The system's per-item values of one metric, of the seeds that it is known of.
@@ -278,16 +200,16 @@ class Results:
         """
         scorer = self.scorer(metric)
         items = system.scored(scorer)
-        seeds = tuple(one.seed for one in system.outputs if one.seed is not None and scorer in one.scores)
+        seeds = tuple(scored.seed for scored in system.outputs if scored.seed is not None and scorer in scored.scores)
         judges = None
         for evidence in self.study.evidence.values():
-            ratios = [ratio for one in items if (ratio := evidence.ratio(metric, one)) is not None]
+            ratios = [ratio for scored in items if (ratio := evidence.ratio(metric, scored)) is not None]
             if ratios:
                 values, judges = (np.stack(column) for column in zip(*ratios, strict=True))
                 break
         else:
-            place = [one.name for one in items[0].metrics].index(metric)
-            values = np.stack([one.values[place] for one in items])
+            place = [scored.name for scored in items[0].metrics].index(metric)
+            values = np.stack([scored.values[place] for scored in items])
         return Replicates(name or system.method, system.records, seeds, values, judges, system.beside)
 
     def kind(self, corpus: str, metric: str, cell: Cell) -> str:
@@ -305,10 +227,10 @@ class Results:
         """The mean score of a system."""
         return self.within(metric, estimate(self._known(corpus, metric), cell))
 
-    def within(self, metric: str, found: Estimate) -> Estimate:
+    def within(self, metric: str, estimated: Estimate) -> Estimate:
         """The estimate of a metric that is a share ends at nothing and at all; of others it is as it was."""
         whole = WHOLES.get(self._metrics[metric][0].unit.split(" ")[0])
-        return found if whole is None else found.within(whole)
+        return estimated if whole is None else estimated.within(whole)
 
     def contrast(self, corpus: str, metric: str, weights: Mapping[Cell, float]) -> Estimate:
         """A weighted sum of mean scores."""
@@ -318,36 +240,36 @@ class Results:
         """Joint draws ``[draws, cells]`` of the true means of all cells of a design; ValueError without intervals."""
         generator = np.random.default_rng([self.settings.seed, 5])
         design, count = self._known(corpus, metric), 2 * self.settings.resamples
-        found: np.ndarray = self.once(f"draws {corpus} {metric}", lambda: draws(design, count, generator))
-        return found
+        drawn: np.ndarray = self.once(f"draws {corpus} {metric}", lambda: draws(design, count, generator))
+        return drawn
 
     def pairs(self, corpus: str, metric: str, records: int) -> dict[tuple[Cell, Cell], Pair]:
         """Every two methods at one size, and each against the systems that see no reference: one family of tests."""
         key = corpus, metric, records
         if key not in self._pairs:
             here = self.of(corpus, metric=metric)
-            blind = [one for one in here if one.role in BLIND]
-            methods = [one for one in here if one.records == records]
+            blind = [system for system in here if system.role in BLIND]
+            methods = [system for system in here if system.records == records]
             self._pairs[key] = self._tested(corpus, metric, list(combinations([*methods, *blind], 2)))
         return self._pairs[key]
 
     def pair(self, corpus: str, metric: str, records: int, first: Cell, second: Cell) -> Pair:
         """First minus second at one size."""
-        found = self.pairs(corpus, metric, records)
-        if (first, second) in found:
-            return found[first, second]
-        return _turned(found[second, first])
+        pairs = self.pairs(corpus, metric, records)
+        if (first, second) in pairs:
+            return pairs[first, second]
+        return turned(pairs[second, first])
 
     def growth(self, corpus: str, metric: str) -> dict[tuple[Cell, Cell], Pair]:
         """Every method at its largest size minus itself at its smallest: one family of tests."""
         key = corpus, metric, None
         if key not in self._pairs:
-            found = []
+            pairs = []
             for method in self.methods(corpus):
-                sizes = [one for one in self.of(corpus, metric=metric) if one.method == method]
+                sizes = [system for system in self.of(corpus, metric=metric) if system.method == method]
                 if len(sizes) > 1:
-                    found.append((sizes[-1], sizes[0]))
-            self._pairs[key] = self._tested(corpus, metric, found)
+                    pairs.append((sizes[-1], sizes[0]))
+            self._pairs[key] = self._tested(corpus, metric, pairs)
         return self._pairs[key]
 
     def _tested(
@@ -356,14 +278,14 @@ class Results:
         design = self._known(corpus, metric) if pairs else None
         if design is None:
             return {}
-        cells = dict.fromkeys(one.cell for pair in pairs for one in pair)
+        cells = dict.fromkeys(system.cell for pair in pairs for system in pair)
         reasons = {cell: why.why for cell in cells if (why := self.unranked(corpus, metric, cell))}
         return tested(design, self._metrics[metric][0], pairs, self.settings, reasons)
 
     def placed(self, corpus: str, metric: str, records: int) -> list[Cell]:
         """The methods of one size that take part in what a metric ranks."""
         here = self.of(corpus, True, metric)
-        return [one.cell for one in here if one.records == records and self.counts(one, metric)]
+        return [system.cell for system in here if system.records == records and self.counts(system, metric)]
 
     def sharing(self, corpus: str, metric: str, records: int) -> list[Cell]:
         """The methods with the best mean among those of one size that take part: several where means are equal."""
@@ -386,16 +308,13 @@ class Results:
         sure = all(self.pair(corpus, metric, records, best, other).ahead == best for other in others)
         return best if sure else None
 
-    def _cells(self, corpus: str, metric: str, records: int) -> list[Cell]:
-        return [one.cell for one in self.of(corpus, True, metric) if one.records == records]
-
     def sign(self, metric: str) -> int:
         """1 where higher is better, else -1."""
         return 1 if self._metrics[metric][0].higher_is_better else -1
 
     def best_blind(self, corpus: str, metric: str) -> Cell | None:
         """The best system that is not trained and sees no reference."""
-        here = [one.cell for one in self.of(corpus, False, metric) if one.role in BLIND]
+        here = [system.cell for system in self.of(corpus, False, metric) if system.role in BLIND]
         better = self.sign(metric)
         return max(here, key=lambda cell: better * self.estimate(corpus, metric, cell).mean, default=None)
 
@@ -404,11 +323,11 @@ class Results:
 
         It does where the interval's lower end is above the threshold of every metric that it is asked by.
         """
-        lows = [(self.estimate(system.corpus, metric.name, system.cell).low, metric) for metric in self.asked(system)]
-        found = [low > metric.threshold for low, metric in lows if low is not None and metric.threshold is not None]
-        return all(found) if found else None
+        lows = [(self.estimate(system.corpus, metric.name, system.cell).low, metric) for metric in self.gates(system)]
+        shown = [low > metric.threshold for low, metric in lows if low is not None and metric.threshold is not None]
+        return all(shown) if shown else None
 
-    def asked(self, system: System) -> list[Metric]:
+    def gates(self, system: System) -> list[Metric]:
         """The metrics that say whether a system reads its source.
 
         One that stands in for another is asked only where the other is not known. Baselines and bounds are not asked:
@@ -418,7 +337,7 @@ class Results:
             return []
         known = {name for name, (_, scorer) in self._metrics.items() if scorer in system.scorers}
         metrics = [metric for name, (metric, _) in self._metrics.items() if name in known]
-        return [one for one in metrics if one.threshold is not None and one.stands_in_for not in known]
+        return [gate for gate in metrics if gate.threshold is not None and gate.stands_in_for not in known]
 
     def counts(self, system: System, metric: str | None = None) -> bool:
         """Whether a system takes part in answers and verdicts: not where it is known that it does not read.
@@ -430,12 +349,12 @@ class Results:
 
     def unranked(self, corpus: str, metric: str, cell: Cell) -> Unranked | None:
         """Why a capability leaves a system out of what a metric ranks; None where none does."""
-        reasons = (one.unranked(self, corpus, metric, cell) for one in self.study.evidence.values())
+        reasons = (evidence.unranked(self, corpus, metric, cell) for evidence in self.study.evidence.values())
         return next((reason for reason in reasons if reason is not None), None)
 
     def name(self, *systems: System) -> Name:
         """Their method's name, marked where one of them does not read its source, and where one fills one frame."""
-        reads, framed = ([of(one) for one in systems] for of in (self.reads, self.framed))
+        reads, framed = ([of(system) for system in systems] for of in (self.reads, self.framed))
         facts = {"reads_source": "no" if False in reads else "yes" if True in reads else ""}
         if self._has_frames:
             facts["one_frame"] = "yes" if True in framed else "no" if False in framed else ""
@@ -444,7 +363,7 @@ class Results:
 
     def marked(self, corpus: str, cell: Cell) -> Name:
         """`name` of the system of a cell; the cell's own where none has it, as of the optimum."""
-        return next((self.name(one) for one in self.of(corpus) if one.cell == cell), Name(cell[0]))
+        return next((self.name(system) for system in self.of(corpus) if system.cell == cell), Name(cell[0]))
 
     def unasked(self, method: str, shown: str = "") -> Name:
         """A method's name where marks are not known of what a row is about, such as weights before a last phase."""
@@ -477,27 +396,27 @@ class Results:
             if self.framed(system):
                 items = system.scored(self.scorer(FRAME_SHARE))
                 references[system.corpus] = items[0].references[FRAME_SHARE]
-                frames = dict.fromkeys(f"“{commonest(one.details['frame'])}”" for one in items)
+                frames = dict.fromkeys(f"“{commonest(scored.details['frame'])}”" for scored in items)
                 share = self.estimate(system.corpus, FRAME_SHARE, system.cell)
                 at = f" with {number(system.records)} records" if system.records is not None else ""
-                told = f"{span(share.mean, share.low, share.high, 1)} %{at} ({', '.join(frames)})"
-                sizes.setdefault((system.corpus, system.method), []).append(told)
+                sentence = f"{span(share.mean, share.low, share.high, 1)} %{at} ({', '.join(frames)})"
+                sizes.setdefault((system.corpus, system.method), []).append(sentence)
         return [
-            f"{corpus}: {FRAMED} {method} fills one frame in most of its summaries: {', '.join(told)}. References have "
-            f"one in {number(references[corpus], 1)} %."
-            for (corpus, method), told in sizes.items()
+            f"{corpus}: {FRAMED} {method} fills one frame in most of its summaries: {', '.join(sentences)}. "
+            f"References have one in {number(references[corpus], 1)} %."
+            for (corpus, method), sentences in sizes.items()
         ]
 
     @cached_property
     def identical(self) -> list[str]:
         """A sentence for every group of methods that wrote the same summaries at one size, byte for byte."""
         groups: dict[tuple[Any, ...], list[System]] = {}
-        for one in self.systems:
-            if one.summaries and one.records is not None:
-                at = f"{number(one.records)} records" if one.percent is None else f"{one.percent} %"
-                groups.setdefault((one.corpus, at, one.summaries), []).append(one)
+        for system in self.systems:
+            if system.summaries and system.records is not None:
+                at = f"{number(system.records)} records" if system.percent is None else f"{system.percent} %"
+                groups.setdefault((system.corpus, at, system.summaries), []).append(system)
         return [
-            f"{corpus}: {' and '.join(one.method for one in group)} wrote the same summaries at {at}, "
+            f"{corpus}: {' and '.join(system.method for system in group)} wrote the same summaries at {at}, "
             "byte for byte: one system under several names."
             for (corpus, at, _), group in groups.items()
             if len(group) > 1
@@ -520,7 +439,7 @@ class Results:
     @cached_property
     def seeds_note(self) -> str:
         """How many seeds there are, and what intervals cover."""
-        counts = [len(one.seeds) for one in self.systems if one.records is not None]
+        counts = [len(system.seeds) for system in self.systems if system.records is not None]
         if not counts:
             return "No trained method."
         many = f"{min(counts)}" if min(counts) == max(counts) else f"{min(counts)} to {max(counts)}"
@@ -536,54 +455,54 @@ class Results:
     @cached_property
     def gaps(self) -> list[str]:
         """A sentence for every corpus whose methods have no size to be compared with, or not the same sizes."""
-        found = []
+        sentences = []
         for corpus in self.corpora:
             sizes = self.sizes(corpus)
             if len(sizes) == 1:
-                found.append(f"{corpus}: one size, {number(sizes[0])} records; what more data buys takes two.")
+                sentences.append(f"{corpus}: one size, {number(sizes[0])} records; what more data buys takes two.")
             own = {method: self.sizes(corpus, method) for method in self.methods(corpus)}
             fewer = [
                 f"{method} (only {', '.join(map(number, there))})" for method, there in own.items() if there != sizes
             ]
             if fewer:
-                found.append(
+                sentences.append(
                     f"{corpus}: not with every number of records: {', '.join(fewer)}; methods are compared where they "
                     "have the same."
                 )
-        return found
+        return sentences
 
     @cached_property
     def without_interval(self) -> list[str]:
         """A sentence for every corpus whose test items allow no interval, and for scores that never vary."""
-        found: dict[tuple[str, str], list[str]] = {}
+        places: dict[tuple[str, str], list[str]] = {}
         for corpus in self.corpora:
             for metric in self.compared:
                 design = self.design(corpus, metric.name)
                 if design is None:
                     continue
                 if design.why:
-                    found[corpus, f"{design.why}, and nothing is tested"] = []
+                    places[corpus, f"{design.why}, and nothing is tested"] = []
                     continue
                 for system in self.of(corpus, metric=metric.name):
                     if why := self.estimate(corpus, metric.name, system.cell).why:
                         at = f" at {number(system.records)}" if system.records is not None else ""
-                        found.setdefault((f"{corpus}, {metric.title}", why), []).append(system.method + at)
-        return [f"{': '.join((*where, *([', '.join(names)] if names else [])))}." for where, names in found.items()]
+                        places.setdefault((f"{corpus}, {metric.title}", why), []).append(system.method + at)
+        return [f"{': '.join((*where, *([', '.join(names)] if names else [])))}." for where, names in places.items()]
 
     @cached_property
     def cut_short(self) -> str:
         """Which systems of several phases are scored with few updates of the last one, or none; empty without any."""
-        found: dict[str, dict[str, None]] = {}
+        sizes_of: dict[str, dict[str, None]] = {}
         for system in self.systems:
-            for one in system.outputs:
-                if one.training is None or len(one.training.ended) < 2:
+            for output in system.outputs:
+                if output.training is None or len(output.training.ended) < 2:
                     continue
-                (last, reason), (phase, update) = one.training.ended[-1], one.training.selected
-                said = f"{update} of {last}" if phase == last else f"none of {last}, weights of phase {phase}"
+                (last, reason), (phase, update) = output.training.ended[-1], output.training.selected
+                updates = f"{update} of {last}" if phase == last else f"none of {last}, weights of phase {phase}"
                 if phase != last or update < PHASE_UPDATES:
-                    key = f"{system.corpus}, {system.method}: {said}, which ended by {reason}"
-                    found.setdefault(key, {})[number(system.records)] = None
-        named = "; ".join(f"{key} (at {', '.join(sizes)} records)" for key, sizes in found.items())
+                    key = f"{system.corpus}, {system.method}: {updates}, which ended by {reason}"
+                    sizes_of.setdefault(key, {})[number(system.records)] = None
+        named = "; ".join(f"{key} (at {', '.join(sizes)} records)" for key, sizes in sizes_of.items())
         return f"Scored with fewer than {PHASE_UPDATES} updates of the last phase. {named}." if named else ""
 
     @property
@@ -604,7 +523,7 @@ class Results:
     @cached_property
     def reading_note(self) -> str:
         """What the mark at a method's name means; empty where none is marked."""
-        if not any(self.reads(one) is False for one in self.systems):
+        if not any(self.reads(system) is False for system in self.systems):
             return ""
         gates = []
         for metric in self.metrics:
@@ -618,13 +537,16 @@ class Results:
     @cached_property
     def corpora_notes(self) -> list[str]:
         """What each corpus is, where its title tells, and what is not to be read of it (`unread_notes`)."""
-        here = sorted(self.study.statistics, key=lambda one: one.corpus)
-        return [*(f"{one.corpus}: {one.title}" for one in here if one.title), *self.unread_notes]
+        here = sorted(self.study.statistics, key=lambda statistics: statistics.corpus)
+        return [
+            *(f"{statistics.corpus}: {statistics.title}" for statistics in here if statistics.title),
+            *self.unread_notes,
+        ]
 
     @cached_property
     def unread_notes(self) -> list[str]:
         """A sentence for every metric that a capability does not interpret, and every system that it gives no rank."""
-        return [note for one in self.study.evidence.values() for note in one.notes(self)]
+        return [note for evidence in self.study.evidence.values() for note in evidence.notes(self)]
 
 
 def best_mean(sharing: Sequence[Cell]) -> str:
@@ -633,90 +555,23 @@ def best_mean(sharing: Sequence[Cell]) -> str:
     return f"{', '.join(others)} and {last} share the best mean" if others else f"{last} has the best mean"
 
 
-def tested(
-    design: Design,
-    metric: Metric,
-    pairs: Sequence[tuple[System, System]],
-    settings: Bootstrap,
-    unranked: Mapping[Cell, str],
-) -> dict[tuple[Cell, Cell], Pair]:
-    """Every pair's difference; those whose methods are known are one family of tests, without what is `unranked`."""
-    same = {(one.cell, two.cell) for one, two in pairs if one.summaries and one.summaries == two.summaries}
-    cells = [(one.cell, two.cell) for one, two in pairs]
-    testable = [pair for pair in cells if pair not in same and _testable(design, pair) and not {*pair} & {*unranked}]
-    whole = family(design, testable, seed=settings.seed, level=LEVEL) if testable else Family((), None)
-    test_of = {(one.first, one.second): one for one in whole.tests}
-    found = {}
-    for first, second in cells:
-        test = test_of.get((first, second))
-        result = difference(design, first, second)
-        p = None if test is None else test.p_family
-        interval = (test.interval if test is not None else None) or (result.low, result.high)
-        ahead: Cell | Literal[""] | None = None
-        why = ""
-        if (first, second) in same:
-            why = "the same summaries, byte for byte"
-        elif {first, second} & {*unranked}:
-            why = unranked.get(first) or unranked[second]
-        elif result.why:
-            why = result.why
-        elif test is None:
-            kinds = {design.kinds[design.place(first)], design.kinds[design.place(second)]}
-            why = f"one seed: of {THESE_WEIGHTS}" if "single" in kinds else "neither is trained"
-        elif p is not None:
-            winner = first if (result.mean > 0) == metric.higher_is_better else second
-            ahead = winner if p < LEVEL else ""
-        seen = None if p is None else _seen(result, whole.level)
-        found[first, second] = Pair(first, second, result, interval, p, ahead, why, seen)
-    return found
-
-
-def _testable(design: Design, pair: tuple[Cell, Cell]) -> bool:
-    kinds = {design.kinds[design.place(cell)] for cell in pair}
-    return "replicated" in kinds and "single" not in kinds
-
-
-def _seen(result: Estimate, level: float | None) -> float | None:
-    """The true difference that a test at this level sees with probability `POWER`."""
-    if result.error is None or result.df is None or level is None:
-        return None
-    return float((stats.t.isf(level / 2, result.df) + stats.t.ppf(POWER, result.df)) * result.error)
-
-
-def _turned(pair: Pair) -> Pair:
-    one = pair.difference
-    low, high = _negative((one.low, one.high))
-    turned = Estimate(-one.mean, low, high, one.error, one.df, one.p, one.covers, one.why)
-    return replace(pair, first=pair.second, second=pair.first, difference=turned, interval=_negative(pair.interval))
-
-
-def _negative(ends: tuple[float | None, float | None]) -> tuple[float | None, float | None]:
-    low, high = ends
-    return (None if high is None else -high), (None if low is None else -low)
-
-
-def value(found: Estimate, bold: bool = False, decimals: int | None = None, mark: str = "") -> Value:
+def value(estimated: Estimate, bold: bool = False, decimals: int | None = None, mark: str = "") -> Value:
     """An estimate as a cell; the reason for a lacking interval stays a note of its own."""
-    return Value(found.mean, found.low, found.high, bold=bold, decimals=decimals, mark=mark)
-
-
-def decided(pair: Pair, decimals: int | None = None) -> Value:
-    """A difference as a cell, with the interval of the test that decides it."""
-    return Value(pair.difference.mean, *pair.interval, decimals=decimals)
+    return Value(estimated.mean, estimated.low, estimated.high, bold=bold, decimals=decimals, mark=mark)
 
 
 def units(metrics: Sequence[Metric]) -> str:
     """The titles of metrics by unit."""
     by_unit: dict[str, list[str]] = {}
-    for one in metrics:
-        by_unit.setdefault(one.unit, []).append(one.title)
+    for metric in metrics:
+        by_unit.setdefault(metric.unit, []).append(metric.title)
     return "; ".join(f"{', '.join(titles)} in {unit}" for unit, titles in by_unit.items())
 
 
 def metric_columns(results: Results) -> list[Column]:
     """A column with intervals for every metric, as its scorer describes it; people see those that are compared."""
-    shown = {one.name for one in results.compared}
+    shown = {metric.name for metric in results.compared}
     return [
-        Column(one.name, one.title if one.name in shown else None, "number", one.decimals, interval=True)
-        for one in results.metrics
+        Column(metric.name, metric.title if metric.name in shown else None, "number", metric.decimals, interval=True)
+        for metric in results.metrics
     ]

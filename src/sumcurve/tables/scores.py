@@ -7,7 +7,9 @@ import numpy as np
 
 from sumcurve.settings.base import ZERO_SHOT
 from sumcurve.tables.evidence import ScoredOutput
-from sumcurve.tables.results import LEVEL, UNREAD, Results, System, metric_columns, units, value
+from sumcurve.tables.pairs import LEVEL
+from sumcurve.tables.results import UNREAD, Results, metric_columns, units, value
+from sumcurve.tables.systems import System
 from sumcurve.tables.table import Column, Table, number
 
 
@@ -32,26 +34,26 @@ def table(results: Results) -> Table:
             "selected": selected(results, system),
             "items": max(len(set(items.ids)) for items in scorers.values()),
             "groups": max(len(set(items.groups)) for items in scorers.values()),
-            "empty": sum(empty(one) for one in system.outputs),
+            "empty": sum(empty(output) for output in system.outputs),
         }
         covers: dict[str, None] = {}
         for metric in results.metrics:
             scorer = results.scorer(metric.name)
             if scorer not in scorers:
                 continue
-            found = results.estimate(system.corpus, metric.name, cell)
-            if found.low is not None:
-                covers[found.covers] = None
-            asked = system.records if not metric.describes else None
-            best = asked is not None and results.ahead(system.corpus, metric.name, asked) == cell
+            estimate = results.estimate(system.corpus, metric.name, cell)
+            if estimate.low is not None:
+                covers[estimate.covers] = None
+            ranked_at = system.records if not metric.describes else None
+            best = ranked_at is not None and results.ahead(system.corpus, metric.name, ranked_at) == cell
             mark = UNREAD if results.unread(system.corpus, metric.name) else ""
             unranked = results.unranked(system.corpus, metric.name, cell)
-            row[metric.name] = value(found, bold=best, mark=unranked.mark if unranked else mark)
+            row[metric.name] = value(estimate, bold=best, mark=unranked.mark if unranked else mark)
             means = by_seed(results, system, metric.name)
             if len(means) > 1:
                 row |= {f"{metric.name}_least": min(means), f"{metric.name}_most": max(means)}
         rows.append(row | {"interval_covers": "; ".join(covers)})
-    ends = [Column(f"{one.name}_{end}", None, "number") for one in results.metrics for end in ("least", "most")]
+    ends = [Column(f"{metric.name}_{end}", None, "number") for metric in results.metrics for end in ("least", "most")]
     columns = [
         Column("corpus", "corpus"),
         Column("method", "method"),
@@ -90,7 +92,7 @@ def table(results: Results) -> Table:
 def by_seed(results: Results, system: System, metric: str) -> list[float]:
     """The mean scores of its seeds by a metric."""
     known = system.scored(results.scorer(metric))
-    place = [one.name for one in known[0].metrics].index(metric)
+    place = [metric_of.name for metric_of in known[0].metrics].index(metric)
     return [float(np.mean(items.values[place])) for items in known]
 
 
@@ -107,29 +109,29 @@ def _emptiness(rows: Sequence[Mapping[str, Any]]) -> str:
 
 def _items(rows: Sequence[Mapping[str, Any]]) -> str:
     """How many test items each corpus has, in how many groups."""
-    found = {row["corpus"]: (row["items"], row["groups"]) for row in rows}
-    parts = [f"{corpus} {number(items)} in {number(groups)} groups" for corpus, (items, groups) in found.items()]
+    counts = {row["corpus"]: (row["items"], row["groups"]) for row in rows}
+    parts = [f"{corpus} {number(items)} in {number(groups)} groups" for corpus, (items, groups) in counts.items()]
     return f"Test items: {'; '.join(parts)}."
 
 
 def selected(results: Results, system: Any) -> str:
     """`phase update` of the scored checkpoints, where it is known; of several seeds each update."""
-    found: dict[str, list[int]] = {}
-    for one in system.outputs:
-        if one.training is not None:
-            phase, update = one.training.selected
-            found.setdefault(phase, []).append(update)
-    return "; ".join(f"{phase} {', '.join(map(str, updates))}" for phase, updates in found.items())
+    updates_of: dict[str, list[int]] = {}
+    for output in system.outputs:
+        if output.training is not None:
+            phase, update = output.training.selected
+            updates_of.setdefault(phase, []).append(update)
+    return "; ".join(f"{phase} {', '.join(map(str, updates))}" for phase, updates in updates_of.items())
 
 
 def not_trained(results: Results) -> list[str]:
     """What the systems are that are not trained, and what those bound that see the reference."""
-    here = dict.fromkeys(one.method for one in results.systems if one.role != "trained")
-    told = [f"{name}: {results.study.systems[name].rstrip('.')}" for name in here if name in results.study.systems]
-    notes = [f"Not trained: {'; '.join(told)}."] if told else []
+    here = dict.fromkeys(system.method for system in results.systems if system.role != "trained")
+    titles = [f"{name}: {results.study.systems[name].rstrip('.')}" for name in here if name in results.study.systems]
+    notes = [f"Not trained: {'; '.join(titles)}."] if titles else []
     for corpus in results.corpora:
         untrained = results.of(corpus, trained=False)
-        if bounds := [one.method for one in untrained if one.role == "bound" and not one.beside]:
+        if bounds := [system.method for system in untrained if system.role == "bound" and not system.beside]:
             notes.append(
                 f"{corpus}: {' and '.join(bounds)} chose by the reference, whole sentences by ROUGE-1, cut to the "
                 "summary's length afterwards: no bound."
@@ -139,35 +141,35 @@ def not_trained(results: Results) -> list[str]:
 
 def outside(results: Results) -> str:
     """What makes a curve and is no method of the study's; empty without any."""
-    here = dict.fromkeys(one.method for one in results.systems if one.outputs[0].search == "own")
-    told = [f"{name}: {results.study.titles[name].rstrip('.')}" for name in here]
-    return f"Trained outside, decoded by a search of their own: {'; '.join(told)}." if told else ""
+    here = dict.fromkeys(system.method for system in results.systems if system.outputs[0].search == "own")
+    titles = [f"{name}: {results.study.titles[name].rstrip('.')}" for name in here]
+    return f"Trained outside, decoded by a search of their own: {'; '.join(titles)}." if titles else ""
 
 
 def counted(results: Results) -> list[str]:
     """What each scorer counted beside empty summaries, least to most over the outputs of a corpus."""
-    found: dict[tuple[str, str, str], list[float]] = {}
-    for one in results.outputs:
-        if one.part == "study" and one.search != "paper":
-            for scorer, items in one.scores.items():
+    counts_of: dict[tuple[str, str, str], list[float]] = {}
+    for output in results.outputs:
+        if output.part == "study" and output.search != "paper":
+            for scorer, items in output.scores.items():
                 for name, count in items.counts.items():
                     if name != "empty":
-                        found.setdefault((scorer, name, one.corpus), []).append(count)
+                        counts_of.setdefault((scorer, name, output.corpus), []).append(count)
     return [
         f"{scorer}, {name.replace('_', ' ')} ({corpus}): "
         + " to ".join(dict.fromkeys((f"{min(counts):.4g}", f"{max(counts):.4g}")))
         + "."
-        for (scorer, name, corpus), counts in found.items()
+        for (scorer, name, corpus), counts in counts_of.items()
     ]
 
 
 def signatures(results: Results) -> list[str]:
     """Every scorer's signature and the common search, each once, with its corpora."""
-    found: dict[tuple[str, str], dict[str, None]] = {}
-    for one in results.outputs:
-        if one.part == "study" and one.search != "paper":
-            for scorer, items in one.scores.items():
-                found.setdefault((f"Signature of {scorer}", items.signature), {})[one.corpus] = None
-            if one.search_signature:
-                found.setdefault(("Common search", one.search_signature), {})[one.corpus] = None
-    return [f"{what} ({', '.join(corpora)}): {signature}" for (what, signature), corpora in found.items()]
+    corpora_of: dict[tuple[str, str], dict[str, None]] = {}
+    for output in results.outputs:
+        if output.part == "study" and output.search != "paper":
+            for scorer, items in output.scores.items():
+                corpora_of.setdefault((f"Signature of {scorer}", items.signature), {})[output.corpus] = None
+            if output.search_signature:
+                corpora_of.setdefault(("Common search", output.search_signature), {})[output.corpus] = None
+    return [f"{what} ({', '.join(corpora)}): {signature}" for (what, signature), corpora in corpora_of.items()]

@@ -9,8 +9,9 @@ from typing import Any
 from sumcurve.scores.scorer import Metric
 from sumcurve.statistics.design import Design, common_seeds
 from sumcurve.statistics.intervals import Estimate, estimate
-from sumcurve.tables.results import Results, System, systems_of
+from sumcurve.tables.results import Results
 from sumcurve.tables.scores import by_seed
+from sumcurve.tables.systems import System, systems_of
 from sumcurve.tables.table import Column, Name, Table
 
 WITHOUT = ("variance",)  # a part whose seeds come with several draws: table variance
@@ -47,11 +48,11 @@ def _systems(results: Results) -> Iterator[System]:
     """Those of table scores, those under the papers' searches, and what last phases are compared with."""
     yield from results.systems
     yield from results.paper
-    yield from systems_of(one for one in results.outputs if one.part not in ("study", *WITHOUT))
+    yield from systems_of(output for output in results.outputs if output.part not in ("study", *WITHOUT))
 
 
 def _row(results: Results, system: System, metric: Metric, name: Name) -> dict[str, Any]:
-    found = _estimate(results, system, metric.name)
+    estimate = _estimate(results, system, metric.name)
     first, items = system.outputs[0], system.scorers[results.scorer(metric.name)]
     means = by_seed(results, system, metric.name)
     why = _unranked(results, system, metric, name)
@@ -68,11 +69,11 @@ def _row(results: Results, system: System, metric: Metric, name: Name) -> dict[s
         "title": metric.title,
         "unit": metric.unit,
         "better": {True: "higher", False: "lower", None: ""}[metric.higher_is_better],
-        "mean": found.mean,
-        "low": found.low,
-        "high": found.high,
+        "mean": estimate.mean,
+        "low": estimate.low,
+        "high": estimate.high,
         **({"least": min(means), "most": max(means)} if len(means) > 1 else {}),
-        "interval_covers": found.covers if found.low is not None else found.why,
+        "interval_covers": estimate.covers if estimate.low is not None else estimate.why,
         "items": len(set(items.ids)),
         "groups": len(set(items.groups)),
         "ranked": "no" if why else "yes",
@@ -96,8 +97,8 @@ def _estimate(results: Results, system: System, metric: str) -> Estimate:
 
     def make() -> Design:
         scorer = results.scorer(metric)
-        here = [one for one in _systems(results) if _place(one) == _place(system) and scorer in one.scorers]
-        kept, _ = common_seeds([results.replicates(one, metric) for one in here])
+        here = [member for member in _systems(results) if _place(member) == _place(system) and scorer in member.scorers]
+        kept, _ = common_seeds([results.replicates(member, metric) for member in here])
         groups = here[0].scored(scorer)[0].groups
         return Design(kept, groups, results.full_records(system.corpus), results.settings.confidence)
 

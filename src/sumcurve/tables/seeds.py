@@ -10,36 +10,36 @@ from sumcurve.tables.table import Column, Name, Table
 def table(results: Results) -> Table:
     """A row for every output of every part; the last column names the folder behind it."""
     rows: list[dict[str, Any]] = []
-    for one in results.outputs:
+    for output in results.outputs:
         row: dict[str, Any] = {
-            "corpus": one.corpus,
-            "method": _named(results, one),
-            "percent": one.percent,
-            "records": one.records,
-            "seed": one.seed,
-            "search": one.search,
-            "part": one.part,
-            "draw": one.draw,
-            "search_signature": one.search_signature,
-            "signature": "; ".join(items.signature for items in one.scores.values()),
-            "run": one.run,
+            "corpus": output.corpus,
+            "method": _named(results, output),
+            "percent": output.percent,
+            "records": output.records,
+            "seed": output.seed,
+            "search": output.search,
+            "part": output.part,
+            "draw": output.draw,
+            "search_signature": output.search_signature,
+            "signature": "; ".join(items.signature for items in output.scores.values()),
+            "run": output.run,
         }
-        for items in one.scores.values():
+        for items in output.scores.values():
             row |= {
                 metric.name: float(values.mean()) for metric, values in zip(items.metrics, items.values, strict=True)
             }
-        if one.training is not None:
-            row |= {"selected_phase": one.training.selected[0], "selected_update": one.training.selected[1]}
-        if one.timing is not None:
-            phases = ";".join(f"{phase}={seconds:.4f}" for phase, seconds in one.timing.phases.items())
+        if output.training is not None:
+            row |= {"selected_phase": output.training.selected[0], "selected_update": output.training.selected[1]}
+        if output.timing is not None:
+            phases = ";".join(f"{phase}={seconds:.4f}" for phase, seconds in output.timing.phases.items())
             row |= {
-                "updates": one.timing.updates,
-                "examples": one.timing.examples,
-                "seconds": one.timing.seconds,
-                "total_seconds": one.timing.total_seconds,
+                "updates": output.timing.updates,
+                "examples": output.timing.examples,
+                "seconds": output.timing.seconds,
+                "total_seconds": output.timing.total_seconds,
                 "phase_seconds": phases,
-                "device": one.timing.device,
-                "lease": "exclusive" if one.timing.exclusive else "shared",
+                "device": output.timing.device,
+                "lease": "exclusive" if output.timing.exclusive else "shared",
             }
         rows.append(row)
     texts = ("corpus", "method", "search", "part")
@@ -49,7 +49,7 @@ def table(results: Results) -> Table:
         *(Column(name, name, "count") for name in counts),
         *(Column(name, name) for name in texts[2:]),
         Column("draw", "draw", "count"),
-        *(Column(one.name, one.title, "number", one.decimals) for one in results.metrics),
+        *(Column(metric.name, metric.title, "number", metric.decimals) for metric in results.metrics),
         Column("selected_phase", "phase"),
         Column("selected_update", "update", "count"),
         Column("updates", "updates", "count"),
@@ -66,8 +66,8 @@ def table(results: Results) -> Table:
     return Table("seeds", results.title("Every output, seed by seed"), columns, rows)
 
 
-def _named(results: Results, one: ScoredOutput) -> Name:
+def _named(results: Results, output: ScoredOutput) -> Name:
     """With what is said of all seeds of its system together."""
-    if one.part == "study" and one.search != "paper":
-        return results.marked(one.corpus, (one.method, one.records))
-    return results.unasked(one.method)
+    if output.part == "study" and output.search != "paper":
+        return results.marked(output.corpus, (output.method, output.records))
+    return results.unasked(output.method)

@@ -26,10 +26,10 @@ def table(results: Results) -> Table:
         by_corpus.setdefault(step.smaller.corpus, []).append(step)
     rows: list[dict[str, Any]] = []
     for corpus, here in by_corpus.items():
-        found = {method: _rules(results, corpus, method) for method in results.methods(corpus)}
-        costs = {(rule, unit): _costs(found, rule, unit) for rule in RULES for unit in UNITS}
+        rules_of = {method: _rules(results, corpus, method) for method in results.methods(corpus)}
+        costs = {(rule, unit): _costs(rules_of, rule, unit) for rule in RULES for unit in UNITS}
         full, confidence = results.full_records(corpus), results.settings.confidence
-        designs = {key: cost_design(one, full, confidence) for key, one in costs.items()}
+        designs = {key: cost_design(of_rule, full, confidence) for key, of_rule in costs.items()}
         for step in here:
             name = results.name(step.smaller, step.larger)
             for rule in RULES:
@@ -39,7 +39,7 @@ def table(results: Results) -> Table:
                         row[f"theta_{unit}_percent"] = Value(None, why=refusal)
                         continue
                     theta = _theta(step, costs[rule, unit], designs[rule, unit])
-                    why = _why(found[step.smaller.method].get(rule, {}), step, unit)
+                    why = _why(rules_of[step.smaller.method].get(rule, {}), step, unit)
                     row[f"theta_{unit}_percent"] = theta or Value(None, why=why)
                 rows.append(row)
     columns = [
@@ -60,10 +60,10 @@ def _theta(step: Step, costs: Costs, design: Design | None) -> Value | None:
     theta = 100 * (after / before - 1) / step.growth
     if design is None or not all(cell in design.cells for cell in cells):
         return Value(theta)
-    found = difference(design, *cells)
-    if found.low is None or found.high is None:
+    change = difference(design, *cells)
+    if change.low is None or change.high is None:
         return Value(theta)
-    low, high = (100 * float(np.expm1(end)) / step.growth for end in (found.low, found.high))
+    low, high = (100 * float(np.expm1(end)) / step.growth for end in (change.low, change.high))
     return Value(theta, low, high)
 
 
@@ -72,16 +72,16 @@ def _rules(results: Results, corpus: str, method: str) -> ByRule:
     histories: dict[float, list[Sequence[stopping.Validation]]] = {}
     for system in results.of(corpus, trained=True):
         if system.method == method:
-            if not all(one.history for one in system.outputs):
+            if not all(output.history for output in system.outputs):
                 return {}
-            histories[float(system.records or 0)] = [one.history for one in system.outputs]
+            histories[float(system.records or 0)] = [output.history for output in system.outputs]
     return stopping.costs(histories)
 
 
-def _costs(found: Mapping[str, ByRule], rule: stopping.Rule, unit: str) -> Costs:
+def _costs(rules: Mapping[str, ByRule], rule: stopping.Rule, unit: str) -> Costs:
     """Trainings whose cost is known for every seed and above 0."""
     known: Costs = {}
-    for method, by_rule in found.items():
+    for method, by_rule in rules.items():
         for size, costs in by_rule.get(rule, {}).items():
             values = [getattr(cost, unit) if isinstance(cost, stopping.Cost) else None for cost in costs]
             if all(value is not None and value > 0 for value in values):

@@ -323,8 +323,8 @@ def _right(shown: pd.DataFrame) -> list[bool]:
 
 def _parts(cell: str) -> tuple[str, bool]:
     """A cell's text and whether it is bold."""
-    found = BOLD.fullmatch(cell)
-    return (found[1], True) if found else (cell, False)
+    bold = BOLD.fullmatch(cell)
+    return (bold[1], True) if bold else (cell, False)
 
 
 def _rules(shown: pd.DataFrame) -> list[bool]:

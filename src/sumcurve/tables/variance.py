@@ -18,13 +18,18 @@ def table(results: Results) -> Table:
     Variances are in squared units of the metric; `share_percent` is that of the draw.
     """
     rows: list[dict[str, Any]] = []
-    places = {(one.corpus, one.percent) for one in results.outputs if one.part == "variance" and one.percent}
+    places = {
+        (output.corpus, output.percent) for output in results.outputs if output.part == "variance" and output.percent
+    }
     for corpus, percent in sorted(places):
         for metric in results.metrics:
-            found = _scores(results, corpus, percent, metric)
+            by_method = _scores(results, corpus, percent, metric)
             title = results.titled(corpus, metric)
-            compared = {(name, ""): scores for name, scores in found.items()}
-            compared |= {(one, two): _difference(found[one], found[two]) for one, two in combinations(found, 2)}
+            compared = {(name, ""): scores for name, scores in by_method.items()}
+            compared |= {
+                (first, second): _difference(by_method[first], by_method[second])
+                for first, second in combinations(by_method, 2)
+            }
             named = {"corpus": corpus, "percent": percent, "metric": title}
             rows += [
                 {**named, "method": name, "minus": minus, **_row(scores)} for (name, minus), scores in compared.items()
@@ -50,23 +55,23 @@ def _scores(results: Results, corpus: str, percent: int, metric: Metric) -> dict
     scorer = results.scorer(metric.name)
     every: dict[str, dict[tuple[int, int], float]] = {}
     crossed: dict[str, set[tuple[int, int]]] = {}
-    for one in results.outputs:
-        usable = one.part in ("study", "variance") and one.search != "paper" and scorer in one.scores
-        if (one.corpus, one.percent) != (corpus, percent) or not usable or one.seed is None:
+    for output in results.outputs:
+        usable = output.part in ("study", "variance") and output.search != "paper" and scorer in output.scores
+        if (output.corpus, output.percent) != (corpus, percent) or not usable or output.seed is None:
             continue
-        place = (one.seed if one.draw is None else one.draw, one.seed)
-        items = one.scores[scorer]
+        place = (output.seed if output.draw is None else output.draw, output.seed)
+        items = output.scores[scorer]
         values = items.values[[other.name for other in items.metrics].index(metric.name)]
-        every.setdefault(one.method, {})[place] = float(values.mean())
-        if one.part == "variance":
-            crossed.setdefault(one.method, set()).add(place)
-    found = {}
+        every.setdefault(output.method, {})[place] = float(values.mean())
+        if output.part == "variance":
+            crossed.setdefault(output.method, set()).add(place)
+    by_method = {}
     for method, places in crossed.items():
         draws, seeds = ({place[side] for place in places} for side in (0, 1))
-        found[method] = {
+        by_method[method] = {
             place: score for place, score in every[method].items() if place[0] in draws and place[1] in seeds
         }
-    return {method: scores for method, scores in found.items() if _whole(scores)}
+    return {method: scores for method, scores in by_method.items() if _whole(scores)}
 
 
 def _whole(scores: Scores) -> bool:
@@ -81,15 +86,15 @@ def _difference(first: Scores, second: Scores) -> Scores:
 
 def _row(scores: Scores) -> dict[str, Any]:
     try:
-        found = decompose(layout(scores))
+        parts = decompose(layout(scores))
     except ValueError as error:  # such as equal trainings
         return {"draw": Value(None, why=str(error))}
-    low, high = found.share_interval
+    low, high = parts.share_interval
     return {
-        "draws": found.draws,
-        "trainings": found.trainings,
-        "draw": Value(found.draw, *found.draw_interval),
-        "training": Value(found.training, *found.training_interval),
-        "share_percent": Value(100 * found.share, 100 * low, 100 * high),
-        "p": found.p,
+        "draws": parts.draws,
+        "trainings": parts.trainings,
+        "draw": Value(parts.draw, *parts.draw_interval),
+        "training": Value(parts.training, *parts.training_interval),
+        "share_percent": Value(100 * parts.share, 100 * low, 100 * high),
+        "p": parts.p,
     }

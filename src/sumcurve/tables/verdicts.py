@@ -56,8 +56,8 @@ class Learned:
 
 def learn(results: Results) -> Learned:
     """Fit the curves of every corpus and metric, of methods that read at their largest size; worked out once."""
-    found: Learned = results.once("learned", lambda: _learn(results))
-    return found
+    learned: Learned = results.once("learned", lambda: _learn(results))
+    return learned
 
 
 def _learn(results: Results) -> Learned:
@@ -76,13 +76,13 @@ def _learn(results: Results) -> Learned:
             if design is None or corpus in refused:  # for all metrics alike
                 continue
             of_metric = results.of(corpus, True, metric.name)
-            blind = {one.cell for one in of_metric if not results.counts(one, metric.name)}
+            blind = {system.cell for system in of_metric if not results.counts(system, metric.name)}
             largest = results.largest(corpus)
-            unranked = {one: results.unranked(corpus, metric.name, largest[one].cell) for one in methods}
+            unranked = {name: results.unranked(corpus, metric.name, largest[name].cell) for name in methods}
             ranked = [name for name, left_out in unranked.items() if left_out is None]
             try:
                 if not ranked:
-                    raise NoCurve("; ".join(dict.fromkeys(one.why for one in unranked.values() if one)))
+                    raise NoCurve("; ".join(dict.fromkeys(reason.why for reason in unranked.values() if reason)))
                 scale, curves = curves_of(design, ranked, results.sign(metric.name) > 0, results.settings.seed, blind)
                 fits[corpus, metric.name] = fit_curves(curves, extrapolation)
                 scales[corpus, metric.name] = scale
@@ -92,7 +92,7 @@ def _learn(results: Results) -> Learned:
                 else:
                     partly[corpus, metric.title] = str(reason)
     titles = {metric.name: metric.title for metric in results.ranking}
-    for (corpus, metric_name), one in fits.items():
+    for (corpus, metric_name), fitted in fits.items():
         whole = _known_of_all(results, corpus, metric_name)
         here = {system.method for system in results.of(corpus, True, metric_name)}
         names = [
@@ -100,16 +100,15 @@ def _learn(results: Results) -> Learned:
             for name, system in results.largest(corpus).items()
             if results.counts(system, metric_name) and name in here
         ]
-        missing = {name: ONE_SEED for name in names if name not in one.curves.methods}
-        reasons = {
-            name: f"{reason}{_blind(results, corpus, name)}" for name, reason in (missing | dict(one.refused)).items()
-        }
+        missing = {name: ONE_SEED for name in names if name not in fitted.curves.methods}
+        refusals = missing | dict(fitted.refused)
+        reasons = {name: f"{reason}{_blind(results, corpus, name)}" for name, reason in refusals.items()}
         if reasons:
-            said = "; ".join(f"{method}: {reason}" for method, reason in reasons.items())
+            sentence = "; ".join(f"{method}: {reason}" for method, reason in reasons.items())
             if whole:
-                refused[corpus] = said
+                refused[corpus] = sentence
             else:
-                partly[corpus, titles[metric_name]] = said
+                partly[corpus, titles[metric_name]] = sentence
     return Learned(fits, scales, refused, partly)
 
 
@@ -120,7 +119,7 @@ def _known_of_all(results: Results, corpus: str, metric: str) -> bool:
 
 def _blind(results: Results, corpus: str, method: str) -> str:
     """A note on the sizes that were left out of a method's curve."""
-    blind = [one for one in results.of(corpus, True) if one.method == method and not results.counts(one)]
+    blind = [system for system in results.of(corpus, True) if system.method == method and not results.counts(system)]
     return f" ({len(blind)} at which it is not shown to read left out)" if blind else ""
 
 
@@ -140,8 +139,13 @@ def curves_of(
 def bands(results: Results) -> pd.DataFrame:
     """Low, median and high of the drawn true scores of every fitted method; `beyond` is true from its largest size on.
 
-    The sizes go from the smallest measured to four times the largest.
+    The sizes go from the smallest measured to four times the largest. Worked out once.
     """
+    frame: pd.DataFrame = results.once("bands", lambda: _bands(results))
+    return frame
+
+
+def _bands(results: Results) -> pd.DataFrame:
     rows = []
     for (corpus, metric), fits in learn(results).fits.items():
         scale = learn(results).scales[corpus, metric]
@@ -170,25 +174,27 @@ def table(results: Results) -> Table:
     metric_of = {metric.name: metric for metric in results.metrics}
     rows: list[dict[str, Any]] = []
     for (corpus, metric), fits in learned.fits.items():
-        for one in verdicts(fits):
-            low, middle, high = (learned.scales[corpus, metric].difference(end) for end in one.difference)
+        for verdict in verdicts(fits):
+            low, middle, high = (learned.scales[corpus, metric].difference(end) for end in verdict.difference)
             largest = results.largest(corpus)
-            now, twice, four_times = (Value(ahead, decimals=digits(ahead, one.confidence)) for ahead in one.ahead)
+            now, twice, four_times = (
+                Value(ahead, decimals=digits(ahead, verdict.confidence)) for ahead in verdict.ahead
+            )
             rows.append(
                 {
                     "corpus": corpus,
                     "metric": metric_of[metric].title,
-                    "first": results.name(largest[one.first]),
-                    "second": results.name(largest[one.second]),
-                    "verdict": one.kind,
-                    "probability": one.probability,
-                    "at_records": int(one.size),
+                    "first": results.name(largest[verdict.first]),
+                    "second": results.name(largest[verdict.second]),
+                    "verdict": verdict.kind,
+                    "probability": verdict.probability,
+                    "at_records": int(verdict.size),
                     "difference": Value(middle, low, high, decimals=metric_of[metric].decimals),
                     "ahead_now": now,
                     "ahead_twice": twice,
                     "ahead_four_times": four_times,
-                    "up_to_records": int(one.furthest),
-                    "sentence": one.sentence,
+                    "up_to_records": int(verdict.furthest),
+                    "sentence": verdict.sentence,
                 }
             )
     columns = [

@@ -25,8 +25,8 @@ from sumcurve.study.collect import items as read_items
 from sumcurve.study.doors import SCORERS
 from sumcurve.study.kinds import KINDS, RECIPES
 from sumcurve.study.plan import Plan, PlanError
-from sumcurve.study.tables import made, overlays
-from sumcurve.tables.figure import COLOURS, draw
+from sumcurve.study.tables import made
+from sumcurve.tables.figures import panel_of
 from sumcurve.tables.results import Results
 from sumcurve.training.history import COLUMNS, History, Row
 from sumcurve.watch import verify
@@ -495,11 +495,11 @@ def test_a_new_metric_has_curves_and_verdicts(invented_lengths, settings):
     assert set(verdicts.metric) == {TITLE}
     (verdict,) = verdicts.itertuples()
     assert (verdict.first, verdict.verdict) == ("trans", "ahead throughout")
-    figure = draw(made("scores", results).frame(), results.ranking, results.share, overlays=overlays(results))
-    (panel,) = figure.axes
-    assert panel.get_title(loc="left") == f"{TITLE} (characters)"
-    dashed = [line for line in panel.get_lines() if line.get_linestyle() == "--" and line.get_color() in COLOURS]
-    assert len(dashed) == 2  # both methods' fitted curves, beyond the data
+    frame = made("scores", results).frame()
+    panel = panel_of(results, frame, frame.corpus.iloc[0], results.ranking[0])
+    assert panel.title == f"{TITLE} (characters)"
+    assert set(panel.fitted.method) == set(panel.points.method)
+    assert len(set(panel.fitted.method)) == 2
 
 
 def test_programs_and_files_from_outside_make_curves_in_every_table(tmp_path):

@@ -6,7 +6,7 @@ import pytest
 
 from sumcurve.capabilities.extracts.evidence import Oracles
 from sumcurve.tables.evidence import CorpusStatistics, EvidenceError, Items, checked, metrics_of
-from sumcurve.tables.results import systems_of
+from sumcurve.tables.systems import systems_of
 
 
 def replaced(outputs, index, **changes):

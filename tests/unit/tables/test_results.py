@@ -13,10 +13,10 @@ from sumcurve.statistics.family import family
 from sumcurve.study.tables import made
 from sumcurve.tables import comparisons, phases
 from sumcurve.tables.answers import doubling
-from sumcurve.tables.answers_figure import draw, pareto
 from sumcurve.tables.efficiency import NEEDS_SEEDS, steps
+from sumcurve.tables.pairs import LEVEL
 from sumcurve.tables.reach import records_for
-from sumcurve.tables.results import LEVEL, Results
+from sumcurve.tables.results import Results
 from sumcurve.tables.verdicts import Scale, learn
 
 
@@ -289,16 +289,7 @@ def test_a_phase_that_did_nothing_is_said_to_do_nothing(study, evidence, phased,
     assert "no difference shown" in {row["change"] for row in rouge}
 
 
-def test_the_pareto_front_is_what_nothing_cheaper_reaches() -> None:
-    points = [(1.0, 5.0), (2.0, 4.0), (3.0, 9.0), (3.0, 8.0), (7.0, 9.0), (8.0, 9.5)]
-    assert pareto(points) == [(1.0, 5.0), (3.0, 9.0), (8.0, 9.5)]
-    assert pareto([(x, -y) for x, y in points], higher_is_better=False) == [(1.0, -5.0), (3.0, -9.0), (8.0, -9.5)]
-    assert pareto([]) == []
-
-
-def test_what_does_not_read_is_in_no_front_and_hollow_and_marked_wherever_it_is_compared(
-    study, evidence, more_metric, settings
-) -> None:
+def test_what_does_not_read_is_marked_wherever_it_is_compared(study, evidence, more_metric, settings) -> None:
     """One size of a method, the cheapest of all, whose other sizes read."""
     gated = more_metric(evidence((1, 2, 3)), higher_is_better=True, threshold=0.5)
     smallest = min(one.records for one in gated if one.records and one.corpus == "notes")
@@ -311,15 +302,7 @@ def test_what_does_not_read_is_in_no_front_and_hollow_and_marked_wherever_it_is_
         else one
         for one in gated
     ]
-    made = [Results(replace(study, outputs=one), settings) for one in (gated, outputs)]
-    fronts = [[line for axes in draw(one).axes for line in axes.lines if line.get_linewidth() == 4] for one in made]
-    blind = next(one for one in made[1].of("notes", True) if (one.method, one.records) == ("pcov", smallest))
-    score = made[1].estimate("notes", "rouge1", blind.cell).mean
-    held = [any(np.isclose(line.get_ydata(), score).any() for line in front) for front in fronts]
-    assert held == [True, False]
-    hollow = [line for axes in draw(made[1]).axes for line in axes.lines if line.get_markerfacecolor() == "white"]
-    assert score in [line.get_ydata()[0] for line in hollow]
-    rows = comparisons.table(made[1]).rows
+    rows = comparisons.table(Results(replace(study, outputs=outputs), settings)).rows
     names = {f"{row[side]}" for row in rows for side in ("first", "second") if row[f"{side}_records"] == smallest}
     assert "pcov†" in names
     assert "pcov" not in {
@@ -343,15 +326,6 @@ def test_phases_of_several_methods_are_one_family_and_of_twins_one_test(study, e
     alone = p_of()
     assert p_of(*twins) == pytest.approx(alone)
     assert p_of(*others) == pytest.approx(min(1, 2 * alone))
-
-
-def test_the_figure_of_answers_has_a_line_for_each_method(results) -> None:
-    figure = draw(results)
-    assert [axes.get_title(loc="left") for axes in figure.axes] == 2 * [f"{m.title} (points)" for m in results.metrics]
-    for axes in figure.axes[3:]:  # notes
-        curves = [line for line in axes.lines if line.get_marker() in ("o", "s")]
-        assert sorted(len(line.get_xdata()) for line in curves) == [3, 3]
-        assert {"abs", "pcov", "lead", "random"} <= {text.get_text() for text in axes.texts}
 
 
 def test_intervals_of_curves_go_from_size_to_size_and_over_the_whole(results) -> None:

@@ -17,8 +17,9 @@ from sumcurve.settings.study import Equivalence
 from sumcurve.study.doors import APPENDIX, MEASURED, TABLES
 from sumcurve.study.tables import FIGURES, PAGES, REPORT, made, write_study
 from sumcurve.tables.evidence import EvidenceError, Items, Missing
+from sumcurve.tables.pairs import THESE_WEIGHTS
 from sumcurve.tables.report.findings import findings
-from sumcurve.tables.results import FRAMED, MARK, THESE_WEIGHTS, UNREAD, Results
+from sumcurve.tables.results import FRAMED, MARK, UNREAD, Results
 
 WITHOUT = {"extracts": Oracles()}  # extracts
 

@@ -20,7 +20,8 @@ from sumcurve.tables.evidence import Evidence, Items
 if TYPE_CHECKING:
     from sumcurve.study.plan import Folder
     from sumcurve.tables.report.findings import Finding
-    from sumcurve.tables.results import Results, System
+    from sumcurve.tables.results import Results
+    from sumcurve.tables.systems import System
     from sumcurve.tables.table import Table
 
 HELD_OUT_FILE = "held_out.csv"  # of a reader's run

@@ -11,8 +11,10 @@ from sumcurve.scores.scorer import Metric
 from sumcurve.tables.answers import ALONE, BEHIND, BEST, LEVEL_WITH, NONE, SHARED
 from sumcurve.tables.comparisons import NOT_SHOWN, SIZE
 from sumcurve.tables.lines import sentences as against_lines
+from sumcurve.tables.pairs import DECIDING, THESE_WEIGHTS
 from sumcurve.tables.questions import sentences as answered
-from sumcurve.tables.results import DECIDING, OPTIMUM, THESE_WEIGHTS, Results, System
+from sumcurve.tables.results import OPTIMUM, Results
+from sumcurve.tables.systems import System
 from sumcurve.tables.table import Row, Table, Value, listed, number, span
 
 LISTED = 6  # methods that a sentence names; the table it comes from holds all
@@ -35,41 +37,45 @@ class Finding:
 
 def findings(results: Results, tables: Mapping[str, Table]) -> list[Finding]:
     """Who is ahead and at which sizes, what is ahead of no training, what data buys, what reads and answers."""
-    found = []
+    all_findings = []
     for corpus in results.corpora:
-        ranking = [one for one in results.ranked(corpus) if results.design(corpus, one.name) is not None]
+        ranking = [metric for metric in results.ranked(corpus) if results.design(corpus, metric.name) is not None]
         if not ranking:
             continue
-        asked: Sequence[tuple[str, str, Iterator[str]]]
+        questions: Sequence[tuple[str, str, Iterator[str]]]
         if results.sizes(corpus):
-            asked = (
+            questions = (
                 ("What the study asked", "questions", iter(answered(results, corpus))),
                 ("Who is ahead", "answers", _ahead(results, tables["answers"], corpus, ranking)),
                 ("Against no training", "comparisons", _untaught(results, tables["comparisons"], corpus, ranking)),
                 (
                     "From how many records",
                     "lines",
-                    (one.removeprefix(f"{corpus}, ") for one in against_lines(results, corpus)),
+                    (line.removeprefix(f"{corpus}, ") for line in against_lines(results, corpus)),
                 ),
                 ("What more data buys", "answers", _data(results, tables["answers"], corpus, ranking[0])),
                 ("What does not read", "scores", _reading(results, corpus)),
                 (
                     "What fills one frame",
                     "descriptions",
-                    (one.removeprefix(f"{corpus}: ") for one in results.frame_notes if one.startswith(f"{corpus}: ")),
+                    (
+                        note.removeprefix(f"{corpus}: ")
+                        for note in results.frame_notes
+                        if note.startswith(f"{corpus}: ")
+                    ),
                 ),
                 ("What last phases buy", "phases", _phases(tables["phases"], corpus, ranking[0])),
                 ("What should be equal", "equivalence", _equivalence(tables["equivalence"], corpus)),
             )
         else:
-            asked = (("Without training", "scores", _untrained(results, corpus, ranking[0])),)
-        here = [Finding(corpus, question, tuple(told), table) for question, table, told in asked]
+            questions = (("Without training", "scores", _untrained(results, corpus, ranking[0])),)
+        here = [Finding(corpus, question, tuple(sentences), table) for question, table, sentences in questions]
         for evidence in results.study.evidence.values():
             for after, finding in evidence.findings(results, tables, corpus):
-                places = [place for place, one in enumerate(here, start=1) if one.question == after]
+                places = [place for place, before in enumerate(here, start=1) if before.question == after]
                 here.insert(places[0] if places else len(here), finding)
-        found += [one for one in here if one.paragraphs]
-    return found
+        all_findings += [finding for finding in here if finding.paragraphs]
+    return all_findings
 
 
 def _ahead(results: Results, answers: Table, corpus: str, ranking: Sequence[Metric]) -> Iterator[str]:
@@ -79,7 +85,7 @@ def _ahead(results: Results, answers: Table, corpus: str, ranking: Sequence[Metr
     for outcome, metrics in _alike(ranking, lambda metric: _outcome(_at(answers, corpus, metric, largest))).items():
         best, level = outcome.best, outcome.level
         rows = _at(answers, corpus, metrics[0], largest)
-        titles = listed([one.title for one in metrics])
+        titles = listed([metric.title for metric in metrics])
         if not best:
             yield f"With {number(largest)} records no method is shown to read its source: none is ranked in {titles}."
             continue
@@ -93,10 +99,10 @@ def _ahead(results: Results, answers: Table, corpus: str, ranking: Sequence[Metr
             methods = "the methods" if several else "the method"
             first = f"{leads} {where}; with one seed that is said of {THESE_WEIGHTS}, not of {methods}."
         elif outcome.untested:
-            told = [f"ahead of {listed(outcome.behind)}"] if outcome.behind else []
-            told += [f"not told apart from {listed(level)}"] if level else []
-            told += [f"not tested against {method} ({why})" for method, why in outcome.untested]
-            first = f"{leads} {where}: {'; '.join(told)}."
+            clauses = [f"ahead of {listed(outcome.behind)}"] if outcome.behind else []
+            clauses += [f"not told apart from {listed(level)}"] if level else []
+            clauses += [f"not tested against {method} ({why})" for method, why in outcome.untested]
+            first = f"{leads} {where}: {'; '.join(clauses)}."
         elif level:
             first = f"{leads} {where}, but {'are' if several else 'is'} not told apart from {listed(level)}."
         elif several:
@@ -110,8 +116,8 @@ def _ahead(results: Results, answers: Table, corpus: str, ranking: Sequence[Metr
         if following is not None:
             behind = f"; {following['method']} is {spanned(following['behind_best'], metrics[0].decimals)} behind"
         yield f"{first} {'Their' if several else 'Its'} {metrics[0].title} is {score} {metrics[0].unit}{behind}."
-    readers = [one for one in results.of(corpus, True) if results.counts(one)]
-    smaller = [size for size in sizes[:-1] if sum(one.records == size for one in readers) > 1]
+    readers = [system for system in results.of(corpus, True) if results.counts(system)]
+    smaller = [size for size in sizes[:-1] if sum(system.records == size for system in readers) > 1]
     for (leads,), metrics in _alike(ranking, lambda metric: (_leads(results, corpus, metric, smaller),)).items():
         by_method: dict[str | None, list[int]] = {}
         for size, method in zip(smaller, leads, strict=True):
@@ -122,7 +128,7 @@ def _ahead(results: Results, answers: Table, corpus: str, ranking: Sequence[Metr
             for method, records in by_method.items()
         ]
         if parts:
-            yield f"At smaller sizes, in {listed([one.title for one in metrics])}: {'; '.join(parts)}."
+            yield f"At smaller sizes, in {listed([metric.title for metric in metrics])}: {'; '.join(parts)}."
 
 
 def _equivalence(equivalence: Table, corpus: str) -> Iterator[str]:
@@ -177,10 +183,11 @@ def _leads(results: Results, corpus: str, metric: Metric, sizes: Sequence[int]) 
 
 def _untaught(results: Results, comparisons: Table, corpus: str, ranking: Sequence[Metric]) -> Iterator[str]:
     """By metric every method at its largest size against the best system that is not trained and sees no reference."""
-    told = [one for one in (_against_best_blind(results, comparisons, corpus, metric) for metric in ranking) if one]
-    if told:
+    each = (_against_best_blind(results, comparisons, corpus, metric) for metric in ranking)
+    sentences = [sentence for sentence in each if sentence]
+    if sentences:
         yield from (
-            *told,
+            *sentences,
             f"In parentheses the method minus what learns nothing. Brackets: {DECIDING} Who is not tested has a "
             "pointwise interval (table comparisons).",
         )
@@ -198,13 +205,13 @@ def _against_best_blind(results: Results, comparisons: Table, corpus: str, metri
         == (corpus, metric.title, SIZE, results.marked(corpus, blind))
         and row["first_records"] is not None
     ]
-    said: dict[str, list[str]] = {"ahead": [], "behind": [], "open": [], "weights": [], "untested": []}
+    methods: dict[str, list[str]] = {"ahead": [], "behind": [], "open": [], "weights": [], "untested": []}
     better = results.sign(metric.name)
     for row in sorted(rows, key=lambda row: -better * row["difference"].number):
         why = str(row["ahead"])
         untested = "weights" if why.endswith(THESE_WEIGHTS) else "open" if why == NOT_SHOWN else "untested"
         ahead = {row["first"]: "ahead", row["second"]: "behind"}.get(why, untested)
-        said[ahead].append(f"{row['first']} ({spanned(row['difference'], metric.decimals)})")
+        methods[ahead].append(f"{row['first']} ({spanned(row['difference'], metric.decimals)})")
     score = number(results.estimate(corpus, metric.name, blind).mean, metric.decimals)
     parts = {
         "ahead": "ahead of it",
@@ -213,10 +220,12 @@ def _against_best_blind(results: Results, comparisons: Table, corpus: str, metri
         "weights": f"with one seed, said of {THESE_WEIGHTS} alone",
         "untested": "not tested (the table says why)",
     }
-    told = [f"{parts[how]}: {listed(names[:LISTED])}{more(names)}" for how, names in said.items() if names]
-    if not told:
+    clauses = [f"{parts[how]}: {listed(names[:LISTED])}{more(names)}" for how, names in methods.items() if names]
+    if not clauses:
         return ""
-    return f"{metric.title}: {blind[0]}, which learns nothing, has {score} {metric.unit}. {_capital('; '.join(told))}."
+    return (
+        f"{metric.title}: {blind[0]}, which learns nothing, has {score} {metric.unit}. {_capital('; '.join(clauses))}."
+    )
 
 
 def _data(results: Results, answers: Table, corpus: str, metric: Metric) -> Iterator[str]:
@@ -225,10 +234,10 @@ def _data(results: Results, answers: Table, corpus: str, metric: Metric) -> Iter
     rows = _at(answers, corpus, metric, largest)
     gains = [row for row in rows if row["per_doubling"].number is not None]
     if gains:
-        told = [f"{row['method']} {spanned(row['per_doubling'], metric.decimals)}" for row in gains]
+        figures = [f"{row['method']} {spanned(row['per_doubling'], metric.decimals)}" for row in gains]
         yield (
             f"Twice the records bring, over the sizes at which a method reads, {metric.unit} of {metric.title}: "
-            f"{listed(told[:LISTED])}{more(told)}."
+            f"{listed(figures[:LISTED])}{more(figures)}."
         )
     for row in [row for row in rows if row["place"] == BEHIND and row.get("records_needed")][:2]:
         needed, ratio = row["records_needed"], row["ratio"]
@@ -240,30 +249,30 @@ def _data(results: Results, answers: Table, corpus: str, metric: Metric) -> Iter
         )
     fitted = _at(answers, corpus, metric, 2 * largest, "fit")
     if fitted:
-        told = [f"{row['method']} {spanned(row['score'], metric.decimals)}" for row in fitted]
+        figures = [f"{row['method']} {spanned(row['score'], metric.decimals)}" for row in fitted]
         yield (
             f"The fitted curves expect with {number(2 * largest)} records, which nobody measured: "
-            f"{listed(told[:LISTED])}{more(told)}."
+            f"{listed(figures[:LISTED])}{more(figures)}."
         )
 
 
 def _reading(results: Results, corpus: str) -> Iterator[str]:
     """Which methods do not depend on their source, and at which sizes."""
-    asked, all_read = False, True
-    for metric in (one for one in results.metrics if one.threshold is not None):
-        here = [one for one in results.of(corpus, True, metric.name) if metric in results.asked(one)]
-        here = [one for one in here if results.reads(one) is not None]
+    tested, all_read = False, True
+    for metric in (gate for gate in results.metrics if gate.threshold is not None):
+        here = [system for system in results.of(corpus, True, metric.name) if metric in results.gates(system)]
+        here = [system for system in here if results.reads(system) is not None]
         by_method: dict[str, list[System]] = {}
         for system in here:
             by_method.setdefault(system.method, []).append(system)
         sometimes = []
         for method, systems in by_method.items():
-            blind = [one for one in systems if results.reads(one) is False]
+            blind = [system for system in systems if results.reads(system) is False]
             if not blind:
                 continue
             if results.reads(systems[-1]) is False:
-                found = results.estimate(corpus, metric.name, systems[-1].cell)
-                score = span(found.mean, found.low, found.high, metric.decimals)
+                estimate = results.estimate(corpus, metric.name, systems[-1].cell)
+                score = span(estimate.mean, estimate.low, estimate.high, metric.decimals)
                 where = "at any size" if len(blind) == len(systems) else f"with {listed(_records(blind))} records"
                 yield (
                     f"{method} is not shown to read its source {where}: its {metric.title.lower()} is {score} "
@@ -273,58 +282,58 @@ def _reading(results: Results, corpus: str) -> Iterator[str]:
                 sometimes.append(f"{method} with {listed(_records(blind))} records")
         if sometimes:
             yield f"Not shown to read at smaller sizes only: {listed(sometimes)}."
-        asked = asked or bool(here)
-        if any(results.reads(one) is False for one in here):
+        tested = tested or bool(here)
+        if any(results.reads(system) is False for system in here):
             all_read = False
             at_least = number(metric.threshold, metric.decimals)
             yield (
                 f"To read, the interval has to lie above {at_least} {metric.unit}; what does not is marked † and "
                 "takes no part in rankings."
             )
-    if asked and all_read:
+    if tested and all_read:
         yield "Every method reads its source at every size."
 
 
 def _records(systems: Iterable[System]) -> list[str]:
-    return [number(one.records) for one in systems]
+    return [number(system.records) for system in systems]
 
 
 def _phases(phases: Table, corpus: str, metric: Metric) -> Iterator[str]:
     """What a last phase's own loss buys, against a control, of methods that have one."""
     title = f"{metric.title} ({metric.unit})"
     rows = [row for row in phases.rows if (row["corpus"], row["metric"]) == (corpus, title)]
-    told = [
+    figures = [
         f"{row['phase']} of {row['method']} {spanned(row['after_minus_control'], metric.decimals)} ({row['worth']})"
         for row in rows
         if "after_minus_control" in row
     ]
-    if told:
+    if figures:
         yield (
             f"A last phase, minus a control that had the same budget of updates without it, in {metric.unit} of "
             f"{metric.title}: "
-            f"{listed(told[:LISTED])}{more(told)}."
+            f"{listed(figures[:LISTED])}{more(figures)}."
         )
 
 
 def _untrained(results: Results, corpus: str, metric: Metric) -> Iterator[str]:
     """Scores of systems that learn nothing, and of the optimum, where no method is trained."""
-    systems = [one.cell for one in results.of(corpus, False, metric.name)]
+    systems = [system.cell for system in results.of(corpus, False, metric.name)]
     if results.optimum(corpus, metric.name) is not None:
         systems.append((OPTIMUM, None))
-    told = []
+    figures = []
     for cell in systems:
-        found = results.estimate(corpus, metric.name, cell)
+        estimate = results.estimate(corpus, metric.name, cell)
         name = results.optimum_words.of_every if cell[0] == OPTIMUM else cell[0]
-        told.append(f"{name} {span(found.mean, found.low, found.high, metric.decimals)}")
-    yield f"No method is trained on {corpus}. {metric.title}, in {metric.unit}: {listed(told)}."
+        figures.append(f"{name} {span(estimate.mean, estimate.low, estimate.high, metric.decimals)}")
+    yield f"No method is trained on {corpus}. {metric.title}, in {metric.unit}: {listed(figures)}."
 
 
 def _alike(metrics: Sequence[Metric], outcome: Any) -> dict[Any, list[Metric]]:
     """The metrics of every outcome, in their order."""
-    found: dict[Any, list[Metric]] = {}
+    groups: dict[Any, list[Metric]] = {}
     for metric in metrics:
-        found.setdefault(outcome(metric), []).append(metric)
-    return found
+        groups.setdefault(outcome(metric), []).append(metric)
+    return groups
 
 
 def spanned(value: Value, decimals: int) -> str:

@@ -19,15 +19,15 @@ from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
 from sumcurve.store.records import write_text
+from sumcurve.tables.figures import FIGURES, looks_of
 from sumcurve.tables.report.chart import charts, javascript
 from sumcurve.tables.report.findings import Finding
-from sumcurve.tables.report.readme import FIGURES, heading
+from sumcurve.tables.report.readme import heading
 from sumcurve.tables.report.summaries import RUN, Reading
 from sumcurve.tables.results import Results
 from sumcurve.tables.table import Table, number
 
 HERE = Path(__file__).parent
-MAIN = ("curves", "answers")  # figures that stand on the page
 PLAIN = " !$&'()*+,-./:;=?@[]^_`{|}~"  # what the address of an image may hold as it is
 ITEMS_BYTES = 1_000_000  # of the page, for the items of all corpora
 
@@ -43,22 +43,28 @@ class Shown:
 
 
 def write_page(
-    path: Path, results: Results, tables: Mapping[str, Table], found: Sequence[Finding], figures: Mapping[str, bytes]
+    path: Path, results: Results, tables: Mapping[str, Table], findings: Sequence[Finding], figures: Mapping[str, bytes]
 ) -> None:
     """Write the page; `figures` are the SVG images that a browser without scripts shows, by name."""
-    write_text(path, page(results, tables, found, figures))
+    write_text(path, page(results, tables, findings, figures))
 
 
-def page(results: Results, tables: Mapping[str, Table], found: Sequence[Finding], figures: Mapping[str, bytes]) -> str:
+def page(
+    results: Results, tables: Mapping[str, Table], findings: Sequence[Finding], figures: Mapping[str, bytes]
+) -> str:
     """The page as HTML; all that comes from records is escaped."""
+    scores = tables["scores"].frame()
+    looks = looks_of(scores)
     specifications = {
-        f"chart-{corpus}-{name}": one for corpus in results.corpora for name, one in charts(results, corpus).items()
+        f"chart-{corpus}-{name}": chart
+        for corpus in results.corpora
+        for name, chart in charts(results, scores, corpus, looks).items()
     }
     style, script = ((HERE / name).read_text() for name in ("page.css", "page.js"))
     scripts = [javascript(), script] if specifications else [script]
     common = _common(results)
     name, _, about = results.study.title.partition(". ")
-    readings = [Reading(results, one) for one in results.study.examples if one.items]
+    readings = [Reading(results, examples) for examples in results.study.examples if examples.items]
     environment = html()
     item = environment.from_string((HERE / "item.html").read_text())
     share = ITEMS_BYTES // max(1, len(readings))
@@ -66,10 +72,10 @@ def page(results: Results, tables: Mapping[str, Table], found: Sequence[Finding]
         study=results.study,
         name=name,
         about=about,
-        unread=any(results.reads(one) is False for one in results.systems),
+        unread=any(results.reads(system) is False for system in results.systems),
         caveat=results.caveat,
-        findings=[(corpus, list(here)) for corpus, here in groupby(found, key=lambda one: one.corpus)],
-        titles={one.corpus: one.title for one in results.study.statistics},
+        findings=[(corpus, list(here)) for corpus, here in groupby(findings, key=lambda finding: finding.corpus)],
+        titles={statistics.corpus: statistics.title for statistics in results.study.statistics},
         charts={
             corpus: [
                 (f"chart-{corpus}-{metric.name}", metric.title)
@@ -82,14 +88,14 @@ def page(results: Results, tables: Mapping[str, Table], found: Sequence[Finding]
         beyond=any(row["basis"] == "fit" for row in tables["answers"].rows),
         share=results.share,
         specifications=Markup(_json(specifications)),
-        images=[(FIGURES[name], _data(figures[name])) for name in MAIN if name in figures],
+        images=[(FIGURES[name], _data(figures[name])) for name in FIGURES if name in figures],
         tables=[_shown(tables[name], results, common) for name in tables if tables[name].rows],
         common=common,
-        readings=[(one, _items(item, one, share)) for one in readings],
-        sections=[section for one in results.study.evidence.values() for section in one.sections(results)],
+        readings=[(reading, _items(item, reading, share)) for reading in readings],
+        sections=[section for evidence in results.study.evidence.values() for section in evidence.sections(results)],
         run=RUN,
         style=Markup(style),
-        scripts=[Markup(one) for one in scripts],
+        scripts=[Markup(text) for text in scripts],
         policy="; ".join(
             [
                 "default-src 'none'",
@@ -108,20 +114,20 @@ def html() -> Environment:
     """What makes templates into HTML; all that comes from records is escaped."""
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     environment.filters["number"] = number
-    environment.filters["scores"] = lambda scores: json.dumps([one and round(one, 4) for one in scores])
+    environment.filters["scores"] = lambda scores: json.dumps([score and round(score, 4) for score in scores])
     return environment
 
 
 def _items(template: Any, reading: Reading, most_bytes: int) -> list[Markup]:
     """As many items, in the order of the draw, as there is room for; at least one."""
-    found: list[Markup] = []
-    for one in reading.items:
-        text = template.render(item=one, reading=reading, place=len(found))
+    rendered: list[Markup] = []
+    for example in reading.items:
+        text = template.render(item=example, reading=reading, place=len(rendered))
         most_bytes -= len(text.encode())
-        if found and most_bytes < 0:
+        if rendered and most_bytes < 0:
             break
-        found.append(Markup(text))
-    return found
+        rendered.append(Markup(text))
+    return rendered
 
 
 def _common(results: Results) -> list[str]:
@@ -135,8 +141,8 @@ def _shown(table: Table, results: Results, common: Sequence[str]) -> Shown:
     _, reasons = table.shown()
     notes = []
     for note in table.notes:
-        for said in common:
-            note = note.replace(said, "")
+        for sentence in common:
+            note = note.replace(sentence, "")
         notes.append(" ".join(note.split()))
     kept = [*reasons, *(note for note in notes if note)]
     return Shown(table.name, heading(table, results), Markup(table.html_table()), kept)

@@ -9,16 +9,11 @@ from sumcurve.tables.report.findings import Finding
 from sumcurve.tables.results import Results
 from sumcurve.tables.table import Table, number, without_markup
 
-FIGURES: Mapping[str, str] = {  # the core's
-    "curves": "Scores against training records, with intervals",
-    "answers": "Scores against training seconds, with the best score for the time",
-}
-
 
 def readme(
     results: Results,
     tables: Mapping[str, Table],
-    found: Collection[Finding],
+    findings: Collection[Finding],
     figures: Mapping[str, str],
     appendix: Collection[str] = (),
 ) -> str:
@@ -30,18 +25,24 @@ def readme(
     if results.study.in_part:
         lines += [f"**{results.study.in_part}**", ""]
     lines += ["## What came out", ""]
-    for corpus, here in groupby(found, key=lambda one: one.corpus):
+    for corpus, here in groupby(findings, key=lambda finding: finding.corpus):
         lines += [f"### {corpus}", ""]
-        for one in here:
-            told = [f"**{one.question}** ([{one.table}]({one.table}.md)).", *map(without_markup, one.paragraphs)]
+        for finding in here:
+            parts = [
+                f"**{finding.question}** ([{finding.table}]({finding.table}.md)).",
+                *map(without_markup, finding.paragraphs),
+            ]
             lines += (
-                [f"- {' '.join(told)}"] if len(told) == 2 else [f"- {told[0]}", *(f"  - {text}" for text in told[1:])]
+                [f"- {' '.join(parts)}"]
+                if len(parts) == 2
+                else [f"- {parts[0]}", *(f"  - {text}" for text in parts[1:])]
             )
         lines.append("")
     lines += [f"{without_markup(' '.join(note for note in (results.seeds_note, results.caveat) if note))}", ""]
-    if "curves" in figures:
-        lines += [f"![{figures['curves']}](figures/curves.svg)", ""]
-    others = [f"[{title}](figures/{name}.svg)" for name, title in figures.items() if name != "curves"]
+    first, *others = figures or [""]
+    if first:
+        lines += [f"![{figures[first]}](figures/{first}.svg)", ""]
+    others = [f"[{figures[name]}](figures/{name}.svg)" for name in others]
     if others:
         lines += [f"More figures: {'; '.join(others)}.", ""]
     lines += ["## Tables", "", "| table | what it holds | |", "| --- | --- | --- |"]
@@ -71,8 +72,8 @@ def written(results: Results, examples: Examples) -> list[str]:
     if not methods or not shown:
         return []
     sizes = [
-        f"{results.name(one)} {number(one.records)}" + (f" (seed {one.seeds[0]})" if one.seeds else "")
-        for one in methods.values()
+        f"{results.name(system)} {number(system.records)}" + (f" (seed {system.seeds[0]})" if system.seeds else "")
+        for system in methods.values()
     ]
     lines = [
         "",
@@ -85,9 +86,9 @@ def written(results: Results, examples: Examples) -> list[str]:
     ]
     for place, example in enumerate(shown, start=1):
         lines += ["", f"{place}. {_others(example.id)}"]
-        for one in methods.values():
-            said = " ".join(" ".join(example.summaries.get(one.cell, ())).split())
-            lines.append(f"   - {results.name(one)}: {_others(said) or '(nothing)'}")
+        for system in methods.values():
+            summary = " ".join(" ".join(example.summaries.get(system.cell, ())).split())
+            lines.append(f"   - {results.name(system)}: {_others(summary) or '(nothing)'}")
     return lines
 
 

@@ -9,7 +9,8 @@ from typing import Literal
 from sumcurve.scores.scorer import Metric
 from sumcurve.statistics.design import Cell
 from sumcurve.tables.evidence import BLIND, Example, Examples
-from sumcurve.tables.results import Results, System
+from sumcurve.tables.results import Results
+from sumcurve.tables.systems import System
 from sumcurve.tables.table import number
 
 RUN = 3  # words in the source's order from which on a copy is shown as one
@@ -52,50 +53,50 @@ class Reading:
     def __init__(self, results: Results, examples: Examples) -> None:
         self.corpus, self.seed, self.read_tokens = examples.corpus, examples.seed, examples.read_tokens
         self.metrics: list[Metric] = [
-            replace(one, title=results.titled(examples.corpus, one).shown)
-            for one in results.compared
-            if results.design(examples.corpus, one.name) is not None
+            replace(metric, title=results.titled(examples.corpus, metric).shown)
+            for metric in results.compared
+            if results.design(examples.corpus, metric.name) is not None
         ]
         self.systems = [*results.of(self.corpus, trained=False), *results.of(self.corpus, trained=True)]
         self.sizes = results.sizes(self.corpus)
-        self.names = list(dict.fromkeys(one.method for one in self.systems))
-        asked = bool(self.sizes and self.metrics)
-        self.best = results.best(self.corpus, self.metrics[0].name, self.sizes[-1]) if asked else None
-        self.baseline = next((one.method for one in self.systems if one.role in BLIND), None)
-        self.seeds = sorted({one.seeds[0] for one in self.systems if one.seeds})
-        self._values = {one.cell: self._of_items(results, one) for one in self.systems}
+        self.names = list(dict.fromkeys(system.method for system in self.systems))
+        ordered = self.sizes and self.metrics
+        self.best = results.best(self.corpus, self.metrics[0].name, self.sizes[-1]) if ordered else None
+        self.baseline = next((system.method for system in self.systems if system.role in BLIND), None)
+        self.seeds = sorted({system.seeds[0] for system in self.systems if system.seeds})
+        self._values = {system.cell: self._of_items(results, system) for system in self.systems}
         self._examples = examples.items
         every = results.study.evidence.values()
-        self._questions = {item: asked for one in every for item, asked in one.questions(self.corpus).items()}
+        self._questions = {item: posed for evidence in every for item, posed in evidence.questions(self.corpus).items()}
         self._answers = {
-            system.cell: {item: given for one in every for item, given in one.answers(system).items()}
+            system.cell: {item: given for evidence in every for item, given in evidence.answers(system).items()}
             for system in self.systems
         }
-        self.test_items = max(len(set(items.ids)) for one in self.systems for items in one.scorers.values())
+        self.test_items = max(len(set(items.ids)) for system in self.systems for items in system.scorers.values())
 
     def _of_items(self, results: Results, system: System) -> list[dict[str, float]]:
         """By metric every item's value, of the seed whose summaries are shown; the mean where it has several."""
-        found: list[dict[str, float]] = []
+        values_of: list[dict[str, float]] = []
         for metric in self.metrics:
             items = system.outputs[0].scores.get(results.scorer(metric.name))
             if items is None:
-                found.append({})
+                values_of.append({})
                 continue
-            place = [one.name for one in items.metrics].index(metric.name)
+            place = [known.name for known in items.metrics].index(metric.name)
             of_item: dict[str, list[float]] = {}
             for name, value in zip(items.ids, items.values[place].tolist(), strict=True):
                 of_item.setdefault(name, []).append(value)
-            found.append({name: fmean(values) for name, values in of_item.items()})
-        return found
+            values_of.append({name: fmean(values) for name, values in of_item.items()})
+        return values_of
 
     @property
     def cells(self) -> list[Cell]:
         """Every system at every size, the trained ones by falling size."""
-        return sorted((one.cell for one in self.systems), key=lambda cell: -(cell[1] or 0))
+        return sorted((system.cell for system in self.systems), key=lambda cell: -(cell[1] or 0))
 
     @cached_property
     def items(self) -> list[Item]:
-        found = []
+        items_of = []
         for example in self._examples:
             blocks: dict[str, list[Written]] = {}
             for system in self.systems:
@@ -105,10 +106,10 @@ class Reading:
                     sentences = marked(example.summaries[system.cell], example.source_tokens)
                     scores = [values.get(example.id) for values in self._values[system.cell]]
                     answers = self._answers[system.cell].get(example.id, ())
-                    one = Written(system.method, label, system.records, sentences, scores, answers)
-                    blocks.setdefault(system.method if trained else UNTRAINED, []).append(one)
-            found.append(Item(example, blocks, self._questions.get(example.id, ())))
-        return found
+                    text = Written(system.method, label, system.records, sentences, scores, answers)
+                    blocks.setdefault(system.method if trained else UNTRAINED, []).append(text)
+            items_of.append(Item(example, blocks, self._questions.get(example.id, ())))
+        return items_of
 
 
 def marked(sentences: Sequence[str], source_tokens: Sequence[str]) -> list[list[Piece]]:
@@ -121,7 +122,7 @@ def marked(sentences: Sequence[str], source_tokens: Sequence[str]) -> list[list[
     places: dict[str, list[int]] = {}
     for place, word in enumerate(source):
         places.setdefault(word, []).append(place)
-    found = []
+    marked_sentences = []
     for sentence in sentences:
         words = sentence.split()
         plain = [word.casefold() for word in words]
@@ -136,8 +137,8 @@ def marked(sentences: Sequence[str], source_tokens: Sequence[str]) -> list[list[
             else:
                 pieces.append((piece, kind))
             at += max(length, 1)
-        found.append(pieces)
-    return found
+        marked_sentences.append(pieces)
+    return marked_sentences
 
 
 def _common(words: Sequence[str], at: int, source: Sequence[str], place: int) -> int:

@@ -9,8 +9,9 @@ from sumcurve.capabilities.extracts.evidence import Oracles
 from sumcurve.capabilities.pretrained.evidence import Pretraining, Pretrainings
 from sumcurve.study.doors import TABLES
 from sumcurve.study.tables import made
+from sumcurve.tables.pairs import THESE_WEIGHTS
 from sumcurve.tables.report.findings import findings
-from sumcurve.tables.results import THESE_WEIGHTS, Results
+from sumcurve.tables.results import Results
 from sumcurve.tables.table import span
 
 WITHOUT = {"extracts": Oracles()}  # extracts

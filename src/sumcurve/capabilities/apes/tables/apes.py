@@ -20,15 +20,9 @@ from sumcurve.statistics.design import Design, common_seeds
 from sumcurve.statistics.family import Tested, family
 from sumcurve.statistics.intervals import Estimate, estimate
 from sumcurve.tables.evidence import ScoredOutput
-from sumcurve.tables.results import (
-    DECIDING,
-    LEVEL,
-    NOT_TO_BE_READ,
-    UNREAD,
-    Results,
-    System,
-    value,
-)
+from sumcurve.tables.pairs import DECIDING, LEVEL
+from sumcurve.tables.results import NOT_TO_BE_READ, UNREAD, Results, value
+from sumcurve.tables.systems import System
 from sumcurve.tables.table import Column, Name, Table, Value, number, span
 
 Array = NDArray[np.float64]

@@ -9,7 +9,8 @@ from sumcurve.capabilities.contrasts.evidence import judged_of
 from sumcurve.capabilities.contrasts.tables.preferences import POINTS, Preferred, preferred
 from sumcurve.scores.scorer import Metric
 from sumcurve.statistics.coefficients import Coefficient, coefficient
-from sumcurve.tables.results import Results, System
+from sumcurve.tables.results import Results
+from sumcurve.tables.systems import System
 from sumcurve.tables.table import Column, Table, Value
 
 KINDS: tuple[Coefficient, ...] = ("pearson", "spearman")

@@ -24,7 +24,8 @@ from sumcurve.statistics.design import Cell, Design, Replicates
 from sumcurve.statistics.family import family
 from sumcurve.statistics.intervals import estimate
 from sumcurve.tables.evidence import EvidenceError, Study
-from sumcurve.tables.results import LEVEL, Results
+from sumcurve.tables.pairs import LEVEL
+from sumcurve.tables.results import Results
 from sumcurve.tables.table import Column, Table, Value, number
 
 TITLES = {metric.name: metric.title for metric in RougeF1.metrics}

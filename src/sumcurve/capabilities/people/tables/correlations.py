@@ -10,7 +10,8 @@ from sumcurve.scores.scorer import Metric
 from sumcurve.statistics.correlation import Correlation, correlation
 from sumcurve.statistics.design import Cell
 from sumcurve.statistics.groups import LEAST_GROUPS, Groups
-from sumcurve.tables.results import Results, System
+from sumcurve.tables.results import Results
+from sumcurve.tables.systems import System
 from sumcurve.tables.table import Column, Table, Value
 
 PEOPLE = "people"  # the scorer

@@ -12,8 +12,10 @@ from sumcurve.capabilities.pretrained.evidence import BETTER, LEVEL_WITH, WORSE,
 from sumcurve.scores.scorer import Metric
 from sumcurve.tables import efficiency
 from sumcurve.tables.efficiency import clock_refusal, costs_of, geometric_mean
+from sumcurve.tables.pairs import DECIDING, LEVEL, decided
 from sumcurve.tables.reach import records_for
-from sumcurve.tables.results import DECIDING, LEVEL, Results, System, decided, value
+from sumcurve.tables.results import Results, value
+from sumcurve.tables.systems import System
 from sumcurve.tables.table import Column, Table, Value, number
 
 Array = NDArray[np.float64]

@@ -1,0 +1,328 @@
+"""The one way in which figures are drawn: layers of Vega-Lite by Altair, as SVG by vl-convert or by the report's page.
+
+Equal data give equal bytes of SVG on every machine: text is measured in Liberation Sans, which vl-convert brings (its
+widths are Arial's), and places are written in hundredths of a pixel.
+"""
+
+import re
+import textwrap
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+import altair as alt
+import numpy as np
+import pandas as pd
+import vl_convert
+from altair.vegalite.v6.schema import SCHEMA_URL
+
+from sumcurve.store.records import write_text
+
+# Okabe and Ito's colours for all kinds of colour vision, without the yellow, which is lost on white, and the black;
+# then two of Tol's.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#882255", "#999933")
+SHAPES = (
+    *("circle", "square", "diamond", "triangle-up", "triangle-down", "cross"),
+    "M-1,-.6L-.6,-1L0,-.4L.6,-1L1,-.6L.4,0L1,.6L.6,1L0,.4L-.6,1L-1,.6L-.4,0Z",
+)
+DASHES = ([6, 3], [2, 2], [6, 2, 1, 2], [3, 2], [6, 2, 1, 2, 1, 2], [9, 4])  # of what is not trained, by name
+FITTED = [5, 3]
+FONT = "Liberation Sans, Arial, Helvetica, sans-serif"
+GREY, INK = "#6b6b6b", "#222222"
+TEXT, LINE, ROW = 11, 13, 22  # pixels of a letter, of a line of text, of a row of dots
+FAR = 0.25  # of the range of other scores, above which a bound is written and not drawn
+LETTERS = 170  # of a line of notes
+Specification = dict[str, Any]  # of Vega-Lite
+Looks = Mapping[str, tuple[str, str]]  # by method its colour and shape
+
+
+@dataclass(frozen=True)
+class Panel:
+    """What is drawn of one metric on one corpus.
+
+    `points` (method, system, step, x, score, low, high, reads; x of a logarithmic axis): a row for each size of a
+    method, by rising `step`; of `costs` at x lines may turn back, and intervals are bars.
+    `levels` (method, score, low, high, bound): what is not trained, of which a `bound` may be out of sight. `fitted`
+    (method, x, score, low, high): curves beyond the data. `above` (name, score): bounds to be written. `front` (x,
+    score): the best for its cost. `zero` is the place of 0 on the axis, left of a break. `tooltip` names more columns.
+    """
+
+    title: str
+    x_title: str
+    points: pd.DataFrame
+    levels: pd.DataFrame
+    ticks: Sequence[float] = ()
+    fitted: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=["method", "x", "score", "low", "high"]))
+    above: Sequence[tuple[str, float]] = ()
+    front: Sequence[tuple[float, float]] = ()
+    zero: float | None = None
+    costs: bool = False
+    tooltip: Sequence[str] = ()
+
+    @property
+    def near(self) -> tuple[float, float]:
+        """The least and the most of what is no bound."""
+        shown = pd.concat([self.points, self.levels[~self.levels.bound]])[["score", "low", "high"]].astype(float)
+        return float(shown.min().min()), float(shown.max().max())
+
+    def ends(self) -> tuple[float, float, pd.DataFrame, list[tuple[str, float]]]:
+        """The ends of the axis of scores, the levels between them, and what is written above, the highest first.
+
+        Neither wide bands nor far bounds press the curves flat.
+        """
+        least, most = self.near
+        reach = (most - least) or 1.0
+        if len(self.fitted):
+            least = max(least - reach, min(least, self.fitted.low.min()))
+            most = min(most + reach, max(most, self.fitted.high.max()))
+        far = self.levels.bound & (self.levels.score > most + FAR * reach)
+        above = [*self.above, *self.levels[far][["method", "score"]].itertuples(index=False, name=None)]
+        inside = self.levels[~far].sort_values("score", kind="stable")
+        least, most = min([least, *inside.score]), max([most, *inside.score])
+        room = 0.05 * (most - least) or 1.0
+        low = max(0.0, least - room) if least >= 0 else least - room
+        return low, most + room, inside, sorted(above, key=lambda bound: -bound[1])
+
+
+def looks_of(names: Iterable[str]) -> dict[str, tuple[str, str]]:
+    """A colour and a shape for each method, by sorted name: no pair twice, neighbours differ in both."""
+    return {
+        name: (COLOURS[place % len(COLOURS)], SHAPES[place % len(SHAPES)]) for place, name in enumerate(sorted(names))
+    }
+
+
+def curves(panel: Panel, looks: Looks, width: int | Literal["container"], height: int) -> Specification:
+    """Scores over sizes or costs with intervals: a name beside each line, or on a page values under the pointer."""
+    page = width == "container"
+    least, most, here, above = panel.ends()
+    if not page:
+        most = least + (most - least) / (1 - len(above) * LINE / height)
+    methods = [name for name in looks if name in set(panel.points.method)]
+    grey, within = ("currentColor", "Canvas") if page else (GREY, "white")
+    domain = [*methods, *here.method]
+    names = alt.Legend(values=methods, orient="bottom", title=None, columns=3, symbolOpacity=1) if page else None
+    coloured = [*(looks[name][0] for name in methods), *[grey] * len(here)]
+    colour = alt.Color("method:N", scale=alt.Scale(domain=domain, range=coloured), legend=names)
+    shaped = alt.Scale(domain=domain, range=[*(looks[name][1] for name in methods), *["circle"] * len(here)])
+    shape = alt.Shape("method:N", scale=shaped, legend=names)
+    dashed = alt.Scale(domain=sorted(here.method), range=[DASHES[place % len(DASHES)] for place in range(len(here))])
+    dash = alt.StrokeDash("method:N", scale=dashed, legend=None)
+    x, y = _axes(panel, (least, most), panel.title if page else None)
+    low_end, high_end = alt.Y("low:Q"), alt.Y2("high:Q")
+    picked = alt.selection_point(fields=["method"], bind="legend", name="picked")
+
+    def opacity(plain: float, pale: float) -> dict[str, Any]:
+        if not page:
+            return {"opacity": alt.value(plain)}
+        return {"opacity": alt.when(picked).then(alt.value(plain)).otherwise(alt.value(pale))}
+
+    levels, fitted = alt.Chart(here), alt.Chart(panel.fitted)
+    joined = panel.points if panel.zero is None else panel.points[panel.points.x != panel.zero]
+    lines = alt.Chart(joined)
+    bands, pale = (lines.mark_rule(size=1.2), (0.5, 0.1)) if panel.costs else (lines.mark_area(clip=True), (0.14, 0.03))
+    layers = [
+        bands.encode(x=x, y=low_end, y2=high_end, color=colour, **opacity(*pale)),
+        levels.mark_rule(color=grey).encode(
+            y=y, strokeDash=dash, **({"tooltip": [*panel.tooltip[:-1]]} if page else {})
+        ),
+    ]
+    if panel.front:
+        best = alt.Chart(pd.DataFrame(panel.front, columns=["x", "score"]))
+        layers.append(best.mark_line(interpolate="step-after", color=GREY, size=5, opacity=0.3).encode(x=x, y=y))
+    if len(panel.fitted):
+        layers += [
+            fitted.mark_area(clip=True).encode(x=x, y=low_end, y2=high_end, color=colour, **opacity(0.07, 0)),
+            fitted.mark_line(clip=True, strokeDash=FITTED, size=1.3).encode(x=x, y=y, color=colour, **opacity(1, 0.12)),
+        ]
+    layers.append(lines.mark_line(size=1.8).encode(x=x, y=y, color=colour, order="step:Q", **opacity(1, 0.12)))
+    if panel.zero is not None:
+        lone = panel.points[panel.points.x == panel.zero]
+        gap = {"x": [(panel.zero * joined.x.min()) ** 0.5]}
+        layers += [
+            alt.Chart(lone).mark_rule().encode(x=x, y=low_end, y2=high_end, color=colour, **opacity(0.6, 0.1)),
+            alt.Chart(pd.DataFrame(gap)).mark_text(text="//", color=grey).encode(x=x, y=alt.value(height)),
+        ]
+    for frame, fill in ((panel.points[panel.points.reads], None), (panel.points[~panel.points.reads], within)):
+        if len(frame):
+            filling: dict[str, Any] = {"filled": fill is None} | ({"fill": fill} if fill else {})
+            mark = alt.Chart(frame).mark_point(size=42, opacity=1, **filling)
+            layers.append(mark.encode(x=x, y=y, color=colour, shape=shape, **opacity(1, 0.12)))
+    if above and not page:
+        text = [f"↑ {name} {score:.1f}" for name, score in above]
+        at: dict[str, Any] = {"align": "right", "baseline": "top", "lineHeight": LINE, "color": GREY}
+        layers.append(alt.Chart(pd.DataFrame({"n": [0]})).mark_text(text=text, **at).encode(*_at(int(width) - 2, 2)))
+    layers += _names(panel, here, colour, grey, width, height, (least, most))
+    if page:  # a finger needs more room than a point
+        touched = pd.concat([panel.fitted, panel.points])
+        target = alt.Chart(touched).mark_circle(opacity=0, size=420)
+        layers.append(target.encode(x=x, y=y, tooltip=[*panel.tooltip]).add_params(picked))
+    return together("layer", layers, width=width, height=height, **({} if page else {"title": panel.title}))
+
+
+def dots(
+    panel: Panel, looks: Looks, order: Sequence[str], width: int | Literal["container"], named: bool = True
+) -> Specification:
+    """Scores of one size with intervals, a row for every system in this order; a far bound is written at the side."""
+    page = width == "container"
+    least, most = panel.near
+    rows = pd.concat([panel.points.assign(bound=False), panel.levels.assign(system=panel.levels.method, reads=True)])
+    far = rows.bound & (rows.score > most + (most - least))
+    methods = [name for name in looks if name in set(panel.points.method)]
+    domain = [*methods, *panel.levels.method]
+    grey = "currentColor" if page else GREY
+    ranges = zip(*(looks.get(name, (grey, "circle")) for name in domain), strict=True)
+    colours, shapes = (alt.Scale(domain=domain, range=[*values]) for values in ranges)
+    colour = alt.Color("method:N", scale=colours, legend=None)
+    shape = alt.Shape("method:N", scale=shapes, legend=None)
+    axis = alt.Axis(ticks=False, domain=False, labels=named, grid=False)
+    y = alt.Y("system:N", title=None, scale=alt.Scale(domain=[*order]), axis=axis)
+    x = alt.X("score:Q", title=panel.title if page else None, scale=alt.Scale(zero=False), axis=alt.Axis(tickCount=5))
+    drawn = alt.Chart(rows[~far])
+    layers = [
+        drawn.mark_rule(size=2.6, opacity=0.45).encode(y=y, x=alt.X("low:Q"), x2="high:Q", color=colour),
+        drawn.mark_point(filled=True, size=48, opacity=1).encode(y=y, x=x, color=colour, shape=shape),
+    ]
+    if far.any() and not page:
+        written = rows[far].assign(text=[f"{score:.1f} →" for score in rows[far].score])
+        mark = alt.Chart(written).mark_text(align="right", color=GREY)
+        layers.append(mark.encode(y=y, x=alt.value(width), text="text:N"))
+    if page:
+        layers.append(drawn.mark_circle(opacity=0, size=420).encode(y=y, x=x, tooltip=[*panel.tooltip]))
+    height = ROW * len(order)
+    return together("layer", layers, width=width, height=height, **({} if page else {"title": panel.title}))
+
+
+def _axes(panel: Panel, ends: tuple[float, float], y_title: str | None) -> tuple[alt.X, alt.Y]:
+    every = pd.concat([panel.points.x, panel.fitted.x]).astype(float)
+    margin = (every.max() / every.min()) ** 0.04 if every.max() > every.min() else 1.2
+    label = "format(datum.value, ',~r')" if every.max() >= 1 else "datum.value"
+    if panel.zero is not None:
+        label = f"datum.value <= {panel.zero} ? '0' : {label}"
+    axis = alt.Axis(values=[*panel.ticks], labelExpr=label, grid=False, labelOverlap="greedy", labelFlush=False)
+    scale = alt.Scale(type="log", nice=False, domain=[every.min() / margin, every.max() * margin])
+    heights = alt.Scale(domain=[*ends], nice=False, zero=False)
+    y = alt.Y("score:Q", title=y_title, scale=heights, axis=alt.Axis(tickCount=6, domain=False, ticks=False))
+    return alt.X("x:Q", title=panel.x_title, axis=axis, scale=scale), y
+
+
+def _names(
+    panel: Panel,
+    levels: pd.DataFrame,
+    colour: alt.Color,
+    grey: str,
+    width: int | Literal["container"],
+    height: int,
+    ends: tuple[float, float],
+) -> list[alt.Chart]:
+    """Names right of the panel, moved apart where lines end close together, with a leader to each line."""
+    page = width == "container"
+    last = panel.points.sort_values("x", kind="stable").groupby("method", sort=True).tail(1)
+    level = pd.DataFrame({"method": levels.method, "system": levels.method, "score": levels.score, "level": True})
+    rows = level if page else pd.concat([last[["method", "system", "score"]].assign(level=False), level])
+    if rows.empty:
+        return []
+    rows = rows.sort_values("score", kind="stable")
+    rows = rows.assign(place=spread(rows.score.tolist(), LINE / height * (ends[1] - ends[0])))
+    names = alt.Chart(rows)
+    ink = alt.when(alt.datum.level).then(alt.value(grey)).otherwise(alt.value(INK))
+    text = names.mark_text(align="left", baseline="middle", dx=4 if page else 15)
+    text = text.encode(x=alt.value("width"), y=alt.Y("place:Q"), text="system:N", color=ink)
+    if page:
+        return [text]
+    leader: dict[str, Any] = {
+        "x": alt.value(width),
+        "x2": alt.value(int(width) + 12),
+        "y": alt.Y("score:Q"),
+        "y2": "place:Q",
+    }
+    return [names.mark_rule().encode(color=colour, **leader), text]
+
+
+def spread(heights: Sequence[float], gap: float) -> list[float]:
+    """The rising heights nearest to the rising ones given (least squares) that are at least `gap` apart."""
+    blocks: list[list[float]] = []  # of heights less their due distance, each block to be averaged
+    for index, height in enumerate(heights):
+        blocks.append([height - index * gap])
+        while len(blocks) > 1 and np.mean(blocks[-2]) > np.mean(blocks[-1]):
+            last = blocks.pop()
+            blocks[-1] += last
+    level = [float(np.mean(block)) for block in blocks for _ in block]
+    return [height + index * gap for index, height in enumerate(level)]
+
+
+def _at(x: float, y: float) -> tuple[alt.XValue, alt.YValue]:
+    return alt.XValue(x), alt.YValue(y)
+
+
+def together(how: str, parts: Sequence[Any], **properties: Any) -> Specification:
+    """One specification of several, as `layer`, `concat` or `vconcat`; Altair's own ways copy all data many times."""
+    specifications = [part if isinstance(part, dict) else part.to_dict() for part in parts]
+    datasets: dict[str, Any] = {}
+    for part in specifications:
+        datasets |= part.pop("datasets", {})
+        for key in ("$schema", "config", "name"):
+            part.pop(key, None)
+    return {how: specifications, "datasets": datasets, **properties}
+
+
+APART = {"scale": {"color": "independent", "shape": "independent", "strokeDash": "independent"}}
+
+
+def block(panels: Sequence[Specification], columns: int, name: str, remark: str) -> Specification:
+    """The panels of a corpus under its name."""
+    title = {"text": name, "subtitle": remark, "fontSize": 14, "fontWeight": "bold", "offset": 12, "anchor": "start"}
+    return together("concat", panels, columns=columns, spacing={"row": 28, "column": 24}, title=title, resolve=APART)
+
+
+def sheet(blocks: Sequence[Specification], heading: str = "", notes: Sequence[str] = ()) -> Specification:
+    """Blocks one below the other: a heading on top, notes at the foot."""
+    lines = [line for note in notes for line in textwrap.wrap(note, LETTERS)]
+    foot = {"text": lines, "orient": "bottom", "offset": 16, "fontSize": TEXT, "lineHeight": LINE + 2}
+    chart = together("vconcat", blocks, spacing=30, resolve=APART, **({"title": foot} if lines else {}))
+    top = {"text": heading, "fontSize": 15, "fontWeight": "bold", "offset": 14}
+    return together("vconcat", [chart], title=top) if heading else chart
+
+
+def save(chart: Specification, folder: Path, name: str) -> None:
+    """Write a chart as name.svg into `folder`."""
+    write_text(folder / f"{name}.svg", shortened(vl_convert.vegalite_to_svg(configured(chart, INK, "white"))))
+
+
+def configured(chart: Specification, ink: str, background: str) -> Specification:
+    """The specification of a chart in the house's style."""
+    title = {"fontWeight": "normal", "fontSize": TEXT + 1, "color": ink}
+    return {
+        "$schema": SCHEMA_URL,
+        **chart,
+        "background": background,
+        "config": {
+            "font": FONT,
+            "aria": False,
+            "view": {"stroke": None},
+            "title": {**title, "anchor": "start", "frame": "group", "subtitleColor": ink, "subtitleFontSize": TEXT},
+            "axis": {
+                **{f"{part}Color": ink for part in ("label", "title", "grid", "domain", "tick")},
+                "gridOpacity": 0.12,
+                "labelFontSize": TEXT,
+                "titleFontSize": TEXT,
+                "titleFontWeight": "normal",
+            },
+            "legend": {"labelColor": ink, "labelFontSize": TEXT + 1, "symbolSize": 70},
+            "text": {"color": ink, "fontSize": TEXT},
+            "rule": {"size": 1},
+        },
+    }
+
+
+def shortened(svg: str) -> str:
+    """A drawing with its places in hundredths of a pixel, and its font named once: half the bytes to keep in git."""
+
+    def cut(attribute: re.Match[str]) -> str:
+        return re.sub(r"-?\d*\.\d{3,}(?:e-?\d+)?", lambda place: f"{round(float(place[0]), 2) + 0.0:g}", attribute[0])
+
+    svg = re.sub(r' (?:d|x|y|x1|x2|y1|y2|width|height|transform)="[^"]*"', cut, svg)
+    svg = re.sub(r' (?:class|font-family|aria-hidden|role|pointer-events)="[^"]*"', "", svg)
+    names = {name: f"c{place}" for place, name in enumerate(dict.fromkeys(re.findall(r'id="(\w+)"', svg)))}
+    svg = re.sub(r'(id="|url\(#)(\w+)', lambda use: use[1] + names[use[2]], svg)  # counted over all that were drawn
+    return svg.replace("<svg ", f'<svg font-family="{FONT}" ', 1)

@@ -1,0 +1,255 @@
+"""Figures: what is drawn is what the table of scores has, names stay apart, and equal data give equal bytes."""
+
+import html
+import re
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+import pytest
+import vl_convert
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sumcurve.scores.rouge_f1 import RougeF1
+from sumcurve.tables import scores as scores_table
+from sumcurve.tables.chart import (
+    COLOURS,
+    FONT,
+    LINE,
+    SHAPES,
+    Panel,
+    configured,
+    curves,
+    dots,
+    looks_of,
+    shortened,
+    spread,
+)
+from sumcurve.tables.evidence import Missing
+from sumcurve.tables.figures import SMALL, block, known, order_of, panel_of, pareto, write_figures
+from sumcurve.tables.report.chart import HEIGHT, charts
+from sumcurve.tables.results import Results
+
+METRICS = tuple(RougeF1.metrics)
+LEVELS = {"lead": (21.0, False), "gold": (100.0, True)}
+
+
+@pytest.fixture
+def framed(study, settings):
+    """A study's results and the frame of its scores."""
+
+    def build(outputs, **changes):
+        results = Results(replace(study, outputs=outputs, **changes), settings)
+        return results, scores_table.table(results).frame()
+
+    return build
+
+
+@pytest.fixture
+def panel() -> Panel:
+    """Two methods at three sizes, one of which does not read at first; a level, a bound far above, fitted curves."""
+    rows = [
+        {"method": name, "system": name, "step": step, "x": 500.0 * 2**step, "score": top + step}
+        for name, top in (("abs", 20.0), ("pcov", 30.0))
+        for step in range(3)
+    ]
+    points = pd.DataFrame(rows).assign(low=lambda row: row.score - 2, high=lambda row: row.score + 2)
+    points = points.assign(reads=(points.method != "abs") | (points.step > 0))
+    levels = [{"method": name, "score": score, "bound": bound} for name, (score, bound) in LEVELS.items()]
+    fitted = points.assign(x=points.x * 8)[["method", "x", "score", "low", "high"]]
+    levels = pd.DataFrame(levels).assign(low=np.nan, high=np.nan)
+    return Panel("ROUGE-1", "records", points, levels, [500, 1000, 2000], fitted, [("optimum", 71.0)])
+
+
+def marks(specification, name, datasets=None):
+    """The rows of every layer with this mark, in order, each with its mark's properties."""
+    datasets = datasets or specification.get("datasets", {})
+    for kind in ("layer", "concat", "vconcat"):
+        for part in specification.get(kind, ()):
+            yield from marks(part, name, {**datasets, **specification.get("datasets", {})})
+    mark = specification.get("mark", {})
+    if mark.get("type") == name:
+        yield datasets.get(specification["data"].get("name"), []), mark
+
+
+def drawn(panel, **changes):
+    return curves(replace(panel, **changes), looks_of(["abs", "pcov"]), *SMALL)
+
+
+def written(specification):
+    return [row for rows, mark in marks(specification, "text") for row in rows if "text" not in mark]
+
+
+def test_curves_bands_and_names_hold_the_numbers_of_the_table(framed, evidence) -> None:
+    results, frame = framed(evidence((1, 2)))
+    rows = frame[frame.corpus == "notes"]
+    trained = rows[rows.role == "trained"]
+    for metric in METRICS:
+        chart = curves(panel_of(results, rows, "notes", metric), looks_of(set(trained.method)), *SMALL)
+        ((line, _),) = marks(chart, "line")
+        ((band, _),) = marks(chart, "area")
+        own = {(row["method"], row["x"]): row for row in line}
+        for row in trained.to_dict("records"):
+            here = own[row["method"], row["records"]]
+            ends = [row[metric.name], row[f"{metric.name}_low"], row[f"{metric.name}_high"]]
+            assert [here[name] for name in ("score", "low", "high")] == pytest.approx(ends)
+        assert band == line
+        assert {row["system"] for row in written(chart)} == set(rows.method[rows.role != "bound"])
+
+
+def test_a_corpus_has_a_panel_for_each_metric_that_is_known_of_something_there(framed, evidence) -> None:
+    results, frame = framed(evidence((1,)))
+    frame.loc[frame.corpus == "albums", METRICS[-1].name] = np.nan
+    looks = looks_of(["abs", "pcov"])
+    for corpus, gone in (("albums", 1), ("notes", 0)):
+        assert len(block(results, frame, corpus, METRICS, looks)["concat"]) == len(METRICS) - gone
+    assert known(frame[:0], METRICS) == []
+
+
+def test_the_key_figure_is_one_panel_without_notes_and_bytes_repeat(framed, evidence, tmp_path) -> None:
+    results, frame = framed(evidence((1,)))
+    folders = [tmp_path / name for name in ("first", "second")]
+    for folder in folders:
+        folder.mkdir()
+        write_figures(results, frame, folder)
+    svgs, again = ({path.stem: path.read_text() for path in folder.iterdir()} for folder in folders)
+    assert svgs == again
+    texts = {
+        name: [html.unescape(text) for text in re.findall(r">([^<>]+)</t(?:ext|span)>", svg)]
+        for name, svg in svgs.items()
+    }
+    assert set(texts) == {"answers", "curves", "seconds"}
+    assert {"notes", "ROUGE-1 (points)", "abs", "pcov", "lead", "random"} <= {*texts["answers"]}
+    assert not {"albums", "ROUGE-2 (points)", "best-sentence"} & {*texts["answers"]}
+    assert max(map(len, texts["answers"])) < 40, "no note"
+    assert {"albums", "ROUGE-2 (points)", "best-sentence"} <= {*texts["curves"]}
+    assert "these weights" in " ".join(texts["curves"])
+
+
+def test_a_study_in_part_says_so_in_every_figure(framed, evidence, tmp_path) -> None:
+    results, frame = framed(evidence((1,)), trained=99, missing=[Missing("notes", "abs", 25, 2, "common", "abs-025")])
+    assert results.study.in_part
+    write_figures(results, frame, tmp_path)
+    for path in tmp_path.iterdir():
+        assert html.escape(results.study.in_part, quote=False) in path.read_text()
+
+
+def test_neither_wide_bands_nor_far_bounds_press_curves_flat(panel) -> None:
+    wide = panel.fitted.assign(low=-500.0, high=500.0)
+    for changes in ({}, {"fitted": wide}):
+        low, high, levels, above = replace(panel, **changes).ends()
+        assert np.ptp(panel.points.score) > 0.2 * (high - low)
+        assert list(levels.method) == ["lead"]
+        assert above == [("gold", 100.0), ("optimum", 71.0)]
+    near = panel.levels.assign(score=[21.0, 35.0])
+    assert list(replace(panel, levels=near).ends()[2].method) == ["lead", "gold"]
+    ((_, mark),) = ((rows, mark) for rows, mark in marks(drawn(panel), "text") if "text" in mark)
+    assert mark["text"] == ["↑ gold 100.0", "↑ optimum 71.0"]
+
+
+def test_fitted_curves_are_dashed_and_what_does_not_read_is_hollow(panel) -> None:
+    dashed = [rows for rows, mark in marks(drawn(panel), "line") if "strokeDash" in mark]
+    assert dashed == [panel.fitted.to_dict("records")]
+    assert not [mark for _, mark in marks(drawn(panel, fitted=panel.fitted[:0]), "line") if "strokeDash" in mark]
+    filled, hollow = marks(drawn(panel), "point")
+    assert [(row["method"], row["step"]) for row in hollow[0]] == [("abs", 0)]
+    assert hollow[1]["fill"] == "white"
+    assert len(filled[0]) == 5
+
+
+def test_dots_stand_in_the_order_of_their_scores_below_what_is_not_trained(panel) -> None:
+    one = replace(panel, points=panel.points[panel.points.step == 2])
+    order = order_of(one)
+    assert order == ["lead", "gold", "pcov", "abs"]
+    chart = dots(one, looks_of(["abs", "pcov"]), order, 100)
+    ((rows, _),) = marks(chart, "point")
+    assert {row["system"] for row in rows} == {"lead", "pcov", "abs"}
+    assert [row["text"] for row in written(chart)] == ["100.0 →"], "a far bound is written"
+
+
+def test_what_does_not_read_is_in_no_front(framed, evidence, more_metric) -> None:
+    """One size of a method, the cheapest of all, whose other sizes read."""
+    gated = more_metric(evidence((1, 2, 3)), higher_is_better=True, threshold=0.5)
+    smallest = [output for output in gated if (output.corpus, output.method, output.percent) == ("notes", "pcov", 25)]
+    dim = {"length": replace(smallest[0].scores["length"], values=smallest[0].scores["length"].values * 0.01)}
+    blind = [replace(output, scores=output.scores | dim) if output in smallest else output for output in gated]
+    fronts = []
+    for outputs in (gated, blind):
+        results, frame = framed(outputs)
+        panel = panel_of(results, frame[frame.corpus == "notes"], "notes", METRICS[0], seconds=True)
+        (score,) = panel.points.score[(panel.points.method == "pcov") & (panel.points["training records"] == "500")]
+        fronts.append(score in [height for _, height in panel.front])
+    assert fronts == [True, False]
+    assert "pcov†" in set(panel.points.system)
+    assert len(panel.points) == 6
+
+
+def test_a_zero_shot_row_stands_at_0_left_of_the_first_size_and_is_not_joined(framed, evidence, invented) -> None:
+    zero = replace(invented("notes", "pcov-zero-shot", None, None, 21.0), role="outside")
+    results, frame = framed([*evidence((1, 2)), zero])
+    rows = frame[frame.corpus == "notes"]
+    panel = panel_of(results, rows, "notes", METRICS[0])
+    (lone,) = panel.points[panel.points.x == panel.zero].to_dict("records")
+    assert (lone["method"], lone["system"], lone["training records"]) == ("pcov", "pcov-zero-shot", "0")
+    assert panel.zero < rows.records[rows.records > 0].min()
+    ((line, _),) = marks(curves(panel, looks_of(["abs", "pcov"]), *SMALL), "line")
+    assert panel.zero not in {row["x"] for row in line}
+
+
+def test_names_of_a_page_s_levels_stay_apart_and_points_tell_their_cells(framed, long_curves) -> None:
+    outputs = long_curves({"pcov": (20.0, 6.0), "abs": (10.0, 5.0)})
+    lead = next(output for output in outputs if output.method == "lead")
+    results, frame = framed([*outputs, *(replace(lead, method=name) for name in ("lexrank", "random"))])
+    chart = charts(results, frame, "notes", looks_of(["abs", "pcov"]))["rouge1"]
+    places = sorted(row["place"] for row in written(chart))
+    low, high, *_ = panel_of(results, frame, "notes", METRICS[0]).ends()
+    assert all((second - first) / (high - low) * HEIGHT > LINE - 1 for first, second in pairwise(places))
+    (points,) = [rows for rows, mark in marks(chart, "circle") if mark["opacity"] == 0]
+    cells = scores_table.table(results).shown()[0].to_string()
+    assert all(row["ROUGE-1"] in cells for row in points if row.get("seeds"))
+    assert any(row["x"] > 2000 for row in points), "fitted curves can be asked, too"
+
+
+def test_looks_are_told_apart() -> None:
+    looks = looks_of([f"x{number:02}" for number in range(56)])
+    assert len(set(looks.values())) == 56 == len(COLOURS) * len(SHAPES)
+    assert all(set(one) & set(two) == set() for one, two in pairwise(looks.values()))
+
+
+@given(st.lists(st.floats(0, 10), min_size=1, max_size=9).map(sorted))
+def test_labels_keep_apart_in_order_and_stay_where_there_is_room(heights) -> None:
+    places = spread(heights, 1.0)
+    assert all(second - first > 1 - 1e-9 for first, second in pairwise(places))
+    assert np.mean(places) == pytest.approx(np.mean(heights))
+    if all(second - first >= 1 for first, second in pairwise(heights)):
+        assert places == pytest.approx(heights)
+
+
+@given(st.lists(st.tuples(st.integers(1, 9), st.integers(0, 9)), min_size=1, max_size=12), st.booleans())
+def test_no_point_of_the_front_is_bettered_and_every_other_is(points, higher) -> None:
+    sign = 1 if higher else -1
+    front = pareto(points, higher)
+
+    def bettered(point):
+        return any(
+            cost <= point[0] and sign * score >= sign * point[1] and (cost, score) != point for cost, score in points
+        )
+
+    assert {point for point in points if not bettered(point)} == set(front)
+
+
+def test_a_drawing_is_the_same_to_a_hundredth_of_a_pixel_and_its_font_is_one_that_comes_with_vl_convert(panel) -> None:
+    full = vl_convert.vegalite_to_svg(configured(drawn(panel), "#222222", "white"))
+    short = shortened(full)
+    numbers = [
+        [float(number) for path in re.findall(r' d="([^"]*)"', svg) for number in re.findall(r"-?[\d.]+", path)]
+        for svg in (full, short)
+    ]
+    assert numbers[0] == pytest.approx(numbers[1], abs=0.006)
+    assert len(short) < 0.8 * len(full)
+    text = {"data": {"values": [{}]}, "mark": {"type": "text", "text": "mmmmiiii"}}
+    first, *_ = FONT.split(",")
+    widths = [vl_convert.vegalite_to_svg({**text, "config": {"font": font}}) for font in (FONT, first)]
+    assert re.findall(r'width="\d+"', widths[0]) == re.findall(r'width="\d+"', widths[1])
