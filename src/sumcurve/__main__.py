@@ -60,7 +60,7 @@ from sumcurve.study.plan import (
 )
 
 if TYPE_CHECKING:
-    from sumcurve.watch.estimate import Costs
+    from sumcurve.watch.costs import Costs
 
 CONFIG = Path("config")
 PLACE = "results/STEP/FOLDER"  # of a folder, below a study's home
@@ -659,30 +659,32 @@ def status(results: Path, study: str | None, folders: bool) -> None:
 
 def measured_costs() -> "tuple[Costs, dict[str, int], str]":
     """What trainings cost, from the recorded studies, and their sizes; "a GPU" or "a CPU", on which."""
-    from sumcurve.watch import estimate as costs
+    from sumcurve.watch.costs import Costs, measured
+    from sumcurve.watch.estimate import recorded_sizes
 
+    tables = Path("results") / "tables"
     here = "a GPU" if devices.pool(dict(os.environ)) else "a CPU"
-    measured = costs.measured(CONFIG, Path("results") / "tables")
-    basis = [one for one in measured if one.device != "cpu"] if here == "a GPU" else []
+    runs = measured(CONFIG, tables)
+    basis = [run for run in runs if run.device != "cpu"] if here == "a GPU" else []
     if here == "a GPU" and not basis:
         print("note: this machine has a GPU, but no training was measured on one: these hours are of a CPU")
-    found = costs.Costs(basis or [one for one in measured if one.device == "cpu"], CONFIG)
-    return found, costs.recorded_sizes(Path("results") / "tables"), "a GPU" if basis else "a CPU"
+    costs = Costs(basis or [run for run in runs if run.device == "cpu"])
+    return costs, recorded_sizes(tables), "a GPU" if basis else "a CPU"
 
 
 def show_plan(results: Path, study: str | None, records: int | None) -> None:
     """Print what of a study is to be done, and what it would cost; nothing is made."""
-    from sumcurve.watch import estimate as costs
+    from sumcurve.watch.estimate import estimate, lines, records_of
 
     plan = Plan.read(CONFIG, study)
-    found, recorded, kind = measured_costs()
-    if records is not None and None not in costs.records_of(plan, results, None, recorded).values():
+    costs, recorded, kind = measured_costs()
+    if records is not None and None not in records_of(plan, results, None, recorded).values():
         raise PlanError(
             f"--records {records} changes nothing: how many records each corpus of study {plan.study} has is known; "
             "leave it out"
         )
-    estimate = costs.estimate(plan, results, found, records, recorded)
-    for line in costs.lines(plan, estimate, found, os.cpu_count() or 1, kind):
+    whole = estimate(plan, results, costs, records, recorded)
+    for line in lines(plan, whole, costs, os.cpu_count() or 1, kind):
         print(line)
 
 

@@ -363,6 +363,7 @@ class Plan:
         self.corpora: dict[str, CorpusSettings] = {}  # also of parts that are held out, by the names of their rows
         self.folders: dict[str, Folder] = {}
         self.rows: list[Scored] = []
+        self.prepared: dict[str, tuple[str, Preparation]] = {}  # by keys of prepared corpora, their names and settings
         self.shards: dict[str, int] = {}  # of corpora that are prepared by shards: by the names of their folders
         # Folders that one process makes, in its order. Outputs: of each run of a corpus, with all searches and of all
         # parts. Scores: of each method and size of a corpus, and of each scorer of a corpus that asks for it. A folder
@@ -573,7 +574,9 @@ class Plan:
         in_force = {part: self._version(f"corpus/{part}") for part in used if part in CORPUS_PARTS}
         if revisions := {part: version for part, version in in_force.items() if version != 1}:
             specification["revisions"] = revisions
-        return self.add("corpus", specification, [], [raw_file(raw, settings.split)], corpus=name)
+        key = self.add("corpus", specification, [], [raw_file(raw, settings.split)], corpus=name)
+        self.prepared[key] = name, settings
+        return key
 
     def _plan_unseen(self, corpus: PlannedCorpus, groups: Sequence[str]) -> None:
         """What all systems say of the part that the corpus holds out, under the common search: rows of their own."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from sumcurve.settings.corpus import CorpusSettings
 from sumcurve.settings.forms import Form
 from sumcurve.settings.search import Search
+from sumcurve.settings.study import StudySettings
 from sumcurve.store.records import Record
 from sumcurve.systems.family import Family, FinishedRun, Refusal, weights_of
 from sumcurve.training.place import VOCABULARY
@@ -123,6 +124,39 @@ class Recurrent(OfWords):
     def learns_entities(self, model: Any) -> bool:
         return bool(model.entity_attention)
 
+    def multiply_adds(
+        self, model: Any, source_tokens: int, target_tokens: int, vocabulary: int, study: StudySettings
+    ) -> float:
+        e, h, d = model.embedding, model.hidden, model.width
+        encode = source_tokens * model.encoder_layers * 8 * h * (e + h)
+        attend = source_tokens * 2 * h * (4 if model.temporal or model.coverage else 2)
+        step = model.decoder_layers * 4 * d * (e + d + (2 * h if model.feed != "nothing" else 0)) + attend
+        out = vocabulary * (e if model.output == "tied" else d + 4 * h * (model.readout == "none"))
+        gate = source_tokens * 2 * h * h * 9 if model.convolutional_gate else 0
+        return float(encode + target_tokens * (step + out) + gate)
+
+
+class Transformer(OfWords):
+    """The encoder-decoder without recurrence (`sumcurve.models.transformer`)."""
+
+    def multiply_adds(
+        self, model: Any, source_tokens: float, target_tokens: float, vocabulary: int, study: StudySettings
+    ) -> float:
+        width = model.width
+        layer = 4 * width**2 + 2 * width * model.feedforward
+        read = source_tokens * model.encoder_layers * layer
+        return float(read + target_tokens * (model.decoder_layers * (layer + 4 * width**2) + vocabulary * width))
+
+
+class Ngram(OfWords):
+    """Rush et al.'s language model with an attention-based encoder (`sumcurve.models.ngram`)."""
+
+    def multiply_adds(
+        self, model: Any, source_tokens: int, target_tokens: int, vocabulary: int, study: StudySettings
+    ) -> float:
+        hidden = model.hidden
+        return float(target_tokens * (hidden * model.embedding * model.context + hidden * vocabulary + source_tokens))
+
 
 class ExtractRewrite(OfWords):
     """Chen and Bansal's method (`sumcurve.models.extract_rewrite`)."""
@@ -138,6 +172,13 @@ class ExtractRewrite(OfWords):
             "Čano and Bojar 2020 leave it out on titles too"
         )
         return Refusal(("target",), why)
+
+    def multiply_adds(
+        self, model: Any, source_tokens: int, target_tokens: int, vocabulary: int, study: StudySettings
+    ) -> float:
+        abstractor = model.abstractor
+        rewritten = Recurrent().multiply_adds(abstractor, source_tokens, target_tokens, vocabulary, study)
+        return rewritten + source_tokens * len(model.windows) * model.filters * abstractor.embedding * 4
 
     def learner_of(
         self,
@@ -187,7 +228,7 @@ class ExtractRewrite(OfWords):
 
 FAMILIES: dict[str, OfWords] = {
     "recurrent": Recurrent(),
-    "transformer": OfWords(),
-    "ngram": OfWords(),
+    "transformer": Transformer(),
+    "ngram": Ngram(),
     "extract-rewrite": ExtractRewrite(),
 }

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any
 from sumcurve.settings.corpus import CorpusSettings
 from sumcurve.settings.forms import Form, fairseq_search
 from sumcurve.settings.models import FairseqSettings
+from sumcurve.settings.study import StudySettings
 from sumcurve.store.stage import Stage
+from sumcurve.systems.families import Transformer
 from sumcurve.systems.family import PRETRAINED_MB, Family, FinishedRun, Refusal
 from sumcurve.systems.system import Item
 from sumcurve.training.place import VOCABULARY
@@ -38,6 +40,15 @@ class FairseqFamily(Family):
 
     def memory_mb(self, form: Form, source_tokens: int, target_tokens: int) -> int:
         return PRETRAINED_MB
+
+    def multiply_adds(
+        self, model: Any, source_tokens: int, target_tokens: int, vocabulary: int, study: StudySettings
+    ) -> float:
+        if model.hidden is None:
+            return Transformer().multiply_adds(model, source_tokens, target_tokens, vocabulary, study)
+        encode = source_tokens * 8 * model.hidden * (model.width + model.hidden)
+        step = 4 * model.hidden * (model.width + 2 * model.hidden) + vocabulary * model.width
+        return float(encode + target_tokens * step)
 
     def errors(self) -> tuple[type[Exception], ...]:
         from sumcurve.capabilities.fairseq.model import FairseqError

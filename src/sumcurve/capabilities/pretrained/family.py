@@ -11,8 +11,10 @@ from sumcurve.settings.base import MODEL_FILES
 from sumcurve.settings.config import PlanError
 from sumcurve.settings.corpus import CorpusSettings
 from sumcurve.settings.forms import Form
+from sumcurve.settings.study import StudySettings
 from sumcurve.sources.pinned import File, fetched_model
 from sumcurve.store.stage import Inputs, Stage
+from sumcurve.systems.families import Transformer
 from sumcurve.systems.family import PRETRAINED_MB, Family, FinishedRun, Refusal, weights_of
 from sumcurve.systems.system import Item
 from sumcurve.training.place import WEIGHTS
@@ -159,10 +161,22 @@ class Transformers(OfSubwords):
         model.subwords.tokenizer.save_pretrained(folder)
 
 
+SUBWORDS_OF_WORD = 1.2
+
+
 class Bart(OfSubwords):
     """BART made from a configuration, with subwords made from a study's text; a run keeps these."""
 
     stands_alone = False
+
+    def multiply_adds(
+        self, model: Any, source_tokens: int, target_tokens: int, vocabulary: int, study: StudySettings
+    ) -> float | None:
+        """Of the architecture that the study pretrains; about six subwords are five words."""
+        if study.pretraining is None:
+            return None
+        lengths = SUBWORDS_OF_WORD * source_tokens, SUBWORDS_OF_WORD * target_tokens
+        return Transformer().multiply_adds(study.pretraining.model, *lengths, vocabulary, study)
 
     def source(self, model: Any, inputs: Inputs, subwords: str | None) -> Path:
         assert subwords is not None
