@@ -32,7 +32,7 @@ from sumcurve.machine.locks import LockError, locked
 from sumcurve.machine.sums import SumsError
 from sumcurve.machine.torchrun import TorchrunError
 from sumcurve.settings.base import on_the_hub
-from sumcurve.settings.config import HUB_LOCK
+from sumcurve.settings.config import HUB_LOCK, PlanError
 from sumcurve.settings.content import Raw
 from sumcurve.share import packs
 from sumcurve.share.packs import PackError
@@ -47,17 +47,8 @@ from sumcurve.store.stage import BuildError, Stage
 from sumcurve.study import planned
 from sumcurve.study.doors import CAPABILITIES
 from sumcurve.study.kinds import KINDS, STEPS, TABLES_MODULES
-from sumcurve.study.plan import (
-    HUB,
-    LISTS,
-    Folder,
-    Plan,
-    PlanError,
-    place_of_hub,
-    place_of_lists,
-    raw_file,
-    studies,
-)
+from sumcurve.study.plan import Plan, plan_holding, studies
+from sumcurve.study.planning.folder import HUB, LISTS, Folder, place_of_hub, place_of_lists, raw_file
 
 if TYPE_CHECKING:
     from sumcurve.watch.costs import Costs
@@ -201,7 +192,7 @@ class Task:
 
 def plan_of(path: Path, study: str | None) -> Plan:
     """The plan of a study; without a name of the first that asks for the folder, as a person may want it."""
-    return Plan.read(CONFIG, study) if study else Plan.holding(CONFIG, key_of(path), home_of(path, PLACE))
+    return Plan.read(CONFIG, study) if study else plan_holding(CONFIG, key_of(path), home_of(path, PLACE))
 
 
 def make(*paths: Path, study: str | None = None) -> None:
@@ -279,7 +270,7 @@ def shard(path: Path, study: str | None = None) -> None:
         raise PlanError(f"{path} is no step of a preparation by shards: scratch/shards/<corpus>-of-<shards>/plan.json")
     name, count, step, number = told.groups()
     home, key = home_of(path, "scratch/shards/CORPUS-of-SHARDS/STEP.json"), f"corpora/{name}"
-    plan = Plan.read(CONFIG, study) if study else Plan.holding(CONFIG, key, home)
+    plan = Plan.read(CONFIG, study) if study else plan_holding(CONFIG, key, home)
     folder = plan.folder(key)
     (file,) = folder.files
     content, settings = preparation(cast(CorpusSpecification, folder.specification), file.at(home))
@@ -701,7 +692,7 @@ def pack(runs: list[Path], study: str | None, to: Path, results: Path) -> None:
             raise PackError(f"{results}: nothing of study {plan.study} is finished that could be packed")
     else:
         keys = [f"runs/{path.resolve().name}" for path in runs]
-        named = [(Plan.read(CONFIG, study) if study else Plan.holding(CONFIG, key), key) for key in keys]
+        named = [(Plan.read(CONFIG, study) if study else plan_holding(CONFIG, key), key) for key in keys]
     total = 0
     for plan, key in named:
         path, missing = packs.pack(plan, results, key, to)

@@ -244,14 +244,14 @@ class CorpusSettings(Preparation):
         return self
 
     @property
-    def asked(self) -> list[int]:
+    def all_sizes(self) -> list[int]:
         """The percents, or the numbers of records."""
         return self.percents if self.percents is not None else self.sizes or []
 
-    def asked_of(self, method: str) -> list[int]:
+    def sizes_of(self, method: str) -> list[int]:
         """The sizes of one method."""
         own = self.trainings.get(method, Trainings()).sizes
-        return self.asked if own is None else own
+        return self.all_sizes if own is None else own
 
     def seeds_of(self, method: str, size: int, seeds: list[int]) -> list[int]:
         """Of the study's seeds those of one method at one size."""

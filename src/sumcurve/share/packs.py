@@ -35,7 +35,8 @@ from sumcurve.store.manifest import MANIFEST, ManifestError
 from sumcurve.store.records import write_bytes
 from sumcurve.study.doors import CAPABILITIES
 from sumcurve.study.kinds import KINDS, RECIPES, STEPS
-from sumcurve.study.plan import Folder, Plan
+from sumcurve.study.plan import Plan
+from sumcurve.study.planning.folder import Folder
 from sumcurve.study.recipes import read_recipes
 
 ENDING = ".tar.xz"

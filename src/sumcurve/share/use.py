@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from sumcurve.corpora.tokenizers import tokenizer
+from sumcurve.settings.config import PlanError
 from sumcurve.settings.forms import Form
 from sumcurve.settings.search import Search
 from sumcurve.share.packs import without
@@ -16,7 +17,8 @@ from sumcurve.store import manifest
 from sumcurve.store.records import Record, RecordError, Text
 from sumcurve.store.stage import Inputs
 from sumcurve.study.doors import MODELS
-from sumcurve.study.plan import Folder, Plan, PlanError
+from sumcurve.study.plan import Plan, plan_holding
+from sumcurve.study.planning.folder import Folder
 from sumcurve.systems.family import Family, FinishedRun
 from sumcurve.systems.outside import LearningSettings
 from sumcurve.systems.rows import Scored
@@ -93,7 +95,7 @@ def read(path: Path, config: Path) -> Run:
         raise PlanError(
             f"{path} is neither a run (results/runs/…; `sumcurve status` lists them) nor what `sumcurve export` made"
         )
-    plan = Plan.holding(config, f"runs/{path.name}")
+    plan = plan_holding(config, f"runs/{path.name}")
     return of_plan(plan, path)
 
 

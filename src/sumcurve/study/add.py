@@ -29,7 +29,8 @@ from sumcurve.sources.pinned import File
 from sumcurve.sources.raw import FIELDS, SPLITS, WRONG_TYPE, Dropped, Place, RawRecord, Refused
 from sumcurve.store.records import write_text
 from sumcurve.study.doors import CAPABILITIES
-from sumcurve.study.plan import NAME, Plan
+from sumcurve.study.plan import Plan
+from sumcurve.study.planning.checks import NAME
 
 # What fields are called in corpora that are often used; our own names first.
 NAMES: dict[str, tuple[str, ...]] = {

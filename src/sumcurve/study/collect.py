@@ -21,7 +21,8 @@ from sumcurve.store import manifest
 from sumcurve.store.manifest import ManifestError
 from sumcurve.store.records import read_csv, read_jsonl
 from sumcurve.study.doors import CAPABILITIES
-from sumcurve.study.plan import Folder, Plan
+from sumcurve.study.plan import Plan
+from sumcurve.study.planning.folder import Folder
 from sumcurve.systems.rows import Scored
 from sumcurve.tables.evidence import (
     CorpusStatistics,

@@ -3,8 +3,9 @@
 import json
 from pathlib import Path
 
+from sumcurve.settings.config import PlanError
 from sumcurve.store.records import read_csv, write_text
-from sumcurve.study.plan import Plan, PlanError
+from sumcurve.study.plan import Plan
 
 Numbers = dict[str, dict[str, dict[str, float]]]
 

@@ -15,7 +15,8 @@ from pathlib import Path
 from sumcurve.settings.forms import Form
 from sumcurve.study.doors import MODELS
 from sumcurve.study.kinds import KINDS
-from sumcurve.study.plan import Folder, Plan
+from sumcurve.study.plan import Plan
+from sumcurve.study.planning.folder import Folder
 from sumcurve.systems.family import PRETRAINED_MB
 
 LIGHT = tuple(name for name, kind in KINDS.items() if kind.light)

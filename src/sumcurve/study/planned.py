@@ -6,9 +6,11 @@ The driver hands the fingerprints on in an environment variable, which local job
 import os
 from collections.abc import Iterator, Mapping, MutableMapping
 
+from sumcurve.settings.config import PlanError
 from sumcurve.store.fingerprint import fingerprint
 from sumcurve.store.manifest import digest
-from sumcurve.study.plan import Folder, Plan, PlanError
+from sumcurve.study.plan import Plan
+from sumcurve.study.planning.folder import Folder
 
 VARIABLE = "SUMCURVE_PLANNED"
 

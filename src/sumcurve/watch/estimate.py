@@ -25,7 +25,8 @@ from sumcurve.store.records import read_csv
 from sumcurve.study.doors import CAPABILITIES, MODELS
 from sumcurve.study.kinds import KINDS, STEPS
 from sumcurve.study.needs import light
-from sumcurve.study.plan import Folder, Plan
+from sumcurve.study.plan import Plan
+from sumcurve.study.planning.folder import Folder
 from sumcurve.watch.costs import (
     BYTES_OF_WEIGHT,
     CONFIDENCE,

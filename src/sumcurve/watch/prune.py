@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sumcurve.machine import locks
+from sumcurve.settings.config import PlanError
 from sumcurve.store import manifest, resume
 from sumcurve.study.kinds import STEPS
-from sumcurve.study.plan import Plan, PlanError, studies
+from sumcurve.study.plan import Plan, studies
 from sumcurve.watch.verify import TABLES_KEYS
 
 NAMED = re.compile(r"[A-Za-z0-9_.-]+-[0-9a-f]{8}")  # as every folder of the plan is; others are not ours to delete

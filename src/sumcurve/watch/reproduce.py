@@ -10,11 +10,12 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
+from sumcurve.settings.config import PlanError
 from sumcurve.store import manifest
 from sumcurve.store.manifest import ManifestError
 from sumcurve.study.doors import MEASURED
 from sumcurve.study.kinds import STEPS
-from sumcurve.study.plan import Plan, PlanError
+from sumcurve.study.plan import Plan
 from sumcurve.watch import verify
 
 

@@ -13,13 +13,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from sumcurve.settings.config import PlanError
 from sumcurve.sources.pinned import File
 from sumcurve.store import manifest
 from sumcurve.store.manifest import ManifestError
 from sumcurve.store.records import read_csv
 from sumcurve.study.collect import collect
 from sumcurve.study.doors import APPENDIX, LISTINGS, TABLES
-from sumcurve.study.plan import Folder, Plan, PlanError
+from sumcurve.study.plan import Plan
+from sumcurve.study.planning.folder import Folder
 from sumcurve.study.tables import made
 from sumcurve.systems.rows import Scored
 from sumcurve.tables.evidence import ScoredOutput

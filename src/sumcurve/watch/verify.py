@@ -11,7 +11,8 @@ from typing import Any
 
 from sumcurve.store import manifest
 from sumcurve.store.manifest import Damage, ManifestError
-from sumcurve.study.plan import Folder, Plan
+from sumcurve.study.plan import Plan
+from sumcurve.study.planning.folder import Folder
 
 TABLES_KEYS = {"study", "inputs", "files", "facts"}
 WITHOUT_WEIGHTS = "packed"  # among a tables' manifest's facts: the folders that were not whole where they were made

@@ -23,6 +23,7 @@ from sumcurve.harvest.fetch import sha256_of_model
 from sumcurve.models.batch import collate, encode
 from sumcurve.models.build import build
 from sumcurve.models.vocabulary import Vocabulary
+from sumcurve.settings.config import PlanError
 from sumcurve.share import use
 from sumcurve.share.export import export
 from sumcurve.store import manifest
@@ -30,7 +31,7 @@ from sumcurve.store.errors import CorpusError
 from sumcurve.store.records import RecordError, read_csv, read_jsonl
 from sumcurve.store.stage import Stage
 from sumcurve.study.kinds import KINDS
-from sumcurve.study.plan import Plan, PlanError
+from sumcurve.study.plan import Plan
 
 ROOT = Path(__file__).parents[3]
 RAW = ROOT / "tests" / "data" / "tales.jsonl"

@@ -12,8 +12,9 @@ import yaml
 
 from sumcurve.__main__ import main, make
 from sumcurve.corpora.store import Corpus
+from sumcurve.settings.config import PlanError
 from sumcurve.study.add import percents, quantile, ready_files
-from sumcurve.study.plan import Plan, PlanError
+from sumcurve.study.plan import Plan
 from sumcurve.watch import estimate
 from sumcurve.watch.costs import Costs, measured
 

@@ -12,12 +12,13 @@ from pydantic import BaseModel
 from pretrained import bart_method, fables, pretraining
 from sumcurve.harvest.packages import packages_of
 from sumcurve.scores.scorer import Metric
+from sumcurve.settings.config import PlanError
 from sumcurve.settings.corpus import Split
 from sumcurve.settings.search import Search
 from sumcurve.settings.study import REFERENCE_SYSTEMS
 from sumcurve.study.doors import SCORERS
 from sumcurve.study.kinds import KINDS, RECIPES
-from sumcurve.study.plan import Plan, PlanError
+from sumcurve.study.plan import Plan, plan_holding
 
 ROOT = Path(__file__).parents[3]
 
@@ -883,9 +884,9 @@ def test_a_study_that_is_half_written_hinders_no_other(config):
     (config / "studies" / "aaa.yaml").write_text("title: [half")
     (config / "config.yaml").write_text("study: docstrings\n")
     key = next(iter(smoke(config).folders))
-    assert Plan.holding(config, key).study == "smoke"
+    assert plan_holding(config, key).study == "smoke"
     with pytest.raises(PlanError, match=r"asks for corpora/none(.|\n)*not read: .*aaa.yaml:1: this is not YAML"):
-        Plan.holding(config, "corpora/none")
+        plan_holding(config, "corpora/none")
 
 
 @pytest.mark.parametrize(
@@ -908,10 +909,10 @@ def test_an_unknown_study_names_the_known_ones(config):
 def test_a_folder_is_found_in_any_study_and_refused_where_none_asks_for_it(config):
     for study in ("smoke", "docstrings"):
         for key, folder in Plan.read(config, study).folders.items():
-            assert Plan.holding(config, key).folder(key) == folder
+            assert plan_holding(config, key).folder(key) == folder
             break
     with pytest.raises(PlanError, match=r"no study .* asks for runs/tales-pcov-100-s1-00000000"):
-        Plan.holding(config, "runs/tales-pcov-100-s1-00000000")
+        plan_holding(config, "runs/tales-pcov-100-s1-00000000")
 
 
 def test_a_raw_file_is_read_where_it_lies_though_another_study_calls_it_otherwise(config):
@@ -921,10 +922,10 @@ def test_a_raw_file_is_read_where_it_lies_though_another_study_calls_it_otherwis
     (config / "config.yaml").write_text("study: aaa\n")
     plan = Plan.read(config, "aaa")
     key = next(folder.key for folder in plan.folders.values() if folder.stem == "tales")
-    (file,) = Plan.holding(config, key).folder(key).files
+    (file,) = plan_holding(config, key).folder(key).files
     assert file.at(Path()).is_file()
     (config / "studies" / "smoke.yaml").unlink()
-    assert Plan.holding(config, key).study == "aaa"  # whose error then names the path that it says
+    assert plan_holding(config, key).study == "aaa"  # whose error then names the path that it says
 
 
 def test_studies_share_trainings_where_sizes_and_seeds_coincide():
